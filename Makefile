@@ -1,0 +1,54 @@
+# Everything tickbound needs to be built, shown and tested. `make` lists the targets.
+.DEFAULT_GOAL := help
+.PHONY: help setup build demo test test-long fuzz bench bench-report doc fmt clean-deps
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+
+# Read when a recipe runs, after `setup`: empty, or the feature that builds Z3 from source.
+FLAGS = $$(cat .deps/z3/cargo-flags)
+TARGET = $${CARGO_TARGET_DIR:-target}
+
+# Seconds for `make fuzz`.
+FUZZ_SECONDS ?= 600
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | while IFS='|' read -r name text; do printf '%-20s %s\n' "$$name" "$$text"; done
+
+setup: ## find or fetch Z3 and check the tools (at once, the second time)
+	@bash scripts/setup-z3.sh
+
+build: setup ## build the optimised program
+	cargo build --release $(FLAGS)
+
+demo: setup ## build, then show what tickbound does
+	@cargo build --release $(FLAGS)
+	@$(TARGET)/release/tickbound demo
+
+test: setup ## all checks: format, lints, tests, doc tests, documentation
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets $(FLAGS) -- -D warnings
+	cargo test --workspace $(FLAGS)
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps $(FLAGS)
+#	TICKBOUND_FUZZ_SECONDS=60 cargo test $(FLAGS) --test fuzz
+
+test-long: setup ## also the tests that are too slow for every day (marked #[ignore])
+	cargo test --release --workspace --lib --bins --tests $(FLAGS) -- --include-ignored
+
+fuzz: setup ## fuzz the parsers for FUZZ_SECONDS (600)
+	TICKBOUND_FUZZ_SECONDS=$(FUZZ_SECONDS) cargo test --release $(FLAGS) --test fuzz -- --nocapture
+
+bench: setup ## run the benchmarks
+	cargo bench $(FLAGS)
+
+bench-report: bench ## run the benchmarks and write the README's table anew
+	@echo "bench-report: not there yet" >&2; exit 1
+
+doc: setup ## build the documentation
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps $(FLAGS)
+
+fmt: ## format the code
+	cargo fmt --all
+
+clean-deps: ## forget the Z3 that setup chose
+	rm -rf .deps

@@ -1,0 +1,94 @@
+//! Kernel programs: what one work item does, as far as its time is concerned.
+
+use super::expr::Expr;
+use super::platform::Access;
+
+/// A sequence of statements.
+pub type Program = Vec<Stmt>;
+
+/// One statement of a kernel program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stmt {
+    /// Where it stands in the problem file, for errors: `kernel[0].body[2]`.
+    pub at: String,
+    /// What people call this phase, in timelines; the kind's name if none was given.
+    pub label: String,
+    /// What it does.
+    pub kind: StmtKind,
+}
+
+/// What a statement does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StmtKind {
+    /// `amount` accesses, each at the platform's price; a negative amount is an error.
+    Access {
+        /// The kind of access.
+        access: Access,
+        /// How many.
+        amount: Expr,
+    },
+    /// Remembers the present time.
+    Mark,
+    /// Waits until the time is greater than the remembered one plus this many ticks; no wait if it
+    /// is already.
+    Until(Expr),
+    /// Waits for all other items that run with this one.
+    Barrier,
+    /// The body, `count` times; not at all if the count is negative.
+    Repeat {
+        /// How often.
+        count: Expr,
+        /// What is repeated.
+        body: Program,
+    },
+    /// One of two branches.
+    If {
+        /// True if not zero.
+        condition: Expr,
+        /// Taken if true.
+        then: Program,
+        /// Taken if false.
+        otherwise: Program,
+    },
+}
+
+/// True if the program contains a barrier at any depth.
+#[must_use]
+pub fn has_barrier(program: &[Stmt]) -> bool {
+    program.iter().any(|s| match &s.kind {
+        StmtKind::Barrier => true,
+        StmtKind::Repeat { body, .. } => has_barrier(body),
+        StmtKind::If { then, otherwise, .. } => has_barrier(then) || has_barrier(otherwise),
+        StmtKind::Access { .. } | StmtKind::Mark | StmtKind::Until(_) => false,
+    })
+}
+
+/// True if the program waits for a remembered time anywhere.
+#[must_use]
+pub fn has_until(program: &[Stmt]) -> bool {
+    program.iter().any(|s| match &s.kind {
+        StmtKind::Until(_) => true,
+        StmtKind::Repeat { body, .. } => has_until(body),
+        StmtKind::If { then, otherwise, .. } => has_until(then) || has_until(otherwise),
+        StmtKind::Access { .. } | StmtKind::Mark | StmtKind::Barrier => false,
+    })
+}
+
+/// Calls `visit` for every expression of the program with the path of its statement.
+pub fn expressions<'p>(program: &'p [Stmt], visit: &mut impl FnMut(&'p Stmt, &'p Expr)) {
+    for s in program {
+        match &s.kind {
+            StmtKind::Access { amount: e, .. } | StmtKind::Until(e) => visit(s, e),
+            StmtKind::Repeat { count, body } => {
+                visit(s, count);
+                expressions(body, visit);
+            }
+            StmtKind::If { condition, then, otherwise } => {
+                visit(s, condition);
+                expressions(then, visit);
+                expressions(otherwise, visit);
+            }
+            StmtKind::Mark | StmtKind::Barrier => {}
+        }
+    }
+}

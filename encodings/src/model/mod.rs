@@ -1,0 +1,37 @@
+//! The tuning problem: platform, kernel program, launch, parameters and constraints.
+//!
+//! A problem comes in as JSON and goes out as a [`Problem`] whose names are resolved and whose
+//! shape is checked; [`Problem::space`] lists its valid configurations, [`Problem::bind`] puts one
+//! in. Nothing here knows how time passes: that is said once by [`crate::simulate`] and once by
+//! each encoding.
+//!
+//! ```
+//! use indexmap::IndexMap;
+//! use tickbound_encodings::model::Problem;
+//!
+//! let text = r#"{ "inputs": { "size": 64 },
+//!   "platform": { "units_per_device": 2, "elements_per_unit": 4, "global_access": 4 },
+//!   "parameters": { "WG": "powers_of_two(1, 8)" },
+//!   "launch": { "global_size": "size", "local_size": "WG" },
+//!   "kernel": [ { "global": 1 }, "barrier", { "compute": "WG" } ] }"#;
+//! let problem = Problem::from_json(text, &IndexMap::new(), &|_| unreachable!()).unwrap();
+//! assert_eq!(problem.space().unwrap().bound.len(), 4);
+//! ```
+
+pub mod domain;
+pub mod error;
+pub mod expr;
+mod json;
+pub mod kernel;
+pub mod parse;
+pub mod platform;
+pub mod problem;
+pub mod scope;
+pub mod space;
+
+pub use error::ModelError;
+pub use expr::Expr;
+pub use kernel::{Program, Stmt, StmtKind};
+pub use platform::{Access, Platform, Warps};
+pub use problem::{Launch, Problem, Profile};
+pub use space::{Bound, Configuration, LaunchSize, Space};

@@ -1,0 +1,394 @@
+//! Reading expressions and parameter domains from text, with [`winnow`].
+//!
+//! Grammar, loosest first: `a if c else b`, `or`, `and`, `not`, comparisons (chained as in Python:
+//! `1 < x <= 8`), `+ -`, `* / // %`, unary `-`, `**` (to the right), then integers (`_` may
+//! separate digits), names, `True`, `False`, calls of the built-in functions and brackets.
+//! Text longer than [`MAX_LENGTH`] or nested deeper than [`MAX_DEPTH`] is refused, so that no input
+//! can exhaust the stack.
+
+use thiserror::Error;
+use winnow::ascii::multispace0;
+use winnow::combinator::{alt, cut_err, delimited, fail, not, opt, preceded, repeat, separated};
+use winnow::error::{ContextError, ErrMode};
+use winnow::prelude::*;
+use winnow::token::{one_of, take_while};
+
+use super::domain::Domain;
+use super::expr::{BinaryOp, Expr, Function};
+
+/// Longest text of one expression, in bytes.
+pub const MAX_LENGTH: usize = 2_000;
+/// Deepest nesting of brackets, signs and conditionals in one expression.
+pub const MAX_DEPTH: usize = 48;
+
+/// Why a text is not an expression or a domain.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ParseError {
+    /// The text is no sentence of the grammar.
+    #[error("`{text}` is not {expected}: stuck at `{rest}` (column {column})")]
+    Syntax {
+        /// What was read.
+        text: String,
+        /// What it should have been.
+        expected: &'static str,
+        /// The part that could not be read, shortened.
+        rest: String,
+        /// Where that part begins, counted in characters from 1.
+        column: usize,
+    },
+    /// The text is too long.
+    #[error(
+        "expression of {0} bytes; the longest allowed is {MAX_LENGTH}: split it with `definitions`"
+    )]
+    TooLong(usize),
+    /// The text is nested too deeply.
+    #[error("expression nested deeper than {MAX_DEPTH}: split it with `definitions`")]
+    TooDeep,
+}
+
+type Input<'s> = &'s str;
+type PResult<T> = Result<T, ErrMode<ContextError>>;
+
+/// Reads one expression.
+///
+/// # Errors
+/// What is wrong with the text and where.
+pub fn parse(text: &str) -> Result<Expr<String>, ParseError> {
+    whole(text, "an expression", conditional)
+}
+
+/// Reads one parameter domain: `powers_of_two(a, b)`, `range(a, b)`, `range(a, b, step)`,
+/// `divisors(n)` or `[a, b, ...]`.
+///
+/// # Errors
+/// What is wrong with the text and where.
+pub fn parse_domain(text: &str) -> Result<Domain<String>, ParseError> {
+    whole(text, "a domain (a list, powers_of_two(a, b), range(a, b, step) or divisors(n))", domain)
+}
+
+fn whole<T>(
+    text: &str,
+    expected: &'static str,
+    mut parser: impl FnMut(&mut Input<'_>) -> PResult<T>,
+) -> Result<T, ParseError> {
+    if text.len() > MAX_LENGTH {
+        return Err(ParseError::TooLong(text.len()));
+    }
+    if nesting(text) > MAX_DEPTH {
+        return Err(ParseError::TooDeep);
+    }
+    let mut rest = text;
+    let read = preceded(multispace0, |i: &mut Input<'_>| parser(i)).parse_next(&mut rest);
+    match read {
+        Ok(value) if rest.is_empty() => Ok(value),
+        _ => Err(ParseError::Syntax {
+            text: text.chars().take(80).collect(),
+            expected,
+            rest: if rest.is_empty() { "the end".into() } else { rest.chars().take(20).collect() },
+            column: text[..text.len() - rest.len()].chars().count() + 1,
+        }),
+    }
+}
+
+/// An upper bound on how deep the parser will call itself: brackets that are open at once, and
+/// every word or sign that makes it look one level down.
+fn nesting(text: &str) -> usize {
+    let (mut open, mut deepest) = (0usize, 0usize);
+    for c in text.chars() {
+        match c {
+            '(' | '[' => open += 1,
+            ')' | ']' => open = open.saturating_sub(1),
+            _ => {}
+        }
+        deepest = deepest.max(open);
+    }
+    let words = text
+        .split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+        .filter(|w| matches!(*w, "not" | "else"))
+        .count();
+    let signs = text
+        .split(|c: char| c != '-' && !c.is_whitespace())
+        .map(|run| run.matches('-').count())
+        .max()
+        .unwrap_or(0);
+    deepest + words + signs + text.matches("**").count()
+}
+
+fn token<'s, O>(
+    inner: impl Parser<Input<'s>, O, ErrMode<ContextError>>,
+) -> impl Parser<Input<'s>, O, ErrMode<ContextError>> {
+    winnow::combinator::terminated(inner, multispace0)
+}
+
+fn word_char(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
+/// A keyword: the word, and no longer name that begins with it.
+fn keyword<'s>(word: &'static str) -> impl Parser<Input<'s>, (), ErrMode<ContextError>> {
+    token((word, not(one_of(word_char))).void())
+}
+
+fn identifier(i: &mut Input<'_>) -> PResult<String> {
+    let name = (one_of(|c: char| c.is_ascii_alphabetic() || c == '_'), take_while(0.., word_char))
+        .take()
+        .parse_next(i)?;
+    if matches!(name, "if" | "else" | "and" | "or" | "not") {
+        return fail.parse_next(i);
+    }
+    multispace0.parse_next(i)?;
+    Ok(name.to_owned())
+}
+
+fn conditional(i: &mut Input<'_>) -> PResult<Expr<String>> {
+    let value = disjunction(i)?;
+    if opt(keyword("if")).parse_next(i)?.is_none() {
+        return Ok(value);
+    }
+    let condition = cut_err(disjunction).parse_next(i)?;
+    cut_err(keyword("else")).parse_next(i)?;
+    let other = cut_err(conditional).parse_next(i)?;
+    Ok(Expr::Conditional(Box::new(condition), Box::new(value), Box::new(other)))
+}
+
+/// One or more of `operand`, joined by what `operator` reads, grouped to the left.
+fn left_chain<'s>(
+    i: &mut Input<'s>,
+    mut operand: impl FnMut(&mut Input<'s>) -> PResult<Expr<String>>,
+    mut operator: impl FnMut(&mut Input<'s>) -> PResult<BinaryOp>,
+) -> PResult<Expr<String>> {
+    let mut left = operand(i)?;
+    while let Some(op) = opt(|i: &mut Input<'s>| operator(i)).parse_next(i)? {
+        let right = cut_err(|i: &mut Input<'s>| operand(i)).parse_next(i)?;
+        left = Expr::Binary(op, Box::new(left), Box::new(right));
+    }
+    Ok(left)
+}
+
+fn disjunction(i: &mut Input<'_>) -> PResult<Expr<String>> {
+    left_chain(i, conjunction, |i| keyword("or").value(BinaryOp::Or).parse_next(i))
+}
+
+fn conjunction(i: &mut Input<'_>) -> PResult<Expr<String>> {
+    left_chain(i, negation, |i| keyword("and").value(BinaryOp::And).parse_next(i))
+}
+
+fn negation(i: &mut Input<'_>) -> PResult<Expr<String>> {
+    if opt(keyword("not")).parse_next(i)?.is_some() {
+        return Ok(Expr::Not(Box::new(cut_err(negation).parse_next(i)?)));
+    }
+    comparison(i)
+}
+
+/// `a < b <= c` means `a < b and b <= c`, as in Python.
+fn comparison(i: &mut Input<'_>) -> PResult<Expr<String>> {
+    let first = sum(i)?;
+    let rest: Vec<(BinaryOp, Expr<String>)> =
+        repeat(0.., (token(comparator), cut_err(sum))).parse_next(i)?;
+    let mut left = first.clone();
+    let mut chain: Option<Expr<String>> = None;
+    for (op, right) in rest {
+        let link = Expr::Binary(op, Box::new(left), Box::new(right.clone()));
+        chain = Some(match chain {
+            None => link,
+            Some(c) => Expr::Binary(BinaryOp::And, Box::new(c), Box::new(link)),
+        });
+        left = right;
+    }
+    Ok(chain.unwrap_or(first))
+}
+
+fn comparator(i: &mut Input<'_>) -> PResult<BinaryOp> {
+    alt((
+        "==".value(BinaryOp::Eq),
+        "!=".value(BinaryOp::Ne),
+        "<=".value(BinaryOp::Le),
+        ">=".value(BinaryOp::Ge),
+        "<".value(BinaryOp::Lt),
+        ">".value(BinaryOp::Gt),
+    ))
+    .parse_next(i)
+}
+
+fn sum(i: &mut Input<'_>) -> PResult<Expr<String>> {
+    left_chain(i, product, |i| {
+        token(alt(("+".value(BinaryOp::Add), "-".value(BinaryOp::Sub)))).parse_next(i)
+    })
+}
+
+fn product(i: &mut Input<'_>) -> PResult<Expr<String>> {
+    left_chain(i, signed, |i| {
+        token(alt((
+            "//".value(BinaryOp::FloorDiv),
+            "/".value(BinaryOp::Div),
+            "%".value(BinaryOp::Rem),
+            ("*", not("*")).value(BinaryOp::Mul),
+        )))
+        .parse_next(i)
+    })
+}
+
+fn signed(i: &mut Input<'_>) -> PResult<Expr<String>> {
+    if opt(token("-")).parse_next(i)?.is_some() {
+        return Ok(match cut_err(signed).parse_next(i)? {
+            Expr::Int(v) => Expr::Int(-v),
+            other => Expr::Neg(Box::new(other)),
+        });
+    }
+    power(i)
+}
+
+fn power(i: &mut Input<'_>) -> PResult<Expr<String>> {
+    let base = atom(i)?;
+    if opt(token("**")).parse_next(i)?.is_some() {
+        let exponent = cut_err(signed).parse_next(i)?;
+        return Ok(Expr::Binary(BinaryOp::Pow, Box::new(base), Box::new(exponent)));
+    }
+    Ok(base)
+}
+
+fn integer(i: &mut Input<'_>) -> PResult<i64> {
+    (
+        one_of('0'..='9'),
+        take_while(0.., |c: char| c.is_ascii_digit() || c == '_'),
+        not(one_of(word_char)),
+    )
+        .take()
+        .try_map(|digits: &str| digits.replace('_', "").parse::<i64>())
+        .parse_next(i)
+}
+
+fn atom(i: &mut Input<'_>) -> PResult<Expr<String>> {
+    alt((
+        token(integer).map(Expr::Int),
+        delimited(token("("), cut_err(conditional), cut_err(token(")"))),
+        name_or_call,
+    ))
+    .parse_next(i)
+}
+
+fn name_or_call(i: &mut Input<'_>) -> PResult<Expr<String>> {
+    let start = *i;
+    let name = identifier(i)?;
+    if opt(token("(")).parse_next(i)?.is_none() {
+        return Ok(match name.as_str() {
+            "True" => Expr::Int(1),
+            "False" => Expr::Int(0),
+            _ => Expr::Name(name),
+        });
+    }
+    let args: Vec<Expr<String>> = cut_err(separated(0.., conditional, token(","))).parse_next(i)?;
+    cut_err(token(")")).parse_next(i)?;
+    match Function::by_name(&name) {
+        Some(f) if (f.arity().0..=f.arity().1).contains(&args.len()) => Ok(Expr::Call(f, args)),
+        _ => {
+            *i = start;
+            cut_err(fail).parse_next(i)
+        }
+    }
+}
+
+fn domain(i: &mut Input<'_>) -> PResult<Domain<String>> {
+    let start = *i;
+    if opt(token("[")).parse_next(i)?.is_some() {
+        let items: Vec<_> = separated(0.., conditional, token(",")).parse_next(i)?;
+        opt(token(",")).parse_next(i)?;
+        cut_err(token("]")).parse_next(i)?;
+        return Ok(Domain::List(items));
+    }
+    let name = identifier(i)?;
+    token("(").parse_next(i)?;
+    let args: Vec<Expr<String>> = cut_err(separated(1.., conditional, token(","))).parse_next(i)?;
+    cut_err(token(")")).parse_next(i)?;
+    let count = args.len();
+    let mut args = args.into_iter();
+    let mut next = || args.next().unwrap_or(Expr::Int(1));
+    Ok(match (name.as_str(), count) {
+        ("powers_of_two", 2) => Domain::PowersOfTwo(next(), next()),
+        ("range", 2 | 3) => Domain::Range { first: next(), last: next(), step: next() },
+        ("divisors", 1) => Domain::Divisors(next()),
+        _ => {
+            *i = start;
+            return cut_err(fail).parse_next(i);
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(text: &str) -> i64 {
+        let e = parse(text).unwrap_or_else(|e| panic!("{e}"));
+        e.resolve(&mut |n| (n == "x").then_some(0)).expect("only x").eval(&[10]).expect("a value")
+    }
+
+    #[test]
+    fn values_follow_python() {
+        for (text, expected) in [
+            ("1 + 2 * 3", 7),
+            ("(1 + 2) * 3", 9),
+            ("-7 // 2", -4),
+            ("-7 % 3", 2),
+            ("7 % -3", -2),
+            ("2 ** 3 ** 2", 512),
+            ("-2 ** 2", -4),
+            ("2 ** -0", 1),
+            ("1 if x > 3 else 2 if x > 1 else 3", 1),
+            ("not x == 10 or x % 2 == 0 and 1", 1),
+            ("1 < x <= 10", 1),
+            ("1 < x < 10", 0),
+            ("min(3, x, 5) + max(x, 11) - abs(-4)", 10),
+            ("ceil_div(x, 3) * 100 + ceil_div(-x, 3)", 397),
+            ("1_000 - -x", 1010),
+            ("True + False", 1),
+            ("0 and 1 // 0", 0),
+            ("1 or 1 // 0", 1),
+        ] {
+            assert_eq!(value(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn refused_texts_say_where() {
+        for (text, column) in [
+            ("", 1),
+            ("1 +", 4),
+            ("a b", 3),
+            ("f(1)", 1),
+            ("(1", 3),
+            ("1 if 2", 7),
+            ("min()", 1),
+            ("9999999999999999999", 1),
+            ("1 = 2", 3),
+            ("12x", 1),
+        ] {
+            match parse(text) {
+                Err(ParseError::Syntax { column: c, .. }) => assert_eq!(c, column, "{text}"),
+                other => panic!("{text}: {other:?}"),
+            }
+        }
+        assert_eq!(parse(&"(".repeat(60)), Err(ParseError::TooDeep));
+        assert_eq!(parse(&"- ".repeat(900)), Err(ParseError::TooDeep));
+        assert_eq!(parse(&"1+".repeat(1500)), Err(ParseError::TooLong(3000)));
+    }
+
+    #[test]
+    fn printed_expressions_read_back() {
+        for text in [
+            "a - (b - c) - d",
+            "(a + b) * c // (d % e)",
+            "-(a + b) ** 2",
+            "(1 if a else 2) + 3",
+            "not (a and (b or c))",
+            "(a < b) == (c < d)",
+            "1 if a else 2 if b else 3",
+            "min(a, b + 1) - (-a)",
+            "(a ** b) ** c",
+        ] {
+            let once = parse(text).unwrap_or_else(|e| panic!("{e}"));
+            let again = parse(&once.to_string()).unwrap_or_else(|e| panic!("{e}"));
+            assert_eq!(once, again, "{text} printed as {once}");
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! The platform: how many units and elements there are, and what each kind of access costs.
+//!
+//! This is the one place that prices an access. All times are in ticks, the unit of the model's
+//! clock; what a tick is on a device is the platform file's business (its `tick` field says so).
+//! A number may be written plain or as `{ "value": 132, "source": "..." }`.
+
+use indexmap::IndexMap;
+use serde_json::Value;
+
+use super::error::ModelError;
+use super::json::{Field, join};
+
+/// What an atom of a kernel program does, hence what one of it costs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Access {
+    /// Access to global memory.
+    Global,
+    /// Access to local memory.
+    Local,
+    /// Arithmetic.
+    Compute,
+    /// Atomic operation on global memory.
+    Atomic,
+    /// Work given directly in ticks.
+    Work,
+}
+
+impl Access {
+    /// The statement's name in a problem file.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Access::Global => "global",
+            Access::Local => "local",
+            Access::Compute => "compute",
+            Access::Atomic => "atomic",
+            Access::Work => "work",
+        }
+    }
+}
+
+/// Warps: how work items of a group are bundled and dispatched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Warps {
+    /// Work items per warp, moving in lockstep.
+    pub width: i64,
+    /// Dispatchers per unit; each runs one warp at a time.
+    pub dispatchers: i64,
+    /// Most groups a unit holds at once.
+    pub resident_groups: i64,
+    /// Most warps of a unit that may have a global access under way; `None`: no limit.
+    pub memory_slots: Option<i64>,
+    /// Ticks a dispatcher is occupied by one global access.
+    pub global_issue: i64,
+    /// Ticks from the last issue of a global access until the warp is ready again.
+    pub global_latency: i64,
+}
+
+/// A platform. Counts are at least 1, prices at least 0 ticks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Platform {
+    /// What people call it; empty for a nameless one.
+    pub name: String,
+    fields: IndexMap<&'static str, i64>,
+    sources: IndexMap<String, String>,
+}
+
+struct FieldRule {
+    key: &'static str,
+    /// Name under which expressions see the field.
+    name: &'static str,
+    least: i64,
+    default: Option<i64>,
+    what: &'static str,
+}
+
+const fn rule(
+    key: &'static str,
+    least: i64,
+    default: Option<i64>,
+    what: &'static str,
+) -> FieldRule {
+    FieldRule { key, name: key, least, default, what }
+}
+
+/// Every field of a platform, with its least value, its default and its meaning.
+const FIELDS: &[FieldRule] = &[
+    rule("devices", 1, Some(1), "number of devices"),
+    rule("units_per_device", 1, None, "compute units in one device"),
+    rule("elements_per_unit", 1, None, "processing elements in one unit"),
+    rule("global_access", 0, None, "ticks of one access to global memory"),
+    rule("local_access", 0, Some(1), "ticks of one access to local memory"),
+    rule("compute_op", 0, Some(1), "ticks of one arithmetic operation"),
+    rule("atomic_access", 0, None, "ticks of one atomic operation; as global_access if absent"),
+    rule("barrier", 0, Some(0), "ticks from the last arrival at a barrier to its release"),
+    rule("group_start", 0, Some(0), "ticks to start a group on a unit"),
+    rule("kernel_launch", 0, Some(0), "ticks before the first group starts"),
+    rule("local_memory", 0, None, "bytes of local memory in one unit"),
+    rule("max_group_size", 1, None, "most work items in a group"),
+    rule("global_issue", 0, None, "ticks a dispatcher is occupied by one global access"),
+    rule("global_latency", 0, None, "ticks from a global access's last issue to its data"),
+    rule("clock_mhz", 1, None, "clock of a unit in MHz; for people, not for the model"),
+];
+
+const WARP_FIELDS: &[FieldRule] = &[
+    FieldRule { name: "warp_width", ..rule("width", 1, None, "work items per warp") },
+    rule("dispatchers", 1, None, "dispatchers per unit"),
+    rule("resident_groups", 1, Some(1), "most groups a unit holds at once"),
+    rule("memory_slots", 1, None, "most warps of a unit with a global access under way"),
+];
+
+/// Greatest value of any field; keeps every product of two fields within 64 bits.
+const MAX_FIELD: i64 = 1 << 40;
+
+impl Platform {
+    /// Reads a platform from JSON; `path` is where it stands in its file, for errors.
+    ///
+    /// # Errors
+    /// An unknown, missing or impossible field.
+    pub fn from_json(path: &str, value: &Value) -> Result<Platform, ModelError> {
+        let mut object = Field::new(path, value).object()?;
+        let name = object.take("name").map(|f| f.text().map(str::to_owned)).transpose()?;
+        for comment in ["tick", "notes", "sources", "$schema"] {
+            object.take(comment);
+        }
+        let mut platform = Platform {
+            name: name.unwrap_or_default(),
+            fields: IndexMap::new(),
+            sources: IndexMap::new(),
+        };
+        for rule in FIELDS {
+            platform.read(rule, path, object.take(rule.key))?;
+        }
+        if let Some(warps) = object.take("warps") {
+            let path = warps.path.clone();
+            let mut warps = warps.object()?;
+            for rule in WARP_FIELDS {
+                platform.read(rule, &path, warps.take(rule.key))?;
+            }
+            if let Some(missing) =
+                ["width", "dispatchers"].into_iter().find(|k| warps.take(k).is_none())
+            {
+                return Err(ModelError::new(join(&path, missing), "is missing", "add it"));
+            }
+            warps.finish()?;
+        }
+        object.finish()?;
+        for key in ["units_per_device", "elements_per_unit", "global_access"] {
+            if platform.get(key).is_none() {
+                let what = FIELDS.iter().find(|r| r.key == key).map_or("", |r| r.what);
+                return Err(ModelError::new(
+                    join(path, key),
+                    "is missing",
+                    format!("add the {what}"),
+                ));
+            }
+        }
+        let global = platform.need("global_access");
+        platform.fields.entry("atomic_access").or_insert(global);
+        Ok(platform)
+    }
+
+    fn read(
+        &mut self,
+        rule: &FieldRule,
+        path: &str,
+        field: Option<Field<'_>>,
+    ) -> Result<(), ModelError> {
+        let Some(field) = field else {
+            if let Some(default) = rule.default {
+                self.fields.insert(rule.name, default);
+            }
+            return Ok(());
+        };
+        let number = if field.value.is_object() {
+            let mut object = field.clone().object()?;
+            let value = object.need("value", "the number")?;
+            if let Some(source) = object.take("source") {
+                self.sources.insert(rule.name.into(), source.text()?.to_owned());
+            }
+            object.take("unit");
+            object.finish()?;
+            value.integer()?
+        } else {
+            field.integer()?
+        };
+        self.insert(rule, &join(path, rule.key), number)
+    }
+
+    fn insert(&mut self, rule: &FieldRule, at: &str, number: i64) -> Result<(), ModelError> {
+        if !(rule.least..=MAX_FIELD).contains(&number) {
+            return Err(ModelError::new(
+                at,
+                format!("found {number}"),
+                format!("write the {}, from {} to {MAX_FIELD}", rule.what, rule.least),
+            ));
+        }
+        self.fields.insert(rule.name, number);
+        Ok(())
+    }
+
+    /// Replaces the field that expressions call `name`; `None` if there is no such field.
+    pub fn set(&mut self, name: &str, value: i64) -> Option<Result<(), ModelError>> {
+        let rule = FIELDS.iter().chain(WARP_FIELDS).find(|r| r.name == name)?;
+        Some(self.insert(rule, name, value))
+    }
+
+    /// The numbers of the platform under the names that expressions use, in a fixed order.
+    pub fn numbers(&self) -> impl Iterator<Item = (&'static str, i64)> + '_ {
+        self.fields.iter().map(|(k, v)| (*k, *v))
+    }
+
+    /// Where a number comes from, if the platform says so.
+    #[must_use]
+    pub fn source(&self, name: &str) -> Option<&str> {
+        self.sources.get(name).map(String::as_str)
+    }
+
+    fn get(&self, name: &str) -> Option<i64> {
+        self.fields.get(name).copied()
+    }
+
+    fn need(&self, name: &str) -> i64 {
+        self.get(name).unwrap_or_default()
+    }
+
+    /// Units of all devices together.
+    #[must_use]
+    pub fn units(&self) -> i64 {
+        self.need("devices").saturating_mul(self.need("units_per_device"))
+    }
+
+    /// Processing elements in one unit.
+    #[must_use]
+    pub fn elements_per_unit(&self) -> i64 {
+        self.need("elements_per_unit")
+    }
+
+    /// Ticks from the last arrival at a barrier to its release.
+    #[must_use]
+    pub fn barrier(&self) -> i64 {
+        self.need("barrier")
+    }
+
+    /// Ticks to start a group on a unit.
+    #[must_use]
+    pub fn group_start(&self) -> i64 {
+        self.need("group_start")
+    }
+
+    /// Ticks before the first group starts.
+    #[must_use]
+    pub fn kernel_launch(&self) -> i64 {
+        self.need("kernel_launch")
+    }
+
+    /// Most work items in a group, if the platform limits them.
+    #[must_use]
+    pub fn max_group_size(&self) -> Option<i64> {
+        self.get("max_group_size")
+    }
+
+    /// Ticks of one `access` on an element.
+    #[must_use]
+    pub fn price(&self, access: Access) -> i64 {
+        match access {
+            Access::Global => self.need("global_access"),
+            Access::Local => self.need("local_access"),
+            Access::Compute => self.need("compute_op"),
+            Access::Atomic => self.need("atomic_access"),
+            Access::Work => 1,
+        }
+    }
+
+    /// The name under which expressions see the price of `access`; `None` for plain work.
+    #[must_use]
+    pub fn price_name(access: Access) -> Option<&'static str> {
+        Some(match access {
+            Access::Global => "global_access",
+            Access::Local => "local_access",
+            Access::Compute => "compute_op",
+            Access::Atomic => "atomic_access",
+            Access::Work => return None,
+        })
+    }
+
+    /// The warps, if the platform has them.
+    #[must_use]
+    pub fn warps(&self) -> Option<Warps> {
+        Some(Warps {
+            width: self.get("warp_width")?,
+            dispatchers: self.get("dispatchers")?,
+            resident_groups: self.need("resident_groups").max(1),
+            memory_slots: self.get("memory_slots"),
+            global_issue: self.get("global_issue").unwrap_or_else(|| self.need("global_access")),
+            global_latency: self.need("global_latency"),
+        })
+    }
+}

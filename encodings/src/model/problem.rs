@@ -1,0 +1,454 @@
+//! A tuning problem: the whole of what is asked, read from JSON and checked.
+//!
+//! The format is described in `docs/problem-format.md` and `schema/problem.schema.json`.
+//! [`Problem::from_json`] checks everything that can be checked without choosing a configuration:
+//! shapes, names, the order of definitions, profile and launch fitting each other. What depends on
+//! the configuration is checked when one is bound (see [`super::space`]).
+
+use indexmap::IndexMap;
+use serde_json::Value;
+
+use super::domain::Domain;
+use super::error::{ModelError, suggest};
+use super::expr::Expr;
+use super::json::{Field, join};
+use super::kernel::{Program, Stmt, StmtKind, has_barrier};
+use super::parse::parse_domain;
+use super::platform::{Access, Platform};
+use super::scope::{ITEM_NAMES, NameKind, Scope};
+
+/// The version of the problem format that this crate reads.
+pub const FORMAT_VERSION: i64 = 1;
+
+/// Which semantics the platform has; see `docs/semantics.md`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Profile {
+    /// OpenCL: every group once, code between barriers is a phase.
+    OpenCl,
+    /// Garanina, Staroletov, Gorlatch 2023 (seed 000): one unit, activated several times.
+    Published2023,
+    /// Garanina, Gorlatch 2021 (seed 001): multiprocessors with dispatchers that run warps.
+    Published2021,
+}
+
+impl Profile {
+    /// All profiles.
+    pub const ALL: [Profile; 3] = [Profile::OpenCl, Profile::Published2023, Profile::Published2021];
+
+    /// The profile's name in a problem file.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Profile::OpenCl => "opencl",
+            Profile::Published2023 => "published-2023",
+            Profile::Published2021 => "published-2021",
+        }
+    }
+}
+
+/// A tuning parameter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parameter {
+    /// Its name.
+    pub name: String,
+    /// The values it ranges over; may depend on inputs, the platform and earlier parameters.
+    pub domain: Domain,
+}
+
+/// A constraint: an expression that must hold, with `/` exact.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Constraint {
+    /// As it was written.
+    pub text: String,
+    /// The expression.
+    pub expr: Expr,
+}
+
+/// How the kernel is launched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Launch {
+    /// `opencl` and `published-2021`: an index space cut into groups.
+    Range {
+        /// Work items in the launch.
+        global_size: Expr,
+        /// Work items in a group.
+        local_size: Expr,
+    },
+    /// `published-2023`: one unit, activated several times.
+    Activations {
+        /// Work items in a group.
+        local_size: Expr,
+        /// How often the unit is activated.
+        activations: Expr,
+    },
+}
+
+/// A tuning problem that has passed all checks that need no configuration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// What people call it.
+    pub name: String,
+    /// The semantics.
+    pub profile: Profile,
+    /// The platform.
+    pub platform: Platform,
+    /// All names.
+    pub scope: Scope,
+    /// Values of the inputs, in slot order.
+    pub inputs: IndexMap<String, i64>,
+    /// The parameters, in slot order.
+    pub parameters: Vec<Parameter>,
+    /// What must hold between them.
+    pub constraints: Vec<Constraint>,
+    /// Named expressions, each over the names before it.
+    pub definitions: Vec<(String, Expr)>,
+    /// How the kernel is launched.
+    pub launch: Launch,
+    /// What each work item does.
+    pub kernel: Program,
+    /// What element 0 of one unit does once, after everything else.
+    pub finish: Program,
+}
+
+/// Finds a platform that a problem names instead of writing out.
+pub type PlatformLookup<'a> = &'a dyn Fn(&str) -> Result<Value, ModelError>;
+
+impl Problem {
+    /// Reads a problem from JSON text. `inputs` override inputs and platform numbers of the file;
+    /// `platforms` finds a platform that is given by name.
+    ///
+    /// # Errors
+    /// What is wrong, where, and how to mend it.
+    pub fn from_json(
+        text: &str,
+        inputs: &IndexMap<String, i64>,
+        platforms: PlatformLookup<'_>,
+    ) -> Result<Problem, ModelError> {
+        let value: Value = serde_json::from_str(text).map_err(|e| {
+            ModelError::new(
+                format!("line {}, column {}", e.line(), e.column()),
+                format!("not JSON: {e}"),
+                "see docs/problem-format.md",
+            )
+        })?;
+        Problem::from_value(&value, inputs, platforms)
+    }
+
+    /// As [`Problem::from_json`], from parsed JSON.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn from_value(
+        value: &Value,
+        overrides: &IndexMap<String, i64>,
+        platforms: PlatformLookup<'_>,
+    ) -> Result<Problem, ModelError> {
+        let mut root = Field::new("", value).object()?;
+        root.take("$schema");
+        root.take("notes");
+        if let Some(version) = root.take("version") {
+            if version.integer()? != FORMAT_VERSION {
+                return Err(version.expected(&format!("{FORMAT_VERSION}, the only version so far")));
+            }
+        }
+        let name = root.take("name").map(|f| f.text().map(str::to_owned)).transpose()?;
+        let profile = root.take("profile").map_or(Ok(Profile::OpenCl), |f| read_profile(&f))?;
+        let mut platform = read_platform(&root.need("platform", "the platform")?, platforms)?;
+        let inputs = root.take("inputs");
+        let inputs = read_inputs(inputs, overrides, &mut platform)?;
+
+        let mut scope = Scope::default();
+        for name in inputs.keys() {
+            scope.add(&join("inputs", name), name, NameKind::Input)?;
+        }
+        for (name, _) in platform.numbers() {
+            scope.add("platform", name, NameKind::Platform)?;
+        }
+        let parameters = read_parameters(root.take("parameters"), &mut scope)?;
+        let definitions = read_definitions(root.take("definitions"), &mut scope)?;
+        let constraints = read_constraints(root.take("constraints"), &scope)?;
+        let launch =
+            read_launch(&root.need("launch", "how the kernel is launched")?, profile, &scope)?;
+        for name in ITEM_NAMES {
+            scope.add(name, name, NameKind::Item)?;
+        }
+        let kernel = read_program(&root.need("kernel", "the kernel program")?, &scope)?;
+        let finish = root.take("finish").map_or(Ok(Vec::new()), |f| read_program(&f, &scope))?;
+        root.finish()?;
+        let problem = Problem {
+            name: name.unwrap_or_else(|| "unnamed".into()),
+            profile,
+            platform,
+            scope,
+            inputs,
+            parameters,
+            constraints,
+            definitions,
+            launch,
+            kernel,
+            finish,
+        };
+        problem.check_profile()?;
+        Ok(problem)
+    }
+
+    fn check_profile(&self) -> Result<(), ModelError> {
+        if has_barrier(&self.finish) {
+            return Err(ModelError::new(
+                "finish",
+                "a barrier, but only element 0 runs this program",
+                "remove it",
+            ));
+        }
+        if self.profile == Profile::Published2021 && self.platform.warps().is_none() {
+            return Err(ModelError::new(
+                "platform.warps",
+                "is missing, but the profile published-2021 runs warps",
+                "add \"warps\": { \"width\": ..., \"dispatchers\": ... }",
+            ));
+        }
+        Ok(())
+    }
+
+    /// First slot of the parameters.
+    #[must_use]
+    pub fn first_parameter(&self) -> usize {
+        self.inputs.len() + self.platform.numbers().count()
+    }
+
+    /// First slot of the definitions.
+    #[must_use]
+    pub fn first_definition(&self) -> usize {
+        self.first_parameter() + self.parameters.len()
+    }
+
+    /// First slot of `lid`, `gid` and `group`.
+    #[must_use]
+    pub fn first_item_slot(&self) -> usize {
+        self.first_definition() + self.definitions.len()
+    }
+}
+
+fn read_profile(field: &Field<'_>) -> Result<Profile, ModelError> {
+    let text = field.text()?;
+    Profile::ALL.into_iter().find(|p| p.name() == text).ok_or_else(|| {
+        ModelError::new(
+            &field.path,
+            format!("unknown profile `{text}`"),
+            suggest(text, Profile::ALL.iter().map(|p| p.name())),
+        )
+    })
+}
+
+fn read_platform(field: &Field<'_>, lookup: PlatformLookup<'_>) -> Result<Platform, ModelError> {
+    match field.value {
+        Value::String(name) => Platform::from_json(name, &lookup(name)?),
+        value => Platform::from_json("platform", value),
+    }
+}
+
+fn read_inputs(
+    field: Option<Field<'_>>,
+    overrides: &IndexMap<String, i64>,
+    platform: &mut Platform,
+) -> Result<IndexMap<String, i64>, ModelError> {
+    let mut inputs = IndexMap::new();
+    if let Some(field) = field {
+        for (name, value) in field.object()?.entries() {
+            inputs.insert(name.to_owned(), value.integer()?);
+        }
+    }
+    for (name, value) in overrides {
+        if let Some(slot) = inputs.get_mut(name) {
+            *slot = *value;
+        } else if let Some(set) = platform.set(name, *value) {
+            set?;
+        } else {
+            return Err(ModelError::new(
+                format!("--input {name}"),
+                "no input or platform number has this name",
+                suggest(
+                    name,
+                    inputs.keys().map(String::as_str).chain(platform.numbers().map(|(n, _)| n)),
+                ),
+            ));
+        }
+    }
+    Ok(inputs)
+}
+
+fn read_parameters(
+    field: Option<Field<'_>>,
+    scope: &mut Scope,
+) -> Result<Vec<Parameter>, ModelError> {
+    let Some(field) = field else { return Ok(Vec::new()) };
+    let mut parameters = Vec::new();
+    for (name, value) in field.object()?.entries() {
+        let domain = match value.value {
+            Value::Array(_) => {
+                let items = value.array()?;
+                let items = items
+                    .iter()
+                    .map(|f| scope.expression(&f.path, &f.expression()?))
+                    .collect::<Result<_, _>>()?;
+                Domain::List(items)
+            }
+            Value::Number(_) => Domain::List(vec![Expr::Int(value.integer()?)]),
+            _ => {
+                let text = value.text().map_err(|_| {
+                    value.expected("a list of values or a domain such as \"powers_of_two(4, 64)\"")
+                })?;
+                parse_domain(text)
+                    .map_err(|e| ModelError::new(&value.path, e.to_string(), ""))?
+                    .resolve(&mut |n| scope.slot(n))
+                    .map_err(|n| scope.unknown(&value.path, &n))?
+            }
+        };
+        scope.add(&value.path, name, NameKind::Parameter)?;
+        parameters.push(Parameter { name: name.to_owned(), domain });
+    }
+    Ok(parameters)
+}
+
+fn read_definitions(
+    field: Option<Field<'_>>,
+    scope: &mut Scope,
+) -> Result<Vec<(String, Expr)>, ModelError> {
+    let Some(field) = field else { return Ok(Vec::new()) };
+    let object = field.object()?;
+    let all: Vec<&str> = object.entries().map(|(n, _)| n).collect();
+    let mut definitions = Vec::new();
+    for (name, value) in object.entries() {
+        let expr = scope.expression(&value.path, &value.expression()?).map_err(|e| {
+            let later =
+                all[definitions.len()..].iter().find(|n| e.what == format!("unknown name `{n}`"));
+            match later {
+                Some(n) if *n == name => ModelError::new(
+                    &e.at,
+                    format!("`{n}` is defined by itself"),
+                    "break the recursion",
+                ),
+                Some(n) => ModelError::new(
+                    &e.at,
+                    format!("`{n}` is defined only later"),
+                    format!("move `{n}` before `{name}`; definitions may not be recursive"),
+                ),
+                None => e,
+            }
+        })?;
+        scope.add(&value.path, name, NameKind::Definition)?;
+        definitions.push((name.to_owned(), expr));
+    }
+    Ok(definitions)
+}
+
+fn read_constraints(
+    field: Option<Field<'_>>,
+    scope: &Scope,
+) -> Result<Vec<Constraint>, ModelError> {
+    let Some(field) = field else { return Ok(Vec::new()) };
+    field
+        .array()?
+        .iter()
+        .map(|f| {
+            let text = f.text()?.to_owned();
+            Ok(Constraint { expr: scope.expression(&f.path, &text)?, text })
+        })
+        .collect()
+}
+
+fn read_launch(field: &Field<'_>, profile: Profile, scope: &Scope) -> Result<Launch, ModelError> {
+    let mut object = field.clone().object()?;
+    let expr = |f: Field<'_>| scope.expression(&f.path, &f.expression()?);
+    let local_size = expr(object.need("local_size", "the work items of a group")?)?;
+    let launch = match profile {
+        Profile::OpenCl | Profile::Published2021 => Launch::Range {
+            global_size: expr(object.need("global_size", "the work items of the launch")?)?,
+            local_size,
+        },
+        Profile::Published2023 => Launch::Activations {
+            activations: expr(object.need("activations", "how often the unit is activated")?)?,
+            local_size,
+        },
+    };
+    object.finish()?;
+    Ok(launch)
+}
+
+const STATEMENTS: [&str; 10] =
+    ["barrier", "mark", "until", "work", "global", "local", "compute", "atomic", "repeat", "if"];
+
+fn read_program(field: &Field<'_>, scope: &Scope) -> Result<Program, ModelError> {
+    if field.value.get("opencl").is_some() {
+        return Err(ModelError::new(
+            &field.path,
+            "kernels in OpenCL C cannot be read yet",
+            "write the kernel program as a list of statements",
+        ));
+    }
+    field.array()?.iter().map(|f| read_statement(f, scope)).collect()
+}
+
+fn read_statement(field: &Field<'_>, scope: &Scope) -> Result<Stmt, ModelError> {
+    let at = field.path.clone();
+    let unknown = |name: &str| {
+        ModelError::new(
+            &at,
+            format!("unknown statement `{name}`"),
+            suggest(name, STATEMENTS.into_iter()),
+        )
+    };
+    if let Value::String(word) = field.value {
+        let kind = match word.as_str() {
+            "barrier" => StmtKind::Barrier,
+            "mark" => StmtKind::Mark,
+            other => return Err(unknown(other)),
+        };
+        return Ok(Stmt { label: word.clone(), at, kind });
+    }
+    let mut object = field
+        .clone()
+        .object()
+        .map_err(|_| field.expected("a statement: \"barrier\", \"mark\" or { \"work\": ... }"))?;
+    let label = object.take("name").map(|f| f.text().map(str::to_owned)).transpose()?;
+    let Some(keyword) = STATEMENTS.into_iter().find(|k| field.value.get(k).is_some()) else {
+        let key = field.value.as_object().and_then(|m| m.keys().find(|k| *k != "name"));
+        return Err(key.map_or_else(|| field.expected("a statement"), |k| unknown(k)));
+    };
+    let main = object.need(keyword, "it")?;
+    let kind = read_kind(keyword, &main, &mut object, scope)?;
+    object.finish()?;
+    Ok(Stmt { label: label.unwrap_or_else(|| keyword.to_owned()), at, kind })
+}
+
+fn read_kind(
+    keyword: &str,
+    main: &Field<'_>,
+    object: &mut super::json::Object<'_>,
+    scope: &Scope,
+) -> Result<StmtKind, ModelError> {
+    let expr = |f: &Field<'_>| scope.expression(&f.path, &f.expression()?);
+    let access = |access| Ok(StmtKind::Access { access, amount: expr(main)? });
+    match keyword {
+        "work" => access(Access::Work),
+        "global" => access(Access::Global),
+        "local" => access(Access::Local),
+        "compute" => access(Access::Compute),
+        "atomic" => access(Access::Atomic),
+        "until" => Ok(StmtKind::Until(expr(main)?)),
+        "repeat" => Ok(StmtKind::Repeat {
+            count: expr(main)?,
+            body: read_program(&object.need("body", "the statements to repeat")?, scope)?,
+        }),
+        "if" => Ok(StmtKind::If {
+            condition: expr(main)?,
+            then: read_program(&object.need("then", "the statements to take")?, scope)?,
+            otherwise: object.take("else").map_or(Ok(Vec::new()), |f| read_program(&f, scope))?,
+        }),
+        // `{ "barrier": true, "name": "..." }` gives a barrier or a mark a name.
+        "barrier" | "mark" if main.value == &Value::Bool(true) => {
+            Ok(if keyword == "barrier" { StmtKind::Barrier } else { StmtKind::Mark })
+        }
+        _ => Err(main.expected("true")),
+    }
+}

@@ -1,0 +1,1 @@
+//! tickbound: the engines and the command line.
