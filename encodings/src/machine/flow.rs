@@ -1,0 +1,221 @@
+//! A plan's program as a graph of *points*: the places where a thread can spend time or wait.
+//!
+//! What lies between two points - loop tests, branches, marks - takes no time and is folded into
+//! the [`Exit`]s of the point before it. Exits of one point exclude each other and cover all cases.
+
+use crate::plan::{AmountId, Op};
+use crate::simplify::Jump;
+
+/// A place where a thread can be.
+#[derive(Debug, Clone)]
+pub(crate) struct Point {
+    pub kind: PointKind,
+    pub exits: Vec<Exit>,
+}
+
+/// What happens at a point.
+#[derive(Debug, Clone)]
+pub(crate) enum PointKind {
+    /// Takes `amount * times` ticks.
+    Work { amount: AmountId, times: Option<AmountId> },
+    /// Waits for the mark plus an amount.
+    Until(AmountId),
+    /// Moves clock and mark as a closed piece of program does.
+    Jump(Box<Jump>),
+    /// Waits for all threads. Point 0 is a barrier of price 0 where everything begins.
+    Barrier { price: i64, solo: bool },
+    /// Takes no time; keeps loops without time from closing in a single step.
+    Nop,
+    /// The end of the program.
+    End,
+}
+
+/// A way from one point to the next.
+#[derive(Debug, Clone)]
+pub(crate) struct Exit {
+    pub guards: Vec<Guard>,
+    /// The way passes a mark.
+    pub mark: bool,
+    /// New values of loop counters.
+    pub counters: Vec<(usize, Count)>,
+    pub target: usize,
+}
+
+/// A condition on the way; it must equal the truth value beside it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Guard {
+    /// The amount is not zero.
+    True(AmountId, bool),
+    /// The amount is at least 1.
+    Positive(AmountId, bool),
+    /// The counter is at least 2, so that the loop goes on.
+    More(usize, bool),
+}
+
+/// A change of a loop counter.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Count {
+    /// The loop begins with this many iterations to do.
+    Begin(AmountId),
+    /// One iteration less to do.
+    Less,
+}
+
+/// The graph.
+#[derive(Debug, Clone)]
+pub(crate) struct Flow {
+    pub points: Vec<Point>,
+    /// Number of loop counters.
+    pub counters: usize,
+}
+
+enum Instruction {
+    Point(usize),
+    Mark,
+    /// Begins a loop, or goes to the label if the count is below 1.
+    Enter { counter: usize, count: AmountId, exit: usize },
+    /// Goes back to the label while iterations are left.
+    Back { counter: usize, body: usize },
+    /// Goes to the label if the amount is zero.
+    Unless { condition: AmountId, target: usize },
+    Go(usize),
+}
+
+impl Flow {
+    /// The graph of a program.
+    pub fn new(code: &[Op]) -> Flow {
+        let mut a = Assembler { program: Vec::new(), kinds: Vec::new(), counters: 0 };
+        a.point(PointKind::Barrier { price: 0, solo: true });
+        a.sequence(code);
+        a.point(PointKind::End);
+        let positions: Vec<usize> = (0..a.program.len())
+            .filter(|i| matches!(a.program[*i], Instruction::Point(_)))
+            .collect();
+        let points = a
+            .kinds
+            .iter()
+            .zip(positions)
+            .map(|(kind, at)| {
+                let mut exits = Vec::new();
+                if !matches!(kind, PointKind::End) {
+                    let path = Exit { guards: vec![], mark: false, counters: vec![], target: 0 };
+                    follow(&a.program, at + 1, path, &mut exits);
+                }
+                Point { kind: kind.clone(), exits }
+            })
+            .collect();
+        Flow { points, counters: a.counters }
+    }
+
+    /// Index of the last point, where a thread ends.
+    pub fn end(&self) -> usize {
+        self.points.len() - 1
+    }
+}
+
+struct Assembler {
+    program: Vec<Instruction>,
+    kinds: Vec<PointKind>,
+    counters: usize,
+}
+
+impl Assembler {
+    fn point(&mut self, kind: PointKind) {
+        self.program.push(Instruction::Point(self.kinds.len()));
+        self.kinds.push(kind);
+    }
+
+    fn sequence(&mut self, code: &[Op]) {
+        for op in code {
+            match op {
+                Op::Work { amount, times } => {
+                    self.point(PointKind::Work { amount: *amount, times: *times });
+                }
+                Op::Until(amount) => self.point(PointKind::Until(*amount)),
+                Op::Jump(jump) => self.point(PointKind::Jump(jump.clone())),
+                Op::Mark => self.program.push(Instruction::Mark),
+                Op::Barrier { price, solo } => {
+                    self.point(PointKind::Barrier { price: *price, solo: *solo });
+                }
+                Op::Repeat { count, body } => self.repeat(*count, body),
+                Op::If { condition, then, otherwise } => self.branch(*condition, then, otherwise),
+            }
+        }
+    }
+
+    fn repeat(&mut self, count: AmountId, body: &[Op]) {
+        let counter = self.counters;
+        self.counters += 1;
+        let enter = self.program.len();
+        self.program.push(Instruction::Enter { counter, count, exit: 0 });
+        self.sequence(body);
+        if !meets_point(body) {
+            self.point(PointKind::Nop);
+        }
+        self.program.push(Instruction::Back { counter, body: enter + 1 });
+        let exit = self.program.len();
+        self.program[enter] = Instruction::Enter { counter, count, exit };
+    }
+
+    fn branch(&mut self, condition: AmountId, then: &[Op], otherwise: &[Op]) {
+        let test = self.program.len();
+        self.program.push(Instruction::Go(0));
+        self.sequence(then);
+        let skip = self.program.len();
+        self.program.push(Instruction::Go(0));
+        self.program[test] = Instruction::Unless { condition, target: self.program.len() };
+        self.sequence(otherwise);
+        self.program[skip] = Instruction::Go(self.program.len());
+    }
+}
+
+/// True if every way through `code` meets a point.
+fn meets_point(code: &[Op]) -> bool {
+    code.iter().any(|op| match op {
+        Op::Work { .. } | Op::Until(_) | Op::Jump(_) | Op::Barrier { .. } => true,
+        Op::If { then, otherwise, .. } => meets_point(then) && meets_point(otherwise),
+        Op::Mark | Op::Repeat { .. } => false,
+    })
+}
+
+/// Follows every way from instruction `at` to the next point.
+fn follow(program: &[Instruction], mut at: usize, mut path: Exit, out: &mut Vec<Exit>) {
+    loop {
+        match &program[at] {
+            Instruction::Point(target) => {
+                path.target = *target;
+                out.push(path);
+                return;
+            }
+            Instruction::Mark => {
+                path.mark = true;
+                at += 1;
+            }
+            Instruction::Go(target) => at = *target,
+            Instruction::Enter { counter, count, exit } => {
+                let mut skip = path.clone();
+                skip.guards.push(Guard::Positive(*count, false));
+                follow(program, *exit, skip, out);
+                path.guards.push(Guard::Positive(*count, true));
+                path.counters.retain(|(c, _)| c != counter);
+                path.counters.push((*counter, Count::Begin(*count)));
+                at += 1;
+            }
+            Instruction::Back { counter, body } => {
+                let mut again = path.clone();
+                again.guards.push(Guard::More(*counter, true));
+                again.counters.push((*counter, Count::Less));
+                follow(program, *body, again, out);
+                path.guards.push(Guard::More(*counter, false));
+                at += 1;
+            }
+            Instruction::Unless { condition, target } => {
+                let mut other = path.clone();
+                other.guards.push(Guard::True(*condition, false));
+                follow(program, *target, other, out);
+                path.guards.push(Guard::True(*condition, true));
+                at += 1;
+            }
+        }
+    }
+}

@@ -1,0 +1,335 @@
+//! Building a plan: classes of elements first, then one program over all configurations.
+
+use indexmap::IndexSet;
+
+use super::classes::{Classifier, Layout, runs, waves};
+use super::walk::{Numbered, Signature, Step, Walker};
+use super::{Amount, AmountId, Op, Plan, PlanError, Values};
+use crate::model::expr::Expr;
+use crate::model::kernel::{expressions, has_until};
+use crate::model::{Problem, Profile, Space};
+use crate::system;
+
+/// See [`Plan::new`].
+pub(super) fn build(problem: &Problem, space: &Space) -> Result<Plan, PlanError> {
+    refuse_uncovered(problem)?;
+    let kernel = Numbered::new(problem, &problem.kernel);
+    let finish = Numbered::new(problem, &problem.finish);
+    let differs = |e: &Expr| e.mentions(|s| problem.scope.is_item(s));
+    let items_differ = kernel.expressions.iter().any(|(_, e)| differs(e));
+    let mut classifier =
+        Classifier::new(Walker { problem, kernel: &kernel }, items_differ);
+    let layouts: Vec<Layout> =
+        space.bound.iter().map(|b| classifier.layout(b)).collect::<Result<_, _>>()?;
+    let finishing = Walker { problem, kernel: &finish };
+    let finishes: Vec<Signature> = space
+        .bound
+        .iter()
+        .map(|b| finishing.signature(std::slice::from_ref(&b.env)))
+        .collect::<Result<_, _>>()?;
+    let mut builder = Builder::new(problem, space, layouts);
+    builder.assemble(&kernel, &finish, &finishes);
+    Ok(builder.plan)
+}
+
+fn refuse_uncovered(problem: &Problem) -> Result<(), PlanError> {
+    if problem.profile == Profile::OpenCl && problem.platform.warps().is_some() {
+        return Err(PlanError::OpenSchedule);
+    }
+    if problem.profile != Profile::Published2023 {
+        let group = problem.first_item_slot() + 1;
+        let mut at = None;
+        expressions(&problem.kernel, &mut |s, e| {
+            if at.is_none() && e.mentions(|slot| slot >= group) {
+                at = Some(s.at.clone());
+            }
+        });
+        if let Some(at) = at {
+            return Err(PlanError::GroupsDiffer { at });
+        }
+    }
+    Ok(())
+}
+
+struct Builder<'a> {
+    problem: &'a Problem,
+    space: &'a Space,
+    layouts: Vec<Layout>,
+    plan: Plan,
+}
+
+impl<'a> Builder<'a> {
+    fn new(problem: &'a Problem, space: &'a Space, layouts: Vec<Layout>) -> Self {
+        let (parameters, configurations) = frozen(problem, space);
+        let threads = layouts.iter().map(|l| l.threads.len()).max().unwrap_or(1);
+        let most = layouts.iter().flat_map(|l| &l.threads).map(Vec::len).max().unwrap_or(1);
+        let items = if problem.profile == Profile::OpenCl { most } else { 1 };
+        let plan = Plan {
+            parameters,
+            configurations,
+            threads,
+            items,
+            items_of: AmountId(0),
+            uses_marks: has_until(&problem.kernel) || has_until(&problem.finish),
+            code: Vec::new(),
+            amounts: Vec::new(),
+        };
+        Builder { problem, space, layouts, plan }
+    }
+
+    fn assemble(&mut self, kernel: &Numbered, finish: &Numbered, finishes: &[Signature]) {
+        self.plan.items_of = self.per_thread("items", |l, t| l.threads[t].len() as i64);
+        let problem = self.problem;
+        let waves = self.uniform("waves", None, |b| Some(waves(problem, b)));
+        let mut body;
+        match problem.profile {
+            Profile::OpenCl => {
+                let start = self.constant("group_start", problem.platform.group_start());
+                let launch = self.constant("kernel_launch", problem.platform.kernel_launch());
+                let times = self.times();
+                body = vec![Op::Work { amount: start, times: None }, Op::Barrier { price: 0, solo: false }];
+                body.extend(self.mark());
+                body.extend(self.kernel(kernel, 0, times));
+                self.plan.code.push(Op::Work { amount: launch, times: None });
+            }
+            Profile::Published2023 => {
+                let count = self.uniform("runs", None, |b| Some(runs(problem, b)));
+                let mut run: Vec<Op> = self.mark().into_iter().collect();
+                run.extend(self.kernel(kernel, 0, None));
+                body = vec![Op::Repeat { count, body: run }];
+            }
+            Profile::Published2021 => {
+                let most = self.layouts.iter().map(|l| l.threads[0].len()).max().unwrap_or(0);
+                body = Vec::new();
+                for round in 0..most {
+                    let count = self.per_thread(&format!("rounds[{round}]"), |l, t| {
+                        l.threads[t].get(round).map_or(0, |(_, count)| *count)
+                    });
+                    let mut run: Vec<Op> = self.mark().into_iter().collect();
+                    run.extend(self.kernel(kernel, round, None));
+                    body.push(Op::Repeat { count, body: run });
+                }
+            }
+        }
+        body.push(Op::Barrier { price: 0, solo: true });
+        self.plan.code.push(Op::Repeat { count: waves, body });
+        self.finish(finish, finishes);
+        if self.plan.threads == 1 && self.plan.items == 1 {
+            let code = std::mem::take(&mut self.plan.code);
+            self.plan.code = self.without_barriers(code);
+        }
+    }
+
+    fn mark(&self) -> Option<Op> {
+        has_until(&self.problem.kernel).then_some(Op::Mark)
+    }
+
+    /// How many equal items each item of the plan stands for, where that is ever more than one.
+    fn times(&mut self) -> Option<AmountId> {
+        let more = |l: &Layout| l.threads.iter().flatten().any(|(_, times)| *times != 1);
+        if !self.layouts.iter().any(more) {
+            return None;
+        }
+        Some(self.per_item("items_alike", |batch| Some(batch.1), 0))
+    }
+
+    fn kernel(&mut self, kernel: &Numbered, round: usize, times: Option<AmountId>) -> Vec<Op> {
+        let amounts: Vec<AmountId> = kernel
+            .expressions
+            .iter()
+            .enumerate()
+            .map(|(n, (at, expr))| {
+                let name = if round == 0 { at.clone() } else { format!("{at}[{round}]") };
+                if expr.mentions(|s| self.problem.scope.is_item(s)) {
+                    self.per_item(&name, |(signature, _)| signature[n], round)
+                } else {
+                    self.shared(&name, expr, n)
+                }
+            })
+            .collect();
+        let context = Context { problem: self.problem, kernel, amounts: &amounts, times };
+        context.ops(&kernel.steps)
+    }
+
+    fn finish(&mut self, finish: &Numbered, signatures: &[Signature]) {
+        if finish.steps.is_empty() {
+            return;
+        }
+        let amounts: Vec<AmountId> = finish
+            .expressions
+            .iter()
+            .enumerate()
+            .map(|(n, (at, expr))| {
+                let values = signatures.iter().map(|s| s[n]).collect();
+                // Item names are 0 here, so only an expression without them may stay symbolic.
+                let plain = !expr.mentions(|s| self.problem.scope.is_item(s));
+                self.push(at, plain.then(|| expr.clone()), Values::Uniform(values))
+            })
+            .collect();
+        let context = Context { problem: self.problem, kernel: finish, amounts: &amounts, times: None };
+        let mut ops = vec![Op::Mark];
+        ops.extend(context.ops(&finish.steps));
+        if self.plan.threads > 1 {
+            let first = self.per_thread("is_element_0", |_, t| i64::from(t == 0));
+            ops = vec![Op::If { condition: first, then: ops, otherwise: Vec::new() }];
+        }
+        self.plan.code.extend(ops);
+    }
+
+    /// A single thread with a single item waits for nobody.
+    fn without_barriers(&mut self, code: Vec<Op>) -> Vec<Op> {
+        let mut out = Vec::new();
+        for op in code {
+            match op {
+                Op::Barrier { price: 0, .. } => {}
+                Op::Barrier { price, .. } => {
+                    let amount = self.constant("barrier", price);
+                    out.push(Op::Work { amount, times: None });
+                }
+                Op::Repeat { count, body } => {
+                    out.push(Op::Repeat { count, body: self.without_barriers(body) });
+                }
+                Op::If { condition, then, otherwise } => out.push(Op::If {
+                    condition,
+                    then: self.without_barriers(then),
+                    otherwise: self.without_barriers(otherwise),
+                }),
+                other => out.push(other),
+            }
+        }
+        out
+    }
+
+    fn push(&mut self, name: &str, expr: Option<Expr>, values: Values) -> AmountId {
+        self.plan.amounts.push(Amount { name: name.to_owned(), expr, values });
+        AmountId(self.plan.amounts.len() - 1)
+    }
+
+    fn constant(&mut self, name: &str, value: i64) -> AmountId {
+        self.uniform(name, Some(Expr::Int(value)), |_| Some(value))
+    }
+
+    fn uniform(
+        &mut self,
+        name: &str,
+        expr: Option<Expr>,
+        value: impl Fn(&crate::model::Bound) -> Option<i64>,
+    ) -> AmountId {
+        let values = self.space.bound.iter().map(value).collect();
+        self.push(name, expr, Values::Uniform(values))
+    }
+
+    /// An expression that is the same for all items: its value where any item reaches it.
+    fn shared(&mut self, name: &str, expr: &Expr, n: usize) -> AmountId {
+        let reached = |l: &Layout| l.threads.iter().flatten().find_map(|(s, _)| s[n]);
+        let values = self.layouts.iter().map(reached).collect();
+        self.push(name, Some(expr.clone()), Values::Uniform(values))
+    }
+
+    fn per_thread(&mut self, name: &str, value: impl Fn(&Layout, usize) -> i64) -> AmountId {
+        self.spread(name, |layout, t, _| Some(value(layout, t)))
+    }
+
+    /// A value of each item; under `published-2021` that of the given round.
+    fn per_item(
+        &mut self,
+        name: &str,
+        value: impl Fn(&(Signature, i64)) -> Option<i64>,
+        round: usize,
+    ) -> AmountId {
+        let by_round = self.problem.profile == Profile::Published2021;
+        self.spread(name, |layout, t, item| {
+            layout.threads[t].get(if by_round { round } else { item }).and_then(&value)
+        })
+    }
+
+    fn spread(
+        &mut self,
+        name: &str,
+        value: impl Fn(&Layout, usize, usize) -> Option<i64>,
+    ) -> AmountId {
+        let (threads, items) = (self.plan.threads, self.plan.items);
+        let mut values = Vec::with_capacity(self.layouts.len() * threads * items);
+        for layout in &self.layouts {
+            for t in 0..threads {
+                let t = if t < layout.threads.len() { t } else { 0 };
+                values.extend((0..items).map(|item| value(layout, t, item)));
+            }
+        }
+        let values =
+            if threads * items == 1 { Values::Uniform(values) } else { Values::PerItem(values) };
+        self.push(name, None, values)
+    }
+}
+
+/// Turning numbered steps into operations.
+struct Context<'a> {
+    problem: &'a Problem,
+    kernel: &'a Numbered,
+    amounts: &'a [AmountId],
+    times: Option<AmountId>,
+}
+
+impl Context<'_> {
+    fn ops(&self, steps: &[Step]) -> Vec<Op> {
+        steps.iter().flat_map(|s| self.op(s)).collect()
+    }
+
+    fn op(&self, step: &Step) -> Vec<Op> {
+        match step {
+            Step::Work { number } => {
+                vec![Op::Work { amount: self.amounts[*number], times: self.times }]
+            }
+            Step::Until { number } => vec![Op::Until(self.amounts[*number])],
+            Step::Mark => if has_until(&self.problem.kernel) || has_until(&self.problem.finish) {
+                vec![Op::Mark]
+            } else {
+                Vec::new()
+            },
+            Step::Barrier => {
+                let priced = self.problem.profile == Profile::OpenCl;
+                let price = if priced { self.problem.platform.barrier() } else { 0 };
+                vec![Op::Barrier { price, solo: false }]
+            }
+            Step::Repeat { number, body, .. } => {
+                vec![Op::Repeat { count: self.amounts[*number], body: self.ops(body) }]
+            }
+            Step::If { number, other, then, otherwise, .. } => {
+                let (then, otherwise) = (self.ops(then), self.ops(otherwise));
+                let differs =
+                    self.kernel.expressions[*number].1.mentions(|s| self.problem.scope.is_item(s));
+                if self.problem.profile == Profile::Published2021 && differs {
+                    // A warp runs each side that one of its items takes.
+                    let one = |n: usize, side| Op::If {
+                        condition: self.amounts[n],
+                        then: side,
+                        otherwise: Vec::new(),
+                    };
+                    vec![one(*number, then), one(*other, otherwise)]
+                } else {
+                    vec![Op::If { condition: self.amounts[*number], then, otherwise }]
+                }
+            }
+        }
+    }
+}
+
+/// The frozen symbols: the values that parameters take in valid configurations.
+fn frozen(problem: &Problem, space: &Space) -> (Vec<system::Parameter>, Vec<Vec<u32>>) {
+    let mut values: Vec<IndexSet<i64>> = vec![IndexSet::new(); problem.parameters.len()];
+    let configurations = space
+        .bound
+        .iter()
+        .map(|b| {
+            let chosen = b.configuration.0.iter().zip(&mut values);
+            chosen.map(|(v, seen)| seen.insert_full(*v).0 as u32).collect()
+        })
+        .collect();
+    let parameters = problem
+        .parameters
+        .iter()
+        .zip(values)
+        .map(|(p, v)| system::Parameter { name: p.name.clone(), values: v.into_iter().collect() })
+        .collect();
+    (parameters, configurations)
+}

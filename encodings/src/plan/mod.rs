@@ -1,0 +1,194 @@
+//! The plan of a problem: one program for a few *threads* that stand for all processing elements.
+//!
+//! Every encoding starts here. A plan takes a problem and its space and works out, for every
+//! configuration, which elements behave alike. What is left is a single program, common to all
+//! configurations, in which every number is an [`Amount`]: a value for each configuration and, where
+//! work items differ, for each thread and each item that the thread runs.
+//!
+//! What it promises (arguments in `docs/encodings.md`):
+//!
+//! * Elements with the same work are one thread: time is a maximum over elements, and a maximum
+//!   does not count how often a value occurs.
+//! * An element whose items are a part of another's never arrives later and is left out.
+//! * Where no statement waits for a remembered time, the items of an element in one phase are a
+//!   plain sum, so equal items are one item, `times` as long.
+//! * The groups of a launch are alike (a problem whose groups differ is refused, see
+//!   [`PlanError::GroupsDiffer`]), so the unit that is busy longest runs `ceil(groups / units)` of
+//!   them one after another.
+//!
+//! The published profiles become programs too: their activations, runs and rounds are loops.
+
+mod build;
+mod classes;
+pub(crate) mod walk;
+
+use thiserror::Error;
+
+use crate::model::error::ModelError;
+use crate::model::expr::Expr;
+use crate::simplify::Jump;
+use crate::system;
+
+/// Index of an [`Amount`] in [`Plan::amounts`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct AmountId(pub(crate) usize);
+
+/// One operation of a plan's program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Op {
+    /// Takes `amount * times` ticks.
+    Work {
+        /// Ticks for one item.
+        amount: AmountId,
+        /// How many equal items of the element this stands for; `None`: one.
+        times: Option<AmountId>,
+    },
+    /// Waits until the time is greater than the mark plus this many ticks.
+    Until(AmountId),
+    /// Remembers the present time.
+    Mark,
+    /// Does at once what a piece of the program does; only [`crate::summary`] makes these.
+    Jump(Box<Jump>),
+    /// Waits for all threads, then takes `price` ticks.
+    Barrier {
+        /// Ticks from the last arrival to the release.
+        price: i64,
+        /// What follows is done once by each element, not once for each of its items.
+        solo: bool,
+    },
+    /// The body, `count` times; not at all for a count below 1.
+    Repeat {
+        /// How often.
+        count: AmountId,
+        /// What is repeated.
+        body: Vec<Op>,
+    },
+    /// One of two branches.
+    If {
+        /// Not zero: the first branch.
+        condition: AmountId,
+        /// Taken if the condition is not zero.
+        then: Vec<Op>,
+        /// Taken otherwise.
+        otherwise: Vec<Op>,
+    },
+}
+
+/// A number of the program, for every configuration, thread and item.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Amount {
+    /// Where it comes from: the statement's path, or the launch.
+    pub name: String,
+    /// The expression, if it is the same for all work items.
+    pub expr: Option<Expr>,
+    pub(crate) values: Values,
+}
+
+/// Values of an amount; `None` where no item reaches it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Values {
+    /// One per configuration.
+    Uniform(Vec<Option<i64>>),
+    /// `[(configuration * threads + thread) * items + item]`.
+    PerItem(Vec<Option<i64>>),
+}
+
+/// The plan of a problem over its whole space.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// The frozen symbols.
+    pub parameters: Vec<system::Parameter>,
+    /// The valid configurations, as in [`crate::model::Space::bound`].
+    pub configurations: Vec<Vec<u32>>,
+    /// Threads; a configuration with fewer has copies of thread 0, which change nothing.
+    pub threads: usize,
+    /// Most items that one thread runs in a phase.
+    pub items: usize,
+    /// How many items each thread runs in a phase.
+    pub items_of: AmountId,
+    /// True if some operation waits for a remembered time.
+    pub uses_marks: bool,
+    /// The program; every thread begins it at time 0, as one element (not yet an item).
+    pub code: Vec<Op>,
+    /// All amounts.
+    pub amounts: Vec<Amount>,
+}
+
+/// Why a problem has no plan.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum PlanError {
+    /// The problem itself is at fault.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// Work depends on `gid` or `group`, so groups differ.
+    #[error("{at}: work differs between groups, which the encodings do not cover yet; use --strategy enumerate")]
+    GroupsDiffer {
+        /// The statement.
+        at: String,
+    },
+    /// The schedule is open (warps under the `opencl` profile).
+    #[error("platform.warps: open schedules are not encoded yet; use --strategy enumerate")]
+    OpenSchedule,
+    /// Sorting work items into classes would take too long.
+    #[error("more than {limit} work items to sort into classes; narrow the space or use --strategy enumerate")]
+    TooManyItems {
+        /// The limit.
+        limit: u64,
+    },
+    /// Too many different elements, items or rounds.
+    #[error("{what}: {count} of them, the encodings hold {limit}; use --strategy enumerate")]
+    TooManyClasses {
+        /// Of what.
+        what: &'static str,
+        /// How many there are.
+        count: usize,
+        /// How many are allowed.
+        limit: usize,
+    },
+}
+
+impl Plan {
+    /// Works the plan of `problem` out over `space`.
+    ///
+    /// # Errors
+    /// A fault of the problem that shows only in a configuration (an amount without a value, a
+    /// barrier that not all items take), or a problem outside what the encodings cover.
+    pub fn new(
+        problem: &crate::model::Problem,
+        space: &crate::model::Space,
+    ) -> Result<Plan, PlanError> {
+        build::build(problem, space)
+    }
+
+    /// An amount.
+    #[must_use]
+    pub fn amount(&self, id: AmountId) -> &Amount {
+        &self.amounts[id.0]
+    }
+
+    /// The value of an amount; `None` if it is not reached there.
+    #[must_use]
+    pub fn value(&self, id: AmountId, configuration: usize, thread: usize, item: usize) -> Option<i64> {
+        match &self.amounts[id.0].values {
+            Values::Uniform(v) => v[configuration],
+            Values::PerItem(v) => v[(configuration * self.threads + thread) * self.items + item],
+        }
+    }
+
+    /// True if the amount is the same for all threads and items.
+    #[must_use]
+    pub fn is_uniform(&self, id: AmountId) -> bool {
+        matches!(self.amounts[id.0].values, Values::Uniform(_))
+    }
+}
+
+/// True if `code` contains a barrier at any depth.
+#[must_use]
+pub fn has_barrier(code: &[Op]) -> bool {
+    code.iter().any(|op| match op {
+        Op::Barrier { .. } => true,
+        Op::Repeat { body, .. } => has_barrier(body),
+        Op::If { then, otherwise, .. } => has_barrier(then) || has_barrier(otherwise),
+        Op::Work { .. } | Op::Until(_) | Op::Mark | Op::Jump(_) => false,
+    })
+}

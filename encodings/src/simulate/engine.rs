@@ -1,0 +1,148 @@
+//! What all parts of a simulation need: values of expressions, the count of events, the trace.
+
+use super::trace::{Span, SpanKind, Trace};
+use super::{Options, Run, SimulateError};
+use crate::model::{Bound, Expr, ModelError, Problem, Stmt};
+
+/// Where an item runs, and the values that follow from it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    pub unit: i64,
+    pub element: i64,
+    /// Number of the group or activation in the trace.
+    pub serial: i64,
+    /// What expressions see as `group`.
+    pub group: i64,
+    /// `gid` of the item with `lid` 0.
+    pub first_gid: i64,
+}
+
+pub(super) struct Engine<'p> {
+    pub problem: &'p Problem,
+    bound: &'p Bound,
+    options: &'p Options,
+    /// The bound values; the slots of `lid`, `gid` and `group` are set before each evaluation.
+    env: Vec<i64>,
+    events: u64,
+    trace: Option<Trace>,
+}
+
+impl<'p> Engine<'p> {
+    pub fn new(
+        problem: &'p Problem,
+        bound: &'p Bound,
+        options: &'p Options,
+    ) -> Result<Self, SimulateError> {
+        if bound.env.len() != problem.scope.len() {
+            return Err(ModelError::new(
+                "the configuration",
+                "was bound for another problem",
+                "bind it with this problem",
+            )
+            .into());
+        }
+        Ok(Engine {
+            problem,
+            bound,
+            options,
+            env: bound.env.clone(),
+            events: 0,
+            trace: options.trace.then(Trace::default),
+        })
+    }
+
+    /// The result, at the end.
+    pub fn run(self, time: i64) -> Run {
+        Run { time, trace: self.trace, events: self.events }
+    }
+
+    /// The value of `expr` for the item `lid` at `place`.
+    pub fn value(
+        &mut self,
+        stmt: &Stmt,
+        expr: &Expr,
+        place: &Place,
+        lid: i64,
+    ) -> Result<i64, SimulateError> {
+        let first = self.problem.first_item_slot();
+        self.env[first] = lid;
+        self.env[first + 1] = place.first_gid + lid;
+        self.env[first + 2] = place.group;
+        expr.eval(&self.env).map_err(|e| {
+            self.problem.fault(&stmt.at, &format_args!("{e} in item {lid}"), &self.env).into()
+        })
+    }
+
+    /// Counts events, so that a simulation ends even if the program hardly does.
+    pub fn count(&mut self, events: u64) -> Result<(), SimulateError> {
+        self.events = self.events.saturating_add(events);
+        if self.events > self.options.max_events {
+            let limit = self.options.max_events;
+            let configuration = self.configuration();
+            return Err(SimulateError::TooManyEvents { limit, configuration });
+        }
+        Ok(())
+    }
+
+    /// `now + ticks * times`.
+    pub fn later(&self, at: &str, now: i64, ticks: i64, times: i64) -> Result<i64, SimulateError> {
+        let sum = ticks.checked_mul(times).and_then(|t| now.checked_add(t));
+        sum.ok_or_else(|| self.overflow(at))
+    }
+
+    pub fn overflow(&self, at: &str) -> SimulateError {
+        SimulateError::Overflow { at: at.to_owned(), configuration: self.configuration() }
+    }
+
+    /// The configuration for messages.
+    pub fn configuration(&self) -> String {
+        let text = self.problem.name_values(&self.bound.configuration).to_string();
+        if text.is_empty() { "this problem".into() } else { text }
+    }
+
+    /// True if iterations that take `ticks` each may be left out.
+    pub fn may_skip(&self, ticks: i64) -> bool {
+        self.options.skip_repetition && (ticks == 0 || !self.trace_has_room())
+    }
+
+    /// Says that something that took `ticks` was left out.
+    pub fn skipped(&mut self, ticks: i64) {
+        if let Some(trace) = &mut self.trace {
+            trace.truncated |= ticks > 0;
+        }
+    }
+
+    fn trace_has_room(&self) -> bool {
+        self.trace.as_ref().is_some_and(|t| t.spans.len() < self.options.max_spans)
+    }
+
+    /// Records what an item did from `start` to `end`.
+    pub fn record(
+        &mut self,
+        stmt: &Stmt,
+        kind: SpanKind,
+        place: &Place,
+        item: i64,
+        (start, end): (i64, i64),
+    ) {
+        let room = self.trace_has_room();
+        let Some(trace) = &mut self.trace else { return };
+        if start == end {
+            return;
+        }
+        if !room {
+            trace.truncated = true;
+            return;
+        }
+        trace.spans.push(Span {
+            unit: place.unit,
+            element: place.element,
+            group: place.serial,
+            item,
+            kind,
+            label: stmt.label.clone(),
+            start,
+            end,
+        });
+    }
+}

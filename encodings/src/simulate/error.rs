@@ -1,0 +1,79 @@
+//! Why a configuration has no time.
+
+use thiserror::Error;
+
+use crate::model::ModelError;
+
+/// Why a simulation has no result.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum SimulateError {
+    /// An expression of the program has no value, or the configuration does not fit the problem.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// An access or work of a negative amount.
+    #[error(
+        "{at}: the amount {amount} in item {lid} is negative for {configuration}; \
+         write max(0, ...) or exclude these values"
+    )]
+    Negative {
+        /// The statement.
+        at: String,
+        /// The amount.
+        amount: i64,
+        /// The item's index in its group.
+        lid: i64,
+        /// The configuration.
+        configuration: String,
+    },
+    /// The items of one group, or of one warp, do not all take the same barrier.
+    #[error(
+        "barrier divergence: item {first_lid} {first} but item {second_lid} {second} for \
+         {configuration}; every item must take the barrier: move it out of the branch"
+    )]
+    Divergence {
+        /// An item of the group.
+        first_lid: i64,
+        /// Where it is: `waits at kernel[2]` or `has ended`.
+        first: String,
+        /// Another item of the group.
+        second_lid: i64,
+        /// Where that one is.
+        second: String,
+        /// The configuration.
+        configuration: String,
+    },
+    /// A time does not fit into 63 bits.
+    #[error("{at}: the time exceeds 63 bits for {configuration}; use a coarser tick")]
+    Overflow {
+        /// The statement or platform number that was counted in last.
+        at: String,
+        /// The configuration.
+        configuration: String,
+    },
+    /// More events than [`Options::max_events`](super::Options::max_events).
+    #[error(
+        "more than {limit} events for {configuration}; simulate a smaller input or raise the limit"
+    )]
+    TooManyEvents {
+        /// The limit.
+        limit: u64,
+        /// The configuration.
+        configuration: String,
+    },
+    /// More items on one unit than [`MAX_ITEMS`](super::MAX_ITEMS).
+    #[error(
+        "{items} items on one unit at once, but at most {limit} can be simulated, for \
+         {configuration}; use smaller groups"
+    )]
+    TooManyItems {
+        /// How many there are.
+        items: i64,
+        /// The limit.
+        limit: i64,
+        /// The configuration.
+        configuration: String,
+    },
+    /// The problem has a feature that is not simulated yet.
+    #[error("{0}")]
+    Unsupported(String),
+}

@@ -1,0 +1,242 @@
+//! What each profile launches, and which group a unit takes next.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::engine::{Engine, Place};
+use super::group::{self, Lane};
+use super::strand::{Share, Strand};
+use super::{MAX_ITEMS, SimulateError};
+use crate::model::kernel::expressions;
+use crate::model::{Bound, LaunchSize, ModelError, Problem, Profile};
+
+/// How the items of a group are laid out over the elements of a unit.
+#[derive(Debug, Clone, Copy)]
+enum Layout {
+    /// `opencl`: element e runs items e, e + elements, ... of each phase.
+    Items { local: i64, elements: i64 },
+    /// `published-2023`: element e runs the program `runs` times as item e.
+    Elements { elements: i64, runs: i64 },
+    /// `published-2021`: dispatcher d runs warps d, d + dispatchers, ...; one program run each.
+    Warps { dispatchers: i64, width: i64, runs: i64 },
+}
+
+/// A launch: groups that units run one at a time.
+pub(super) struct Launch {
+    layout: Layout,
+    groups: i64,
+    units: i64,
+    /// Items of a group: the distance between the `gid` of two groups' first items.
+    local: i64,
+    kernel_launch: i64,
+    group_start: i64,
+    barrier: i64,
+    /// True if all groups take the same time.
+    groups_alike: bool,
+    /// True if all warps take the same time.
+    warps_alike: bool,
+}
+
+impl Launch {
+    pub fn new(problem: &Problem, bound: &Bound) -> Result<Launch, SimulateError> {
+        let lid = problem.first_item_slot();
+        let (gid, group) = (lid + 1, lid + 2);
+        let groups_alike = !mentions(problem, &[gid, group]);
+        let warps_alike = !mentions(problem, &[lid, gid]);
+        let p = &problem.platform;
+        let free = Launch {
+            layout: Layout::Elements { elements: 1, runs: 1 },
+            groups: 1,
+            units: p.units(),
+            local: bound.launch.local(),
+            kernel_launch: 0,
+            group_start: 0,
+            barrier: 0,
+            groups_alike,
+            warps_alike,
+        };
+        match (problem.profile, bound.launch) {
+            (Profile::OpenCl, LaunchSize::Range { global, local }) if divides(local, global) => {
+                if p.warps().is_some() {
+                    return Err(SimulateError::Unsupported(
+                        "platform.warps: open schedules are not simulated yet; remove `warps`, or \
+                         use the profile published-2021"
+                            .into(),
+                    ));
+                }
+                Ok(Launch {
+                    layout: Layout::Items { local, elements: local.min(p.elements_per_unit()) },
+                    groups: global / local,
+                    kernel_launch: p.kernel_launch(),
+                    group_start: p.group_start(),
+                    barrier: p.barrier(),
+                    ..free
+                })
+            }
+            // Seed 000, Section 5: one unit stands for all of them. Listing 3, line 20: NWE. The
+            // unit starts its elements again until all items have run (Listing 6), so each runs
+            // WG / NP times. Nothing but accesses takes time (Section 3.1).
+            (Profile::Published2023, LaunchSize::Activations { local, activations })
+                if local > 0 && activations > 0 =>
+            {
+                let elements = local.min(p.elements_per_unit());
+                let runs = (local / p.elements_per_unit()).max(1);
+                Ok(Launch {
+                    layout: Layout::Elements { elements, runs },
+                    groups: activations,
+                    units: 1,
+                    groups_alike: true,
+                    ..free
+                })
+            }
+            // Seed 001, Listing 7: a multiprocessor that is done takes the next group. Listing 5,
+            // line 6: a dispatcher runs WG / (WR * ND) warps, one after another.
+            (Profile::Published2021, LaunchSize::Range { global, local }) => {
+                let warps = p.warps().map(|w| (w.width, w.dispatchers));
+                let Some((width, dispatchers)) = warps else { return Err(mismatch()) };
+                let round = width.checked_mul(dispatchers).filter(|r| divides(*r, local));
+                let Some(round) = round.filter(|_| divides(local, global)) else {
+                    return Err(mismatch());
+                };
+                let layout = Layout::Warps { dispatchers, width, runs: local / round };
+                Ok(Launch { layout, groups: global / local, ..free })
+            }
+            _ => Err(mismatch()),
+        }
+    }
+
+    /// Runs all groups; returns the tick at which the last has finished.
+    ///
+    /// Groups are taken in order, each by the unit that is free first; of several such units by
+    /// the one with the lowest number.
+    pub fn run_groups(&self, engine: &mut Engine<'_>) -> Result<i64, SimulateError> {
+        let mut units = Units::new(self.units, self.kernel_launch);
+        let mut end = self.kernel_launch;
+        for serial in 0..self.groups {
+            let (free, unit) = units.take();
+            let begin = engine.later("platform.group_start", free, self.group_start, 1)?;
+            let lanes = self.lanes(engine, serial, unit)?;
+            let finished = group::run(engine, lanes, begin, self.barrier)?;
+            let ticks = finished - free;
+            if self.groups_alike && engine.may_skip(ticks) {
+                // Equal groups fill the units in rounds.
+                let rounds = 1 + (self.groups - 1) / self.units;
+                engine.skipped(if serial + 1 < self.groups { ticks } else { 0 });
+                return engine.later("launch", self.kernel_launch, ticks, rounds);
+            }
+            end = end.max(finished);
+            units.put_back(finished, unit);
+        }
+        Ok(end)
+    }
+
+    /// The items of one group on the elements of one unit.
+    fn lanes<'p>(
+        &self,
+        engine: &mut Engine<'p>,
+        serial: i64,
+        unit: i64,
+    ) -> Result<Vec<Lane<'p>>, SimulateError> {
+        let program = engine.problem.kernel.as_slice();
+        let in_range = !matches!(self.layout, Layout::Elements { .. });
+        // Under `published-2023` every activation is that of group 0.
+        let group = if in_range { serial } else { 0 };
+        let first_gid = group * self.local;
+        let place = |element| Place { unit, element, serial, group, first_gid };
+        let alike = self.warps_alike;
+        match self.layout {
+            Layout::Items { local, elements } => {
+                start_items(engine, local)?;
+                let item = move |element, first_lid| {
+                    let share = Share { first_lid, width: 1, runs: 1, stride: 0, alike };
+                    Strand::new(program, place(element), share)
+                };
+                let lane = |e: i64| (e..local).step_by(step(elements)).map(move |i| item(e, i));
+                Ok((0..elements).map(|e| lane(e).collect()).collect())
+            }
+            Layout::Elements { elements, runs } => {
+                start_items(engine, elements)?;
+                let share = |first_lid| Share { first_lid, width: 1, runs, stride: 0, alike };
+                let lane = |e| vec![Strand::new(program, place(e), share(e))];
+                Ok((0..elements).map(lane).collect())
+            }
+            Layout::Warps { dispatchers, width, runs } => {
+                start_items(engine, dispatchers * width)?;
+                let stride = dispatchers * width;
+                let share = |d| Share { first_lid: d * width, width, runs, stride, alike };
+                let lane = |d| vec![Strand::new(program, place(d), share(d))];
+                Ok((0..dispatchers).map(lane).collect())
+            }
+        }
+    }
+}
+
+/// Runs the program `finish` on element 0 (seed 000, Listing 15, lines 24 to 35).
+pub(super) fn finish(engine: &mut Engine<'_>, start: i64) -> Result<i64, SimulateError> {
+    let place = Place { unit: 0, element: 0, serial: 0, group: 0, first_gid: 0 };
+    let share = Share { first_lid: 0, width: 1, runs: 1, stride: 0, alike: true };
+    let strand = Strand::new(engine.problem.finish.as_slice(), place, share);
+    group::run(engine, vec![vec![strand]], start, 0)
+}
+
+/// When each unit is free. Only units that have been used are kept.
+struct Units {
+    count: i64,
+    /// When the units that have not been used are free.
+    start: i64,
+    used: BinaryHeap<Reverse<(i64, i64)>>,
+    next_unused: i64,
+}
+
+impl Units {
+    fn new(count: i64, start: i64) -> Self {
+        Units { count, start, used: BinaryHeap::new(), next_unused: 0 }
+    }
+
+    /// The unit that is free first, and since when; the lowest of several.
+    fn take(&mut self) -> (i64, i64) {
+        let first_used = self.used.peek().map(|Reverse((free, _))| *free);
+        let unused = self.next_unused < self.count;
+        if unused && first_used.is_none_or(|free| free > self.start) {
+            self.next_unused += 1;
+            return (self.start, self.next_unused - 1);
+        }
+        self.used.pop().map_or((self.start, 0), |Reverse(unit)| unit)
+    }
+
+    fn put_back(&mut self, free: i64, unit: i64) {
+        self.used.push(Reverse((free, unit)));
+    }
+}
+
+fn start_items(engine: &mut Engine<'_>, items: i64) -> Result<(), SimulateError> {
+    if items > MAX_ITEMS {
+        let configuration = engine.configuration();
+        return Err(SimulateError::TooManyItems { items, limit: MAX_ITEMS, configuration });
+    }
+    engine.count(items.unsigned_abs())
+}
+
+fn step(elements: i64) -> usize {
+    usize::try_from(elements).unwrap_or(usize::MAX).max(1)
+}
+
+fn divides(divisor: i64, number: i64) -> bool {
+    divisor > 0 && number > 0 && number % divisor == 0
+}
+
+fn mismatch() -> SimulateError {
+    ModelError::new(
+        "launch",
+        "does not fit the profile",
+        "bind the configuration with the problem it is for",
+    )
+    .into()
+}
+
+/// True if an expression of the kernel mentions any of the slots.
+fn mentions(problem: &Problem, slots: &[usize]) -> bool {
+    let mut found = false;
+    expressions(&problem.kernel, &mut |_, e| found |= e.mentions(|s| slots.contains(&s)));
+    found
+}

@@ -1,0 +1,128 @@
+//! The reference semantics: runs one configuration of a problem and says when it ends.
+//!
+//! This module is the judge of every encoding, so it is literal. It knows nothing of max-plus
+//! algebra or of closed forms; each rule stands beside its source in one of the papers
+//! (`docs/semantics.md` tells the same in prose, with a worked example per profile).
+//!
+//! - `launch`: what each profile launches, on how many units, and which group a unit takes next;
+//! - `group`: the elements of one unit between two barriers, and the barriers;
+//! - `strand`: one work item, or one warp in lockstep, from one barrier to the next;
+//! - `engine`: values of expressions, the count of events, the trace.
+//!
+//! ```
+//! use indexmap::IndexMap;
+//! use tickbound_encodings::model::Problem;
+//! use tickbound_encodings::simulate::{Options, simulate};
+//!
+//! // 8 items on 2 units of 2 elements: with groups of 4 each element runs 2 items, one after the
+//! // other, and the barrier waits for the last.
+//! let text = r#"{ "platform": { "units_per_device": 2, "elements_per_unit": 2, "global_access": 5 },
+//!   "parameters": { "WG": [4] },
+//!   "launch": { "global_size": 8, "local_size": "WG" },
+//!   "kernel": [ { "global": 1 }, "barrier", { "if": "lid == 0", "then": [ { "compute": 3 } ] } ] }"#;
+//! let problem = Problem::from_json(text, &IndexMap::new(), &|_| unreachable!()).unwrap();
+//! let bound = problem.bind(&IndexMap::from([("WG".to_owned(), 4)])).unwrap();
+//! let run = simulate(&problem, &bound, &Options::default()).unwrap();
+//! assert_eq!(run.time, 2 * 5 + 3);
+//! ```
+//!
+//! # Why repetition may be skipped
+//!
+//! [`Options::skip_repetition`] replaces iterations that are known to be alike by one
+//! multiplication. Nothing else is ever skipped. The argument:
+//!
+//! 1. *Expressions are constant.* No name an expression can mention changes while an item runs:
+//!    there is no loop variable. So each statement has one value per item, each condition always
+//!    chooses the same side, and each loop, whenever it is entered, starts with the same count.
+//! 2. *The system is time-invariant.* What happens next depends on where each item stands (its
+//!    frames), on how many iterations its open loops still have to do, and on the *age* of its mark
+//!    (now minus mark); never on the time itself.
+//! 3. *A counter is looked at only at the end of an iteration*, and only to see whether it is 0.
+//!    The counters of an item, outermost first, decrease lexicographically. So if at two moments
+//!    all of an item's frames are equal but for one counter that is one less, then in between
+//!    exactly one iteration of that loop has passed: an outer loop would show in its own
+//!    counter, and inner loops were left and entered again with the same count.
+//! 4. Hence, if at two moments `s` and `s + D` all items that can influence each other stand at the
+//!    same statements, the counter of the same loop is one less for each of them, and each mark
+//!    is *in the same state*, then the `k` iterations that all of them still have to do in this
+//!    loop take `k * D` ticks, and lead to the same frames with that counter less `k`.
+//!
+//! A mark is in the same state at both moments if its age is equal (then it moves on by `k * D` with
+//! the time), or if since the first moment its item has neither executed `mark` nor waited in an
+//! `until` (then no such `until` will wait in the next iteration either, when the mark is older
+//! still; the mark stays where it is).
+//!
+//! The same mechanism serves at two places. Between barriers an item runs by itself, so the moments
+//! are the ends of an iteration of one item (`strand`). At a barrier all items of the group stand at
+//! the same statement, so the moments are the releases of the same barrier (`group`). Program runs
+//! (`published-2023`) and rounds of warps (`published-2021`) are iterations of an outermost loop that
+//! sets the mark first; a round of other warps counts as alike only if no expression of the kernel
+//! mentions `lid` or `gid`. Groups and activations that mention neither `gid` nor `group` start from
+//! equal states, hence each takes as long as the first.
+//!
+//! While a trace has room nothing that takes time is skipped.
+
+mod engine;
+mod error;
+mod group;
+mod launch;
+mod strand;
+mod trace;
+
+pub use error::SimulateError;
+pub use trace::{MAX_SPANS, Span, SpanKind, Trace};
+
+use crate::model::{Bound, Problem};
+
+/// Most work items, or warps' items, that one unit may hold at once in a simulation.
+pub const MAX_ITEMS: i64 = 1 << 20;
+
+/// How to simulate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// Records what each element does when.
+    pub trace: bool,
+    /// Most spans the trace may have; what comes later is left out, and the trace says so.
+    pub max_spans: usize,
+    /// Most events: statements that an item or a warp executes, iterations of its loops, and items
+    /// that are started.
+    pub max_events: u64,
+    /// Computes the time of iterations that are alike instead of running each of them. The result
+    /// is the same, see the module's documentation.
+    pub skip_repetition: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            trace: false,
+            max_spans: MAX_SPANS,
+            max_events: 50_000_000,
+            skip_repetition: true,
+        }
+    }
+}
+
+/// What a simulation has found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Run {
+    /// The tick at which everything has finished.
+    pub time: i64,
+    /// What each element did when, if that was asked for.
+    pub trace: Option<Trace>,
+    /// How many events were simulated one by one.
+    pub events: u64,
+}
+
+/// Runs one configuration.
+///
+/// # Errors
+/// An expression without a value, a negative amount, items that do not meet at their barriers, a time
+/// beyond 63 bits, more events than allowed, or a platform whose schedules are open.
+pub fn simulate(problem: &Problem, bound: &Bound, options: &Options) -> Result<Run, SimulateError> {
+    let launch = launch::Launch::new(problem, bound)?;
+    let mut engine = engine::Engine::new(problem, bound, options)?;
+    let end = launch.run_groups(&mut engine)?;
+    let time = launch::finish(&mut engine, end)?;
+    Ok(engine.run(time))
+}

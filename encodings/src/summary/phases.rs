@@ -1,0 +1,443 @@
+//! A shape's program as phases between barriers, and its closing.
+//!
+//! A barrier joins the threads: the clock after it is the maximum of theirs. A term can say so only
+//! where all threads are together before, so loops are turned until their bodies end at a barrier:
+//! with `Y` the part after the last barrier, `(X | Y)^n` is `X | (Y X |)^(n-1) Y`.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::{Report, push};
+use crate::plan::{AmountId, Op, Plan, Values, has_barrier};
+use crate::simplify::{Closed, Scalar, Term, close};
+
+/// A piece of a shape's program.
+#[derive(Debug, Clone)]
+enum Piece {
+    /// What each thread does without a barrier.
+    Segment(Vec<Vec<Term>>),
+    /// A barrier and its price.
+    Barrier { price: i64, solo: bool },
+    /// At least twice; contains a barrier.
+    Loop { count: AmountId, body: Vec<Piece> },
+}
+
+/// A shape's program, as short as it gets.
+pub(super) fn program(plan: &mut Plan, members: &[usize], report: &mut Report) -> Vec<Op> {
+    if plan.items > 1 && plan.uses_marks {
+        // Each item has a mark of its own across barriers: left to events as it is.
+        report.open += 1;
+        return plan.code.clone();
+    }
+    let code = plan.code.clone();
+    let mut shaper = Shaper { plan, members, canonical: HashMap::new(), solo: true };
+    let pieces = shaper.pieces(&code);
+    let pieces = if shaper.plan.threads == 1 { pieces } else { shaper.rotated(pieces) };
+    let open_before = report.open;
+    let short = shaper.emit(&pieces, Marks { needed: false, equal: true }, report);
+    // The machine would do a phase's jump once for each item, but the jump holds all items.
+    if report.open > open_before && plan.items > 1 { code } else { short }
+}
+
+/// What is known of the threads' marks around some pieces.
+#[derive(Debug, Clone, Copy)]
+struct Marks {
+    /// Something after the pieces waits for the mark before setting it.
+    needed: bool,
+    /// All threads have the same mark before the pieces.
+    equal: bool,
+}
+
+struct Shaper<'p> {
+    plan: &'p mut Plan,
+    /// The configurations of the shape.
+    members: &'p [usize],
+    /// The first scalar with given values over the shape, so that equal numbers have one name.
+    canonical: HashMap<Vec<Option<i64>>, Scalar>,
+    /// The code looked at is done once by each element.
+    solo: bool,
+}
+
+impl Shaper<'_> {
+    fn value(&self, id: AmountId, thread: usize, item: usize) -> Option<i64> {
+        self.plan.value(id, self.members[0], thread, item)
+    }
+
+    /// An amount as a number of this shape.
+    fn scalar(&mut self, id: AmountId, thread: usize, item: usize) -> Scalar {
+        let values: Vec<Option<i64>> =
+            self.members.iter().map(|c| self.plan.value(id, *c, thread, item)).collect();
+        if let Some(Some(first)) = values.first()
+            && values.iter().all(|v| *v == Some(*first))
+        {
+            return Scalar::Int(*first);
+        }
+        if let Some(known) = self.canonical.get(&values) {
+            return known.clone();
+        }
+        // Values outside the shape are left open, which keeps the table's support small.
+        let mut all = vec![None; self.plan.configurations.len()];
+        self.members.iter().zip(&values).for_each(|(c, v)| all[*c] = *v);
+        let name = self.plan.amount(id).name.clone();
+        let id = push(self.plan, &name, Values::Uniform(all));
+        let scalar = Scalar::Amount { id, thread: 0, item: 0 };
+        self.canonical.insert(values, scalar.clone());
+        scalar
+    }
+
+    /// Cuts a program at its barriers; branches and empty loops are decided by the shape.
+    fn pieces(&mut self, code: &[Op]) -> Vec<Piece> {
+        let mut pieces = Vec::new();
+        let mut run: Vec<Op> = Vec::new();
+        for op in code {
+            let barrier = has_barrier(std::slice::from_ref(op));
+            if !barrier {
+                run.push(op.clone());
+                continue;
+            }
+            self.flush(&mut run, &mut pieces);
+            match op {
+                Op::Barrier { price, solo } => {
+                    self.solo = *solo;
+                    pieces.push(Piece::Barrier { price: *price, solo: *solo });
+                }
+                Op::Repeat { count, body } => match self.value(*count, 0, 0) {
+                    None | Some(..=0) => {}
+                    Some(1) => self.pieces(body).into_iter().for_each(|p| add(&mut pieces, p)),
+                    Some(_) => {
+                        let body = self.pieces(body);
+                        pieces.push(Piece::Loop { count: *count, body });
+                    }
+                },
+                Op::If { condition, then, otherwise } => {
+                    let side = if self.value(*condition, 0, 0) == Some(0) { otherwise } else { then };
+                    self.pieces(side).into_iter().for_each(|p| add(&mut pieces, p));
+                }
+                Op::Work { .. } | Op::Until(_) | Op::Mark | Op::Jump(_) => {}
+            }
+        }
+        self.flush(&mut run, &mut pieces);
+        pieces
+    }
+
+    fn flush(&mut self, run: &mut Vec<Op>, pieces: &mut Vec<Piece>) {
+        if run.is_empty() {
+            return;
+        }
+        let code = std::mem::take(run);
+        let threads = (0..self.plan.threads)
+            .map(|t| {
+                let items = if self.solo { Some(1) } else { self.value(self.plan.items_of, t, 0) };
+                let items = if self.plan.items == 1 { 1 } else { items.unwrap_or(1) as usize };
+                (0..items).flat_map(|item| self.terms(&code, t, item)).collect()
+            })
+            .collect();
+        add(pieces, Piece::Segment(threads));
+    }
+
+    /// What one thread does with one item, without barriers.
+    fn terms(&mut self, code: &[Op], t: usize, item: usize) -> Vec<Term> {
+        let mut terms = Vec::new();
+        for op in code {
+            match op {
+                Op::Work { amount, times } => {
+                    if self.value(*amount, t, item).is_some() {
+                        let mut ticks = self.scalar(*amount, t, item);
+                        if let Some(times) = times {
+                            let times = self.scalar(*times, t, item);
+                            ticks = Scalar::Mul(Box::new(times), Box::new(ticks));
+                        }
+                        terms.push(Term::Work(ticks));
+                    }
+                }
+                Op::Until(amount) => {
+                    if self.value(*amount, t, item).is_some() {
+                        terms.push(Term::Until(self.scalar(*amount, t, item)));
+                    }
+                }
+                Op::Mark => terms.push(Term::Mark),
+                Op::Repeat { count, body } => {
+                    if self.value(*count, t, item).is_some_and(|v| v > 0) {
+                        let body = self.terms(body, t, item);
+                        if !body.is_empty() {
+                            let count = self.scalar(*count, t, item);
+                            terms.push(Term::Rep(count, Box::new(Term::Seq(body))));
+                        }
+                    }
+                }
+                Op::If { condition, then, otherwise } => match self.value(*condition, t, item) {
+                    None => {}
+                    Some(0) => terms.extend(self.terms(otherwise, t, item)),
+                    Some(_) => terms.extend(self.terms(then, t, item)),
+                },
+                Op::Jump(_) | Op::Barrier { .. } => {}
+            }
+        }
+        terms
+    }
+
+    /// Turns every loop until its body ends at a barrier and begins where all threads are together.
+    fn rotated(&mut self, pieces: Vec<Piece>) -> Vec<Piece> {
+        let mut out: Vec<Piece> = Vec::new();
+        for piece in pieces {
+            let Piece::Loop { count, body } = piece else {
+                add(&mut out, piece);
+                continue;
+            };
+            let body = self.rotated(body);
+            let synced = |p: &Piece| matches!(p, Piece::Barrier { .. } | Piece::Loop { .. });
+            let split = body.iter().rposition(synced).map_or(0, |i| i + 1);
+            let (head, tail) = body.split_at(split);
+            let apart = out.last().is_some_and(|p| !synced(p) && !together(p));
+            if tail.is_empty() && !apart {
+                out.push(Piece::Loop { count, body });
+                continue;
+            }
+            let fewer = self.one_less(count);
+            let mut again: Vec<Piece> = Vec::new();
+            tail.iter().chain(head).cloned().for_each(|p| add(&mut again, p));
+            let tail = tail.to_vec();
+            head.iter().cloned().for_each(|p| add(&mut out, p));
+            out.push(Piece::Loop { count: fewer, body: again });
+            out.extend(tail);
+        }
+        out
+    }
+
+    fn one_less(&mut self, count: AmountId) -> AmountId {
+        let mut values = vec![None; self.plan.configurations.len()];
+        for c in self.members {
+            values[*c] = self.plan.value(count, *c, 0, 0).map(|v| v - 1);
+        }
+        let name = format!("{} - 1", self.plan.amount(count).name);
+        push(self.plan, &name, Values::Uniform(values))
+    }
+
+    /// The pieces as operations: one jump if they close, else as few as it takes.
+    fn emit(&mut self, pieces: &[Piece], marks: Marks, report: &mut Report) -> Vec<Op> {
+        if pieces.is_empty() {
+            return Vec::new();
+        }
+        // A term has one mark for all threads, so they must agree on it if it is asked for.
+        if marks.equal || !needs_mark(pieces, false) {
+            let term = self.term(pieces, marks.needed);
+            if let Some(closed) = self.close(&term) {
+                return vec![noted(closed, report)];
+            }
+        }
+        report.open += 1;
+        let mut out = Vec::new();
+        for (i, piece) in pieces.iter().enumerate() {
+            let equal = marks_equal_after(&pieces[..i], marks.equal);
+            let needed = needs_mark(&pieces[i + 1..], marks.needed);
+            match piece {
+                Piece::Barrier { price, solo } => {
+                    out.push(Op::Barrier { price: *price, solo: *solo });
+                }
+                Piece::Loop { count, body } => {
+                    let inside = Marks {
+                        needed: needs_mark(body, needed) || needed,
+                        equal: equal && marks_equal_after(body, true),
+                    };
+                    out.push(Op::Repeat { count: *count, body: self.emit(body, inside, report) });
+                }
+                Piece::Segment(threads) => out.extend(self.segment(threads, report)),
+            }
+        }
+        out
+    }
+
+    /// What each thread does up to the next barrier, as a jump of its own.
+    fn segment(&mut self, threads: &[Vec<Term>], report: &mut Report) -> Vec<Op> {
+        let mut code: Vec<Op> = Vec::new();
+        for (t, terms) in threads.iter().enumerate().rev() {
+            let own = match self.close(&Term::Seq(terms.clone())) {
+                Some(closed) => vec![noted(closed, report)],
+                None => self.steps(terms),
+            };
+            if t + 1 == threads.len() {
+                code = own;
+                continue;
+            }
+            let (threads, items) = (self.plan.threads, self.plan.items);
+            let mut values = vec![Some(0); self.plan.configurations.len() * threads * items];
+            for c in 0..self.plan.configurations.len() {
+                let first = (c * threads + t) * items;
+                values[first..first + items].fill(Some(1));
+            }
+            let condition = push(self.plan, &format!("is_thread_{t}"), Values::PerItem(values));
+            code = vec![Op::If { condition, then: own, otherwise: code }];
+        }
+        code
+    }
+
+    /// Terms that do not close as plain operations.
+    fn steps(&mut self, terms: &[Term]) -> Vec<Op> {
+        terms
+            .iter()
+            .flat_map(|term| match term {
+                Term::Mark => vec![Op::Mark],
+                Term::Rep(count, body) => {
+                    let values = self.values(count).into_iter().map(Some).collect::<Vec<_>>();
+                    let mut all = vec![None; self.plan.configurations.len()];
+                    self.members.iter().zip(values).for_each(|(c, v)| all[*c] = v);
+                    let count = push(self.plan, "count", Values::Uniform(all));
+                    vec![Op::Repeat { count, body: self.steps(std::slice::from_ref(body)) }]
+                }
+                Term::Seq(parts) => self.steps(parts),
+                other => self
+                    .close(other)
+                    .map(|closed| vec![Op::Jump(Box::new(closed.jump))])
+                    .unwrap_or_default(),
+            })
+            .collect()
+    }
+
+    fn close(&self, term: &Term) -> Option<Closed> {
+        close(term, &mut |s| Arc::new(self.values(s)))
+    }
+
+    /// The values of a scalar over the shape.
+    fn values(&self, scalar: &Scalar) -> Vec<i64> {
+        match scalar {
+            Scalar::Amount { id, thread, item } => self
+                .members
+                .iter()
+                .map(|c| self.plan.value(*id, *c, *thread, *item).unwrap_or(0))
+                .collect(),
+            Scalar::Int(v) => vec![*v; self.members.len()],
+            _ => vec![0; self.members.len()],
+        }
+    }
+
+    /// The pieces as one term; all threads are together at its beginning and at its end.
+    fn term(&mut self, pieces: &[Piece], mark_needed: bool) -> Term {
+        let mut parts = Vec::new();
+        let mut pending: Vec<Vec<Term>> = vec![Vec::new(); self.plan.threads];
+        for (i, piece) in pieces.iter().enumerate() {
+            let needed = needs_mark(&pieces[i + 1..], mark_needed);
+            match piece {
+                Piece::Segment(threads) => {
+                    for (all, own) in pending.iter_mut().zip(threads) {
+                        all.extend(own.iter().cloned());
+                    }
+                }
+                Piece::Barrier { price, .. } => {
+                    parts.extend(joined(&mut pending, !needed));
+                    if *price > 0 {
+                        parts.push(Term::Work(Scalar::Int(*price)));
+                    }
+                }
+                Piece::Loop { count, body } => {
+                    let inside = needs_mark(body, needed);
+                    parts.extend(joined(&mut pending, !(inside || needed)));
+                    let body = self.term(body, inside || needed);
+                    let count = self.scalar(*count, 0, 0);
+                    parts.push(Term::Rep(count, Box::new(body)));
+                }
+            }
+        }
+        parts.extend(joined(&mut pending, !mark_needed));
+        Term::Seq(parts)
+    }
+}
+
+/// Appends a piece; segments that meet become one.
+fn add(pieces: &mut Vec<Piece>, piece: Piece) {
+    match (pieces.last_mut(), piece) {
+        (Some(Piece::Segment(threads)), Piece::Segment(more)) => {
+            for (own, rest) in threads.iter_mut().zip(more) {
+                own.extend(rest);
+            }
+        }
+        (_, piece) => pieces.push(piece),
+    }
+}
+
+/// The closed piece as an operation, counted in the report.
+fn noted(closed: Closed, report: &mut Report) -> Op {
+    report.closed += 1;
+    report.nodes_in += closed.nodes_in;
+    report.nodes_out += closed.nodes_out;
+    report.nodes_explored += closed.nodes_explored;
+    Op::Jump(Box::new(closed.jump))
+}
+
+/// What the threads did since they were together, as a join; takes it out of `pending`.
+fn joined(pending: &mut [Vec<Term>], mark_is_dead: bool) -> Option<Term> {
+    let mut threads: Vec<Term> = Vec::new();
+    for terms in pending {
+        let own = Term::Seq(std::mem::take(terms));
+        if !threads.contains(&own) {
+            threads.push(own);
+        }
+    }
+    if threads.len() > 1 {
+        return Some(Term::Join { threads, mark_is_dead });
+    }
+    threads.pop().filter(|t| *t != Term::Seq(Vec::new()))
+}
+
+/// True if all threads do the same in a segment, so that they are still together after it.
+fn together(piece: &Piece) -> bool {
+    match piece {
+        Piece::Segment(threads) => threads.iter().all(|t| *t == threads[0]),
+        Piece::Barrier { .. } | Piece::Loop { .. } => true,
+    }
+}
+
+/// True if all threads surely have the same mark after the pieces, given whether they had before.
+/// Threads that do different things and set a mark may set it at different times, and so may equal
+/// threads that were apart before.
+fn marks_equal_after(pieces: &[Piece], before: bool) -> bool {
+    let mut apart = false;
+    pieces.iter().fold(before, |equal, piece| match piece {
+        Piece::Barrier { .. } => {
+            apart = false;
+            equal
+        }
+        Piece::Loop { body, .. } => {
+            apart = false;
+            let once = marks_equal_after(body, equal);
+            once && marks_equal_after(body, once)
+        }
+        Piece::Segment(threads) => {
+            let same = together(piece);
+            let sets = threads.iter().any(|t| sets_mark(t));
+            let equal = if sets { same && !apart } else { equal };
+            apart |= !same;
+            equal
+        }
+    })
+}
+
+fn sets_mark(terms: &[Term]) -> bool {
+    terms.iter().any(|term| match term {
+        Term::Mark => true,
+        Term::Work(_) | Term::Until(_) => false,
+        Term::Seq(parts) | Term::Join { threads: parts, .. } => sets_mark(parts),
+        Term::Rep(_, body) => sets_mark(std::slice::from_ref(body)),
+    })
+}
+
+/// True if some way through the pieces waits for the mark before setting it.
+fn needs_mark(pieces: &[Piece], after: bool) -> bool {
+    pieces.iter().rev().fold(after, |after, piece| match piece {
+        Piece::Barrier { .. } => after,
+        Piece::Loop { body, .. } => needs_mark(body, after),
+        Piece::Segment(threads) => threads.iter().any(|t| terms_need_mark(t, after)),
+    })
+}
+
+fn terms_need_mark(terms: &[Term], after: bool) -> bool {
+    terms.iter().rev().fold(after, |after, term| match term {
+        Term::Work(_) => after,
+        Term::Until(_) => true,
+        Term::Mark => false,
+        Term::Seq(parts) => terms_need_mark(parts, after),
+        Term::Rep(_, body) => terms_need_mark(std::slice::from_ref(body), after),
+        Term::Join { threads, .. } => {
+            threads.iter().any(|t| terms_need_mark(std::slice::from_ref(t), after))
+        }
+    })
+}
