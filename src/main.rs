@@ -1,2 +1,5 @@
-//! The command line.
-fn main() {}
+//! The `tickbound` program; see [`tickbound::cli`].
+
+fn main() -> std::process::ExitCode {
+    tickbound::cli::main()
+}

@@ -5,11 +5,13 @@
 //! [`tick`], [`event`] and `summary`. This crate is pure: it starts no solver, opens no file and
 //! knows no device.
 
+pub mod bounds;
 pub mod event;
 mod machine;
 pub mod model;
 pub mod plan;
 pub mod simplify;
+pub mod simulate;
 pub mod summary;
 pub mod system;
 pub mod tick;

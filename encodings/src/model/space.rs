@@ -70,29 +70,25 @@ pub struct Space {
 }
 
 impl Problem {
-    /// Lists every valid configuration.
+    /// Lists every valid configuration; there may be none.
     ///
     /// # Errors
-    /// A domain, definition, constraint or launch size without a value; a space that is empty or
-    /// too large to list.
+    /// A domain, definition, constraint or launch size without a value; an empty first domain;
+    /// configurations none of which can be launched; a space too large to list.
     pub fn space(&self) -> Result<Space, ModelError> {
         let mut walk = Walk::new(self)?;
         let mut env = self.base_env();
         walk.choose(&mut env, 0)?;
         let space = walk.space;
-        if space.bound.is_empty() {
+        if space.bound.is_empty() && space.unlaunchable > 0 {
             return Err(ModelError::new(
-                "parameters",
-                if space.unlaunchable > 0 {
-                    format!(
-                        "none of {} configurations can be launched: the global size is no \
-                         multiple of the local size, or groups are too large",
-                        space.unlaunchable
-                    )
-                } else {
-                    format!("none of {} choices satisfies the constraints", space.choices)
-                },
-                "widen a domain or drop a constraint",
+                "launch",
+                format!(
+                    "none of {} configurations can be launched: the global size is no multiple of \
+                     the local size, or groups are too large",
+                    space.unlaunchable
+                ),
+                "widen a domain or change the sizes",
             ));
         }
         Ok(space)

@@ -8,7 +8,7 @@ use super::group::{self, Lane};
 use super::strand::{Share, Strand};
 use super::{MAX_ITEMS, SimulateError};
 use crate::model::kernel::expressions;
-use crate::model::{Bound, LaunchSize, ModelError, Problem, Profile};
+use crate::model::{Bound, LaunchSize, ModelError, Platform, Problem, Profile};
 
 /// How the items of a group are laid out over the elements of a unit.
 #[derive(Debug, Clone, Copy)]
@@ -57,52 +57,70 @@ impl Launch {
         };
         match (problem.profile, bound.launch) {
             (Profile::OpenCl, LaunchSize::Range { global, local }) if divides(local, global) => {
-                if p.warps().is_some() {
-                    return Err(SimulateError::Unsupported(
-                        "platform.warps: open schedules are not simulated yet; remove `warps`, or \
-                         use the profile published-2021"
-                            .into(),
-                    ));
-                }
-                Ok(Launch {
-                    layout: Layout::Items { local, elements: local.min(p.elements_per_unit()) },
-                    groups: global / local,
-                    kernel_launch: p.kernel_launch(),
-                    group_start: p.group_start(),
-                    barrier: p.barrier(),
-                    ..free
-                })
+                free.opencl(p, global, local)
             }
-            // Seed 000, Section 5: one unit stands for all of them. Listing 3, line 20: NWE. The
-            // unit starts its elements again until all items have run (Listing 6), so each runs
-            // WG / NP times. Nothing but accesses takes time (Section 3.1).
             (Profile::Published2023, LaunchSize::Activations { local, activations })
                 if local > 0 && activations > 0 =>
             {
-                let elements = local.min(p.elements_per_unit());
-                let runs = (local / p.elements_per_unit()).max(1);
-                Ok(Launch {
-                    layout: Layout::Elements { elements, runs },
-                    groups: activations,
-                    units: 1,
-                    groups_alike: true,
-                    ..free
-                })
+                Ok(free.published_2023(p, local, activations))
             }
-            // Seed 001, Listing 7: a multiprocessor that is done takes the next group. Listing 5,
-            // line 6: a dispatcher runs WG / (WR * ND) warps, one after another.
-            (Profile::Published2021, LaunchSize::Range { global, local }) => {
-                let warps = p.warps().map(|w| (w.width, w.dispatchers));
-                let Some((width, dispatchers)) = warps else { return Err(mismatch()) };
-                let round = width.checked_mul(dispatchers).filter(|r| divides(*r, local));
-                let Some(round) = round.filter(|_| divides(local, global)) else {
-                    return Err(mismatch());
-                };
-                let layout = Layout::Warps { dispatchers, width, runs: local / round };
-                Ok(Launch { layout, groups: global / local, ..free })
+            (Profile::Published2021, LaunchSize::Range { global, local })
+                if divides(local, global) =>
+            {
+                free.published_2021(p, global, local)
             }
             _ => Err(mismatch()),
         }
+    }
+
+    /// Design of this project, after the execution model of OpenCL: prices count.
+    fn opencl(self, p: &Platform, global: i64, local: i64) -> Result<Launch, SimulateError> {
+        if p.warps().is_some() {
+            return Err(SimulateError::Unsupported(
+                "platform.warps: open schedules are not simulated yet; remove `warps`, or use the \
+                 profile published-2021"
+                    .into(),
+            ));
+        }
+        Ok(Launch {
+            layout: Layout::Items { local, elements: local.min(p.elements_per_unit()) },
+            groups: global / local,
+            kernel_launch: p.kernel_launch(),
+            group_start: p.group_start(),
+            barrier: p.barrier(),
+            ..self
+        })
+    }
+
+    /// Seed 000, Section 5: one unit stands for all of them. Listing 3, line 20: NWE elements. The
+    /// unit starts its elements again until all items have run (Listing 6, lines 12 to 18), so each
+    /// runs WG / NP times. Nothing but accesses takes time (Section 3.1).
+    fn published_2023(self, p: &Platform, local: i64, activations: i64) -> Launch {
+        let elements = local.min(p.elements_per_unit());
+        let runs = (local / p.elements_per_unit()).max(1);
+        Launch {
+            layout: Layout::Elements { elements, runs },
+            groups: activations,
+            units: 1,
+            groups_alike: true,
+            ..self
+        }
+    }
+
+    /// Seed 001, Listing 7: a multiprocessor that is done takes the next group. Listing 5, line 6: a
+    /// dispatcher runs WG / (WR * ND) warps, one after another.
+    fn published_2021(
+        self,
+        p: &Platform,
+        global: i64,
+        local: i64,
+    ) -> Result<Launch, SimulateError> {
+        let Some(warps) = p.warps() else { return Err(mismatch()) };
+        let (width, dispatchers) = (warps.width, warps.dispatchers);
+        let round = width.checked_mul(dispatchers).filter(|r| divides(*r, local));
+        let runs = local / round.ok_or_else(mismatch)?;
+        let layout = Layout::Warps { dispatchers, width, runs };
+        Ok(Launch { layout, groups: global / local, ..self })
     }
 
     /// Runs all groups; returns the tick at which the last has finished.

@@ -112,46 +112,59 @@ impl<'p> Strand<'p> {
             };
             frame.next += 1;
             let active = Rc::clone(&frame.active);
-            match &stmt.kind {
-                StmtKind::Barrier => {
-                    self.check_whole_warp(engine, stmt, &active)?;
-                    self.arrived = now;
-                    return Ok((now, Some(stmt)));
+            if matches!(stmt.kind, StmtKind::Barrier) {
+                self.check_whole_warp(engine, stmt, &active)?;
+                self.arrived = now;
+                return Ok((now, Some(stmt)));
+            }
+            now = self.execute(engine, stmt, active, now)?;
+        }
+        self.arrived = now;
+        Ok((now, None))
+    }
+
+    /// Executes one statement that is no barrier, or enters it; returns the time after it.
+    fn execute(
+        &mut self,
+        engine: &mut Engine<'p>,
+        stmt: &'p Stmt,
+        active: Items,
+        now: i64,
+    ) -> Result<i64, SimulateError> {
+        match &stmt.kind {
+            StmtKind::Barrier => {}
+            StmtKind::Mark => self.set_mark(now),
+            StmtKind::Access { access, amount } => {
+                let amount = self.amount(engine, stmt, amount, &active)?;
+                let price = engine.problem.platform.price(*access);
+                let end = engine.later(&stmt.at, now, price, amount)?;
+                self.record(engine, stmt, SpanKind::Access(*access), (now, end));
+                return Ok(end);
+            }
+            StmtKind::Until(ticks) => {
+                let ticks = self.greatest(engine, stmt, ticks, &active)?;
+                let end = self.until(engine, stmt, now, ticks)?;
+                self.record(engine, stmt, SpanKind::Until, (now, end));
+                return Ok(end);
+            }
+            StmtKind::Repeat { count, body } => {
+                let count = self.greatest(engine, stmt, count, &active)?;
+                if count > 0 {
+                    self.push(body, count - 1, active, now);
                 }
-                StmtKind::Mark => self.set_mark(now),
-                StmtKind::Access { access, amount } => {
-                    let amount = self.amount(engine, stmt, amount, &active)?;
-                    let price = engine.problem.platform.price(*access);
-                    let end = engine.later(&stmt.at, now, price, amount)?;
-                    self.record(engine, stmt, SpanKind::Access(*access), (now, end));
-                    now = end;
-                }
-                StmtKind::Until(ticks) => {
-                    let ticks = self.greatest(engine, stmt, ticks, &active)?;
-                    let end = self.until(engine, stmt, now, ticks)?;
-                    self.record(engine, stmt, SpanKind::Until, (now, end));
-                    now = end;
-                }
-                StmtKind::Repeat { count, body } => {
-                    let count = self.greatest(engine, stmt, count, &active)?;
-                    if count > 0 {
-                        self.push(body, count - 1, active, now);
-                    }
-                }
-                StmtKind::If { condition, then, otherwise } => {
-                    let (yes, no) = self.split(engine, stmt, condition, &active)?;
-                    // Seed 001, section 3: the items for which the condition does not hold follow
-                    // in later ticks. The last frame runs first.
-                    for (program, side) in [(otherwise, no), (then, yes)] {
-                        if !side.is_empty() {
-                            self.push(program, 0, side, now);
-                        }
+            }
+            StmtKind::If { condition, then, otherwise } => {
+                let (yes, no) = self.split(engine, stmt, condition, &active)?;
+                // Seed 001, section 3: the items for which the condition does not hold follow in
+                // later ticks. The last frame runs first.
+                for (program, side) in [(otherwise, no), (then, yes)] {
+                    if !side.is_empty() {
+                        self.push(program, 0, side, now);
                     }
                 }
             }
         }
-        self.arrived = now;
-        Ok((now, None))
+        Ok(now)
     }
 
     /// The last statement is done: the next iteration begins, or the frame is left.

@@ -1,6 +1,6 @@
 //! Building expressions: hash-consing and folding.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::table::minimal_support;
 use super::{Ex, Node, Parameter, Sort, State, StateId, System, Table, TableId};
@@ -76,13 +76,19 @@ impl System {
         if some.all(|v| *v == first) {
             return self.int(first);
         }
-        let (support, rows) = minimal_support(&self.configurations, self.parameters.len(), values);
+        let (support, rows) = self.rows(values);
         let same = self.tables.iter().position(|t| t.support == support && t.rows == rows);
         let index = same.unwrap_or_else(|| {
             self.tables.push(Table { name: name.to_owned(), support, rows });
             self.tables.len() - 1
         });
         self.intern(Node::Table(TableId(u32::try_from(index).unwrap_or(u32::MAX))))
+    }
+
+    /// Values per configuration as rows over their least support; see [`Table::rows`].
+    #[must_use]
+    pub fn rows(&self, values: &[Option<i64>]) -> (Vec<usize>, BTreeMap<Vec<u32>, i64>) {
+        minimal_support(&self.configurations, self.parameters.len(), values)
     }
 
     fn as_int(&self, e: Ex) -> Option<i64> {

@@ -1,0 +1,161 @@
+//! Lower bounds on a configuration's time, from its critical path.
+//!
+//! A barrier can only delay a thread. So the time a thread would need with nobody to wait for is a
+//! lower bound on the time of the whole, and so is the greatest of these over all threads. It costs
+//! a walk over the program, whatever the loop counts are: without barriers a thread's program is a
+//! max-plus map of the pair (now, mark), and a loop is a power of it.
+//!
+//! The bound is exact where threads do not differ.
+
+use crate::plan::{AmountId, Op, Plan};
+
+/// A map of (now, mark), with numbers. See [`crate::simplify::Jump`] for the two shapes.
+#[derive(Debug, Clone, Copy)]
+enum Map {
+    Keep(i64, i64),
+    Set(i64, i64, i64),
+}
+
+/// Minus infinity, far from overflow.
+const NEVER: i64 = i64::MIN / 4;
+
+fn plus(a: i64, b: i64) -> i64 {
+    if a <= NEVER || b <= NEVER { NEVER } else { a.saturating_add(b) }
+}
+
+impl Map {
+    const IDENTITY: Map = Map::Keep(0, NEVER);
+
+    fn then(self, next: Map) -> Map {
+        match (self, next) {
+            (Map::Keep(a, b), Map::Keep(c, d)) => Map::Keep(plus(a, c), plus(b, c).max(d)),
+            (Map::Keep(a, b), Map::Set(c, d, e)) => Map::Set(plus(a, c), plus(b, c).max(d), e),
+            (Map::Set(c, d, e), Map::Keep(a, b)) => Map::Set(c, d, plus(e, a).max(b)),
+            (Map::Set(c, d, e), Map::Set(f, g, h)) => {
+                let on = plus(e, f).max(g);
+                Map::Set(plus(c, on), plus(d, on), h)
+            }
+        }
+    }
+
+    fn times(self, n: i64) -> Map {
+        match self {
+            _ if n < 1 => Map::IDENTITY,
+            Map::Keep(a, b) => {
+                Map::Keep(a.saturating_mul(n), plus(b, a.saturating_mul(n - 1)))
+            }
+            Map::Set(c, d, e) => {
+                let on = plus(e, c).max(d).saturating_mul(n - 1);
+                Map::Set(plus(c, on), plus(d, on), e)
+            }
+        }
+    }
+
+    /// The clock afterwards, from clock and mark 0.
+    fn time(self) -> i64 {
+        match self {
+            Map::Keep(a, b) => a.max(b),
+            Map::Set(c, d, e) => plus(c.max(d), e),
+        }
+    }
+}
+
+/// For each configuration of the plan a number of ticks that no run of it undercuts.
+#[must_use]
+pub fn lower_bounds(plan: &Plan) -> Vec<i64> {
+    (0..plan.configurations.len())
+        .map(|c| {
+            let path = |t| Path { plan, c, t }.whole().time();
+            (0..plan.threads).map(path).max().unwrap_or(0)
+        })
+        .collect()
+}
+
+struct Path<'p> {
+    plan: &'p Plan,
+    c: usize,
+    t: usize,
+}
+
+impl Path<'_> {
+    fn whole(&self) -> Map {
+        self.map(&self.plan.code, true).0
+    }
+
+    fn value(&self, id: AmountId, item: usize) -> Option<i64> {
+        self.plan.value(id, self.c, self.t, item)
+    }
+
+    /// The map of `code`, and whether what follows it is done once by the element.
+    fn map(&self, code: &[Op], mut solo: bool) -> (Map, bool) {
+        let mut map = Map::IDENTITY;
+        for op in code {
+            let next = match op {
+                Op::Barrier { price, solo: now } => {
+                    solo = *now;
+                    Map::Keep(*price, NEVER)
+                }
+                Op::Repeat { count, body } => {
+                    let count = self.value(*count, 0).unwrap_or(0);
+                    // A loop around barriers does the same for all items; another may not.
+                    let (body, after) = self.map(body, solo);
+                    if crate::plan::has_barrier(std::slice::from_ref(op)) {
+                        solo = after;
+                        body.times(count)
+                    } else {
+                        self.items(std::slice::from_ref(op), solo)
+                    }
+                }
+                Op::If { condition, then, otherwise } => {
+                    if crate::plan::has_barrier(std::slice::from_ref(op)) {
+                        let side = if self.value(*condition, 0) == Some(0) { otherwise } else { then };
+                        let (side, after) = self.map(side, solo);
+                        solo = after;
+                        side
+                    } else {
+                        self.items(std::slice::from_ref(op), solo)
+                    }
+                }
+                _ => self.items(std::slice::from_ref(op), solo),
+            };
+            map = map.then(next);
+        }
+        (map, solo)
+    }
+
+    /// What the thread does with all its items, without a barrier. With more than one item, waits
+    /// are left out: each item has its own mark.
+    fn items(&self, code: &[Op], solo: bool) -> Map {
+        if self.plan.items == 1 || solo {
+            return self.item(code, 0, true);
+        }
+        let items = self.value(self.plan.items_of, 0).unwrap_or(1);
+        (0..items as usize).fold(Map::IDENTITY, |map, item| map.then(self.item(code, item, false)))
+    }
+
+    fn item(&self, code: &[Op], item: usize, marks: bool) -> Map {
+        code.iter().fold(Map::IDENTITY, |map, op| {
+            map.then(match op {
+                Op::Work { amount, times } => {
+                    let times = times.map_or(1, |t| self.value(t, item).unwrap_or(0));
+                    let ticks = self.value(*amount, item).unwrap_or(0);
+                    Map::Keep(ticks.saturating_mul(times), NEVER)
+                }
+                Op::Until(amount) if marks => match self.value(*amount, item) {
+                    Some(ticks) => Map::Keep(0, ticks.saturating_add(1)),
+                    None => Map::IDENTITY,
+                },
+                Op::Mark if marks => Map::Set(0, NEVER, 0),
+                Op::Repeat { count, body } => {
+                    self.item(body, item, marks).times(self.value(*count, item).unwrap_or(0))
+                }
+                Op::If { condition, then, otherwise } => match self.value(*condition, item) {
+                    None => Map::IDENTITY,
+                    Some(0) => self.item(otherwise, item, marks),
+                    Some(_) => self.item(then, item, marks),
+                },
+                Op::Until(_) | Op::Mark | Op::Jump(_) | Op::Barrier { .. } => Map::IDENTITY,
+            })
+        })
+    }
+}

@@ -1,0 +1,90 @@
+//! `tickbound demo`: the abstract kernel for every size of the paper's Table 1.
+
+use std::sync::atomic::AtomicBool;
+
+use indexmap::IndexMap;
+use tickbound_encodings::model::Problem;
+
+use super::progress::{Progress, interrupt_flag};
+use super::{CliError, Outcome, say};
+use crate::platforms;
+use crate::report::Table;
+use crate::solve::result::Status;
+use crate::solve::{Options, TuneResult, tune};
+
+/// Arguments of `demo`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Print the table as Markdown
+    #[arg(long)]
+    markdown: bool,
+}
+
+/// The problem of the demonstration, as shipped in examples/problems.
+const ABSTRACT: &str = include_str!("../../examples/problems/abstract.json");
+
+/// Table 1 of seed 000 (Garanina, Staroletov, Gorlatch 2023): size, model time, WG, TS, and the
+/// time the verification took there. The last five were found by swarm search, without a proof.
+const TABLE_1: [(i64, i64, i64, i64, &str); 8] = [
+    (8, 44, 4, 4, "2 s"),
+    (16, 156, 8, 4, "25 s"),
+    (32, 584, 16, 4, "25 min"),
+    (64, 2224, 32, 8, "1 h, swarm"),
+    (128, 9344, 64, 64, "1 h, swarm"),
+    (256, 36_234, 4, 4, "2 h, swarm"),
+    (512, 142_090, 4, 4, "2 h, swarm"),
+    (1024, 549_912, 16, 32, "4 h, swarm"),
+];
+
+pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
+    let interrupt = interrupt_flag()?;
+    let mut table = Table::new([
+        "size", "least time", "at WG,TS", "status", "seconds", "paper's time", "paper's WG,TS", "paper's search",
+    ]);
+    let (mut seconds, mut better) = (0.0, 0);
+    for (size, paper, wg, ts, search) in TABLE_1 {
+        let result = tuned(size, &interrupt)?;
+        seconds += result.seconds;
+        better += usize::from(result.upper.is_some_and(|t| t < paper));
+        table.push([
+            size.to_string(),
+            result.upper.map_or_else(|| "?".into(), |t| t.to_string()),
+            optima(&result),
+            if result.status == Status::Optimal { "proved".into() } else { "open".to_owned() },
+            format!("{:.3}", result.seconds),
+            paper.to_string(),
+            format!("{wg},{ts}"),
+            search.to_owned(),
+        ]);
+        if result.status != Status::Optimal {
+            break;
+        }
+    }
+    let large = tuned(1 << 30, &interrupt)?;
+    let shown = if args.markdown { table.to_markdown() } else { table.to_string() };
+    let intro = "The abstract OpenCL kernel of Garanina, Staroletov and Gorlatch (2023), on one unit of 4 elements:\nleast model time over all workgroup sizes WG and tile sizes TS, beside the paper's Table 1.\n";
+    say(&format!(
+        "{intro}\n{shown}\n{better} of {} times are below the paper's; all sizes together took {seconds:.2} s.\n\
+         size 2^30: least time {} at WG,TS = {}, {}, in {:.3} s\n",
+        TABLE_1.len(),
+        large.upper.unwrap_or_default(),
+        optima(&large),
+        if large.status == Status::Optimal { "proved" } else { "open" },
+        large.seconds,
+    ))?;
+    Ok(Outcome::Done)
+}
+
+fn tuned(size: i64, interrupt: &AtomicBool) -> Result<TuneResult, CliError> {
+    let inputs = IndexMap::from([("size".to_owned(), size)]);
+    let problem = Problem::from_json(ABSTRACT, &inputs, &platforms::find)?;
+    let progress = Progress::new(&format!("size {size}:"));
+    Ok(tune(&problem, &Options::default(), interrupt, &|bounds| progress.show(bounds))?)
+}
+
+fn optima(result: &TuneResult) -> String {
+    let named = result.optima.iter().map(|f| {
+        f.configuration.0.iter().map(i64::to_string).collect::<Vec<_>>().join(",")
+    });
+    named.collect::<Vec<_>>().join(" or ")
+}

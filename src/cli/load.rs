@@ -1,0 +1,69 @@
+//! Reading problem files and `NAME=VALUE` options.
+
+use indexmap::IndexMap;
+use tickbound_encodings::model::Problem;
+
+use super::CliError;
+use crate::platforms;
+
+/// A `NAME=VALUE` option.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setting {
+    /// The name.
+    pub name: String,
+    /// The value.
+    pub value: i64,
+}
+
+impl std::str::FromStr for Setting {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mend = "write NAME=VALUE with a whole number, such as size=1024";
+        let (name, value) = text.split_once('=').ok_or(mend)?;
+        let value = value.trim().replace('_', "").parse().map_err(|_| mend)?;
+        Ok(Setting { name: name.trim().to_owned(), value })
+    }
+}
+
+/// Settings by name.
+///
+/// # Errors
+/// If one name is set twice.
+pub fn by_name(option: &str, settings: &[Setting]) -> Result<IndexMap<String, i64>, CliError> {
+    let mut map = IndexMap::new();
+    for s in settings {
+        if map.insert(s.name.clone(), s.value).is_some() {
+            return Err(CliError::Input(format!(
+                "{option} {}: given twice; keep one of them",
+                s.name
+            )));
+        }
+    }
+    Ok(map)
+}
+
+/// Reads a problem file with inputs replaced. Platforms that the file names are looked up among the
+/// shipped ones, then as paths from the file's own folder.
+///
+/// # Errors
+/// If the file cannot be read or is no valid problem.
+pub fn problem(path: &str, inputs: &[Setting]) -> Result<Problem, CliError> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| CliError::Read { path: path.to_owned(), error })?;
+    let inputs = by_name("--input", inputs)?;
+    let folder = std::path::Path::new(path).parent().map(std::path::Path::to_path_buf);
+    let find = |name: &str| {
+        let beside = folder.as_ref().map(|f| f.join(name)).filter(|p| p.is_file());
+        match beside {
+            Some(p) if name.ends_with(".json") => platforms::find(&p.to_string_lossy()),
+            _ => platforms::find(name),
+        }
+    };
+    Problem::from_json(&text, &inputs, &find).map_err(|mut e| {
+        if !e.at.starts_with("--input") {
+            e.at = format!("{path}: {}", e.at);
+        }
+        e.into()
+    })
+}

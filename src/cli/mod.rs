@@ -1,0 +1,126 @@
+//! The command line: one file per subcommand, no logic of its own.
+//!
+//! Results go to standard output, progress and warnings to standard error. Exit status 0: done; 1:
+//! nothing was found; 2: bad input, with one line that says what, where, and the mend.
+
+mod demo;
+mod load;
+mod platforms;
+mod plot;
+mod progress;
+mod simulate;
+mod timeline;
+mod tune;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::report::ReportError;
+use crate::solve::SolveError;
+
+/// Finds the tuning parameters that give an OpenCL kernel its least run time, and proves it, from a
+/// timing model, without the device.
+#[derive(Debug, Parser)]
+#[command(version, about, max_term_width = 100)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Find the least run time over all configurations and prove it
+    Tune(tune::Args),
+    /// Run one configuration tick by tick
+    Simulate(simulate::Args),
+    /// List the shipped platforms, or show one with the source of each number
+    Platforms(platforms::Args),
+    /// Tune the paper's abstract kernel for every size of its Table 1, beside the paper's figures
+    Demo(demo::Args),
+}
+
+/// What a command that ran to its end has to say to the shell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// Done.
+    Done,
+    /// Nothing was found.
+    Nothing,
+}
+
+/// Why a command did not run to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum CliError {
+    /// Bad input, or a fault found by the engines.
+    #[error(transparent)]
+    Solve(#[from] SolveError),
+    /// A file could not be read.
+    #[error("{path}: {error}; give the path of a problem file")]
+    Read {
+        /// The file.
+        path: String,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// A report could not be written.
+    #[error(transparent)]
+    Report(#[from] ReportError),
+    /// Standard output or another file could not be written.
+    #[error("{path}: {error}")]
+    Write {
+        /// The file.
+        path: String,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// Something else about the input.
+    #[error("{0}")]
+    Input(String),
+}
+
+impl From<tickbound_encodings::model::ModelError> for CliError {
+    fn from(e: tickbound_encodings::model::ModelError) -> Self {
+        CliError::Solve(e.into())
+    }
+}
+
+impl From<tickbound_encodings::simulate::SimulateError> for CliError {
+    fn from(e: tickbound_encodings::simulate::SimulateError) -> Self {
+        CliError::Solve(e.into())
+    }
+}
+
+/// Runs the command line of this process.
+#[must_use]
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let result = match &cli.command {
+        Command::Tune(args) => tune::run(args),
+        Command::Simulate(args) => simulate::run(args),
+        Command::Platforms(args) => platforms::run(args),
+        Command::Demo(args) => demo::run(args),
+    };
+    match result {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::Nothing) => ExitCode::from(1),
+        // A reader that has seen enough (`| head`) is no error.
+        Err(CliError::Write { error, .. }) if error.kind() == std::io::ErrorKind::BrokenPipe => {
+            ExitCode::SUCCESS
+        }
+        Err(e) => {
+            eprintln!("tickbound: {}", e.to_string().replace(['\n', '\r'], " "));
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Writes to standard output, so that a closed pipe is an error value and not a panic.
+pub(crate) fn say(text: &str) -> Result<(), CliError> {
+    use std::io::Write;
+
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())
+        .and_then(|()| out.flush())
+        .map_err(|error| CliError::Write { path: "standard output".into(), error })
+}

@@ -1,0 +1,49 @@
+//! `tickbound platforms`.
+
+use tickbound_encodings::model::Platform;
+
+use super::{CliError, Outcome, say};
+use crate::platforms;
+use crate::report::Table;
+
+/// Arguments of `platforms`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// A shipped platform, or the path of a platform file
+    name: Option<String>,
+}
+
+pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
+    match &args.name {
+        Some(name) => show(name)?,
+        None => list()?,
+    }
+    Ok(Outcome::Done)
+}
+
+fn list() -> Result<(), CliError> {
+    let mut table = Table::new(["name", "device", "units", "elements", "global", "local"]);
+    for name in platforms::names() {
+        let p = Platform::from_json(name, &platforms::find(name)?)?;
+        let number = |n: &str| p.numbers().find(|(k, _)| *k == n).map_or(0, |(_, v)| v);
+        table.push([
+            name.to_string(),
+            p.name.clone(),
+            p.units().to_string(),
+            p.elements_per_unit().to_string(),
+            number("global_access").to_string(),
+            number("local_access").to_string(),
+        ]);
+    }
+    say(&format!("{table}\nelements per unit; global and local: ticks of one access\n"))
+}
+
+fn show(name: &str) -> Result<(), CliError> {
+    let p = Platform::from_json(name, &platforms::find(name)?)?;
+    let mut table = Table::new(["number", "value", "source"]);
+    for (number, value) in p.numbers() {
+        table.push([number.to_owned(), value.to_string(), p.source(number).unwrap_or("default").to_owned()]);
+    }
+    let title = if p.name.is_empty() { name } else { &p.name };
+    say(&format!("{title}\n{table}\n"))
+}

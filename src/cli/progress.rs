@@ -1,0 +1,57 @@
+//! Progress on standard error, and Ctrl-C.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::CliError;
+use crate::solve::bracket::Bounds;
+
+/// A line on standard error that shows the bracket closing; invisible where that is no terminal.
+pub struct Progress {
+    bar: ProgressBar,
+}
+
+impl Progress {
+    /// A line that begins with `what`.
+    pub fn new(what: &str) -> Progress {
+        let bar = ProgressBar::new_spinner();
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix} {msg} [{elapsed}]") {
+            bar.set_style(style);
+        }
+        bar.set_prefix(what.to_owned());
+        bar.enable_steady_tick(Duration::from_millis(120));
+        Progress { bar }
+    }
+
+    /// Shows the bracket.
+    pub fn show(&self, bounds: Bounds) {
+        let upper = bounds.best.map_or_else(|| "?".into(), |(_, time)| time.to_string());
+        self.bar.set_message(format!("least time between {} and {upper} ticks", bounds.lower));
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// A flag that Ctrl-C sets. A second Ctrl-C ends the process at once.
+///
+/// # Errors
+/// If the signal cannot be caught.
+pub fn interrupt_flag() -> Result<Arc<AtomicBool>, CliError> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let set = flag.clone();
+    ctrlc::set_handler(move || {
+        if set.swap(true, Ordering::SeqCst) {
+            std::process::exit(130);
+        }
+        eprintln!("\ntickbound: interrupted; finishing with what is known (again: stop at once)");
+    })
+    .map_err(|e| CliError::Input(format!("cannot catch Ctrl-C: {e}")))?;
+    Ok(flag)
+}

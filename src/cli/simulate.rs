@@ -1,0 +1,44 @@
+//! `tickbound simulate`.
+
+use tickbound_encodings::simulate::{Options, simulate};
+
+use super::load::{Setting, by_name, problem};
+use super::{CliError, Outcome, say, timeline};
+
+/// Arguments of `simulate`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Problem file (JSON)
+    problem: String,
+    /// Value of a parameter; every parameter needs one
+    #[arg(long = "set", value_name = "P=V")]
+    set: Vec<Setting>,
+    /// Replace an input or a platform number
+    #[arg(long = "input", value_name = "N=V")]
+    input: Vec<Setting>,
+    /// Write the timeline (Trace Event JSON, for Perfetto) to this file
+    #[arg(long, value_name = "FILE")]
+    trace: Option<String>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
+    let problem = problem(&args.problem, &args.input)?;
+    let bound = problem.bind(&by_name("--set", &args.set)?)?;
+    let run = simulate(&problem, &bound, &Options::default())?;
+    if args.json {
+        say(&format!("{}\n", serde_json::json!({ "time": run.time })))?;
+    } else {
+        let configuration = problem.name_values(&bound.configuration).to_string();
+        let with = if configuration.is_empty() { String::new() } else { format!(" with {configuration}") };
+        say(&format!("{}: {} ticks{with}\n", problem.name, run.time))?;
+    }
+    if let Some(path) = &args.trace {
+        let (spans, truncated) = timeline::write(&problem, &bound, path)?;
+        let note = if truncated { ", the first of many" } else { "" };
+        eprintln!("tickbound: {path}: {spans} spans{note}; open it in Perfetto");
+    }
+    Ok(Outcome::Done)
+}

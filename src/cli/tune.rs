@@ -1,0 +1,149 @@
+//! `tickbound tune`.
+
+use std::time::Duration;
+
+use tickbound_encodings::model::expr::{BinaryOp, Expr};
+use tickbound_encodings::model::problem::Constraint;
+use tickbound_encodings::model::{ModelError, Problem};
+
+use super::load::{Setting, by_name, problem};
+use super::progress::{Progress, interrupt_flag};
+use super::{CliError, Outcome, plot, say, timeline};
+use crate::report::{Answer, Table};
+use crate::solve::{Encoding, Objective, Options, Strategy, TuneResult, tune};
+
+/// An encoding, or the choice left to the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum EncodingChoice {
+    Tick,
+    Event,
+    Summary,
+    Auto,
+}
+
+/// Arguments of `tune`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Problem file (JSON)
+    problem: String,
+    /// Replace an input or a platform number
+    #[arg(long = "input", value_name = "N=V")]
+    input: Vec<Setting>,
+    /// Fix a parameter
+    #[arg(long = "set", value_name = "P=V")]
+    set: Vec<Setting>,
+    /// How time is encoded; auto takes summary
+    #[arg(long, value_enum, default_value = "auto")]
+    encoding: EncodingChoice,
+    /// How the least time is searched for
+    #[arg(long, value_enum, default_value = "race")]
+    strategy: Strategy,
+    /// What is best where schedules are open
+    #[arg(long, value_enum, default_value = "best")]
+    objective: Objective,
+    /// Show at least this many of the best configurations
+    #[arg(long, value_name = "K", default_value_t = 0)]
+    top: usize,
+    /// Stop after this many seconds and report the bracket reached
+    #[arg(long, value_name = "SECONDS")]
+    timeout: Option<f64>,
+    /// Write the timeline of the best run (Trace Event JSON, for Perfetto) to this file
+    #[arg(long, value_name = "FILE")]
+    trace: Option<String>,
+    /// Draw time over two parameters (.svg or .png; both without an extension)
+    #[arg(long, value_name = "FILE")]
+    plot: Option<String>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+impl Args {
+    fn options(&self) -> Result<Options, CliError> {
+        let timeout = match self.timeout {
+            None => None,
+            Some(s) => Some(Duration::try_from_secs_f64(s).map_err(|_| {
+                CliError::Input(format!("--timeout {s}: write a positive number of seconds"))
+            })?),
+        };
+        Ok(Options {
+            encoding: match self.encoding {
+                EncodingChoice::Auto => None,
+                EncodingChoice::Tick => Some(Encoding::Tick),
+                EncodingChoice::Event => Some(Encoding::Event),
+                EncodingChoice::Summary => Some(Encoding::Summary),
+            },
+            strategy: self.strategy,
+            objective: self.objective,
+            top: self.top,
+            timeout,
+        })
+    }
+}
+
+pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
+    let mut problem = problem(&args.problem, &args.input)?;
+    fix(&mut problem, &args.set)?;
+    let options = args.options()?;
+    let interrupt = interrupt_flag()?;
+    let result = {
+        let progress = Progress::new(&problem.name);
+        tune(&problem, &options, &interrupt, &|bounds| progress.show(bounds))?
+    };
+    let answer = Answer { problem: &problem, result: &result };
+    if args.json {
+        say(&format!("{}\n", answer.json()))?;
+    } else {
+        say(&answer.words())?;
+        if args.top > 0 {
+            say(&format!("\n{}\n", ranking(&problem, &result)))?;
+        }
+    }
+    write_files(args, &problem, &result)?;
+    Ok(if result.best.is_some() { Outcome::Done } else { Outcome::Nothing })
+}
+
+/// Fixes parameters by constraints.
+fn fix(problem: &mut Problem, settings: &[Setting]) -> Result<(), CliError> {
+    for (name, value) in by_name("--set", settings)? {
+        let Some(p) = problem.parameters.iter().position(|p| p.name == name) else {
+            let known: Vec<&str> = problem.parameters.iter().map(|p| p.name.as_str()).collect();
+            return Err(ModelError::new(
+                format!("--set {name}"),
+                "no parameter has this name",
+                format!("known here: {}", known.join(", ")),
+            )
+            .into());
+        };
+        let slot = Expr::Name(problem.first_parameter() + p);
+        let expr = Expr::Binary(BinaryOp::Eq, Box::new(slot), Box::new(Expr::Int(value)));
+        problem.constraints.push(Constraint { text: format!("{name} == {value}"), expr });
+    }
+    Ok(())
+}
+
+fn ranking(problem: &Problem, result: &TuneResult) -> Table {
+    let names = problem.parameters.iter().map(|p| p.name.clone());
+    let mut table = Table::new(["rank".to_owned(), "ticks".to_owned()].into_iter().chain(names));
+    for (rank, found) in result.optima.iter().enumerate() {
+        let head = [(rank + 1).to_string(), found.time.to_string()];
+        table.push(head.into_iter().chain(found.configuration.0.iter().map(i64::to_string)));
+    }
+    table
+}
+
+fn write_files(args: &Args, problem: &Problem, result: &TuneResult) -> Result<(), CliError> {
+    if let (Some(path), Some(best)) = (&args.trace, &result.best) {
+        let values = problem.parameters.iter().map(|p| p.name.clone()).zip(best.configuration.0.clone());
+        let bound = problem.bind(&values.collect())?;
+        let (spans, truncated) = timeline::write(problem, &bound, path)?;
+        let note = if truncated { ", the first of many" } else { "" };
+        eprintln!("tickbound: {path}: {spans} spans{note}; open it in Perfetto");
+    }
+    if let Some(path) = &args.plot {
+        for path in plot::write(problem, path)? {
+            eprintln!("tickbound: {} written", path.display());
+        }
+    }
+    Ok(())
+}

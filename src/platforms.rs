@@ -1,0 +1,75 @@
+//! The platforms that come with tickbound, each number with its source.
+//!
+//! They are the files in `platforms/`, built into the program. Times are in ticks; on the devices a
+//! tick is one clock cycle of a compute unit.
+//!
+//! ```
+//! use tickbound_encodings::model::Platform;
+//!
+//! let json = tickbound::platforms::find("h200").unwrap();
+//! let h200 = Platform::from_json("h200", &json).unwrap();
+//! assert_eq!((h200.units(), h200.elements_per_unit()), (132, 128));
+//! ```
+
+use std::path::Path;
+
+use serde_json::Value;
+use tickbound_encodings::model::ModelError;
+
+macro_rules! shipped {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../platforms/", $name, ".json")))),*]
+    };
+}
+
+/// Name and file of every shipped platform, abstract ones first, then devices by age.
+const SHIPPED: &[(&str, &str)] =
+    shipped!["abstract-2023", "fermi-2021", "gtx-570", "p104-100", "a100", "h200"];
+
+/// The names of the shipped platforms.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    SHIPPED.iter().map(|(name, _)| *name)
+}
+
+/// Finds a platform: a shipped one by name, otherwise a JSON file if the text ends in `.json` or
+/// contains a slash. A relative path starts at the current folder. The result is JSON that
+/// [`Platform::from_json`](tickbound_encodings::model::Platform::from_json) can read.
+///
+/// # Errors
+/// No such name (with the nearest one), or a file that cannot be read or is not JSON.
+pub fn find(name_or_path: &str) -> Result<Value, ModelError> {
+    if let Some((name, text)) = SHIPPED.iter().find(|(name, _)| *name == name_or_path) {
+        return parse(name, text);
+    }
+    let json = Path::new(name_or_path).extension().is_some_and(|e| e.eq_ignore_ascii_case("json"));
+    if !json && !name_or_path.contains(['/', '\\']) {
+        return Err(ModelError::new(
+            "platform",
+            format!("no platform is called `{name_or_path}`"),
+            suggestion(name_or_path),
+        ));
+    }
+    let text = std::fs::read_to_string(name_or_path).map_err(|e| {
+        let mend = "give an existing platform file, or one of the names of `tickbound platforms`";
+        ModelError::new(name_or_path, format!("cannot be read: {e}"), mend)
+    })?;
+    parse(name_or_path, &text)
+}
+
+fn parse(at: &str, text: &str) -> Result<Value, ModelError> {
+    serde_json::from_str(text)
+        .map_err(|e| ModelError::new(at, format!("not JSON: {e}"), "mend the platform file"))
+}
+
+fn suggestion(name: &str) -> String {
+    // As written in a hurry: `A100`, `h 200`, `gtx570`.
+    let plain = |s: &str| s.to_lowercase().replace(|c: char| !c.is_ascii_alphanumeric(), "");
+    let distance = |known: &str| strsim::damerau_levenshtein(&plain(name), &plain(known));
+    match names().map(|known| (distance(known), known)).min() {
+        Some((far, known)) if far <= 1.max(known.len() / 3) => format!("did you mean `{known}`?"),
+        _ => format!(
+            "write one of {}, or the path of a platform file",
+            names().collect::<Vec<_>>().join(", ")
+        ),
+    }
+}

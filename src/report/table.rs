@@ -1,0 +1,151 @@
+//! Tables for a terminal and for a README.
+//!
+//! Columns whose cells are all numbers are aligned to the right, others to the left. Numbers are
+//! written as they come, without separators, so that they can be copied and searched.
+//!
+//! ```
+//! use tickbound::report::Table;
+//!
+//! let table = Table::new(["size", "T_min", "at"]).row(["8", "44", "WG=4"]).row(["1024", "533248", "WG=512"]);
+//! assert_eq!(table.to_string(), "\
+//! size   T_min  at
+//! ----  ------  ------
+//!    8      44  WG=4
+//! 1024  533248  WG=512
+//! ");
+//! assert_eq!(table.to_markdown(), "\
+//! | size |  T_min | at     |
+//! | ---: | -----: | :----- |
+//! |    8 |     44 | WG=4   |
+//! | 1024 | 533248 | WG=512 |
+//! ");
+//! ```
+
+use std::fmt;
+
+use unicode_width::UnicodeWidthStr;
+
+/// Stands for "no value" and fits into a column of numbers.
+const NOTHING: [&str; 3] = ["", "-", "?"];
+
+/// A table: a line of headers and any number of rows of the same length.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Table {
+    headers: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// An empty table with these headers.
+    #[must_use]
+    pub fn new<T: ToString>(headers: impl IntoIterator<Item = T>) -> Self {
+        Table { headers: headers.into_iter().map(|h| one_line(&h)).collect(), rows: Vec::new() }
+    }
+
+    /// The table with one more row. Missing cells are empty; cells beyond the headers get a column
+    /// without a header. Line breaks become blanks.
+    #[must_use]
+    pub fn row<T: ToString>(mut self, cells: impl IntoIterator<Item = T>) -> Self {
+        self.push(cells);
+        self
+    }
+
+    /// Adds a row, as [`Table::row`] does.
+    pub fn push<T: ToString>(&mut self, cells: impl IntoIterator<Item = T>) {
+        let mut cells: Vec<String> = cells.into_iter().map(|c| one_line(&c)).collect();
+        let columns = cells.len().max(self.headers.len());
+        cells.resize(columns, String::new());
+        for row in self.rows.iter_mut().chain([&mut self.headers]) {
+            row.resize(columns, String::new());
+        }
+        self.rows.push(cells);
+    }
+
+    /// Number of rows, the headers not counted.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// True if there is no row.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The table in GitHub's Markdown, padded so that it reads well as text too.
+    #[must_use]
+    pub fn to_markdown(&self) -> String {
+        let escape = |cells: &[String]| cells.iter().map(|c| c.replace('|', "\\|")).collect();
+        let escaped = Table {
+            headers: escape(&self.headers),
+            rows: self.rows.iter().map(|r| escape(r)).collect(),
+        };
+        // A rule is at least `--:`, three characters.
+        let columns = escaped.columns(3);
+        let line = |cells: &[String]| {
+            let padded: Vec<String> = columns.iter().zip(cells).map(|(c, t)| c.pad(t)).collect();
+            format!("| {} |\n", padded.join(" | "))
+        };
+        let rule: Vec<String> = columns.iter().map(Column::markdown_rule).collect();
+        let rows: String = escaped.rows.iter().map(|r| line(r)).collect();
+        format!("{}| {} |\n{rows}", line(&escaped.headers), rule.join(" | "))
+    }
+
+    fn columns(&self, least: usize) -> Vec<Column> {
+        let column = |i: usize| {
+            let cells = || self.rows.iter().filter_map(move |r| r.get(i));
+            let widths = cells().chain(self.headers.get(i)).map(|c| c.width());
+            Column {
+                width: widths.max().unwrap_or(0).max(least),
+                right: cells().any(|c| is_number(c))
+                    && cells().all(|c| is_number(c) || NOTHING.contains(&c.as_str())),
+            }
+        };
+        (0..self.headers.len()).map(column).collect()
+    }
+}
+
+impl fmt::Display for Table {
+    /// Aligned columns, two blanks apart, under a line of headers; no blanks at line ends.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let columns = self.columns(0);
+        let rule: Vec<String> = columns.iter().map(|c| "-".repeat(c.width)).collect();
+        for cells in [&self.headers, &rule].into_iter().chain(&self.rows) {
+            let padded: Vec<String> = columns.iter().zip(cells).map(|(c, t)| c.pad(t)).collect();
+            writeln!(f, "{}", padded.join("  ").trim_end())?;
+        }
+        Ok(())
+    }
+}
+
+struct Column {
+    width: usize,
+    right: bool,
+}
+
+impl Column {
+    fn pad(&self, text: &str) -> String {
+        let blanks = " ".repeat(self.width.saturating_sub(text.width()));
+        if self.right { blanks + text } else { text.to_owned() + &blanks }
+    }
+
+    fn markdown_rule(&self) -> String {
+        let dashes = "-".repeat(self.width - 1);
+        if self.right { dashes + ":" } else { format!(":{dashes}") }
+    }
+}
+
+fn one_line(text: &impl ToString) -> String {
+    text.to_string().replace(['\n', '\r'], " ")
+}
+
+/// A number as reports write them: an optional sign, digits, an optional fraction and an optional
+/// unit letter or percent sign behind it.
+fn is_number(text: &str) -> bool {
+    let text = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let text = text.strip_suffix(['%', 'x', 's']).unwrap_or(text).trim_end();
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
+    let digits = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());
+    digits(whole) && digits(fraction)
+}

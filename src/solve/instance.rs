@@ -1,0 +1,131 @@
+//! A formula on a live solver, asked again and again under assumptions.
+
+use tickbound_encodings::system::System;
+use z3::ast::Bool;
+use z3::{Context, SatResult, Solver};
+
+use super::bracket::Bracket;
+use super::unroll::{Unrolled, unroll};
+
+/// What a solver says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// Some configuration takes at most as many ticks; its index in the space and its ticks.
+    Yes(usize, i64),
+    /// No configuration does.
+    No,
+    /// The search was stopped, or the solver gave up; the bracket knows which.
+    Nothing,
+}
+
+/// A system on a live solver.
+pub struct Instance<'a> {
+    solver: Solver,
+    unrolled: Unrolled,
+    system: &'a System,
+    bracket: &'a Bracket<'a>,
+}
+
+impl<'a> Instance<'a> {
+    /// Unrolls `system` for `steps` steps; configurations for which `left_out` holds may not be
+    /// chosen.
+    pub fn new(
+        system: &'a System,
+        steps: usize,
+        left_out: &dyn Fn(usize) -> bool,
+        bracket: &'a Bracket<'a>,
+    ) -> Instance<'a> {
+        let solver = Solver::new();
+        let unrolled = unroll(system, steps, &mut |fact| solver.assert(fact));
+        for c in (0..system.configurations.len()).filter(|c| left_out(*c)) {
+            solver.assert(choice(system, &unrolled, c).not());
+        }
+        Instance { solver, unrolled, system, bracket }
+    }
+
+    /// Constants and assertions of the formula.
+    pub fn size(&self) -> usize {
+        self.unrolled.size
+    }
+
+    /// Asks whether some configuration takes at most `ticks`.
+    pub fn at_most(&self, ticks: i64) -> Answer {
+        let assumption = self.unrolled.cost.le(ticks);
+        self.bracket.count_call();
+        match self.solver.check_assumptions(&[assumption]) {
+            SatResult::Unsat => Answer::No,
+            SatResult::Sat => self.model(),
+            SatResult::Unknown => {
+                if !self.bracket.done() {
+                    let why = self.solver.get_reason_unknown().unwrap_or_default();
+                    self.bracket.give_up(why);
+                }
+                Answer::Nothing
+            }
+        }
+    }
+
+    fn model(&self) -> Answer {
+        let found = self.solver.get_model().and_then(|m| {
+            let choice = chosen(&m, &self.unrolled)?;
+            let cost = m.eval(&self.unrolled.cost, true)?.as_i64()?;
+            let index = self.system.configurations.iter().position(|c| *c == choice)?;
+            Some(Answer::Yes(index, cost))
+        });
+        found.unwrap_or_else(|| {
+            self.bracket.give_up("a model without a valid configuration".into());
+            Answer::Nothing
+        })
+    }
+
+    /// Tells the solver for good what the bracket knows by now.
+    pub fn learn(&self) {
+        let bounds = self.bracket.bounds();
+        self.solver.assert(self.unrolled.cost.ge(bounds.lower));
+        if bounds.best.is_some() {
+            self.solver.assert(self.unrolled.cost.le(bounds.upper()));
+        }
+    }
+}
+
+/// The value of each parameter in a model.
+pub(super) fn chosen(model: &z3::Model, unrolled: &Unrolled) -> Option<Vec<u32>> {
+    let value = |values: &Vec<Bool>| {
+        let is_true = |b: &Bool| model.eval(b, true).and_then(|v| v.as_bool()) == Some(true);
+        values.iter().position(is_true).map(|v| v as u32)
+    };
+    unrolled.chosen.iter().map(value).collect()
+}
+
+/// The fact that configuration `c` is chosen.
+pub(super) fn choice(system: &System, unrolled: &Unrolled, c: usize) -> Bool {
+    let values = system.configurations[c].iter().zip(&unrolled.chosen);
+    Bool::and(&values.map(|(v, chosen)| chosen[*v as usize].clone()).collect::<Vec<_>>())
+}
+
+/// Runs `work` on this thread while another interrupts its solver once the bracket is done.
+pub fn interruptible<T>(bracket: &Bracket<'_>, work: impl FnOnce() -> T) -> T {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::Duration;
+
+    /// How soon a stop reaches the solver.
+    const PERIOD: Duration = Duration::from_millis(4);
+    let finished = AtomicBool::new(false);
+    let context = Context::thread_local();
+    let handle = context.handle();
+    let finished = &finished;
+    std::thread::scope(|scope| {
+        let watcher = scope.spawn(move || {
+            while !finished.load(Ordering::Acquire) {
+                if bracket.done() {
+                    handle.interrupt();
+                }
+                std::thread::park_timeout(PERIOD);
+            }
+        });
+        let result = work();
+        finished.store(true, Ordering::Release);
+        watcher.thread().unpark();
+        result
+    })
+}

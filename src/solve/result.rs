@@ -1,0 +1,107 @@
+//! What a search returns, whether it was finished or stopped.
+
+use serde::Serialize;
+use tickbound_encodings::model::Configuration;
+use tickbound_encodings::summary::Report;
+
+/// How much is known about the least time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// The least time is known and proved.
+    Optimal,
+    /// It lies between `lower` and `upper`.
+    Bounded,
+    /// There is no valid configuration.
+    Infeasible,
+}
+
+/// What ended a search before it was finished.
+#[derive(Debug, Clone, PartialEq)]
+pub enum StopReason {
+    /// The time given ran out; in seconds.
+    TimeOut(f64),
+    /// The user interrupted it.
+    Interrupted,
+    /// The solver gave up; its own words.
+    Solver(String),
+}
+
+impl std::fmt::Display for StopReason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            StopReason::TimeOut(seconds) => write!(f, "time-out of {seconds} s"),
+            StopReason::Interrupted => f.write_str("interrupt"),
+            StopReason::Solver(why) => write!(f, "solver: {why}"),
+        }
+    }
+}
+
+/// How large the formula was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Size {
+    /// Configurations in the space.
+    pub configurations: usize,
+    /// Of these, how many the lower bounds left to the solver.
+    pub candidates: usize,
+    /// State variables of the transition system.
+    pub states: usize,
+    /// Steps it was unrolled for.
+    pub steps: usize,
+    /// Constants and assertions given to the solver by one strategy.
+    pub variables: usize,
+    /// Nodes of terms given to egg, by the summary encoding.
+    pub nodes_in: usize,
+    /// Nodes of arithmetic that came out of egg.
+    pub nodes_out: usize,
+}
+
+impl Size {
+    pub(crate) fn note(&mut self, report: &Report) {
+        self.nodes_in = report.nodes_in;
+        self.nodes_out = report.nodes_out;
+    }
+}
+
+/// One configuration and its time, confirmed by the simulator.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The configuration.
+    pub configuration: Configuration,
+    /// Its time in ticks.
+    pub time: i64,
+}
+
+/// The result of [`super::tune`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct TuneResult {
+    /// How much is known.
+    pub status: Status,
+    /// No configuration takes fewer ticks than this.
+    pub lower: i64,
+    /// Ticks of the best configuration found; `None` if none was.
+    pub upper: Option<i64>,
+    /// The best configuration found; of several, the first in the space's order.
+    pub best: Option<Found>,
+    /// The best configurations, least time first: all optimal ones, or with `top` at least that
+    /// many. Empty unless the search was finished.
+    pub optima: Vec<Found>,
+    /// There are more optimal configurations than are listed.
+    pub more_optima: bool,
+    /// Encoding used; `None` if configurations were simulated one by one.
+    pub encoding: Option<super::Encoding>,
+    /// Strategy asked for.
+    pub strategy: super::Strategy,
+    /// Checks that solvers made, over all strategies.
+    pub solver_calls: u64,
+    /// The least time was confirmed by a plain solver over all configurations, without cuts.
+    pub confirmed_uncut: bool,
+    /// The simulator was run on `best` and took as many ticks.
+    pub replayed: bool,
+    /// Wall-clock seconds.
+    pub seconds: f64,
+    /// What ended the search early.
+    pub stopped_by: Option<StopReason>,
+    /// How large the formula was.
+    pub size: Size,
+}

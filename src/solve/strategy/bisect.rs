@@ -1,0 +1,14 @@
+//! Halving the bracket on one live solver, which keeps what it has learned between questions.
+
+use super::{Encoded, SolveError, Task, middle};
+
+pub(super) fn run(task: &Task<'_>, encoded: Encoded<'_>) -> Result<(), SolveError> {
+    let instance = task.instance(encoded);
+    while !task.bracket.done() {
+        instance.learn();
+        if !task.ask(&instance, middle(task.bracket.bounds()))? {
+            break;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,17 @@
+//! The papers' bisection (seed 000, section 2, Fig. 1): every bound is a new run from nothing.
+//!
+//! It starts from 0 and the time of one simulated configuration, and unrolls the formula anew for a
+//! new solver at every bound, as SPIN is started anew there. It exists to show what a live solver
+//! and good bounds save.
+
+use super::{Encoded, SolveError, Task, middle};
+
+pub(super) fn run(task: &Task<'_>, encoded: Encoded<'_>) -> Result<(), SolveError> {
+    while !task.bracket.done() {
+        let instance = task.instance(encoded);
+        if !task.ask(&instance, middle(task.bracket.bounds()))? {
+            break;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,15 @@
+//! From the best known time downwards: is there anything faster? The last answer is the proof.
+
+use super::{Encoded, SolveError, Task};
+
+pub(super) fn run(task: &Task<'_>, encoded: Encoded<'_>) -> Result<(), SolveError> {
+    let instance = task.instance(encoded);
+    while !task.bracket.done() {
+        instance.learn();
+        let ticks = task.bracket.bounds().upper().saturating_sub(1);
+        if !task.ask(&instance, ticks)? {
+            break;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,21 @@
+//! Simulating configurations one by one, those with the least lower bound first.
+//!
+//! As soon as the next lower bound reaches the best time, nothing that is left can be faster.
+
+use super::{SolveError, Task};
+
+pub(super) fn run(task: &Task<'_>) -> Result<(), SolveError> {
+    let mut order: Vec<usize> = (0..task.space.bound.len()).collect();
+    order.sort_by_key(|c| (task.lower[*c], *c));
+    for c in order {
+        if task.bracket.done() {
+            return Ok(());
+        }
+        task.bracket.raise(task.lower[c]);
+        if !task.bracket.closed() {
+            task.replay(c, None)?;
+        }
+    }
+    task.bracket.raise(i64::MAX);
+    Ok(())
+}

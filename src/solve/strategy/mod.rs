@@ -1,0 +1,139 @@
+//! Strategies: ways to close the bracket. One file each; all of them work on a [`Task`].
+//!
+//! A strategy may stop at any moment; what it has proved is in the bracket by then. Every
+//! configuration a solver proposes is run in the simulator before it counts.
+
+mod ascend;
+mod bisect;
+mod bisect_fresh;
+mod descend;
+mod enumerate;
+mod optimize;
+pub(super) mod race;
+
+use serde::Serialize;
+use tickbound_encodings::model::{Problem, Space};
+use tickbound_encodings::simulate;
+use tickbound_encodings::system::System;
+
+use super::bracket::Bracket;
+use super::instance::{Answer, Instance};
+use super::{SolveError, bracket, is_too_large};
+
+/// A strategy's name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Strategy {
+    /// Z3's own optimisation, confirmed by a plain solver.
+    Optimize,
+    /// From the best known time downwards until nothing is faster.
+    Descend,
+    /// From the lower bound upwards until something is found.
+    Ascend,
+    /// Halving the bracket on one live solver.
+    Bisect,
+    /// Halving with a new solver for every question, as the papers do; for comparison.
+    BisectFresh,
+    /// Simulating every configuration that the lower bounds leave over.
+    Enumerate,
+    /// Several at once on one bracket.
+    Race,
+}
+
+impl Strategy {
+    /// True if a transition system is needed.
+    #[must_use]
+    pub fn needs_encoding(self) -> bool {
+        self != Strategy::Enumerate
+    }
+}
+
+/// What a strategy works on.
+pub struct Task<'a> {
+    /// The problem.
+    pub problem: &'a Problem,
+    /// Its valid configurations.
+    pub space: &'a Space,
+    /// For each configuration a number of ticks it does not undercut.
+    pub lower: &'a [i64],
+    /// The encoding, if the strategy needs one.
+    pub system: Option<Encoded<'a>>,
+    /// The shared bracket.
+    pub bracket: &'a Bracket<'a>,
+}
+
+/// A transition system and how far to unroll it.
+#[derive(Clone, Copy)]
+pub struct Encoded<'a> {
+    /// The system.
+    pub system: &'a System,
+    /// Steps after which every configuration that is not left out has reached the goal.
+    pub steps: usize,
+    /// Configurations that are left out: their lower bound exceeds the first incumbent. Those that
+    /// just reach it stay, so that it is the solver and not the bound that refutes one tick less.
+    pub left_out: &'a (dyn Fn(usize) -> bool + Sync),
+}
+
+impl<'a> Task<'a> {
+    /// The formula on a live solver.
+    fn instance(&self, encoded: Encoded<'a>) -> Instance<'a> {
+        Instance::new(encoded.system, encoded.steps, encoded.left_out, self.bracket)
+    }
+
+    /// Runs configuration `c` in the simulator and offers its time to the bracket. `claimed` is what
+    /// an encoding said it takes.
+    pub(super) fn replay(&self, c: usize, claimed: Option<i64>) -> Result<i64, SolveError> {
+        let bound = &self.space.bound[c];
+        let time = match simulate::simulate(self.problem, bound, &simulate::Options::default()) {
+            Ok(run) => run.time,
+            // Too large to simulate: the encoding's word has to do, and the result says so.
+            Err(e) => match claimed.filter(|_| is_too_large(&e)) {
+                Some(ticks) => ticks,
+                None => return Err(e.into()),
+            },
+        };
+        if let Some(claimed) = claimed.filter(|t| *t != time) {
+            return Err(SolveError::Disagreement {
+                configuration: self.problem.name_values(&bound.configuration).to_string(),
+                encoding: claimed,
+                simulator: time,
+            });
+        }
+        self.bracket.offer(c, time);
+        Ok(time)
+    }
+
+    /// Asks the live solver for at most `ticks` and puts the answer into the bracket. False if
+    /// there is no answer.
+    fn ask(&self, instance: &Instance<'_>, ticks: i64) -> Result<bool, SolveError> {
+        match instance.at_most(ticks) {
+            Answer::Yes(c, cost) => self.replay(c, Some(cost)).map(|_| true),
+            Answer::No => {
+                self.bracket.refute(ticks);
+                Ok(true)
+            }
+            Answer::Nothing => Ok(false),
+        }
+    }
+}
+
+/// Runs one strategy to its end on this thread.
+pub(super) fn run(strategy: Strategy, task: &Task<'_>) -> Result<(), SolveError> {
+    match (strategy, task.system) {
+        (Strategy::Enumerate, _) | (_, None) => enumerate::run(task),
+        (Strategy::Race, _) => race::run(task),
+        (Strategy::Optimize, Some(encoded)) => optimize::run(task, encoded),
+        (Strategy::Descend, Some(encoded)) => descend::run(task, encoded),
+        (Strategy::Ascend, Some(encoded)) => ascend::run(task, encoded),
+        (Strategy::Bisect, Some(encoded)) => bisect::run(task, encoded),
+        (Strategy::BisectFresh, Some(encoded)) => bisect_fresh::run(task, encoded),
+    }
+}
+
+/// The middle of the bracket, below its upper end; with no upper end, twice the lower one.
+fn middle(bounds: bracket::Bounds) -> i64 {
+    match bounds.best {
+        Some((_, upper)) => bounds.lower + (upper - 1 - bounds.lower) / 2,
+        None => bounds.lower.saturating_mul(2).saturating_add(1),
+    }
+}

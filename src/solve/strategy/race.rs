@@ -1,0 +1,43 @@
+//! Several strategies at once, each with a solver of its own, on one bracket.
+//!
+//! Each profits from the bounds of the others; the first that closes the bracket stops the rest.
+//! Which one that is may differ from run to run, the result does not.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::super::instance::interruptible;
+use super::{SolveError, Strategy, Task, run as run_one};
+
+/// Who takes part, the most promising first; as many as there are processors.
+const RUNNERS: [Strategy; 4] =
+    [Strategy::Ascend, Strategy::Descend, Strategy::Bisect, Strategy::Optimize];
+
+pub(crate) fn run(task: &Task<'_>) -> Result<(), SolveError> {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let failed = AtomicBool::new(false);
+    let results: Vec<Result<(), SolveError>> = std::thread::scope(|scope| {
+        let runners: Vec<_> = RUNNERS
+            .iter()
+            .take(processors)
+            .map(|strategy| {
+                let failed = &failed;
+                scope.spawn(move || {
+                    let result = interruptible(task.bracket, || run_one(*strategy, task));
+                    if result.is_err() {
+                        failed.store(true, Ordering::Relaxed);
+                    }
+                    result
+                })
+            })
+            .collect();
+        runners
+            .into_iter()
+            .map(|r| r.join().unwrap_or(Err(SolveError::Panicked)))
+            .collect()
+    });
+    // One closed bracket is enough; an error counts only if nobody got there.
+    if task.bracket.closed() && !failed.load(Ordering::Relaxed) {
+        return Ok(());
+    }
+    results.into_iter().find(Result::is_err).unwrap_or(Ok(()))
+}

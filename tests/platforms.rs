@@ -1,0 +1,112 @@
+//! The shipped platforms: every one can be read, says what it should, and names its sources.
+
+use serde_json::Value;
+use tickbound::platforms;
+use tickbound_encodings::model::{Access, Platform};
+
+fn load(name: &str) -> Platform {
+    let json = platforms::find(name).unwrap_or_else(|e| panic!("{e}"));
+    Platform::from_json(name, &json).unwrap_or_else(|e| panic!("{e}"))
+}
+
+#[test]
+fn key_numbers() {
+    // units, elements per unit, ticks of a global, a local access and an operation
+    for (name, units, elements, global, local, compute) in [
+        ("abstract-2023", 1, 4, 4, 1, 1),
+        ("fermi-2021", 16, 32, 100, 1, 1),
+        ("gtx-570", 15, 32, 600, 6, 1),
+        ("p104-100", 15, 128, 486, 25, 6),
+        ("a100", 108, 64, 466, 29, 4),
+        ("h200", 132, 128, 479, 29, 4),
+    ] {
+        let p = load(name);
+        assert_eq!(p.name, name);
+        assert_eq!((p.units(), p.elements_per_unit()), (units, elements), "{name}");
+        let prices = [Access::Global, Access::Local, Access::Compute].map(|a| p.price(a));
+        assert_eq!(prices, [global, local, compute], "{name}");
+    }
+    assert_eq!(platforms::names().count(), 6);
+    let warps = load("fermi-2021").warps().expect("warps");
+    assert_eq!((warps.width, warps.dispatchers), (16, 2));
+}
+
+/// Open schedules are asked for by a problem, not by choosing a device.
+#[test]
+fn devices_have_no_warps() {
+    for name in ["gtx-570", "p104-100", "a100", "h200"] {
+        let p = load(name);
+        assert_eq!(p.warps(), None, "{name}");
+        assert_eq!(p.max_group_size(), Some(1024), "{name}");
+    }
+}
+
+#[test]
+fn every_number_has_a_unit_and_a_source() {
+    fn check(path: &str, value: &Value) -> usize {
+        let mut numbers = 0;
+        for (key, field) in value.as_object().expect("an object") {
+            let path = format!("{path}.{key}");
+            match key.as_str() {
+                "$schema" | "name" | "tick" | "notes" => assert!(field.is_string(), "{path}"),
+                "warps" => numbers += check(&path, field),
+                _ => {
+                    numbers += 1;
+                    assert!(field["value"].is_i64(), "{path}");
+                    for text in ["unit", "source"] {
+                        let text = field[text].as_str().unwrap_or_default();
+                        assert!(!text.trim().is_empty(), "{path} says neither unit nor source");
+                    }
+                }
+            }
+        }
+        numbers
+    }
+    for name in platforms::names() {
+        let json = platforms::find(name).unwrap_or_else(|e| panic!("{e}"));
+        assert!(check(name, &json) >= 6, "{name}");
+    }
+    assert!(load("h200").source("global_access").is_some_and(|s| s.contains("Luo")));
+}
+
+#[test]
+fn names_that_are_wrong() {
+    for (name, message) in [
+        ("H200", "platform: no platform is called `H200`; did you mean `h200`?"),
+        ("gtx570", "platform: no platform is called `gtx570`; did you mean `gtx-570`?"),
+        ("a10", "platform: no platform is called `a10`; did you mean `a100`?"),
+        (
+            "cray",
+            "platform: no platform is called `cray`; write one of abstract-2023, fermi-2021, \
+             gtx-570, p104-100, a100, h200, or the path of a platform file",
+        ),
+        (
+            "",
+            "platform: no platform is called ``; write one of abstract-2023, fermi-2021, \
+             gtx-570, p104-100, a100, h200, or the path of a platform file",
+        ),
+    ] {
+        let error = platforms::find(name).expect_err(name);
+        assert_eq!(error.to_string(), message);
+    }
+}
+
+#[test]
+fn platforms_in_files() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("mine.json");
+    let text = r#"{ "units_per_device": 2, "elements_per_unit": 4, "global_access": 9 }"#;
+    std::fs::write(&path, text).expect("written");
+    let name = path.to_str().expect("a name");
+    assert_eq!(load(name).units(), 2);
+
+    std::fs::write(&path, "{ units: 2 }").expect("written");
+    let error = platforms::find(name).expect_err("not JSON");
+    assert!(error.to_string().contains("not JSON"), "{error}");
+
+    for missing in ["no/such/platform", "missing.json"] {
+        let error = platforms::find(missing).expect_err(missing);
+        assert!(error.to_string().starts_with(&format!("{missing}: cannot be read")), "{error}");
+        assert!(!error.to_string().contains('\n'));
+    }
+}

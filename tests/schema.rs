@@ -1,0 +1,342 @@
+//! The JSON schema and the reader of problem files say the same.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use indexmap::IndexMap;
+use jsonschema::Validator;
+use serde_json::{Value, json};
+use tickbound::platforms;
+use tickbound_encodings::model::{ModelError, Platform, Problem};
+
+fn schema() -> Value {
+    serde_json::from_str(include_str!("../schema/problem.schema.json")).expect("JSON")
+}
+
+/// Validates against the part of the schema for platforms.
+fn platform_schema() -> Value {
+    let mut root = schema();
+    let reference = json!({ "$ref": "#/$defs/platform" });
+    let defs = root["$defs"].take();
+    json!({ "$schema": root["$schema"], "$defs": defs, "allOf": [reference] })
+}
+
+fn validator(schema: &Value) -> Validator {
+    jsonschema::validator_for(schema).expect("a schema")
+}
+
+fn complaints(validator: &Validator, value: &Value) -> Vec<String> {
+    validator.iter_errors(value).map(|e| format!("{}: {e}", e.instance_path())).collect()
+}
+
+fn read(value: &Value) -> Result<Problem, ModelError> {
+    Problem::from_value(value, &IndexMap::new(), &platforms::find)
+}
+
+fn examples() -> Vec<(PathBuf, Value)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/problems");
+    let mut found: Vec<_> = fs::read_dir(folder)
+        .expect("examples")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|p| p.extension().is_some_and(|e| e == "json"))
+        .map(|p| {
+            let text = fs::read_to_string(&p).expect("text");
+            let value = serde_json::from_str(&text).unwrap_or_else(|e| panic!("{p:?}: {e}"));
+            (p, value)
+        })
+        .collect();
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    found
+}
+
+#[test]
+fn the_schema_is_a_schema() {
+    jsonschema::meta::validate(&schema()).unwrap_or_else(|e| panic!("{e}"));
+}
+
+#[test]
+fn examples_are_valid_and_can_be_read() {
+    let validator = validator(&schema());
+    let examples = examples();
+    assert!(!examples.is_empty());
+    for (path, value) in examples {
+        assert_eq!(complaints(&validator, &value), [""; 0], "{path:?}");
+        let problem = read(&value).unwrap_or_else(|e| panic!("{path:?}: {e}"));
+        problem.space().unwrap_or_else(|e| panic!("{path:?}: {e}"));
+    }
+}
+
+#[test]
+fn platforms_are_valid_and_can_be_read() {
+    let validator = validator(&platform_schema());
+    for name in platforms::names() {
+        let value = platforms::find(name).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(complaints(&validator, &value), [""; 0], "{name}");
+        Platform::from_json(name, &value).unwrap_or_else(|e| panic!("{e}"));
+    }
+}
+
+#[test]
+fn the_matrix_multiplication_has_a_space_worth_searching() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/problems/matmul.json");
+    let text = fs::read_to_string(path).expect("matmul.json");
+    let space = |inputs: &IndexMap<String, i64>| {
+        let problem = Problem::from_json(&text, inputs, &platforms::find);
+        let space = problem.and_then(|p| p.space()).unwrap_or_else(|e| panic!("{e}"));
+        (space.bound.len(), space.unlaunchable)
+    };
+    assert_eq!(space(&IndexMap::new()), (231, 0));
+    // 960 = 64 * 15: tiles that do not divide it are left out, none fails at launch.
+    let n = |n| IndexMap::from([("n".to_owned(), n)]);
+    assert_eq!(space(&n(960)).1, 0);
+    assert_eq!(space(&n(4)), (1, 0));
+}
+
+/// A problem that uses every part of the format.
+fn small() -> Value {
+    json!({
+        "version": 1,
+        "name": "example",
+        "inputs": { "size": 64 },
+        "platform": { "units_per_device": 2, "elements_per_unit": 4,
+                      "global_access": { "value": 4, "unit": "ticks", "source": "a guess" } },
+        "parameters": { "WG": "powers_of_two(1, 8)", "TS": [1, "WG"], "U": 2 },
+        "constraints": ["size % WG == 0"],
+        "definitions": { "steps": "size / TS" },
+        "launch": { "global_size": "size", "local_size": "WG" },
+        "kernel": [
+            "mark",
+            { "repeat": "steps", "body": [{ "global": "TS", "name": "load" }, "barrier"] },
+            { "if": "lid % 2 == 0", "then": [{ "compute": 1 }], "else": [] },
+            { "until": 3 }
+        ],
+        "finish": [{ "atomic": 1 }]
+    })
+}
+
+#[test]
+fn accepted_by_both() {
+    let validator = validator(&schema());
+    let change = |path: &str, value: Value| {
+        let mut problem = small();
+        set(&mut problem, path, value);
+        problem
+    };
+    for problem in [
+        small(),
+        change("/profile", json!("opencl")),
+        change("/notes", json!(["one", "two"])),
+        change("/kernel", json!([])),
+        change("/kernel", json!([{ "barrier": true, "name": "b" }, { "mark": true }])),
+        change("/platform", json!("h200")),
+        change("/parameters/WG", json!(4)),
+        change("/parameters/V", json!("range(1, size, 3)")),
+        change("/parameters/V", json!(" [1, 2] ")),
+        change("/profile", json!("published-2023")).tap(|p| {
+            set(p, "/launch", json!({ "local_size": 4, "activations": 2 }));
+        }),
+        change("/profile", json!("published-2021")).tap(|p| {
+            set(p, "/platform/warps", json!({ "width": 2, "dispatchers": 2 }));
+        }),
+    ] {
+        assert_eq!(complaints(&validator, &problem), [""; 0], "{problem}");
+        read(&problem).unwrap_or_else(|e| panic!("{e}: {problem}"));
+    }
+}
+
+/// Each row: what is put where in the small problem, and how the reader's complaint begins.
+#[test]
+fn refused_by_both() {
+    let validator = validator(&schema());
+    for (path, value, complaint) in [
+        ("", json!([]), "the file: found []"),
+        ("/platform", Value::Null, "platform: is missing"),
+        ("/launch", Value::Null, "launch: is missing"),
+        ("/kernel", Value::Null, "kernel: is missing"),
+        ("/knernel", json!([]), "knernel: unknown field"),
+        ("/version", json!(2), "version: found 2"),
+        ("/name", json!(3), "name: found 3"),
+        ("/profile", json!("cuda"), "profile: unknown profile `cuda`"),
+        ("/inputs/size", json!("64"), "inputs.size: found \"64\""),
+        ("/inputs/size", json!(1.5), "inputs.size: found 1.5"),
+        ("/inputs/lid", json!(1), "inputs.lid: `lid` cannot be a name"),
+        ("/inputs/2x", json!(1), "inputs.2x: `2x` cannot be a name"),
+        ("/inputs/and", json!(1), "inputs.and: `and` cannot be a name"),
+        ("/inputs/barrier", json!(1), "platform: `barrier` is already the name of an input"),
+        ("/parameters", json!([]), "parameters: found []"),
+        ("/parameters/V", json!(true), "parameters.V: found true"),
+        ("/parameters/V", json!("powers(1, 2)"), "parameters.V: `powers(1, 2)` is not a domain"),
+        ("/parameters/V", json!("size"), "parameters.V: `size` is not a domain"),
+        ("/parameters/V", json!([1, null]), "parameters.V[1]: found null"),
+        ("/constraints", json!("size > 1"), "constraints: found \"size > 1\""),
+        ("/constraints", json!([1]), "constraints[0]: found 1"),
+        ("/definitions/steps", json!([1]), "definitions.steps: found [1]"),
+        ("/definitions/steps", json!(""), "definitions.steps: `` is not an expression"),
+        ("/definitions/steps", json!("1+".repeat(1001) + "1"), "definitions.steps: expression of"),
+        ("/launch", json!({ "local_size": 4 }), "launch.global_size: is missing"),
+        ("/launch/activations", json!(1), "launch.activations: unknown field"),
+        ("/profile", json!("published-2023"), "launch.activations: is missing"),
+        ("/profile", json!("published-2021"), "platform.warps: is missing"),
+        ("/kernel", json!({ "opencl": "k.cl" }), "kernel: kernels in OpenCL C cannot be read yet"),
+        ("/kernel/0", json!("wait"), "kernel[0]: unknown statement `wait`"),
+        ("/kernel/0", json!({ "wait": 3 }), "kernel[0]: unknown statement `wait`"),
+        ("/kernel/0", json!({}), "kernel[0]: found {}"),
+        ("/kernel/0", json!(3), "kernel[0]: found 3"),
+        ("/kernel/0", json!({ "mark": false }), "kernel[0].mark: found false"),
+        ("/kernel/0", json!({ "global": 1, "local": 1 }), "kernel[0].local: unknown field"),
+        ("/kernel/0", json!({ "work": 1, "nane": "x" }), "kernel[0].nane: unknown field"),
+        ("/kernel/0", json!({ "work": 1, "name": 2 }), "kernel[0].name: found 2"),
+        ("/kernel/0", json!({ "repeat": 2 }), "kernel[0].body: is missing"),
+        ("/kernel/0", json!({ "if": 1 }), "kernel[0].then: is missing"),
+        ("/finish", json!("mark"), "finish: found \"mark\""),
+        ("/platform", json!(3), "platform: found 3"),
+        ("/platform/global_access", Value::Null, "platform.global_access: is missing"),
+        ("/platform/global_acces", json!(4), "platform.global_acces: unknown field"),
+        ("/platform/devices", json!(0), "platform.devices: found 0"),
+        ("/platform/barrier", json!(-1), "platform.barrier: found -1"),
+        ("/platform/barrier", json!(1i64 << 41), "platform.barrier: found 2199023255552"),
+        ("/platform/barrier", json!({ "source": "s" }), "platform.barrier.value: is missing"),
+        ("/platform/barrier", json!({ "value": 1, "x": 1 }), "platform.barrier.x: unknown field"),
+        ("/platform/warps", json!({ "width": 2 }), "platform.warps.dispatchers: is missing"),
+    ] {
+        let mut problem = small();
+        set(&mut problem, path, value);
+        assert_ne!(complaints(&validator, &problem), [""; 0], "schema accepts {problem}");
+        let error = read(&problem).expect_err(complaint).to_string();
+        assert!(error.starts_with(complaint), "expected {complaint}\nfound {error}");
+    }
+}
+
+/// What only the reader can know; the documentation says so.
+#[test]
+fn refused_by_the_reader_only() {
+    let validator = validator(&schema());
+    for (path, value, complaint) in [
+        ("/platform", json!("h20"), "platform: no platform is called `h20`"),
+        ("/parameters/size", json!([1]), "parameters.size: `size` is already the name of an input"),
+        ("/definitions/steps", json!("sise / TS"), "definitions.steps: unknown name `sise`"),
+        ("/definitions/steps", json!("steps + 1"), "definitions.steps: `steps` is defined by"),
+        ("/definitions/steps", json!("1 +"), "definitions.steps: `1 +` is not an expression"),
+        ("/launch/local_size", json!("lid"), "launch.local_size: unknown name `lid`"),
+        ("/finish", json!(["barrier"]), "finish: a barrier, but only element 0"),
+    ] {
+        let mut problem = small();
+        set(&mut problem, path, value);
+        assert_eq!(complaints(&validator, &problem), [""; 0], "{problem}");
+        let error = read(&problem).expect_err(complaint).to_string();
+        assert!(error.starts_with(complaint), "expected {complaint}\nfound {error}");
+    }
+}
+
+const DOCUMENTATION: &str = include_str!("../docs/problem-format.md");
+
+/// The running example of the documentation.
+fn documented() -> Value {
+    let text =
+        DOCUMENTATION.split("```json\n").find(|b| b.starts_with("{\n  \"version\"")).expect("it");
+    serde_json::from_str(text.split("```").next().expect("an end"))
+        .unwrap_or_else(|e| panic!("{e}"))
+}
+
+#[test]
+fn the_documented_example_is_valid() {
+    assert_eq!(complaints(&validator(&schema()), &documented()), [""; 0]);
+    let space = read(&documented()).and_then(|p| p.space()).unwrap_or_else(|e| panic!("{e}"));
+    // WG=1: TS=1; WG=2: TS=1, 2; WG=4 and WG=8: TS=1, 2, WG.
+    assert_eq!(space.bound.len(), 9);
+}
+
+/// The complaints that the documentation shows are those that a person gets.
+#[test]
+fn documented_complaints() {
+    for (path, value, complaint) in [
+        ("", json!([]), "the file: found []; write an object { ... }"),
+        ("/launch", Value::Null, "launch: is missing; add how the kernel is launched"),
+        ("/version", json!(2), "version: found 2; write 1, the only version so far"),
+        ("/profile", json!("cuda"), "profile: unknown profile `cuda`; known here: "),
+        (
+            "/inputs/size",
+            json!("64"),
+            "inputs.size: found \"64\"; write a whole number of at most 63 bits",
+        ),
+        (
+            "/inputs/lid",
+            json!(1),
+            "inputs.lid: `lid` cannot be a name; use letters, digits and `_`, and no reserved word",
+        ),
+        (
+            "/parameters/size",
+            json!([1]),
+            "parameters.size: `size` is already the name of an input; rename one of them",
+        ),
+        (
+            "/definitions/steps",
+            json!("sise / TS"),
+            "definitions.steps: unknown name `sise`; did you mean `size`?",
+        ),
+        ("/definitions", json!({ "a": "b", "b": 1 }), "definitions.a: `b` is defined only later; "),
+        ("/definitions", json!({ "a": "a" }), "definitions.a: `a` is defined by itself; break"),
+        (
+            "/definitions/steps",
+            json!("1 +"),
+            "definitions.steps: `1 +` is not an expression: stuck at `the end` (column 4)",
+        ),
+        (
+            "/parameters/WG",
+            json!("powers(1, 8)"),
+            "parameters.WG: `powers(1, 8)` is not a domain (",
+        ),
+        ("/parameters/WG", json!([]), "parameters.WG: the domain is empty; widen its bounds"),
+        ("/parameters/WG", json!("range(1, 99999)"), "parameters.WG: more than 65536 values; "),
+        ("/constraints", json!(["WG > 8"]), "parameters: none of "),
+        (
+            "/launch/global_size",
+            json!("2 ** 70"),
+            "launch.global_size: overflow beyond 64 bits for ",
+        ),
+        ("/launch/local_size", json!("0 * WG"), "launch.local_size: is 0 for WG="),
+        ("/profile", json!("published-2023"), "launch.activations: is missing; "),
+        (
+            "/platform/devices",
+            json!(0),
+            "platform.devices: found 0; write the number of devices, from 1 to",
+        ),
+        ("/platform", json!("h20"), "platform: no platform is called `h20`; did you mean `h200`?"),
+        ("/kernel/0", json!("wait"), "kernel[0]: unknown statement `wait`; "),
+        ("/kernel/0", json!({ "repeat": 2 }), "kernel[0].body: is missing; add the statements to"),
+        (
+            "/finish",
+            json!(["barrier"]),
+            "finish: a barrier, but only element 0 runs this program; ",
+        ),
+    ] {
+        let mut problem = documented();
+        set(&mut problem, path, value);
+        let error = read(&problem).and_then(|p| p.space()).expect_err(complaint).to_string();
+        assert!(error.starts_with(complaint), "expected {complaint}\nfound {error}");
+        assert!(DOCUMENTATION.contains(complaint), "not documented: {complaint}");
+    }
+}
+
+/// Puts `value` at a JSON pointer, adding the last key if need be; null removes it.
+fn set(problem: &mut Value, path: &str, value: Value) {
+    let Some((parent, key)) = path.rsplit_once('/') else {
+        *problem = value;
+        return;
+    };
+    match problem.pointer_mut(parent).expect("a parent") {
+        Value::Array(items) => items[key.parse::<usize>().expect("an index")] = value,
+        Value::Object(map) if value.is_null() => drop(map.shift_remove(key)),
+        Value::Object(map) => drop(map.insert(key.to_owned(), value)),
+        other => panic!("{other} has no {key}"),
+    }
+}
+
+trait Tap: Sized {
+    fn tap(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
+}
+
+impl Tap for Value {}
