@@ -77,6 +77,7 @@ impl Args {
             objective: self.objective,
             top: self.top,
             timeout,
+            ..Options::default()
         })
     }
 }

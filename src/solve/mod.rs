@@ -79,6 +79,9 @@ pub struct Options {
     pub top: usize,
     /// Stop after this time.
     pub timeout: Option<Duration>,
+    /// Use lower bounds, probes and cuts. Without them the search starts from 0 and the time of the
+    /// first configuration, as the papers do; `bisect-fresh` always does.
+    pub bounds: bool,
 }
 
 impl Default for Options {
@@ -89,6 +92,7 @@ impl Default for Options {
             objective: Objective::Best,
             top: 0,
             timeout: None,
+            bounds: true,
         }
     }
 }
@@ -177,10 +181,14 @@ pub fn tune(
         Err(e) if options.encoding.is_some() => return Err(e.into()),
         Err(_) => None,
     };
-    let lower = plan.as_ref().map_or_else(|| vec![0; space.bound.len()], lower_bounds);
+    let bounds = options.bounds && options.strategy != Strategy::BisectFresh;
+    let lower = match plan.as_ref().filter(|_| bounds) {
+        Some(plan) => lower_bounds(plan),
+        None => vec![0; space.bound.len()],
+    };
     let mut size = Size { configurations: space.bound.len(), ..Size::default() };
     let mut task = Task { problem, space: &space, lower: &lower, system: None, bracket: &bracket };
-    probe(&task, options.strategy)?;
+    probe(&task, if bounds { PROBES } else { 1 })?;
 
     let encoding = options.encoding.unwrap_or(Encoding::Summary);
     let encoded = match plan.filter(|_| options.strategy.needs_encoding()) {
@@ -215,16 +223,12 @@ pub fn tune(
 }
 
 /// Simulates the configurations with the least lower bounds, while one of them may be better than
-/// the best so far. The papers start from a single simulated configuration, and so does
-/// `bisect-fresh`.
-fn probe(task: &Task<'_>, strategy: Strategy) -> Result<(), SolveError> {
-    if strategy == Strategy::BisectFresh {
-        return task.replay_if_possible(0);
-    }
+/// the best so far.
+fn probe(task: &Task<'_>, most: usize) -> Result<(), SolveError> {
     let mut order: Vec<usize> = (0..task.lower.len()).collect();
     order.sort_by_key(|c| (task.lower[*c], *c));
     task.bracket.raise(task.lower[order[0]]);
-    for c in order.into_iter().take(PROBES) {
+    for c in order.into_iter().take(most) {
         if task.lower[c] >= task.bracket.bounds().upper() || task.bracket.out_of_time() {
             break;
         }
