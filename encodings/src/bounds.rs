@@ -11,7 +11,7 @@ use crate::plan::{AmountId, Op, Plan};
 
 /// A map of (now, mark), with numbers. See [`crate::simplify::Jump`] for the two shapes.
 #[derive(Debug, Clone, Copy)]
-enum Map {
+pub(crate) enum Map {
     Keep(i64, i64),
     Set(i64, i64, i64),
 }
@@ -24,9 +24,20 @@ fn plus(a: i64, b: i64) -> i64 {
 }
 
 impl Map {
-    const IDENTITY: Map = Map::Keep(0, NEVER);
+    pub const IDENTITY: Map = Map::Keep(0, NEVER);
+    pub const MARK: Map = Map::Set(0, NEVER, 0);
 
-    fn then(self, next: Map) -> Map {
+    /// Takes this many ticks.
+    pub fn wait(ticks: i64) -> Map {
+        Map::Keep(ticks, NEVER)
+    }
+
+    /// Waits until the time is greater than the mark plus this many ticks.
+    pub fn until(ticks: i64) -> Map {
+        Map::Keep(0, ticks.saturating_add(1))
+    }
+
+    pub fn then(self, next: Map) -> Map {
         match (self, next) {
             (Map::Keep(a, b), Map::Keep(c, d)) => Map::Keep(plus(a, c), plus(b, c).max(d)),
             (Map::Keep(a, b), Map::Set(c, d, e)) => Map::Set(plus(a, c), plus(b, c).max(d), e),
@@ -38,7 +49,7 @@ impl Map {
         }
     }
 
-    fn times(self, n: i64) -> Map {
+    pub fn times(self, n: i64) -> Map {
         match self {
             _ if n < 1 => Map::IDENTITY,
             Map::Keep(a, b) => {
@@ -52,7 +63,7 @@ impl Map {
     }
 
     /// The clock afterwards, from clock and mark 0.
-    fn time(self) -> i64 {
+    pub fn time(self) -> i64 {
         match self {
             Map::Keep(a, b) => a.max(b),
             Map::Set(c, d, e) => plus(c.max(d), e),
@@ -93,7 +104,7 @@ impl Path<'_> {
             let next = match op {
                 Op::Barrier { price, solo: now } => {
                     solo = *now;
-                    Map::Keep(*price, NEVER)
+                    Map::wait(*price)
                 }
                 Op::Repeat { count, body } => {
                     let count = self.value(*count, 0).unwrap_or(0);
@@ -139,13 +150,13 @@ impl Path<'_> {
                 Op::Work { amount, times } => {
                     let times = times.map_or(1, |t| self.value(t, item).unwrap_or(0));
                     let ticks = self.value(*amount, item).unwrap_or(0);
-                    Map::Keep(ticks.saturating_mul(times), NEVER)
+                    Map::wait(ticks.saturating_mul(times))
                 }
                 Op::Until(amount) if marks => match self.value(*amount, item) {
-                    Some(ticks) => Map::Keep(0, ticks.saturating_add(1)),
+                    Some(ticks) => Map::until(ticks),
                     None => Map::IDENTITY,
                 },
-                Op::Mark if marks => Map::Set(0, NEVER, 0),
+                Op::Mark if marks => Map::MARK,
                 Op::Repeat { count, body } => {
                     self.item(body, item, marks).times(self.value(*count, item).unwrap_or(0))
                 }
@@ -154,7 +165,12 @@ impl Path<'_> {
                     Some(0) => self.item(otherwise, item, marks),
                     Some(_) => self.item(then, item, marks),
                 },
-                Op::Until(_) | Op::Mark | Op::Jump(_) | Op::Barrier { .. } => Map::IDENTITY,
+                Op::Until(_)
+                | Op::Mark
+                | Op::Global(_)
+                | Op::Pause(_)
+                | Op::Jump(_)
+                | Op::Barrier { .. } => Map::IDENTITY,
             })
         })
     }

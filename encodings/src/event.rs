@@ -119,7 +119,7 @@ impl Clock {
                     let ticks = control.system.int(ticks);
                     price = control.system.ite(at, ticks, price);
                 }
-                PointKind::Nop | PointKind::End => {}
+                PointKind::Global(_) | PointKind::Pause(_) | PointKind::Nop | PointKind::End => {}
             }
         }
         let mut next = control.system.add(now, work);

@@ -168,6 +168,8 @@ impl Watch {
                 control.system.max(now, until)
             }
             PointKind::Jump(_)
+            | PointKind::Global(_)
+            | PointKind::Pause(_)
             | PointKind::Barrier { .. }
             | PointKind::Nop
             | PointKind::End => now,

@@ -1,11 +1,11 @@
 //! A formula on a live solver, asked again and again under assumptions.
 
 use tickbound_encodings::system::System;
-use z3::ast::Bool;
-use z3::{Context, SatResult, Solver};
+use z3::ast::{Bool, Int};
+use z3::{Context, Params, SatResult, Solver};
 
 use super::bracket::Bracket;
-use super::unroll::{Unrolled, unroll};
+use super::unroll::Unrolled;
 
 /// What a solver says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +21,8 @@ pub enum Answer {
 /// A system on a live solver.
 pub struct Instance<'a> {
     solver: Solver,
-    unrolled: Unrolled,
+    unrolled: Unrolled<'a>,
+    cost: Int,
     system: &'a System,
     bracket: &'a Bracket<'a>,
 }
@@ -36,21 +37,24 @@ impl<'a> Instance<'a> {
         bracket: &'a Bracket<'a>,
     ) -> Instance<'a> {
         let solver = Solver::new();
-        let unrolled = unroll(system, steps, &mut |fact| solver.assert(fact));
+        solver.set_params(&leave_ctrl_c());
+        let (mut unrolled, goal, cost) = unrolled(system, steps);
+        unrolled.facts().iter().for_each(|fact| solver.assert(fact));
+        solver.assert(goal);
         for c in (0..system.configurations.len()).filter(|c| left_out(*c)) {
             solver.assert(choice(system, &unrolled, c).not());
         }
-        Instance { solver, unrolled, system, bracket }
+        Instance { solver, unrolled, cost, system, bracket }
     }
 
     /// Constants and assertions of the formula.
     pub fn size(&self) -> usize {
-        self.unrolled.size
+        self.unrolled.size()
     }
 
     /// Asks whether some configuration takes at most `ticks`.
     pub fn at_most(&self, ticks: i64) -> Answer {
-        let assumption = self.unrolled.cost.le(ticks);
+        let assumption = self.cost.le(ticks);
         self.bracket.count_call();
         match self.solver.check_assumptions(&[assumption]) {
             SatResult::Unsat => Answer::No,
@@ -68,7 +72,7 @@ impl<'a> Instance<'a> {
     fn model(&self) -> Answer {
         let found = self.solver.get_model().and_then(|m| {
             let choice = chosen(&m, &self.unrolled)?;
-            let cost = m.eval(&self.unrolled.cost, true)?.as_i64()?;
+            let cost = m.eval(&self.cost, true)?.as_i64()?;
             let index = self.system.configurations.iter().position(|c| *c == choice)?;
             Some(Answer::Yes(index, cost))
         });
@@ -81,15 +85,31 @@ impl<'a> Instance<'a> {
     /// Tells the solver for good what the bracket knows by now.
     pub fn learn(&self) {
         let bounds = self.bracket.bounds();
-        self.solver.assert(self.unrolled.cost.ge(bounds.lower));
+        self.solver.assert(self.cost.ge(bounds.lower));
         if bounds.best.is_some() {
-            self.solver.assert(self.unrolled.cost.le(bounds.upper()));
+            self.solver.assert(self.cost.le(bounds.upper()));
         }
     }
 }
 
+/// A system unrolled for some steps, with the goal and the cost at the end.
+pub(super) fn unrolled(system: &System, steps: usize) -> (Unrolled<'_>, Bool, Int) {
+    let mut unrolled = Unrolled::new(system);
+    (0..steps).for_each(|_| unrolled.extend());
+    let (goal, cost) = unrolled.end();
+    (unrolled, goal, cost)
+}
+
+/// Keeps Z3 from catching Ctrl-C while it searches: it would give up without a word to the others,
+/// and the program's own handler would not hear of it.
+pub(super) fn leave_ctrl_c() -> Params {
+    let mut params = Params::new();
+    params.set_bool("ctrl_c", false);
+    params
+}
+
 /// The value of each parameter in a model.
-pub(super) fn chosen(model: &z3::Model, unrolled: &Unrolled) -> Option<Vec<u32>> {
+pub(super) fn chosen(model: &z3::Model, unrolled: &Unrolled<'_>) -> Option<Vec<u32>> {
     let value = |values: &Vec<Bool>| {
         let is_true = |b: &Bool| model.eval(b, true).and_then(|v| v.as_bool()) == Some(true);
         values.iter().position(is_true).map(|v| v as u32)
@@ -98,7 +118,7 @@ pub(super) fn chosen(model: &z3::Model, unrolled: &Unrolled) -> Option<Vec<u32>>
 }
 
 /// The fact that configuration `c` is chosen.
-pub(super) fn choice(system: &System, unrolled: &Unrolled, c: usize) -> Bool {
+pub(super) fn choice(system: &System, unrolled: &Unrolled<'_>, c: usize) -> Bool {
     let values = system.configurations[c].iter().zip(&unrolled.chosen);
     Bool::and(&values.map(|(v, chosen)| chosen[*v as usize].clone()).collect::<Vec<_>>())
 }

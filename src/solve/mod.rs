@@ -332,7 +332,9 @@ fn confirm(task: &Task<'_>, encoded: Encoded<'_>, size: &mut Size) -> Result<boo
             }
             Answer::Yes(_, found) => Err(SolveError::Refuted { claimed, found }),
             Answer::Nothing => {
-                task.bracket.give_up("no answer to the confirming question".into());
+                if !task.bracket.out_of_time() {
+                    task.bracket.give_up("no answer to the confirming question".into());
+                }
                 Ok(false)
             }
         }

@@ -3,7 +3,8 @@
 //! Each tuning parameter is one-hot: one truth value per value, the same at every step. A table is a
 //! choice over these; whatever depends on few parameters is tabulated before the solver sees it, and
 //! a product is split over its smaller factor, so the formula stays linear. State variables get one
-//! constant per step, unless their value is already a constant or another constant.
+//! constant per step, unless their value is already a constant or another constant. Choices are fresh
+//! truth values at every step.
 
 use std::collections::BTreeMap;
 use std::collections::HashMap;
@@ -16,14 +17,26 @@ const MAX_ROWS: usize = 128;
 /// Composites are tabulated only if the space has no more configurations than this.
 const MAX_TABULATED: usize = 20_000;
 
-/// A system unrolled for some steps.
-pub struct Unrolled {
+/// A system unrolled for some steps, which can be extended. Facts to assert collect in
+/// [`Unrolled::facts`] until someone takes them.
+pub struct Unrolled<'s> {
+    system: &'s System,
+    live: Vec<Ex>,
     /// For each parameter and each of its values: it is chosen.
     pub chosen: Vec<Vec<Bool>>,
-    /// Ticks of the run.
-    pub cost: Int,
-    /// Constants and assertions made.
-    pub size: usize,
+    tables: HashMap<TableId, Value>,
+    /// Values of nodes that depend on the parameters alone.
+    frozen: Vec<Option<Value>>,
+    states: Vec<Value>,
+    steps: Vec<Step>,
+    facts: Vec<Bool>,
+    size: usize,
+}
+
+/// What is kept of a step that has been taken.
+struct Step {
+    cost: Int,
+    choices: Vec<Bool>,
 }
 
 /// A value of either sort, constant where it is known.
@@ -57,56 +70,94 @@ fn number(v: i128) -> Int {
     i64::try_from(v).map_or_else(|_| Int::from_i128(v), Int::from_i64)
 }
 
-/// Unrolls `system` for `steps` steps and hands every assertion to `assert`: that one valid
-/// configuration is chosen, the transitions, and that the goal is reached.
-pub fn unroll(system: &System, steps: usize, assert: &mut dyn FnMut(&Bool)) -> Unrolled {
-    let mut unroller = Unroller::new(system, assert);
-    unroller.choose();
-    let live = system.live();
-    unroller.freeze(&live);
-    let mut states: Vec<Value> = Vec::new();
-    for state in &system.states {
-        states.push(unroller.frozen[state.init.index()].clone().unwrap_or(Value::Number(0)));
-    }
-    for step in 1..=steps {
-        let values = unroller.step(&live, &states);
-        states = (0..system.states.len()).map(|s| unroller.name(s, step, &values)).collect();
-    }
-    let values = unroller.step(&live, &states);
-    let goal = at(&values, system.goal).bool();
-    let cost = at(&values, system.cost).int();
-    unroller.assert(&goal);
-    Unrolled { chosen: unroller.chosen, cost, size: unroller.size }
-}
-
 fn at(values: &[Option<Value>], e: Ex) -> &Value {
     values[e.index()].as_ref().unwrap_or(&Value::Truth(false))
 }
 
-struct Unroller<'a> {
-    system: &'a System,
-    sink: &'a mut dyn FnMut(&Bool),
-    chosen: Vec<Vec<Bool>>,
-    tables: HashMap<TableId, Value>,
-    /// Values of nodes that depend on the parameters alone.
-    frozen: Vec<Option<Value>>,
-    size: usize,
-}
-
-impl<'a> Unroller<'a> {
-    fn new(system: &'a System, sink: &'a mut dyn FnMut(&Bool)) -> Self {
+impl<'s> Unrolled<'s> {
+    /// The choice of a valid configuration and the first states.
+    #[must_use]
+    pub fn new(system: &'s System) -> Self {
         let chosen = system
             .parameters
             .iter()
             .map(|p| p.values.iter().map(|v| Bool::new_const(format!("{}={v}", p.name))).collect())
             .collect();
-        let frozen = vec![None; system.nodes().len()];
-        Unroller { system, sink, chosen, tables: HashMap::new(), frozen, size: 0 }
+        let mut unrolled = Unrolled {
+            system,
+            live: system.live(),
+            chosen,
+            tables: HashMap::new(),
+            frozen: vec![None; system.nodes().len()],
+            states: Vec::new(),
+            steps: Vec::new(),
+            facts: Vec::new(),
+            size: 0,
+        };
+        unrolled.choose();
+        unrolled.freeze();
+        for state in &system.states {
+            let value = unrolled.frozen[state.init.index()].clone();
+            unrolled.states.push(value.unwrap_or(Value::Number(0)));
+        }
+        unrolled
+    }
+
+    /// Takes one more step.
+    pub fn extend(&mut self) {
+        let step = self.steps.len() + 1;
+        let choices: Vec<Bool> = self
+            .system
+            .choices
+            .iter()
+            .map(|name| Bool::new_const(format!("{name}@{}", step - 1)))
+            .collect();
+        self.size += choices.len();
+        let values = self.values(&choices);
+        match at(&values, self.system.constraint) {
+            Value::Truth(true) => {}
+            constraint => {
+                let fact = constraint.bool();
+                self.assert(&fact);
+            }
+        }
+        let cost = at(&values, self.system.cost).int();
+        self.states = (0..self.system.states.len()).map(|s| self.name(s, step, &values)).collect();
+        self.steps.push(Step { cost, choices });
+    }
+
+    /// Goal and cost after the last step.
+    #[must_use]
+    pub fn end(&self) -> (Bool, Int) {
+        let values = self.values(&[]);
+        (at(&values, self.system.goal).bool(), at(&values, self.system.cost).int())
+    }
+
+    /// Number of steps taken.
+    #[must_use]
+    pub fn depth(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// For each step the cost before it and the choices it picks.
+    pub fn picks(&self) -> impl Iterator<Item = (&Int, &[Bool])> {
+        self.steps.iter().map(|s| (&s.cost, s.choices.as_slice()))
+    }
+
+    /// Constants and assertions made so far.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Takes the facts that have not been taken yet.
+    pub fn facts(&mut self) -> Vec<Bool> {
+        std::mem::take(&mut self.facts)
     }
 
     fn assert(&mut self, fact: &Bool) {
         self.size += 1;
-        (self.sink)(fact);
+        self.facts.push(fact.clone());
     }
 
     /// Exactly one value of each parameter, and together a valid configuration.
@@ -147,11 +198,12 @@ impl<'a> Unroller<'a> {
     }
 
     /// Translates every node that depends on the parameters alone.
-    fn freeze(&mut self, live: &[Ex]) {
+    fn freeze(&mut self) {
+        let live = self.live.clone();
         let system = self.system;
         let tabulate = system.configurations.len() <= MAX_TABULATED;
         let mut values: Vec<Option<Vec<i128>>> = vec![None; system.nodes().len()];
-        for e in live {
+        for e in &live {
             let Some(point_by_point) = self.point_by_point(*e, &values, tabulate) else { continue };
             let small: Option<Vec<Option<i64>>> =
                 point_by_point.iter().map(|v| i64::try_from(*v).ok().map(Some)).collect();
@@ -169,15 +221,15 @@ impl<'a> Unroller<'a> {
             values[e.index()] = Some(point_by_point);
         }
         if !tabulate {
-            for e in live {
+            for e in &live {
                 let node = system.node(*e);
                 let known = |e: &Ex| self.frozen[e.index()].is_some();
                 let mut all = true;
                 tickbound_encodings::system::operands(node, &mut |o| all &= known(&o));
-                if !matches!(node, Node::State(_)) && all && self.frozen[e.index()].is_none() {
+                if !matches!(node, Node::State(_) | Node::Choice(_)) && all && self.frozen[e.index()].is_none() {
                     let value = match node {
                         Node::Table(t) => self.table(*t),
-                        node => self.node(node, &self.frozen, &[]),
+                        node => self.node(node, &self.frozen, &[], &[]),
                     };
                     self.frozen[e.index()] = Some(value);
                 }
@@ -203,7 +255,7 @@ impl<'a> Unroller<'a> {
         match self.system.node(e) {
             Node::Int(v) => Some(vec![i128::from(*v); width]),
             Node::Bool(v) => Some(vec![i128::from(*v); width]),
-            Node::State(_) => None,
+            Node::State(_) | Node::Choice(_) => None,
             Node::Table(t) => {
                 let table = &self.system.tables[t.index()];
                 let value = |c: &Vec<u32>| i128::from(table.value(c).unwrap_or(0));
@@ -240,7 +292,7 @@ impl<'a> Unroller<'a> {
     /// A frozen node over too many parameters for one table: a product is split over the factor
     /// with fewer rows.
     fn composite(&self, node: &Node, values: &[Option<Vec<i128>>]) -> Value {
-        let Node::Mul(a, b) = node else { return self.node(node, &self.frozen, &[]) };
+        let Node::Mul(a, b) = node else { return self.node(node, &self.frozen, &[], &[]) };
         let rows = |e: &Ex| {
             let small: Option<Vec<Option<i64>>> = values[e.index()]
                 .as_ref()?
@@ -259,7 +311,7 @@ impl<'a> Unroller<'a> {
             Some((support, rows)) => {
                 Value::Int(self.choose_int(&support, &rows, &|factor| Int::from_i64(factor) * &other))
             }
-            None => self.node(node, &self.frozen, &[]),
+            None => self.node(node, &self.frozen, &[], &[]),
         }
     }
 
@@ -318,24 +370,34 @@ impl<'a> Unroller<'a> {
         })
     }
 
-    /// The value of every live node at one step.
-    fn step(&self, live: &[Ex], states: &[Value]) -> Vec<Option<Value>> {
+    /// The value of every live node in the present states; choices that are not given are false.
+    fn values(&self, choices: &[Bool]) -> Vec<Option<Value>> {
         let mut values = self.frozen.clone();
-        for e in live {
+        for e in &self.live {
             if values[e.index()].is_none() {
-                values[e.index()] = Some(self.node(self.system.node(*e), &values, states));
+                let node = self.system.node(*e);
+                values[e.index()] = Some(self.node(node, &values, &self.states, choices));
             }
         }
         values
     }
 
-    fn node(&self, node: &Node, values: &[Option<Value>], states: &[Value]) -> Value {
+    fn node(
+        &self,
+        node: &Node,
+        values: &[Option<Value>],
+        states: &[Value],
+        choices: &[Bool],
+    ) -> Value {
         let of = |e: &Ex| at(values, *e);
         match node {
             Node::Int(v) => Value::Number(i128::from(*v)),
             Node::Bool(v) => Value::Truth(*v),
             Node::State(s) => states[s.index()].clone(),
             Node::Table(t) => self.tables.get(t).cloned().unwrap_or(Value::Number(0)),
+            Node::Choice(c) => {
+                choices.get(c.index()).map_or(Value::Truth(false), |b| Value::Bool(b.clone()))
+            }
             Node::Add(a, b) => add(of(a), of(b)),
             Node::Mul(a, b) => match (of(a), of(b)) {
                 (Value::Number(x), Value::Number(y)) => Value::Number(x.saturating_mul(*y)),

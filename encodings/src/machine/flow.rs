@@ -20,6 +20,10 @@ pub(crate) enum PointKind {
     Work { amount: AmountId, times: Option<AmountId> },
     /// Waits for the mark plus an amount.
     Until(AmountId),
+    /// A global access of a warp.
+    Global(AmountId),
+    /// Waits this many ticks.
+    Pause(i64),
     /// Moves clock and mark as a closed piece of program does.
     Jump(Box<Jump>),
     /// Waits for all threads. Point 0 is a barrier of price 0 where everything begins.
@@ -132,6 +136,8 @@ impl Assembler {
                     self.point(PointKind::Work { amount: *amount, times: *times });
                 }
                 Op::Until(amount) => self.point(PointKind::Until(*amount)),
+                Op::Global(amount) => self.point(PointKind::Global(*amount)),
+                Op::Pause(ticks) => self.point(PointKind::Pause(*ticks)),
                 Op::Jump(jump) => self.point(PointKind::Jump(jump.clone())),
                 Op::Mark => self.program.push(Instruction::Mark),
                 Op::Barrier { price, solo } => {
@@ -172,7 +178,12 @@ impl Assembler {
 /// True if every way through `code` meets a point.
 fn meets_point(code: &[Op]) -> bool {
     code.iter().any(|op| match op {
-        Op::Work { .. } | Op::Until(_) | Op::Jump(_) | Op::Barrier { .. } => true,
+        Op::Work { .. }
+        | Op::Until(_)
+        | Op::Global(_)
+        | Op::Pause(_)
+        | Op::Jump(_)
+        | Op::Barrier { .. } => true,
         Op::If { then, otherwise, .. } => meets_point(then) && meets_point(otherwise),
         Op::Mark | Op::Repeat { .. } => false,
     })

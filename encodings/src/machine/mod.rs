@@ -91,6 +91,17 @@ impl<'p> Control<'p> {
         Control { system, plan, flow, items, threads }
     }
 
+    /// Lets thread `t` begin at the end, without doing anything, unless `active`.
+    pub fn idle_unless(&mut self, t: usize, active: Ex) {
+        let idle = self.system.not(active);
+        let end = self.flow.end();
+        let (first, last) = (self.threads[t].at[0], self.threads[t].at[end]);
+        for (state, init) in [(first, active), (last, idle)] {
+            let next = self.system.states[state.index()].next;
+            self.system.define(state, init, next);
+        }
+    }
+
     /// Number of threads.
     pub fn threads(&self) -> usize {
         self.threads.len()

@@ -277,7 +277,7 @@ impl Context<'_> {
 
     fn op(&self, step: &Step) -> Vec<Op> {
         match step {
-            Step::Work { number } => {
+            Step::Work { number, .. } => {
                 vec![Op::Work { amount: self.amounts[*number], times: self.times }]
             }
             Step::Until { number } => vec![Op::Until(self.amounts[*number])],
@@ -315,7 +315,10 @@ impl Context<'_> {
 }
 
 /// The frozen symbols: the values that parameters take in valid configurations.
-fn frozen(problem: &Problem, space: &Space) -> (Vec<system::Parameter>, Vec<Vec<u32>>) {
+pub(crate) fn frozen(
+    problem: &Problem,
+    space: &Space,
+) -> (Vec<system::Parameter>, Vec<Vec<u32>>) {
     let mut values: Vec<IndexSet<i64>> = vec![IndexSet::new(); problem.parameters.len()];
     let configurations = space
         .bound

@@ -22,6 +22,8 @@ mod build;
 mod classes;
 pub(crate) mod walk;
 
+pub(crate) use build::frozen;
+
 use thiserror::Error;
 
 use crate::model::error::ModelError;
@@ -47,6 +49,11 @@ pub enum Op {
     Until(AmountId),
     /// Remembers the present time.
     Mark,
+    /// A global access of a warp: it occupies the dispatcher for this many ticks and holds a memory
+    /// slot until its latency is over; only [`crate::schedule`] makes these.
+    Global(AmountId),
+    /// Waits this many ticks without occupying anything; only [`crate::schedule`] makes these.
+    Pause(i64),
     /// Does at once what a piece of the program does; only [`crate::summary`] makes these.
     Jump(Box<Jump>),
     /// Waits for all threads, then takes `price` ticks.
@@ -189,6 +196,11 @@ pub fn has_barrier(code: &[Op]) -> bool {
         Op::Barrier { .. } => true,
         Op::Repeat { body, .. } => has_barrier(body),
         Op::If { then, otherwise, .. } => has_barrier(then) || has_barrier(otherwise),
-        Op::Work { .. } | Op::Until(_) | Op::Mark | Op::Jump(_) => false,
+        Op::Work { .. }
+        | Op::Until(_)
+        | Op::Mark
+        | Op::Global(_)
+        | Op::Pause(_)
+        | Op::Jump(_) => false,
     })
 }

@@ -17,7 +17,7 @@ pub(crate) type Signature = Vec<Option<i64>>;
 #[derive(Debug, Clone)]
 pub(crate) enum Step {
     /// Ticks of work: the amount times the price.
-    Work { number: usize },
+    Work { number: usize, access: Access },
     Until { number: usize },
     Mark,
     Barrier,
@@ -35,14 +35,23 @@ pub(crate) struct Numbered {
 }
 
 impl Numbered {
+    /// At the prices of an element.
     pub fn new(problem: &Problem, program: &[Stmt]) -> Numbered {
+        Numbered::priced(program, &|access| problem.platform.price(access))
+    }
+
+    pub fn priced(program: &[Stmt], price: &dyn Fn(Access) -> i64) -> Numbered {
         let mut expressions = Vec::new();
-        let steps = number(problem, program, &mut expressions);
+        let steps = number(price, program, &mut expressions);
         Numbered { steps, expressions }
     }
 }
 
-fn number(problem: &Problem, program: &[Stmt], all: &mut Vec<(String, Expr)>) -> Vec<Step> {
+fn number(
+    price: &dyn Fn(Access) -> i64,
+    program: &[Stmt],
+    all: &mut Vec<(String, Expr)>,
+) -> Vec<Step> {
     let mut steps = Vec::new();
     for s in program {
         let add = |e: &Expr, all: &mut Vec<(String, Expr)>| {
@@ -51,7 +60,10 @@ fn number(problem: &Problem, program: &[Stmt], all: &mut Vec<(String, Expr)>) ->
         };
         steps.push(match &s.kind {
             StmtKind::Access { access, amount } => {
-                Step::Work { number: add(&in_ticks(problem, *access, amount), all) }
+                Step::Work {
+                    number: add(&in_ticks(price(*access), amount), all),
+                    access: *access,
+                }
             }
             StmtKind::Until(e) => Step::Until { number: add(e, all) },
             StmtKind::Mark => Step::Mark,
@@ -60,7 +72,7 @@ fn number(problem: &Problem, program: &[Stmt], all: &mut Vec<(String, Expr)>) ->
                 let number_of_count = add(count, all);
                 Step::Repeat {
                     number: number_of_count,
-                    body: number(problem, body, all),
+                    body: number(price, body, all),
                     barrier: has_barrier(body),
                 }
             }
@@ -70,8 +82,8 @@ fn number(problem: &Problem, program: &[Stmt], all: &mut Vec<(String, Expr)>) ->
                 Step::If {
                     number: taken,
                     other,
-                    then: number(problem, then, all),
-                    otherwise: number(problem, otherwise, all),
+                    then: number(price, then, all),
+                    otherwise: number(price, otherwise, all),
                     barrier: has_barrier(then) || has_barrier(otherwise),
                 }
             }
@@ -81,8 +93,8 @@ fn number(problem: &Problem, program: &[Stmt], all: &mut Vec<(String, Expr)>) ->
 }
 
 /// The ticks of `amount` accesses as one expression.
-fn in_ticks(problem: &Problem, access: Access, amount: &Expr) -> Expr {
-    match problem.platform.price(access) {
+fn in_ticks(price: i64, amount: &Expr) -> Expr {
+    match price {
         1 => amount.clone(),
         price => Expr::Binary(
             crate::model::expr::BinaryOp::Mul,
@@ -131,7 +143,7 @@ impl Walker<'_> {
     ) -> Result<(), ModelError> {
         for step in steps {
             match step {
-                Step::Work { number } => {
+                Step::Work { number, .. } => {
                     let ticks = self.greatest(*number, items, active)?;
                     if active.iter().any(|i| self.eval(*number, &items[*i]).is_ok_and(|v| v < 0)) {
                         return Err(self.negative(*number, &items[active[0]]));

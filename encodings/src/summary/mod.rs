@@ -91,7 +91,13 @@ fn note(plan: &Plan, code: &[Op], at: (usize, usize, usize), shape: &mut Shape) 
                 note(plan, then, at, shape);
                 note(plan, otherwise, at, shape);
             }
-            Op::Work { .. } | Op::Until(_) | Op::Mark | Op::Jump(_) | Op::Barrier { .. } => {}
+            Op::Work { .. }
+            | Op::Until(_)
+            | Op::Mark
+            | Op::Global(_)
+            | Op::Pause(_)
+            | Op::Jump(_)
+            | Op::Barrier { .. } => {}
         }
     }
 }

@@ -11,6 +11,9 @@ use super::{Report, push};
 use crate::plan::{AmountId, Op, Plan, Values, has_barrier};
 use crate::simplify::{Closed, Scalar, Term, close};
 
+/// Most pieces laid while the loops of a shape are turned; beyond it events take over.
+const MAX_PIECES: usize = 2_000;
+
 /// A piece of a shape's program.
 #[derive(Debug, Clone)]
 enum Piece {
@@ -18,7 +21,7 @@ enum Piece {
     Segment(Vec<Vec<Term>>),
     /// A barrier and its price.
     Barrier { price: i64, solo: bool },
-    /// At least twice; contains a barrier.
+    /// At least twice; contains a barrier that every iteration reaches.
     Loop { count: AmountId, body: Vec<Piece> },
 }
 
@@ -30,13 +33,55 @@ pub(super) fn program(plan: &mut Plan, members: &[usize], report: &mut Report) -
         return plan.code.clone();
     }
     let code = plan.code.clone();
-    let mut shaper = Shaper { plan, members, canonical: HashMap::new(), solo: true };
+    let mut shaper = Shaper { plan, members, canonical: HashMap::new(), solo: true, room: MAX_PIECES };
     let pieces = shaper.pieces(&code);
-    let pieces = if shaper.plan.threads == 1 { pieces } else { shaper.rotated(pieces) };
+    let pieces =
+        if shaper.plan.threads == 1 { pieces } else { shaper.rotated(pieces, State::EQUAL) };
+    if shaper.room == 0 {
+        report.open += 1;
+        return code;
+    }
     let open_before = report.open;
     let short = shaper.emit(&pieces, Marks { needed: false, equal: true }, report);
     // The machine would do a phase's jump once for each item, but the jump holds all items.
     if report.open > open_before && plan.items > 1 { code } else { short }
+}
+
+/// What is known of the threads at some place of the program.
+#[derive(Debug, Clone, Copy)]
+struct State {
+    /// Their clocks may differ.
+    apart: bool,
+    /// Their marks surely do not differ.
+    equal: bool,
+}
+
+impl State {
+    const EQUAL: State = State { apart: false, equal: true };
+
+    /// What is known after some pieces.
+    fn after(self, pieces: &[Piece]) -> State {
+        pieces.iter().fold(self, |state, piece| match piece {
+            Piece::Barrier { .. } => State { apart: false, ..state },
+            Piece::Loop { body, .. } => State { apart: false, equal: state.in_loop(body) },
+            Piece::Segment(threads) => state.after_segment(threads),
+        })
+    }
+
+    /// Whether marks are surely equal at the beginning and at the end of each iteration.
+    fn in_loop(self, body: &[Piece]) -> bool {
+        self.equal && State::EQUAL.after(body).equal
+    }
+
+    /// Threads that do the same from the same clock stay together, unless they wait for marks that
+    /// differ. Threads that are apart, or come apart, set their marks at different times.
+    fn after_segment(self, threads: &[Vec<Term>]) -> State {
+        let same = threads.iter().all(|t| *t == threads[0]);
+        let waits = threads.iter().any(|t| terms_need_mark(t, false));
+        let apart = self.apart || !same || (waits && !self.equal);
+        let sets = threads.iter().any(|t| sets_mark(t));
+        State { apart, equal: if sets { !apart } else { self.equal } }
+    }
 }
 
 /// What is known of the threads' marks around some pieces.
@@ -56,6 +101,8 @@ struct Shaper<'p> {
     canonical: HashMap<Vec<Option<i64>>, Scalar>,
     /// The code looked at is done once by each element.
     solo: bool,
+    /// How many more pieces may be laid while loops are turned; each turn repeats a body.
+    room: usize,
 }
 
 impl Shaper<'_> {
@@ -106,18 +153,38 @@ impl Shaper<'_> {
                     Some(1) => self.pieces(body).into_iter().for_each(|p| add(&mut pieces, p)),
                     Some(_) => {
                         let body = self.pieces(body);
-                        pieces.push(Piece::Loop { count: *count, body });
+                        self.push_loop(*count, body, &mut pieces);
                     }
                 },
                 Op::If { condition, then, otherwise } => {
                     let side = if self.value(*condition, 0, 0) == Some(0) { otherwise } else { then };
                     self.pieces(side).into_iter().for_each(|p| add(&mut pieces, p));
                 }
-                Op::Work { .. } | Op::Until(_) | Op::Mark | Op::Jump(_) => {}
+                Op::Work { .. }
+                | Op::Until(_)
+                | Op::Mark
+                | Op::Global(_)
+                | Op::Pause(_)
+                | Op::Jump(_) => {}
             }
         }
         self.flush(&mut run, &mut pieces);
         pieces
+    }
+
+    /// Appends a loop. Where the shape reaches none of its barriers it is one for each thread alone.
+    fn push_loop(&mut self, count: AmountId, mut body: Vec<Piece>, pieces: &mut Vec<Piece>) {
+        if !matches!(body.as_slice(), [] | [Piece::Segment(_)]) {
+            pieces.push(Piece::Loop { count, body });
+            return;
+        }
+        let Some(Piece::Segment(mut threads)) = body.pop() else { return };
+        let count = self.scalar(count, 0, 0);
+        for terms in threads.iter_mut().filter(|terms| !terms.is_empty()) {
+            let body = Box::new(Term::Seq(std::mem::take(terms)));
+            terms.push(Term::Rep(count.clone(), body));
+        }
+        add(pieces, Piece::Segment(threads));
     }
 
     fn flush(&mut self, run: &mut Vec<Op>, pieces: &mut Vec<Piece>) {
@@ -170,38 +237,46 @@ impl Shaper<'_> {
                     Some(0) => terms.extend(self.terms(otherwise, t, item)),
                     Some(_) => terms.extend(self.terms(then, t, item)),
                 },
-                Op::Jump(_) | Op::Barrier { .. } => {}
+                Op::Global(_) | Op::Pause(_) | Op::Jump(_) | Op::Barrier { .. } => {}
             }
         }
         terms
     }
 
     /// Turns every loop until its body ends at a barrier and begins where all threads are together.
-    fn rotated(&mut self, pieces: Vec<Piece>) -> Vec<Piece> {
+    fn rotated(&mut self, pieces: Vec<Piece>, start: State) -> Vec<Piece> {
         let mut out: Vec<Piece> = Vec::new();
-        for piece in pieces {
-            let Piece::Loop { count, body } = piece else {
-                add(&mut out, piece);
-                continue;
-            };
-            let body = self.rotated(body);
-            let synced = |p: &Piece| matches!(p, Piece::Barrier { .. } | Piece::Loop { .. });
-            let split = body.iter().rposition(synced).map_or(0, |i| i + 1);
-            let (head, tail) = body.split_at(split);
-            let apart = out.last().is_some_and(|p| !synced(p) && !together(p));
-            if tail.is_empty() && !apart {
-                out.push(Piece::Loop { count, body });
-                continue;
-            }
-            let fewer = self.one_less(count);
-            let mut again: Vec<Piece> = Vec::new();
-            tail.iter().chain(head).cloned().for_each(|p| add(&mut again, p));
-            let tail = tail.to_vec();
-            head.iter().cloned().for_each(|p| add(&mut out, p));
-            out.push(Piece::Loop { count: fewer, body: again });
-            out.extend(tail);
-        }
+        pieces.into_iter().for_each(|piece| self.place(&mut out, piece, start));
         out
+    }
+
+    /// Appends a piece to `out`, which began in state `start`. A loop whose threads are not together
+    /// where it begins, or where its body ends, is turned; so are the loops at its seams.
+    fn place(&mut self, out: &mut Vec<Piece>, piece: Piece, start: State) {
+        self.room = self.room.saturating_sub(1);
+        let Piece::Loop { count, body } = piece else {
+            return add(out, piece);
+        };
+        if self.room == 0 {
+            return;
+        }
+        let before = start.after(out);
+        let inside = State { apart: false, equal: before.in_loop(&body) };
+        let body = self.rotated(body, inside);
+        let synced = |p: &Piece| matches!(p, Piece::Barrier { .. } | Piece::Loop { .. });
+        let split = body.iter().rposition(synced).map_or(0, |i| i + 1);
+        let (head, tail) = body.split_at(split);
+        if tail.is_empty() && !before.apart {
+            out.push(Piece::Loop { count, body });
+            return;
+        }
+        let fewer = self.one_less(count);
+        head.iter().for_each(|p| self.place(out, p.clone(), start));
+        let turned: Vec<Piece> = tail.iter().chain(head).cloned().collect();
+        let inside = State { apart: false, equal: start.after(out).in_loop(&turned) };
+        let again = self.rotated(turned, inside);
+        out.push(Piece::Loop { count: fewer, body: again });
+        out.extend(tail.iter().cloned());
     }
 
     fn one_less(&mut self, count: AmountId) -> AmountId {
@@ -228,7 +303,7 @@ impl Shaper<'_> {
         report.open += 1;
         let mut out = Vec::new();
         for (i, piece) in pieces.iter().enumerate() {
-            let equal = marks_equal_after(&pieces[..i], marks.equal);
+            let state = State { apart: false, equal: marks.equal }.after(&pieces[..i]);
             let needed = needs_mark(&pieces[i + 1..], marks.needed);
             match piece {
                 Piece::Barrier { price, solo } => {
@@ -237,7 +312,7 @@ impl Shaper<'_> {
                 Piece::Loop { count, body } => {
                     let inside = Marks {
                         needed: needs_mark(body, needed) || needed,
-                        equal: equal && marks_equal_after(body, true),
+                        equal: state.in_loop(body),
                     };
                     out.push(Op::Repeat { count: *count, body: self.emit(body, inside, report) });
                 }
@@ -376,39 +451,6 @@ fn joined(pending: &mut [Vec<Term>], mark_is_dead: bool) -> Option<Term> {
         return Some(Term::Join { threads, mark_is_dead });
     }
     threads.pop().filter(|t| *t != Term::Seq(Vec::new()))
-}
-
-/// True if all threads do the same in a segment, so that they are still together after it.
-fn together(piece: &Piece) -> bool {
-    match piece {
-        Piece::Segment(threads) => threads.iter().all(|t| *t == threads[0]),
-        Piece::Barrier { .. } | Piece::Loop { .. } => true,
-    }
-}
-
-/// True if all threads surely have the same mark after the pieces, given whether they had before.
-/// Threads that do different things and set a mark may set it at different times, and so may equal
-/// threads that were apart before.
-fn marks_equal_after(pieces: &[Piece], before: bool) -> bool {
-    let mut apart = false;
-    pieces.iter().fold(before, |equal, piece| match piece {
-        Piece::Barrier { .. } => {
-            apart = false;
-            equal
-        }
-        Piece::Loop { body, .. } => {
-            apart = false;
-            let once = marks_equal_after(body, equal);
-            once && marks_equal_after(body, once)
-        }
-        Piece::Segment(threads) => {
-            let same = together(piece);
-            let sets = threads.iter().any(|t| sets_mark(t));
-            let equal = if sets { same && !apart } else { equal };
-            apart |= !same;
-            equal
-        }
-    })
 }
 
 fn sets_mark(terms: &[Term]) -> bool {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::table::minimal_support;
-use super::{Ex, Node, Parameter, Sort, State, StateId, System, Table, TableId};
+use super::{ChoiceId, Ex, Node, Parameter, Sort, State, StateId, System, Table, TableId};
 
 impl System {
     /// A system without states over the given parameters and valid configurations; its goal is
@@ -15,12 +15,15 @@ impl System {
             configurations,
             tables: Vec::new(),
             states: Vec::new(),
+            choices: Vec::new(),
+            constraint: Ex(0),
             goal: Ex(0),
             cost: Ex(0),
             nodes: Vec::new(),
             known: HashMap::new(),
         };
         system.goal = system.bool(true);
+        system.constraint = system.goal;
         system.cost = system.int(0);
         system
     }
@@ -66,6 +69,17 @@ impl System {
     /// The present value of a state variable.
     pub fn state_expr(&mut self, id: StateId) -> Ex {
         self.intern(Node::State(id))
+    }
+
+    /// Adds a choice.
+    pub fn choice(&mut self, name: impl Into<String>) -> ChoiceId {
+        self.choices.push(name.into());
+        ChoiceId(u32::try_from(self.choices.len() - 1).unwrap_or(u32::MAX))
+    }
+
+    /// What this step picks for a choice.
+    pub fn choice_expr(&mut self, id: ChoiceId) -> Ex {
+        self.intern(Node::Choice(id))
     }
 
     /// A value per configuration, as a constant if it is the same for all and as a table over its

@@ -2,9 +2,10 @@
 //!
 //! A [`System`] is plain data: the tuning parameters as *frozen* symbols (chosen once, never
 //! changed), state variables with their first value and their next one, a goal, and a cost that is
-//! read when the goal is reached. It is deterministic once the parameters are chosen. Whoever
-//! reads it - the unrolling for Z3, the interpreter in [`run`], an export - learns nothing about
-//! kernels.
+//! read when the goal is reached. Without *choices* it is deterministic once the parameters are
+//! chosen; with choices, every step picks their truth values such that the system's `constraint`
+//! holds. Whoever reads it - the unrolling for Z3, the interpreter in [`run`], an export - learns
+//! nothing about kernels.
 //!
 //! Whatever depends on the parameters alone is a [`Table`]: its values over the parameters it
 //! really depends on (its *support*). Tables are how products of parameters stay linear for a
@@ -62,6 +63,18 @@ impl StateId {
     }
 }
 
+/// Index of a choice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ChoiceId(pub(crate) u32);
+
+impl ChoiceId {
+    /// Position in [`System::choices`].
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// Index of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TableId(pub(crate) u32);
@@ -94,6 +107,8 @@ pub enum Node {
     State(StateId),
     /// The value of a table for the chosen parameters.
     Table(TableId),
+    /// The truth value that this step picks for a choice.
+    Choice(ChoiceId),
     /// Integer sum.
     Add(Ex, Ex),
     /// Integer product; at least one operand depends on parameters alone.
@@ -147,6 +162,10 @@ pub struct System {
     pub tables: Vec<Table>,
     /// The state variables.
     pub states: Vec<State>,
+    /// Names of the choices: truth values that every step picks anew.
+    pub choices: Vec<String>,
+    /// What the choices of a step must satisfy, given its states; there is always a way to.
+    pub constraint: Ex,
     /// True when the run has ended; from then on no state changes.
     pub goal: Ex,
     /// Time of the run in ticks, where the goal holds.
@@ -168,7 +187,8 @@ impl System {
         &self.nodes[e.index()]
     }
 
-    /// Every expression that the goal, the cost and the next states are made of, operands first.
+    /// Every expression that the goal, the cost, the constraint and the states are made of, operands
+    /// first.
     #[must_use]
     pub fn live(&self) -> Vec<Ex> {
         let mut live = vec![false; self.nodes.len()];
@@ -182,7 +202,7 @@ impl System {
     }
 
     fn roots(&self) -> impl Iterator<Item = Ex> + '_ {
-        self.states.iter().flat_map(|s| [s.init, s.next]).chain([self.goal, self.cost])
+        self.states.iter().flat_map(|s| [s.init, s.next]).chain([self.goal, self.cost, self.constraint])
     }
 }
 
@@ -201,7 +221,11 @@ fn mark_operands(nodes: &[Node], i: usize, live: &mut [bool]) {
 /// Calls `visit` for each operand of a node.
 pub fn operands(node: &Node, visit: &mut impl FnMut(Ex)) {
     match node {
-        Node::Int(_) | Node::Bool(_) | Node::State(_) | Node::Table(_) => {}
+        Node::Int(_)
+        | Node::Bool(_)
+        | Node::State(_)
+        | Node::Table(_)
+        | Node::Choice(_) => {}
         Node::Not(a) => visit(*a),
         Node::Add(a, b) | Node::Mul(a, b) | Node::Max(a, b) | Node::Eq(a, b) | Node::Le(a, b) => {
             visit(*a);

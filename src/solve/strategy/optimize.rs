@@ -6,22 +6,24 @@ use std::rc::Rc;
 
 use z3::{Optimize, SatResult};
 
-use super::super::instance::{choice, chosen};
-use super::super::unroll::unroll;
+use super::super::instance::{choice, chosen, leave_ctrl_c, unrolled};
 use super::{Encoded, SolveError, Task};
 
 pub(super) fn run(task: &Task<'_>, encoded: Encoded<'_>) -> Result<(), SolveError> {
     let optimizer = Optimize::new();
-    let unrolled = unroll(encoded.system, encoded.steps, &mut |fact| optimizer.assert(fact));
+    optimizer.set_params(&leave_ctrl_c());
+    let (mut unrolled, goal, cost) = unrolled(encoded.system, encoded.steps);
+    unrolled.facts().iter().for_each(|fact| optimizer.assert(fact));
+    optimizer.assert(goal);
     for c in (0..encoded.system.configurations.len()).filter(|c| (encoded.left_out)(*c)) {
         optimizer.assert(choice(encoded.system, &unrolled, c).not());
     }
-    optimizer.minimize(&unrolled.cost);
+    optimizer.minimize(&cost);
     // Models on the way give upper bounds even if the search is stopped.
     let best: Rc<Cell<Option<i64>>> = Rc::default();
-    let (seen, cost) = (best.clone(), unrolled.cost.clone());
+    let (seen, shown) = (best.clone(), cost.clone());
     optimizer.set_model_handler(move |model| {
-        seen.set(model.eval(&cost, true).and_then(|v| v.as_i64()));
+        seen.set(model.eval(&shown, true).and_then(|v| v.as_i64()));
     });
     task.bracket.count_call();
     let answer = optimizer.check(&[]);
@@ -30,8 +32,8 @@ pub(super) fn run(task: &Task<'_>, encoded: Encoded<'_>) -> Result<(), SolveErro
         && let Some(choice) = chosen(&model, &unrolled)
         && let Some(c) = encoded.system.configurations.iter().position(|k| *k == choice)
     {
-        let cost = model.eval(&unrolled.cost, true).and_then(|v| v.as_i64());
-        task.replay(c, cost.or(best.get()))?;
+        let claimed = model.eval(&cost, true).and_then(|v| v.as_i64());
+        task.replay(c, claimed.or(best.get()))?;
     } else if answer == SatResult::Unknown && !task.bracket.done() {
         task.bracket.give_up(optimizer.get_reason_unknown().unwrap_or_default());
         return Ok(());
