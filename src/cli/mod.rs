@@ -67,7 +67,7 @@ pub enum CliError {
     #[error(transparent)]
     Report(#[from] ReportError),
     /// Standard output or another file could not be written.
-    #[error("{path}: {error}")]
+    #[error("{path}: cannot be written: {error}; choose a place that exists and may be written to")]
     Write {
         /// The file.
         path: String,

@@ -1,5 +1,6 @@
 //! The timeline of one configuration as a trace file.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::BufWriter;
 
@@ -21,9 +22,23 @@ pub fn write(problem: &Problem, bound: &Bound, path: &str) -> Result<(usize, boo
     let title = format!("{} ({})", problem.name, problem.name_values(&bound.configuration));
     let file = File::create(path)
         .map_err(|error| CliError::Write { path: path.to_owned(), error })?;
-    let spans = trace.spans.iter().map(|s| timeline_span(s, lane));
+    let spans = without_covered_waits(&trace.spans).map(|s| timeline_span(s, lane));
     let count = write_timeline(BufWriter::new(file), &title, spans)?;
     Ok((count, trace.truncated))
+}
+
+/// Leaves out that an item waits at a barrier while its element still runs others, so that the spans
+/// of a track follow one another: of the waits with one end, the last one to begin is the element's.
+fn without_covered_waits(spans: &[Span]) -> impl Iterator<Item = &Span> {
+    let is_wait = |s: &Span| matches!(s.kind, SpanKind::Barrier);
+    let release = |s: &Span| (s.unit, s.element, s.end);
+    let mut own: HashMap<(i64, i64, i64), (i64, usize)> = HashMap::new();
+    for (i, s) in spans.iter().enumerate().filter(|(_, s)| is_wait(s)) {
+        let last = own.entry(release(s)).or_default();
+        *last = (s.start, i).max(*last);
+    }
+    let kept = move |i: usize, s: &Span| !is_wait(s) || own.get(&release(s)) == Some(&(s.start, i));
+    spans.iter().enumerate().filter(move |(i, s)| kept(*i, s)).map(|(_, s)| s)
 }
 
 fn timeline_span(span: &Span, lane: &str) -> TimelineSpan {

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use serde_json::{Map, Value, json};
 use tickbound_encodings::model::{Configuration, Problem};
 
+use crate::solve::Objective;
 use crate::solve::result::{Found, Status, TuneResult};
 
 /// A result together with the problem it answers.
@@ -38,6 +39,10 @@ impl Answer<'_> {
             "solver_calls": r.solver_calls,
             "seconds": (r.seconds * 1e4).round() / 1e4,
             "stopped_by": r.stopped_by.as_ref().map(ToString::to_string),
+            "objective": r.objective,
+            "best_case": r.schedule.as_ref().map_or(r.upper, |s| s.best_case),
+            "worst_case": r.schedule.as_ref().map_or(r.upper, |s| s.worst_case),
+            "first_come": r.schedule.as_ref().map_or(r.upper, |s| Some(s.first_come)),
             "confirmed_uncut": r.confirmed_uncut,
             "replayed": r.replayed,
             "size": r.size,
@@ -102,7 +107,12 @@ impl Answer<'_> {
             .filter(|f| f.time == best.time)
             .map(|f| self.named(&f.configuration))
             .collect();
-        let _ = writeln!(out, "least time: {} ticks at {}", best.time, self.named(&best.configuration));
+        let what = match (&r.schedule, r.objective) {
+            (Some(_), Objective::Worst) => "worst case:",
+            (Some(_), Objective::Robust) => "least worst case:",
+            _ => "least time:",
+        };
+        let _ = writeln!(out, "{what} {} ticks at {}", best.time, self.named(&best.configuration));
         if optimal.len() > 1 {
             let more = match optimal.len().saturating_sub(NAMED) {
                 _ if r.more_optima => format!("; and more than {} others", optimal.len() - NAMED),
@@ -111,7 +121,20 @@ impl Answer<'_> {
             };
             let _ = writeln!(out, "as good:    {}{more}", optimal[1..].iter().take(NAMED - 1).cloned().collect::<Vec<_>>().join("; "));
         }
+        if let Some(s) = &r.schedule {
+            let case = |c: Option<i64>| c.map_or_else(|| "not asked for".into(), |t| t.to_string());
+            let _ = writeln!(
+                out,
+                "schedules:  best case {}, worst case {}, first come first served {}",
+                case(s.best_case),
+                case(s.worst_case),
+                s.first_come,
+            );
+        }
         let proof = match r.encoding {
+            None if r.schedule.is_some() => {
+                "every schedule of every configuration explored, or bounded from below".to_owned()
+            }
             None => format!("all {} configurations simulated or bounded from below", r.size.configurations),
             Some(e) => format!(
                 "Z3 finds nothing within {} ticks ({} encoding, {} steps, {} calls){}",

@@ -5,6 +5,7 @@ use z3::ast::{Bool, Int};
 use z3::{Context, Params, SatResult, Solver};
 
 use super::bracket::Bracket;
+use super::open::Script;
 use super::unroll::Unrolled;
 
 /// What a solver says.
@@ -12,13 +13,24 @@ use super::unroll::Unrolled;
 pub enum Answer {
     /// Some configuration takes at most as many ticks; its index in the space and its ticks.
     Yes(usize, i64),
+    /// As `Yes`, under this schedule.
+    Scheduled(usize, i64, Script),
     /// No configuration does.
     No,
     /// The search was stopped, or the solver gave up; the bracket knows which.
     Nothing,
 }
 
-/// A system on a live solver.
+/// A formula that can be asked for run times.
+pub trait Questions {
+    /// Asks whether some configuration takes at most `ticks`.
+    fn at_most(&mut self, ticks: i64) -> Answer;
+
+    /// Tells the solver for good what the bracket knows by now.
+    fn learn(&mut self);
+}
+
+/// A system without choices on a live solver.
 pub struct Instance<'a> {
     solver: Solver,
     unrolled: Unrolled<'a>,
@@ -52,8 +64,22 @@ impl<'a> Instance<'a> {
         self.unrolled.size()
     }
 
-    /// Asks whether some configuration takes at most `ticks`.
-    pub fn at_most(&self, ticks: i64) -> Answer {
+    fn model(&self) -> Answer {
+        let found = self.solver.get_model().and_then(|m| {
+            let choice = chosen(&m, &self.unrolled)?;
+            let cost = m.eval(&self.cost, true)?.as_i64()?;
+            let index = self.system.configurations.iter().position(|c| *c == choice)?;
+            Some(Answer::Yes(index, cost))
+        });
+        found.unwrap_or_else(|| {
+            self.bracket.give_up("a model without a valid configuration".into());
+            Answer::Nothing
+        })
+    }
+}
+
+impl Questions for Instance<'_> {
+    fn at_most(&mut self, ticks: i64) -> Answer {
         let assumption = self.cost.le(ticks);
         self.bracket.count_call();
         match self.solver.check_assumptions(&[assumption]) {
@@ -69,21 +95,7 @@ impl<'a> Instance<'a> {
         }
     }
 
-    fn model(&self) -> Answer {
-        let found = self.solver.get_model().and_then(|m| {
-            let choice = chosen(&m, &self.unrolled)?;
-            let cost = m.eval(&self.cost, true)?.as_i64()?;
-            let index = self.system.configurations.iter().position(|c| *c == choice)?;
-            Some(Answer::Yes(index, cost))
-        });
-        found.unwrap_or_else(|| {
-            self.bracket.give_up("a model without a valid configuration".into());
-            Answer::Nothing
-        })
-    }
-
-    /// Tells the solver for good what the bracket knows by now.
-    pub fn learn(&self) {
+    fn learn(&mut self) {
         let bounds = self.bracket.bounds();
         self.solver.assert(self.cost.ge(bounds.lower));
         if bounds.best.is_some() {

@@ -72,6 +72,19 @@ pub struct Found {
     pub time: i64,
 }
 
+/// What is known of the schedules of the best configuration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenSchedule {
+    /// Ticks under the best schedule, if it was searched for.
+    pub best_case: Option<i64>,
+    /// Ticks under the worst schedule, if it was searched for.
+    pub worst_case: Option<i64>,
+    /// Ticks if every dispatcher starts the warp that has been ready longest.
+    pub first_come: i64,
+    /// The decisions that lead to the time found.
+    pub script: super::open::Script,
+}
+
 /// The result of [`super::tune`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct TuneResult {
@@ -92,6 +105,10 @@ pub struct TuneResult {
     pub encoding: Option<super::Encoding>,
     /// Strategy asked for.
     pub strategy: super::Strategy,
+    /// What was asked for.
+    pub objective: super::Objective,
+    /// Where schedules are open: the schedules that matter for `best`.
+    pub schedule: Option<OpenSchedule>,
     /// Checks that solvers made, over all strategies.
     pub solver_calls: u64,
     /// The least time was confirmed by a plain solver over all configurations, without cuts.

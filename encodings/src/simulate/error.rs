@@ -73,7 +73,31 @@ pub enum SimulateError {
         /// The configuration.
         configuration: String,
     },
-    /// The problem has a feature that is not simulated yet.
-    #[error("{0}")]
-    Unsupported(String),
+    /// A chooser has chosen an option that does not exist.
+    #[error("option {index} was chosen of {options} options at tick {time}; count them from 0")]
+    NoSuchOption {
+        /// The index.
+        index: usize,
+        /// How many options there were.
+        options: usize,
+        /// The time.
+        time: i64,
+    },
+    /// More states than [`Limits::max_states`](super::Limits::max_states).
+    #[error(
+        "more than {limit} states for {configuration}{}; explore a smaller input or raise the limit",
+        found(.times)
+    )]
+    TooManyStates {
+        /// The limit.
+        limit: u64,
+        /// The least and the greatest time of the schedules that were completed, if there were any.
+        times: Option<(i64, i64)>,
+        /// The configuration.
+        configuration: String,
+    },
+}
+
+fn found(times: &Option<(i64, i64)>) -> String {
+    times.map_or(String::new(), |(best, worst)| format!(", times from {best} to {worst} so far"))
 }

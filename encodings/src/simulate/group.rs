@@ -45,7 +45,7 @@ pub(super) fn run<'p>(
 }
 
 /// The barrier at which all items stand, or `None` if all have ended.
-fn common_stop<'p>(
+pub(super) fn common_stop<'p>(
     engine: &Engine<'p>,
     stops: &[(i64, Option<&'p Stmt>)],
 ) -> Result<Option<&'p Stmt>, SimulateError> {

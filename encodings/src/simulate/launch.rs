@@ -57,7 +57,7 @@ impl Launch {
         };
         match (problem.profile, bound.launch) {
             (Profile::OpenCl, LaunchSize::Range { global, local }) if divides(local, global) => {
-                free.opencl(p, global, local)
+                Ok(free.opencl(p, global, local))
             }
             (Profile::Published2023, LaunchSize::Activations { local, activations })
                 if local > 0 && activations > 0 =>
@@ -73,23 +73,17 @@ impl Launch {
         }
     }
 
-    /// Design of this project, after the execution model of OpenCL: prices count.
-    fn opencl(self, p: &Platform, global: i64, local: i64) -> Result<Launch, SimulateError> {
-        if p.warps().is_some() {
-            return Err(SimulateError::Unsupported(
-                "platform.warps: open schedules are not simulated yet; remove `warps`, or use the \
-                 profile published-2021"
-                    .into(),
-            ));
-        }
-        Ok(Launch {
+    /// Design of this project, after the execution model of OpenCL: prices count. With `warps` the
+    /// schedule is open, which is the business of the module `schedule`.
+    fn opencl(self, p: &Platform, global: i64, local: i64) -> Launch {
+        Launch {
             layout: Layout::Items { local, elements: local.min(p.elements_per_unit()) },
             groups: global / local,
             kernel_launch: p.kernel_launch(),
             group_start: p.group_start(),
             barrier: p.barrier(),
             ..self
-        })
+        }
     }
 
     /// Seed 000, Section 5: one unit stands for all of them. Listing 3, line 20: NWE elements. The
@@ -227,7 +221,7 @@ impl Units {
     }
 }
 
-fn start_items(engine: &mut Engine<'_>, items: i64) -> Result<(), SimulateError> {
+pub(super) fn start_items(engine: &mut Engine<'_>, items: i64) -> Result<(), SimulateError> {
     if items > MAX_ITEMS {
         let configuration = engine.configuration();
         return Err(SimulateError::TooManyItems { items, limit: MAX_ITEMS, configuration });
@@ -239,11 +233,11 @@ fn step(elements: i64) -> usize {
     usize::try_from(elements).unwrap_or(usize::MAX).max(1)
 }
 
-fn divides(divisor: i64, number: i64) -> bool {
+pub(super) fn divides(divisor: i64, number: i64) -> bool {
     divisor > 0 && number > 0 && number % divisor == 0
 }
 
-fn mismatch() -> SimulateError {
+pub(super) fn mismatch() -> SimulateError {
     ModelError::new(
         "launch",
         "does not fit the profile",
@@ -253,7 +247,7 @@ fn mismatch() -> SimulateError {
 }
 
 /// True if an expression of the kernel mentions any of the slots.
-fn mentions(problem: &Problem, slots: &[usize]) -> bool {
+pub(super) fn mentions(problem: &Problem, slots: &[usize]) -> bool {
     let mut found = false;
     expressions(&problem.kernel, &mut |_, e| found |= e.mentions(|s| slots.contains(&s)));
     found

@@ -7,6 +7,9 @@
 //! - `launch`: what each profile launches, on how many units, and which group a unit takes next;
 //! - `group`: the elements of one unit between two barriers, and the barriers;
 //! - `strand`: one work item, or one warp in lockstep, from one barrier to the next;
+//! - `schedule`: open schedules: warps that compete for dispatchers and memory slots;
+//! - `chooser`: who decides what a schedule leaves open;
+//! - `explore`: the least and the greatest time over all schedules;
 //! - `engine`: values of expressions, the count of events, the trace.
 //!
 //! ```
@@ -60,22 +63,31 @@
 //! mentions `lid` or `gid`. Groups and activations that mention neither `gid` nor `group` start from
 //! equal states, hence each takes as long as the first.
 //!
-//! While a trace has room nothing that takes time is skipped.
+//! While a trace has room nothing that takes time is skipped. Under an open schedule warps influence
+//! each other between barriers, too, so there only iterations that take no time are skipped.
 
+mod chooser;
 mod engine;
 mod error;
+mod explore;
 mod group;
 mod launch;
+mod schedule;
 mod strand;
 mod trace;
 
+pub use chooser::{Chooser, Decision, FirstCome, Scripted};
 pub use error::SimulateError;
+pub use explore::{Explored, Limits, explore};
 pub use trace::{MAX_SPANS, Span, SpanKind, Trace};
 
 use crate::model::{Bound, Problem};
 
 /// Most work items, or warps' items, that one unit may hold at once in a simulation.
 pub const MAX_ITEMS: i64 = 1 << 20;
+
+/// Most units with warps.
+pub const MAX_UNITS: i64 = 1 << 20;
 
 /// How to simulate.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -114,15 +126,39 @@ pub struct Run {
     pub events: u64,
 }
 
-/// Runs one configuration.
+/// Runs one configuration. If its schedule is open, this is the schedule of [`FirstCome`].
 ///
 /// # Errors
 /// An expression without a value, a negative amount, items that do not meet at their barriers, a time
-/// beyond 63 bits, more events than allowed, or a platform whose schedules are open.
+/// beyond 63 bits, or more events than allowed.
 pub fn simulate(problem: &Problem, bound: &Bound, options: &Options) -> Result<Run, SimulateError> {
     let launch = launch::Launch::new(problem, bound)?;
     let mut engine = engine::Engine::new(problem, bound, options)?;
-    let end = launch.run_groups(&mut engine)?;
+    let end = if schedule::is_open(problem) {
+        schedule::first_come(&mut engine, bound)?
+    } else {
+        launch.run_groups(&mut engine)?
+    };
+    let time = launch::finish(&mut engine, end)?;
+    Ok(engine.run(time))
+}
+
+/// Runs one configuration, and asks `chooser` wherever its schedule is open. It is not asked where
+/// there is one option only, and never if the problem leaves nothing open.
+///
+/// # Errors
+/// As [`simulate`], and a choice that does not exist.
+pub fn simulate_with(
+    problem: &Problem,
+    bound: &Bound,
+    options: &Options,
+    chooser: &mut dyn Chooser,
+) -> Result<Run, SimulateError> {
+    if !schedule::is_open(problem) {
+        return simulate(problem, bound, options);
+    }
+    let mut engine = engine::Engine::new(problem, bound, options)?;
+    let end = schedule::run(&mut engine, bound, chooser)?;
     let time = launch::finish(&mut engine, end)?;
     Ok(engine.run(time))
 }

@@ -9,12 +9,13 @@ use std::rc::Rc;
 use super::SimulateError;
 use super::engine::{Engine, Place};
 use super::trace::SpanKind;
-use crate::model::{Expr, Stmt, StmtKind};
+use crate::model::{Access, Expr, Stmt, StmtKind};
 
 /// Some items, by `lid`.
 type Items = Rc<[i64]>;
 
 /// A sequence of statements that a strand is inside of.
+#[derive(Clone)]
 struct Frame<'p> {
     program: &'p [Stmt],
     /// Index of the statement that comes next.
@@ -61,9 +62,29 @@ pub(super) struct Share {
     pub alike: bool,
 }
 
+/// What a strand does next, as far as it may take time.
+pub(super) enum Step<'p> {
+    /// An access or work, of an amount that may be 0.
+    Access {
+        stmt: &'p Stmt,
+        access: Access,
+        amount: i64,
+    },
+    /// It goes on at this time, which may be the present one.
+    Until {
+        stmt: &'p Stmt,
+        end: i64,
+    },
+    Barrier(&'p Stmt),
+    End,
+}
+
+#[derive(Clone)]
 pub(super) struct Strand<'p> {
     place: Place,
     share: Share,
+    /// True if nobody else has a say in how long it takes from one barrier to the next.
+    alone: bool,
     /// First item of the present run.
     first_lid: i64,
     frames: Vec<Frame<'p>>,
@@ -79,6 +100,7 @@ impl<'p> Strand<'p> {
         let mut strand = Strand {
             place,
             share,
+            alone: true,
             first_lid: share.first_lid,
             frames: Vec::new(),
             mark: 0,
@@ -91,12 +113,44 @@ impl<'p> Strand<'p> {
         strand
     }
 
+    /// A strand that competes with others, begun at `now`: it moves on by [`Strand::step`].
+    pub fn competing(program: &'p [Stmt], place: Place, share: Share, now: i64) -> Self {
+        let mut strand = Strand { alone: false, ..Strand::new(program, place, share) };
+        strand.next_phase(now);
+        strand
+    }
+
     /// Runs until the next barrier, which is returned, or to the end; with the time of arrival.
     pub fn advance(
         &mut self,
         engine: &mut Engine<'p>,
         mut now: i64,
     ) -> Result<(i64, Option<&'p Stmt>), SimulateError> {
+        self.next_phase(now);
+        loop {
+            let (stmt, kind, end) = match self.step(engine, &mut now)? {
+                Step::Access { stmt, access, amount } => {
+                    let price = engine.problem.platform.price(access);
+                    let end = engine.later(&stmt.at, now, price, amount)?;
+                    (stmt, SpanKind::Access(access), end)
+                }
+                Step::Until { stmt, end } => (stmt, SpanKind::Until, end),
+                Step::Barrier(stmt) => {
+                    self.arrived = now;
+                    return Ok((now, Some(stmt)));
+                }
+                Step::End => {
+                    self.arrived = now;
+                    return Ok((now, None));
+                }
+            };
+            self.record(engine, stmt, kind, (now, end));
+            now = end;
+        }
+    }
+
+    /// Begins, or goes on after a barrier.
+    pub fn next_phase(&mut self, now: i64) {
         self.phase += 1;
         if self.phase == 1 {
             // The mark is set when the item begins: seed 000, Listing 8, line 14 (`start_time =
@@ -104,48 +158,52 @@ impl<'p> Strand<'p> {
             self.set_mark(now);
             self.frames[0].head = self.moment(now);
         }
+    }
+
+    /// Passes what takes no time, up to what may take some. The caller lets that time pass; `now`
+    /// itself moves on only if iterations that are alike are left out.
+    pub fn step(
+        &mut self,
+        engine: &mut Engine<'p>,
+        now: &mut i64,
+    ) -> Result<Step<'p>, SimulateError> {
         while let Some(frame) = self.frames.last_mut() {
             engine.count(frame.active.len() as u64)?;
             let Some(stmt) = frame.program.get(frame.next) else {
-                now = self.end_of_program(engine, now)?;
+                *now = self.end_of_program(engine, *now)?;
                 continue;
             };
             frame.next += 1;
             let active = Rc::clone(&frame.active);
-            if matches!(stmt.kind, StmtKind::Barrier) {
-                self.check_whole_warp(engine, stmt, &active)?;
-                self.arrived = now;
-                return Ok((now, Some(stmt)));
+            if let Some(step) = self.execute(engine, stmt, active, *now)? {
+                return Ok(step);
             }
-            now = self.execute(engine, stmt, active, now)?;
         }
-        self.arrived = now;
-        Ok((now, None))
+        Ok(Step::End)
     }
 
-    /// Executes one statement that is no barrier, or enters it; returns the time after it.
+    /// Executes one statement, or enters it; returns it if it may take time.
     fn execute(
         &mut self,
         engine: &mut Engine<'p>,
         stmt: &'p Stmt,
         active: Items,
         now: i64,
-    ) -> Result<i64, SimulateError> {
+    ) -> Result<Option<Step<'p>>, SimulateError> {
         match &stmt.kind {
-            StmtKind::Barrier => {}
+            StmtKind::Barrier => {
+                self.check_whole_warp(engine, stmt, &active)?;
+                return Ok(Some(Step::Barrier(stmt)));
+            }
             StmtKind::Mark => self.set_mark(now),
             StmtKind::Access { access, amount } => {
                 let amount = self.amount(engine, stmt, amount, &active)?;
-                let price = engine.problem.platform.price(*access);
-                let end = engine.later(&stmt.at, now, price, amount)?;
-                self.record(engine, stmt, SpanKind::Access(*access), (now, end));
-                return Ok(end);
+                return Ok(Some(Step::Access { stmt, access: *access, amount }));
             }
             StmtKind::Until(ticks) => {
                 let ticks = self.greatest(engine, stmt, ticks, &active)?;
                 let end = self.until(engine, stmt, now, ticks)?;
-                self.record(engine, stmt, SpanKind::Until, (now, end));
-                return Ok(end);
+                return Ok(Some(Step::Until { stmt, end }));
             }
             StmtKind::Repeat { count, body } => {
                 let count = self.greatest(engine, stmt, count, &active)?;
@@ -164,7 +222,7 @@ impl<'p> Strand<'p> {
                 }
             }
         }
-        Ok(now)
+        Ok(None)
     }
 
     /// The last statement is done: the next iteration begins, or the frame is left.
@@ -186,8 +244,10 @@ impl<'p> Strand<'p> {
         }
         let (before, here) = (self.frames[level].head, self.moment(now));
         let ticks = now - before.now;
-        // Both moments lie in one phase, so nobody else had a say in between.
+        // Both moments lie in one phase, so nobody else had a say in between; nobody ever has in
+        // what takes no time.
         if before.phase == here.phase
+            && (self.alone || ticks == 0)
             && self.may_jump(level)
             && before.same_mark(&here)
             && engine.may_skip(ticks)
@@ -327,7 +387,7 @@ impl<'p> Strand<'p> {
         self.mark_uses += 1;
     }
 
-    fn record(&self, engine: &mut Engine<'p>, stmt: &Stmt, kind: SpanKind, time: (i64, i64)) {
+    pub fn record(&self, engine: &mut Engine<'p>, stmt: &Stmt, kind: SpanKind, time: (i64, i64)) {
         engine.record(stmt, kind, &self.place, self.first_lid, time);
     }
 
@@ -344,6 +404,18 @@ impl<'p> Strand<'p> {
     /// How many iterations each open loop has still to do, outermost first.
     pub fn counters(&self) -> impl Iterator<Item = i64> + '_ {
         self.frames.iter().map(|f| f.remaining)
+    }
+
+    /// Where it stands, and how old its mark is if that counts. As the values of expressions do not
+    /// change, this tells all that it will do.
+    pub fn fingerprint(&self, now: i64, with_mark: bool, out: &mut Vec<i64>) {
+        out.push(self.frames.len() as i64);
+        for frame in &self.frames {
+            out.extend([frame.next as i64, frame.remaining]);
+        }
+        if with_mark {
+            out.push(now - self.mark);
+        }
     }
 
     /// Number of open frames.

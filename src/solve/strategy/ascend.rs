@@ -7,13 +7,13 @@
 use super::{Encoded, SolveError, Task};
 
 pub(super) fn run(task: &Task<'_>, encoded: Encoded<'_>) -> Result<(), SolveError> {
-    let instance = task.instance(encoded);
+    let mut instance = task.questions(encoded);
     let mut stride = 0i64;
     while !task.bracket.done() {
         instance.learn();
         let bounds = task.bracket.bounds();
         let ticks = bounds.lower.saturating_add(stride).min(bounds.upper().saturating_sub(1));
-        if !task.ask(&instance, ticks)? {
+        if !task.ask(instance.as_mut(), ticks)? {
             break;
         }
         let refused = task.bracket.bounds().lower > ticks;

@@ -3,10 +3,10 @@
 use super::{Encoded, SolveError, Task, middle};
 
 pub(super) fn run(task: &Task<'_>, encoded: Encoded<'_>) -> Result<(), SolveError> {
-    let instance = task.instance(encoded);
+    let mut instance = task.questions(encoded);
     while !task.bracket.done() {
         instance.learn();
-        if !task.ask(&instance, middle(task.bracket.bounds()))? {
+        if !task.ask(instance.as_mut(), middle(task.bracket.bounds()))? {
             break;
         }
     }

@@ -8,8 +8,8 @@ use super::{Encoded, SolveError, Task, middle};
 
 pub(super) fn run(task: &Task<'_>, encoded: Encoded<'_>) -> Result<(), SolveError> {
     while !task.bracket.done() {
-        let instance = task.instance(encoded);
-        if !task.ask(&instance, middle(task.bracket.bounds()))? {
+        let mut instance = task.questions(encoded);
+        if !task.ask(instance.as_mut(), middle(task.bracket.bounds()))? {
             break;
         }
     }

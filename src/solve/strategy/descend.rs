@@ -3,11 +3,11 @@
 use super::{Encoded, SolveError, Task};
 
 pub(super) fn run(task: &Task<'_>, encoded: Encoded<'_>) -> Result<(), SolveError> {
-    let instance = task.instance(encoded);
+    let mut instance = task.questions(encoded);
     while !task.bracket.done() {
         instance.learn();
         let ticks = task.bracket.bounds().upper().saturating_sub(1);
-        if !task.ask(&instance, ticks)? {
+        if !task.ask(instance.as_mut(), ticks)? {
             break;
         }
     }

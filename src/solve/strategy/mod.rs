@@ -11,14 +11,18 @@ mod enumerate;
 mod optimize;
 pub(super) mod race;
 
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
 use serde::Serialize;
 use tickbound_encodings::model::{Problem, Space};
 use tickbound_encodings::simulate;
 use tickbound_encodings::system::System;
 
 use super::bracket::Bracket;
-use super::instance::{Answer, Instance};
-use super::{SolveError, bracket, is_too_large};
+use super::instance::{Answer, Instance, Questions};
+use super::open::{Open, OpenInstance, Script};
+use super::{Inquiry, SolveError, bracket, is_too_large};
 
 /// A strategy's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, clap::ValueEnum)]
@@ -60,6 +64,8 @@ pub struct Task<'a> {
     pub system: Option<Encoded<'a>>,
     /// The shared bracket.
     pub bracket: &'a Bracket<'a>,
+    /// The schedule that led to the best time of each configuration, where schedules are open.
+    scripts: Mutex<HashMap<usize, (i64, Script)>>,
 }
 
 /// A transition system and how far to unroll it.
@@ -72,12 +78,61 @@ pub struct Encoded<'a> {
     /// Configurations that are left out: their lower bound exceeds the first incumbent. Those that
     /// just reach it stay, so that it is the solver and not the bound that refutes one tick less.
     pub left_out: &'a (dyn Fn(usize) -> bool + Sync),
+    /// What else is needed where schedules are open.
+    pub open: Option<&'a Open>,
 }
 
 impl<'a> Task<'a> {
+    /// A task without an encoding yet.
+    pub(super) fn new(inquiry: &Inquiry<'a>, lower: &'a [i64]) -> Task<'a> {
+        let Inquiry { problem, space, bracket, .. } = *inquiry;
+        Task { problem, space, lower, system: None, bracket, scripts: Mutex::default() }
+    }
+
+    /// Follows a schedule in the simulator and offers the time to the bracket.
+    pub(super) fn follow(&self, c: usize, claimed: i64, script: Script) -> Result<i64, SolveError> {
+        let bound = &self.space.bound[c];
+        let mut chooser = script.chooser();
+        let options = simulate::Options::default();
+        let run = simulate::simulate_with(self.problem, bound, &options, &mut chooser)?;
+        if run.time != claimed || !chooser.followed() {
+            return Err(SolveError::Disagreement {
+                configuration: self.problem.name_values(&bound.configuration).to_string(),
+                encoding: claimed,
+                simulator: run.time,
+            });
+        }
+        self.keep(c, run.time, script);
+        self.bracket.offer(c, run.time);
+        Ok(run.time)
+    }
+
+    fn keep(&self, c: usize, time: i64, script: Script) {
+        let mut scripts = self.scripts.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = scripts.entry(c).or_insert_with(|| (time, script.clone()));
+        if time < known.0 {
+            *known = (time, script);
+        }
+    }
+
+    /// The schedule that led to the best time of a configuration; `None` if that was first come,
+    /// first served.
+    pub(super) fn script(&self, c: usize, time: i64) -> Option<Script> {
+        let scripts = self.scripts.lock().unwrap_or_else(PoisonError::into_inner);
+        scripts.get(&c).filter(|(t, _)| *t == time).map(|(_, s)| s.clone())
+    }
+
     /// The formula on a live solver.
-    fn instance(&self, encoded: Encoded<'a>) -> Instance<'a> {
-        Instance::new(encoded.system, encoded.steps, encoded.left_out, self.bracket)
+    fn questions(&self, encoded: Encoded<'a>) -> Box<dyn Questions + 'a> {
+        match encoded.open {
+            Some(open) => Box::new(OpenInstance::new(open, self.bracket)),
+            None => Box::new(Instance::new(
+                encoded.system,
+                encoded.steps,
+                encoded.left_out,
+                self.bracket,
+            )),
+        }
     }
 
     /// Runs configuration `c` in the simulator and offers its time to the bracket. `claimed` is what
@@ -105,9 +160,10 @@ impl<'a> Task<'a> {
 
     /// Asks the live solver for at most `ticks` and puts the answer into the bracket. False if
     /// there is no answer.
-    fn ask(&self, instance: &Instance<'_>, ticks: i64) -> Result<bool, SolveError> {
+    fn ask(&self, instance: &mut dyn Questions, ticks: i64) -> Result<bool, SolveError> {
         match instance.at_most(ticks) {
             Answer::Yes(c, cost) => self.replay(c, Some(cost)).map(|_| true),
+            Answer::Scheduled(c, cost, script) => self.follow(c, cost, script).map(|_| true),
             Answer::No => {
                 self.bracket.refute(ticks);
                 Ok(true)
@@ -122,7 +178,12 @@ pub(super) fn run(strategy: Strategy, task: &Task<'_>) -> Result<(), SolveError>
     match (strategy, task.system) {
         (Strategy::Enumerate, _) | (_, None) => enumerate::run(task),
         (Strategy::Race, _) => race::run(task),
-        (Strategy::Optimize, Some(encoded)) => optimize::run(task, encoded),
+        // Z3's optimisation needs the goal within a fixed number of steps, which an open schedule
+        // does not have.
+        (Strategy::Optimize, Some(encoded)) if encoded.open.is_none() => {
+            optimize::run(task, encoded)
+        }
+        (Strategy::Optimize, Some(encoded)) => descend::run(task, encoded),
         (Strategy::Descend, Some(encoded)) => descend::run(task, encoded),
         (Strategy::Ascend, Some(encoded)) => ascend::run(task, encoded),
         (Strategy::Bisect, Some(encoded)) => bisect::run(task, encoded),

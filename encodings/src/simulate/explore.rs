@@ -1,0 +1,236 @@
+//! Every schedule of a small problem: the least and the greatest time.
+//!
+//! The search is exhaustive, depth first, over the states of [`Machine`] in which something is open.
+//! A state is looked at once. It leaves out only what cannot change a time:
+//!
+//! 1. *Time is relative.* What follows depends on how long things still take, not on the time. So a
+//!    state is kept relative to now, with the ticks that remain up to the last group's end.
+//! 2. *Units do not compete.* Segments of different units that are started at one instant do not
+//!    influence each other, so their order does not matter: the lowest unit decides first.
+//! 3. *What is alike has no name.* Units are alike. So are groups if the kernel mentions neither
+//!    `gid` nor `group`, and warps of one group on one dispatcher if it mentions neither `lid` nor
+//!    `gid`. States that differ only in the names of such things have the same future.
+//! 4. *Where a warp stands says what it will do*, because expressions are constant. Its mark counts
+//!    only if the kernel has an `until`.
+
+use std::collections::HashMap;
+
+use super::chooser::Decision;
+use super::engine::Engine;
+use super::schedule::{Machine, is_open};
+use super::{Options, SimulateError, launch, simulate};
+use crate::model::{Bound, Problem};
+
+/// When an exploration gives up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Most different states in which something is open.
+    pub max_states: u64,
+    /// Most events, as in [`Options::max_events`].
+    pub max_events: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { max_states: 1_000_000, max_events: 1_000_000_000 }
+    }
+}
+
+/// What an exploration has found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Explored {
+    /// The least time of all schedules.
+    pub best: i64,
+    /// The greatest time of all schedules.
+    pub worst: i64,
+    /// In how many different states something was open.
+    pub states: u64,
+    /// What a [`Chooser`](super::Chooser) has to answer, one after another, for the least time.
+    pub best_choices: Vec<usize>,
+    /// As `best_choices`, for the greatest time.
+    pub worst_choices: Vec<usize>,
+}
+
+/// Finds the least and the greatest time of one configuration over all schedules.
+///
+/// This is for small problems: the number of states grows exponentially with warps and units.
+///
+/// # Errors
+/// As [`simulate`], and more states than allowed.
+pub fn explore(
+    problem: &Problem,
+    bound: &Bound,
+    limits: &Limits,
+) -> Result<Explored, SimulateError> {
+    let options = Options { max_events: limits.max_events, ..Options::default() };
+    if !is_open(problem) {
+        let time = simulate(problem, bound, &options)?.time;
+        let (best_choices, worst_choices) = (Vec::new(), Vec::new());
+        return Ok(Explored { best: time, worst: time, states: 0, best_choices, worst_choices });
+    }
+    let mut search = Search {
+        engine: Engine::new(problem, bound, &options)?,
+        max_states: limits.max_states,
+        known: HashMap::new(),
+        completed: Range::NONE,
+    };
+    let root = Machine::new(&mut search.engine, bound)?;
+    let all = search.all(root.clone())?;
+    let states = search.known.len() as u64;
+    search.max_states = u64::MAX;
+    let best_choices = search.choices(root.clone(), |range| range.best == all.best)?;
+    let worst_choices = search.choices(root, |range| range.worst == all.worst)?;
+    Ok(Explored {
+        best: launch::finish(&mut search.engine, all.best)?,
+        worst: launch::finish(&mut search.engine, all.worst)?,
+        states,
+        best_choices,
+        worst_choices,
+    })
+}
+
+/// The least and the greatest of some times, absolute or relative.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Range {
+    best: i64,
+    worst: i64,
+}
+
+impl Range {
+    const NONE: Range = Range { best: i64::MAX, worst: i64::MIN };
+
+    fn join(&mut self, other: Range) {
+        self.best = self.best.min(other.best);
+        self.worst = self.worst.max(other.worst);
+    }
+}
+
+/// A state in which something is open.
+struct Node<'p> {
+    machine: Machine<'p>,
+    fingerprint: Box<[i64]>,
+    /// The options that have not been tried.
+    options: Vec<Decision>,
+    /// The times of the options that have been tried.
+    tried: Range,
+}
+
+/// What a state leads to.
+enum Outcome<'p> {
+    Known(Range),
+    Open(Box<Node<'p>>),
+}
+
+struct Search<'p> {
+    engine: Engine<'p>,
+    max_states: u64,
+    /// For each state, the ticks from then to the end of the last group.
+    known: HashMap<Box<[i64]>, Range>,
+    /// The times of the schedules that were followed to their end.
+    completed: Range,
+}
+
+impl<'p> Search<'p> {
+    /// The range of all schedules from here.
+    fn all(&mut self, root: Machine<'p>) -> Result<Range, SimulateError> {
+        let mut path = Vec::new();
+        let mut last = self.follow(root)?;
+        loop {
+            match last {
+                Outcome::Open(node) => path.push(*node),
+                Outcome::Known(range) => match path.last_mut() {
+                    Some(node) => node.tried.join(range),
+                    None => return Ok(range),
+                },
+            }
+            let states = (self.known.len() + path.len()) as u64;
+            if states > self.max_states {
+                return Err(self.too_many());
+            }
+            let option = path.last_mut().and_then(|node| node.options.pop());
+            last = match (option, path.last()) {
+                (Some(option), Some(node)) => {
+                    let mut machine = node.machine.clone();
+                    machine.take(&mut self.engine, option)?;
+                    self.follow(machine)?
+                }
+                _ => Outcome::Known(path.pop().map_or(Range::NONE, |node| self.learn(node))),
+            };
+        }
+    }
+
+    /// Goes on while there is no choice.
+    fn follow(&mut self, mut machine: Machine<'p>) -> Result<Outcome<'p>, SimulateError> {
+        let mut options = Vec::new();
+        loop {
+            machine.options_of_one(&mut options);
+            match options.as_slice() {
+                [] if machine.advance(&mut self.engine)? => {}
+                [] => {
+                    let end = Range { best: machine.instant(), worst: machine.instant() };
+                    self.completed.join(end);
+                    return Ok(Outcome::Known(end));
+                }
+                [only] => machine.take(&mut self.engine, *only)?,
+                _ => break,
+            }
+        }
+        let fingerprint = machine.fingerprint();
+        if let Some(ticks) = self.known.get(&fingerprint) {
+            let now = machine.instant();
+            let range = Range { best: now + ticks.best, worst: now + ticks.worst };
+            self.completed.join(range);
+            return Ok(Outcome::Known(range));
+        }
+        options.reverse();
+        let tried = Range::NONE;
+        Ok(Outcome::Open(Box::new(Node { machine, fingerprint, options, tried })))
+    }
+
+    /// All options of a node have been tried.
+    fn learn(&mut self, node: Node<'p>) -> Range {
+        let (range, now) = (node.tried, node.machine.instant());
+        let ticks = Range { best: range.best - now, worst: range.worst - now };
+        self.known.insert(node.fingerprint, ticks);
+        range
+    }
+
+    /// The choices of a schedule through states whose range is `wanted`. Which unit decides first
+    /// depends on their names, so a few states may be new here.
+    fn choices(
+        &mut self,
+        mut machine: Machine<'p>,
+        wanted: impl Fn(&Range) -> bool,
+    ) -> Result<Vec<usize>, SimulateError> {
+        let (mut choices, mut options, mut first) = (Vec::new(), Vec::new(), Vec::new());
+        loop {
+            machine.options(&mut options);
+            machine.options_of_one(&mut first);
+            let mut choice = 0;
+            // If no other option will do, the last one does.
+            while choice + 1 < first.len() {
+                let mut next = machine.clone();
+                next.take(&mut self.engine, first[choice])?;
+                if wanted(&self.all(next)?) {
+                    break;
+                }
+                choice += 1;
+            }
+            match options.len() {
+                0 if machine.advance(&mut self.engine)? => continue,
+                0 => return Ok(choices),
+                1 => {}
+                _ => choices.push(choice),
+            }
+            machine.take(&mut self.engine, options[choice])?;
+        }
+    }
+
+    fn too_many(&mut self) -> SimulateError {
+        let Range { best, worst } = self.completed;
+        let mut finish = |end| launch::finish(&mut self.engine, end).ok();
+        let times = if best <= worst { finish(best).zip(finish(worst)) } else { None };
+        let configuration = self.engine.configuration();
+        SimulateError::TooManyStates { limit: self.max_states, times, configuration }
+    }
+}

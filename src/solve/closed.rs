@@ -1,0 +1,209 @@
+//! Searching where each configuration has one run time.
+//!
+//! The transition system is deterministic once the parameters are chosen, so the steps it needs are
+//! known, and the formula is unrolled that far at once.
+
+use tickbound_encodings::bounds::lower_bounds;
+use tickbound_encodings::model::{Problem, Space};
+use tickbound_encodings::plan::Plan;
+use tickbound_encodings::summary::Report;
+use tickbound_encodings::system::System;
+use tickbound_encodings::system::run::{RunError, run as run_system};
+use tickbound_encodings::{event, summary, tick};
+
+use super::bracket::Bounds;
+use super::instance::{Answer, Instance, Questions, interruptible};
+use super::result::{Found, Size, TuneResult};
+use super::strategy::{Encoded, Strategy, Task};
+use super::{Encoding, Ending, Inquiry, SolveError, is_too_large, probe, search};
+
+/// Most steps an encoding is unrolled for.
+pub const MAX_STEPS: usize = 20_000;
+/// Steps of a program that is one jump: one to begin, one for the jump.
+const CLOSED_STEPS: usize = 2;
+/// Configurations simulated before the search for a first incumbent.
+const PROBES: usize = 4;
+/// Most optimal configurations that are listed.
+pub const MAX_OPTIMA: usize = 64;
+
+/// Searches with a plan, or without one by simulating configurations.
+pub(super) fn tune(inquiry: &Inquiry<'_>, plan: Option<Plan>) -> Result<TuneResult, SolveError> {
+    let Inquiry { problem, space, options, bracket } = *inquiry;
+    let bounds = options.bounds && options.strategy != Strategy::BisectFresh;
+    let lower = match plan.as_ref().filter(|_| bounds) {
+        Some(plan) => lower_bounds(plan),
+        None => vec![0; space.bound.len()],
+    };
+    let mut size = Size { configurations: space.bound.len(), ..Size::default() };
+    let mut task = Task::new(inquiry, &lower);
+    probe(&task, if bounds { PROBES } else { 1 })?;
+    if bracket.out_of_time() {
+        return finish(&task, inquiry, None, false, size);
+    }
+    let Some(plan) = plan.filter(|_| options.strategy.needs_encoding()) else {
+        size.candidates = lower.len();
+        search(&task, Strategy::Enumerate)?;
+        return finish(&task, inquiry, None, false, size);
+    };
+    let encoding = options.encoding.unwrap_or(Encoding::Summary);
+    let (system, report) = encode(&plan, encoding, &mut size);
+    let first = bracket.bounds().upper();
+    let left_out = |c: usize| lower[c] > first;
+    let candidates: Vec<usize> = (0..lower.len()).filter(|c| !left_out(*c)).collect();
+    size.candidates = candidates.len();
+    size.steps = steps_needed(problem, space, &system, encoding, &candidates)?;
+    let some = Encoded { system: &system, steps: size.steps, left_out: &left_out, open: None };
+    task.system = Some(some);
+    search(&task, options.strategy)?;
+    let mut confirmed_uncut = false;
+    if bracket.closed() {
+        // A closed summary ends after the same few steps in every configuration, so none need be
+        // left out; elsewhere the search's own refusal is as good.
+        let uncut = report.is_some_and(|r| r.open == 0);
+        if uncut || bracket.refuted() < bracket.bounds().upper() - 1 {
+            let all = Encoded { steps: size.steps.max(CLOSED_STEPS), left_out: &|_| false, ..some };
+            let confirmed = confirm(&task, if uncut { all } else { some }, &mut size)?;
+            confirmed_uncut = confirmed && uncut;
+        }
+    }
+    finish(&task, inquiry, Some(encoding), confirmed_uncut, size)
+}
+
+fn encode(plan: &Plan, encoding: Encoding, size: &mut Size) -> (System, Option<Report>) {
+    let (system, report) = match encoding {
+        Encoding::Tick => (tick::encode(plan), None),
+        Encoding::Event => (event::encode(plan), None),
+        Encoding::Summary => {
+            let (system, report) = summary::encode(plan);
+            size.note(&report);
+            (system, Some(report))
+        }
+    };
+    size.states = system.states.len();
+    (system, report)
+}
+
+/// Steps after which every given configuration has reached its goal.
+fn steps_needed(
+    problem: &Problem,
+    space: &Space,
+    system: &System,
+    encoding: Encoding,
+    candidates: &[usize],
+) -> Result<usize, SolveError> {
+    let mut most = 0;
+    for c in candidates {
+        let configuration = || {
+            let named = problem.name_values(&space.bound[*c].configuration).to_string();
+            if named.is_empty() { problem.name.clone() } else { named }
+        };
+        match run_system(system, *c, MAX_STEPS) {
+            Ok(run) => most = most.max(run.steps),
+            Err(RunError::Overflow) => {
+                return Err(SolveError::Overflow { configuration: configuration() });
+            }
+            Err(RunError::Steps(limit)) => {
+                let encoding = match encoding {
+                    Encoding::Tick => "tick",
+                    Encoding::Event => "event",
+                    Encoding::Summary => "summary",
+                };
+                return Err(SolveError::TooDeep { encoding, configuration: configuration(), limit });
+            }
+        }
+    }
+    Ok(most)
+}
+
+/// Asks a plain solver, from nothing, for one tick less than the best time.
+fn confirm(task: &Task<'_>, encoded: Encoded<'_>, size: &mut Size) -> Result<bool, SolveError> {
+    let claimed = task.bracket.bounds().upper();
+    size.steps = encoded.steps;
+    let size_of = &mut size.variables;
+    std::thread::scope(|scope| {
+        let work = || {
+            // A bracket of its own: the shared one is closed, which would stop the solver at once.
+            let own = task.bracket.reopened();
+            let mut instance = Instance::new(encoded.system, encoded.steps, encoded.left_out, &own);
+            *size_of = instance.size();
+            interruptible(&own, || instance.at_most(claimed - 1))
+        };
+        let answer = scope.spawn(work).join().map_err(|_| SolveError::Panicked)?;
+        task.bracket.count_call();
+        match answer {
+            Answer::No => {
+                task.bracket.refute(claimed - 1);
+                Ok(true)
+            }
+            Answer::Yes(_, found) | Answer::Scheduled(_, found, _) => Err(SolveError::Refuted { claimed, found }),
+            Answer::Nothing => {
+                if !task.bracket.out_of_time() {
+                    task.bracket.give_up("no answer to the confirming question".into());
+                }
+                Ok(false)
+            }
+        }
+    })
+}
+
+fn finish(
+    task: &Task<'_>,
+    inquiry: &Inquiry<'_>,
+    encoding: Option<Encoding>,
+    confirmed_uncut: bool,
+    size: Size,
+) -> Result<TuneResult, SolveError> {
+    let bounds = task.bracket.bounds();
+    let proved = encoding.is_none() || task.bracket.refuted() >= bounds.upper().saturating_sub(1);
+    let finished = task.bracket.closed() && proved;
+    let (optima, more_optima) =
+        if finished { ranked(task, inquiry.options.top, bounds)? } else { (Vec::new(), false) };
+    let replayed = bounds.best.is_some_and(|(c, t)| task.replay(c, None).is_ok_and(|r| r == t));
+    let ending = Ending { encoding, finished, optima, more_optima, confirmed_uncut, replayed, size };
+    Ok(inquiry.result(ending))
+}
+
+/// All optimal configurations, and the next best up to `top` in all, by simulating in order of
+/// their lower bounds whatever may be among them.
+fn ranked(
+    task: &Task<'_>,
+    top: usize,
+    bounds: Bounds,
+) -> Result<(Vec<Found>, bool), SolveError> {
+    let mut order: Vec<usize> = (0..task.lower.len()).collect();
+    order.sort_by_key(|c| (task.lower[*c], *c));
+    let mut best: Vec<(i64, usize)> = bounds.best.iter().map(|(c, t)| (*t, *c)).collect();
+    let least = bounds.upper();
+    for c in order {
+        let worst_kept = if best.len() < top { i64::MAX } else { best.last().map_or(least, |b| b.0) };
+        if task.lower[c] > worst_kept.max(least) || task.bracket.out_of_time() {
+            break;
+        }
+        if bounds.best.is_some_and(|(known, _)| known == c) {
+            continue;
+        }
+        let time = match task.replay(c, None) {
+            Ok(time) => time,
+            Err(SolveError::Simulate(e)) if is_too_large(&e) => continue,
+            Err(e) => return Err(e),
+        };
+        best.push((time, c));
+        best.sort_unstable();
+        let optimal = best.iter().filter(|(t, _)| *t == least).count();
+        best.truncate(top.max(optimal).max(1));
+        if optimal > MAX_OPTIMA && top <= optimal {
+            best.truncate(top.max(MAX_OPTIMA));
+            return Ok((named(task, &best), true));
+        }
+    }
+    Ok((named(task, &best), false))
+}
+
+fn named(task: &Task<'_>, best: &[(i64, usize)]) -> Vec<Found> {
+    best.iter()
+        .map(|(time, c)| Found {
+            configuration: task.space.bound[*c].configuration.clone(),
+            time: *time,
+        })
+        .collect()
+}

@@ -1,0 +1,468 @@
+//! The program as a person or a script meets it: what it prints, where, and with which exit status.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+use std::process::{Child, Command as Process, Stdio};
+use std::time::{Duration, Instant};
+
+use assert_cmd::Command;
+use assert_cmd::cargo::{cargo_bin, cargo_bin_cmd};
+use predicates::prelude::*;
+use predicates::str::contains;
+use serde_json::{Value, json};
+
+/// The program, run in the repository.
+fn tickbound() -> Command {
+    let mut command = cargo_bin_cmd!("tickbound");
+    command.current_dir(env!("CARGO_MANIFEST_DIR")).timeout(Duration::from_secs(120));
+    command
+}
+
+const ABSTRACT: &str = "examples/problems/abstract.json";
+
+fn json_of(command: &mut Command) -> Value {
+    let output = command.output().expect("the program runs");
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    assert_eq!(text.lines().count(), 1, "one object on one line: {text}");
+    serde_json::from_str(&text).unwrap_or_else(|e| panic!("{e}: {text}"))
+}
+
+// Bad input.
+
+/// A small problem that is in order.
+fn good() -> Value {
+    json!({
+        "name": "small",
+        "inputs": { "size": 8 },
+        "platform": { "units_per_device": 1, "elements_per_unit": 2, "global_access": 3 },
+        "parameters": { "WG": [1, 2] },
+        "constraints": [ "WG <= size" ],
+        "definitions": { "d": "size / WG" },
+        "launch": { "global_size": "size", "local_size": "WG" },
+        "kernel": [ { "global": "d" }, "barrier", { "compute": 1 } ],
+        "finish": [ { "compute": 1 } ]
+    })
+}
+
+/// Status 2, nothing on standard output, and one line on standard error with all of `parts`.
+fn refused(command: &mut Command, about: &str, parts: &[&str]) {
+    let output = command.output().expect("the program runs");
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{about}: {error}");
+    assert!(output.stdout.is_empty(), "{about}: {}", String::from_utf8_lossy(&output.stdout));
+    assert_eq!(error.lines().count(), 1, "{about}: one line: {error}");
+    assert!(error.starts_with("tickbound: "), "{about}: {error}");
+    assert!(!error.contains("panicked"), "{about}: {error}");
+    for part in parts {
+        assert!(error.contains(part), "{about}: `{part}` is missing: {error}");
+    }
+}
+
+#[test]
+fn a_faulty_problem_is_told_where_and_how_to_mend_it() {
+    // Where in the file, what is written there, and what the message must contain.
+    let cases: [(&str, Value, &[&str]); 28] = [
+        ("/inputz", json!({}), &["inputz", "did you mean `inputs`"]),
+        ("/inputs/size", json!("8"), &["inputs.size", "whole number"]),
+        ("/platform", json!("h20"), &["platform", "h20", "did you mean `h200`"]),
+        ("/platform", json!("there/is/none.json"), &["there/is/none.json", "cannot be read", "give"]),
+        ("/platform/unitz", json!(3), &["platform.unitz", "unknown field"]),
+        ("/platform/units_per_device", json!(0), &["platform.units_per_device", "found 0"]),
+        ("/profile", json!("cuda"), &["profile", "`cuda`", "opencl"]),
+        ("/parameters/WG", json!("powers_of_two(1, sise)"), &["parameters.WG", "`sise`", "did you mean `size`"]),
+        ("/parameters/WG", json!("powers(1, 2)"), &["parameters.WG", "not a domain"]),
+        ("/parameters/WG", json!("range(3, 2)"), &["parameters.WG", "empty", "widen"]),
+        ("/parameters/WG", json!("range(1, 1000000)"), &["parameters.WG", "65536"]),
+        ("/parameters/WG", json!([3]), &["launch", "none of 1", "change"]),
+        ("/constraints", json!(["WGG == 1"]), &["constraints[0]", "`WGG`", "did you mean `WG`"]),
+        ("/constraints", json!(["size / (WG - 1) == 8"]), &["constraints[0]", "division by zero", "WG=1"]),
+        ("/definitions/d", json!("sice + 1"), &["definitions.d", "`sice`", "did you mean `size`"]),
+        ("/definitions/d", json!("size / (WG - 1)"), &["definitions.d", "division by zero", "WG=1", "guard"]),
+        ("/definitions/d", json!("9223372036854775807 * size"), &["definitions.d", "beyond 64 bits"]),
+        ("/definitions/d", json!("9223372036854775808"), &["definitions.d"]),
+        ("/definitions/d", json!("d + 1"), &["definitions.d", "defined by itself", "recursion"]),
+        ("/definitions", json!({ "a": "b", "b": "a", "d": "1" }), &["definitions.a", "`b` is defined only later", "recursive"]),
+        ("/launch/local_size", json!("WGS"), &["launch.local_size", "`WGS`", "did you mean `WG`"]),
+        ("/launch/local_size", json!("WG - 1"), &["launch.local_size", "is 0 for WG=1", "at least 1"]),
+        ("/launch/activations", json!(1), &["launch"]),
+        ("/kernel", json!([{ "gloobal": 1 }]), &["kernel[0]", "`gloobal`", "did you mean `global`"]),
+        ("/kernel", json!([{ "global": "sice" }]), &["kernel[0].global", "`sice`", "did you mean `size`"]),
+        ("/kernel", json!([{ "if": "lid == 0", "then": [ "barrier" ] }]), &["kernel[0]", "not all items", "move"]),
+        ("/kernel", json!([{ "global": -1 }]), &["kernel[0]", "negative"]),
+        ("/finish", json!(["barrier"]), &["finish", "barrier", "remove"]),
+    ];
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("problem.json");
+    for (place, value, parts) in cases {
+        let mut problem = good();
+        put(&mut problem, place, value.clone());
+        std::fs::write(&file, problem.to_string()).expect("written");
+        let about = format!("{place} = {value}");
+        refused(tickbound().arg("tune").arg(&file), &about, parts);
+        refused(tickbound().args(["tune", "--json"]).arg(&file), &about, parts);
+    }
+    std::fs::write(&file, good().to_string()).expect("written");
+    tickbound().arg("tune").arg(&file).assert().success();
+}
+
+/// Sets the value at a JSON pointer whose parent exists.
+fn put(problem: &mut Value, place: &str, value: Value) {
+    let (parent, key) = place.rsplit_once('/').expect("a pointer");
+    problem.pointer_mut(parent).expect("the parent")[key] = value;
+}
+
+#[test]
+fn times_beyond_63_bits_and_spaces_that_are_too_large() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("problem.json");
+    let mut long = good();
+    long["kernel"] = json!([{ "repeat": "2 ** 62", "body": [{ "global": "2 ** 40" }, "barrier"] }]);
+    std::fs::write(&file, long.to_string()).expect("written");
+    for strategy in ["race", "enumerate", "bisect-fresh"] {
+        let mut command = tickbound();
+        command.args(["tune", "--strategy", strategy]).arg(&file);
+        refused(&mut command, strategy, &["63 bits", "WG=1"]);
+    }
+    let mut huge = good();
+    huge["parameters"] = json!({ "WG": "range(1, 60000)", "B": "range(1, 60000)" });
+    huge["constraints"] = json!([]);
+    std::fs::write(&file, huge.to_string()).expect("written");
+    refused(tickbound().arg("tune").arg(&file), "space", &["parameters", "more than", "narrow"]);
+}
+
+#[test]
+fn files_that_are_no_problems() {
+    refused(tickbound().args(["tune", "no/such.json"]), "missing", &["no/such.json", "give the path"]);
+    refused(tickbound().args(["simulate", "no/such.json"]), "missing", &["no/such.json"]);
+    refused(tickbound().args(["tune", "examples"]), "a folder", &["examples", "give the path"]);
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("problem.json");
+    for (text, parts) in [
+        ("{", &["line 1", "not JSON"][..]),
+        ("{\n \"name\": }", &["line 2", "not JSON"]),
+        ("[]", &["write an object"]),
+        ("", &["not JSON"]),
+        ("{}", &["is missing"]),
+    ] {
+        std::fs::write(&file, text).expect("written");
+        refused(tickbound().arg("tune").arg(&file), text, parts);
+    }
+    std::fs::write(&file, [0xff, 0xfe, 0x00]).expect("written");
+    refused(tickbound().arg("tune").arg(&file), "not UTF-8", &["problem.json"]);
+}
+
+#[test]
+fn options_that_do_not_fit() {
+    let cases: [(&[&str], &[&str]); 12] = [
+        (&["tune", "--set", "WX=3"], &["--set WX", "known here: WG, TS"]),
+        (&["tune", "--set", "WG=4", "--set", "WG=8"], &["--set WG", "given twice"]),
+        (&["tune", "--input", "sise=3"], &["--input sise", "did you mean `size`"]),
+        (&["tune", "--input", "size=8", "--input", "size=16"], &["--input size", "given twice"]),
+        (&["tune", "--input", "size=0"], &["parameters.WG", "empty"]),
+        (&["tune", "--timeout=-1"], &["--timeout -1", "positive"]),
+        (&["tune", "--timeout", "nan"], &["--timeout", "positive"]),
+        (&["tune", "--timeout", "1e40"], &["--timeout", "seconds"]),
+        (&["simulate", "--set", "WG=4"], &["parameters.TS", "add --set TS=VALUE"]),
+        (&["simulate", "--set", "WG=3", "--set", "TS=2"], &["parameters.WG", "3 is not in its domain", "4, 8"]),
+        (&["simulate", "--set", "WG=4", "--set", "TS=2", "--set", "X=1"], &["--set X", "known here"]),
+        (&["simulate", "--set", "WG=4", "--set", "WG=4"], &["--set WG", "given twice"]),
+    ];
+    for (args, parts) in cases {
+        refused(tickbound().args(args).arg(ABSTRACT), &args.join(" "), parts);
+    }
+    refused(tickbound().args(["platforms", "h2000"]), "platforms", &["h2000", "did you mean `h200`"]);
+    let nowhere = ["simulate", ABSTRACT, "--set", "WG=4", "--set", "TS=2", "--json", "--trace", "no/such/folder/x.json"];
+    tickbound().args(nowhere).assert().code(2).stderr(contains("no/such/folder/x.json"));
+}
+
+/// What the option parser itself refuses: its own words, on several lines.
+#[test]
+fn options_that_cannot_be_read() {
+    for (args, part) in [
+        (&["tune", "--strategy", "quick"][..], "bisect-fresh"),
+        (&["tune", "--encoding", "bits"], "summary"),
+        (&["tune", "--objective", "least"], "robust"),
+        (&["tune", "--set", "WG"], "NAME=VALUE"),
+        (&["tune", "--input", "size=99999999999999999999"], "NAME=VALUE"),
+        (&["tune", "--timeout", "soon"], "--timeout"),
+        (&["tune", "--top=-1"], "--top"),
+    ] {
+        let about = args.join(" ");
+        let words = contains(part).and(contains("panicked").not());
+        tickbound().args(args).arg(ABSTRACT).assert().code(2).stdout("").stderr(words);
+        tickbound().args(args).arg(ABSTRACT).assert().stderr(contains("error: "));
+        assert!(!about.is_empty());
+    }
+    tickbound().assert().code(2).stdout("").stderr(contains("Usage"));
+}
+
+#[test]
+fn nothing_found_is_status_1() {
+    tickbound()
+        .args(["tune", ABSTRACT, "--set", "WG=8", "--set", "TS=3"])
+        .assert()
+        .code(1)
+        .stdout(contains("no configuration"));
+    let result = json_of(tickbound().args(["tune", ABSTRACT, "--set", "TS=3", "--json"]));
+    assert_eq!(result["status"], "infeasible");
+    assert_eq!((&result["time"], &result["configuration"]), (&Value::Null, &Value::Null));
+    has_the_fields(&result);
+}
+
+// Results.
+
+/// The fields of `tune --json` (docs: the command line is a contract) and their types.
+fn has_the_fields(result: &Value) {
+    let at = |name: &str| result.get(name).unwrap_or_else(|| panic!("no `{name}`: {result}"));
+    let number_or_null = |v: &Value| v.is_null() || v.is_i64();
+    assert!(number_or_null(at("time")), "{result}");
+    assert!(["optimal", "bounded", "infeasible"].map(Value::from).contains(at("status")), "{result}");
+    assert!(at("lower").is_i64(), "{result}");
+    assert!(number_or_null(at("upper")), "{result}");
+    let configuration = at("configuration");
+    assert!(configuration.is_null() || configuration.is_object(), "{result}");
+    assert!(at("optima").is_array(), "{result}");
+    assert!(at("encoding").is_string() && at("strategy").is_string(), "{result}");
+    assert!(at("solver_calls").is_u64(), "{result}");
+    assert!(at("seconds").is_f64(), "{result}");
+    assert!(at("stopped_by").is_null() || at("stopped_by").is_string(), "{result}");
+}
+
+#[test]
+fn tune_for_programs() {
+    let result = json_of(tickbound().args(["tune", ABSTRACT, "--input", "size=8", "--json"]));
+    has_the_fields(&result);
+    for (name, value) in [
+        ("time", json!(44)),
+        ("status", json!("optimal")),
+        ("lower", json!(44)),
+        ("upper", json!(44)),
+        ("configuration", json!({ "WG": 4, "TS": 2 })),
+        ("optima", json!([{ "WG": 4, "TS": 2 }, { "WG": 4, "TS": 4 }])),
+        ("encoding", json!("summary")),
+        ("strategy", json!("race")),
+        ("stopped_by", json!(null)),
+    ] {
+        assert_eq!(result[name], value, "{name}");
+    }
+    let ranked = json_of(tickbound().args(["tune", ABSTRACT, "--top", "2", "--json"]));
+    let expected = json!([
+        { "time": 156, "configuration": { "WG": 8, "TS": 4 } },
+        { "time": 160, "configuration": { "WG": 8, "TS": 8 } }
+    ]);
+    assert_eq!(ranked["optima"].as_array().map(Vec::len), expected.as_array().map(Vec::len));
+    assert_eq!(ranked["optima"][0], expected[0]);
+    assert!(ranked["optima"][1]["time"].as_i64() > Some(156), "{ranked}");
+}
+
+#[test]
+fn tune_for_people() {
+    tickbound()
+        .args(["tune", ABSTRACT, "--input", "size=64", "--top", "3"])
+        .assert()
+        .success()
+        .stdout(
+            contains("least time: 2224 ticks at WG=32, TS=8")
+                .and(contains("proved:"))
+                .and(contains("replayed:"))
+                .and(contains("rank")),
+        )
+        .stderr("");
+}
+
+#[test]
+fn simulate_for_both() {
+    let set = ["simulate", ABSTRACT, "--set", "WG=4", "--set", "TS=2", "--input", "size=8"];
+    assert_eq!(json_of(tickbound().args(set).arg("--json")), json!({ "time": 44 }));
+    tickbound().args(set).assert().success().stdout(contains("44 ticks with WG=4, TS=2"));
+    // Table 1 of the paper; the model gives the paper's times at the paper's configurations.
+    for (size, wg, ts, time) in [
+        (8, 4, 4, 44),
+        (16, 8, 4, 156),
+        (32, 16, 4, 584),
+        (64, 32, 8, 2224),
+        (128, 64, 64, 9344),
+        (256, 4, 4, 36_234),
+        (512, 4, 4, 142_090),
+        (1024, 16, 32, 549_912),
+    ] {
+        let [size, wg, ts] = [format!("size={size}"), format!("WG={wg}"), format!("TS={ts}")];
+        let args = ["simulate", ABSTRACT, "--input", &size, "--set", &wg, "--set", &ts, "--json"];
+        assert_eq!(json_of(tickbound().args(args)), json!({ "time": time }), "{size}");
+    }
+}
+
+#[test]
+fn platforms_with_their_sources() {
+    let names = contains("h200").and(contains("gtx-570")).and(contains("132"));
+    tickbound().arg("platforms").assert().success().stdout(names);
+    let sources = contains("units_per_device").and(contains("whitepaper"));
+    tickbound().args(["platforms", "h200"]).assert().success().stdout(sources);
+}
+
+#[test]
+fn demo_shows_the_papers_table() {
+    let table = contains("533248").and(contains("2^30")).and(contains("open").not());
+    tickbound().arg("demo").assert().success().stdout(table);
+}
+
+// Files.
+
+/// The complete events of each named track, by the name of its process and thread.
+fn tracks(file: &Path) -> BTreeMap<(String, String), Vec<(i64, i64)>> {
+    let text = std::fs::read_to_string(file).expect("the trace");
+    let trace: Value = serde_json::from_str(&text).unwrap_or_else(|e| panic!("{e}"));
+    let events = trace["traceEvents"].as_array().expect("events");
+    let number = |e: &Value, name: &str| e[name].as_i64().unwrap_or_else(|| panic!("{name}: {e}"));
+    let name = |e: &Value| e["args"]["name"].as_str().unwrap_or_default().to_owned();
+    let (mut processes, mut threads) = (HashMap::new(), HashMap::new());
+    let mut spans: HashMap<(i64, i64), Vec<(i64, i64)>> = HashMap::new();
+    for e in events {
+        let at = (number(e, "pid"), number(e, "tid"));
+        match (e["ph"].as_str(), e["name"].as_str()) {
+            (Some("M"), Some("process_name")) => drop(processes.insert(at.0, name(e))),
+            (Some("M"), Some("thread_name")) => drop(threads.insert(at, name(e))),
+            (Some("X"), Some(_)) => {
+                let start = number(e, "ts");
+                spans.entry(at).or_default().push((start, start + number(e, "dur")));
+            }
+            _ => {}
+        }
+    }
+    let named = |at: (i64, i64)| (processes[&at.0].clone(), threads[&at].clone());
+    spans.into_iter().map(|(at, spans)| (named(at), spans)).collect()
+}
+
+fn no_overlap(tracks: &BTreeMap<(String, String), Vec<(i64, i64)>>) {
+    for (name, spans) in tracks {
+        let mut spans = spans.clone();
+        spans.sort_unstable();
+        for pair in spans.windows(2) {
+            assert!(pair[0].1 <= pair[1].0, "{name:?}: {pair:?} overlap");
+        }
+    }
+}
+
+#[test]
+fn a_trace_has_one_track_per_element() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("trace.json");
+    let path = file.to_str().expect("UTF-8");
+    tickbound().args(["tune", ABSTRACT, "--trace", path]).assert().success();
+    let published = tracks(&file);
+    let expected: Vec<_> =
+        (0..4).map(|e| ("unit 0".to_owned(), format!("element {e}"))).collect();
+    assert_eq!(published.keys().cloned().collect::<Vec<_>>(), expected);
+    let end = published.values().flatten().map(|span| span.1).max();
+    assert_eq!(end, Some(156), "the last span ends when the run does");
+    no_overlap(&published);
+
+    let opencl = ["simulate", "examples/problems/abstract-opencl.json", "--input", "size=64"];
+    let set = ["--set", "WG=16", "--set", "TS=8", "--json", "--trace", path];
+    let time = json_of(tickbound().args(opencl).args(set))["time"].as_i64();
+    let tracks = tracks(&file);
+    assert_eq!(tracks.len(), 4 * 8, "4 groups on as many units of 8 elements: {:?}", tracks.keys());
+    assert_eq!(tracks.values().flatten().map(|span| span.1).max(), time);
+    no_overlap(&tracks);
+}
+
+#[test]
+fn plots_by_extension() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, files) in [
+        ("a.svg", &["a.svg"][..]),
+        ("b.png", &["b.png"]),
+        ("c", &["c.svg", "c.png"]),
+    ] {
+        let path = folder.path().join(name);
+        tickbound().args(["tune", ABSTRACT, "--plot"]).arg(&path).assert().success();
+        for file in files {
+            let bytes = std::fs::read(folder.path().join(file)).expect("the picture");
+            let start: &[u8] = if file.ends_with("png") { b"\x89PNG" } else { b"<svg" };
+            assert!(bytes.starts_with(start), "{file}: {:?}", &bytes[..bytes.len().min(16)]);
+        }
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).expect("the folder").count(), 4);
+}
+
+// Stopping.
+
+/// A search that takes very long.
+const LONG: [&str; 8] =
+    ["tune", ABSTRACT, "--input", "size=64", "--encoding", "event", "--strategy", "bisect-fresh"];
+
+fn spawn(args: &[&str]) -> Child {
+    Process::new(cargo_bin!("tickbound"))
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .args(args)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts")
+}
+
+/// How late a stop may come: Z3 looks at its flag now and then, and this machine may be busy.
+const LATE: Duration = Duration::from_secs(6);
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_with_the_bracket() {
+    for json in [true, false] {
+        let mut args = LONG.to_vec();
+        args.extend(json.then_some("--json"));
+        let child = spawn(&args);
+        // Long enough to be in the middle of a solver call.
+        std::thread::sleep(Duration::from_secs(3));
+        let pid = child.id().to_string();
+        let sent = Process::new("sh").args(["-c", &format!("kill -INT {pid}")]).status();
+        assert!(sent.is_ok_and(|s| s.success()));
+        let sent = Instant::now();
+        let output = child.wait_with_output().expect("the program ends");
+        assert!(sent.elapsed() < LATE, "{:?}", sent.elapsed());
+        let (out, err) = (text(&output.stdout), text(&output.stderr));
+        assert_eq!(output.status.code(), Some(0), "a best configuration was found: {out}{err}");
+        assert!(err.contains("interrupted") && !err.contains("panicked"), "{err}");
+        if json {
+            let result: Value = serde_json::from_str(&out).unwrap_or_else(|e| panic!("{e}: {out}"));
+            has_the_fields(&result);
+            assert_eq!(result["stopped_by"], "interrupt");
+            bracket_of_size_64(&result);
+        } else {
+            assert!(out.contains("the least time is between"), "{out}");
+            assert!(out.contains("stopped by: interrupt"), "{out}");
+        }
+    }
+}
+
+fn bracket_of_size_64(result: &Value) {
+    assert_eq!(result["status"], "bounded");
+    let (lower, upper) = (result["lower"].as_i64(), result["upper"].as_i64());
+    assert!(lower <= Some(2224) && upper >= Some(2224), "{result}");
+    assert_eq!(result["time"], result["upper"], "{result}");
+    assert!(result["configuration"].is_object(), "{result}");
+}
+
+#[test]
+fn a_time_out_ends_with_the_bracket() {
+    let started = Instant::now();
+    let result = json_of(tickbound().args(LONG).args(["--timeout", "1", "--json"]));
+    assert!(started.elapsed() < LATE, "{:?}", started.elapsed());
+    assert_eq!(result["stopped_by"], "time-out of 1 s");
+    bracket_of_size_64(&result);
+    has_the_fields(&result);
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_error() {
+    for args in [&["platforms"][..], &["tune", ABSTRACT, "--top", "6"], &["tune", ABSTRACT, "--json"]] {
+        let mut child = spawn(args);
+        drop(child.stdout.take());
+        let output = child.wait_with_output().expect("the program ends");
+        assert_eq!(output.status.code(), Some(0), "{args:?}");
+        assert_eq!(text(&output.stderr), "", "{args:?}");
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
