@@ -65,29 +65,69 @@ fn a_faulty_problem_is_told_where_and_how_to_mend_it() {
         ("/inputz", json!({}), &["inputz", "did you mean `inputs`"]),
         ("/inputs/size", json!("8"), &["inputs.size", "whole number"]),
         ("/platform", json!("h20"), &["platform", "h20", "did you mean `h200`"]),
-        ("/platform", json!("there/is/none.json"), &["there/is/none.json", "cannot be read", "give"]),
+        (
+            "/platform",
+            json!("there/is/none.json"),
+            &["there/is/none.json", "cannot be read", "give"],
+        ),
         ("/platform/unitz", json!(3), &["platform.unitz", "unknown field"]),
         ("/platform/units_per_device", json!(0), &["platform.units_per_device", "found 0"]),
         ("/profile", json!("cuda"), &["profile", "`cuda`", "opencl"]),
-        ("/parameters/WG", json!("powers_of_two(1, sise)"), &["parameters.WG", "`sise`", "did you mean `size`"]),
+        (
+            "/parameters/WG",
+            json!("powers_of_two(1, sise)"),
+            &["parameters.WG", "`sise`", "did you mean `size`"],
+        ),
         ("/parameters/WG", json!("powers(1, 2)"), &["parameters.WG", "not a domain"]),
         ("/parameters/WG", json!("range(3, 2)"), &["parameters.WG", "empty", "widen"]),
         ("/parameters/WG", json!("range(1, 1000000)"), &["parameters.WG", "65536"]),
         ("/parameters/WG", json!([3]), &["launch", "none of 1", "change"]),
         ("/constraints", json!(["WGG == 1"]), &["constraints[0]", "`WGG`", "did you mean `WG`"]),
-        ("/constraints", json!(["size / (WG - 1) == 8"]), &["constraints[0]", "division by zero", "WG=1"]),
+        (
+            "/constraints",
+            json!(["size / (WG - 1) == 8"]),
+            &["constraints[0]", "division by zero", "WG=1"],
+        ),
         ("/definitions/d", json!("sice + 1"), &["definitions.d", "`sice`", "did you mean `size`"]),
-        ("/definitions/d", json!("size / (WG - 1)"), &["definitions.d", "division by zero", "WG=1", "guard"]),
-        ("/definitions/d", json!("9223372036854775807 * size"), &["definitions.d", "beyond 64 bits"]),
+        (
+            "/definitions/d",
+            json!("size / (WG - 1)"),
+            &["definitions.d", "division by zero", "WG=1", "guard"],
+        ),
+        (
+            "/definitions/d",
+            json!("9223372036854775807 * size"),
+            &["definitions.d", "beyond 64 bits"],
+        ),
         ("/definitions/d", json!("9223372036854775808"), &["definitions.d"]),
         ("/definitions/d", json!("d + 1"), &["definitions.d", "defined by itself", "recursion"]),
-        ("/definitions", json!({ "a": "b", "b": "a", "d": "1" }), &["definitions.a", "`b` is defined only later", "recursive"]),
+        (
+            "/definitions",
+            json!({ "a": "b", "b": "a", "d": "1" }),
+            &["definitions.a", "`b` is defined only later", "recursive"],
+        ),
         ("/launch/local_size", json!("WGS"), &["launch.local_size", "`WGS`", "did you mean `WG`"]),
-        ("/launch/local_size", json!("WG - 1"), &["launch.local_size", "is 0 for WG=1", "at least 1"]),
+        (
+            "/launch/local_size",
+            json!("WG - 1"),
+            &["launch.local_size", "is 0 for WG=1", "at least 1"],
+        ),
         ("/launch/activations", json!(1), &["launch"]),
-        ("/kernel", json!([{ "gloobal": 1 }]), &["kernel[0]", "`gloobal`", "did you mean `global`"]),
-        ("/kernel", json!([{ "global": "sice" }]), &["kernel[0].global", "`sice`", "did you mean `size`"]),
-        ("/kernel", json!([{ "if": "lid == 0", "then": [ "barrier" ] }]), &["kernel[0]", "not all items", "move"]),
+        (
+            "/kernel",
+            json!([{ "gloobal": 1 }]),
+            &["kernel[0]", "`gloobal`", "did you mean `global`"],
+        ),
+        (
+            "/kernel",
+            json!([{ "global": "sice" }]),
+            &["kernel[0].global", "`sice`", "did you mean `size`"],
+        ),
+        (
+            "/kernel",
+            json!([{ "if": "lid == 0", "then": [ "barrier" ] }]),
+            &["kernel[0]", "not all items", "move"],
+        ),
         ("/kernel", json!([{ "global": -1 }]), &["kernel[0]", "negative"]),
         ("/finish", json!(["barrier"]), &["finish", "barrier", "remove"]),
     ];
@@ -132,7 +172,11 @@ fn times_beyond_63_bits_and_spaces_that_are_too_large() {
 
 #[test]
 fn files_that_are_no_problems() {
-    refused(tickbound().args(["tune", "no/such.json"]), "missing", &["no/such.json", "give the path"]);
+    refused(
+        tickbound().args(["tune", "no/such.json"]),
+        "missing",
+        &["no/such.json", "give the path"],
+    );
     refused(tickbound().args(["simulate", "no/such.json"]), "missing", &["no/such.json"]);
     refused(tickbound().args(["tune", "examples"]), "a folder", &["examples", "give the path"]);
     let folder = tempfile::tempdir().expect("a folder");
@@ -163,15 +207,35 @@ fn options_that_do_not_fit() {
         (&["tune", "--timeout", "nan"], &["--timeout", "positive"]),
         (&["tune", "--timeout", "1e40"], &["--timeout", "seconds"]),
         (&["simulate", "--set", "WG=4"], &["parameters.TS", "add --set TS=VALUE"]),
-        (&["simulate", "--set", "WG=3", "--set", "TS=2"], &["parameters.WG", "3 is not in its domain", "4, 8"]),
-        (&["simulate", "--set", "WG=4", "--set", "TS=2", "--set", "X=1"], &["--set X", "known here"]),
+        (
+            &["simulate", "--set", "WG=3", "--set", "TS=2"],
+            &["parameters.WG", "3 is not in its domain", "4, 8"],
+        ),
+        (
+            &["simulate", "--set", "WG=4", "--set", "TS=2", "--set", "X=1"],
+            &["--set X", "known here"],
+        ),
         (&["simulate", "--set", "WG=4", "--set", "WG=4"], &["--set WG", "given twice"]),
     ];
     for (args, parts) in cases {
         refused(tickbound().args(args).arg(ABSTRACT), &args.join(" "), parts);
     }
-    refused(tickbound().args(["platforms", "h2000"]), "platforms", &["h2000", "did you mean `h200`"]);
-    let nowhere = ["simulate", ABSTRACT, "--set", "WG=4", "--set", "TS=2", "--json", "--trace", "no/such/folder/x.json"];
+    refused(
+        tickbound().args(["platforms", "h2000"]),
+        "platforms",
+        &["h2000", "did you mean `h200`"],
+    );
+    let nowhere = [
+        "simulate",
+        ABSTRACT,
+        "--set",
+        "WG=4",
+        "--set",
+        "TS=2",
+        "--json",
+        "--trace",
+        "no/such/folder/x.json",
+    ];
     tickbound().args(nowhere).assert().code(2).stderr(contains("no/such/folder/x.json"));
 }
 
@@ -216,7 +280,10 @@ fn has_the_fields(result: &Value) {
     let at = |name: &str| result.get(name).unwrap_or_else(|| panic!("no `{name}`: {result}"));
     let number_or_null = |v: &Value| v.is_null() || v.is_i64();
     assert!(number_or_null(at("time")), "{result}");
-    assert!(["optimal", "bounded", "infeasible"].map(Value::from).contains(at("status")), "{result}");
+    assert!(
+        ["optimal", "bounded", "infeasible"].map(Value::from).contains(at("status")),
+        "{result}"
+    );
     assert!(at("lower").is_i64(), "{result}");
     assert!(number_or_null(at("upper")), "{result}");
     let configuration = at("configuration");
@@ -350,8 +417,7 @@ fn a_trace_has_one_track_per_element() {
     let path = file.to_str().expect("UTF-8");
     tickbound().args(["tune", ABSTRACT, "--trace", path]).assert().success();
     let published = tracks(&file);
-    let expected: Vec<_> =
-        (0..4).map(|e| ("unit 0".to_owned(), format!("element {e}"))).collect();
+    let expected: Vec<_> = (0..4).map(|e| ("unit 0".to_owned(), format!("element {e}"))).collect();
     assert_eq!(published.keys().cloned().collect::<Vec<_>>(), expected);
     let end = published.values().flatten().map(|span| span.1).max();
     assert_eq!(end, Some(156), "the last span ends when the run does");
@@ -369,11 +435,9 @@ fn a_trace_has_one_track_per_element() {
 #[test]
 fn plots_by_extension() {
     let folder = tempfile::tempdir().expect("a folder");
-    for (name, files) in [
-        ("a.svg", &["a.svg"][..]),
-        ("b.png", &["b.png"]),
-        ("c", &["c.svg", "c.png"]),
-    ] {
+    for (name, files) in
+        [("a.svg", &["a.svg"][..]), ("b.png", &["b.png"]), ("c", &["c.svg", "c.png"])]
+    {
         let path = folder.path().join(name);
         tickbound().args(["tune", ABSTRACT, "--plot"]).arg(&path).assert().success();
         for file in files {
@@ -454,7 +518,9 @@ fn a_time_out_ends_with_the_bracket() {
 
 #[test]
 fn a_reader_that_has_seen_enough_is_no_error() {
-    for args in [&["platforms"][..], &["tune", ABSTRACT, "--top", "6"], &["tune", ABSTRACT, "--json"]] {
+    for args in
+        [&["platforms"][..], &["tune", ABSTRACT, "--top", "6"], &["tune", ABSTRACT, "--json"]]
+    {
         let mut child = spawn(args);
         drop(child.stdout.take());
         let output = child.wait_with_output().expect("the program ends");

@@ -9,9 +9,7 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use tickbound::platforms;
 use tickbound::solve::result::Status;
-use tickbound::solve::{
-    Encoding, Options, SolveError, StopReason, Strategy, TuneResult, tune,
-};
+use tickbound::solve::{Encoding, Options, SolveError, StopReason, Strategy, TuneResult, tune};
 use tickbound_encodings::model::Problem;
 use tickbound_encodings::plan::{Plan, PlanError};
 use tickbound_encodings::simulate::{self, simulate};
@@ -346,7 +344,8 @@ fn groups_that_differ_are_simulated_one_by_one() {
     assert_eq!(result.encoding, None);
     assert_optimal(&result, &simulated(&problem), "gid");
     for encoding in ENCODINGS {
-        let refused = tune(&problem, &with(encoding, Strategy::Race), &AtomicBool::new(false), &|_| {});
+        let refused =
+            tune(&problem, &with(encoding, Strategy::Race), &AtomicBool::new(false), &|_| {});
         let refused = refused.expect_err("groups that differ are not encoded");
         assert!(matches!(refused, SolveError::Plan(PlanError::GroupsDiffer { .. })), "{refused}");
         assert!(refused.to_string().contains("--strategy enumerate"), "{refused}");
@@ -394,7 +393,10 @@ fn random_problem(seed: u64) -> String {
         ("published-2023", r#""local_size": "A", "activations": "1 + B % 2""#.to_owned())
     } else {
         let groups = r.one_of(&["4", "8", "4 * B", "2 * A"]);
-        ("opencl", format!(r#""global_size": "{groups} if {groups} % A == 0 else A", "local_size": "A""#))
+        (
+            "opencl",
+            format!(r#""global_size": "{groups} if {groups} % A == 0 else A", "local_size": "A""#),
+        )
     };
     let kernel = block(&mut r, 2, true);
     let finish = r.one_of(&["", r#"{ "compute": "A" }"#, r#"{ "work": 1 }, { "global": 1 }"#]);
@@ -413,7 +415,8 @@ fn block(r: &mut Random, depth: u32, barriers: bool) -> String {
 }
 
 fn statement(r: &mut Random, depth: u32, barriers: bool) -> String {
-    let amount = |r: &mut Random| r.one_of(&["0", "1", "2", "A", "B", "lid", "lid % 2 + B", "4 - B"]);
+    let amount =
+        |r: &mut Random| r.one_of(&["0", "1", "2", "A", "B", "lid", "lid % 2 + B", "4 - B"]);
     match r.below(if depth == 0 { 7 } else { 11 }) {
         0 => format!(r#"{{ "global": "{}" }}"#, amount(r)),
         1 => format!(r#"{{ "compute": "{}" }}"#, amount(r)),
@@ -423,7 +426,8 @@ fn statement(r: &mut Random, depth: u32, barriers: bool) -> String {
         5 | 6 if barriers => r#""barrier""#.to_owned(),
         5 | 6 => r#"{ "local": 1 }"#.to_owned(),
         7 | 8 => {
-            let (count, body) = (r.one_of(&["1", "2", "B", "3 - B", "A - 1"]), block(r, depth - 1, barriers));
+            let (count, body) =
+                (r.one_of(&["1", "2", "B", "3 - B", "A - 1"]), block(r, depth - 1, barriers));
             format!(r#"{{ "repeat": "{count}", "body": [ {body} ] }}"#)
         }
         9 => {
@@ -469,8 +473,12 @@ fn random_problems() {
             if !is_small(&problem, encoding) {
                 continue;
             }
-            let strategy =
-                r.one_of(&[Strategy::Ascend, Strategy::Descend, Strategy::Bisect, Strategy::Optimize]);
+            let strategy = r.one_of(&[
+                Strategy::Ascend,
+                Strategy::Descend,
+                Strategy::Bisect,
+                Strategy::Optimize,
+            ]);
             let bounds = r.below(4) > 0;
             let options = Options { bounds, ..with(encoding, strategy) };
             let about = format!("seed {seed}, {encoding:?}, {strategy:?}, bounds {bounds}\n{text}");

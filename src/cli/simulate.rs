@@ -4,6 +4,7 @@ use tickbound_encodings::simulate::{Options, simulate};
 
 use super::load::{Setting, by_name, problem};
 use super::{CliError, Outcome, say, timeline};
+use crate::solve::open::Script;
 
 /// Arguments of `simulate`.
 #[derive(Debug, clap::Args)]
@@ -36,7 +37,7 @@ pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
         say(&format!("{}: {} ticks{with}\n", problem.name, run.time))?;
     }
     if let Some(path) = &args.trace {
-        let (spans, truncated) = timeline::write(&problem, &bound, path)?;
+        let (spans, truncated) = timeline::write(&problem, &bound, &Script::FirstCome, path)?;
         let note = if truncated { ", the first of many" } else { "" };
         eprintln!("tickbound: {path}: {spans} spans{note}; open it in Perfetto");
     }

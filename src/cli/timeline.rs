@@ -5,20 +5,30 @@ use std::fs::File;
 use std::io::BufWriter;
 
 use tickbound_encodings::model::{Bound, Problem, Profile};
-use tickbound_encodings::simulate::{Options, Span, SpanKind, simulate};
+use tickbound_encodings::simulate::{Options, Span, SpanKind};
 
 use super::CliError;
 use crate::report::{TimelineSpan, write_timeline};
+use crate::solve::open::Script;
 
-/// Simulates a configuration and writes its timeline; returns the number of spans and whether some
+/// Most spans of a timeline: about 25 MB of JSON, which Perfetto opens at once.
+const MAX_SPANS: usize = 200_000;
+
+/// Simulates a configuration under a schedule and writes its timeline; returns the number of spans and whether some
 /// were left out.
 ///
 /// # Errors
 /// If the simulation or the writing fails.
-pub fn write(problem: &Problem, bound: &Bound, path: &str) -> Result<(usize, bool), CliError> {
-    let run = simulate(problem, bound, &Options { trace: true, ..Options::default() })?;
-    let trace = run.trace.unwrap_or_default();
-    let lane = if problem.profile == Profile::Published2021 { "dispatcher" } else { "element" };
+pub fn write(
+    problem: &Problem,
+    bound: &Bound,
+    script: &Script,
+    path: &str,
+) -> Result<(usize, bool), CliError> {
+    let options = Options { trace: true, max_spans: MAX_SPANS, ..Options::default() };
+    let trace = script.run(problem, bound, &options)?.and_then(|run| run.trace).unwrap_or_default();
+    let warps = problem.profile != Profile::Published2023 && problem.platform.warps().is_some();
+    let lane = if warps { "dispatcher" } else { "element" };
     let title = format!("{} ({})", problem.name, problem.name_values(&bound.configuration));
     let file = File::create(path)
         .map_err(|error| CliError::Write { path: path.to_owned(), error })?;

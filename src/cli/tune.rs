@@ -137,7 +137,8 @@ fn write_files(args: &Args, problem: &Problem, result: &TuneResult) -> Result<()
     if let (Some(path), Some(best)) = (&args.trace, &result.best) {
         let values = problem.parameters.iter().map(|p| p.name.clone()).zip(best.configuration.0.clone());
         let bound = problem.bind(&values.collect())?;
-        let (spans, truncated) = timeline::write(problem, &bound, path)?;
+        let script = result.schedule.as_ref().map(|s| s.script.clone()).unwrap_or_default();
+        let (spans, truncated) = timeline::write(problem, &bound, &script, path)?;
         let note = if truncated { ", the first of many" } else { "" };
         eprintln!("tickbound: {path}: {spans} spans{note}; open it in Perfetto");
     }

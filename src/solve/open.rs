@@ -7,11 +7,12 @@
 //!
 //! Every schedule that a solver proposes is followed by the simulator decision by decision.
 
-use tickbound_encodings::model::{Problem, Space};
+use tickbound_encodings::model::{Bound, Problem, Space};
 use tickbound_encodings::plan::PlanError;
 use tickbound_encodings::schedule::{self, Lanes, Schedule};
 use tickbound_encodings::simulate::{
-    Explored, Limits, Options, Scripted, SimulateError, explore, simulate,
+    Decision, Explored, Limits, Options, Run, Scripted, SimulateError, explore, simulate,
+    simulate_with,
 };
 use z3::ast::{Bool, Int};
 use z3::{Model, SatResult, Solver};
@@ -37,18 +38,51 @@ const MAX_STEPS: usize = 2_000;
 
 /// The decisions of one run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Script {
-    /// Which warp of which group is started when: (tick, group, warp).
-    pub starts: Vec<(i64, i64, i64)>,
-    /// Which unit each group goes to.
-    pub units: Vec<i64>,
+pub enum Script {
+    /// First come, first served.
+    #[default]
+    FirstCome,
+    /// As a solver found them.
+    Starts {
+        /// Which warp of which group is started when: (tick, group, warp).
+        starts: Vec<(i64, i64, i64)>,
+        /// Which unit each group goes to.
+        units: Vec<i64>,
+    },
+    /// As the explorer found them: the index of each answer that a chooser is asked for.
+    Choices(Vec<usize>),
 }
 
 impl Script {
-    /// The script as something the simulator follows.
-    #[must_use]
-    pub fn chooser(&self) -> Scripted {
-        Scripted::new(self.starts.clone(), self.units.clone())
+    /// Runs a configuration under this schedule; `None` if the simulator could not follow it.
+    ///
+    /// # Errors
+    /// As for [`simulate`].
+    pub fn run(
+        &self,
+        problem: &Problem,
+        bound: &Bound,
+        options: &Options,
+    ) -> Result<Option<Run>, SimulateError> {
+        match self {
+            Script::FirstCome => simulate(problem, bound, options).map(Some),
+            Script::Starts { starts, units } => {
+                let mut chooser = Scripted::new(starts.clone(), units.clone());
+                let run = simulate_with(problem, bound, options, &mut chooser)?;
+                Ok(chooser.followed().then_some(run))
+            }
+            Script::Choices(choices) => {
+                let mut left = choices.iter();
+                let mut followed = true;
+                let mut chooser = |_: i64, options: &[Decision]| {
+                    let next = left.next().copied().filter(|c| *c < options.len());
+                    followed &= next.is_some();
+                    next.unwrap_or(0)
+                };
+                let run = simulate_with(problem, bound, options, &mut chooser)?;
+                Ok((followed && left.next().is_none()).then_some(run))
+            }
+        }
     }
 }
 
@@ -182,22 +216,22 @@ impl<'a> OpenInstance<'a> {
     fn script(&self, model: &Model, k: usize) -> Option<Script> {
         let schedule = &self.open.schedule;
         let warps = schedule.warps_per_group[k];
-        let mut script = Script::default();
+        let (mut starts, mut units) = (Vec::new(), Vec::new());
         for (time, picks) in self.unrolled.picks() {
             let time = model.eval(time, true)?.as_i64()?;
             let picked = |pick: &Bool| model.eval(pick, true).and_then(|v| v.as_bool()) == Some(true);
             for (lane, id) in schedule.start.iter().enumerate() {
                 if picked(&picks[id.index()]) {
-                    script.starts.push((time, (lane / warps) as i64, (lane % warps) as i64));
+                    starts.push((time, (lane / warps) as i64, (lane % warps) as i64));
                 }
             }
             for (place, id) in schedule.place.iter().enumerate() {
                 if picked(&picks[id.index()]) {
-                    script.units.push((place / schedule.places_per_unit) as i64);
+                    units.push((place / schedule.places_per_unit) as i64);
                 }
             }
         }
-        Some(script)
+        Some(Script::Starts { starts, units })
     }
 }
 
@@ -504,6 +538,9 @@ fn explored(task: &Task<'_>, inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveE
     if objective == Objective::Worst {
         all.truncate(1);
     }
+    let choices = if objective == Objective::Best { best.best_choices } else { best.worst_choices };
+    let script = Script::Choices(choices);
+    let replay = script.run(inquiry.problem, &space.bound[c], &Options::default())?;
     let found = |c: usize| Found { configuration: space.bound[c].configuration.clone(), time };
     let size = Size {
         configurations: space.bound.len(),
@@ -513,7 +550,7 @@ fn explored(task: &Task<'_>, inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveE
     let ending = Ending {
         finished: true,
         optima: all.iter().map(|(c, _)| found(*c)).collect(),
-        replayed: true,
+        replayed: replay.is_some_and(|run| run.time == time),
         size,
         ..Ending::default()
     };
@@ -523,7 +560,7 @@ fn explored(task: &Task<'_>, inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveE
         best_case: Some(best.best),
         worst_case: Some(best.worst),
         first_come: first_come(task, c)?,
-        script: Script::default(),
+        script,
     });
     Ok(result)
 }

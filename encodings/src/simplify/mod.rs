@@ -15,7 +15,7 @@
 pub mod rules;
 mod term;
 
-pub use term::{Closed, Term, close};
+pub use term::{Closed, Proof, Term, close, explain};
 
 use crate::plan::AmountId;
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use egg::{CostFunction, Extractor, Id, Language, RecExpr, Runner, Symbol};
+use egg::{CostFunction, Explanation, Extractor, Id, Language, RecExpr, Runner, Symbol};
 use indexmap::IndexSet;
 
 use super::rules::{MaxPlus, Numbers, closing, shrinking};
@@ -63,10 +63,11 @@ pub fn close(term: &Term, values: &mut dyn FnMut(&Scalar) -> Arc<Vec<i64>>) -> O
     let (program, names) = written(term);
     let numbers = known(&names, values);
     let nodes_in = program.as_ref().len();
-    let runner = saturate(&program, &numbers, ITERATIONS, 1_000 + NODES_PER_NODE * nodes_in, &closing());
+    let runner = runner(&numbers, closing_limits(&program)).with_expr(&program).run(&closing());
     let closed = extract(&runner)?;
     let mut explored = runner.egraph.total_size();
-    let runner = saturate(&closed, &numbers, SHRINK.0, SHRINK.1 + closed.as_ref().len(), &shrinking());
+    let runner =
+        self::runner(&numbers, shrinking_limits(&closed)).with_expr(&closed).run(&shrinking());
     let small = extract(&runner)?;
     explored += runner.egraph.total_size();
     Some(Closed {
@@ -75,6 +76,37 @@ pub fn close(term: &Term, values: &mut dyn FnMut(&Scalar) -> Arc<Vec<i64>>) -> O
         nodes_out: small.as_ref().len(),
         nodes_explored: explored,
     })
+}
+
+/// egg's own account of what [`close`] does; see [`explain`].
+pub struct Proof {
+    /// The amount that each symbol stands for: `x0` is the first.
+    pub names: Vec<Scalar>,
+    /// From the term to a closed form, by the rules of [`closing`].
+    pub closing: Explanation<MaxPlus>,
+    /// From there to a smaller one, by the rules of [`shrinking`].
+    pub shrinking: Explanation<MaxPlus>,
+}
+
+/// Closes a term as [`close`] does, and has egg explain each step. Explanations are slow to make:
+/// this serves to check the rules.
+#[must_use]
+pub fn explain(
+    term: &Term,
+    values: &mut dyn FnMut(&Scalar) -> Arc<Vec<i64>>,
+) -> Option<Proof> {
+    let (program, names) = written(term);
+    let numbers = known(&names, values);
+    let explained = |expr: &RecExpr<MaxPlus>, limits, rules: &[egg::Rewrite<MaxPlus, Numbers>]| {
+        let runner = runner(&numbers, limits).with_explanations_enabled();
+        let mut runner = runner.with_expr(expr).run(rules);
+        let result = extract(&runner)?;
+        let explanation = runner.explain_equivalence(expr, &result);
+        Some((result, explanation))
+    };
+    let (closed, closing) = explained(&program, closing_limits(&program), &closing())?;
+    let (_, shrinking) = explained(&closed, shrinking_limits(&closed), &shrinking())?;
+    Some(Proof { names: names.into_iter().collect(), closing, shrinking })
 }
 
 type Names = IndexSet<Scalar>;
@@ -89,19 +121,21 @@ fn known(names: &Names, values: &mut dyn FnMut(&Scalar) -> Arc<Vec<i64>>) -> Num
     Numbers { symbols }
 }
 
-fn saturate(
-    program: &RecExpr<MaxPlus>,
-    numbers: &Numbers,
-    iterations: usize,
-    nodes: usize,
-    rules: &[egg::Rewrite<MaxPlus, Numbers>],
-) -> Runner<MaxPlus, Numbers> {
+/// Rounds and nodes for a program that is to be closed.
+fn closing_limits(program: &RecExpr<MaxPlus>) -> (usize, usize) {
+    (ITERATIONS, 1_000 + NODES_PER_NODE * program.as_ref().len())
+}
+
+/// Rounds and nodes for a closed form that is to be made smaller.
+fn shrinking_limits(closed: &RecExpr<MaxPlus>) -> (usize, usize) {
+    (SHRINK.0, SHRINK.1 + closed.as_ref().len())
+}
+
+fn runner(numbers: &Numbers, (rounds, nodes): (usize, usize)) -> Runner<MaxPlus, Numbers> {
     Runner::new(numbers.clone())
-        .with_expr(program)
-        .with_iter_limit(iterations)
+        .with_iter_limit(rounds)
         .with_node_limit(nodes)
         .with_time_limit(NO_TIME_LIMIT)
-        .run(rules)
 }
 
 /// The smallest closed form of the root, if there is one.

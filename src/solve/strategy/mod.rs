@@ -92,19 +92,17 @@ impl<'a> Task<'a> {
     /// Follows a schedule in the simulator and offers the time to the bracket.
     pub(super) fn follow(&self, c: usize, claimed: i64, script: Script) -> Result<i64, SolveError> {
         let bound = &self.space.bound[c];
-        let mut chooser = script.chooser();
-        let options = simulate::Options::default();
-        let run = simulate::simulate_with(self.problem, bound, &options, &mut chooser)?;
-        if run.time != claimed || !chooser.followed() {
+        let run = script.run(self.problem, bound, &simulate::Options::default())?;
+        if run.as_ref().is_none_or(|run| run.time != claimed) {
             return Err(SolveError::Disagreement {
                 configuration: self.problem.name_values(&bound.configuration).to_string(),
                 encoding: claimed,
-                simulator: run.time,
+                simulator: run.map_or(-1, |run| run.time),
             });
         }
-        self.keep(c, run.time, script);
-        self.bracket.offer(c, run.time);
-        Ok(run.time)
+        self.keep(c, claimed, script);
+        self.bracket.offer(c, claimed);
+        Ok(claimed)
     }
 
     fn keep(&self, c: usize, time: i64, script: Script) {
