@@ -256,6 +256,10 @@ fn is_too_large(e: &SimulateError) -> bool {
 
 /// Runs a strategy on a thread of its own, which gets a solver context of its own.
 fn search(task: &Task<'_>, strategy: Strategy) -> Result<(), SolveError> {
+    // The bounds alone may have closed the bracket; what is left then is the confirmation.
+    if task.bracket.done() {
+        return Ok(());
+    }
     if strategy == Strategy::Race {
         return strategy::run(strategy, task);
     }

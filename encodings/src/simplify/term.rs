@@ -15,7 +15,7 @@ const ITERATIONS: usize = 60;
 /// Most nodes of an e-graph while a program is closed, per node of the program.
 const NODES_PER_NODE: usize = 60;
 /// Rounds and nodes spent on making the closed numbers smaller.
-const SHRINK: (usize, usize) = (12, 3_000);
+const SHRINK: (usize, usize) = (10, 1_200);
 /// Never the reason to stop on any machine that can run this; results must not depend on speed.
 const NO_TIME_LIMIT: Duration = Duration::from_secs(100_000);
 

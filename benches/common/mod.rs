@@ -1,0 +1,120 @@
+//! What the benchmarks share: problems, encodings and the formulas that a search asks about.
+
+#![allow(dead_code, reason = "each benchmark uses a part of it")]
+
+use std::sync::atomic::AtomicBool;
+
+use indexmap::IndexMap;
+use tickbound::platforms;
+use tickbound::solve::bracket::Bracket;
+use tickbound::solve::closed::MAX_STEPS;
+use tickbound::solve::instance::{Answer, Instance, Questions};
+use tickbound::solve::{Encoding, Options, SolveError, Strategy, TuneResult, tune};
+use tickbound_encodings::bounds::lower_bounds;
+use tickbound_encodings::model::{Problem, Space};
+use tickbound_encodings::plan::Plan;
+use tickbound_encodings::simulate::{self, simulate};
+use tickbound_encodings::system::System;
+use tickbound_encodings::system::run::run;
+use tickbound_encodings::{event, summary, tick};
+
+/// All encodings, the largest formulas first.
+pub const ENCODINGS: [Encoding; 3] = [Encoding::Tick, Encoding::Event, Encoding::Summary];
+
+/// A problem of examples/problems with inputs replaced.
+pub fn problem(file: &str, inputs: &[(&str, i64)]) -> Problem {
+    let path = format!("{}/examples/problems/{file}", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{file}: {e}"));
+    let inputs: IndexMap<String, i64> = inputs.iter().map(|(n, v)| ((*n).into(), *v)).collect();
+    Problem::from_json(&text, &inputs, &platforms::find).unwrap_or_else(|e| panic!("{file}: {e}"))
+}
+
+/// The name of an encoding on the command line.
+pub fn name(encoding: Encoding) -> &'static str {
+    match encoding {
+        Encoding::Tick => "tick",
+        Encoding::Event => "event",
+        Encoding::Summary => "summary",
+    }
+}
+
+/// Options for one encoding and strategy.
+pub fn with(encoding: Encoding, strategy: Strategy) -> Options {
+    Options { encoding: Some(encoding), strategy, ..Options::default() }
+}
+
+/// A search that nobody interrupts.
+pub fn search(problem: &Problem, options: &Options) -> Result<TuneResult, SolveError> {
+    tune(problem, options, &AtomicBool::new(false), &|_| {})
+}
+
+/// A problem up to the point where it is encoded.
+pub struct Prepared {
+    /// The valid configurations.
+    pub space: Space,
+    /// The program for all of them.
+    pub plan: Plan,
+    /// A lower bound for each.
+    pub lower: Vec<i64>,
+    /// The least time, by the simulator.
+    pub least: i64,
+}
+
+impl Prepared {
+    /// Lists the space, works out the plan and simulates configurations until the bounds say that
+    /// nothing is better.
+    pub fn new(problem: &Problem) -> Prepared {
+        let space = problem.space().unwrap_or_else(|e| panic!("{e}"));
+        let plan = Plan::new(problem, &space).unwrap_or_else(|e| panic!("{e}"));
+        let lower = lower_bounds(&plan);
+        let mut order: Vec<usize> = (0..lower.len()).collect();
+        order.sort_by_key(|c| lower[*c]);
+        let mut least = i64::MAX;
+        for c in order.into_iter().take_while(|c| *c < lower.len()) {
+            if lower[c] < least {
+                let run = simulate(problem, &space.bound[c], &simulate::Options::default());
+                least = least.min(run.unwrap_or_else(|e| panic!("{e}")).time);
+            }
+        }
+        Prepared { space, plan, lower, least }
+    }
+
+    /// The transition system of an encoding.
+    pub fn encode(&self, encoding: Encoding) -> System {
+        match encoding {
+            Encoding::Tick => tick::encode(&self.plan),
+            Encoding::Event => event::encode(&self.plan),
+            Encoding::Summary => summary::encode(&self.plan).0,
+        }
+    }
+
+    /// True if the lower bound leaves a configuration out of the search.
+    pub fn left_out(&self, configuration: usize) -> bool {
+        self.lower[configuration] > self.least
+    }
+
+    /// Steps after which every configuration that the bounds leave over has ended; `None` if there
+    /// are more than a search would unroll.
+    pub fn steps(&self, system: &System) -> Option<usize> {
+        let left_over = (0..self.lower.len()).filter(|c| !self.left_out(*c));
+        left_over.map(|c| run(system, c, MAX_STEPS).ok().map(|r| r.steps)).max().flatten()
+    }
+
+    /// Unrolls a system and asks a plain solver for one tick less than the least time, which must
+    /// not exist.
+    pub fn refute(&self, system: &System, steps: usize) {
+        let answer = self.instance(system, steps, |instance| instance.at_most(self.least - 1));
+        assert_eq!(answer, Answer::No, "the least time is refuted");
+    }
+
+    /// Constants and assertions of the formula.
+    pub fn variables(&self, system: &System, steps: usize) -> usize {
+        self.instance(system, steps, |instance| instance.size())
+    }
+
+    fn instance<T>(&self, system: &System, steps: usize, work: impl FnOnce(&mut Instance<'_>) -> T) -> T {
+        let never = AtomicBool::new(false);
+        let bracket = Bracket::new(None, &never, &|_| {});
+        work(&mut Instance::new(system, steps, &|c| self.left_out(c), &bracket))
+    }
+}
