@@ -70,7 +70,7 @@ impl Prepared {
         let mut order: Vec<usize> = (0..lower.len()).collect();
         order.sort_by_key(|c| lower[*c]);
         let mut least = i64::MAX;
-        for c in order.into_iter().take_while(|c| *c < lower.len()) {
+        for c in order {
             if lower[c] < least {
                 let run = simulate(problem, &space.bound[c], &simulate::Options::default());
                 least = least.min(run.unwrap_or_else(|e| panic!("{e}")).time);

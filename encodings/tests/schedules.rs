@@ -129,6 +129,13 @@ fn one_dispatcher_by_hand() {
             unit(2, json!([{ "work": 3 }, { "until": 4 }])),
             (6, 6, 6),
         ),
+        // T is 21 ticks after the later mark. Taking turns, the marks are at 2 and 4; if warp 0 comes to
+        // its until first, warp 1 sets its mark at 5 + 2.
+        (
+            "when the mark is set is open",
+            unit(2, json!([{ "work": 2 }, "mark", { "work": 2 }, { "work": 1 }, { "until": 20 }])),
+            (25, 25, 28),
+        ),
         // Waiting occupies nobody: warp 1 works while warp 0 waits up to 7.
         (
             "waiting is free",

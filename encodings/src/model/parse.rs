@@ -8,7 +8,7 @@
 
 use thiserror::Error;
 use winnow::ascii::multispace0;
-use winnow::combinator::{alt, cut_err, delimited, fail, not, opt, preceded, repeat, separated};
+use winnow::combinator::{alt, cut_err, delimited, fail, not, opt, preceded, separated};
 use winnow::error::{ContextError, ErrMode};
 use winnow::prelude::*;
 use winnow::token::{one_of, take_while};
@@ -20,6 +20,8 @@ use super::expr::{BinaryOp, Expr, Function};
 pub const MAX_LENGTH: usize = 2_000;
 /// Deepest nesting of brackets, signs and conditionals in one expression.
 pub const MAX_DEPTH: usize = 48;
+/// Largest operand in the middle of a chain of comparisons, in operators, numbers and names.
+const MAX_MIDDLE: usize = 200;
 
 /// Why a text is not an expression or a domain.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -180,22 +182,33 @@ fn negation(i: &mut Input<'_>) -> PResult<Expr<String>> {
     comparison(i)
 }
 
-/// `a < b <= c` means `a < b and b <= c`, as in Python.
+/// `a < b <= c` means `a < b and b <= c`, as in Python. Operands in the middle are copied, and may
+/// hold chains themselves, so they must be small.
 fn comparison(i: &mut Input<'_>) -> PResult<Expr<String>> {
     let first = sum(i)?;
-    let rest: Vec<(BinaryOp, Expr<String>)> =
-        repeat(0.., (token(comparator), cut_err(sum))).parse_next(i)?;
-    let mut left = first.clone();
-    let mut chain: Option<Expr<String>> = None;
-    for (op, right) in rest {
+    let Some(op) = opt(token(comparator)).parse_next(i)? else { return Ok(first) };
+    let mut right = cut_err(sum).parse_next(i)?;
+    let mut chain = Expr::Binary(op, Box::new(first), Box::new(right.clone()));
+    while let Some(op) = opt(token(comparator)).parse_next(i)? {
+        if size(&right) > MAX_MIDDLE {
+            return cut_err(fail).parse_next(i);
+        }
+        let left = std::mem::replace(&mut right, cut_err(sum).parse_next(i)?);
         let link = Expr::Binary(op, Box::new(left), Box::new(right.clone()));
-        chain = Some(match chain {
-            None => link,
-            Some(c) => Expr::Binary(BinaryOp::And, Box::new(c), Box::new(link)),
-        });
-        left = right;
+        chain = Expr::Binary(BinaryOp::And, Box::new(chain), Box::new(link));
     }
-    Ok(chain.unwrap_or(first))
+    Ok(chain)
+}
+
+/// Number of operators, numbers and names.
+fn size(e: &Expr<String>) -> usize {
+    1 + match e {
+        Expr::Int(_) | Expr::Name(_) => 0,
+        Expr::Neg(a) | Expr::Not(a) => size(a),
+        Expr::Binary(_, a, b) => size(a) + size(b),
+        Expr::Conditional(c, a, b) => size(c) + size(a) + size(b),
+        Expr::Call(_, args) => args.iter().map(size).sum(),
+    }
 }
 
 fn comparator(i: &mut Input<'_>) -> PResult<BinaryOp> {

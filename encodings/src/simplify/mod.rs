@@ -15,6 +15,7 @@
 pub mod rules;
 mod term;
 
+pub(crate) use term::close_with;
 pub use term::{Closed, Proof, Term, close, explain};
 
 use crate::plan::AmountId;

@@ -60,20 +60,31 @@ pub struct Closed {
 /// common order.
 #[must_use]
 pub fn close(term: &Term, values: &mut dyn FnMut(&Scalar) -> Arc<Vec<i64>>) -> Option<Closed> {
+    close_with(term, true, values)
+}
+
+/// As [`close`]; without `shrink` the arithmetic stays as the closing rules leave it.
+pub(crate) fn close_with(
+    term: &Term,
+    shrink: bool,
+    values: &mut dyn FnMut(&Scalar) -> Arc<Vec<i64>>,
+) -> Option<Closed> {
     let (program, names) = written(term);
     let numbers = known(&names, values);
     let nodes_in = program.as_ref().len();
     let runner = runner(&numbers, closing_limits(&program)).with_expr(&program).run(&closing());
-    let closed = extract(&runner)?;
+    let mut closed = extract(&runner)?;
     let mut explored = runner.egraph.total_size();
-    let runner =
-        self::runner(&numbers, shrinking_limits(&closed)).with_expr(&closed).run(&shrinking());
-    let small = extract(&runner)?;
-    explored += runner.egraph.total_size();
+    if shrink {
+        let limits = shrinking_limits(&closed);
+        let runner = self::runner(&numbers, limits).with_expr(&closed).run(&shrinking());
+        closed = extract(&runner)?;
+        explored += runner.egraph.total_size();
+    }
     Some(Closed {
-        jump: read_jump(&small, &names)?,
+        jump: read_jump(&closed, &names)?,
         nodes_in,
-        nodes_out: small.as_ref().len(),
+        nodes_out: closed.as_ref().len(),
         nodes_explored: explored,
     })
 }

@@ -37,9 +37,29 @@ pub struct Report {
     pub nodes_explored: usize,
 }
 
+/// How the summary is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// Let egg make the closed arithmetic smaller. Without it the terms stay as the closing rules
+    /// leave them; the times are the same. It exists to measure what the shrinking saves.
+    pub shrink: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { shrink: true }
+    }
+}
+
 /// The summary encoding of a plan, and what became of its program.
 #[must_use]
 pub fn encode(plan: &Plan) -> (System, Report) {
+    encode_with(plan, Options::default())
+}
+
+/// As [`encode`], with options.
+#[must_use]
+pub fn encode_with(plan: &Plan, options: Options) -> (System, Report) {
     let mut plan = plan.clone();
     let shapes = shapes(&plan);
     if shapes.len() > MAX_SHAPES {
@@ -49,7 +69,7 @@ pub fn encode(plan: &Plan) -> (System, Report) {
     let mut report = Report { shapes: shapes.len(), ..Report::default() };
     let mut programs = Vec::new();
     for members in shapes.values() {
-        programs.push(phases::program(&mut plan, members, &mut report));
+        programs.push(phases::program(&mut plan, members, options, &mut report));
     }
     let alike = report.open == 0;
     let code = choice(&mut plan, &shapes.into_values().collect::<Vec<_>>(), programs);

@@ -7,9 +7,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::{Report, push};
+use super::{Options, Report, push};
 use crate::plan::{AmountId, Op, Plan, Values, has_barrier};
-use crate::simplify::{Closed, Scalar, Term, close};
+use crate::simplify::{Closed, Scalar, Term, close_with};
 
 /// Most pieces laid while the loops of a shape are turned; beyond it events take over.
 const MAX_PIECES: usize = 2_000;
@@ -26,14 +26,20 @@ enum Piece {
 }
 
 /// A shape's program, as short as it gets.
-pub(super) fn program(plan: &mut Plan, members: &[usize], report: &mut Report) -> Vec<Op> {
+pub(super) fn program(
+    plan: &mut Plan,
+    members: &[usize],
+    options: Options,
+    report: &mut Report,
+) -> Vec<Op> {
     if plan.items > 1 && plan.uses_marks {
         // Each item has a mark of its own across barriers: left to events as it is.
         report.open += 1;
         return plan.code.clone();
     }
     let code = plan.code.clone();
-    let mut shaper = Shaper { plan, members, canonical: HashMap::new(), solo: true, room: MAX_PIECES };
+    let (canonical, room) = (HashMap::new(), MAX_PIECES);
+    let mut shaper = Shaper { plan, members, options, canonical, solo: true, room };
     let pieces = shaper.pieces(&code);
     let pieces =
         if shaper.plan.threads == 1 { pieces } else { shaper.rotated(pieces, State::EQUAL) };
@@ -97,6 +103,7 @@ struct Shaper<'p> {
     plan: &'p mut Plan,
     /// The configurations of the shape.
     members: &'p [usize],
+    options: Options,
     /// The first scalar with given values over the shape, so that equal numbers have one name.
     canonical: HashMap<Vec<Option<i64>>, Scalar>,
     /// The code looked at is done once by each element.
@@ -369,7 +376,7 @@ impl Shaper<'_> {
     }
 
     fn close(&self, term: &Term) -> Option<Closed> {
-        close(term, &mut |s| Arc::new(self.values(s)))
+        close_with(term, self.options.shrink, &mut |s| Arc::new(self.values(s)))
     }
 
     /// The values of a scalar over the shape.
