@@ -163,9 +163,8 @@ fn ratios() -> Table {
         ("minimum, size 256", problem("minimum.json", &[("size", 256)])),
     ] {
         println!("report: strategies, {about}");
-        let measured = |s, bounds| {
-            measure(&problem, &Options { bounds, ..with(Encoding::Event, s) })
-        };
+        let measured =
+            |s, bounds| measure(&problem, &Options { bounds, ..with(Encoding::Event, s) });
         let fresh = measured(Strategy::BisectFresh, true);
         let mut row = vec![about.to_owned(), format!("{} s", fresh.shown())];
         for bounds in [false, true] {
@@ -187,9 +186,14 @@ const LIVE: [Strategy; 4] =
 
 /// Full devices under the default options.
 fn platforms() -> Table {
-    let mut table = Table::new(["problem", "work items", "configurations", "least time", "seconds"]);
+    let mut table =
+        Table::new(["problem", "work items", "configurations", "least time", "seconds"]);
     for (about, items, problem) in [
-        ("reduction-h200: 132 units of 128 elements", "2^20 values", problem("reduction-h200.json", &[])),
+        (
+            "reduction-h200: 132 units of 128 elements",
+            "2^20 values",
+            problem("reduction-h200.json", &[]),
+        ),
         ("matmul on h200: 132 units of 128 elements", "2^20 items", problem("matmul.json", &[])),
     ] {
         println!("report: {about}");
@@ -227,7 +231,11 @@ fn page(sizes: &Table, ratios: &Table, platforms: &Table) -> String {
         sizes.to_markdown()
     );
     let _ = writeln!(page, "## Strategies\n\n{STRATEGIES}\n\n{}", ratios.to_markdown());
-    let _ = writeln!(page, "## A full device\n\nDefault options; the bar is 1 s.\n\n{}", platforms.to_markdown());
+    let _ = writeln!(
+        page,
+        "## A full device\n\nDefault options; the bar is 1 s.\n\n{}",
+        platforms.to_markdown()
+    );
     page
 }
 
@@ -247,7 +255,8 @@ fn today() -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let days = i64::try_from(now.as_secs() / 86_400).unwrap_or(0) + 719_468;
     let (era, day_of_era) = (days / 146_097, days % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let shifted = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * shifted + 2) / 5 + 1;

@@ -112,7 +112,12 @@ impl Prepared {
         self.instance(system, steps, |instance| instance.size())
     }
 
-    fn instance<T>(&self, system: &System, steps: usize, work: impl FnOnce(&mut Instance<'_>) -> T) -> T {
+    fn instance<T>(
+        &self,
+        system: &System,
+        steps: usize,
+        work: impl FnOnce(&mut Instance<'_>) -> T,
+    ) -> T {
         let never = AtomicBool::new(false);
         let bracket = Bracket::new(None, &never, &|_| {});
         work(&mut Instance::new(system, steps, &|c| self.left_out(c), &bracket))

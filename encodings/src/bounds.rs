@@ -52,9 +52,7 @@ impl Map {
     pub fn times(self, n: i64) -> Map {
         match self {
             _ if n < 1 => Map::IDENTITY,
-            Map::Keep(a, b) => {
-                Map::Keep(a.saturating_mul(n), plus(b, a.saturating_mul(n - 1)))
-            }
+            Map::Keep(a, b) => Map::Keep(a.saturating_mul(n), plus(b, a.saturating_mul(n - 1))),
             Map::Set(c, d, e) => {
                 let on = plus(e, c).max(d).saturating_mul(n - 1);
                 Map::Set(plus(c, on), plus(d, on), e)
@@ -119,7 +117,8 @@ impl Path<'_> {
                 }
                 Op::If { condition, then, otherwise } => {
                     if crate::plan::has_barrier(std::slice::from_ref(op)) {
-                        let side = if self.value(*condition, 0) == Some(0) { otherwise } else { then };
+                        let side =
+                            if self.value(*condition, 0) == Some(0) { otherwise } else { then };
                         let (side, after) = self.map(side, solo);
                         solo = after;
                         side

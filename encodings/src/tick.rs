@@ -11,8 +11,8 @@
 use crate::machine::flow::{Flow, PointKind};
 use crate::machine::{Control, Move, Signals};
 use crate::plan::{Amount, AmountId, Op, Plan};
-use crate::system::{Ex, Sort, StateId};
 use crate::system::System;
+use crate::system::{Ex, Sort, StateId};
 
 /// The tick encoding of a plan.
 #[must_use]

@@ -135,11 +135,37 @@ type Asks = fn(&dyn Fn(&str) -> Option<i128>) -> bool;
 fn table() -> BTreeMap<&'static str, Asks> {
     let mut table: BTreeMap<&'static str, Asks> = BTreeMap::new();
     for name in [
-        "work", "until", "mark", "skip", "keep-keep", "keep-set", "set-keep", "set-set",
-        "join-keep", "join-set", "meet-keep", "meet-set", "meet-keep-set", "meet-set-keep",
-        "add-never-left", "add-never-right", "max-never-left", "max-never-right", "add-0-left",
-        "add-0-right", "mul-1-left", "mul-1-right", "max-same", "add-commutes", "max-commutes",
-        "mul-commutes", "add-associates", "max-associates", "factor", "factor-once", "less-one",
+        "work",
+        "until",
+        "mark",
+        "skip",
+        "keep-keep",
+        "keep-set",
+        "set-keep",
+        "set-set",
+        "join-keep",
+        "join-set",
+        "meet-keep",
+        "meet-set",
+        "meet-keep-set",
+        "meet-set-keep",
+        "add-never-left",
+        "add-never-right",
+        "max-never-left",
+        "max-never-right",
+        "add-0-left",
+        "add-0-right",
+        "mul-1-left",
+        "mul-1-right",
+        "max-same",
+        "add-commutes",
+        "max-commutes",
+        "mul-commutes",
+        "add-associates",
+        "max-associates",
+        "factor",
+        "factor-once",
+        "less-one",
         "max-of-sums",
     ] {
         table.insert(name, |_| true);
@@ -153,12 +179,7 @@ fn table() -> BTreeMap<&'static str, Asks> {
 
 /// The variables of a pattern below `at`, and whether each may be `never`: not as a count, in a
 /// product, or where a closed form wants a number.
-fn variables(
-    pattern: &PatternAst<MaxPlus>,
-    at: Id,
-    free: bool,
-    found: &mut BTreeMap<Var, bool>,
-) {
+fn variables(pattern: &PatternAst<MaxPlus>, at: Id, free: bool, found: &mut BTreeMap<Var, bool>) {
     match &pattern[at] {
         ENodeOrVar::Var(var) => *found.entry(*var).or_insert(true) &= free,
         ENodeOrVar::ENode(node) => {
@@ -296,9 +317,7 @@ fn step(case: &Case, term: &Term, c: usize, at: Place) -> Result<Place, ()> {
         Term::Until(ticks) => Ok((at.0.max(at.1.ok_or(())? + finite(ticks) + 1), at.1)),
         Term::Mark => Ok((at.0, Some(at.0))),
         Term::Seq(parts) => parts.iter().try_fold(at, |at, part| step(case, part, c, at)),
-        Term::Rep(count, body) => {
-            (0..finite(count)).try_fold(at, |at, _| step(case, body, c, at))
-        }
+        Term::Rep(count, body) => (0..finite(count)).try_fold(at, |at, _| step(case, body, c, at)),
         Term::Join { threads, mark_is_dead } => {
             let ends: Vec<Place> =
                 threads.iter().map(|t| step(case, t, c, at)).collect::<Result<_, _>>()?;
@@ -365,7 +384,9 @@ fn settle(term: &mut Term, needed: bool) -> bool {
         Term::Work(_) => needed,
         Term::Until(_) => true,
         Term::Mark => false,
-        Term::Seq(parts) => parts.iter_mut().rev().fold(needed, |needed, part| settle(part, needed)),
+        Term::Seq(parts) => {
+            parts.iter_mut().rev().fold(needed, |needed, part| settle(part, needed))
+        }
         Term::Rep(_, body) => {
             let again = settle(body, needed);
             settle(body, needed || again)
@@ -383,10 +404,12 @@ fn cases(needed: bool) -> impl Strategy<Value = Case> {
         let of = |range| prop::collection::vec(range, configurations);
         (prop::collection::vec(of(0..7_i64), 4), prop::collection::vec(of(1..6_i64), SYMBOLS - 4))
     });
-    (terms(some_amount()), values, (0..30_i64, 0..30_i64)).prop_map(move |(mut term, values, start)| {
-        settle(&mut term, needed);
-        Case { term, values: [values.0, values.1].concat(), start }
-    })
+    (terms(some_amount()), values, (0..30_i64, 0..30_i64)).prop_map(
+        move |(mut term, values, start)| {
+            settle(&mut term, needed);
+            Case { term, values: [values.0, values.1].concat(), start }
+        },
+    )
 }
 
 /// Runs `check` on random cases, with and without a need for the mark at the end; it returns whether
@@ -430,18 +453,14 @@ fn closed_terms_do_what_the_terms_do() {
 #[test]
 fn terms_whose_threads_keep_different_marks_stay_open() {
     let work = |n| Term::Work(Scalar::Int(n));
-    let threads =
-        vec![Term::Seq(vec![Term::Mark, work(2)]), Term::Seq(vec![work(1), Term::Mark])];
+    let threads = vec![Term::Seq(vec![Term::Mark, work(2)]), Term::Seq(vec![work(1), Term::Mark])];
     let join = |mark_is_dead| Term::Join { threads: threads.clone(), mark_is_dead };
     let none = &mut |_: &Scalar| unreachable!("no symbols");
     let until = Term::Until(Scalar::Int(4));
     assert_eq!(close(&Term::Seq(vec![join(false), until.clone()]), none), None);
     let closed = close(&Term::Seq(vec![join(true), Term::Mark, until]), none).expect("closed");
     let number = |v| Scalar::Int(v);
-    assert_eq!(
-        closed.jump,
-        Jump::Set { now: number(2), mark: Scalar::Never, after: number(5) }
-    );
+    assert_eq!(closed.jump, Jump::Set { now: number(2), mark: Scalar::Never, after: number(5) });
 }
 
 // ---- egg's proofs ---------------------------------------------------------------------------------

@@ -10,7 +10,8 @@ fn problem(file: &str, inputs: &[(&str, i64)]) -> Problem {
     let path = format!("{}/../examples/problems/{file}", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path}: {e}"));
     let inputs: IndexMap<String, i64> = inputs.iter().map(|(n, v)| ((*n).into(), *v)).collect();
-    Problem::from_json(&text, &inputs, &|name| panic!("platform {name}")).unwrap_or_else(|e| panic!("{e}"))
+    Problem::from_json(&text, &inputs, &|name| panic!("platform {name}"))
+        .unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// T of the published abstract kernel (design, section 3; checked against SPIN).
@@ -36,9 +37,17 @@ fn published_abstract_kernel_in_every_encoding() {
             let closed = run(&summary, c, 10).expect("a short run");
             assert_eq!(closed.cost, expected, "summary {size} {wg} {ts}");
             assert_eq!(closed.steps, 2, "one to begin and one jump");
-            assert_eq!(run(&event, c, 100_000).expect("a run").cost, expected, "event {size} {wg} {ts}");
+            assert_eq!(
+                run(&event, c, 100_000).expect("a run").cost,
+                expected,
+                "event {size} {wg} {ts}"
+            );
             if size <= 16 {
-                assert_eq!(run(&tick, c, 100_000).expect("a run").cost, expected, "tick {size} {wg} {ts}");
+                assert_eq!(
+                    run(&tick, c, 100_000).expect("a run").cost,
+                    expected,
+                    "tick {size} {wg} {ts}"
+                );
             }
         }
     }
@@ -51,6 +60,10 @@ fn steps_of_a_summary_do_not_grow() {
     let plan = Plan::new(&problem, &space).expect("a plan");
     let (system, _) = summary::encode(&plan);
     let best = (0..space.bound.len()).map(|c| run(&system, c, 10).expect("a run").cost).min();
-    let formula = space.bound.iter().map(|b| abstract_time(1 << 30, b.configuration.0[0], b.configuration.0[1])).min();
+    let formula = space
+        .bound
+        .iter()
+        .map(|b| abstract_time(1 << 30, b.configuration.0[0], b.configuration.0[1]))
+        .min();
     assert_eq!(best, formula);
 }

@@ -39,7 +39,14 @@ const TABLE_1: [(i64, i64, i64, i64, &str); 8] = [
 pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
     let interrupt = interrupt_flag()?;
     let mut table = Table::new([
-        "size", "least time", "at WG,TS", "status", "seconds", "paper's time", "paper's WG,TS", "paper's search",
+        "size",
+        "least time",
+        "at WG,TS",
+        "status",
+        "seconds",
+        "paper's time",
+        "paper's WG,TS",
+        "paper's search",
     ]);
     let (mut seconds, mut better) = (0.0, 0);
     for (size, paper, wg, ts, search) in TABLE_1 {
@@ -83,8 +90,9 @@ fn tuned(size: i64, interrupt: &AtomicBool) -> Result<TuneResult, CliError> {
 }
 
 fn optima(result: &TuneResult) -> String {
-    let named = result.optima.iter().map(|f| {
-        f.configuration.0.iter().map(i64::to_string).collect::<Vec<_>>().join(",")
-    });
+    let named = result
+        .optima
+        .iter()
+        .map(|f| f.configuration.0.iter().map(i64::to_string).collect::<Vec<_>>().join(","));
     named.collect::<Vec<_>>().join(" or ")
 }

@@ -42,7 +42,11 @@ fn show(name: &str) -> Result<(), CliError> {
     let p = Platform::from_json(name, &platforms::find(name)?)?;
     let mut table = Table::new(["number", "value", "source"]);
     for (number, value) in p.numbers() {
-        table.push([number.to_owned(), value.to_string(), p.source(number).unwrap_or("default").to_owned()]);
+        table.push([
+            number.to_owned(),
+            value.to_string(),
+            p.source(number).unwrap_or("default").to_owned(),
+        ]);
     }
     let title = if p.name.is_empty() { name } else { &p.name };
     say(&format!("{title}\n{table}\n"))

@@ -33,7 +33,8 @@ pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
         say(&format!("{}\n", serde_json::json!({ "time": run.time })))?;
     } else {
         let configuration = problem.name_values(&bound.configuration).to_string();
-        let with = if configuration.is_empty() { String::new() } else { format!(" with {configuration}") };
+        let with =
+            if configuration.is_empty() { String::new() } else { format!(" with {configuration}") };
         say(&format!("{}: {} ticks{with}\n", problem.name, run.time))?;
     }
     if let Some(path) = &args.trace {

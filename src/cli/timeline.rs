@@ -30,8 +30,8 @@ pub fn write(
     let warps = problem.profile != Profile::Published2023 && problem.platform.warps().is_some();
     let lane = if warps { "dispatcher" } else { "element" };
     let title = format!("{} ({})", problem.name, problem.name_values(&bound.configuration));
-    let file = File::create(path)
-        .map_err(|error| CliError::Write { path: path.to_owned(), error })?;
+    let file =
+        File::create(path).map_err(|error| CliError::Write { path: path.to_owned(), error })?;
     let spans = without_covered_waits(&trace.spans).map(|s| timeline_span(s, lane));
     let count = write_timeline(BufWriter::new(file), &title, spans)?;
     Ok((count, trace.truncated))

@@ -135,7 +135,8 @@ fn ranking(problem: &Problem, result: &TuneResult) -> Table {
 
 fn write_files(args: &Args, problem: &Problem, result: &TuneResult) -> Result<(), CliError> {
     if let (Some(path), Some(best)) = (&args.trace, &result.best) {
-        let values = problem.parameters.iter().map(|p| p.name.clone()).zip(best.configuration.0.clone());
+        let values =
+            problem.parameters.iter().map(|p| p.name.clone()).zip(best.configuration.0.clone());
         let bound = problem.bind(&values.collect())?;
         let script = result.schedule.as_ref().map(|s| s.script.clone()).unwrap_or_default();
         let (spans, truncated) = timeline::write(problem, &bound, &script, path)?;

@@ -70,8 +70,10 @@ impl Answer<'_> {
         let mut out = String::new();
         let inputs: Vec<String> =
             self.problem.inputs.iter().map(|(n, v)| format!("{n} = {v}")).collect();
-        let about = if inputs.is_empty() { String::new() } else { format!(" ({})", inputs.join(", ")) };
-        let _ = writeln!(out, "{}{about}, {} configurations", self.problem.name, r.size.configurations);
+        let about =
+            if inputs.is_empty() { String::new() } else { format!(" ({})", inputs.join(", ")) };
+        let _ =
+            writeln!(out, "{}{about}, {} configurations", self.problem.name, r.size.configurations);
         match (r.status, &r.best) {
             (Status::Optimal, Some(best)) => self.optimal(best, &mut out),
             (Status::Infeasible, _) => {
@@ -81,11 +83,17 @@ impl Answer<'_> {
                 let _ = writeln!(
                     out,
                     "not finished: the least time is between {} and {} ticks; best so far: {}",
-                    r.lower, best.time, self.named(&best.configuration),
+                    r.lower,
+                    best.time,
+                    self.named(&best.configuration),
                 );
             }
             (_, None) => {
-                let _ = writeln!(out, "not finished: nothing found; the least time is at least {} ticks", r.lower);
+                let _ = writeln!(
+                    out,
+                    "not finished: nothing found; the least time is at least {} ticks",
+                    r.lower
+                );
             }
         }
         if let Some(reason) = &r.stopped_by {
@@ -119,7 +127,11 @@ impl Answer<'_> {
                 0 => String::new(),
                 n => format!("; and {n} more"),
             };
-            let _ = writeln!(out, "as good:    {}{more}", optimal[1..].iter().take(NAMED - 1).cloned().collect::<Vec<_>>().join("; "));
+            let _ = writeln!(
+                out,
+                "as good:    {}{more}",
+                optimal[1..].iter().take(NAMED - 1).cloned().collect::<Vec<_>>().join("; ")
+            );
         }
         if let Some(s) = &r.schedule {
             let case = |c: Option<i64>| c.map_or_else(|| "not asked for".into(), |t| t.to_string());
@@ -135,7 +147,10 @@ impl Answer<'_> {
             None if r.schedule.is_some() => {
                 "every schedule of every configuration explored, or bounded from below".to_owned()
             }
-            None => format!("all {} configurations simulated or bounded from below", r.size.configurations),
+            None => format!(
+                "all {} configurations simulated or bounded from below",
+                r.size.configurations
+            ),
             Some(e) => format!(
                 "Z3 finds nothing within {} ticks ({} encoding, {} steps, {} calls){}",
                 best.time - 1,
@@ -146,7 +161,8 @@ impl Answer<'_> {
             ),
         };
         let _ = writeln!(out, "proved:     {proof}");
-        let replay = if r.replayed { "the simulator takes as many ticks" } else { "too large to simulate" };
+        let replay =
+            if r.replayed { "the simulator takes as many ticks" } else { "too large to simulate" };
         let _ = writeln!(out, "replayed:   {replay}");
         let _ = writeln!(out, "in:         {:.3} s", r.seconds);
     }

@@ -108,7 +108,11 @@ fn steps_needed(
                     Encoding::Event => "event",
                     Encoding::Summary => "summary",
                 };
-                return Err(SolveError::TooDeep { encoding, configuration: configuration(), limit });
+                return Err(SolveError::TooDeep {
+                    encoding,
+                    configuration: configuration(),
+                    limit,
+                });
             }
         }
     }
@@ -135,7 +139,9 @@ fn confirm(task: &Task<'_>, encoded: Encoded<'_>, size: &mut Size) -> Result<boo
                 task.bracket.refute(claimed - 1);
                 Ok(true)
             }
-            Answer::Yes(_, found) | Answer::Scheduled(_, found, _) => Err(SolveError::Refuted { claimed, found }),
+            Answer::Yes(_, found) | Answer::Scheduled(_, found, _) => {
+                Err(SolveError::Refuted { claimed, found })
+            }
             Answer::Nothing => {
                 if !task.bracket.out_of_time() {
                     task.bracket.give_up("no answer to the confirming question".into());
@@ -159,23 +165,21 @@ fn finish(
     let (optima, more_optima) =
         if finished { ranked(task, inquiry.options.top, bounds)? } else { (Vec::new(), false) };
     let replayed = bounds.best.is_some_and(|(c, t)| task.replay(c, None).is_ok_and(|r| r == t));
-    let ending = Ending { encoding, finished, optima, more_optima, confirmed_uncut, replayed, size };
+    let ending =
+        Ending { encoding, finished, optima, more_optima, confirmed_uncut, replayed, size };
     Ok(inquiry.result(ending))
 }
 
 /// All optimal configurations, and the next best up to `top` in all, by simulating in order of
 /// their lower bounds whatever may be among them.
-fn ranked(
-    task: &Task<'_>,
-    top: usize,
-    bounds: Bounds,
-) -> Result<(Vec<Found>, bool), SolveError> {
+fn ranked(task: &Task<'_>, top: usize, bounds: Bounds) -> Result<(Vec<Found>, bool), SolveError> {
     let mut order: Vec<usize> = (0..task.lower.len()).collect();
     order.sort_by_key(|c| (task.lower[*c], *c));
     let mut best: Vec<(i64, usize)> = bounds.best.iter().map(|(c, t)| (*t, *c)).collect();
     let least = bounds.upper();
     for c in order {
-        let worst_kept = if best.len() < top { i64::MAX } else { best.last().map_or(least, |b| b.0) };
+        let worst_kept =
+            if best.len() < top { i64::MAX } else { best.last().map_or(least, |b| b.0) };
         if task.lower[c] > worst_kept.max(least) || task.bracket.out_of_time() {
             break;
         }

@@ -113,7 +113,9 @@ pub enum SolveError {
         configuration: String,
     },
     /// The encoding needs too many steps.
-    #[error("--encoding {encoding}: {configuration} needs more than {limit} steps; use --encoding summary or smaller inputs")]
+    #[error(
+        "--encoding {encoding}: {configuration} needs more than {limit} steps; use --encoding summary or smaller inputs"
+    )]
     TooDeep {
         /// The encoding.
         encoding: &'static str,
@@ -123,7 +125,9 @@ pub enum SolveError {
         limit: usize,
     },
     /// An encoding and the simulator differ: a fault of this program.
-    #[error("{configuration}: the encoding says {encoding} ticks, the simulator {simulator}; this is a fault of tickbound, please report it with the problem file")]
+    #[error(
+        "{configuration}: the encoding says {encoding} ticks, the simulator {simulator}; this is a fault of tickbound, please report it with the problem file"
+    )]
     Disagreement {
         /// The configuration.
         configuration: String,
@@ -133,7 +137,9 @@ pub enum SolveError {
         simulator: i64,
     },
     /// The confirming solver found something faster: a fault of this program.
-    #[error("a plain solver finds {found} ticks below the proved least time {claimed}; this is a fault of tickbound, please report it with the problem file")]
+    #[error(
+        "a plain solver finds {found} ticks below the proved least time {claimed}; this is a fault of tickbound, please report it with the problem file"
+    )]
     Refuted {
         /// What was claimed.
         claimed: i64,
@@ -141,7 +147,9 @@ pub enum SolveError {
         found: i64,
     },
     /// A strategy panicked: a fault of this program.
-    #[error("a search thread failed; this is a fault of tickbound, please report it with the problem file")]
+    #[error(
+        "a search thread failed; this is a fault of tickbound, please report it with the problem file"
+    )]
     Panicked,
 }
 
@@ -268,4 +276,3 @@ fn search(task: &Task<'_>, strategy: Strategy) -> Result<(), SolveError> {
         scope.spawn(work).join().unwrap_or(Err(SolveError::Panicked))
     })
 }
-

@@ -217,9 +217,10 @@ impl<'a> OpenInstance<'a> {
         let schedule = &self.open.schedule;
         let warps = schedule.warps_per_group[k];
         let (mut starts, mut units) = (Vec::new(), Vec::new());
-        for (time, picks) in self.unrolled.picks() {
-            let time = model.eval(time, true)?.as_i64()?;
-            let picked = |pick: &Bool| model.eval(pick, true).and_then(|v| v.as_bool()) == Some(true);
+        for (cost, picks) in self.unrolled.picks() {
+            let time = model.eval(cost, true)?.as_i64()? - schedule.finish[k];
+            let picked =
+                |pick: &Bool| model.eval(pick, true).and_then(|v| v.as_bool()) == Some(true);
             for (lane, id) in schedule.start.iter().enumerate() {
                 if picked(&picks[id.index()]) {
                     starts.push((time, (lane / warps) as i64, (lane % warps) as i64));
@@ -269,8 +270,7 @@ impl Questions for OpenInstance<'_> {
 pub(super) fn tune(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
     let Inquiry { problem, space, options, .. } = *inquiry;
     let bounds = options.bounds && options.strategy != Strategy::BisectFresh;
-    let lower =
-        if bounds { lower_bounds(problem, space)? } else { vec![0; space.bound.len()] };
+    let lower = if bounds { lower_bounds(problem, space)? } else { vec![0; space.bound.len()] };
     let mut task = Task::new(inquiry, &lower);
     probe(&task, if bounds { PROBES } else { 1 })?;
     // Exploring all schedules with states remembered is by far faster than the formula as it stands
@@ -290,11 +290,8 @@ pub(super) fn tune(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
     }
     let first = task.bracket.bounds().upper();
     let members: Vec<usize> = (0..lower.len()).filter(|c| lower[*c] <= first).collect();
-    let mut size = Size {
-        configurations: space.bound.len(),
-        candidates: members.len(),
-        ..Size::default()
-    };
+    let mut size =
+        Size { configurations: space.bound.len(), candidates: members.len(), ..Size::default() };
     let open = Open::new(problem, space, members)?;
     size.states = open.schedule.system.states.len();
     let system = &open.schedule.system;

@@ -207,9 +207,9 @@ impl<'s> Unrolled<'s> {
             let Some(point_by_point) = self.point_by_point(*e, &values, tabulate) else { continue };
             let small: Option<Vec<Option<i64>>> =
                 point_by_point.iter().map(|v| i64::try_from(*v).ok().map(Some)).collect();
-            let rows = small.map(|v| system.rows(&v)).filter(|(support, rows)| {
-                support.len() <= 1 || rows.len() <= MAX_ROWS
-            });
+            let rows = small
+                .map(|v| system.rows(&v))
+                .filter(|(support, rows)| support.len() <= 1 || rows.len() <= MAX_ROWS);
             let value = match (system.node(*e), rows) {
                 (Node::Table(t), _) => self.table(*t),
                 (Node::Int(v), _) => Value::Number(i128::from(*v)),
@@ -226,7 +226,10 @@ impl<'s> Unrolled<'s> {
                 let known = |e: &Ex| self.frozen[e.index()].is_some();
                 let mut all = true;
                 tickbound_encodings::system::operands(node, &mut |o| all &= known(&o));
-                if !matches!(node, Node::State(_) | Node::Choice(_)) && all && self.frozen[e.index()].is_none() {
+                if !matches!(node, Node::State(_) | Node::Choice(_))
+                    && all
+                    && self.frozen[e.index()].is_none()
+                {
                     let value = match node {
                         Node::Table(t) => self.table(*t),
                         node => self.node(node, &self.frozen, &[], &[]),
@@ -271,7 +274,13 @@ impl<'s> Unrolled<'s> {
             Node::Or(items) => self.fold(items, values, |x, y| x.max(y)),
             Node::Ite(c, a, b) => {
                 let branches = of(a)?.iter().zip(of(b)?);
-                Some(of(c)?.iter().zip(branches).map(|(c, (x, y))| if *c != 0 { *x } else { *y }).collect())
+                Some(
+                    of(c)?
+                        .iter()
+                        .zip(branches)
+                        .map(|(c, (x, y))| if *c != 0 { *x } else { *y })
+                        .collect(),
+                )
             }
         }
     }
@@ -308,9 +317,9 @@ impl<'s> Unrolled<'s> {
         let (few, other) = if count(&left) <= count(&right) { (left, b) } else { (right, a) };
         let other = at(&self.frozen, *other).int();
         match few {
-            Some((support, rows)) => {
-                Value::Int(self.choose_int(&support, &rows, &|factor| Int::from_i64(factor) * &other))
-            }
+            Some((support, rows)) => Value::Int(
+                self.choose_int(&support, &rows, &|factor| Int::from_i64(factor) * &other),
+            ),
             None => self.node(node, &self.frozen, &[], &[]),
         }
     }
@@ -457,7 +466,9 @@ fn is_plain<A: z3::ast::Ast>(ast: &A) -> bool {
 
 fn is_truth(system: &System, e: Ex) -> bool {
     match system.node(e) {
-        Node::Bool(_) | Node::Eq(..) | Node::Le(..) | Node::Not(_) | Node::And(_) | Node::Or(_) => true,
+        Node::Bool(_) | Node::Eq(..) | Node::Le(..) | Node::Not(_) | Node::And(_) | Node::Or(_) => {
+            true
+        }
         Node::Ite(_, a, _) => is_truth(system, *a),
         _ => false,
     }

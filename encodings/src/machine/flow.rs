@@ -77,11 +77,21 @@ enum Instruction {
     Point(usize),
     Mark,
     /// Begins a loop, or goes to the label if the count is below 1.
-    Enter { counter: usize, count: AmountId, exit: usize },
+    Enter {
+        counter: usize,
+        count: AmountId,
+        exit: usize,
+    },
     /// Goes back to the label while iterations are left.
-    Back { counter: usize, body: usize },
+    Back {
+        counter: usize,
+        body: usize,
+    },
     /// Goes to the label if the amount is zero.
-    Unless { condition: AmountId, target: usize },
+    Unless {
+        condition: AmountId,
+        target: usize,
+    },
     Go(usize),
 }
 

@@ -326,15 +326,13 @@ impl<'p> Control<'p> {
             let init = self.system.bool(item == 0);
             self.system.define(*state, init, next);
         }
-        let kept = thread.begun.iter().zip(&thread.at).chain(thread.saved.iter().zip(&thread.counters));
+        let kept =
+            thread.begun.iter().zip(&thread.at).chain(thread.saved.iter().zip(&thread.counters));
         for (i, (state, source)) in kept.enumerate() {
             let (old, new) = (self.system.state_expr(*state), self.system.state_expr(*source));
             let next = self.system.ite(signals.release, new, old);
-            let init = if i < thread.begun.len() {
-                self.system.bool(i == 0)
-            } else {
-                self.system.int(0)
-            };
+            let init =
+                if i < thread.begun.len() { self.system.bool(i == 0) } else { self.system.int(0) };
             self.system.define(*state, init, next);
         }
     }

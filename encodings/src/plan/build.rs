@@ -17,8 +17,7 @@ pub(super) fn build(problem: &Problem, space: &Space) -> Result<Plan, PlanError>
     let finish = Numbered::new(problem, &problem.finish);
     let differs = |e: &Expr| e.mentions(|s| problem.scope.is_item(s));
     let items_differ = kernel.expressions.iter().any(|(_, e)| differs(e));
-    let mut classifier =
-        Classifier::new(Walker { problem, kernel: &kernel }, items_differ);
+    let mut classifier = Classifier::new(Walker { problem, kernel: &kernel }, items_differ);
     let layouts: Vec<Layout> =
         space.bound.iter().map(|b| classifier.layout(b)).collect::<Result<_, _>>()?;
     let finishing = Walker { problem, kernel: &finish };
@@ -87,7 +86,10 @@ impl<'a> Builder<'a> {
                 let start = self.constant("group_start", problem.platform.group_start());
                 let launch = self.constant("kernel_launch", problem.platform.kernel_launch());
                 let times = self.times();
-                body = vec![Op::Work { amount: start, times: None }, Op::Barrier { price: 0, solo: false }];
+                body = vec![
+                    Op::Work { amount: start, times: None },
+                    Op::Barrier { price: 0, solo: false },
+                ];
                 body.extend(self.mark());
                 body.extend(self.kernel(kernel, 0, times));
                 self.plan.code.push(Op::Work { amount: launch, times: None });
@@ -166,7 +168,8 @@ impl<'a> Builder<'a> {
                 self.push(at, plain.then(|| expr.clone()), Values::Uniform(values))
             })
             .collect();
-        let context = Context { problem: self.problem, kernel: finish, amounts: &amounts, times: None };
+        let context =
+            Context { problem: self.problem, kernel: finish, amounts: &amounts, times: None };
         let mut ops = vec![Op::Mark];
         ops.extend(context.ops(&finish.steps));
         if self.plan.threads > 1 {
@@ -281,11 +284,13 @@ impl Context<'_> {
                 vec![Op::Work { amount: self.amounts[*number], times: self.times }]
             }
             Step::Until { number } => vec![Op::Until(self.amounts[*number])],
-            Step::Mark => if has_until(&self.problem.kernel) || has_until(&self.problem.finish) {
-                vec![Op::Mark]
-            } else {
-                Vec::new()
-            },
+            Step::Mark => {
+                if has_until(&self.problem.kernel) || has_until(&self.problem.finish) {
+                    vec![Op::Mark]
+                } else {
+                    Vec::new()
+                }
+            }
             Step::Barrier => {
                 let priced = self.problem.profile == Profile::OpenCl;
                 let price = if priced { self.problem.platform.barrier() } else { 0 };
@@ -315,10 +320,7 @@ impl Context<'_> {
 }
 
 /// The frozen symbols: the values that parameters take in valid configurations.
-pub(crate) fn frozen(
-    problem: &Problem,
-    space: &Space,
-) -> (Vec<system::Parameter>, Vec<Vec<u32>>) {
+pub(crate) fn frozen(problem: &Problem, space: &Space) -> (Vec<system::Parameter>, Vec<Vec<u32>>) {
     let mut values: Vec<IndexSet<i64>> = vec![IndexSet::new(); problem.parameters.len()];
     let configurations = space
         .bound

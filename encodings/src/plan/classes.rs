@@ -58,7 +58,11 @@ impl<'a> Classifier<'a> {
         let threads = without_dominated(threads);
         for (what, count, limit) in [
             ("different elements of a unit", threads.len(), MAX_THREADS),
-            ("items an element runs in a phase", threads.iter().map(Vec::len).max().unwrap_or(0), MAX_ITEMS),
+            (
+                "items an element runs in a phase",
+                threads.iter().map(Vec::len).max().unwrap_or(0),
+                MAX_ITEMS,
+            ),
         ] {
             if count > limit {
                 return Err(PlanError::TooManyClasses { what, count, limit });

@@ -128,7 +128,9 @@ pub enum PlanError {
     #[error(transparent)]
     Model(#[from] ModelError),
     /// Work depends on `gid` or `group`, so groups differ.
-    #[error("{at}: work differs between groups, which the encodings do not cover yet; use --strategy enumerate")]
+    #[error(
+        "{at}: work differs between groups, which the encodings do not cover yet; use --strategy enumerate"
+    )]
     GroupsDiffer {
         /// The statement.
         at: String,
@@ -137,7 +139,9 @@ pub enum PlanError {
     #[error("platform.warps: open schedules are not encoded yet; use --strategy enumerate")]
     OpenSchedule,
     /// Sorting work items into classes would take too long.
-    #[error("more than {limit} work items to sort into classes; narrow the space or use --strategy enumerate")]
+    #[error(
+        "more than {limit} work items to sort into classes; narrow the space or use --strategy enumerate"
+    )]
     TooManyItems {
         /// The limit.
         limit: u64,
@@ -175,7 +179,13 @@ impl Plan {
 
     /// The value of an amount; `None` if it is not reached there.
     #[must_use]
-    pub fn value(&self, id: AmountId, configuration: usize, thread: usize, item: usize) -> Option<i64> {
+    pub fn value(
+        &self,
+        id: AmountId,
+        configuration: usize,
+        thread: usize,
+        item: usize,
+    ) -> Option<i64> {
         match &self.amounts[id.0].values {
             Values::Uniform(v) => v[configuration],
             Values::PerItem(v) => v[(configuration * self.threads + thread) * self.items + item],
@@ -196,11 +206,8 @@ pub fn has_barrier(code: &[Op]) -> bool {
         Op::Barrier { .. } => true,
         Op::Repeat { body, .. } => has_barrier(body),
         Op::If { then, otherwise, .. } => has_barrier(then) || has_barrier(otherwise),
-        Op::Work { .. }
-        | Op::Until(_)
-        | Op::Mark
-        | Op::Global(_)
-        | Op::Pause(_)
-        | Op::Jump(_) => false,
+        Op::Work { .. } | Op::Until(_) | Op::Mark | Op::Global(_) | Op::Pause(_) | Op::Jump(_) => {
+            false
+        }
     })
 }

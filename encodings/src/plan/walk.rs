@@ -17,13 +17,28 @@ pub(crate) type Signature = Vec<Option<i64>>;
 #[derive(Debug, Clone)]
 pub(crate) enum Step {
     /// Ticks of work: the amount times the price.
-    Work { number: usize, access: Access },
-    Until { number: usize },
+    Work {
+        number: usize,
+        access: Access,
+    },
+    Until {
+        number: usize,
+    },
     Mark,
     Barrier,
-    Repeat { number: usize, body: Vec<Step>, barrier: bool },
+    Repeat {
+        number: usize,
+        body: Vec<Step>,
+        barrier: bool,
+    },
     /// `other` is the number of "some item takes the other side" when items run as warps.
-    If { number: usize, other: usize, then: Vec<Step>, otherwise: Vec<Step>, barrier: bool },
+    If {
+        number: usize,
+        other: usize,
+        then: Vec<Step>,
+        otherwise: Vec<Step>,
+        barrier: bool,
+    },
 }
 
 /// A kernel with its expressions numbered.
@@ -60,10 +75,7 @@ fn number(
         };
         steps.push(match &s.kind {
             StmtKind::Access { access, amount } => {
-                Step::Work {
-                    number: add(&in_ticks(price(*access), amount), all),
-                    access: *access,
-                }
+                Step::Work { number: add(&in_ticks(price(*access), amount), all), access: *access }
             }
             StmtKind::Until(e) => Step::Until { number: add(e, all) },
             StmtKind::Mark => Step::Mark,

@@ -191,9 +191,8 @@ impl<'a> Encoder<'a> {
     fn same_dispatcher(&mut self, l: usize, m: usize) -> Ex {
         let dispatchers = usize::try_from(self.lanes.warps.dispatchers).unwrap_or(usize::MAX);
         let name = format!("warps_{l}_{m}_on_one_dispatcher");
-        let same = self.frozen(&name, |_, warps| {
-            (l % warps) % dispatchers == (m % warps) % dispatchers
-        });
+        let same =
+            self.frozen(&name, |_, warps| (l % warps) % dispatchers == (m % warps) % dispatchers);
         let unit = self.same_unit(l, m);
         self.system().and(&[same, unit])
     }
@@ -358,8 +357,14 @@ impl<'a> Encoder<'a> {
     /// ones in a unit the first.
     fn constrain_places(&mut self, placing: Ex, free: &[Ex]) {
         let each = self.places_per_unit();
-        let picks: Vec<Ex> =
-            self.place.iter().map(|p| p.1).collect::<Vec<_>>().into_iter().map(|c| self.picks(c)).collect();
+        let picks: Vec<Ex> = self
+            .place
+            .iter()
+            .map(|p| p.1)
+            .collect::<Vec<_>>()
+            .into_iter()
+            .map(|c| self.picks(c))
+            .collect();
         let some = self.system().or(&picks);
         let idle = self.system().not(placing);
         let some = self.system().or(&[idle, some]);
@@ -371,11 +376,8 @@ impl<'a> Encoder<'a> {
                 let other = self.expr(self.place[j].0);
                 let as_long = self.system().le(since, other);
                 let longer = self.system().le(other, since);
-                let behind = if j < k && j / each == k / each {
-                    self.system().not(longer)
-                } else {
-                    as_long
-                };
+                let behind =
+                    if j < k && j / each == k / each { self.system().not(longer) } else { as_long };
                 let taken = self.system().not(free[j]);
                 all.push(self.system().or(&[taken, behind]));
                 let both = self.system().and(&[picks[k], picks[j]]);
@@ -432,7 +434,14 @@ impl<'a> Encoder<'a> {
     /// For each lane whether it is started in this step. Started lanes were ready and get in each
     /// other's way nowhere, and no ready lane is left that could be started too.
     fn starts(&mut self, phase: &Phase, now: Ex) -> Vec<Ex> {
-        let picks: Vec<Ex> = self.lane.iter().map(|l| l.start).collect::<Vec<_>>().into_iter().map(|c| self.picks(c)).collect();
+        let picks: Vec<Ex> = self
+            .lane
+            .iter()
+            .map(|l| l.start)
+            .collect::<Vec<_>>()
+            .into_iter()
+            .map(|c| self.picks(c))
+            .collect();
         let global: Vec<Ex> = (0..self.lane.len()).map(|l| self.segment(l).1).collect();
         for l in 0..self.lane.len() {
             let allowed = self.system().and(&[phase.starting, phase.ready[l]]);
@@ -558,8 +567,14 @@ impl<'a> Encoder<'a> {
         let (no, zero) = (self.system().bool(false), self.int(0));
         let start = self.int(self.lanes.group_start);
         let start = self.system().add(now, start);
-        let picks: Vec<Ex> =
-            self.place.iter().map(|p| p.1).collect::<Vec<_>>().into_iter().map(|c| self.picks(c)).collect();
+        let picks: Vec<Ex> = self
+            .place
+            .iter()
+            .map(|p| p.1)
+            .collect::<Vec<_>>()
+            .into_iter()
+            .map(|c| self.picks(c))
+            .collect();
         for g in 0..self.group.len() {
             let taking = self.system().and(&[phase.placing, phase.next[g]]);
             for k in 0..self.place.len() {
@@ -650,6 +665,7 @@ impl<'a> Encoder<'a> {
             start: self.lane.iter().map(|l| l.start).collect(),
             place: self.place.iter().map(|p| p.1).collect(),
             places_per_unit,
+            finish: self.lanes.finish.clone(),
             warps_per_group: self.lanes.shape.iter().map(|(_, w)| *w).collect(),
             system: self.control.system,
         }

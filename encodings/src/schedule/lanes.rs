@@ -152,7 +152,9 @@ fn operations(steps: &[Step], barrier: i64) -> Vec<Op> {
     let mut code = Vec::new();
     for step in steps {
         match step {
-            Step::Work { number, access: Access::Global } => code.push(Op::Global(AmountId(*number))),
+            Step::Work { number, access: Access::Global } => {
+                code.push(Op::Global(AmountId(*number)))
+            }
             Step::Work { number, .. } => {
                 code.push(Op::Work { amount: AmountId(*number), times: None });
             }
@@ -164,10 +166,9 @@ fn operations(steps: &[Step], barrier: i64) -> Vec<Op> {
                     code.push(Op::Pause(barrier));
                 }
             }
-            Step::Repeat { number, body, .. } => code.push(Op::Repeat {
-                count: AmountId(*number),
-                body: operations(body, barrier),
-            }),
+            Step::Repeat { number, body, .. } => {
+                code.push(Op::Repeat { count: AmountId(*number), body: operations(body, barrier) })
+            }
             Step::If { number, other, then, otherwise, .. } => {
                 for (condition, side) in [(number, then), (other, otherwise)] {
                     code.push(Op::If {
@@ -281,9 +282,7 @@ impl Lanes {
             one_place,
             self.group_start.saturating_add(longest_group),
             self.group_start.saturating_add(shared(dispatcher, self.warps.dispatchers)),
-            self.warps
-                .memory_slots
-                .map_or(0, |m| self.group_start.saturating_add(shared(slot, m))),
+            self.warps.memory_slots.map_or(0, |m| self.group_start.saturating_add(shared(slot, m))),
         ];
         let busiest = busiest.into_iter().max().unwrap_or(0);
         self.kernel_launch.saturating_add(busiest).saturating_add(self.finish[c])

@@ -42,6 +42,9 @@ pub struct Schedule {
     /// For each configuration the warps in a group: lane `l` is warp `l % warps` of group
     /// `l / warps`.
     pub warps_per_group: Vec<usize>,
+    /// For each configuration the ticks of the finish program, which the cost holds from the start:
+    /// the clock is the cost less these.
+    pub finish: Vec<i64>,
 }
 
 /// The warps of the given configurations (indices into the space).

@@ -123,9 +123,9 @@ impl Analysis<MaxPlus> for Numbers {
         let known = |id: &Id| &egraph[*id].data;
         match node {
             MaxPlus::Num(v) => Known::constant(i128::from(*v)),
-            MaxPlus::Sym(s) => {
-                egraph.analysis.symbols.get(s).map_or_else(Known::default, |v| Known::of(v.iter().map(|v| i128::from(*v)).collect()))
-            }
+            MaxPlus::Sym(s) => egraph.analysis.symbols.get(s).map_or_else(Known::default, |v| {
+                Known::of(v.iter().map(|v| i128::from(*v)).collect())
+            }),
             MaxPlus::Add([a, b]) => known(a).combine(known(b), i128::checked_add),
             MaxPlus::Mul([a, b]) => known(a).combine(known(b), i128::checked_mul),
             MaxPlus::Max([a, b]) => known(a).combine(known(b), |x, y| Some(x.max(y))),

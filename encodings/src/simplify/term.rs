@@ -102,10 +102,7 @@ pub struct Proof {
 /// Closes a term as [`close`] does, and has egg explain each step. Explanations are slow to make:
 /// this serves to check the rules.
 #[must_use]
-pub fn explain(
-    term: &Term,
-    values: &mut dyn FnMut(&Scalar) -> Arc<Vec<i64>>,
-) -> Option<Proof> {
+pub fn explain(term: &Term, values: &mut dyn FnMut(&Scalar) -> Arc<Vec<i64>>) -> Option<Proof> {
     let (program, names) = written(term);
     let numbers = known(&names, values);
     let explained = |expr: &RecExpr<MaxPlus>, limits, rules: &[egg::Rewrite<MaxPlus, Numbers>]| {
@@ -222,7 +219,8 @@ fn fold(mut ids: Vec<Id>, out: &mut RecExpr<MaxPlus>, node: fn([Id; 2]) -> MaxPl
 }
 
 fn write_scalar(scalar: &Scalar, out: &mut RecExpr<MaxPlus>, names: &mut Names) -> Id {
-    let mut two = |a: &Scalar, b: &Scalar| [write_scalar(a, out, names), write_scalar(b, out, names)];
+    let mut two =
+        |a: &Scalar, b: &Scalar| [write_scalar(a, out, names), write_scalar(b, out, names)];
     let node = match scalar {
         Scalar::Never => MaxPlus::Never,
         Scalar::Int(v) => MaxPlus::Num(*v),

@@ -164,7 +164,8 @@ impl Shaper<'_> {
                     }
                 },
                 Op::If { condition, then, otherwise } => {
-                    let side = if self.value(*condition, 0, 0) == Some(0) { otherwise } else { then };
+                    let side =
+                        if self.value(*condition, 0, 0) == Some(0) { otherwise } else { then };
                     self.pieces(side).into_iter().for_each(|p| add(&mut pieces, p));
                 }
                 Op::Work { .. }

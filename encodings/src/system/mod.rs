@@ -202,7 +202,11 @@ impl System {
     }
 
     fn roots(&self) -> impl Iterator<Item = Ex> + '_ {
-        self.states.iter().flat_map(|s| [s.init, s.next]).chain([self.goal, self.cost, self.constraint])
+        self.states.iter().flat_map(|s| [s.init, s.next]).chain([
+            self.goal,
+            self.cost,
+            self.constraint,
+        ])
     }
 }
 
@@ -221,11 +225,7 @@ fn mark_operands(nodes: &[Node], i: usize, live: &mut [bool]) {
 /// Calls `visit` for each operand of a node.
 pub fn operands(node: &Node, visit: &mut impl FnMut(Ex)) {
     match node {
-        Node::Int(_)
-        | Node::Bool(_)
-        | Node::State(_)
-        | Node::Table(_)
-        | Node::Choice(_) => {}
+        Node::Int(_) | Node::Bool(_) | Node::State(_) | Node::Table(_) | Node::Choice(_) => {}
         Node::Not(a) => visit(*a),
         Node::Add(a, b) | Node::Mul(a, b) | Node::Max(a, b) | Node::Eq(a, b) | Node::Le(a, b) => {
             visit(*a);

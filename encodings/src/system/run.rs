@@ -34,8 +34,7 @@ pub enum RunError {
 /// If a value overflows or the limit is hit.
 pub fn run(system: &System, configuration: usize, limit: usize) -> Result<Run, RunError> {
     let chosen = &system.configurations[configuration];
-    let tables: Vec<i64> =
-        system.tables.iter().map(|t| t.value(chosen).unwrap_or(0)).collect();
+    let tables: Vec<i64> = system.tables.iter().map(|t| t.value(chosen).unwrap_or(0)).collect();
     let live = system.live();
     let mut values = vec![0i64; system.nodes().len()];
     let mut states = vec![0i64; system.states.len()];

@@ -173,7 +173,8 @@ fn over(names: &[&'static str]) -> BoxedStrategy<String> {
 
 /// An expression that differs between items, from 0 to about 8.
 fn of_item() -> BoxedStrategy<String> {
-    let plain = ["lid", "lid % 2", "lid % 3 + 1", "(lid * A) % 4", "max(0, B - lid)", "WG - 1 - lid"];
+    let plain =
+        ["lid", "lid % 2", "lid % 3 + 1", "(lid * A) % 4", "max(0, B - lid)", "WG - 1 - lid"];
     prop_oneof![
         3 => select(plain.to_vec()).prop_map(str::to_owned),
         1 => uniform().prop_map(|e| format!("{e} if lid == 0 else 1")),

@@ -30,10 +30,7 @@ pub(crate) fn run(task: &Task<'_>) -> Result<(), SolveError> {
                 })
             })
             .collect();
-        runners
-            .into_iter()
-            .map(|r| r.join().unwrap_or(Err(SolveError::Panicked)))
-            .collect()
+        runners.into_iter().map(|r| r.join().unwrap_or(Err(SolveError::Panicked))).collect()
     });
     // One closed bracket is enough; an error counts only if nobody got there.
     if task.bracket.closed() && !failed.load(Ordering::Relaxed) {
