@@ -30,7 +30,7 @@ test: setup ## all checks: format, lints, tests, doc tests, documentation
 	cargo clippy --workspace --all-targets $(FLAGS) -- -D warnings
 	cargo test --workspace $(FLAGS)
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps $(FLAGS)
-#	TICKBOUND_FUZZ_SECONDS=60 cargo test $(FLAGS) --test fuzz
+	TICKBOUND_FUZZ_SECONDS=60 cargo test $(FLAGS) --test fuzz
 
 test-long: setup ## also the tests that are too slow for every day (marked #[ignore])
 	cargo test --release --workspace --lib --bins --tests $(FLAGS) -- --include-ignored

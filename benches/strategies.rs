@@ -1,69 +1,83 @@
 //! Whole searches, strategy by strategy, over growing sizes.
 //!
 //! `bisect-fresh` is the papers' repeated bisection: from 0 and the time of one configuration, a new
-//! solver for every question. `bisect-same-start` starts from there too but keeps its solver, so the
-//! two differ in nothing else; all the others use lower bounds, probes and cuts.
+//! solver for every question. `optimize`, `descend`, `ascend` and `bisect` start from there too, but
+//! keep their solver, so `bisect` and `bisect-fresh` differ in nothing else. `default` is the race
+//! with lower bounds, probes and cuts; where the bounds meet, it only has to confirm. `enumerate`
+//! simulates what the bounds leave over.
 
 mod common;
 
 use std::hint::black_box;
 use std::time::Duration;
 
-use common::{name, problem, search, with};
+use common::{name, problem, search, two_halves, with};
 use criterion::measurement::WallTime;
-use criterion::{BenchmarkGroup, BenchmarkId, Criterion, criterion_group, criterion_main};
+use criterion::{BenchmarkGroup, BenchmarkId, Criterion, SamplingMode};
+use criterion::{criterion_group, criterion_main};
 use tickbound::solve::result::Status;
 use tickbound::solve::{Encoding, Options, Strategy};
+use tickbound_encodings::model::Problem;
 
-const STRATEGIES: [(&str, Strategy); 6] = [
+/// Strategies from the papers' start, and their names.
+const SAME_START: [(&str, Strategy); 5] = [
     ("optimize", Strategy::Optimize),
     ("descend", Strategy::Descend),
     ("ascend", Strategy::Ascend),
     ("bisect", Strategy::Bisect),
-    ("enumerate", Strategy::Enumerate),
-    ("race", Strategy::Race),
+    ("bisect-fresh", Strategy::BisectFresh),
 ];
 
-/// File, name and value of the input, encoding, and whether searches without bounds end soon.
-const PROBLEMS: [(&str, &str, i64, Encoding, bool); 12] = [
-    ("abstract.json", "size", 8, Encoding::Event, true),
-    ("abstract.json", "size", 16, Encoding::Event, false),
-    ("minimum.json", "size", 16, Encoding::Event, true),
-    ("minimum.json", "size", 64, Encoding::Event, true),
-    ("minimum.json", "size", 256, Encoding::Event, false),
-    ("abstract.json", "size", 8, Encoding::Summary, true),
-    ("abstract.json", "size", 128, Encoding::Summary, true),
-    ("abstract.json", "size", 1024, Encoding::Summary, true),
-    ("minimum.json", "size", 16, Encoding::Summary, true),
-    ("minimum.json", "size", 1024, Encoding::Summary, true),
-    ("matmul.json", "n", 256, Encoding::Summary, true),
-    ("matmul.json", "n", 1024, Encoding::Summary, true),
-];
+type Group<'c> = BenchmarkGroup<'c, WallTime>;
 
-fn strategies(c: &mut Criterion) {
-    for (file, input, value, encoding, blind) in PROBLEMS {
-        let problem = problem(file, &[(input, value)]);
-        let kernel = file.trim_end_matches(".json");
-        let mut group = c.benchmark_group(format!("{kernel}-{}", name(encoding)));
-        let bench = |group: &mut BenchmarkGroup<'_, WallTime>, name: &str, options: Options| {
-            group.bench_function(BenchmarkId::new(name, value), |b| {
-                b.iter(|| {
-                    let result = search(&problem, &options).expect("a result");
-                    assert_eq!(result.status, Status::Optimal);
-                    black_box(result)
-                });
-            });
-        };
-        for (name, strategy) in STRATEGIES {
-            bench(&mut group, name, with(encoding, strategy));
+fn bench(group: &mut Group<'_>, name: &str, size: i64, problem: &Problem, options: &Options) {
+    group.bench_function(BenchmarkId::new(name, size), |b| {
+        b.iter(|| {
+            let result = search(problem, options).expect("a result");
+            assert_eq!(result.status, Status::Optimal);
+            black_box(result)
+        });
+    });
+}
+
+/// `sizes` are solved by all strategies, `large` by those with bounds alone.
+fn strategies(
+    c: &mut Criterion,
+    (kernel, encoding): (&str, Encoding),
+    problem: impl Fn(i64) -> Problem,
+    sizes: &[i64],
+    large: &[i64],
+) {
+    let mut group = c.benchmark_group(format!("{kernel}-{}", name(encoding)));
+    group.sampling_mode(SamplingMode::Flat);
+    for size in sizes.iter().chain(large) {
+        let problem = problem(*size);
+        let mut run = |name, options| bench(&mut group, name, *size, &problem, &options);
+        run("default", with(encoding, Strategy::Race));
+        run("enumerate", with(encoding, Strategy::Enumerate));
+        for (name, strategy) in SAME_START.into_iter().filter(|_| !large.contains(size)) {
+            run(name, Options { bounds: false, ..with(encoding, strategy) });
         }
-        if blind {
-            bench(&mut group, "bisect-fresh", with(encoding, Strategy::BisectFresh));
-            let same_start = Options { bounds: false, ..with(encoding, Strategy::Bisect) };
-            bench(&mut group, "bisect-same-start", same_start);
-        }
-        group.finish();
     }
+    group.finish();
+}
+
+fn on_events(c: &mut Criterion) {
+    let of = |kernel| (kernel, Encoding::Event);
+    let abstract_kernel = |size| problem("abstract.json", &[("size", size)]);
+    let minimum = |size| problem("minimum.json", &[("size", size)]);
+    strategies(c, of("abstract"), abstract_kernel, &[8], &[16]);
+    strategies(c, of("minimum"), minimum, &[16, 64], &[256]);
+    strategies(c, of("two-halves"), two_halves, &[16], &[32]);
+}
+
+fn on_summaries(c: &mut Criterion) {
+    let of = |kernel| (kernel, Encoding::Summary);
+    let abstract_kernel = |size| problem("abstract.json", &[("size", size)]);
+    let matmul = |n| problem("matmul.json", &[("n", n)]);
+    strategies(c, of("abstract"), abstract_kernel, &[8, 1024], &[1 << 30]);
+    strategies(c, of("two-halves"), two_halves, &[16, 1024], &[]);
+    strategies(c, of("matmul"), matmul, &[64, 256], &[1024]);
 }
 
 criterion_group! {
@@ -71,7 +85,7 @@ criterion_group! {
     config = Criterion::default()
         .sample_size(10)
         .warm_up_time(Duration::from_millis(100))
-        .measurement_time(Duration::from_millis(500));
-    targets = strategies
+        .measurement_time(Duration::from_millis(400));
+    targets = on_events, on_summaries
 }
 criterion_main!(benches);

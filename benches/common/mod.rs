@@ -29,6 +29,22 @@ pub fn problem(file: &str, inputs: &[(&str, i64)]) -> Problem {
     Problem::from_json(&text, &inputs, &platforms::find).unwrap_or_else(|e| panic!("{file}: {e}"))
 }
 
+/// A kernel whose odd and even items take turns, so that each waits for the other. Lower bounds
+/// know nothing of waiting, so here the search has to close a gap.
+pub fn two_halves(size: i64) -> Problem {
+    let text = r#"{ "name": "two halves", "inputs": { "size": 64 },
+      "platform": { "units_per_device": 3, "elements_per_unit": 4, "global_access": 20,
+                    "group_start": 15, "barrier": 2 },
+      "parameters": { "WG": "powers_of_two(2, 16)", "tile": "powers_of_two(2, 16)" },
+      "launch": { "global_size": "size", "local_size": "WG" },
+      "kernel": [ { "repeat": "size / tile", "body": [
+        { "global": "ceil_div(tile, WG)" }, "barrier",
+        { "if": "lid % 2 == 1", "then": [ { "compute": "tile" } ] }, "barrier",
+        { "if": "lid % 2 == 0", "then": [ { "compute": "tile + 1" } ] }, "barrier" ] } ] }"#;
+    let inputs = IndexMap::from([("size".to_owned(), size)]);
+    Problem::from_json(text, &inputs, &platforms::find).unwrap_or_else(|e| panic!("{e}"))
+}
+
 /// The name of an encoding on the command line.
 pub fn name(encoding: Encoding) -> &'static str {
     match encoding {

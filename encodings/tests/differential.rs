@@ -247,6 +247,16 @@ fn equal_waits_for_different_marks() {
         { "work": "1 - lid" }])));
 }
 
+/// The graph of points had an exit for every way from one point to the next: 2^40 of them here.
+#[test]
+fn many_branches_in_which_no_time_passes() {
+    let odd = json!({ "if": "lid % 2", "then": ["mark"], "else": [] });
+    let mut kernel = vec![json!({ "work": "lid" })];
+    kernel.extend(std::iter::repeat_n(odd, 40));
+    kernel.push(json!({ "until": 3 }));
+    agrees(&twice(json!(kernel)));
+}
+
 #[test]
 #[ignore = "takes many minutes"]
 fn encodings_agree_with_the_simulator_for_long_under_opencl() {

@@ -12,6 +12,9 @@ use std::collections::HashMap;
 use tickbound_encodings::system::{Ex, Node, Sort, System, TableId};
 use z3::ast::{Bool, Int};
 
+/// Rows of a table: value indices of its parameters, and the value.
+type Rows = BTreeMap<Vec<u32>, i64>;
+
 /// A composite of tables is tabulated anew if it has no more rows than this.
 const MAX_ROWS: usize = 128;
 /// Composites are tabulated only if the space has no more configurations than this.
@@ -311,9 +314,8 @@ impl<'s> Unrolled<'s> {
             Some(self.system.rows(&small?))
         };
         let (left, right) = (rows(a), rows(b));
-        let count = |r: &Option<(Vec<usize>, BTreeMap<Vec<u32>, i64>)>| {
-            r.as_ref().map_or(usize::MAX, |(_, rows)| rows.len())
-        };
+        let count =
+            |r: &Option<(Vec<usize>, Rows)>| r.as_ref().map_or(usize::MAX, |(_, rows)| rows.len());
         let (few, other) = if count(&left) <= count(&right) { (left, b) } else { (right, a) };
         let other = at(&self.frozen, *other).int();
         match few {
@@ -334,7 +336,7 @@ impl<'s> Unrolled<'s> {
         value
     }
 
-    fn choice(&self, support: &[usize], rows: &BTreeMap<Vec<u32>, i64>, truth: bool) -> Value {
+    fn choice(&self, support: &[usize], rows: &Rows, truth: bool) -> Value {
         let mut distinct = rows.values();
         let first = distinct.next().copied().unwrap_or(0);
         if distinct.all(|v| *v == first) {
@@ -358,16 +360,11 @@ impl<'s> Unrolled<'s> {
     }
 
     /// A choice between the rows, nested parameter by parameter.
-    fn choose_int(
-        &self,
-        support: &[usize],
-        rows: &BTreeMap<Vec<u32>, i64>,
-        term: &dyn Fn(i64) -> Int,
-    ) -> Int {
+    fn choose_int(&self, support: &[usize], rows: &Rows, term: &dyn Fn(i64) -> Int) -> Int {
         let Some((first, rest)) = support.split_first() else {
             return term(rows.values().next().copied().unwrap_or(0));
         };
-        let mut by_value: BTreeMap<u32, BTreeMap<Vec<u32>, i64>> = BTreeMap::new();
+        let mut by_value: BTreeMap<u32, Rows> = BTreeMap::new();
         for (key, value) in rows {
             by_value.entry(key[0]).or_default().insert(key[1..].to_vec(), *value);
         }

@@ -28,7 +28,8 @@ pub(crate) enum PointKind {
     Jump(Box<Jump>),
     /// Waits for all threads. Point 0 is a barrier of price 0 where everything begins.
     Barrier { price: i64, solo: bool },
-    /// Takes no time; keeps loops without time from closing in a single step.
+    /// Takes no time; keeps loops without time from closing in a single step, and the number of
+    /// ways from one point to the next small.
     Nop,
     /// The end of the program.
     End,
@@ -72,6 +73,9 @@ pub(crate) struct Flow {
     /// Number of loop counters.
     pub counters: usize,
 }
+
+/// Most ways through branches that meet no point; each is an exit of its own.
+const MAX_WAYS: usize = 16;
 
 enum Instruction {
     Point(usize),
@@ -139,24 +143,47 @@ impl Assembler {
         self.kinds.push(kind);
     }
 
-    fn sequence(&mut self, code: &[Op]) {
+    /// Returns how many ways there are through the code that meet no point.
+    fn sequence(&mut self, code: &[Op]) -> usize {
+        // All the way, and since the last place where every way met a point.
+        let (mut through, mut since) = (1, 1);
         for op in code {
-            match op {
-                Op::Work { amount, times } => {
-                    self.point(PointKind::Work { amount: *amount, times: *times });
-                }
-                Op::Until(amount) => self.point(PointKind::Until(*amount)),
-                Op::Global(amount) => self.point(PointKind::Global(*amount)),
-                Op::Pause(ticks) => self.point(PointKind::Pause(*ticks)),
-                Op::Jump(jump) => self.point(PointKind::Jump(jump.clone())),
-                Op::Mark => self.program.push(Instruction::Mark),
-                Op::Barrier { price, solo } => {
-                    self.point(PointKind::Barrier { price: *price, solo: *solo });
-                }
-                Op::Repeat { count, body } => self.repeat(*count, body),
-                Op::If { condition, then, otherwise } => self.branch(*condition, then, otherwise),
+            let ways = self.operation(op);
+            (through, since) = (through * ways, if ways == 0 { 1 } else { since * ways });
+            if since > MAX_WAYS {
+                self.point(PointKind::Nop);
+                (through, since) = (0, 1);
             }
         }
+        through
+    }
+
+    /// Returns as [`Assembler::sequence`] does.
+    fn operation(&mut self, op: &Op) -> usize {
+        match op {
+            Op::Work { amount, times } => {
+                self.point(PointKind::Work { amount: *amount, times: *times });
+            }
+            Op::Until(amount) => self.point(PointKind::Until(*amount)),
+            Op::Global(amount) => self.point(PointKind::Global(*amount)),
+            Op::Pause(ticks) => self.point(PointKind::Pause(*ticks)),
+            Op::Jump(jump) => self.point(PointKind::Jump(jump.clone())),
+            Op::Barrier { price, solo } => {
+                self.point(PointKind::Barrier { price: *price, solo: *solo });
+            }
+            Op::Mark => {
+                self.program.push(Instruction::Mark);
+                return 1;
+            }
+            Op::Repeat { count, body } => {
+                self.repeat(*count, body);
+                return 1;
+            }
+            Op::If { condition, then, otherwise } => {
+                return self.branch(*condition, then, otherwise);
+            }
+        }
+        0
     }
 
     fn repeat(&mut self, count: AmountId, body: &[Op]) {
@@ -164,8 +191,7 @@ impl Assembler {
         self.counters += 1;
         let enter = self.program.len();
         self.program.push(Instruction::Enter { counter, count, exit: 0 });
-        self.sequence(body);
-        if !meets_point(body) {
+        if self.sequence(body) > 0 {
             self.point(PointKind::Nop);
         }
         self.program.push(Instruction::Back { counter, body: enter + 1 });
@@ -173,30 +199,17 @@ impl Assembler {
         self.program[enter] = Instruction::Enter { counter, count, exit };
     }
 
-    fn branch(&mut self, condition: AmountId, then: &[Op], otherwise: &[Op]) {
+    fn branch(&mut self, condition: AmountId, then: &[Op], otherwise: &[Op]) -> usize {
         let test = self.program.len();
         self.program.push(Instruction::Go(0));
-        self.sequence(then);
+        let ways = self.sequence(then);
         let skip = self.program.len();
         self.program.push(Instruction::Go(0));
         self.program[test] = Instruction::Unless { condition, target: self.program.len() };
-        self.sequence(otherwise);
+        let others = self.sequence(otherwise);
         self.program[skip] = Instruction::Go(self.program.len());
+        ways + others
     }
-}
-
-/// True if every way through `code` meets a point.
-fn meets_point(code: &[Op]) -> bool {
-    code.iter().any(|op| match op {
-        Op::Work { .. }
-        | Op::Until(_)
-        | Op::Global(_)
-        | Op::Pause(_)
-        | Op::Jump(_)
-        | Op::Barrier { .. } => true,
-        Op::If { then, otherwise, .. } => meets_point(then) && meets_point(otherwise),
-        Op::Mark | Op::Repeat { .. } => false,
-    })
 }
 
 /// Follows every way from instruction `at` to the next point.

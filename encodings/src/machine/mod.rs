@@ -225,7 +225,7 @@ impl<'p> Control<'p> {
     /// that it is there. Barrier points follow the signals instead.
     pub fn moves(&mut self, t: usize, leave: &[Ex], signals: &Signals) -> Vec<Move> {
         let mut moves = Vec::new();
-        for p in 0..self.flow.points.len() {
+        for (p, left) in leave.iter().enumerate() {
             let exits = self.flow.points[p].exits.clone();
             let mut sources = Vec::new();
             if matches!(self.flow.points[p].kind, PointKind::Barrier { .. }) {
@@ -237,7 +237,7 @@ impl<'p> Control<'p> {
                     sources.push((next, View::Following));
                 }
             } else {
-                sources.push((leave[p], View::Present));
+                sources.push((*left, View::Present));
             }
             for (from, view) in sources {
                 moves.extend(exits.iter().map(|exit| self.along(t, from, exit, view)));

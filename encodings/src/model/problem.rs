@@ -146,10 +146,10 @@ impl Problem {
         let mut root = Field::new("", value).object()?;
         root.take("$schema");
         root.take("notes");
-        if let Some(version) = root.take("version") {
-            if version.integer()? != FORMAT_VERSION {
-                return Err(version.expected(&format!("{FORMAT_VERSION}, the only version so far")));
-            }
+        if let Some(version) = root.take("version")
+            && version.integer()? != FORMAT_VERSION
+        {
+            return Err(version.expected(&format!("{FORMAT_VERSION}, the only version so far")));
         }
         let name = root.take("name").map(|f| f.text().map(str::to_owned)).transpose()?;
         let profile = root.take("profile").map_or(Ok(Profile::OpenCl), |f| read_profile(&f))?;

@@ -210,7 +210,7 @@ impl Walker<'_> {
 
     /// Refuses signatures that disagree on a statement around a barrier.
     pub fn check_agreement(&self, signatures: &[&Signature]) -> Result<(), ModelError> {
-        fn around<'s>(steps: &'s [Step], out: &mut Vec<usize>) {
+        fn around(steps: &[Step], out: &mut Vec<usize>) {
             for step in steps {
                 match step {
                     Step::Repeat { number, body, barrier: true } => {

@@ -124,6 +124,12 @@ impl<'a> Encoder<'a> {
         self.system().choice_expr(choice)
     }
 
+    /// What this step picks for each place.
+    fn place_picks(&mut self) -> Vec<Ex> {
+        let places: Vec<ChoiceId> = self.place.iter().map(|p| p.1).collect();
+        places.into_iter().map(|c| self.picks(c)).collect()
+    }
+
     /// True if the time in a state is later than now.
     fn later(&mut self, state: StateId, now: Ex) -> Ex {
         let value = self.expr(state);
@@ -357,14 +363,7 @@ impl<'a> Encoder<'a> {
     /// ones in a unit the first.
     fn constrain_places(&mut self, placing: Ex, free: &[Ex]) {
         let each = self.places_per_unit();
-        let picks: Vec<Ex> = self
-            .place
-            .iter()
-            .map(|p| p.1)
-            .collect::<Vec<_>>()
-            .into_iter()
-            .map(|c| self.picks(c))
-            .collect();
+        let picks = self.place_picks();
         let some = self.system().or(&picks);
         let idle = self.system().not(placing);
         let some = self.system().or(&[idle, some]);
@@ -434,14 +433,8 @@ impl<'a> Encoder<'a> {
     /// For each lane whether it is started in this step. Started lanes were ready and get in each
     /// other's way nowhere, and no ready lane is left that could be started too.
     fn starts(&mut self, phase: &Phase, now: Ex) -> Vec<Ex> {
-        let picks: Vec<Ex> = self
-            .lane
-            .iter()
-            .map(|l| l.start)
-            .collect::<Vec<_>>()
-            .into_iter()
-            .map(|c| self.picks(c))
-            .collect();
+        let starts: Vec<ChoiceId> = self.lane.iter().map(|l| l.start).collect();
+        let picks: Vec<Ex> = starts.into_iter().map(|c| self.picks(c)).collect();
         let global: Vec<Ex> = (0..self.lane.len()).map(|l| self.segment(l).1).collect();
         for l in 0..self.lane.len() {
             let allowed = self.system().and(&[phase.starting, phase.ready[l]]);
@@ -567,20 +560,13 @@ impl<'a> Encoder<'a> {
         let (no, zero) = (self.system().bool(false), self.int(0));
         let start = self.int(self.lanes.group_start);
         let start = self.system().add(now, start);
-        let picks: Vec<Ex> = self
-            .place
-            .iter()
-            .map(|p| p.1)
-            .collect::<Vec<_>>()
-            .into_iter()
-            .map(|c| self.picks(c))
-            .collect();
-        for g in 0..self.group.len() {
+        let picks = self.place_picks();
+        for (g, finished) in finishing.iter().enumerate() {
             let taking = self.system().and(&[phase.placing, phase.next[g]]);
-            for k in 0..self.place.len() {
+            for (k, pick) in picks.iter().enumerate() {
                 let state = self.group[g].place[k];
                 let old = self.expr(state);
-                let new = self.system().and(&[taking, picks[k]]);
+                let new = self.system().and(&[taking, *pick]);
                 let next = self.system().or(&[old, new]);
                 self.system().define(state, no, next);
             }
@@ -589,7 +575,7 @@ impl<'a> Encoder<'a> {
             let next = self.system().ite(taking, start, old);
             self.system().define(starts, zero, next);
             let old = self.expr(left);
-            let next = self.system().or(&[old, finishing[g]]);
+            let next = self.system().or(&[old, *finished]);
             self.system().define(left, no, next);
         }
         let launch = self.int(self.lanes.kernel_launch);
