@@ -138,10 +138,10 @@ fn try_text(text: &str) {
     match parse_domain(text) {
         Err(e) => one_line(&ModelError::new("here", e.to_string(), "")),
         Ok(domain) => {
-            if let Ok(domain) = domain.resolve(&mut |name| Some(name.len() % 2)) {
-                if let Err(e) = domain.values(&[3, 0]) {
-                    one_line(&e);
-                }
+            if let Ok(domain) = domain.resolve(&mut |name| Some(name.len() % 2))
+                && let Err(e) = domain.values(&[3, 0])
+            {
+                one_line(&e);
             }
         }
     }
