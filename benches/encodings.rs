@@ -1,5 +1,6 @@
-//! The encodings over growing sizes of the published abstract kernel: how large the formulas are,
-//! how long it takes to make them, and how long Z3 takes to refute one tick less than the least time.
+//! The encodings over growing sizes of the published abstract kernel, and the summary of an unrolled
+//! reduction with many shapes: how large the formulas are, how long it takes to make them, and how
+//! long Z3 takes to refute one tick less than the least time.
 //!
 //! `summary-unshrunk` is the summary with its terms closed but not made smaller by egg.
 
@@ -15,79 +16,78 @@ use tickbound::solve::Encoding;
 use tickbound_encodings::summary;
 use tickbound_encodings::system::System;
 
-const LARGEST: i64 = 1 << 30;
+/// A file of examples/problems and its size.
+type Case = (&'static str, i64);
 
-fn prepared(size: i64) -> Prepared {
-    Prepared::new(&problem("abstract.json", &[("size", size)]))
+fn prepared((kernel, size): Case) -> Prepared {
+    Prepared::new(&problem(&format!("{kernel}.json"), &[("size", size)]))
 }
 
 fn unshrunk(prepared: &Prepared) -> System {
     summary::encode_with(&prepared.plan, summary::Options { shrink: false }).0
 }
 
-/// States, steps and size of every formula that is timed below.
-fn print_sizes() {
-    let mut table = Table::new(["encoding", "size", "states", "nodes", "steps", "variables"]);
-    let mut push = |name: &str, size: i64, prepared: &Prepared, system: &System| {
-        let steps = prepared.steps(system).expect("few steps");
-        let (states, nodes) = (system.states.len(), system.live().len());
-        let variables = prepared.variables(system, steps);
-        let numbers = [states, nodes, steps, variables].map(|n| n.to_string());
-        let [states, nodes, steps, variables] = numbers;
-        table.push([name.to_owned(), size.to_string(), states, nodes, steps, variables]);
-    };
+/// What each encoding solves in a fraction of a second.
+fn cases(encoding: Encoding) -> &'static [Case] {
+    match encoding {
+        Encoding::Tick => &[("abstract", 8)],
+        Encoding::Event => &[("abstract", 8), ("abstract", 16)],
+        Encoding::Summary => &[
+            ("abstract", 8),
+            ("abstract", 64),
+            ("abstract", 1024),
+            ("abstract", 1 << 30),
+            ("reduction-h200", 1 << 20),
+        ],
+    }
+}
+
+/// Calls `visit` with every case, what is prepared for it, and how its encodings are made.
+fn each(mut visit: impl FnMut(Case, &str, &Prepared, &dyn Fn() -> System)) {
     for encoding in ENCODINGS {
-        for size in sizes(encoding) {
-            let prepared = prepared(*size);
-            push(name(encoding), *size, &prepared, &prepared.encode(encoding));
+        for case in cases(encoding) {
+            let prepared = prepared(*case);
+            visit(*case, name(encoding), &prepared, &|| prepared.encode(encoding));
             if encoding == Encoding::Summary {
-                push("summary-unshrunk", *size, &prepared, &unshrunk(&prepared));
+                visit(*case, "summary-unshrunk", &prepared, &|| unshrunk(&prepared));
             }
         }
     }
-    println!("{table}\n");
 }
 
-/// Sizes that each encoding solves in a fraction of a second.
-fn sizes(encoding: Encoding) -> &'static [i64] {
-    match encoding {
-        Encoding::Tick => &[8],
-        Encoding::Event => &[8, 16],
-        Encoding::Summary => &[8, 64, 1024, LARGEST],
-    }
+/// States, steps and size of every formula that is timed below.
+fn print_sizes() {
+    let header = ["encoding", "kernel", "size", "states", "nodes", "steps", "variables"];
+    let mut table = Table::new(header);
+    each(|(kernel, size), encoding, prepared, encode| {
+        let system = encode();
+        let steps = prepared.steps(&system).expect("few steps");
+        let variables = prepared.variables(&system, steps);
+        let numbers = [system.states.len(), system.live().len(), steps, variables];
+        let names = [encoding.to_owned(), kernel.to_owned(), size.to_string()];
+        table.push(names.into_iter().chain(numbers.map(|n| n.to_string())));
+    });
+    println!("{table}\n");
 }
 
 fn encode(c: &mut Criterion) {
     print_sizes();
     let mut group = c.benchmark_group("encode");
-    for size in [8, 64, 1024] {
-        let prepared = prepared(size);
-        for encoding in ENCODINGS {
-            let id = BenchmarkId::new(name(encoding), size);
-            group.bench_function(id, |b| b.iter(|| black_box(prepared.encode(encoding))));
-        }
-        let id = BenchmarkId::new("summary-unshrunk", size);
-        group.bench_function(id, |b| b.iter(|| black_box(unshrunk(&prepared))));
-    }
+    each(|(kernel, size), encoding, _, encode| {
+        let id = BenchmarkId::new(format!("{kernel}/{encoding}"), size);
+        group.bench_function(id, |b| b.iter(|| black_box(encode())));
+    });
     group.finish();
 }
 
 fn solve(c: &mut Criterion) {
     let mut group = c.benchmark_group("solve");
-    for encoding in ENCODINGS {
-        for size in sizes(encoding) {
-            let prepared = prepared(*size);
-            let mut bench = |name: &str, system: &System| {
-                let steps = prepared.steps(system).expect("few steps");
-                let id = BenchmarkId::new(name, size);
-                group.bench_function(id, |b| b.iter(|| prepared.refute(system, steps)));
-            };
-            bench(name(encoding), &prepared.encode(encoding));
-            if encoding == Encoding::Summary {
-                bench("summary-unshrunk", &unshrunk(&prepared));
-            }
-        }
-    }
+    each(|(kernel, size), encoding, prepared, encode| {
+        let system = encode();
+        let steps = prepared.steps(&system).expect("few steps");
+        let id = BenchmarkId::new(format!("{kernel}/{encoding}"), size);
+        group.bench_function(id, |b| b.iter(|| prepared.refute(&system, steps)));
+    });
     group.finish();
 }
 

@@ -160,8 +160,9 @@ fn ratios() -> Table {
         ("minimum, size 16", problem("minimum.json", &[])),
         ("minimum, size 64", problem("minimum.json", &[("size", 64)])),
         ("minimum, size 256", problem("minimum.json", &[("size", 256)])),
+        ("two halves, size 4", two_halves(4)),
+        ("two halves, size 8", two_halves(8)),
         ("two halves, size 16", two_halves(16)),
-        ("two halves, size 32", two_halves(32)),
     ] {
         println!("report: strategies, {about}");
         let measured =

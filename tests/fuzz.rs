@@ -1,15 +1,16 @@
 //! Nothing that a person may write makes tickbound panic, exhaust the stack or hang.
 //!
 //! `TICKBOUND_FUZZ_SECONDS` says for how long inputs are made up; `make fuzz` takes ten minutes. An
-//! input that kills the whole test is left in a file, named at the start of the output.
+//! input that kills the whole test is left in a file, named at the start of the output, and
+//! `TICKBOUND_FUZZ_INPUT=FILE cargo test --test fuzz input_of_a_file` tries it again.
 
 use std::fmt::Display;
 use std::fs::File;
 use std::io::{Seek, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use arbtest::arbitrary::{Result as Made, Unstructured};
@@ -188,6 +189,9 @@ fn watched(text: &str, what: fn(&str)) {
 
 /// Runs `work` on a thread with a small stack, and stops the test if an input hangs.
 fn on_small_stack(work: impl FnOnce() + Send + 'static) {
+    // One test at a time: there is one present input.
+    static ALONE: Mutex<()> = Mutex::new(());
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let worker = std::thread::Builder::new().stack_size(STACK).spawn(work).expect("a thread");
     while !worker.is_finished() {
         std::thread::sleep(Duration::from_millis(20));
@@ -526,9 +530,17 @@ fn fuzz() {
     });
 }
 
+/// Tries one problem again: `TICKBOUND_FUZZ_INPUT` names its file.
+#[test]
+fn input_of_a_file() {
+    let Ok(file) = std::env::var("TICKBOUND_FUZZ_INPUT") else { return };
+    let text = std::fs::read_to_string(file).expect("a text");
+    on_small_stack(move || watched(&text, try_problem));
+}
+
 /// A problem with this kernel.
 fn with_kernel(kernel: &Value) -> String {
-    json!({ "platform": "small", "parameters": { "WG": [6] },
+    json!({ "platform": "small", "parameters": { "WG": [6, 3] },
         "launch": { "global_size": "2 * WG", "local_size": "WG" }, "kernel": kernel })
     .to_string()
 }
@@ -587,6 +599,8 @@ fn long_and_deep_kernels() {
                 &|v| json!({ "repeat": 2, "body": ["barrier", v, { "until": "lid" }, "mark"] }),
             ),
             bury(500, &|v| json!({ "repeat": 2, "body": [v] })),
+            // Once, the closed form was written out as a tree of 2^40 nodes.
+            bury(40, &|v| json!({ "repeat": "WG - 2", "body": [v, { "until": "WG" }, "mark"] })),
         ];
         for kernel in kernels {
             watched(&with_kernel(&json!([kernel])), try_problem);

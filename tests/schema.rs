@@ -288,7 +288,6 @@ fn documented_complaints() {
         ),
         ("/parameters/WG", json!([]), "parameters.WG: the domain is empty; widen its bounds"),
         ("/parameters/WG", json!("range(1, 99999)"), "parameters.WG: more than 65536 values; "),
-        ("/constraints", json!(["WG > 8"]), "parameters: none of "),
         (
             "/launch/global_size",
             json!("2 ** 70"),
@@ -316,6 +315,15 @@ fn documented_complaints() {
         assert!(error.starts_with(complaint), "expected {complaint}\nfound {error}");
         assert!(DOCUMENTATION.contains(complaint), "not documented: {complaint}");
     }
+}
+
+/// Constraints that nothing satisfies are no fault: the space is empty, which `tune` reports.
+#[test]
+fn an_empty_space_is_no_complaint() {
+    let mut problem = documented();
+    set(&mut problem, "/constraints", json!(["WG > 8"]));
+    let space = read(&problem).and_then(|p| p.space()).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!((space.bound.len(), space.unlaunchable), (0, 0));
 }
 
 /// Puts `value` at a JSON pointer, adding the last key if need be; null removes it.

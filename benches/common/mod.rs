@@ -35,7 +35,8 @@ pub fn two_halves(size: i64) -> Problem {
     let text = r#"{ "name": "two halves", "inputs": { "size": 64 },
       "platform": { "units_per_device": 3, "elements_per_unit": 4, "global_access": 20,
                     "group_start": 15, "barrier": 2 },
-      "parameters": { "WG": "powers_of_two(2, 16)", "tile": "powers_of_two(2, 16)" },
+      "parameters": { "WG": "powers_of_two(2, min(16, size))",
+                      "tile": "powers_of_two(2, min(16, size))" },
       "launch": { "global_size": "size", "local_size": "WG" },
       "kernel": [ { "repeat": "size / tile", "body": [
         { "global": "ceil_div(tile, WG)" }, "barrier",

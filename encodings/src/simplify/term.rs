@@ -16,6 +16,8 @@ const ITERATIONS: usize = 60;
 const NODES_PER_NODE: usize = 60;
 /// Rounds and nodes spent on making the closed numbers smaller.
 const SHRINK: (usize, usize) = (10, 1_200);
+/// Largest closed form, written out as a tree; a program whose form is larger stays open.
+const LARGEST: u64 = 100_000;
 /// Never the reason to stop on any machine that can run this; results must not depend on speed.
 const NO_TIME_LIMIT: Duration = Duration::from_secs(100_000);
 
@@ -80,6 +82,9 @@ pub(crate) fn close_with(
         let runner = self::runner(&numbers, limits).with_expr(&closed).run(&shrinking());
         closed = extract(&runner)?;
         explored += runner.egraph.total_size();
+    }
+    if tree_size(&closed) > LARGEST {
+        return None;
     }
     Some(Closed {
         jump: read_jump(&closed, &names)?,
@@ -150,6 +155,15 @@ fn runner(numbers: &Numbers, (rounds, nodes): (usize, usize)) -> Runner<MaxPlus,
 fn extract(runner: &Runner<MaxPlus, Numbers>) -> Option<RecExpr<MaxPlus>> {
     let (cost, best) = Extractor::new(&runner.egraph, ClosedOnly).find_best(runner.roots[0]);
     (cost < UNCLOSED).then_some(best)
+}
+
+/// Nodes of an expression, each as often as it is used; a loop around a loop may double them.
+fn tree_size(expr: &RecExpr<MaxPlus>) -> u64 {
+    let mut sizes: Vec<u64> = Vec::new();
+    for node in expr.as_ref() {
+        sizes.push(node.fold(1, |sum: u64, id| sum.saturating_add(sizes[usize::from(id)])));
+    }
+    sizes.last().copied().unwrap_or(0)
 }
 
 /// A cost no closed form reaches.
