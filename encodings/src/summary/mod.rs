@@ -2,7 +2,7 @@
 //!
 //! Configurations are sorted into *shapes*: within a shape every branch goes one way and every loop
 //! runs or does not. For each shape the program is one term, with phases as joins of threads
-//! ([`phases`]), and [`crate::simplify`] closes it in max-plus arithmetic, loop counts and amounts
+//! (`phases`), and [`crate::simplify`] closes it in max-plus arithmetic, loop counts and amounts
 //! still symbolic. A closed program is a single jump. Where the rules do not reach a closed form -
 //! threads that keep different marks, items that wait for marks across a barrier - that part stays
 //! a program whose phases are jumps, and the event encoding runs it.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::{Options, Report, push};
 use crate::plan::{AmountId, Op, Plan, Values, has_barrier};
-use crate::simplify::{Closed, Scalar, Term, close_with};
+use crate::simplify::{Closed, Jump, Scalar, Term, close_with};
 
 /// Most pieces laid while the loops of a shape are turned; beyond it events take over.
 const MAX_PIECES: usize = 2_000;
@@ -354,7 +354,7 @@ impl Shaper<'_> {
         code
     }
 
-    /// Terms that do not close as plain operations.
+    /// Terms that do not close as plain operations. The terms of one thread hold no join.
     fn steps(&mut self, terms: &[Term]) -> Vec<Op> {
         terms
             .iter()
@@ -367,11 +367,14 @@ impl Shaper<'_> {
                     let count = push(self.plan, "count", Values::Uniform(all));
                     vec![Op::Repeat { count, body: self.steps(std::slice::from_ref(body)) }]
                 }
-                Term::Seq(parts) => self.steps(parts),
-                other => self
-                    .close(other)
-                    .map(|closed| vec![Op::Jump(Box::new(closed.jump))])
-                    .unwrap_or_default(),
+                Term::Seq(parts) | Term::Join { threads: parts, .. } => self.steps(parts),
+                Term::Work(ticks) => {
+                    vec![Op::Jump(Box::new(Jump::Keep { now: ticks.clone(), mark: Scalar::Never }))]
+                }
+                Term::Until(ticks) => {
+                    let after = Scalar::Add(Box::new(ticks.clone()), Box::new(Scalar::Int(1)));
+                    vec![Op::Jump(Box::new(Jump::Keep { now: Scalar::Int(0), mark: after }))]
+                }
             })
             .collect()
     }
