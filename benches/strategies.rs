@@ -68,7 +68,7 @@ fn on_events(c: &mut Criterion) {
     let minimum = |size| problem("minimum.json", &[("size", size)]);
     strategies(c, of("abstract"), abstract_kernel, &[8], &[16]);
     strategies(c, of("minimum"), minimum, &[16, 64], &[256]);
-    strategies(c, of("two-halves"), two_halves, &[4], &[16, 64]);
+    strategies(c, of("two-halves"), two_halves, &[4], &[16]);
 }
 
 fn on_summaries(c: &mut Criterion) {

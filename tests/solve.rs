@@ -14,7 +14,7 @@ use tickbound_encodings::model::Problem;
 use tickbound_encodings::plan::{Plan, PlanError};
 use tickbound_encodings::simulate::{self, simulate};
 use tickbound_encodings::system::run::run;
-use tickbound_encodings::{event, tick};
+use tickbound_encodings::{event, summary, tick};
 
 const ENCODINGS: [Encoding; 3] = [Encoding::Tick, Encoding::Event, Encoding::Summary];
 const STRATEGIES: [Strategy; 7] = [
@@ -253,8 +253,23 @@ fn every_strategy_on_every_encoding() {
 fn the_open_part_is_open() {
     let problem = parsed(BY_HAND[2].1, &[]);
     let plan = Plan::new(&problem, &problem.space().expect("a space")).expect("a plan");
-    let (_, report) = tickbound_encodings::summary::encode(&plan);
+    let (_, report) = summary::encode(&plan);
     assert!(report.open > 0, "{report:?}");
+}
+
+#[test]
+fn shrinking_changes_no_time() {
+    for problem in [shipped("abstract.json", &[("size", 64)]), shipped("reduction-h200.json", &[])]
+    {
+        let plan = Plan::new(&problem, &problem.space().expect("a space")).expect("a plan");
+        let (small, report) = summary::encode(&plan);
+        let (large, other) = summary::encode_with(&plan, summary::Options { shrink: false });
+        assert_eq!((report.closed, report.open), (other.closed, other.open), "{}", problem.name);
+        assert!(report.nodes_out <= other.nodes_out, "{report:?} {other:?}");
+        for c in 0..small.configurations.len() {
+            assert_eq!(run(&small, c, 10), run(&large, c, 10), "{}", problem.name);
+        }
+    }
 }
 
 #[test]

@@ -12,7 +12,7 @@ use tickbound_encodings::system::run::{RunError, run as run_system};
 use tickbound_encodings::{event, summary, tick};
 
 use super::bracket::Bounds;
-use super::instance::{Answer, Instance, Questions, interruptible};
+use super::instance::{Answer, Instance, interruptible};
 use super::result::{Found, Size, TuneResult};
 use super::strategy::{Encoded, Strategy, Task};
 use super::{Encoding, Ending, Inquiry, SolveError, is_too_large, probe, search};
@@ -128,9 +128,9 @@ fn confirm(task: &Task<'_>, encoded: Encoded<'_>, size: &mut Size) -> Result<boo
         let work = || {
             // A bracket of its own: the shared one is closed, which would stop the solver at once.
             let own = task.bracket.reopened();
-            let mut instance = Instance::new(encoded.system, encoded.steps, encoded.left_out, &own);
+            let instance = Instance::new(encoded.system, encoded.steps, encoded.left_out, &own);
             *size_of = instance.size();
-            interruptible(&own, || instance.at_most(claimed - 1))
+            interruptible(&own, || instance.at_most_for_good(claimed - 1))
         };
         let answer = scope.spawn(work).join().map_err(|_| SolveError::Panicked)?;
         task.bracket.count_call();

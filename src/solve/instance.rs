@@ -64,6 +64,28 @@ impl<'a> Instance<'a> {
         self.unrolled.size()
     }
 
+    /// Asks a last time: whether some configuration takes at most `ticks`. As a fact, not an
+    /// assumption, the bound takes part in Z3's simplification, which is several times faster.
+    pub fn at_most_for_good(self, ticks: i64) -> Answer {
+        self.solver.assert(self.cost.le(ticks));
+        self.bracket.count_call();
+        self.answer(self.solver.check())
+    }
+
+    fn answer(&self, result: SatResult) -> Answer {
+        match result {
+            SatResult::Unsat => Answer::No,
+            SatResult::Sat => self.model(),
+            SatResult::Unknown => {
+                if !self.bracket.done() {
+                    let why = self.solver.get_reason_unknown().unwrap_or_default();
+                    self.bracket.give_up(why);
+                }
+                Answer::Nothing
+            }
+        }
+    }
+
     fn model(&self) -> Answer {
         let found = self.solver.get_model().and_then(|m| {
             let choice = chosen(&m, &self.unrolled)?;
@@ -82,17 +104,7 @@ impl Questions for Instance<'_> {
     fn at_most(&mut self, ticks: i64) -> Answer {
         let assumption = self.cost.le(ticks);
         self.bracket.count_call();
-        match self.solver.check_assumptions(&[assumption]) {
-            SatResult::Unsat => Answer::No,
-            SatResult::Sat => self.model(),
-            SatResult::Unknown => {
-                if !self.bracket.done() {
-                    let why = self.solver.get_reason_unknown().unwrap_or_default();
-                    self.bracket.give_up(why);
-                }
-                Answer::Nothing
-            }
-        }
+        self.answer(self.solver.check_assumptions(&[assumption]))
     }
 
     fn learn(&mut self) {
