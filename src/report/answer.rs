@@ -79,6 +79,16 @@ impl Answer<'_> {
             (Status::Infeasible, _) => {
                 let _ = writeln!(out, "no configuration satisfies the constraints");
             }
+            (_, Some(best)) if r.lower >= best.time => {
+                let _ = writeln!(
+                    out,
+                    "not confirmed: by the lower bounds the least time is {} ticks at {}, but no solver \
+                     has refuted {}",
+                    best.time,
+                    self.named(&best.configuration),
+                    best.time - 1,
+                );
+            }
             (_, Some(best)) => {
                 let _ = writeln!(
                     out,

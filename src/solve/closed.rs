@@ -19,6 +19,8 @@ use super::{Encoding, Ending, Inquiry, SolveError, is_too_large, probe, search};
 
 /// Most steps an encoding is unrolled for.
 pub const MAX_STEPS: usize = 20_000;
+/// Most nodes of the unrolled system, over all steps: about 2 GB in Z3.
+pub const MAX_NODES: usize = 1_500_000;
 /// Steps of a program that is one jump: one to begin, one for the jump.
 const CLOSED_STEPS: usize = 2;
 /// Configurations simulated before the search for a first incumbent.
@@ -91,13 +93,14 @@ fn steps_needed(
     encoding: Encoding,
     candidates: &[usize],
 ) -> Result<usize, SolveError> {
+    let limit = MAX_STEPS.min(MAX_NODES / system.live().len().max(1));
     let mut most = 0;
     for c in candidates {
         let configuration = || {
             let named = problem.name_values(&space.bound[*c].configuration).to_string();
             if named.is_empty() { problem.name.clone() } else { named }
         };
-        match run_system(system, *c, MAX_STEPS) {
+        match run_system(system, *c, limit) {
             Ok(run) => most = most.max(run.steps),
             Err(RunError::Overflow) => {
                 return Err(SolveError::Overflow { configuration: configuration() });
