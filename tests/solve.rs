@@ -334,6 +334,22 @@ fn an_interrupt_or_no_time_leaves_a_bracket() {
     }
 }
 
+/// Once, a stop in the moment in which the bounds met was taken for a proof.
+#[test]
+fn bounds_that_meet_are_no_proof_by_a_solver() {
+    let problem = shipped("abstract.json", &[("size", 32)]);
+    let stop = AtomicBool::new(false);
+    let stop_when_bounds_meet = |bounds: tickbound::solve::bracket::Bounds| {
+        let met = bounds.best.is_some() && bounds.lower >= bounds.upper();
+        stop.fetch_or(met, std::sync::atomic::Ordering::SeqCst);
+    };
+    let result = tune(&problem, &Options::default(), &stop, &stop_when_bounds_meet)
+        .unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!((result.lower, result.upper), (584, Some(584)));
+    assert_eq!((result.status, result.solver_calls), (Status::Bounded, 0));
+    assert_eq!(result.stopped_by, Some(StopReason::Interrupted));
+}
+
 #[test]
 fn constraints_that_contradict_each_other() {
     let text = BY_HAND[0].1.replace(

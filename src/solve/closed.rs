@@ -39,15 +39,17 @@ pub(super) fn tune(inquiry: &Inquiry<'_>, plan: Option<Plan>) -> Result<TuneResu
     let mut size = Size { configurations: space.bound.len(), ..Size::default() };
     let mut task = Task::new(inquiry, &lower);
     probe(&task, if bounds { PROBES } else { 1 })?;
+    let plan = plan.filter(|_| options.strategy.needs_encoding());
+    let encoding = options.encoding.unwrap_or(Encoding::Summary);
     if bracket.out_of_time() {
-        return finish(&task, inquiry, None, false, size);
+        // With an encoding, a bracket that only the bounds have closed is not proved yet.
+        return finish(&task, inquiry, plan.map(|_| encoding), false, size);
     }
-    let Some(plan) = plan.filter(|_| options.strategy.needs_encoding()) else {
+    let Some(plan) = plan else {
         size.candidates = lower.len();
         search(&task, Strategy::Enumerate)?;
         return finish(&task, inquiry, None, false, size);
     };
-    let encoding = options.encoding.unwrap_or(Encoding::Summary);
     let (system, report) = encode(&plan, encoding, &mut size);
     let first = bracket.bounds().upper();
     let left_out = |c: usize| lower[c] > first;
@@ -183,8 +185,11 @@ fn ranked(task: &Task<'_>, top: usize, bounds: Bounds) -> Result<(Vec<Found>, bo
     for c in order {
         let worst_kept =
             if best.len() < top { i64::MAX } else { best.last().map_or(least, |b| b.0) };
-        if task.lower[c] > worst_kept.max(least) || task.bracket.out_of_time() {
+        if task.lower[c] > worst_kept.max(least) {
             break;
+        }
+        if task.bracket.out_of_time() {
+            return Ok((named(task, &best), true));
         }
         if bounds.best.is_some_and(|(known, _)| known == c) {
             continue;

@@ -297,9 +297,9 @@ pub(super) fn tune(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
     let system = &open.schedule.system;
     task.system = Some(Encoded { system, steps: 0, left_out: &|_| false, open: Some(&open) });
     search(&task, options.strategy)?;
-    let mut optima = Vec::new();
+    let (mut optima, mut more_optima) = (Vec::new(), false);
     if task.bracket.closed() {
-        optima = all_optima(&task, &open, &mut size)?;
+        (optima, more_optima) = all_optima(&task, &open, &mut size)?;
     }
     let least = task.bracket.bounds();
     let finished = task.bracket.closed() && task.bracket.refuted() >= least.upper() - 1;
@@ -311,7 +311,7 @@ pub(super) fn tune(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
         encoding: Some(super::Encoding::Event),
         finished,
         optima: if finished { optima.iter().map(found).collect() } else { Vec::new() },
-        more_optima: optima.len() > MAX_OPTIMA,
+        more_optima: finished && more_optima,
         replayed: least.best.is_some(),
         size,
         ..Ending::default()
@@ -345,8 +345,13 @@ fn first_come(task: &Task<'_>, c: usize) -> Result<i64, SolveError> {
 }
 
 /// All configurations with a schedule as short as the shortest, in the order of the space; the
-/// last question, with all of them left out, confirms that nothing is shorter.
-fn all_optima(task: &Task<'_>, open: &Open, size: &mut Size) -> Result<Vec<usize>, SolveError> {
+/// second value says that there may be more: they are too many, or the search was stopped. The
+/// first question is the proof that nothing is shorter.
+fn all_optima(
+    task: &Task<'_>,
+    open: &Open,
+    size: &mut Size,
+) -> Result<(Vec<usize>, bool), SolveError> {
     let least = task.bracket.bounds().upper();
     // The shared bracket is closed, which would stop the solver at once.
     let own = task.bracket.reopened();
@@ -354,7 +359,7 @@ fn all_optima(task: &Task<'_>, open: &Open, size: &mut Size) -> Result<Vec<usize
     let result = apart(own, || {
         let mut instance = OpenInstance::new(open, own);
         let mut optima = Vec::new();
-        let mut refuted = false;
+        let (mut refuted, mut complete) = (false, false);
         // First the proof, with a solver that has learned nothing.
         match instance.at_most(least - 1) {
             Answer::No => refuted = true,
@@ -370,19 +375,23 @@ fn all_optima(task: &Task<'_>, open: &Open, size: &mut Size) -> Result<Vec<usize
                     instance.exclude(c);
                     optima.push(c);
                 }
-                Answer::Yes(..) | Answer::No | Answer::Nothing => break,
+                Answer::No => {
+                    complete = true;
+                    break;
+                }
+                Answer::Yes(..) | Answer::Nothing => break,
             }
         }
         (size.steps, size.variables) = instance.size();
-        Ok((optima, refuted))
+        Ok((optima, refuted, complete))
     })?;
-    let (mut optima, refuted) = result?;
+    let (mut optima, refuted, complete) = result?;
     if refuted {
         task.bracket.refute(least - 1);
     }
     task.bracket.count_calls(own.calls());
     optima.sort_unstable();
-    Ok(optima)
+    Ok((optima, !complete))
 }
 
 /// The greatest time of configuration `c` over all schedules, and a schedule that takes it; `None`
