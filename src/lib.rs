@@ -21,6 +21,8 @@
 //! ```
 
 pub mod cli;
+pub mod compare;
 pub mod platforms;
 pub mod report;
 pub mod solve;
+pub mod spin;

@@ -10,6 +10,7 @@ pub mod event;
 mod machine;
 pub mod model;
 pub mod plan;
+pub mod promela;
 pub mod schedule;
 pub mod simplify;
 pub mod simulate;

@@ -1,7 +1,9 @@
 //! Reading problem files and `NAME=VALUE` options.
 
 use indexmap::IndexMap;
-use tickbound_encodings::model::Problem;
+use tickbound_encodings::model::expr::{BinaryOp, Expr};
+use tickbound_encodings::model::problem::Constraint;
+use tickbound_encodings::model::{ModelError, Problem};
 
 use super::CliError;
 use crate::platforms;
@@ -66,4 +68,26 @@ pub fn problem(path: &str, inputs: &[Setting]) -> Result<Problem, CliError> {
         }
         e.into()
     })
+}
+
+/// Fixes parameters by constraints.
+///
+/// # Errors
+/// If there is no such parameter, or one is fixed twice.
+pub fn fix(problem: &mut Problem, settings: &[Setting]) -> Result<(), CliError> {
+    for (name, value) in by_name("--set", settings)? {
+        let Some(p) = problem.parameters.iter().position(|p| p.name == name) else {
+            let known: Vec<&str> = problem.parameters.iter().map(|p| p.name.as_str()).collect();
+            return Err(ModelError::new(
+                format!("--set {name}"),
+                "no parameter has this name",
+                format!("known here: {}", known.join(", ")),
+            )
+            .into());
+        };
+        let slot = Expr::Name(problem.first_parameter() + p);
+        let expr = Expr::Binary(BinaryOp::Eq, Box::new(slot), Box::new(Expr::Int(value)));
+        problem.constraints.push(Constraint { text: format!("{name} == {value}"), expr });
+    }
+    Ok(())
 }

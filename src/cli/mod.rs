@@ -3,11 +3,15 @@
 //! Results go to standard output, progress and warnings to standard error. Exit status 0: done; 1:
 //! nothing was found; 2: bad input, with one line that says what, where, and the mend.
 
+mod compare;
+mod cp_sat;
 mod demo;
+mod export;
 mod load;
 mod platforms;
 mod plot;
 mod progress;
+mod report;
 mod simulate;
 mod timeline;
 mod tune;
@@ -34,6 +38,14 @@ enum Command {
     Tune(tune::Args),
     /// Run one configuration tick by tick
     Simulate(simulate::Args),
+    /// Write the problem for another tool: a Promela model for SPIN
+    Export(export::Args),
+    /// Run several engines on the same problems, side by side
+    Compare(compare::Args),
+    /// Find the least run time with CP-SAT of OR-Tools, for comparison
+    CpSat(cp_sat::Args),
+    /// Write results of compare and tune as one HTML page
+    Report(report::Args),
     /// List the shipped platforms, or show one with the source of each number
     Platforms(platforms::Args),
     /// Tune the paper's abstract kernel for every size of its Table 1, beside the paper's figures
@@ -63,6 +75,9 @@ pub enum CliError {
         /// Why.
         error: std::io::Error,
     },
+    /// The problem cannot be written in Promela.
+    #[error(transparent)]
+    Promela(#[from] tickbound_encodings::promela::PromelaError),
     /// A report could not be written.
     #[error(transparent)]
     Report(#[from] ReportError),
@@ -98,6 +113,10 @@ pub fn main() -> ExitCode {
     let result = match &cli.command {
         Command::Tune(args) => tune::run(args),
         Command::Simulate(args) => simulate::run(args),
+        Command::Export(args) => export::run(args),
+        Command::Compare(args) => compare::run(args),
+        Command::CpSat(args) => cp_sat::run(args),
+        Command::Report(args) => report::run(args),
         Command::Platforms(args) => platforms::run(args),
         Command::Demo(args) => demo::run(args),
     };

@@ -2,11 +2,9 @@
 
 use std::time::Duration;
 
-use tickbound_encodings::model::expr::{BinaryOp, Expr};
-use tickbound_encodings::model::problem::Constraint;
-use tickbound_encodings::model::{ModelError, Problem};
+use tickbound_encodings::model::Problem;
 
-use super::load::{Setting, by_name, problem};
+use super::load::{Setting, fix, problem};
 use super::progress::{Progress, interrupt_flag};
 use super::{CliError, Outcome, plot, say, timeline};
 use crate::report::{Answer, Table};
@@ -102,25 +100,6 @@ pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
     }
     write_files(args, &problem, &result)?;
     Ok(if result.best.is_some() { Outcome::Done } else { Outcome::Nothing })
-}
-
-/// Fixes parameters by constraints.
-fn fix(problem: &mut Problem, settings: &[Setting]) -> Result<(), CliError> {
-    for (name, value) in by_name("--set", settings)? {
-        let Some(p) = problem.parameters.iter().position(|p| p.name == name) else {
-            let known: Vec<&str> = problem.parameters.iter().map(|p| p.name.as_str()).collect();
-            return Err(ModelError::new(
-                format!("--set {name}"),
-                "no parameter has this name",
-                format!("known here: {}", known.join(", ")),
-            )
-            .into());
-        };
-        let slot = Expr::Name(problem.first_parameter() + p);
-        let expr = Expr::Binary(BinaryOp::Eq, Box::new(slot), Box::new(Expr::Int(value)));
-        problem.constraints.push(Constraint { text: format!("{name} == {value}"), expr });
-    }
-    Ok(())
 }
 
 fn ranking(problem: &Problem, result: &TuneResult) -> Table {

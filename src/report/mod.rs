@@ -5,14 +5,17 @@
 //!
 //! - [`HeatMap`]: the time over two parameters, as SVG and PNG;
 //! - [`write_timeline`]: who did what when, as Trace Event JSON for Perfetto;
-//! - [`Table`]: aligned columns for a terminal, and the same table in Markdown.
+//! - [`Table`]: aligned columns for a terminal, and the same table in Markdown;
+//! - [`comparison`] and [`html`]: engines side by side, as words and as a page with plots.
 
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
 pub mod answer;
+pub mod comparison;
 pub mod heatmap;
+pub mod html;
 pub mod table;
 pub mod timeline;
 

@@ -52,6 +52,21 @@ pub enum StmtKind {
     },
 }
 
+impl StmtKind {
+    /// What the statement is called in a problem file.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            StmtKind::Access { access, .. } => access.name(),
+            StmtKind::Mark => "mark",
+            StmtKind::Until(_) => "until",
+            StmtKind::Barrier => "barrier",
+            StmtKind::Repeat { .. } => "repeat",
+            StmtKind::If { .. } => "if",
+        }
+    }
+}
+
 /// True if the program contains a barrier at any depth.
 #[must_use]
 pub fn has_barrier(program: &[Stmt]) -> bool {

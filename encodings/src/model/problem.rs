@@ -83,6 +83,16 @@ pub enum Launch {
     },
 }
 
+impl Launch {
+    /// Work items in a group.
+    #[must_use]
+    pub fn local_size(&self) -> &Expr {
+        match self {
+            Launch::Range { local_size, .. } | Launch::Activations { local_size, .. } => local_size,
+        }
+    }
+}
+
 /// A tuning problem that has passed all checks that need no configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {

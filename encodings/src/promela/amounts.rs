@@ -1,0 +1,211 @@
+//! The numbers of a kernel program for whoever runs it: a work item, or a warp in lockstep.
+//!
+//! A warp's items move together. No expression changes its value while an item runs, so which items
+//! take part in a statement is known for every warp beforehand: its *mask*. The amount of a
+//! statement is the greatest over its mask, and a branch is run on each side that some item of the
+//! mask takes (seed 001, Section 3).
+
+use std::collections::HashMap;
+
+use super::error::PromelaError;
+use super::facts::{Facts, Value, Who};
+use super::table::Key;
+use crate::model::expr::BinaryOp;
+use crate::model::{Expr, Platform, Stmt, StmtKind};
+
+/// Most items that are sorted into masks.
+const MAX_ITEMS: u64 = 1 << 21;
+
+/// What a branch does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Sides {
+    /// One of the two sides, by this condition.
+    One(Value),
+    /// A warp: the first side if the first value is not zero, and then the second side if the
+    /// second value is not zero.
+    Each(Value, Value),
+}
+
+/// Reads the numbers of a program.
+pub(crate) struct Amounts<'f, 'a> {
+    facts: &'f Facts<'a>,
+    who: Who,
+    warps: Option<Warps>,
+}
+
+impl<'f, 'a> Amounts<'f, 'a> {
+    /// For the program `finish`, which one element runs.
+    pub fn of_launch(facts: &'f Facts<'a>) -> Self {
+        Amounts { facts, who: Who::Launch, warps: None }
+    }
+
+    /// For a work item; the text has the variable `lid`, and `group` where groups differ.
+    pub fn of_items(facts: &'f Facts<'a>) -> Self {
+        Amounts { facts, who: Who::Item, warps: None }
+    }
+
+    /// For a warp; the text has the variable `w`, the warp's number in its group, and `group` where
+    /// groups differ.
+    ///
+    /// # Errors
+    /// If there are too many items.
+    pub fn of_warps(facts: &'f Facts<'a>, width: i64) -> Result<Self, PromelaError> {
+        let warps = Warps::new(facts, width)?;
+        Ok(Amounts { facts, who: Who::Item, warps: Some(warps) })
+    }
+
+    /// The ticks of an access: amount times price.
+    ///
+    /// # Errors
+    /// As [`Facts::value`].
+    pub fn ticks(&self, stmt: &Stmt) -> Result<Option<Value>, PromelaError> {
+        let StmtKind::Access { access, amount } = &stmt.kind else { return Ok(None) };
+        let price = Platform::price_name(*access).and_then(|n| self.facts.problem.scope.slot(n));
+        let expr = match price {
+            None => amount.clone(),
+            Some(slot) if *amount == Expr::Int(1) => Expr::Name(slot),
+            Some(slot) => {
+                let price = Box::new(Expr::Name(slot));
+                Expr::Binary(BinaryOp::Mul, price, Box::new(amount.clone()))
+            }
+        };
+        self.value(stmt, &expr).map(Some)
+    }
+
+    /// An expression of a statement.
+    ///
+    /// # Errors
+    /// As [`Facts::value`].
+    pub fn value(&self, stmt: &Stmt, expr: &Expr) -> Result<Value, PromelaError> {
+        let lanes = expr.mentions(|s| s >= self.facts.problem.first_item_slot());
+        match &self.warps {
+            Some(warps) if lanes => {
+                warps.value(self.facts, stmt, |lane| expr.eval(lane).ok(), Iterator::max)
+            }
+            _ => self.facts.plain(&stmt.at, expr, self.who),
+        }
+    }
+
+    /// What a branch does on `condition`.
+    ///
+    /// # Errors
+    /// As [`Facts::value`].
+    pub fn sides(&self, stmt: &Stmt, condition: &Expr) -> Result<Sides, PromelaError> {
+        let lanes = condition.mentions(|s| s >= self.facts.problem.first_item_slot());
+        let Some(warps) = self.warps.as_ref().filter(|_| lanes) else {
+            return self.value(stmt, condition).map(Sides::One);
+        };
+        let side = |wanted: bool| {
+            let taken =
+                |lane: &[i64]| condition.eval(lane).ok().map(|v| i64::from((v != 0) == wanted));
+            warps.value(self.facts, stmt, taken, Iterator::max)
+        };
+        Ok(Sides::Each(side(true)?, side(false)?))
+    }
+}
+
+/// Every warp of every configuration and group that is told apart, and its masks.
+struct Warps {
+    rows: Vec<Warp>,
+    keys: Vec<Key>,
+    /// For each statement by its path, for each row, which items take part.
+    masks: HashMap<String, Vec<Vec<bool>>>,
+}
+
+struct Warp {
+    configuration: usize,
+    /// The environment of each item.
+    lanes: Vec<Vec<i64>>,
+}
+
+impl Warps {
+    fn new(facts: &Facts<'_>, width: i64) -> Result<Warps, PromelaError> {
+        let mut warps = Warps { rows: Vec::new(), keys: Vec::new(), masks: HashMap::new() };
+        let (mut of_group, mut number) = (Vec::new(), Vec::new());
+        let mut items = 0u64;
+        for c in 0..facts.space.bound.len() {
+            let groups = if facts.shape.groups_alike { 1 } else { facts.shape.groups[c] };
+            items = items.saturating_add((groups * facts.shape.items[c]).unsigned_abs());
+            if items > MAX_ITEMS {
+                let (at, what) = ("kernel".into(), "work items to sort into warps");
+                let (limit, mend) = (MAX_ITEMS, facts.mend());
+                return Err(PromelaError::TooMany { at, what, count: items, limit, mend });
+            }
+            for group in 0..groups {
+                let mut first = 0;
+                while first < facts.shape.items[c] {
+                    let lanes = first..facts.shape.items[c].min(first + width);
+                    let lanes = lanes.map(|lid| lane(facts, c, group, lid)).collect();
+                    warps.rows.push(Warp { configuration: c, lanes });
+                    of_group.push(group);
+                    number.push(first / width);
+                    first += width;
+                }
+            }
+        }
+        if !facts.shape.groups_alike {
+            warps.keys.push(("group".into(), of_group));
+        }
+        warps.keys.push(("w".into(), number));
+        let all = warps.rows.iter().map(|r| vec![true; r.lanes.len()]).collect();
+        warps.mask(&facts.problem.kernel, &all);
+        Ok(warps)
+    }
+
+    /// Records who takes part in each statement of a program that `masks` run.
+    fn mask(&mut self, program: &[Stmt], masks: &Vec<Vec<bool>>) {
+        for stmt in program {
+            self.masks.insert(stmt.at.clone(), masks.clone());
+            match &stmt.kind {
+                // Each time with all items that take part (docs/semantics.md, `published-2021`, 5).
+                StmtKind::Repeat { body, .. } => self.mask(body, masks),
+                StmtKind::If { condition, then, otherwise } => {
+                    for (side, wanted) in [(then, true), (otherwise, false)] {
+                        let masks = self.restricted(masks, condition, wanted);
+                        self.mask(side, &masks);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn restricted(&self, masks: &[Vec<bool>], condition: &Expr, wanted: bool) -> Vec<Vec<bool>> {
+        let rows = self.rows.iter().zip(masks);
+        let holds = |lane: &[i64]| condition.eval(lane).is_ok_and(|v| (v != 0) == wanted);
+        rows.map(|(row, mask)| {
+            row.lanes.iter().zip(mask).map(|(lane, on)| *on && holds(lane)).collect()
+        })
+        .collect()
+    }
+
+    /// The value of each warp, put together from its items that take part by `join`.
+    fn value(
+        &self,
+        facts: &Facts<'_>,
+        stmt: &Stmt,
+        of_lane: impl Fn(&[i64]) -> Option<i64>,
+        join: impl Fn(std::vec::IntoIter<i64>) -> Option<i64>,
+    ) -> Result<Value, PromelaError> {
+        let masks = self.masks.get(&stmt.at).map_or(&[][..], Vec::as_slice);
+        let rows = self.rows.iter().zip(masks);
+        let values: Vec<Option<i64>> = rows
+            .map(|(row, mask)| {
+                let active = row.lanes.iter().zip(mask).filter(|(_, on)| **on);
+                let found: Vec<i64> = active.filter_map(|(lane, _)| of_lane(lane)).collect();
+                join(found.into_iter())
+            })
+            .collect();
+        let configurations: Vec<usize> = self.rows.iter().map(|r| r.configuration).collect();
+        facts.listed(&stmt.at, &configurations, self.keys.clone(), &values)
+    }
+}
+
+fn lane(facts: &Facts<'_>, c: usize, group: i64, lid: i64) -> Vec<i64> {
+    let first = facts.problem.first_item_slot();
+    let mut env = facts.space.bound[c].env.clone();
+    env[first] = lid;
+    env[first + 1] = group * facts.shape.group_stride(c) + lid;
+    env[first + 2] = group;
+    env
+}

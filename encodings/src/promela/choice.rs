@@ -1,0 +1,176 @@
+//! How `main` chooses the tuning parameters, and what follows from them.
+
+use super::error::PromelaError;
+use super::facts::{Facts, Value};
+use super::lines::Lines;
+use super::table::classes;
+use super::width::Width;
+
+/// A variable of the text: its name, what it holds, and where that comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Quantity {
+    /// Its Promela name.
+    pub name: String,
+    /// Its value.
+    pub value: Value,
+    /// What it is, for people.
+    pub comment: String,
+}
+
+/// Declarations and assignments of parameters and of what follows from them.
+pub(crate) struct Choice {
+    /// `#define` lines for what is the same in all configurations.
+    pub constants: Vec<String>,
+    /// Declarations.
+    pub variables: Vec<String>,
+    /// Statements of `main` that choose the parameters and assign the rest.
+    pub statements: Vec<String>,
+    /// Bytes in a state.
+    pub bytes: usize,
+}
+
+impl Choice {
+    /// `derived` are quantities of the style itself, such as the number of working elements. Call this
+    /// last: it declares only what the rest of the text has used.
+    ///
+    /// # Errors
+    /// As [`Facts::value`].
+    pub fn new(facts: &Facts<'_>, derived: &[Quantity]) -> Result<Choice, PromelaError> {
+        let definitions = facts.definitions()?;
+        let mut choice = Choice {
+            constants: Vec::new(),
+            variables: Vec::new(),
+            statements: Vec::new(),
+            bytes: 0,
+        };
+        choice.select(facts)?;
+        let definitions = definitions.into_iter().map(|(name, value)| Quantity {
+            comment: format!("definitions.{name}"),
+            name,
+            value,
+        });
+        for quantity in definitions.chain(derived.iter().cloned()) {
+            choice.assign(facts, &quantity)?;
+        }
+        let constant = |(name, value): (String, i64)| format!("#define {name} {}", literal(value));
+        choice.constants.splice(0..0, facts.constants().into_iter().map(constant));
+        Ok(choice)
+    }
+
+    fn assign(&mut self, facts: &Facts<'_>, quantity: &Quantity) -> Result<(), PromelaError> {
+        let Quantity { name, value, comment } = quantity;
+        if let Some(constant) = value.constant() {
+            self.constants.push(format!("#define {name} {}  /* {comment} */", literal(constant)));
+            return Ok(());
+        }
+        let width = Width::holding(value.range, name, &facts.mend())?;
+        self.bytes += width.bytes();
+        self.variables.push(format!("{} {name};  /* {comment} */", width.name()));
+        self.statements.push(format!("{name} = {};", value.text));
+        Ok(())
+    }
+
+    fn select(&mut self, facts: &Facts<'_>) -> Result<(), PromelaError> {
+        let mut lines = Lines::default();
+        let (mut most, mut selects) = (0, false);
+        for (p, name) in facts.parameters().iter().enumerate() {
+            let column = facts.space.bound.iter().map(|b| b.configuration.0[p]);
+            let range = (column.clone().min().unwrap_or(0), column.max().unwrap_or(0));
+            let width = Width::holding(range, name, "take smaller values")?;
+            self.bytes += width.bytes();
+            self.variables.push(format!("{} {name};  /* tuning parameter */", width.name()));
+            for (condition, values) in options(facts, p)? {
+                let way = way(name, &values);
+                if let Way::Select(text) = &way {
+                    most = most.max(values.len());
+                    selects |= !text.is_empty();
+                }
+                lines.alternative(condition, way.lines());
+            }
+            lines.close();
+        }
+        if selects {
+            let width = Width::holding((0, most as i64), "i", "take fewer values")?;
+            self.statements.push(format!("{} i;", width.name()));
+        }
+        self.statements.extend(lines.take());
+        if selects {
+            self.statements.push("i = 0;".into());
+        }
+        Ok(())
+    }
+}
+
+/// A parameter's values, for each class of the choices before it.
+type Options = Vec<(Option<String>, Vec<i64>)>;
+
+fn options(facts: &Facts<'_>, p: usize) -> Result<Options, PromelaError> {
+    let bound = &facts.space.bound;
+    let mut values: indexmap::IndexMap<&[i64], Vec<i64>> = indexmap::IndexMap::new();
+    for b in bound {
+        let (before, here) = b.configuration.0.split_at(p);
+        let list = values.entry(before).or_default();
+        if list.last() != here.first() {
+            list.extend(here.first());
+        }
+    }
+    let lists: indexmap::IndexSet<&Vec<i64>> = values.values().collect();
+    let class = |b: &crate::model::Bound| {
+        let list = values.get(&b.configuration.0[..p])?;
+        lists.get_index_of(list).map(|i| i as i64)
+    };
+    let class: Vec<Option<i64>> = bound.iter().map(class).collect();
+    let all: Vec<usize> = (0..bound.len()).collect();
+    let keys = facts.parameter_keys(&all);
+    let found = classes(&keys[..p], &class).ok_or_else(|| PromelaError::TooMany {
+        at: format!("parameters.{}", facts.problem.parameters[p].name),
+        what: "different combinations of earlier parameters that decide its values",
+        count: values.len() as u64,
+        limit: super::table::MAX_BRANCHES as u64,
+        mend: "narrow the domains, or fix parameters by --set".into(),
+    })?;
+    let list = |c: i64| lists[usize::try_from(c).unwrap_or(0)].clone();
+    Ok(found.into_iter().map(|(condition, c)| (condition, list(c))).collect())
+}
+
+/// How one of some values is chosen.
+enum Way {
+    Assign(String),
+    /// Seed 000, Listing 3, lines 6 to 10.
+    Select(String),
+    Alternatives(Vec<String>),
+}
+
+impl Way {
+    fn lines(self) -> Vec<String> {
+        match self {
+            Way::Assign(line) | Way::Select(line) => vec![line],
+            Way::Alternatives(lines) => lines,
+        }
+    }
+}
+
+fn way(name: &str, values: &[i64]) -> Way {
+    let (first, count) = (values.first().copied().unwrap_or(0), values.len());
+    if count <= 1 {
+        return Way::Assign(format!("{name} = {first};"));
+    }
+    let select =
+        |text: String| Way::Select(format!("select (i : 0 .. {}); {name} = {text};", count - 1));
+    let step = values[1] - first;
+    if first > 0 && values.windows(2).all(|w| w[1] == 2 * w[0]) {
+        select(format!("{first} << i"))
+    } else if step > 0 && values.windows(2).all(|w| w[1] - w[0] == step) {
+        let scaled = if step == 1 { "i".to_owned() } else { format!("{step} * i") };
+        select(if first == 0 { scaled } else { format!("{} + {scaled}", literal(first)) })
+    } else {
+        let mut lines = vec!["if".to_owned()];
+        lines.extend(values.iter().map(|v| format!(":: {name} = {};", literal(*v))));
+        lines.push("fi;".into());
+        Way::Alternatives(lines)
+    }
+}
+
+fn literal(value: i64) -> String {
+    if value < 0 { format!("({value})") } else { value.to_string() }
+}

@@ -1,0 +1,71 @@
+//! Why a problem cannot be written in Promela.
+
+use thiserror::Error;
+
+use crate::model::ModelError;
+use crate::simulate::SimulateError;
+
+/// Why there is no Promela text; each message ends with what to shrink.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum PromelaError {
+    /// The problem itself is at fault.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// A configuration cannot be run, so there is nothing to check.
+    #[error(transparent)]
+    Simulate(#[from] SimulateError),
+    /// No configuration satisfies the constraints.
+    #[error("the space is empty: no configuration satisfies the constraints; loosen one of them")]
+    EmptySpace,
+    /// The schedule is open (warps under the `opencl` profile).
+    #[error("platform.warps: open schedules cannot be written in Promela yet; remove the warps")]
+    OpenSchedule,
+    /// A number that no Promela type holds.
+    #[error("{what}: {value} is beyond Promela's 32-bit int; {mend}")]
+    TooWide {
+        /// What it is.
+        what: String,
+        /// How large it gets.
+        value: i64,
+        /// What to shrink.
+        mend: String,
+    },
+    /// More processes than SPIN can run.
+    #[error(
+        "--style processes: {count} processes ({what}), SPIN has at most {limit}; {mend}, or take --style lockstep"
+    )]
+    TooManyProcesses {
+        /// How many there would be.
+        count: u64,
+        /// Of what kinds.
+        what: String,
+        /// The most that are possible.
+        limit: u64,
+        /// What to shrink.
+        mend: String,
+    },
+    /// An array or a table that is too large to be written out.
+    #[error("{at}: {count} {what}, a Promela text holds {limit}; {mend}")]
+    TooMany {
+        /// Where.
+        at: String,
+        /// Of what.
+        what: &'static str,
+        /// How many there are.
+        count: u64,
+        /// The most that are possible.
+        limit: u64,
+        /// What to shrink.
+        mend: String,
+    },
+    /// A template that does not fit: a fault of this program.
+    #[error(
+        "the template `{template}` failed: {why}; this is a fault of tickbound, please report it"
+    )]
+    Template {
+        /// Its name.
+        template: String,
+        /// In the template engine's words.
+        why: String,
+    },
+}

@@ -1,0 +1,66 @@
+//! Indented lines of Promela.
+
+/// Lines of a text, with the present indentation.
+#[derive(Debug, Default)]
+pub(crate) struct Lines {
+    done: Vec<String>,
+    depth: usize,
+    /// Alternatives that wait to be written as one `if`.
+    alternatives: Vec<(Option<String>, Vec<String>)>,
+}
+
+impl Lines {
+    /// A line.
+    pub fn push(&mut self, text: impl AsRef<str>) {
+        let text = text.as_ref();
+        self.done.push(if text.is_empty() {
+            String::new()
+        } else {
+            format!("{}{text}", "  ".repeat(self.depth))
+        });
+    }
+
+    /// What comes next is written deeper.
+    pub fn indent(&mut self) {
+        self.depth += 1;
+    }
+
+    /// What comes next is written less deep.
+    pub fn dedent(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+    }
+
+    /// One alternative of a choice; [`Lines::close`] writes them.
+    pub fn alternative(&mut self, condition: Option<String>, lines: Vec<String>) {
+        self.alternatives.push((condition, lines));
+    }
+
+    /// Writes the alternatives since the last call; a single one needs no `if`.
+    pub fn close(&mut self) {
+        let alternatives = std::mem::take(&mut self.alternatives);
+        let choose = alternatives.len() > 1 || alternatives.iter().any(|(c, _)| c.is_some());
+        if choose {
+            self.push("if");
+        }
+        for (condition, lines) in alternatives {
+            if choose {
+                self.push(format!(":: {} ->", condition.as_deref().unwrap_or("else")));
+                self.indent();
+            }
+            for line in lines {
+                self.push(line);
+            }
+            if choose {
+                self.dedent();
+            }
+        }
+        if choose {
+            self.push("fi;");
+        }
+    }
+
+    /// The lines.
+    pub fn take(self) -> Vec<String> {
+        self.done
+    }
+}

@@ -1,0 +1,184 @@
+//! `tickbound compare`.
+
+use std::time::Duration;
+
+use indexmap::IndexMap;
+use indicatif::{ProgressBar, ProgressStyle};
+use tickbound_encodings::model::Problem;
+
+use super::load::{Setting, by_name, problem};
+use super::progress::interrupt_flag;
+use super::{CliError, Outcome, say};
+use crate::compare::{Comparison, Event, Input, Options, Session, Status, engine};
+use crate::report::{comparison, html};
+
+/// Arguments of `compare`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Problem files (JSON)
+    #[arg(required = true)]
+    problems: Vec<String>,
+    /// Replace an input or a platform number, in every problem
+    #[arg(long = "input", value_name = "N=V")]
+    input: Vec<Setting>,
+    /// Engines: smt[:ENCODING][:STRATEGY], smt-fresh, enumerate, cp-sat[:ENCODING],
+    /// spin[:STYLE][:SEARCH], swarm, smt:all, spin:all, all
+    #[arg(long, value_name = "LIST", default_value = engine::DEFAULT)]
+    engines: String,
+    /// Seconds for each engine
+    #[arg(long, value_name = "SECONDS", default_value_t = 60.0)]
+    timeout: f64,
+    /// Memory for each engine, such as 8G
+    #[arg(long, value_name = "SIZE")]
+    memory: Option<Size>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+    /// Write a report with plots to this file
+    #[arg(long, value_name = "FILE")]
+    html: Option<String>,
+}
+
+/// A number of bytes, written with a unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Size(pub u64);
+
+impl std::str::FromStr for Size {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let mend = "write a number of bytes with a unit, such as 512M or 8G";
+        let plain = text.trim().to_ascii_uppercase();
+        let plain = plain.strip_suffix('B').unwrap_or(&plain);
+        let unit = plain.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+        let factor = match unit.strip_suffix('I').unwrap_or(unit) {
+            "" => 1.0,
+            "K" => 1024.0,
+            "M" => 1024.0 * 1024.0,
+            "G" => 1024.0 * 1024.0 * 1024.0,
+            _ => return Err(mend),
+        };
+        let number: f64 = plain[..plain.len() - unit.len()].parse().map_err(|_| mend)?;
+        let bytes = number * factor;
+        if (1.0..=9e18).contains(&bytes) { Ok(Size(bytes as u64)) } else { Err(mend) }
+    }
+}
+
+pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
+    let engines = engine::parse(&args.engines).map_err(|e| CliError::Input(e.to_string()))?;
+    let replaced = by_name("--input", &args.input)?;
+    // All problems are read before the first engine runs: a fault in the last one shows at once.
+    let problems = args
+        .problems
+        .iter()
+        .map(|file| readable(file, &args.input))
+        .collect::<Result<Vec<Problem>, CliError>>()?;
+    let options = options(args.timeout, args.memory)?;
+    let interrupt = interrupt_flag()?;
+    let progress = Progress::new();
+    let observer = |event: Event<'_>| progress.show(event);
+    let mut session = Session::new(options, &interrupt, &observer);
+    for (problem, file) in problems.iter().zip(&args.problems) {
+        progress.about(&problem.name);
+        session.run(&input(problem, file, &replaced), &engines, &|_| None);
+    }
+    progress.clear();
+    let result = session.finish();
+    if args.json {
+        say(&format!("{}\n", json(&result)?))?;
+    } else {
+        say(&comparison::words(&result))?;
+    }
+    if let Some(path) = &args.html {
+        html::write(path, &[html::Source::from(result.clone())])?;
+        eprintln!("tickbound: {path} written");
+    }
+    Ok(outcome(&result))
+}
+
+/// A problem whose space can be listed, so that it is not for every engine to find the fault.
+fn readable(file: &str, input: &[Setting]) -> Result<Problem, CliError> {
+    let problem = problem(file, input)?;
+    problem.space().map_err(|mut e| {
+        e.at = format!("{file}: {}", e.at);
+        e
+    })?;
+    Ok(problem)
+}
+
+fn input<'a>(problem: &'a Problem, file: &str, replaced: &IndexMap<String, i64>) -> Input<'a> {
+    Input { problem, file: file.to_owned(), replaced: replaced.clone() }
+}
+
+fn options(timeout: f64, memory: Option<Size>) -> Result<Options, CliError> {
+    let timeout = Duration::try_from_secs_f64(timeout).ok().filter(|t| !t.is_zero());
+    let timeout = timeout
+        .ok_or_else(|| CliError::Input("--timeout: write a positive number of seconds".into()))?;
+    let program = std::env::current_exe()
+        .map_err(|error| CliError::Read { path: "the program itself".into(), error })?;
+    Ok(Options { program, timeout, memory: memory.map(|m| m.0) })
+}
+
+fn json(result: &Comparison) -> Result<String, CliError> {
+    serde_json::to_string(result).map_err(|e| CliError::Input(format!("the result: {e}")))
+}
+
+/// Contradictions are said aloud: one of the engines is wrong, or tickbound is.
+fn outcome(result: &Comparison) -> Outcome {
+    for case in &result.cases {
+        for disagreement in &case.disagreements {
+            eprintln!("tickbound: {}: ENGINES DISAGREE: {disagreement}", case.problem);
+        }
+    }
+    let said = |s: Status| matches!(s, Status::Optimal | Status::Infeasible);
+    let some =
+        result.cases.iter().flat_map(|c| &c.rows).any(|r| r.time.is_some() || said(r.status));
+    if result.agree && some { Outcome::Done } else { Outcome::Nothing }
+}
+
+/// What is going on, on standard error; invisible where that is no terminal.
+struct Progress {
+    bar: ProgressBar,
+}
+
+impl Progress {
+    fn new() -> Progress {
+        let bar = ProgressBar::new_spinner();
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix} {msg} [{elapsed}]") {
+            bar.set_style(style);
+        }
+        bar.enable_steady_tick(Duration::from_millis(120));
+        Progress { bar }
+    }
+
+    fn about(&self, problem: &str) {
+        self.bar.set_prefix(format!("{problem}:"));
+    }
+
+    fn show(&self, event: Event<'_>) {
+        if let Event::Start(engine) = event {
+            self.bar.set_message(engine.to_string());
+            self.bar.reset_elapsed();
+        }
+    }
+
+    fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes() {
+        for (text, bytes) in [("1", 1), ("512M", 512 << 20), ("8G", 8 << 30), ("8GiB", 8 << 30)] {
+            assert_eq!(text.parse(), Ok(Size(bytes)), "{text}");
+        }
+        assert_eq!("1.5k".parse(), Ok(Size(1536)));
+        for text in ["", "G", "8X", "-1", "0", "1e9", "many"] {
+            assert!(text.parse::<Size>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! `tickbound cp-sat`.
+
+use std::time::Duration;
+
+use super::load::{Setting, problem};
+use super::progress::interrupt_flag;
+use super::{CliError, Outcome, say};
+use crate::compare::cp_sat::{self, CpSatError, Python};
+use crate::solve::Encoding;
+
+/// Arguments of `cp-sat`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Problem file (JSON)
+    problem: String,
+    /// Replace an input or a platform number
+    #[arg(long = "input", value_name = "N=V")]
+    input: Vec<Setting>,
+    /// How time is encoded
+    #[arg(long, value_enum, default_value = "summary")]
+    encoding: Encoding,
+    /// Search threads; as many as there are cores if not given
+    #[arg(long, value_name = "N")]
+    workers: Option<usize>,
+    /// Stop after this many seconds and report what was found
+    #[arg(long, value_name = "SECONDS")]
+    timeout: Option<f64>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
+    let problem = problem(&args.problem, &args.input)?;
+    let seconds = |s: f64| {
+        Duration::try_from_secs_f64(s).map_err(|_| {
+            CliError::Input(format!("--timeout {s}: write a positive number of seconds"))
+        })
+    };
+    let options = cp_sat::Options {
+        encoding: Some(args.encoding),
+        timeout: args.timeout.map(seconds).transpose()?,
+        workers: args.workers,
+    };
+    let interrupt = interrupt_flag()?;
+    let fault = |e: CpSatError| CliError::Input(e.to_string());
+    let python = Python::find().map_err(fault)?;
+    let solved = cp_sat::solve(&problem, &options, &python, &interrupt).map_err(fault)?;
+    if args.json {
+        say(&format!("{}\n", solved.json(&problem)))?;
+    } else {
+        say(&solved.words(&problem))?;
+    }
+    Ok(if solved.best.is_some() { Outcome::Done } else { Outcome::Nothing })
+}

@@ -1,0 +1,28 @@
+//! `tickbound report`.
+
+use super::{CliError, Outcome};
+use crate::report::html;
+
+/// Arguments of `report`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// What `compare --json` or `tune --json` has printed
+    #[arg(required = true)]
+    results: Vec<String>,
+    /// The report
+    #[arg(short, long, value_name = "FILE")]
+    output: String,
+}
+
+pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
+    let mut sources = Vec::new();
+    for path in &args.results {
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            CliError::Input(format!("{path}: {error}; give a file of `compare --json`"))
+        })?;
+        sources.push(html::Source::read(path, &text)?);
+    }
+    html::write(&args.output, &sources)?;
+    eprintln!("tickbound: {} written", args.output);
+    Ok(Outcome::Done)
+}

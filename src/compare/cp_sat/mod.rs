@@ -1,0 +1,403 @@
+//! CP-SAT of OR-Tools on the same transition systems as Z3.
+//!
+//! The system of an encoding is unrolled to as many steps as its slowest configuration needs, and
+//! becomes one graph of integer and truth values without states ([`flatten`]); each value gets the
+//! bounds that interval arithmetic gives it ([`model`]), because CP-SAT wants finite domains. A
+//! Python script, `solve.py`, builds the constraints from that graph (tables as element
+//! constraints, products, maxima, reified comparisons) and minimises the time. Neither the lower
+//! bounds of configurations nor simulated ones are given to it: it is asked the plain question.
+//!
+//! The configuration that it returns is run in the simulator before it counts; that nothing is
+//! faster is CP-SAT's word.
+//!
+//! It needs Python with the package `ortools`. The variable `PYTHON` names the interpreter.
+
+mod flatten;
+mod model;
+
+use std::process::Command;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use thiserror::Error;
+use tickbound_encodings::model::{Configuration, Problem, Space};
+use tickbound_encodings::plan::Plan;
+use tickbound_encodings::simulate::{self, SimulateError, simulate};
+use tickbound_encodings::system::System;
+use tickbound_encodings::system::run::{RunError, run as run_system};
+use tickbound_encodings::{event, summary, tick};
+
+use super::process::{self, Limits};
+use crate::solve::result::Status;
+use crate::solve::{Encoding, SolveError};
+
+/// Builds the constraints and runs CP-SAT; reads a model on standard input.
+const SCRIPT: &str = include_str!("solve.py");
+/// Most steps a system is unrolled for.
+const MAX_STEPS: usize = 20_000;
+/// Most nodes of the unrolled system: about 2 GB in Python.
+const MAX_NODES: usize = 400_000;
+/// How long the script may take to stop once it has been asked to.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// How to search.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// The encoding; `None` takes `summary`.
+    pub encoding: Option<Encoding>,
+    /// Stop after this time.
+    pub timeout: Option<Duration>,
+    /// Search threads; `None`: as many as there are cores.
+    pub workers: Option<usize>,
+}
+
+/// What CP-SAT says, as `tickbound cp-sat --json` prints it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Solved {
+    /// Ticks of the best configuration found.
+    pub time: Option<i64>,
+    /// How much is known.
+    pub status: Status,
+    /// No configuration takes fewer ticks than this.
+    pub lower: i64,
+    /// The best configuration found.
+    #[serde(skip)]
+    pub best: Option<Configuration>,
+    /// The encoding.
+    pub encoding: Encoding,
+    /// Steps it was unrolled for.
+    pub steps: usize,
+    /// Values in the graph.
+    pub nodes: usize,
+    /// Wall-clock seconds, all in all.
+    pub seconds: f64,
+    /// Of these, seconds that the solver itself took.
+    pub solver_seconds: f64,
+    /// Branches of the search.
+    pub branches: u64,
+    /// Conflicts of the search.
+    pub conflicts: u64,
+    /// Search threads.
+    pub workers: usize,
+    /// The simulator was run on the configuration and took as many ticks.
+    pub replayed: bool,
+    /// The tool and its version.
+    pub tool: String,
+    /// What ended the search early.
+    pub stopped_by: Option<String>,
+}
+
+/// Why there is no answer.
+#[derive(Debug, Error)]
+pub enum CpSatError {
+    /// The problem is at fault, or outside what the encoding covers, or a fault was found.
+    #[error(transparent)]
+    Solve(#[from] SolveError),
+    /// There is no Python.
+    #[error("{python}: cannot be run: {error}; name a Python interpreter in the variable PYTHON")]
+    NoPython {
+        /// The interpreter.
+        python: String,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// There is no OR-Tools.
+    #[error("{python}: has no package ortools; `pip install ortools`")]
+    NoPackage {
+        /// The interpreter.
+        python: String,
+    },
+    /// The unrolled system is too large.
+    #[error(
+        "--encoding {encoding}: {nodes} values, CP-SAT is given at most {MAX_NODES}; use --encoding summary or smaller inputs"
+    )]
+    TooLarge {
+        /// The encoding.
+        encoding: &'static str,
+        /// Values in the graph so far.
+        nodes: usize,
+    },
+    /// A value may leave what CP-SAT computes with.
+    #[error("a value may be as large as 2^{bits}, CP-SAT holds 2^60; make the inputs smaller")]
+    Range {
+        /// Bits of the value.
+        bits: u32,
+    },
+    /// The script failed.
+    #[error("{python}: the CP-SAT script failed: {why}; please report it with the problem file")]
+    Script {
+        /// The interpreter.
+        python: String,
+        /// Its last words.
+        why: String,
+    },
+}
+
+/// A Python interpreter with OR-Tools.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Python {
+    program: String,
+    /// Version of OR-Tools.
+    pub ortools: String,
+}
+
+impl Python {
+    /// The interpreter that the variable `PYTHON` names, otherwise `python3`.
+    ///
+    /// # Errors
+    /// If it cannot be run or has no OR-Tools.
+    pub fn find() -> Result<Python, CpSatError> {
+        let named = std::env::var("PYTHON").ok().filter(|name| !name.is_empty());
+        let program = named.unwrap_or_else(|| "python3".to_owned());
+        // Asking for the version does not import the package, which takes a while.
+        let ask = "import importlib.metadata as m; print(m.version('ortools'))";
+        match Command::new(&program).args(["-c", ask]).output() {
+            Err(error) => Err(CpSatError::NoPython { python: program, error }),
+            Ok(output) if !output.status.success() => {
+                Err(CpSatError::NoPackage { python: program })
+            }
+            Ok(output) => {
+                let ortools = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+                Ok(Python { program, ortools })
+            }
+        }
+    }
+
+    fn fault(&self, why: impl Into<String>) -> CpSatError {
+        CpSatError::Script { python: self.program.clone(), why: why.into() }
+    }
+}
+
+/// What the script prints.
+#[derive(Debug, Deserialize)]
+struct Said {
+    /// `optimal`, `feasible`, `infeasible` or `unknown`.
+    status: String,
+    /// Value indices of the parameters.
+    choice: Option<Vec<u32>>,
+    time: Option<i64>,
+    bound: Option<i64>,
+    seconds: f64,
+    branches: u64,
+    conflicts: u64,
+}
+
+/// Searches for the least time of `problem`. `interrupt` ends the search when it becomes true.
+///
+/// # Errors
+/// A fault of the problem, a problem that the encoding does not cover or that is too large, or a
+/// Python that fails.
+pub fn solve(
+    problem: &Problem,
+    options: &Options,
+    python: &Python,
+    interrupt: &AtomicBool,
+) -> Result<Solved, CpSatError> {
+    let started = Instant::now();
+    let encoding = options.encoding.unwrap_or(Encoding::Summary);
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    let mut solved = Solved {
+        time: None,
+        status: Status::Infeasible,
+        lower: 0,
+        best: None,
+        encoding,
+        steps: 0,
+        nodes: 0,
+        seconds: 0.0,
+        solver_seconds: 0.0,
+        branches: 0,
+        conflicts: 0,
+        workers: options.workers.unwrap_or_else(cores).max(1),
+        replayed: false,
+        tool: format!("OR-Tools {}", python.ortools),
+        stopped_by: None,
+    };
+    let space = problem.space().map_err(SolveError::from)?;
+    if !space.bound.is_empty() {
+        let system = encode(problem, &space, encoding)?;
+        solved.steps = steps(problem, &space, &system, encoding)?;
+        let flat = flatten::flatten(&system, solved.steps, MAX_NODES)
+            .map_err(|nodes| CpSatError::TooLarge { encoding: name(encoding), nodes })?;
+        let model = model::Model::new(&flat).map_err(|bits| CpSatError::Range { bits })?;
+        solved.nodes = model.nodes.len();
+        let left = options.timeout.map(|t| t.saturating_sub(started.elapsed()));
+        let said = ask(python, &model, left, solved.workers, interrupt)?;
+        note(problem, &space, &flat, &said, &mut solved)?;
+        if solved.status == Status::Bounded {
+            let timeout = options.timeout.filter(|t| started.elapsed() >= *t);
+            solved.stopped_by = Some(timeout.map_or_else(
+                || "interrupt".to_owned(),
+                |t| format!("time-out of {} s", t.as_secs_f64()),
+            ));
+        }
+    }
+    solved.seconds = (started.elapsed().as_secs_f64() * 1e4).round() / 1e4;
+    Ok(solved)
+}
+
+impl Solved {
+    /// The object that `tickbound cp-sat --json` prints.
+    #[must_use]
+    pub fn json(&self, problem: &Problem) -> Value {
+        let mut value = json!(self);
+        let values = self.best.iter().flat_map(|best| problem.parameters.iter().zip(&best.0));
+        let configuration: Map<String, Value> =
+            values.map(|(p, v)| (p.name.clone(), json!(v))).collect();
+        value["configuration"] = self.best.as_ref().map_or(Value::Null, |_| configuration.into());
+        value
+    }
+
+    /// The answer for a person.
+    #[must_use]
+    pub fn words(&self, problem: &Problem) -> String {
+        let at = self.best.as_ref().map(|best| problem.name_values(best).to_string());
+        let at = at.filter(|at| !at.is_empty()).unwrap_or_else(|| "the only configuration".into());
+        let first = match (self.status, self.time) {
+            (Status::Optimal, Some(time)) => format!("least time: {time} ticks at {at}"),
+            (Status::Infeasible, _) => "no configuration satisfies the constraints".to_owned(),
+            (_, Some(time)) => format!(
+                "not finished: the least time is between {} and {time} ticks; best so far: {at}",
+                self.lower
+            ),
+            (_, None) => format!("not finished: the least time is at least {} ticks", self.lower),
+        };
+        let replayed = match (self.time, self.replayed) {
+            (Some(_), true) => "replayed:   the simulator takes as many ticks\n",
+            (Some(_), false) => "replayed:   too large to simulate\n",
+            (None, _) => "",
+        };
+        let stopped = self.stopped_by.iter().map(|why| format!("stopped by: {why}\n"));
+        format!(
+            "{}\n{first}\n{replayed}{}by:         {} ({} encoding, {} steps, {} values, {} branches)\n\
+             in:         {:.3} s\n",
+            problem.name,
+            stopped.collect::<String>(),
+            self.tool,
+            name(self.encoding),
+            self.steps,
+            self.nodes,
+            self.branches,
+            self.seconds,
+        )
+    }
+}
+
+fn name(encoding: Encoding) -> &'static str {
+    match encoding {
+        Encoding::Tick => "tick",
+        Encoding::Event => "event",
+        Encoding::Summary => "summary",
+    }
+}
+
+fn encode(problem: &Problem, space: &Space, encoding: Encoding) -> Result<System, SolveError> {
+    let plan = Plan::new(problem, space)?;
+    Ok(match encoding {
+        Encoding::Tick => tick::encode(&plan),
+        Encoding::Event => event::encode(&plan),
+        Encoding::Summary => summary::encode(&plan).0,
+    })
+}
+
+/// Steps after which every configuration has reached its goal.
+fn steps(
+    problem: &Problem,
+    space: &Space,
+    system: &System,
+    encoding: Encoding,
+) -> Result<usize, SolveError> {
+    let mut most = 0;
+    for (c, bound) in space.bound.iter().enumerate() {
+        let configuration = || problem.name_values(&bound.configuration).to_string();
+        match run_system(system, c, MAX_STEPS) {
+            Ok(run) => most = most.max(run.steps),
+            Err(RunError::Overflow) => {
+                return Err(SolveError::Overflow { configuration: configuration() });
+            }
+            Err(RunError::Steps(limit)) => {
+                let configuration = configuration();
+                let encoding = name(encoding);
+                return Err(SolveError::TooDeep { encoding, configuration, limit });
+            }
+        }
+    }
+    Ok(most)
+}
+
+fn ask(
+    python: &Python,
+    model: &model::Model,
+    left: Option<Duration>,
+    workers: usize,
+    interrupt: &AtomicBool,
+) -> Result<Said, CpSatError> {
+    let seconds = left.map_or_else(|| "inf".to_owned(), |t| t.as_secs_f64().to_string());
+    let mut command = Command::new(&python.program);
+    command.args(["-c", SCRIPT, &seconds, &workers.to_string()]);
+    let input = serde_json::to_string(model).map_err(|e| python.fault(e.to_string()))?;
+    // The script counts its time itself; this is for one that hangs.
+    let time = left.map(|t| t + 2 * GRACE);
+    let limits = Limits { time, memory: None, interrupt, grace: GRACE };
+    let ended = process::run(&mut command, &input, limits)
+        .map_err(|error| CpSatError::NoPython { python: python.program.clone(), error })?;
+    match serde_json::from_str(&ended.output) {
+        Ok(said) => Ok(said),
+        // Stopped before it had anything to say.
+        Err(_) if ended.stopped.is_some() => Ok(Said {
+            status: "unknown".to_owned(),
+            choice: None,
+            time: None,
+            bound: None,
+            seconds: 0.0,
+            branches: 0,
+            conflicts: 0,
+        }),
+        Err(_) => {
+            let last = ended.errors.lines().rev().find(|l| !l.trim().is_empty());
+            Err(python.fault(last.map_or_else(|| ended.status.to_string(), str::to_owned)))
+        }
+    }
+}
+
+/// Takes what the script said, and runs the configuration in the simulator.
+fn note(
+    problem: &Problem,
+    space: &Space,
+    flat: &System,
+    said: &Said,
+    solved: &mut Solved,
+) -> Result<(), SolveError> {
+    solved.status = match said.status.as_str() {
+        "optimal" => Status::Optimal,
+        "infeasible" => Status::Infeasible,
+        _ => Status::Bounded,
+    };
+    solved.lower = said.bound.unwrap_or(0).max(0);
+    solved.solver_seconds = (said.seconds * 1e4).round() / 1e4;
+    (solved.branches, solved.conflicts) = (said.branches, said.conflicts);
+    let (Some(choice), Some(claimed)) = (&said.choice, said.time) else { return Ok(()) };
+    let Some(c) = flat.configurations.iter().position(|known| known == choice) else {
+        return Ok(());
+    };
+    let bound = &space.bound[c];
+    (solved.time, solved.best) = (Some(claimed), Some(bound.configuration.clone()));
+    if solved.status == Status::Optimal {
+        solved.lower = claimed;
+    }
+    match simulate(problem, bound, &simulate::Options::default()) {
+        Ok(run) if run.time == claimed => solved.replayed = true,
+        Ok(run) => {
+            return Err(SolveError::Disagreement {
+                configuration: problem.name_values(&bound.configuration).to_string(),
+                encoding: claimed,
+                simulator: run.time,
+            });
+        }
+        Err(SimulateError::TooManyEvents { .. } | SimulateError::TooManyItems { .. }) => {}
+        Err(e) => return Err(e.into()),
+    }
+    Ok(())
+}

@@ -1,0 +1,183 @@
+//! The graph that is handed to the script, as JSON.
+//!
+//! Nodes come in order, operands first; an operand is the index of its node. Every integer node
+//! carries the bounds that interval arithmetic gives it - not those over all configurations, which
+//! would be the answer.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+use tickbound_encodings::system::{Ex, Node, System, Table};
+
+/// Bits of the largest value that is handed over; CP-SAT computes with sums of them in 64 bits.
+const MAX_BITS: u32 = 60;
+
+/// A graph of values over the parameters.
+#[derive(Debug, Serialize)]
+pub(super) struct Model {
+    /// How many values each parameter has.
+    pub parameters: Vec<usize>,
+    /// The valid configurations, as indices into the parameters' values.
+    pub configurations: Vec<Vec<u32>>,
+    /// The nodes.
+    pub nodes: Vec<Entry>,
+    /// The node that must be true.
+    pub goal: usize,
+    /// The node to minimise.
+    pub cost: usize,
+}
+
+/// A node: what it is, what it is made of, and its bounds.
+#[derive(Debug, Serialize)]
+pub(super) struct Entry {
+    op: &'static str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    args: Vec<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    table: Option<Rows>,
+    /// Integers only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bounds: Option<(i64, i64)>,
+}
+
+/// A table: parameters it depends on, and a value for each combination that is valid.
+#[derive(Debug, Serialize)]
+struct Rows {
+    support: Vec<usize>,
+    rows: Vec<(Vec<u32>, i64)>,
+}
+
+impl Model {
+    /// The graph of a system without states.
+    ///
+    /// # Errors
+    /// The bits of a value that may be too large.
+    pub fn new(flat: &System) -> Result<Model, u32> {
+        let mut places: BTreeMap<Ex, usize> = BTreeMap::new();
+        let mut nodes: Vec<Entry> = Vec::new();
+        for e in flat.live() {
+            let entry = entry(flat, flat.node(e), &places, &nodes)?;
+            places.insert(e, nodes.len());
+            nodes.push(entry);
+        }
+        Ok(Model {
+            parameters: flat.parameters.iter().map(|p| p.values.len()).collect(),
+            configurations: flat.configurations.clone(),
+            nodes,
+            goal: places[&flat.goal],
+            cost: places[&flat.cost],
+        })
+    }
+}
+
+fn entry(
+    flat: &System,
+    node: &Node,
+    places: &BTreeMap<Ex, usize>,
+    nodes: &[Entry],
+) -> Result<Entry, u32> {
+    let (mut value, mut table) = (None, None);
+    let mut args = Vec::new();
+    tickbound_encodings::system::operands(node, &mut |e| args.push(places[&e]));
+    let of = |i: usize| {
+        let (lower, upper) = nodes[args[i]].bounds.unwrap_or((0, 1));
+        (i128::from(lower), i128::from(upper))
+    };
+    let (op, bounds) = match node {
+        Node::Int(v) => {
+            value = Some(*v);
+            ("int", Some((i128::from(*v), i128::from(*v))))
+        }
+        Node::Bool(v) => {
+            value = Some(i64::from(*v));
+            ("bool", None)
+        }
+        Node::Table(t) => {
+            let rows = completed(&flat.tables[t.index()], &flat.configurations);
+            let values = || rows.rows.iter().map(|(_, v)| i128::from(*v));
+            let bounds = (values().min().unwrap_or(0), values().max().unwrap_or(0));
+            table = Some(rows);
+            ("table", Some(bounds))
+        }
+        Node::Add(..) => ("add", Some((of(0).0 + of(1).0, of(0).1 + of(1).1))),
+        Node::Mul(..) => ("mul", Some(product(of(0), of(1)))),
+        Node::Max(..) => ("max", Some((of(0).0.max(of(1).0), of(0).1.max(of(1).1)))),
+        Node::Ite(..) if nodes[args[1]].bounds.is_none() => ("ite-bool", None),
+        Node::Ite(..) => ("ite", Some((of(1).0.min(of(2).0), of(1).1.max(of(2).1)))),
+        Node::Eq(..) => ("eq", None),
+        Node::Le(..) => ("le", None),
+        Node::Not(_) => ("not", None),
+        Node::And(_) => ("and", None),
+        Node::Or(_) => ("or", None),
+        // `flatten` leaves neither.
+        Node::State(_) | Node::Choice(_) => ("bool", None),
+    };
+    let bounds = match bounds {
+        Some((lower, upper)) => Some((small(lower)?, small(upper)?)),
+        None => None,
+    };
+    Ok(Entry { op, args, value, table, bounds })
+}
+
+fn small(value: i128) -> Result<i64, u32> {
+    let bits = i128::BITS - value.unsigned_abs().leading_zeros();
+    i64::try_from(value).ok().filter(|_| bits <= MAX_BITS).ok_or(bits)
+}
+
+fn product(a: (i128, i128), b: (i128, i128)) -> (i128, i128) {
+    // Each factor has passed `small`, so no product leaves 128 bits.
+    let corners = [a.0 * b.0, a.0 * b.1, a.1 * b.0, a.1 * b.1];
+    corners.into_iter().fold((corners[0], corners[0]), |(l, u), c| (l.min(c), u.max(c)))
+}
+
+/// The table's rows and, where a valid configuration has a combination that is never read, a row
+/// with one of the values.
+fn completed(table: &Table, configurations: &[Vec<u32>]) -> Rows {
+    let any = table.rows.values().next().copied().unwrap_or(0);
+    let key = |c: &Vec<u32>| table.support.iter().map(|p| c[*p]).collect::<Vec<u32>>();
+    let keys: BTreeSet<Vec<u32>> = configurations.iter().map(key).collect();
+    let row = |key: Vec<u32>| {
+        let value = table.rows.get(&key).copied().unwrap_or(any);
+        (key, value)
+    };
+    Rows { support: table.support.clone(), rows: keys.into_iter().map(row).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tickbound_encodings::system::Parameter;
+
+    #[test]
+    fn bounds_are_intervals_and_not_answers() {
+        let n = Parameter { name: "n".into(), values: vec![1, 2, 4] };
+        let mut s = System::new(vec![n], vec![vec![0], vec![1], vec![2]]);
+        let n = s.table("n", &[Some(1), Some(2), Some(4)]);
+        let of_n = s.table("8/n", &[Some(8), Some(4), None]);
+        s.cost = s.mul(n, of_n);
+        let model = Model::new(&s).unwrap();
+        // 8 everywhere; the intervals do not know it.
+        assert_eq!(model.nodes[model.cost].bounds, Some((4, 32)));
+        assert_eq!(model.nodes[model.goal].value, Some(1));
+        let json = serde_json::to_value(&model.nodes).unwrap();
+        let table = json.as_array().unwrap().iter().filter(|n| n["op"] == "table").nth(1).unwrap();
+        // What is never read may be anything, but something it must be.
+        assert_eq!(table["table"]["rows"].as_array().unwrap().len(), 3);
+    }
+
+    #[test]
+    fn large_values_are_refused() {
+        let n = Parameter { name: "n".into(), values: vec![1, 2] };
+        let mut s = System::new(vec![n], vec![vec![0], vec![1]]);
+        let n = s.table("n", &[Some(1), Some(1 << 40)]);
+        s.cost = s.mul(n, n);
+        assert_eq!(Model::new(&s).unwrap_err(), 81);
+    }
+
+    #[test]
+    fn corners_of_products() {
+        assert_eq!(product((-2, 3), (-5, 7)), (-15, 21));
+    }
+}

@@ -1,0 +1,339 @@
+//! Engines side by side on the same problem: Z3 by encoding and strategy, enumeration, CP-SAT, and
+//! SPIN by search.
+//!
+//! Each engine runs as a process of its own, the command that a user would type, so that its time
+//! and its memory are those that a user would get, an engine that fails takes nothing with it, and
+//! a limit can be enforced from outside. Engines run one after another. Whatever they say is then
+//! held against what the others say ([`result::disagreements`]): lower bounds and configurations of
+//! all engines must fit together.
+//!
+//! An engine that refuses the problem, is not installed, fails or runs out of time is a row with
+//! its reason; the others go on.
+//!
+//! * [`engine`]: the engines' names;
+//! * [`result`]: what a comparison says, as data;
+//! * [`process`]: running a program under limits;
+//! * [`cp_sat`]: CP-SAT of OR-Tools, an engine that exists for comparison only;
+//! * `paper`: the tables of the 2023 paper beside ours.
+
+pub mod cp_sat;
+pub mod engine;
+pub mod machine;
+pub mod process;
+pub mod result;
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use indexmap::IndexMap;
+use serde::Deserialize;
+use tickbound_encodings::model::Problem;
+
+pub use engine::Engine;
+use machine::Machine;
+use process::{Ended, Limits};
+pub use result::{Case, Comparison, Row, Status};
+
+/// What an engine may take beyond its time before it is stopped from outside: reading, reporting.
+const SLACK: Duration = Duration::from_secs(5);
+/// How long an engine may take to stop once it has been asked to. More than what engines give the
+/// programs that they start themselves.
+const GRACE: Duration = Duration::from_secs(6);
+
+/// Limits for each engine, and where the engines are.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The program `tickbound`.
+    pub program: PathBuf,
+    /// Time for each engine.
+    pub timeout: Duration,
+    /// Bytes of memory for each engine.
+    pub memory: Option<u64>,
+}
+
+/// A problem to compare engines on.
+#[derive(Debug, Clone)]
+pub struct Input<'a> {
+    /// The problem, read with the inputs below.
+    pub problem: &'a Problem,
+    /// Its file.
+    pub file: String,
+    /// Inputs and platform numbers that replace those of the file.
+    pub replaced: IndexMap<String, i64>,
+}
+
+/// Called before each engine is run, and with each row.
+pub type Observer<'a> = &'a dyn Fn(Event<'_>);
+
+/// What happens during a comparison.
+#[derive(Debug, Clone, Copy)]
+pub enum Event<'a> {
+    /// An engine is about to run.
+    Start(Engine),
+    /// An engine has ended.
+    End(&'a Row),
+}
+
+/// A comparison on its way.
+pub struct Session<'a> {
+    options: Options,
+    interrupt: &'a AtomicBool,
+    observer: Observer<'a>,
+    started: Instant,
+    cp_sat: OnceLock<Result<String, String>>,
+    cases: Vec<Case>,
+}
+
+impl<'a> Session<'a> {
+    /// A comparison without problems so far. `interrupt` ends it when it becomes true: the engine
+    /// that runs is asked to stop, and the rest is not run.
+    #[must_use]
+    pub fn new(options: Options, interrupt: &'a AtomicBool, observer: Observer<'a>) -> Self {
+        let (started, cp_sat) = (Instant::now(), OnceLock::new());
+        Session { options, interrupt, observer, started, cp_sat, cases: Vec::new() }
+    }
+
+    /// Runs engines on one more problem. Where `skip` has a reason, the engine is not run.
+    pub fn run(
+        &mut self,
+        input: &Input<'_>,
+        engines: &[Engine],
+        skip: &dyn Fn(Engine) -> Option<String>,
+    ) -> &Case {
+        let mut rows = Vec::new();
+        for engine in engines {
+            let row = match skip(*engine) {
+                _ if self.interrupted() => self.not_run(*engine, "interrupt".to_owned()),
+                Some(why) => self.not_run(*engine, why),
+                None => {
+                    (self.observer)(Event::Start(*engine));
+                    self.row(*engine, input)
+                }
+            };
+            (self.observer)(Event::End(&row));
+            rows.push(row);
+        }
+        let numbers = input.problem.inputs.iter().chain(&input.replaced);
+        self.cases.push(Case {
+            problem: input.problem.name.clone(),
+            file: input.file.clone(),
+            inputs: numbers.map(|(name, value)| (name.clone(), *value)).collect(),
+            configurations: input.problem.space().ok().map(|s| s.bound.len() as u64),
+            disagreements: result::disagreements(&rows),
+            rows,
+        });
+        &self.cases[self.cases.len() - 1]
+    }
+
+    /// The problems so far.
+    #[must_use]
+    pub fn finish(self) -> Comparison {
+        Comparison {
+            format: result::FORMAT.to_owned(),
+            tickbound: env!("CARGO_PKG_VERSION").to_owned(),
+            machine: Machine::this(),
+            timeout: self.options.timeout.as_secs_f64(),
+            memory_limit: self.options.memory,
+            interrupted: self.interrupted(),
+            agree: self.cases.iter().all(|c| c.disagreements.is_empty()),
+            seconds: rounded(self.started.elapsed()),
+            cases: self.cases,
+        }
+    }
+
+    fn interrupted(&self) -> bool {
+        self.interrupt.load(Ordering::Relaxed)
+    }
+
+    fn not_run(&self, engine: Engine, why: String) -> Row {
+        Row::empty(engine.to_string(), Status::NotRun, Some(why))
+    }
+
+    fn row(&self, engine: Engine, input: &Input<'_>) -> Row {
+        let tool = match self.tool(engine) {
+            Ok(tool) => tool,
+            Err(missing) => {
+                return Row::empty(engine.to_string(), Status::NotInstalled, Some(missing));
+            }
+        };
+        let arguments = self.arguments(engine, input);
+        let mut command = Command::new(&self.options.program);
+        command.args(&arguments);
+        let limits = Limits {
+            time: Some(self.options.timeout + SLACK),
+            memory: self.options.memory,
+            interrupt: self.interrupt,
+            grace: GRACE,
+        };
+        let mut row = match process::run(&mut command, "", limits) {
+            Ok(ended) => heard(engine, &ended),
+            Err(e) => {
+                let why = format!("{}: cannot be run: {e}", self.options.program.display());
+                Row::empty(engine.to_string(), Status::Failed, Some(why))
+            }
+        };
+        row.tool = row.tool.or(Some(tool));
+        row.command = std::iter::once("tickbound".to_owned())
+            .chain(arguments.iter().map(|a| quoted(a)))
+            .collect::<Vec<_>>()
+            .join(" ");
+        row
+    }
+
+    /// The tool behind an engine and its version.
+    fn tool(&self, engine: Engine) -> Result<String, String> {
+        match engine {
+            Engine::Smt { .. } => {
+                let version = z3::full_version();
+                let number = version.split_whitespace().next().unwrap_or("?");
+                Ok(format!("Z3 {}", number.trim_start_matches('v')))
+            }
+            Engine::Enumerate => Ok(format!("tickbound {}", env!("CARGO_PKG_VERSION"))),
+            Engine::CpSat { .. } => {
+                let find = || match cp_sat::Python::find() {
+                    Ok(python) => Ok(format!("OR-Tools {}", python.ortools)),
+                    Err(e) => Err(e.to_string()),
+                };
+                self.cp_sat.get_or_init(find).clone()
+            }
+            Engine::Spin { .. } => Err("SPIN is not there yet".to_owned()),
+        }
+    }
+
+    fn arguments(&self, engine: Engine, input: &Input<'_>) -> Vec<String> {
+        let mut arguments = engine.arguments();
+        arguments.insert(1, input.file.clone());
+        for (name, value) in &input.replaced {
+            arguments.extend(["--input".to_owned(), format!("{name}={value}")]);
+        }
+        let seconds = self.options.timeout.as_secs_f64().to_string();
+        arguments.extend(["--timeout".to_owned(), seconds, "--json".to_owned()]);
+        arguments
+    }
+}
+
+/// What every engine prints with `--json`, as far as a comparison needs it.
+#[derive(Debug, Deserialize)]
+struct Said {
+    status: Status,
+    time: Option<i64>,
+    lower: Option<i64>,
+    configuration: Option<IndexMap<String, i64>>,
+    replayed: Option<bool>,
+    seconds: Option<f64>,
+    states: Option<u64>,
+    solver_calls: Option<u64>,
+    tool: Option<String>,
+    stopped_by: Option<String>,
+}
+
+/// The row of an engine that was run.
+fn heard(engine: Engine, ended: &Ended) -> Row {
+    let measured = |row: Row| Row {
+        process_seconds: Some(rounded(ended.time)),
+        memory: Some(ended.memory),
+        ..row
+    };
+    let name = engine.to_string();
+    let stopped = ended.stopped.map(|s| s.to_string());
+    let Ok(said) = serde_json::from_str::<Said>(&ended.output) else {
+        let (status, why) = silent(ended);
+        return measured(Row::empty(name, status, Some(stopped.unwrap_or(why))));
+    };
+    let row = Row::empty(name, said.status, stopped.or(said.stopped_by));
+    measured(Row {
+        time: said.time,
+        lower: said.lower,
+        configuration: said.configuration,
+        replayed: said.replayed.filter(|_| said.time.is_some()),
+        seconds: said.seconds,
+        states: said.states,
+        solver_calls: said.solver_calls.filter(|_| engine != Engine::Enumerate),
+        tool: said.tool,
+        ..row
+    })
+}
+
+/// How an engine ended that printed no answer.
+fn silent(ended: &Ended) -> (Status, String) {
+    let last = ended.errors.lines().rev().map(str::trim).find(|line| !line.is_empty());
+    let why = last.map(|l| l.strip_prefix("tickbound: ").unwrap_or(l).to_owned());
+    match ended.status.code() {
+        Some(2) => (Status::Refused, why.unwrap_or_else(|| "no reason given".to_owned())),
+        _ => (Status::Failed, why.unwrap_or_else(|| ended.status.to_string())),
+    }
+}
+
+fn rounded(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e3).round() / 1e3
+}
+
+/// An argument as a shell would need it.
+fn quoted(argument: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+    if !argument.is_empty() && argument.chars().all(plain) {
+        argument.to_owned()
+    } else {
+        format!("'{}'", argument.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::ExitStatus;
+
+    fn ended(code: i32, output: &str, errors: &str) -> Ended {
+        Ended {
+            status: ExitStatus::from_raw(code),
+            output: output.to_owned(),
+            errors: errors.to_owned(),
+            time: Duration::from_millis(1234),
+            memory: 5,
+            stopped: None,
+        }
+    }
+
+    #[test]
+    fn what_is_heard() {
+        let answer = r#"{"time":44,"status":"optimal","lower":44,"configuration":{"WG":4},
+            "solver_calls":4,"seconds":0.5,"replayed":true,"stopped_by":null,"more":[1]}"#;
+        let smt = engine::parse("smt").unwrap()[0];
+        let row = heard(smt, &ended(0, answer, ""));
+        assert_eq!((row.time, row.status, row.named()), (Some(44), Status::Optimal, "WG=4".into()));
+        assert_eq!(
+            (row.seconds, row.process_seconds, row.memory),
+            (Some(0.5), Some(1.234), Some(5))
+        );
+        assert_eq!(row.solver_calls, Some(4));
+        assert_eq!(heard(Engine::Enumerate, &ended(0, answer, "")).solver_calls, None);
+    }
+
+    #[test]
+    fn what_is_not_heard() {
+        let smt = engine::parse("smt").unwrap()[0];
+        for (code, output, errors, status, reason) in [
+            (2 << 8, "", "tickbound: a.json: no\n", Status::Refused, "a.json: no"),
+            (2 << 8, "", "", Status::Refused, "no reason given"),
+            (9, "", "", Status::Failed, "signal: 9 (SIGKILL)"),
+            (101 << 8, "{", "thread panicked\n\n", Status::Failed, "thread panicked"),
+        ] {
+            let row = heard(smt, &ended(code, output, errors));
+            assert_eq!((row.status, row.reason.as_deref()), (status, Some(reason)));
+        }
+        let killed =
+            Ended { stopped: Some(process::Stopped::Memory(2_000_000)), ..ended(9, "", "") };
+        assert_eq!(heard(smt, &killed).reason.as_deref(), Some("memory limit of 2 MB"));
+    }
+
+    #[test]
+    fn arguments_for_a_shell() {
+        assert_eq!(quoted("a/b.json"), "a/b.json");
+        assert_eq!(quoted("it's"), r"'it'\''s'");
+        assert_eq!(quoted(""), "''");
+    }
+}

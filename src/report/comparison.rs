@@ -1,0 +1,123 @@
+//! A comparison as words and tables.
+
+use std::fmt::Write;
+
+use super::Table;
+use crate::compare::result::{Case, Comparison, Row, Status};
+
+/// One word for how an engine ended.
+#[must_use]
+pub fn status(row: &Row) -> &'static str {
+    match row.status {
+        Status::Optimal => "proved",
+        Status::Bounded if row.time.is_some() => "found",
+        Status::Bounded => "open",
+        Status::Infeasible => "infeasible",
+        Status::Refused => "refused",
+        Status::NotInstalled => "not installed",
+        Status::Failed => "failed",
+        Status::NotRun => "not run",
+    }
+}
+
+/// Seconds with as many digits as are worth reading.
+#[must_use]
+pub fn seconds(seconds: f64) -> String {
+    if seconds < 10.0 { format!("{seconds:.3}") } else { format!("{seconds:.1}") }
+}
+
+/// Bytes as whole megabytes (10^6).
+#[must_use]
+pub fn megabytes(bytes: u64) -> String {
+    (bytes as f64 / 1e6).round().to_string()
+}
+
+/// What else is to be said of a row: the bracket, if it is open, and the reason.
+#[must_use]
+pub fn note(row: &Row) -> String {
+    let bracket = row.lower.filter(|lower| row.status == Status::Bounded && *lower > 0);
+    let parts = [bracket.map(|lower| format!("at least {lower}")), row.reason.clone()];
+    let unchecked = (row.replayed == Some(false)).then(|| "not simulated".to_owned());
+    parts.into_iter().chain([unchecked]).flatten().collect::<Vec<_>>().join("; ")
+}
+
+/// The engines of one problem.
+#[must_use]
+pub fn table(case: &Case) -> Table {
+    let mut table = Table::new([
+        "engine", "time", "at", "status", "seconds", "process", "MB", "states", "calls", "note",
+    ]);
+    let number = |n: Option<u64>| n.map_or_else(|| "-".to_owned(), |n| n.to_string());
+    let time = |s: Option<f64>| s.map_or_else(|| "-".to_owned(), seconds);
+    for row in &case.rows {
+        table.push([
+            row.engine.clone(),
+            row.time.map_or_else(|| "-".to_owned(), |t| t.to_string()),
+            row.named(),
+            status(row).to_owned(),
+            time(row.seconds),
+            time(row.process_seconds),
+            row.memory.map_or_else(|| "-".to_owned(), megabytes),
+            number(row.states),
+            number(row.solver_calls),
+            note(row),
+        ]);
+    }
+    table
+}
+
+/// The problem, its inputs and how many configurations it has, on one line.
+#[must_use]
+pub fn heading(case: &Case) -> String {
+    let settings = case.settings();
+    let about = if settings.is_empty() { String::new() } else { format!(" ({settings})") };
+    let count = case.configurations.map_or_else(String::new, |n| format!(", {n} configurations"));
+    format!("{}{about}{count}", case.problem)
+}
+
+/// What the engines say together: the least time if it is proved, and by whom.
+#[must_use]
+pub fn verdict(case: &Case) -> String {
+    if let Some(first) = case.disagreements.first() {
+        return format!("THE ENGINES DISAGREE: {first}");
+    }
+    let proofs = case.rows.iter().filter(|r| r.proved()).count();
+    let best = case.rows.iter().filter_map(|r| r.time).min();
+    match (case.least(), best) {
+        (Some(least), _) if proofs == 1 => {
+            format!("least time: {least} ticks, proved by one engine")
+        }
+        (Some(least), _) => format!("least time: {least} ticks, proved by {proofs} engines"),
+        (None, Some(best)) => format!("not proved; best time found: {best} ticks"),
+        (None, None) if case.rows.iter().any(|r| r.status == Status::Infeasible) => {
+            "there is no valid configuration".to_owned()
+        }
+        (None, None) => "no engine has found anything".to_owned(),
+    }
+}
+
+/// The comparison for a person.
+#[must_use]
+pub fn words(comparison: &Comparison) -> String {
+    let mut out = String::new();
+    for case in &comparison.cases {
+        let _ = writeln!(out, "{}\n{}\n\n{}", heading(case), verdict(case), table(case));
+        for disagreement in case.disagreements.iter().skip(1) {
+            let _ = writeln!(out, "and: {disagreement}");
+        }
+    }
+    let machine = &comparison.machine;
+    let _ = writeln!(
+        out,
+        "seconds: by the engine's own clock; process: until its process had ended; MB: most memory \
+         at once.\n{} s for each engine{}; {}, {} cores.",
+        comparison.timeout,
+        comparison.memory_limit.map_or_else(String::new, |b| format!(", {} MB", megabytes(b))),
+        machine.processor,
+        machine.cores,
+    );
+    if comparison.interrupted {
+        out.push_str("Interrupted: the rest was not run.\n");
+    }
+    out
+}

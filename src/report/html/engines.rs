@@ -1,0 +1,148 @@
+//! The plot of one problem: for each engine the seconds it took and the time that it found.
+
+use plotters::prelude::{DrawingAreaErrorKind, DrawingBackend};
+use plotters::style::text_anchor::HPos;
+
+use super::canvas::{Canvas, Ink, Mark, Scale, TEXT, svg, width};
+use crate::compare::result::{Case, Row};
+use crate::report::{ReportError, comparison};
+
+const ROW: i32 = 26;
+const TOP: i32 = 34;
+const MARGIN: i32 = 12;
+const LEFT_PANEL: i32 = 380;
+const RIGHT_PANEL: i32 = 300;
+/// Between the panels.
+const GAP: i32 = 46;
+/// Under the rows: ticks and the legend.
+const BOTTOM: i32 = 64;
+
+type Done<DB> = Result<(), DrawingAreaErrorKind<<DB as DrawingBackend>::ErrorType>>;
+
+/// Where everything goes.
+struct Layout {
+    size: (i32, i32),
+    names: i32,
+    seconds: (i32, i32),
+    times: (i32, i32),
+    bottom: i32,
+}
+
+impl Layout {
+    fn new(rows: &[Row]) -> Layout {
+        let longest = rows.iter().map(|r| r.engine.chars().count()).max().unwrap_or(0);
+        let names = MARGIN + width(longest.max(6));
+        let seconds = (names + 14, names + 14 + LEFT_PANEL);
+        let times = (seconds.1 + GAP, seconds.1 + GAP + RIGHT_PANEL);
+        let bottom = TOP + ROW * i32::try_from(rows.len()).unwrap_or(0);
+        // Labels at the right end are centred under the edge.
+        let size = (times.1 + MARGIN + 50, bottom + BOTTOM);
+        Layout { size, names, seconds, times, bottom }
+    }
+
+    fn y(&self, row: usize) -> i32 {
+        TOP + ROW * i32::try_from(row).unwrap_or(0) + ROW / 2
+    }
+}
+
+/// The plot as SVG text; `None` if no engine has run.
+pub(super) fn plot(case: &Case) -> Option<Result<String, ReportError>> {
+    let ran = case.rows.iter().any(|r| r.process_seconds.is_some());
+    let layout = Layout::new(&case.rows);
+    ran.then(|| svg(layout.size, |canvas| draw(canvas, &layout, case)))
+}
+
+fn draw<DB: DrawingBackend>(canvas: &Canvas<'_, DB>, layout: &Layout, case: &Case) -> Done<DB> {
+    let taken = case.rows.iter().filter_map(took);
+    let seconds = Scale::decades(taken, layout.seconds);
+    let found = case.rows.iter().filter_map(|r| r.time).map(|t| t as f64);
+    let times = Scale::around(found, layout.times);
+    panel(canvas, layout, &seconds, layout.seconds, "seconds, start to end of the process")?;
+    if case.rows.iter().any(|r| r.time.is_some()) {
+        panel(canvas, layout, &times, layout.times, "model time found, ticks")?;
+    }
+    for (i, row) in case.rows.iter().enumerate() {
+        let y = layout.y(i);
+        canvas.text(&row.engine, (layout.names, y), HPos::Right, Ink::Text)?;
+        let ink = if row.proved() { Ink::Proved } else { Ink::Open };
+        match took(row) {
+            Some(s) => {
+                canvas.line(&[(layout.seconds.0, y), (seconds.at(s), y)], ink, 2)?;
+                mark(canvas, row, (seconds.at(s), y))?;
+            }
+            None => {
+                let why = comparison::status(row);
+                canvas.text(why, (layout.seconds.0 + 8, y), HPos::Left, Ink::Faint)?;
+            }
+        }
+        time(canvas, layout, &times, row, y)?;
+    }
+    legend(canvas, layout)
+}
+
+/// Seconds for the plot; what took no measurable time took a millisecond.
+fn took(row: &Row) -> Option<f64> {
+    row.process_seconds.map(|s| s.max(0.001))
+}
+
+fn mark<DB: DrawingBackend>(canvas: &Canvas<'_, DB>, row: &Row, at: (i32, i32)) -> Done<DB> {
+    if row.proved() {
+        canvas.mark(Mark::Circle, at, Ink::Proved, false)
+    } else {
+        canvas.mark(Mark::Diamond, at, Ink::Open, true)
+    }
+}
+
+/// The time that an engine found, with the bracket where it is open.
+fn time<DB: DrawingBackend>(
+    canvas: &Canvas<'_, DB>,
+    layout: &Layout,
+    scale: &Scale,
+    row: &Row,
+    y: i32,
+) -> Done<DB> {
+    let Some(time) = row.time else {
+        return if row.process_seconds.is_some() {
+            let why = comparison::status(row);
+            canvas.text(why, (layout.times.0 + 8, y), HPos::Left, Ink::Faint)
+        } else {
+            Ok(())
+        };
+    };
+    let x = scale.at(time as f64);
+    if let Some(lower) = row.lower.filter(|lower| !row.proved() && *lower < time) {
+        let from = scale.at(lower as f64);
+        canvas.line(&[(from, y), (x - 7, y)], Ink::Open, 1)?;
+        // A bound that lies outside the panel ends in an arrow.
+        let reach = if from <= layout.times.0 { 5 } else { 0 };
+        canvas.line(&[(from + reach, y - 4), (from, y), (from + reach, y + 4)], Ink::Open, 1)?;
+    }
+    mark(canvas, row, (x, y))
+}
+
+fn panel<DB: DrawingBackend>(
+    canvas: &Canvas<'_, DB>,
+    layout: &Layout,
+    scale: &Scale,
+    (left, right): (i32, i32),
+    title: &str,
+) -> Done<DB> {
+    canvas.text(title, (left, TOP - 18), HPos::Left, Ink::Faint)?;
+    let longest = scale.ticks(1000).iter().map(|(_, l)| l.len()).max().unwrap_or(4);
+    for (value, label) in scale.ticks(width(longest + 2).max(50)) {
+        let x = scale.at(value);
+        canvas.line(&[(x, TOP - 4), (x, layout.bottom)], Ink::Grid, 1)?;
+        canvas.text(&label, (x, layout.bottom + TEXT), HPos::Center, Ink::Faint)?;
+    }
+    canvas.line(&[(left, layout.bottom), (right, layout.bottom)], Ink::Faint, 1)
+}
+
+fn legend<DB: DrawingBackend>(canvas: &Canvas<'_, DB>, layout: &Layout) -> Done<DB> {
+    let y = layout.bottom + BOTTOM - 16;
+    let (proved, open) = (layout.seconds.0 + 6, layout.seconds.0 + 106);
+    canvas.mark(Mark::Circle, (proved, y), Ink::Proved, false)?;
+    canvas.text("proved", (proved + 14, y), HPos::Left, Ink::Text)?;
+    canvas.mark(Mark::Diamond, (open, y), Ink::Open, true)?;
+    let open_text = "not proved; a line reaches down to what is known to be impossible";
+    canvas.text(open_text, (open + 16, y), HPos::Left, Ink::Text)
+}

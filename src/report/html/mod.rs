@@ -1,0 +1,288 @@
+//! Results as one HTML page: tables, plots, versions and the machine.
+//!
+//! The page is one file that needs no network and no script, for light and dark screens. Everything
+//! that comes from a result - names of problems and engines, an engine's words - is escaped: a
+//! result is somebody else's text.
+//!
+//! ```
+//! use tickbound::report::html;
+//!
+//! let tuned = r#"{ "time": 44, "status": "optimal", "lower": 44, "configuration": { "WG": 4 },
+//!                  "strategy": "race", "encoding": "summary", "seconds": 0.01 }"#;
+//! let page = html::page(&[html::Source::read("a<b>.json", tuned).unwrap()]).unwrap();
+//! assert!(page.contains("a&lt;b&gt;.json") && !page.contains("a<b>"));
+//! ```
+
+mod canvas;
+mod engines;
+mod series;
+
+use std::path::Path;
+
+use indexmap::IndexMap;
+use minijinja::{Environment, context};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{ReportError, comparison};
+use crate::compare::result::{Case, Comparison, FORMAT, Row, Status};
+
+const PAGE: &str = include_str!("page.html");
+
+/// Results to report: those of one file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Source {
+    /// The file; empty if the results come from this run.
+    name: String,
+    /// What was measured where, if the file says so.
+    comparison: Option<Comparison>,
+    cases: Vec<Case>,
+}
+
+impl From<Comparison> for Source {
+    fn from(comparison: Comparison) -> Self {
+        let cases = comparison.cases.clone();
+        Source { name: String::new(), comparison: Some(comparison), cases }
+    }
+}
+
+/// What `tune --json` prints, as far as a report shows it.
+#[derive(Debug, Deserialize)]
+struct Tuned {
+    time: Option<i64>,
+    status: Status,
+    lower: Option<i64>,
+    configuration: Option<IndexMap<String, i64>>,
+    #[serde(default)]
+    encoding: Option<String>,
+    strategy: String,
+    #[serde(default)]
+    replayed: Option<bool>,
+    #[serde(default)]
+    solver_calls: Option<u64>,
+    #[serde(default)]
+    seconds: Option<f64>,
+    #[serde(default)]
+    stopped_by: Option<String>,
+}
+
+impl Source {
+    /// Reads what `compare --json` or `tune --json` has printed into the file called `name`.
+    ///
+    /// # Errors
+    /// Text that is neither.
+    pub fn read(name: &str, text: &str) -> Result<Source, ReportError> {
+        let neither = |why: String| {
+            let why = format!("{why}; give what `compare --json` or `tune --json` has printed");
+            ReportError::data(name, why)
+        };
+        let value: Value =
+            serde_json::from_str(text).map_err(|e| neither(format!("not JSON: {e}")))?;
+        if let Some(format) = value.get("format") {
+            if format != FORMAT {
+                return Err(neither(format!("format {format}, this program reads \"{FORMAT}\"")));
+            }
+            let comparison: Comparison =
+                serde_json::from_value(value).map_err(|e| neither(e.to_string()))?;
+            return Ok(Source { name: name.to_owned(), ..Source::from(comparison) });
+        }
+        let tuned: Tuned = serde_json::from_value(value).map_err(|e| neither(e.to_string()))?;
+        Ok(Source { name: name.to_owned(), comparison: None, cases: vec![tuned.case(name)] })
+    }
+}
+
+impl Tuned {
+    fn case(self, name: &str) -> Case {
+        let encoding = self.encoding.filter(|e| e != "none");
+        let parts = ["tune".to_owned()].into_iter().chain(encoding).chain([self.strategy]);
+        let engine = parts.collect::<Vec<_>>().join(" ");
+        let row = Row {
+            time: self.time,
+            lower: self.lower,
+            configuration: self.configuration,
+            replayed: self.replayed,
+            solver_calls: self.solver_calls,
+            seconds: self.seconds,
+            ..Row::empty(engine, self.status, self.stopped_by)
+        };
+        Case {
+            problem: name.to_owned(),
+            file: name.to_owned(),
+            inputs: IndexMap::new(),
+            configurations: None,
+            disagreements: Vec::new(),
+            rows: vec![row],
+        }
+    }
+}
+
+/// What the template is given of a row: text only.
+#[derive(Serialize)]
+struct Line {
+    engine: String,
+    class: &'static str,
+    status: &'static str,
+    time: String,
+    at: String,
+    seconds: String,
+    process: String,
+    memory: String,
+    states: String,
+    calls: String,
+    tool: String,
+    note: String,
+    command: String,
+}
+
+impl Line {
+    fn new(row: &Row) -> Line {
+        let seconds = |s: Option<f64>| s.map_or_else(String::new, comparison::seconds);
+        let number = |n: Option<u64>| n.map_or_else(String::new, |n| n.to_string());
+        Line {
+            engine: row.engine.clone(),
+            class: if row.proved() { "proved" } else { "open" },
+            status: comparison::status(row),
+            time: row.time.map_or_else(String::new, |t| t.to_string()),
+            at: row.named(),
+            seconds: seconds(row.seconds),
+            process: seconds(row.process_seconds),
+            memory: row.memory.map_or_else(String::new, comparison::megabytes),
+            states: number(row.states),
+            calls: number(row.solver_calls),
+            tool: row.tool.clone().unwrap_or_default(),
+            note: comparison::note(row),
+            command: row.command.clone(),
+        }
+    }
+}
+
+/// A plot and what it shows, for those who do not see it.
+#[derive(Serialize)]
+struct Picture {
+    svg: String,
+    about: String,
+}
+
+#[derive(Serialize)]
+struct Section {
+    heading: String,
+    file: String,
+    verdict: String,
+    agree: bool,
+    disagreements: Vec<String>,
+    lines: Vec<Line>,
+    picture: Option<Picture>,
+}
+
+impl Section {
+    fn new(case: &Case) -> Result<Section, ReportError> {
+        let about = format!("Seconds and model time of each engine: {}", comparison::heading(case));
+        let svg = engines::plot(case).transpose()?;
+        Ok(Section {
+            heading: comparison::heading(case),
+            file: case.file.clone(),
+            verdict: comparison::verdict(case),
+            agree: case.disagreements.is_empty(),
+            disagreements: case.disagreements.iter().skip(1).cloned().collect(),
+            lines: case.rows.iter().map(Line::new).collect(),
+            picture: svg.map(|svg| Picture { svg, about }),
+        })
+    }
+}
+
+#[derive(Serialize)]
+struct Part {
+    name: String,
+    facts: Vec<(&'static str, String)>,
+    series: Vec<Picture>,
+    sections: Vec<Section>,
+}
+
+impl Part {
+    fn new(source: &Source) -> Result<Part, ReportError> {
+        let series = series::Series::among(&source.cases);
+        let pictures = series.iter().map(|s| {
+            let about = format!("{}: seconds of each engine over {}", s.problem, s.input);
+            Ok(Picture { svg: s.plot()?, about })
+        });
+        Ok(Part {
+            name: source.name.clone(),
+            facts: source.comparison.as_ref().map(facts).unwrap_or_default(),
+            series: pictures.collect::<Result<_, ReportError>>()?,
+            sections: source.cases.iter().map(Section::new).collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+fn facts(comparison: &Comparison) -> Vec<(&'static str, String)> {
+    let machine = &comparison.machine;
+    let memory = |bytes: Option<u64>| bytes.map(|b| format!("{} MB", comparison::megabytes(b)));
+    let mut tools: Vec<String> = Vec::new();
+    for tool in comparison.cases.iter().flat_map(|c| &c.rows).filter_map(|r| r.tool.as_ref()) {
+        if !tools.contains(tool) {
+            tools.push(tool.clone());
+        }
+    }
+    let memory_limit = memory(comparison.memory_limit).unwrap_or_else(|| "not limited".to_owned());
+    vec![
+        ("tickbound", comparison.tickbound.clone()),
+        ("tools", tools.join(", ")),
+        ("processor", format!("{}, {} cores", machine.processor, machine.cores)),
+        ("memory", memory(machine.memory).unwrap_or_else(|| "unknown".to_owned())),
+        ("system", machine.system.clone()),
+        ("each engine", format!("{} s, memory {memory_limit}", comparison.timeout)),
+        ("in all", format!("{} s", comparison::seconds(comparison.seconds))),
+    ]
+}
+
+/// The page.
+///
+/// # Errors
+/// A plot that cannot be drawn.
+pub fn page(sources: &[Source]) -> Result<String, ReportError> {
+    let parts = sources.iter().map(Part::new).collect::<Result<Vec<_>, _>>()?;
+    let interrupted = sources.iter().flat_map(|s| &s.comparison).any(|c| c.interrupted);
+    let agree = parts.iter().flat_map(|p| &p.sections).all(|s| s.agree);
+    let mut environment = Environment::new();
+    let fault = |e: minijinja::Error| ReportError::data("the page", format!("{e:#}"));
+    // The name's ending is what turns escaping on.
+    environment.add_template("page.html", PAGE).map_err(fault)?;
+    let template = environment.get_template("page.html").map_err(fault)?;
+    template.render(context! { parts, interrupted, agree }).map_err(fault)
+}
+
+/// Writes the page.
+///
+/// # Errors
+/// As [`page`], or a file that cannot be written.
+pub fn write(path: impl AsRef<Path>, sources: &[Source]) -> Result<(), ReportError> {
+    let path = path.as_ref();
+    std::fs::write(path, page(sources)?).map_err(ReportError::write(path))
+}
+
+/// The plot of the first series among the cases - one problem for growing values of an input - as
+/// SVG text; `None` if there is none.
+///
+/// # Errors
+/// A failure of the drawing library.
+pub fn series(cases: &[Case]) -> Result<Option<String>, ReportError> {
+    series::Series::among(cases).first().map(series::Series::plot).transpose()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_result_is_refused() {
+        for (text, why) in [
+            ("[", "not JSON"),
+            ("{}", "missing field"),
+            (r#"{"format":"tickbound comparison 99"}"#, "this program reads"),
+            (r#"{"format":"tickbound comparison 1"}"#, "missing field"),
+        ] {
+            let fault = Source::read("some.json", text).unwrap_err().to_string();
+            assert!(fault.starts_with("some.json: ") && fault.contains(why), "{fault}");
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! The plot of a series: the same problem for growing values of one input, seconds for each engine.
+
+use plotters::prelude::{DrawingAreaErrorKind, DrawingBackend};
+use plotters::style::text_anchor::HPos;
+
+use super::canvas::{Canvas, Ink, Mark, Scale, TEXT, svg, width};
+use crate::compare::result::Case;
+use crate::report::ReportError;
+
+/// Fewer points than this make no line.
+const LEAST: usize = 3;
+const PANEL: (i32, i32) = (560, 320);
+const TOP: i32 = 40;
+const LEFT: i32 = 66;
+
+type Done<DB> = Result<(), DrawingAreaErrorKind<<DB as DrawingBackend>::ErrorType>>;
+
+/// The cases of one problem file in which one input grows and nothing else changes.
+pub(super) struct Series<'a> {
+    /// The problem's name.
+    pub problem: &'a str,
+    /// The input.
+    pub input: &'a str,
+    /// The input's values and the cases, in increasing order.
+    cases: Vec<(i64, &'a Case)>,
+}
+
+impl<'a> Series<'a> {
+    /// The series among the cases: for each file and each other input's values, if there are enough
+    /// values of one input.
+    pub fn among(cases: &'a [Case]) -> Vec<Series<'a>> {
+        let mut series: Vec<Series<'a>> = Vec::new();
+        for (i, first) in cases.iter().enumerate() {
+            for input in first.inputs.keys() {
+                let others = |case: &'a Case| case.inputs.iter().filter(move |(n, _)| *n != input);
+                let alike = |case: &&'a Case| {
+                    case.file == first.file
+                        && case.inputs.contains_key(input)
+                        && others(case).eq(others(first))
+                };
+                if cases[..i].iter().any(|earlier| alike(&earlier)) {
+                    continue;
+                }
+                let members = cases.iter().filter(alike);
+                let mut members: Vec<_> = members.map(|case| (case.inputs[input], case)).collect();
+                members.sort_by_key(|(value, _)| *value);
+                members.dedup_by_key(|(value, _)| *value);
+                if members.len() >= LEAST && members[0].0 > 0 {
+                    series.push(Series { problem: &first.problem, input, cases: members });
+                }
+            }
+        }
+        series
+    }
+
+    /// The engines that have run at least once, in the order of the rows.
+    fn engines(&self) -> Vec<&'a str> {
+        let mut engines: Vec<&str> = Vec::new();
+        for row in self.cases.iter().flat_map(|(_, case)| &case.rows) {
+            if row.process_seconds.is_some() && !engines.contains(&row.engine.as_str()) {
+                engines.push(&row.engine);
+            }
+        }
+        engines
+    }
+
+    /// For each value at which the engine has run: its place, the seconds, and whether the least
+    /// time was proved.
+    fn points(&self, engine: &str) -> Vec<(usize, f64, bool)> {
+        let row = |case: &'a Case| case.rows.iter().find(|r| r.engine == engine);
+        let points = self.cases.iter().enumerate().filter_map(|(i, (_, case))| {
+            let row = row(case)?;
+            Some((i, row.process_seconds?.max(0.001), row.proved()))
+        });
+        points.collect()
+    }
+
+    /// The plot as SVG text.
+    pub fn plot(&self) -> Result<String, ReportError> {
+        let engines = self.engines();
+        let longest = engines.iter().map(|e| e.chars().count()).max().unwrap_or(0);
+        let rows = i32::try_from(engines.len()).unwrap_or(0);
+        let size =
+            (LEFT + PANEL.0 + 34 + width(longest) + 10, TOP + PANEL.1.max(rows * (TEXT + 4)) + 76);
+        svg(size, |canvas| self.draw(canvas, &engines))
+    }
+
+    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<'_, DB>, engines: &[&str]) -> Done<DB> {
+        let lines: Vec<_> = engines.iter().map(|e| self.points(e)).collect();
+        let seconds = lines.iter().flatten().map(|(_, s, _)| *s);
+        let scale = Scale::decades(seconds, (TOP + PANEL.1, TOP));
+        self.axes(canvas, &scale)?;
+        let mut labels = Vec::new();
+        for (n, points) in lines.iter().enumerate() {
+            let places: Vec<_> =
+                points.iter().map(|(i, s, _)| (self.x(*i), scale.at(*s))).collect();
+            canvas.line(&places, Ink::Line(n), 2)?;
+            for (place, (_, _, proved)) in places.iter().zip(points) {
+                canvas.mark(Mark::number(n), *place, Ink::Line(n), !proved)?;
+            }
+            labels.extend(places.last().map(|last| (last.1, n, *last)));
+        }
+        labels.sort_unstable();
+        let heights = apart(&labels.iter().map(|l| l.0).collect::<Vec<_>>(), TEXT + 4);
+        for ((_, n, end), y) in labels.into_iter().zip(heights) {
+            let x = LEFT + PANEL.0 + 24;
+            canvas.line(&[(end.0 + 9, end.1), (x - 6, y)], Ink::Grid, 1)?;
+            canvas.mark(Mark::number(n), (x, y), Ink::Line(n), false)?;
+            canvas.text(engines[n], (x + 12, y), HPos::Left, Ink::Text)?;
+        }
+        Ok(())
+    }
+
+    fn x(&self, i: usize) -> i32 {
+        let steps = i32::try_from(self.cases.len() - 1).unwrap_or(1).max(1);
+        LEFT + 14 + (PANEL.0 - 28) * i32::try_from(i).unwrap_or(0) / steps
+    }
+
+    fn axes<DB: DrawingBackend>(&self, canvas: &Canvas<'_, DB>, scale: &Scale) -> Done<DB> {
+        let bottom = TOP + PANEL.1;
+        let title = "seconds, start to end of the process; hollow: not proved";
+        canvas.text(title, (LEFT, 16), HPos::Left, Ink::Faint)?;
+        for (value, label) in scale.ticks(40) {
+            let y = scale.at(value);
+            canvas.line(&[(LEFT, y), (LEFT + PANEL.0, y)], Ink::Grid, 1)?;
+            canvas.text(&label, (LEFT - 8, y), HPos::Right, Ink::Faint)?;
+        }
+        canvas.line(&[(LEFT, bottom), (LEFT + PANEL.0, bottom)], Ink::Faint, 1)?;
+        let widest = self.cases.iter().map(|(v, _)| v.to_string().len()).max().unwrap_or(1);
+        let step = PANEL.0 / i32::try_from(self.cases.len()).unwrap_or(1).max(1);
+        let every = usize::try_from(width(widest + 2) / step.max(1) + 1).unwrap_or(1);
+        for (i, (value, _)) in self.cases.iter().enumerate().step_by(every) {
+            let at = (self.x(i), bottom + TEXT);
+            canvas.text(&value.to_string(), at, HPos::Center, Ink::Faint)?;
+        }
+        canvas.text(self.input, (LEFT + PANEL.0 / 2, bottom + 3 * TEXT), HPos::Center, Ink::Text)
+    }
+}
+
+/// Heights in increasing order, moved so that none is less than `least` below the one before, as
+/// little as that takes when each heap of them is centred.
+fn apart(heights: &[i32], least: i32) -> Vec<i32> {
+    /// Heights that touch: how many, and the height of the first.
+    struct Heap {
+        count: i32,
+        first: i32,
+    }
+    let mut heaps: Vec<Heap> = Vec::new();
+    for height in heights {
+        heaps.push(Heap { count: 1, first: *height });
+        while let [.., above, below] = heaps.as_slice() {
+            if above.first + above.count * least <= below.first {
+                break;
+            }
+            let middle = |h: &Heap| h.first * 2 + (h.count - 1) * least;
+            let count = above.count + below.count;
+            let weighted = middle(above) * above.count + middle(below) * below.count;
+            let first = (weighted / count - (count - 1) * least) / 2;
+            heaps.truncate(heaps.len() - 2);
+            heaps.push(Heap { count, first });
+        }
+    }
+    heaps.iter().flat_map(|h| (0..h.count).map(move |i| h.first + i * least)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_stand_apart() {
+        assert_eq!(apart(&[10, 50, 90], 20), [10, 50, 90]);
+        assert_eq!(apart(&[50, 50], 20), [40, 60]);
+        assert_eq!(apart(&[50, 50, 55, 200], 20), [31, 51, 71, 200]);
+        assert!(apart(&[], 20).is_empty());
+    }
+}

@@ -1,0 +1,1 @@
+//! The result of a search with SPIN, in words and as JSON.

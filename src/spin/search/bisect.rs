@@ -1,0 +1,31 @@
+//! Fig. 1 of seed 000: bisection with the property `OverTime`.
+//!
+//! The least time lies between a bound that a complete run has proved and a time that a trail has
+//! shown. Each run halves what is left: a trail gives its own time, which may be far below the bound
+//! asked for; a run without an error raises the lower bound.
+
+use super::super::SpinError;
+use super::super::result::Proof;
+use super::super::verifier::{Answer, Ending, Session};
+use super::first_time;
+
+pub(super) fn run(session: &Session<'_>) -> Result<Ending, SpinError> {
+    if let Err(ending) = first_time(session)? {
+        return Ok(ending);
+    }
+    loop {
+        let (lower, upper) = session.bounds();
+        let Some(upper) = upper else { return Ok(Ending::default()) };
+        if lower >= upper {
+            // No run at all is needed where the first time is 0.
+            return Ok(Ending { proof: Some(Proof::OverTime), stopped_by: None });
+        }
+        let middle = lower + (upper - 1 - lower) / 2;
+        match session.over_time(middle)? {
+            Answer::Holds | Answer::Found(_) => {}
+            Answer::Cut(reason) => {
+                return Ok(Ending { stopped_by: Some(reason), ..Ending::default() });
+            }
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Finding SPIN and a C compiler.
+//!
+//! `spin` is the program named by the variable `SPIN`, else the one on `PATH`; the compiler is the
+//! one named by `CC`, else the first of `cc`, `gcc` and `clang` on `PATH`. Both are asked for their
+//! version at once, so that what is missing or too old is said before anything is written.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::SpinError;
+
+/// The oldest SPIN that is used. The papers used 6.5.1, and `pan -r`, the order of the claims and
+/// the randomised searches are as this program expects them from 6.5.0 on.
+pub const OLDEST: Version = Version(6, 5, 0);
+
+/// A version of SPIN: major, minor, patch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Version(pub u32, pub u32, pub u32);
+
+impl std::fmt::Display for Version {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}.{}.{}", self.0, self.1, self.2)
+    }
+}
+
+impl Version {
+    /// Reads `Spin Version 6.5.2 -- 6 December 2019`; `None` if the text is something else.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Version> {
+        let words = text.split_once("Spin Version ")?.1;
+        let number = words.split_whitespace().next()?;
+        let mut parts = number.split('.').map(|p| p.parse().ok());
+        let (major, minor) = (parts.next()??, parts.next()??);
+        let patch = parts.next().flatten().unwrap_or(0);
+        Some(Version(major, minor, patch))
+    }
+}
+
+/// The two programs that a run needs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tools {
+    /// SPIN.
+    pub spin: PathBuf,
+    /// Its version.
+    pub version: Version,
+    /// The C compiler.
+    pub compiler: PathBuf,
+    /// What the compiler says of itself, in one line.
+    pub compiler_version: String,
+}
+
+impl Tools {
+    /// The tools of this process's environment.
+    ///
+    /// # Errors
+    /// If one is missing, or SPIN is older than [`OLDEST`].
+    pub fn find() -> Result<Tools, SpinError> {
+        Tools::find_in(&|name| std::env::var_os(name))
+    }
+
+    /// The tools of an environment, given as a function from the name of a variable to its value.
+    ///
+    /// # Errors
+    /// As [`Tools::find`].
+    pub fn find_in(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<Tools, SpinError> {
+        let path = variable("PATH").unwrap_or_default();
+        let named = |name: &str| variable(name).filter(|value| !value.is_empty());
+        let spin = match named("SPIN") {
+            Some(given) => locate(&given, &path)
+                .ok_or_else(|| SpinError::NoSpin { tried: format!("SPIN={}", given.display()) })?,
+            None => locate(OsStr::new("spin"), &path)
+                .ok_or_else(|| SpinError::NoSpin { tried: "`spin` on PATH".into() })?,
+        };
+        let said = first_line(&spin, "-V");
+        let Some(version) = Version::parse(&said) else {
+            return Err(SpinError::NotSpin { program: spin, said });
+        };
+        if version < OLDEST {
+            return Err(SpinError::TooOld { program: spin, version, oldest: OLDEST });
+        }
+        let compiler = match named("CC") {
+            Some(given) => locate(&given, &path).ok_or_else(|| SpinError::NoCompiler {
+                tried: format!("CC={}", given.display()),
+            })?,
+            None => ["cc", "gcc", "clang"]
+                .iter()
+                .find_map(|name| locate(OsStr::new(name), &path))
+                .ok_or_else(|| SpinError::NoCompiler {
+                    tried: "`cc`, `gcc` and `clang` on PATH".into(),
+                })?,
+        };
+        let compiler_version = first_line(&compiler, "--version");
+        Ok(Tools { spin, version, compiler, compiler_version })
+    }
+}
+
+/// The program of this name on `path`, or the file itself if the name has a slash.
+fn locate(name: &OsStr, path: &OsStr) -> Option<PathBuf> {
+    if Path::new(name).components().count() > 1 {
+        return Some(PathBuf::from(name)).filter(|p| p.is_file());
+    }
+    std::env::split_paths(path).map(|folder| folder.join(name)).find(|p| is_program(p))
+}
+
+#[cfg(unix)]
+fn is_program(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+
+    path.metadata().is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_program(path: &Path) -> bool {
+    path.is_file()
+}
+
+/// The first line that a program prints when it is called with one option; empty if it cannot be run.
+fn first_line(program: &Path, option: &str) -> String {
+    let output = Command::new(program).arg(option).stdin(Stdio::null()).output();
+    let Ok(output) = output else { return String::new() };
+    let text = if output.stdout.is_empty() { output.stderr } else { output.stdout };
+    String::from_utf8_lossy(&text).lines().next().unwrap_or_default().trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions() {
+        let cases = [
+            ("Spin Version 6.5.2 -- 6 December 2019", Some(Version(6, 5, 2))),
+            ("Spin Version 6.4.9 -- 17 December 2018", Some(Version(6, 4, 9))),
+            ("Spin Version 6.5 -- some day", Some(Version(6, 5, 0))),
+            ("Spin Version 7.0.0", Some(Version(7, 0, 0))),
+            ("Spin Version six", None),
+            ("spin: unknown option -V", None),
+            ("", None),
+        ];
+        for (text, version) in cases {
+            assert_eq!(Version::parse(text), version, "{text}");
+        }
+        assert!(Version(6, 4, 9) < OLDEST && Version(6, 5, 2) >= OLDEST);
+        assert!(Version(7, 0, 0) > OLDEST);
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        let none = Tools::find_in(&|_| None).unwrap_err().to_string();
+        assert!(none.contains("`spin` on PATH") && none.contains("spinroot.com"), "{none}");
+        let named = |name: &str| (name == "SPIN").then(|| OsString::from("/no/such/spin"));
+        let error = Tools::find_in(&named).unwrap_err().to_string();
+        assert!(error.contains("SPIN=/no/such/spin"), "{error}");
+    }
+}
