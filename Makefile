@@ -1,6 +1,6 @@
 # Everything tickbound needs to be built, shown and tested. `make` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-long fuzz bench bench-report doc fmt clean-deps
+.PHONY: compare help setup build demo test test-long fuzz bench bench-report doc fmt clean-deps
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -11,6 +11,10 @@ TARGET = $${CARGO_TARGET_DIR:-target}
 
 # Seconds for `make fuzz`.
 FUZZ_SECONDS ?= 600
+
+# Seconds and memory for each engine and problem in `make compare`.
+COMPARE_SECONDS ?= 60
+COMPARE_MEMORY ?= 12G
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | while IFS='|' read -r name text; do printf '%-20s %s\n' "$$name" "$$text"; done
@@ -43,6 +47,10 @@ bench: setup ## run the benchmarks
 
 bench-report: setup ## measure in one run and write docs/results/encodings.md and the README's table
 	cargo bench $(FLAGS) --bench report -- --write
+
+compare: setup ## all engines beside the paper's tables 1 and 3, COMPARE_SECONDS (60) each: docs/results/comparison.*
+	@cargo build --release $(FLAGS)
+	PYTHON=$$(bash scripts/setup-cp-sat.sh) $(TARGET)/release/tickbound compare --paper docs/results --timeout $(COMPARE_SECONDS) --memory $(COMPARE_MEMORY)
 
 doc: setup ## build the documentation
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps $(FLAGS)

@@ -4,22 +4,27 @@
 //! SPIN and a C compiler are needed. Where they are missing these tests say so and do nothing, except
 //! on CI, where that is a failure.
 
+use std::collections::BTreeSet;
 use std::fs;
+use std::io::Read;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use assert_cmd::cargo::{cargo_bin, cargo_bin_cmd};
 use indexmap::IndexMap;
+use serde_json::{Value, json};
+use tickbound::solve::open::Script;
 use tickbound::solve::result::Status;
 use tickbound::spin::output::Verdict;
-use tickbound::spin::result::Proof;
+use tickbound::spin::result::{Proof, RunLog};
+use tickbound::spin::times::times;
 use tickbound::spin::tools::Tools;
-use tickbound::spin::{
-    Event, Options, Search, SpinError, SpinResult, StopReason, Subject, search,
-};
+use tickbound::spin::{Event, Options, Search, SpinError, SpinResult, StopReason, Subject, search};
 use tickbound_encodings::model::{Problem, Space};
-use tickbound_encodings::promela::{Model, Name, Style};
+use tickbound_encodings::promela::{self, Model, Name, Style, export};
+use tickbound_encodings::simulate::simulate;
 
 /// The tools, if they are there.
 fn tools() -> Option<Tools> {
@@ -73,7 +78,7 @@ active proctype kernel() {{
 #endif
     time = time + 3 * TS + WG
   }}
-  d_step {{
+  atomic {{
     FIN = true;
     printf("tickbound: time=%d WG=%d TS=%d\n", time, WG, TS);
 #ifdef BEST
@@ -150,27 +155,29 @@ fn three_searches_prove_the_same_least_time() {
             let last = result.runs.last().unwrap();
             assert_eq!((last.bound, &last.verdict), (Some(13), &Verdict::Holds), "{about}");
         }
+        if kind == Search::Bisect {
+            assert_eq!(result.runs[0].what, "simulation");
+            let mut bounds: Vec<i64> = result.runs.iter().filter_map(|r| r.bound).collect();
+            let asked = bounds.len();
+            bounds.sort_unstable();
+            bounds.dedup();
+            assert_eq!(bounds.len(), asked, "every bound is asked once");
+            assert!(asked <= 7, "the first time is at most 80: {bounds:?}");
+        }
     }
 }
 
 #[test]
-fn a_trail_may_jump_and_every_bound_is_asked_once() {
+fn the_same_input_gives_the_same_runs() {
     let Some(_) = tools() else { return };
-    let result = run(&model("", ""), &options(Search::Bisect)).unwrap();
-    let mut bounds: Vec<i64> = result.runs.iter().filter_map(|r| r.bound).collect();
-    let asked = bounds.len();
-    bounds.sort_unstable();
-    bounds.dedup();
-    assert_eq!(bounds.len(), asked);
-    assert!(asked <= 8, "the first time is at most 80: {bounds:?}");
-    assert_eq!(result.runs[0].what, "simulation");
-    let again = run(&model("", ""), &options(Search::Bisect)).unwrap();
     let plain = |r: &SpinResult| {
-        let run = |l: &tickbound::spin::result::RunLog| (l.bound, l.states, l.verdict.clone());
+        let run = |l: &RunLog| (l.what, l.bound, l.states, l.verdict.clone());
         r.runs.iter().map(run).collect::<Vec<_>>()
     };
-    assert_eq!(plain(&again), plain(&result));
-    assert_eq!(again.trails, result.trails);
+    let once = run(&model("", ""), &options(Search::BranchAndBound)).unwrap();
+    let again = run(&model("", ""), &options(Search::BranchAndBound)).unwrap();
+    assert_eq!(plain(&again), plain(&once));
+    assert_eq!(again.trails, once.trails);
 }
 
 #[test]
@@ -193,17 +200,16 @@ fn a_swarm_finds_and_does_not_prove() {
 #[test]
 fn a_depth_limit_is_raised_or_reported() {
     let Some(_) = tools() else { return };
-    let deep = "int a;";
-    let deep = model(deep, "do :: a < 150000 -> a++ :: else -> break od;");
-    for kind in [Search::Bisect, Search::BranchAndBound, Search::Swarm] {
+    let deep = model("int a;", "do :: a < 12000 -> a++ :: else -> break od;");
+    for kind in [Search::Exhaustive, Search::BranchAndBound, Search::Swarm] {
         let raised = run(&deep, &options(kind)).unwrap();
         let about = format!("{}: {:?}", kind.name(), raised.runs);
         assert_eq!(raised.upper, Some(14), "{about}");
         assert_eq!(raised.status == Status::Optimal, kind != Search::Swarm, "{about}");
         assert!(raised.runs.iter().any(|r| r.verdict == Verdict::DepthLimit), "{about}");
-        assert!(raised.trails.iter().any(|t| t.steps > Some(150_000)), "{about}");
+        assert!(raised.trails.iter().any(|t| t.steps > Some(12_000)), "{about}");
     }
-    for kind in [Search::Bisect, Search::Exhaustive, Search::BranchAndBound, Search::Swarm] {
+    for kind in [Search::Bisect, Search::BranchAndBound, Search::Swarm] {
         let fixed = Options { depth: Some(1_000), ..options(kind) };
         let cut = run(&deep, &fixed).unwrap();
         assert_eq!(cut.status, Status::Bounded, "{}", kind.name());
@@ -215,12 +221,18 @@ fn a_depth_limit_is_raised_or_reported() {
 #[test]
 fn memory_that_runs_out_is_no_proof() {
     let Some(_) = tools() else { return };
-    let small = Options { memory: 64 << 20, ..options(Search::Exhaustive) };
-    let result = run(&counters(120), &small).unwrap();
-    assert_eq!(result.status, Status::Bounded);
-    assert_eq!(result.stopped_by, Some(StopReason::Memory(64 << 20)));
-    assert_eq!((result.lower, result.upper), (0, Some(14)));
-    assert_eq!(result.runs.last().unwrap().verdict, Verdict::OutOfMemory);
+    for kind in [Search::Exhaustive, Search::Bisect, Search::BranchAndBound] {
+        let small = Options { memory: 64 << 20, ..options(kind) };
+        let result = run(&counters(120), &small).unwrap();
+        let about = format!("{}: {:?}", kind.name(), result.runs);
+        assert_eq!(result.status, Status::Bounded, "{about}");
+        assert_eq!(result.stopped_by, Some(StopReason::Memory(64 << 20)), "{about}");
+        assert_eq!((result.lower, result.proof), (0, None), "{about}");
+        assert_eq!(result.upper.is_some(), kind != Search::Exhaustive, "{about}");
+        let last = result.runs.last().unwrap();
+        assert_eq!(last.verdict, Verdict::OutOfMemory, "{about}");
+        assert!(last.memory_bytes <= 65 << 20 && last.states > 100_000, "{about}");
+    }
 }
 
 /// Processes of a program in a folder under `keep` that still run.
@@ -236,7 +248,7 @@ fn a_time_out_and_an_interrupt_leave_nothing_behind() {
     let Some(tools) = tools() else { return };
     let large = counters(400);
     for (kind, interrupts) in
-        [(Search::Exhaustive, false), (Search::Exhaustive, true), (Search::Swarm, true)]
+        [(Search::Bisect, false), (Search::BranchAndBound, true), (Search::Swarm, true)]
     {
         let folder = tempfile::tempdir().unwrap();
         let timeout = Duration::from_secs(if interrupts { 60 } else { 3 });
@@ -252,16 +264,166 @@ fn a_time_out_and_an_interrupt_leave_nothing_behind() {
         };
         let result = run_with(&large, &options, &tools, &interrupt, &observer).unwrap();
         let about = format!("{} {interrupts} {:?}", kind.name(), result.runs);
-        let reason =
-            if interrupts { StopReason::Interrupted } else { StopReason::TimeOut(3.0) };
+        let reason = if interrupts { StopReason::Interrupted } else { StopReason::TimeOut(3.0) };
         assert_eq!(result.stopped_by, Some(reason), "{about}");
         assert_eq!(result.status, Status::Bounded, "{about}");
         assert_eq!(result.lower, 0, "{about}");
         assert!(result.upper.is_some(), "{about}");
         assert!(started.elapsed() < Duration::from_secs(30), "{about}");
         assert_eq!(left_over(folder.path()), Vec::<String>::new(), "{about}");
-        let stopped = result.runs.iter().find(|r| matches!(r.verdict, Verdict::Stopped(_)));
-        assert!(stopped.is_some_and(|r| r.states > 0), "{about}");
+        // A verifier that is interrupted still says how far it came.
+        let stopped = |r: &RunLog| matches!(r.verdict, Verdict::Stopped(_)) && r.states > 0;
+        assert!(!interrupts || result.runs.iter().any(stopped), "{about}");
+    }
+}
+
+/// Two warps and one dispatcher. Warp A computes for 3 ticks and reads memory, which takes 7; B computes
+/// for 5. If A reads at once, B computes meanwhile.
+const OPEN: &str = r#"{ "name": "two warps",
+  "platform": { "units_per_device": 1, "elements_per_unit": 2, "global_access": 1,
+    "global_issue": 1, "global_latency": 6,
+    "warps": { "width": 2, "dispatchers": 1, "resident_groups": 2 } },
+  "parameters": { "WG": [2] },
+  "launch": { "global_size": 4, "local_size": "WG" },
+  "kernel": [ { "if": "group == 0",
+    "then": [ { "compute": 3 }, { "global": 1 } ], "else": [ { "compute": 5 } ] } ] }"#;
+
+/// Its three schedules, written out: (time, group) of each start, and the time of the end.
+fn open_model(schedules: &[(&[(i64, i64)], i64)]) -> Model {
+    let branches: String = schedules
+        .iter()
+        .map(|(starts, end)| {
+            let starts: String = starts
+                .iter()
+                .map(|(t, g)| format!(r#"printf("tickbound: start time={t} group={g} warp=0\n");"#))
+                .collect();
+            format!(":: atomic {{ {starts} time = {end} }}\n")
+        })
+        .collect();
+    let text = format!(
+        r#"
+#ifndef T
+#define T 0
+#endif
+#ifdef BEST
+c_decl {{ static int tb_best = BEST; }}
+#endif
+int time = 0;
+bool FIN = false;
+byte WG = 2;
+ltl NonTerm {{ [] !FIN }}
+ltl OverTime {{ [] (FIN -> time > T) }}
+active proctype unit() {{
+  printf("tickbound: place group=0 unit=0\n");
+  printf("tickbound: place group=1 unit=0\n");
+  if
+  {branches}
+  fi;
+#ifdef BEST
+  c_expr {{ now.time < tb_best }};
+#endif
+  atomic {{
+    FIN = true;
+    printf("tickbound: time=%d WG=%d\n", time, WG);
+#ifdef BEST
+    c_code {{ tb_best = now.time; }};
+    assert(false)
+#endif
+  }}
+}}
+"#
+    );
+    let parameters = vec![Name { problem: "WG".into(), promela: "WG".into() }];
+    Model { text, parameters, open_schedule: true, configurations: 1, ..model("", "") }
+}
+
+fn search_open(schedules: &[(&[(i64, i64)], i64)], kind: Search) -> Result<SpinResult, SpinError> {
+    let problem = Problem::from_json(OPEN, &IndexMap::new(), &|_| unreachable!()).unwrap();
+    let space = problem.space().unwrap();
+    let model = open_model(schedules);
+    let subject = Subject { problem: &problem, space: &space, model: &model };
+    search(subject, &Tools::find()?, &options(kind), &AtomicBool::new(false), &|_| {})
+}
+
+#[test]
+fn the_schedule_of_a_trail_is_followed_decision_by_decision() {
+    let Some(_) = tools() else { return };
+    let slow: (&[(i64, i64)], i64) = (&[(0, 0), (3, 1), (8, 0)], 15);
+    let late: (&[(i64, i64)], i64) = (&[(0, 1), (5, 0), (8, 0)], 15);
+    let fast: (&[(i64, i64)], i64) = (&[(0, 0), (3, 0), (4, 1)], 10);
+    for kind in [Search::Exhaustive, Search::BranchAndBound, Search::Swarm] {
+        let result = search_open(&[slow, late, fast], kind).unwrap();
+        let about = kind.name();
+        assert_eq!(result.upper, Some(10), "{about}");
+        assert_eq!(result.status == Status::Optimal, kind != Search::Swarm, "{about}");
+        let starts = vec![(0, 0, 0), (3, 0, 0), (4, 1, 0)];
+        let script = Script::Starts { starts, units: vec![0, 0] };
+        assert_eq!(result.trails[0].script, script, "{about}");
+        assert!(result.trails.iter().all(|t| t.confirmed), "{about}");
+        if kind == Search::Exhaustive {
+            // First come, first served, takes 15.
+            let note = "15 ticks were not the least: SPIN found 10";
+            assert!(result.notes.iter().any(|n| n == note), "{:?}", result.notes);
+        }
+    }
+    // The same time by a schedule that does not exist, and a schedule that takes another time.
+    let idle: (&[(i64, i64)], i64) = (&[(0, 0), (3, 0), (5, 1)], 10);
+    let error = search_open(&[idle], Search::Bisect).unwrap_err().to_string();
+    assert!(error.contains("SPIN takes 10 ticks, the simulator cannot follow"), "{error}");
+    let early: (&[(i64, i64)], i64) = (&[(0, 0), (3, 0), (4, 1)], 9);
+    let error = search_open(&[early], Search::Bisect).unwrap_err().to_string();
+    assert!(error.contains("SPIN takes 9 ticks, the simulator 10 ticks"), "{error}");
+}
+
+/// The abstract kernel as exported; its least time for size 8 is 44, at WG=4 and TS=2 or 4.
+const ABSTRACT: &str = include_str!("../examples/problems/abstract.json");
+
+fn exported(size: i64, style: Style) -> (Problem, Space, Model) {
+    let inputs = IndexMap::from([("size".to_owned(), size)]);
+    let problem = Problem::from_json(ABSTRACT, &inputs, &|_| unreachable!()).unwrap();
+    let space = problem.space().unwrap();
+    let model = export(&problem, &space, &promela::Options { style }).unwrap();
+    (problem, space, model)
+}
+
+#[test]
+fn the_exported_model_gives_the_least_time_of_table_1() {
+    let Some(tools) = tools() else { return };
+    let cases = [
+        (Style::Lockstep, Search::Exhaustive),
+        (Style::Lockstep, Search::BranchAndBound),
+        (Style::Lockstep, Search::Swarm),
+        (Style::Processes, Search::BranchAndBound),
+    ];
+    for (style, kind) in cases {
+        let (problem, space, model) = exported(8, style);
+        let subject = Subject { problem: &problem, space: &space, model: &model };
+        let never = AtomicBool::new(false);
+        let result = search(subject, &tools, &options(kind), &never, &|_| {}).unwrap();
+        let about = format!("{} {}", style.name(), kind.name());
+        assert_eq!(result.upper, Some(44), "{about}");
+        assert_eq!(result.status == Status::Optimal, kind != Search::Swarm, "{about}");
+        let best = result.best.as_ref().unwrap().configuration.0.clone();
+        assert!(best == [4, 2] || best == [4, 4], "{about}: {best:?}");
+        assert!(result.replayed(), "{about}");
+    }
+}
+
+#[test]
+fn each_configuration_has_the_time_of_the_simulator_on_every_interleaving() {
+    let Some(tools) = tools() else { return };
+    for style in [Style::Lockstep, Style::Processes] {
+        let (problem, space, model) = exported(8, style);
+        let subject = Subject { problem: &problem, space: &space, model: &model };
+        let never = AtomicBool::new(false);
+        let options = options(Search::Exhaustive);
+        let listed = times(subject, &tools, &options, &never, &|_| {}).unwrap();
+        assert_eq!(listed.stopped_by, None);
+        let simulated = space.bound.iter().map(|bound| {
+            let run = simulate(&problem, bound, &Default::default()).unwrap();
+            BTreeSet::from([run.time])
+        });
+        assert_eq!(listed.times, simulated.collect::<Vec<_>>(), "{}", style.name());
     }
 }
 
@@ -280,11 +442,15 @@ fn faults_of_a_model_are_told_apart() {
             model("byte list[2]; byte i;", "for (i : 0 .. 2) { list[i] = 1 }"),
             &["invalid array index"],
         ),
-        ("vector", model("int list[700]; byte i;", "list[i] = 1;"), &["1024 bytes", "VECTORSZ"]),
+        (
+            "vector",
+            model("int list[700]; byte i;", "list[i] = 1; list[i] == 1;"),
+            &["1024 bytes", "VECTORSZ"],
+        ),
         (
             "time",
-            model("", "time = 1;"),
-            &["SPIN takes 15 ticks", "the simulator 14 ticks", "WG=4, TS=1"],
+            model("", "time = -1;"),
+            &["SPIN takes 13 ticks", "the simulator 14 ticks", "WG=4, TS=1"],
         ),
         (
             "parameters",
@@ -362,10 +528,10 @@ fn everything_is_kept_where_that_is_asked_for() {
         "01-OverTime-14/model.pml",
         "01-OverTime-14/pan.c",
         "01-OverTime-14/build.log",
-        "01-OverTime-14/run-100000/pan.log",
-        "01-OverTime-14/run-100000/model.pml.trail",
-        "01-OverTime-14/run-100000/replay.log",
-        "02-OverTime-13/run-100000/pan.log",
+        "01-OverTime-14/run-m10000/pan.log",
+        "01-OverTime-14/run-m10000/model.pml.trail",
+        "01-OverTime-14/run-m10000/replay.log",
+        "02-OverTime-13/run-m10000/pan.log",
     ] {
         assert!(at(file).is_file(), "{file}");
     }
@@ -405,4 +571,100 @@ fn tools_that_are_missing_or_too_old() {
     let found = find(folder.path()).unwrap();
     assert_eq!(found.compiler_version, "clang version 99");
     assert_eq!(found.version.to_string(), "6.5.2");
+}
+
+/// The program, run in the repository.
+fn tickbound() -> assert_cmd::Command {
+    let mut command = cargo_bin_cmd!("tickbound");
+    command.current_dir(env!("CARGO_MANIFEST_DIR")).timeout(Duration::from_secs(120));
+    command
+}
+
+const FILE: &str = "examples/problems/abstract.json";
+
+#[test]
+fn the_command_prints_one_object() {
+    let Some(_) = tools() else { return };
+    let output = tickbound()
+        .args(["spin", FILE, "--input", "size=8", "--set", "WG=4", "--json"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let said: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let expected = json!({
+        "time": 44, "status": "optimal", "lower": 44, "upper": 44, "search": "branch-and-bound",
+        "style": "lockstep", "proof": "branch-and-bound", "replayed": true, "stopped_by": null
+    });
+    for (key, value) in expected.as_object().unwrap() {
+        assert_eq!(&said[key], value, "{key}");
+    }
+    assert_eq!(said["configuration"]["WG"], 4);
+    for key in ["states", "transitions", "memory_bytes", "depth", "seconds"] {
+        assert!(said[key].as_f64().is_some_and(|n| n > 0.0), "{key}: {}", said[key]);
+    }
+    let last = said["runs"].as_array().unwrap().last().unwrap();
+    assert_eq!((&last["what"], &last["verdict"]), (&json!("branch and bound"), &json!("violated")));
+    assert!(said["trails"].as_array().is_some_and(|t| t.iter().all(|t| t["confirmed"] == true)));
+    assert!(said["spin"].is_string() && said["compiler"].is_string());
+}
+
+#[test]
+fn the_command_refuses_in_one_line() {
+    let refused = |args: &[&str], spin: Option<&str>, parts: &[&str]| {
+        let mut command = tickbound();
+        command.arg("spin").args(args);
+        if let Some(spin) = spin {
+            command.env("SPIN", spin);
+        }
+        let output = command.output().unwrap();
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{error}");
+        assert!(output.stdout.is_empty() && error.lines().count() == 1, "{error}");
+        for part in parts {
+            assert!(error.contains(part), "`{part}` is missing: {error}");
+        }
+    };
+    refused(
+        &[FILE],
+        Some("/no/such/spin"),
+        &["SPIN was not found", "SPIN=/no/such/spin", "install"],
+    );
+    refused(&["no.json"], None, &["no.json", "give the path"]);
+    let Some(_) = tools() else { return };
+    refused(&[FILE, "--set", "XY=3"], None, &["--set XY", "known here: WG, TS"]);
+    refused(&[FILE, "--memory", "1M"], None, &["too small", "at least 64M"]);
+    refused(&[FILE, "--workers", "0"], None, &["at least 1"]);
+    refused(&[FILE, "--timeout=-1"], None, &["--timeout -1", "positive number"]);
+}
+
+#[test]
+fn ctrl_c_ends_the_command_with_what_is_known() {
+    let Some(_) = tools() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let keep = folder.path().join("kept");
+    let mut child = Command::new(cargo_bin!("tickbound"))
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .args(["spin", FILE, "--input", "size=64", "--style", "processes", "--search", "bisect"])
+        .args(["--json", "--keep"])
+        .arg(&keep)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let started = Instant::now();
+    let verifying = || left_over(folder.path()).iter().any(|l| l.contains("/pan "));
+    while !verifying() && started.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert!(verifying(), "no verifier was started");
+    let interrupted = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(interrupted.unwrap().success());
+    let mut text = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    let said: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(said["stopped_by"], "interrupt", "{text}");
+    assert_eq!((&said["status"], &said["lower"]), (&json!("bounded"), &json!(0)), "{text}");
+    assert!(said["upper"].is_i64() && said["replayed"] == true, "{text}");
+    assert_eq!(left_over(folder.path()), Vec::<String>::new());
 }

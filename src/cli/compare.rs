@@ -1,14 +1,15 @@
 //! `tickbound compare`.
 
+use std::path::Path;
 use std::time::Duration;
 
-use indexmap::IndexMap;
 use indicatif::{ProgressBar, ProgressStyle};
 use tickbound_encodings::model::Problem;
 
 use super::load::{Setting, by_name, problem};
 use super::progress::interrupt_flag;
 use super::{CliError, Outcome, say};
+use crate::compare::paper::{self, PaperError};
 use crate::compare::{Comparison, Event, Input, Options, Session, Status, engine};
 use crate::report::{comparison, html};
 
@@ -16,7 +17,7 @@ use crate::report::{comparison, html};
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Problem files (JSON)
-    #[arg(required = true)]
+    #[arg(required_unless_present = "paper")]
     problems: Vec<String>,
     /// Replace an input or a platform number, in every problem
     #[arg(long = "input", value_name = "N=V")]
@@ -37,6 +38,10 @@ pub struct Args {
     /// Write a report with plots to this file
     #[arg(long, value_name = "FILE")]
     html: Option<String>,
+    /// Instead of problems: tables 1 and 3 of the 2023 paper beside ours, as comparison.md, .json,
+    /// .html and .svg in this folder; to be run in the root of the repository
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["problems", "input", "engines"])]
+    paper: Option<String>,
 }
 
 /// A number of bytes, written with a unit.
@@ -65,25 +70,17 @@ impl std::str::FromStr for Size {
 }
 
 pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
-    let engines = engine::parse(&args.engines).map_err(|e| CliError::Input(e.to_string()))?;
-    let replaced = by_name("--input", &args.input)?;
-    // All problems are read before the first engine runs: a fault in the last one shows at once.
-    let problems = args
-        .problems
-        .iter()
-        .map(|file| readable(file, &args.input))
-        .collect::<Result<Vec<Problem>, CliError>>()?;
     let options = options(args.timeout, args.memory)?;
-    let interrupt = interrupt_flag()?;
     let progress = Progress::new();
-    let observer = |event: Event<'_>| progress.show(event);
-    let mut session = Session::new(options, &interrupt, &observer);
-    for (problem, file) in problems.iter().zip(&args.problems) {
-        progress.about(&problem.name);
-        session.run(&input(problem, file, &replaced), &engines, &|_| None);
-    }
+    let result = match &args.paper {
+        None => side_by_side(args, options, &progress)?,
+        Some(folder) => {
+            let result = paper_tables(options, &progress)?;
+            write_paper(Path::new(folder), &result)?;
+            result
+        }
+    };
     progress.clear();
-    let result = session.finish();
     if args.json {
         say(&format!("{}\n", json(&result)?))?;
     } else {
@@ -96,6 +93,62 @@ pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
     Ok(outcome(&result))
 }
 
+fn side_by_side(
+    args: &Args,
+    options: Options,
+    progress: &Progress,
+) -> Result<Comparison, CliError> {
+    let engines = engine::parse(&args.engines).map_err(|e| CliError::Input(e.to_string()))?;
+    let replaced = by_name("--input", &args.input)?;
+    // All problems are read before the first engine runs: a fault in the last one shows at once.
+    let files = args.problems.iter();
+    let problems = files.map(|file| readable(file, &args.input)).collect::<Result<Vec<_>, _>>()?;
+    let interrupt = interrupt_flag()?;
+    let observer = |event: Event<'_>| progress.show(event);
+    let mut session = Session::new(options, &interrupt, &observer);
+    for (problem, file) in problems.iter().zip(&args.problems) {
+        progress.about(&problem.name);
+        let input = Input { problem, file: file.clone(), replaced: replaced.clone() };
+        session.run(&input, &engines, &|_, _| None);
+    }
+    Ok(session.finish())
+}
+
+fn paper_tables(options: Options, progress: &Progress) -> Result<Comparison, CliError> {
+    let interrupt = interrupt_flag()?;
+    let observer = |event: Event<'_>| progress.show(event);
+    let mut session = Session::new(options, &interrupt, &observer);
+    paper::run(&mut session, &|problem| progress.about(problem)).map_err(unreadable)?;
+    Ok(session.finish())
+}
+
+fn unreadable(e: PaperError) -> CliError {
+    CliError::Input(e.to_string())
+}
+
+/// The files of `make compare`.
+fn write_paper(folder: &Path, result: &Comparison) -> Result<(), CliError> {
+    let write = |name: &str, text: &str| {
+        let path = folder.join(name);
+        let fault = |error| CliError::Write { path: path.display().to_string(), error };
+        std::fs::create_dir_all(folder)
+            .and_then(|()| std::fs::write(&path, text))
+            .map_err(fault)?;
+        eprintln!("tickbound: {} written", path.display());
+        Ok::<(), CliError>(())
+    };
+    // Figures first: whatever fails after that can be made again from them.
+    write("comparison.json", &format!("{}\n", json(result)?))?;
+    let mut pictures = Vec::new();
+    for (svg, name) in html::series(&result.cases)?.iter().zip(["abstract", "minimum"]) {
+        let name = format!("comparison-{name}.svg");
+        write(&name, svg)?;
+        pictures.push(name);
+    }
+    write("comparison.md", &paper::page(result, &pictures).map_err(unreadable)?)?;
+    write("comparison.html", &html::page(&[html::Source::from(result.clone())])?)
+}
+
 /// A problem whose space can be listed, so that it is not for every engine to find the fault.
 fn readable(file: &str, input: &[Setting]) -> Result<Problem, CliError> {
     let problem = problem(file, input)?;
@@ -104,10 +157,6 @@ fn readable(file: &str, input: &[Setting]) -> Result<Problem, CliError> {
         e
     })?;
     Ok(problem)
-}
-
-fn input<'a>(problem: &'a Problem, file: &str, replaced: &IndexMap<String, i64>) -> Input<'a> {
-    Input { problem, file: file.to_owned(), replaced: replaced.clone() }
 }
 
 fn options(timeout: f64, memory: Option<Size>) -> Result<Options, CliError> {

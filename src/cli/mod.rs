@@ -13,6 +13,7 @@ mod plot;
 mod progress;
 mod report;
 mod simulate;
+mod spin;
 mod timeline;
 mod tune;
 
@@ -40,6 +41,8 @@ enum Command {
     Simulate(simulate::Args),
     /// Write the problem for another tool: a Promela model for SPIN
     Export(export::Args),
+    /// Find the least run time with the model checker SPIN
+    Spin(spin::Args),
     /// Run several engines on the same problems, side by side
     Compare(compare::Args),
     /// Find the least run time with CP-SAT of OR-Tools, for comparison
@@ -78,6 +81,9 @@ pub enum CliError {
     /// The problem cannot be written in Promela.
     #[error(transparent)]
     Promela(#[from] tickbound_encodings::promela::PromelaError),
+    /// SPIN is missing, or has found a fault.
+    #[error(transparent)]
+    Spin(#[from] crate::spin::SpinError),
     /// A report could not be written.
     #[error(transparent)]
     Report(#[from] ReportError),
@@ -114,6 +120,7 @@ pub fn main() -> ExitCode {
         Command::Tune(args) => tune::run(args),
         Command::Simulate(args) => simulate::run(args),
         Command::Export(args) => export::run(args),
+        Command::Spin(args) => spin::run(args),
         Command::Compare(args) => compare::run(args),
         Command::CpSat(args) => cp_sat::run(args),
         Command::Report(args) => report::run(args),

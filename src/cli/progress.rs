@@ -29,7 +29,12 @@ impl Progress {
     /// Shows the bracket.
     pub fn show(&self, bounds: Bounds) {
         let upper = bounds.best.map_or_else(|| "?".into(), |(_, time)| time.to_string());
-        self.bar.set_message(format!("least time between {} and {upper} ticks", bounds.lower));
+        self.say(format!("least time between {} and {upper} ticks", bounds.lower));
+    }
+
+    /// Shows a sentence.
+    pub fn say(&self, text: String) {
+        self.bar.set_message(text);
     }
 }
 

@@ -6,7 +6,7 @@ use crate::report::html;
 /// Arguments of `report`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// What `compare --json` or `tune --json` has printed
+    /// What compare, tune, spin or cp-sat has printed with --json
     #[arg(required = true)]
     results: Vec<String>,
     /// The report

@@ -26,6 +26,7 @@ use clap::ValueEnum;
 use thiserror::Error;
 
 use crate::solve::{Encoding, Strategy};
+use crate::spin::Search;
 
 /// How the Promela model lets elements run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -34,19 +35,6 @@ pub enum SpinStyle {
     Processes,
     /// Elements of a group move together.
     Lockstep,
-}
-
-/// How SPIN searches for the least time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum SpinSearch {
-    /// All states, all times.
-    Exhaustive,
-    /// Halving the bracket of the over-time property, as the papers do.
-    Bisect,
-    /// One run that prunes at the best time so far.
-    BranchAndBound,
-    /// Many incomplete searches at once; proves nothing.
-    Swarm,
 }
 
 /// One way to find the least time.
@@ -71,7 +59,7 @@ pub enum Engine {
         /// How elements run.
         style: SpinStyle,
         /// How the least time is searched for.
-        search: SpinSearch,
+        search: Search,
     },
 }
 
@@ -177,16 +165,16 @@ fn spin(name: &str, words: &[&str]) -> Result<Vec<Engine>, EngineError> {
     for word in words {
         if let Ok(s) = SpinStyle::from_str(word, false) {
             once(name, "style", &mut style, s)?;
-        } else if let Ok(s) = SpinSearch::from_str(word, false) {
+        } else if let Ok(s) = Search::from_str(word, false) {
             once(name, "search", &mut search, s)?;
         } else {
-            let known = [names::<SpinStyle>(), names::<SpinSearch>(), vec!["all".into()]].concat();
+            let known = [names::<SpinStyle>(), names::<Search>(), vec!["all".into()]].concat();
             return Err(unknown(name, word, "style or search", &known));
         }
     }
     Ok(vec![Engine::Spin {
         style: style.unwrap_or(SpinStyle::Lockstep),
-        search: search.unwrap_or(SpinSearch::BranchAndBound),
+        search: search.unwrap_or(Search::BranchAndBound),
     }])
 }
 
@@ -224,7 +212,7 @@ fn every_smt() -> Vec<Engine> {
 
 fn every_spin() -> Vec<Engine> {
     let styles = SpinStyle::value_variants().iter().copied();
-    let searches = || SpinSearch::value_variants().iter().copied();
+    let searches = || Search::value_variants().iter().copied();
     styles.flat_map(|style| searches().map(move |search| Engine::Spin { style, search })).collect()
 }
 

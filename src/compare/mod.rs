@@ -14,11 +14,12 @@
 //! * [`result`]: what a comparison says, as data;
 //! * [`process`]: running a program under limits;
 //! * [`cp_sat`]: CP-SAT of OR-Tools, an engine that exists for comparison only;
-//! * `paper`: the tables of the 2023 paper beside ours.
+//! * [`paper`]: the tables of the 2023 paper beside ours.
 
 pub mod cp_sat;
 pub mod engine;
 pub mod machine;
+pub mod paper;
 pub mod process;
 pub mod result;
 
@@ -32,6 +33,7 @@ use indexmap::IndexMap;
 use serde::Deserialize;
 use tickbound_encodings::model::Problem;
 
+use crate::spin;
 pub use engine::Engine;
 use machine::Machine;
 use process::{Ended, Limits};
@@ -84,6 +86,7 @@ pub struct Session<'a> {
     observer: Observer<'a>,
     started: Instant,
     cp_sat: OnceLock<Result<String, String>>,
+    spin: OnceLock<Result<String, String>>,
     cases: Vec<Case>,
 }
 
@@ -92,20 +95,22 @@ impl<'a> Session<'a> {
     /// that runs is asked to stop, and the rest is not run.
     #[must_use]
     pub fn new(options: Options, interrupt: &'a AtomicBool, observer: Observer<'a>) -> Self {
-        let (started, cp_sat) = (Instant::now(), OnceLock::new());
-        Session { options, interrupt, observer, started, cp_sat, cases: Vec::new() }
+        let (started, cases) = (Instant::now(), Vec::new());
+        let (cp_sat, spin) = (OnceLock::new(), OnceLock::new());
+        Session { options, interrupt, observer, started, cp_sat, spin, cases }
     }
 
-    /// Runs engines on one more problem. Where `skip` has a reason, the engine is not run.
+    /// Runs engines on one more problem. Where `skip`, which is shown the rows so far, has a reason,
+    /// the engine is not run.
     pub fn run(
         &mut self,
         input: &Input<'_>,
         engines: &[Engine],
-        skip: &dyn Fn(Engine) -> Option<String>,
+        skip: &dyn Fn(Engine, &[Row]) -> Option<String>,
     ) -> &Case {
         let mut rows = Vec::new();
         for engine in engines {
-            let row = match skip(*engine) {
+            let row = match skip(*engine, &rows) {
                 _ if self.interrupted() => self.not_run(*engine, "interrupt".to_owned()),
                 Some(why) => self.not_run(*engine, why),
                 None => {
@@ -191,7 +196,7 @@ impl<'a> Session<'a> {
                 let number = version.split_whitespace().next().unwrap_or("?");
                 Ok(format!("Z3 {}", number.trim_start_matches('v')))
             }
-            Engine::Enumerate => Ok(format!("tickbound {}", env!("CARGO_PKG_VERSION"))),
+            Engine::Enumerate => Ok(own()),
             Engine::CpSat { .. } => {
                 let find = || match cp_sat::Python::find() {
                     Ok(python) => Ok(format!("OR-Tools {}", python.ortools)),
@@ -199,7 +204,13 @@ impl<'a> Session<'a> {
                 };
                 self.cp_sat.get_or_init(find).clone()
             }
-            Engine::Spin { .. } => Err("SPIN is not there yet".to_owned()),
+            Engine::Spin { .. } => {
+                let find = || match spin::Tools::find() {
+                    Ok(tools) => Ok(format!("SPIN {}", tools.version)),
+                    Err(e) => Err(e.to_string()),
+                };
+                self.spin.get_or_init(find).clone()
+            }
         }
     }
 
@@ -209,10 +220,19 @@ impl<'a> Session<'a> {
         for (name, value) in &input.replaced {
             arguments.extend(["--input".to_owned(), format!("{name}={value}")]);
         }
+        if let (Engine::Spin { .. }, Some(memory)) = (engine, self.options.memory) {
+            // For the verifiers; some is left for the compiler and for tickbound.
+            arguments.extend(["--memory".to_owned(), (memory / 10 * 9).to_string()]);
+        }
         let seconds = self.options.timeout.as_secs_f64().to_string();
         arguments.extend(["--timeout".to_owned(), seconds, "--json".to_owned()]);
         arguments
     }
+}
+
+/// The tool that this program itself is.
+fn own() -> String {
+    format!("tickbound {}", env!("CARGO_PKG_VERSION"))
 }
 
 /// What every engine prints with `--json`, as far as a comparison needs it.
@@ -226,8 +246,10 @@ struct Said {
     seconds: Option<f64>,
     states: Option<u64>,
     solver_calls: Option<u64>,
+    memory_bytes: Option<u64>,
     tool: Option<String>,
     stopped_by: Option<String>,
+    encoding: Option<String>,
 }
 
 /// The row of an engine that was run.
@@ -243,7 +265,11 @@ fn heard(engine: Engine, ended: &Ended) -> Row {
         let (status, why) = silent(ended);
         return measured(Row::empty(name, status, Some(stopped.unwrap_or(why))));
     };
-    let row = Row::empty(name, said.status, stopped.or(said.stopped_by));
+    // Open schedules, and groups that differ, are explored by the simulator whatever is asked for.
+    let simulated =
+        matches!(engine, Engine::Smt { .. }) && said.encoding.as_deref() == Some("none");
+    let remark = simulated.then(|| "answered without Z3".to_owned());
+    let row = Row::empty(name, said.status, stopped.or(said.stopped_by).or(remark));
     measured(Row {
         time: said.time,
         lower: said.lower,
@@ -251,8 +277,9 @@ fn heard(engine: Engine, ended: &Ended) -> Row {
         replayed: said.replayed.filter(|_| said.time.is_some()),
         seconds: said.seconds,
         states: said.states,
+        search_memory: said.memory_bytes,
         solver_calls: said.solver_calls.filter(|_| engine != Engine::Enumerate),
-        tool: said.tool,
+        tool: said.tool.or_else(|| simulated.then(own)),
         ..row
     })
 }
@@ -262,6 +289,10 @@ fn silent(ended: &Ended) -> (Status, String) {
     let last = ended.errors.lines().rev().map(str::trim).find(|line| !line.is_empty());
     let why = last.map(|l| l.strip_prefix("tickbound: ").unwrap_or(l).to_owned());
     match ended.status.code() {
+        // So end all messages about a fault that an engine has found in this program.
+        Some(2) if why.as_ref().is_some_and(|w| w.contains("report it with the problem file")) => {
+            (Status::Failed, why.unwrap_or_default())
+        }
         Some(2) => (Status::Refused, why.unwrap_or_else(|| "no reason given".to_owned())),
         _ => (Status::Failed, why.unwrap_or_else(|| ended.status.to_string())),
     }

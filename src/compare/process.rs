@@ -50,7 +50,7 @@ impl std::fmt::Display for Stopped {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Stopped::Time(t) => write!(f, "time limit of {} s", t.as_secs_f64()),
-            Stopped::Memory(bytes) => write!(f, "memory limit of {} MB", bytes / 1_000_000),
+            Stopped::Memory(bytes) => write!(f, "memory limit of {} MB", bytes.div_ceil(1_000_000)),
             Stopped::Interrupted => f.write_str("interrupt"),
         }
     }

@@ -92,6 +92,9 @@ pub struct Row {
     pub process_seconds: Option<f64>,
     /// Most bytes of memory its processes had resident at once.
     pub memory: Option<u64>,
+    /// Of this, bytes that the tool itself counts for its search: SPIN's verifier without the
+    /// compiler that has made it. For other engines there is no such figure.
+    pub search_memory: Option<u64>,
     /// States that were stored, where states are.
     pub states: Option<u64>,
     /// Calls of a solver, where there is one.
@@ -118,6 +121,7 @@ impl Row {
             seconds: None,
             process_seconds: None,
             memory: None,
+            search_memory: None,
             states: None,
             solver_calls: None,
             tool: None,

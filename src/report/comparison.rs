@@ -23,7 +23,11 @@ pub fn status(row: &Row) -> &'static str {
 /// Seconds with as many digits as are worth reading.
 #[must_use]
 pub fn seconds(seconds: f64) -> String {
-    if seconds < 10.0 { format!("{seconds:.3}") } else { format!("{seconds:.1}") }
+    match seconds {
+        ..0.01 => format!("{seconds:.4}"),
+        0.01..10.0 => format!("{seconds:.3}"),
+        _ => format!("{seconds:.1}"),
+    }
 }
 
 /// Bytes as whole megabytes (10^6).
@@ -37,8 +41,9 @@ pub fn megabytes(bytes: u64) -> String {
 pub fn note(row: &Row) -> String {
     let bracket = row.lower.filter(|lower| row.status == Status::Bounded && *lower > 0);
     let parts = [bracket.map(|lower| format!("at least {lower}")), row.reason.clone()];
+    let verifier = row.search_memory.map(|b| format!("verifier {} MB", megabytes(b)));
     let unchecked = (row.replayed == Some(false)).then(|| "not simulated".to_owned());
-    parts.into_iter().chain([unchecked]).flatten().collect::<Vec<_>>().join("; ")
+    parts.into_iter().chain([verifier, unchecked]).flatten().collect::<Vec<_>>().join("; ")
 }
 
 /// The engines of one problem.

@@ -30,8 +30,11 @@
 pub mod answer;
 pub mod output;
 pub mod process;
+mod question;
 pub mod result;
 mod search;
+mod session;
+pub mod times;
 pub mod tools;
 pub mod trail;
 mod verifier;
@@ -49,9 +52,9 @@ use tickbound_encodings::simulate::SimulateError;
 use output::Pulse;
 use process::Watch;
 pub use result::{SpinResult, StopReason};
+use session::Session;
 pub use tools::Tools;
 use tools::Version;
-use verifier::Session;
 
 /// How to search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, clap::ValueEnum, Default)]
@@ -60,9 +63,9 @@ pub enum Search {
     /// Take the least simulated time T; refute `OverTime` at T and prove it at T - 1
     Exhaustive,
     /// Halve the interval of possible times, one verifier run for each bound
-    #[default]
     Bisect,
     /// One run that prunes what is no better than the best so far
+    #[default]
     BranchAndBound,
     /// Bitstate runs with different seeds on all cores; upper bounds only
     Swarm,
@@ -320,12 +323,12 @@ pub fn search(
     observer: Observer<'_>,
 ) -> Result<SpinResult, SpinError> {
     options.check()?;
+    if subject.space.bound.is_empty() {
+        return Ok(SpinResult::infeasible(options.search, subject.model.style, tools));
+    }
     let deadline = options.timeout.and_then(|t| Instant::now().checked_add(t));
     let watch = Watch { interrupt, deadline, round: None, settled: None };
     let session = Session::new(subject, tools, options, watch, observer)?;
-    if subject.space.bound.is_empty() {
-        return Ok(session.infeasible());
-    }
     let ending = search::run(&session)?;
     Ok(session.result(ending))
 }

@@ -324,3 +324,126 @@ fn quote(report: &Report, ended: Ended, stderr: &str) -> String {
         _ => format!("it counts {} errors and names none", report.errors),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What SPIN 6.5.2 printed when it was brought into each of these situations.
+    macro_rules! printed {
+        ($name:literal) => {
+            include_str!(concat!("../../tests/spin/", $name, ".txt"))
+        };
+    }
+
+    fn verdict(text: &str, ended: Ended) -> Verdict {
+        let lines: Vec<&str> = text.lines().collect();
+        Verdict::of(&Report::parse(&lines), ended, "")
+    }
+
+    #[test]
+    fn what_pan_prints_is_told_apart() {
+        let exit = Ended::Exit(0);
+        let fault = |text: &str| Verdict::Fault(text.to_owned());
+        let cases = [
+            ("holds", printed!("holds"), exit, Verdict::Holds),
+            ("collapse", printed!("collapse"), exit, Verdict::Holds),
+            ("violated", printed!("violated"), exit, Verdict::Violated),
+            ("improvements", printed!("best"), exit, Verdict::Violated),
+            ("deadlock", printed!("deadlock"), exit, Verdict::Deadlock),
+            // All of these say `errors: 0`.
+            ("depth", printed!("depth"), exit, Verdict::DepthLimit),
+            ("MEMLIM", printed!("memlim"), exit, Verdict::OutOfMemory),
+            ("memory", printed!("no-memory"), exit, Verdict::OutOfMemory),
+            ("interrupt", printed!("interrupted"), exit, Verdict::Stopped(Stop::Interrupted)),
+            (
+                "stopped",
+                printed!("interrupted"),
+                Ended::Stopped(Stop::TimedOut),
+                Verdict::Stopped(Stop::TimedOut),
+            ),
+            ("bits", printed!("bits-nothing"), exit, Verdict::NothingFound),
+            ("hashes", printed!("hash-compact"), exit, Verdict::NothingFound),
+            // And these count something else as an error.
+            ("depth, stop", printed!("depth-stop"), exit, Verdict::DepthLimit),
+            ("vector", printed!("vector"), exit, Verdict::VectorTooSmall),
+            ("processes", printed!("processes"), exit, fault("too many processes")),
+            ("index", printed!("index"), exit, fault("assertion violated - invalid array index")),
+            ("bits, trails", printed!("bits-trails"), exit, Verdict::Violated),
+            ("killed", printed!("killed"), Ended::Signal(9), Verdict::OutOfMemory),
+            (
+                "crashed",
+                printed!("killed"),
+                Ended::Signal(11),
+                Verdict::Unreadable("it ended by signal 11".into()),
+            ),
+        ];
+        for (about, text, ended, expected) in cases {
+            assert_eq!(verdict(text, ended), expected, "{about}");
+        }
+    }
+
+    #[test]
+    fn nothing_that_is_incomplete_holds() {
+        let unreadable = |text: &str, ended| matches!(verdict(text, ended), Verdict::Unreadable(_));
+        assert!(unreadable(printed!("no-assertions"), Ended::Exit(0)));
+        assert!(unreadable(printed!("usage"), Ended::Exit(1)));
+        assert!(unreadable(printed!("holds"), Ended::Exit(1)));
+        assert!(unreadable("", Ended::Exit(0)));
+        let said = printed!("usage.stderr");
+        let quoted = Verdict::of(&Report::default(), Ended::Exit(1), said);
+        assert_eq!(quoted, Verdict::Unreadable("it says: saw option -N".into()));
+        // Cut anywhere before the final figures, it is no proof.
+        let lines: Vec<&str> = printed!("holds").lines().collect();
+        let figures = lines.iter().position(|l| l.contains("errors: 0")).unwrap();
+        for end in 0..figures {
+            let text = lines[..end].join("\n");
+            assert!(unreadable(&text, Ended::Exit(0)), "{end}");
+        }
+        let stopped = verdict(printed!("holds"), Ended::Stopped(Stop::Interrupted));
+        assert_eq!(stopped, Verdict::Stopped(Stop::Interrupted));
+    }
+
+    #[test]
+    fn figures_are_read() {
+        let report = Report::parse(&printed!("holds").lines().collect::<Vec<_>>());
+        assert_eq!(report.claim.as_deref(), Some("OverTime"));
+        assert_eq!(report.coverage, Some(Coverage::Full));
+        assert_eq!((report.depth, report.states, report.transitions), (61, 118, 124));
+        assert_eq!(report.memory_bytes, (8.730 * MEGABYTE) as u64);
+        assert!(report.complete(Ended::Exit(0)));
+        let best = Report::parse(&printed!("best").lines().collect::<Vec<_>>());
+        assert_eq!((best.claim, best.errors), (None, 4));
+        assert_eq!(best.trails, (1..5).map(|n| format!("model.pml{n}.trail")).collect::<Vec<_>>());
+        let bits = Report::parse(&printed!("bits-nothing").lines().collect::<Vec<_>>());
+        assert!(bits.hash_factor.is_some_and(|f| f > 1000.0));
+        // Of a run that was killed, the last progress.
+        let killed = Report::parse(&printed!("killed").lines().collect::<Vec<_>>());
+        assert_eq!((killed.states, killed.depth), (1_000_000, 1211));
+        let large = Report::parse(&["1.6548571e+08 states, stored", "  2e+08 transitions (= x)"]);
+        assert_eq!((large.states, large.transitions), (165_485_710, 200_000_000));
+    }
+
+    #[test]
+    fn many_errors_may_be_cut_short() {
+        // Improvements were found, and then memory ran out: the last one is not the least.
+        let text = format!("{}{}", printed!("best"), printed!("memlim"));
+        let report = Report::parse(&text.lines().collect::<Vec<_>>());
+        assert_eq!(report.cut(Ended::Exit(0)), Some(Verdict::OutOfMemory));
+        assert!(!report.complete(Ended::Exit(0)));
+        assert!(
+            Report::parse(&printed!("best").lines().collect::<Vec<_>>()).complete(Ended::Exit(0))
+        );
+    }
+
+    #[test]
+    fn progress_is_read() {
+        let line = "Depth=    1811 States=  1.4e+07 Transitions=  2.1e+07 Memory=   929.453\tt=   12 R=   1e+06";
+        let pulse = Pulse::parse(line).unwrap();
+        assert_eq!((pulse.depth, pulse.states, pulse.transitions), (1811, 14_000_000, 21_000_000));
+        assert_eq!(pulse.memory_bytes, (929.453 * MEGABYTE) as u64);
+        for line in ["", "Depth=", "Depth= 3 States= x Transitions= 2 Memory= 1", "a Depth= 1"] {
+            assert_eq!(Pulse::parse(line), None, "{line}");
+        }
+    }
+}

@@ -21,6 +21,8 @@ use std::time::{Duration, Instant};
 const POLL: Duration = Duration::from_millis(10);
 /// How long an interrupted program may take to end by itself.
 const GRACE: Duration = Duration::from_millis(500);
+/// How long a program that has said enough may take to end by itself, before it is interrupted.
+const LAST_WORDS: Duration = Duration::from_millis(100);
 /// Most lines of output that are kept; more are passed to the caller and then forgotten.
 const MAX_LINES: usize = 200_000;
 /// Most bytes of standard error that are kept.
@@ -148,6 +150,8 @@ pub struct Finished {
     pub ended: Ended,
     /// What it printed, line by line.
     pub stdout: Vec<String>,
+    /// It printed more lines than are kept.
+    pub truncated: bool,
     /// What it printed on standard error.
     pub stderr: String,
     /// Wall-clock seconds.
@@ -201,11 +205,14 @@ pub fn run(
         let _ = io::copy(&mut first.into_inner(), &mut io::sink());
         String::from_utf8_lossy(&text).into_owned()
     });
-    let mut kept = Vec::new();
+    let (mut kept, mut truncated) = (Vec::new(), false);
     let mut keep = |line: String| {
         let wanted = on_line(&line);
-        if wanted != Line::Drop && kept.len() < MAX_LINES {
-            kept.push(line);
+        if wanted != Line::Drop {
+            truncated |= kept.len() >= MAX_LINES;
+            if !truncated {
+                kept.push(line);
+            }
         }
         wanted == Line::Enough
     };
@@ -224,7 +231,8 @@ pub fn run(
     });
     let _ = reader.join();
     let stderr = errors.join().unwrap_or_default();
-    Ok(Finished { ended, stdout: kept, stderr, seconds: started.elapsed().as_secs_f64() })
+    let seconds = started.elapsed().as_secs_f64();
+    Ok(Finished { ended, stdout: kept, truncated, stderr, seconds })
 }
 
 /// Takes the program's lines until it has ended and been waited for.
@@ -235,10 +243,14 @@ fn attend(
     keep: &mut dyn FnMut(String) -> bool,
 ) -> io::Result<Ended> {
     let mut stopped: Option<(Stop, Instant)> = None;
+    let mut enough: Option<Instant> = None;
     loop {
-        let mut enough = false;
         match lines.recv_timeout(POLL) {
-            Ok(line) => enough = keep(line),
+            Ok(line) => {
+                if keep(line) {
+                    enough = enough.or(Some(Instant::now()));
+                }
+            }
             Err(RecvTimeoutError::Timeout) => {}
             // The pipe is closed: what is left is to wait.
             Err(RecvTimeoutError::Disconnected) => std::thread::sleep(Duration::from_millis(1)),
@@ -248,7 +260,9 @@ fn attend(
         }
         match stopped {
             None => {
-                if let Some(stop) = watch.stop().or(enough.then_some(Stop::Settled)) {
+                // The line may be the first of its last words, which an interrupt would cut off.
+                let settled = enough.is_some_and(|since| since.elapsed() >= LAST_WORDS);
+                if let Some(stop) = watch.stop().or(settled.then_some(Stop::Settled)) {
                     group::interrupt(child);
                     stopped = Some((stop, Instant::now()));
                 }
@@ -363,9 +377,12 @@ mod tests {
         let late = watched("trap '' INT; sleep 61 & sleep 61 & echo $$; wait", 0.2);
         assert_eq!(late.ended, Ended::Stopped(Stop::TimedOut));
         assert!(late.seconds < 10.0);
-        let group = &late.stdout[0];
-        let left = Command::new("kill").args(["-0", "--", &format!("-{group}")]).status();
-        assert!(!left.unwrap().success(), "group {group} is still there");
+        // What has ended may wait for its new parent to notice.
+        let all = Command::new("ps").args(["-eo", "pgid=,stat=,args="]).output().unwrap();
+        let all = String::from_utf8_lossy(&all.stdout).into_owned();
+        let group = |l: &&str| l.split_whitespace().next() == Some(&late.stdout[0]);
+        let alive = |l: &&str| l.split_whitespace().nth(1).is_some_and(|s| !s.starts_with('Z'));
+        assert_eq!(all.lines().filter(group).filter(alive).collect::<Vec<_>>(), [""; 0]);
     }
 
     #[test]

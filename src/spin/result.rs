@@ -3,9 +3,9 @@
 use serde::Serialize;
 use tickbound_encodings::promela::Style;
 
-use super::Search;
 use super::output::{Coverage, Verdict};
 use super::trail::Trail;
+use super::{Search, Tools};
 use crate::solve::result::{Found, Status};
 
 /// What ended a search before it was finished.
@@ -111,6 +111,33 @@ pub struct SpinResult {
 }
 
 impl SpinResult {
+    /// The result for a space without configurations, for which there is nothing to run.
+    #[must_use]
+    pub fn infeasible(search: Search, style: Style, tools: &Tools) -> SpinResult {
+        SpinResult {
+            status: Status::Infeasible,
+            lower: 0,
+            upper: None,
+            best: None,
+            proof: None,
+            search,
+            style,
+            runs: Vec::new(),
+            trails: Vec::new(),
+            notes: Vec::new(),
+            seconds: 0.0,
+            stopped_by: None,
+            spin: tools.version.to_string(),
+            compiler: tools.compiler_version.clone(),
+        }
+    }
+
+    /// True if there is a best configuration and our simulator has confirmed its time.
+    #[must_use]
+    pub fn replayed(&self) -> bool {
+        self.trails.first().is_some_and(|t| t.confirmed)
+    }
+
     /// States stored, over all runs.
     #[must_use]
     pub fn states(&self) -> u64 {

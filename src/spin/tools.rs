@@ -1,7 +1,7 @@
 //! Finding SPIN and a C compiler.
 //!
 //! `spin` is the program named by the variable `SPIN`, else the one on `PATH`; the compiler is the
-//! one named by `CC`, else the first of `cc`, `gcc` and `clang` on `PATH`. Both are asked for their
+//! one named by `CC`, which may have arguments, else the first of `cc`, `gcc` and `clang` on `PATH`. Both are asked for their
 //! version at once, so that what is missing or too old is said before anything is written.
 
 use std::ffi::{OsStr, OsString};
@@ -46,6 +46,8 @@ pub struct Tools {
     pub version: Version,
     /// The C compiler.
     pub compiler: PathBuf,
+    /// Its first arguments, as in `CC="ccache gcc"`.
+    pub compiler_args: Vec<String>,
     /// What the compiler says of itself, in one line.
     pub compiler_version: String,
 }
@@ -79,28 +81,39 @@ impl Tools {
         if version < OLDEST {
             return Err(SpinError::TooOld { program: spin, version, oldest: OLDEST });
         }
-        let compiler = match named("CC") {
-            Some(given) => locate(&given, &path).ok_or_else(|| SpinError::NoCompiler {
-                tried: format!("CC={}", given.display()),
-            })?,
-            None => ["cc", "gcc", "clang"]
-                .iter()
-                .find_map(|name| locate(OsStr::new(name), &path))
-                .ok_or_else(|| SpinError::NoCompiler {
-                    tried: "`cc`, `gcc` and `clang` on PATH".into(),
-                })?,
-        };
+        let (compiler, compiler_args) = compiler(named("CC"), &path)?;
         let compiler_version = first_line(&compiler, "--version");
-        Ok(Tools { spin, version, compiler, compiler_version })
+        Ok(Tools { spin, version, compiler, compiler_args, compiler_version })
     }
 }
 
-/// The program of this name on `path`, or the file itself if the name has a slash.
-fn locate(name: &OsStr, path: &OsStr) -> Option<PathBuf> {
-    if Path::new(name).components().count() > 1 {
-        return Some(PathBuf::from(name)).filter(|p| p.is_file());
+/// The compiler and its first arguments.
+fn compiler(given: Option<OsString>, path: &OsStr) -> Result<(PathBuf, Vec<String>), SpinError> {
+    let Some(given) = given else {
+        let known = ["cc", "gcc", "clang"].iter().find_map(|name| locate(OsStr::new(name), path));
+        let tried = "`cc`, `gcc` and `clang` on PATH".into();
+        return known.map(|p| (p, Vec::new())).ok_or(SpinError::NoCompiler { tried });
+    };
+    if let Some(program) = locate(&given, path) {
+        return Ok((program, Vec::new()));
     }
-    std::env::split_paths(path).map(|folder| folder.join(name)).find(|p| is_program(p))
+    let text = given.to_string_lossy();
+    let mut words = text.split_whitespace();
+    let program = words.next().and_then(|name| locate(OsStr::new(name), path));
+    let tried = format!("CC={text}");
+    let program = program.ok_or(SpinError::NoCompiler { tried })?;
+    Ok((program, words.map(str::to_owned).collect()))
+}
+
+/// The program of this name on `path`, or the file itself if the name has a slash. The programs run
+/// in other folders, so the result does not depend on the current one.
+fn locate(name: &OsStr, path: &OsStr) -> Option<PathBuf> {
+    let found = if Path::new(name).components().count() > 1 {
+        Some(PathBuf::from(name)).filter(|p| is_program(p))
+    } else {
+        std::env::split_paths(path).map(|folder| folder.join(name)).find(|p| is_program(p))
+    };
+    found.and_then(|p| std::path::absolute(p).ok())
 }
 
 #[cfg(unix)]

@@ -16,6 +16,9 @@ use super::SpinError;
 use crate::solve::open::Script;
 use crate::solve::result::Found;
 
+/// Most characters of a schedule that a message shows.
+const SHOWN: usize = 300;
+
 /// The lines of one run of the model.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Lines {
@@ -174,7 +177,10 @@ impl Judge<'_> {
         match script.run(self.problem, bound, &Default::default()) {
             Ok(Some(run)) if run.time == time => Ok(true),
             Ok(Some(run)) => Err(disagreement(format!("{} ticks", run.time))),
-            Ok(None) => Err(disagreement(format!("cannot follow the schedule {script:?}"))),
+            Ok(None) => {
+                let schedule: String = format!("{script:?}").chars().take(SHOWN).collect();
+                Err(disagreement(format!("cannot follow the schedule {schedule}")))
+            }
             Err(SimulateError::TooManyEvents { .. } | SimulateError::TooManyItems { .. }) => {
                 Ok(false)
             }

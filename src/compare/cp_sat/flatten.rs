@@ -4,19 +4,24 @@
 
 use tickbound_encodings::system::{Ex, Node, System};
 
-/// `system` after `steps` steps, as values of the parameters alone: its goal and cost at the end.
-/// The system has no choices.
+/// `system` after `steps` steps, as values of the parameters alone: its goal and cost at the end, for
+/// the configurations with the indices `kept`. The system has no choices.
 ///
 /// # Errors
 /// The number of nodes, once there are more than `limit`.
-pub(super) fn flatten(system: &System, steps: usize, limit: usize) -> Result<System, usize> {
-    let mut flat = System::new(system.parameters.clone(), system.configurations.clone());
+pub(super) fn flatten(
+    system: &System,
+    steps: usize,
+    kept: &[usize],
+    limit: usize,
+) -> Result<System, usize> {
+    let kept: Vec<Vec<u32>> = kept.iter().map(|c| system.configurations[*c].clone()).collect();
+    let mut flat = System::new(system.parameters.clone(), kept.clone());
     let tables: Vec<Ex> = system
         .tables
         .iter()
         .map(|table| {
-            let values: Vec<Option<i64>> =
-                system.configurations.iter().map(|c| table.value(c)).collect();
+            let values: Vec<Option<i64>> = kept.iter().map(|c| table.value(c)).collect();
             flat.table(&table.name, &values)
         })
         .collect();
@@ -99,19 +104,29 @@ mod tests {
 
     #[test]
     fn the_end_is_that_of_the_run() {
-        let flat = flatten(&counter(), 5, 1000).unwrap();
+        let flat = flatten(&counter(), 5, &[0, 1], 1000).unwrap();
         assert!(flat.states.is_empty());
         for (c, cost) in [(0, 9), (1, 15)] {
             let run = run(&flat, c, 0).unwrap();
             assert_eq!((run.steps, run.cost), (0, cost));
         }
         // Too few steps: the goal does not hold.
-        let short = flatten(&counter(), 4, 1000).unwrap();
+        let short = flatten(&counter(), 4, &[0, 1], 1000).unwrap();
         assert!(run(&short, 0, 0).is_ok() && run(&short, 1, 0).is_err());
     }
 
     #[test]
+    fn what_is_left_out_is_not_there() {
+        let mut flat = flatten(&counter(), 3, &[0], 1000).unwrap();
+        assert_eq!(flat.configurations, [[0]]);
+        // With one configuration everything is known.
+        let nine = flat.int(9);
+        let yes = flat.bool(true);
+        assert_eq!((flat.goal, flat.cost), (yes, nine));
+    }
+
+    #[test]
     fn a_limit_on_nodes() {
-        assert!(flatten(&counter(), 5, 3).is_err_and(|nodes| nodes > 3));
+        assert!(flatten(&counter(), 5, &[0, 1], 3).is_err_and(|nodes| nodes > 3));
     }
 }

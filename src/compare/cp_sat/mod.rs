@@ -1,11 +1,14 @@
 //! CP-SAT of OR-Tools on the same transition systems as Z3.
 //!
 //! The system of an encoding is unrolled to as many steps as its slowest configuration needs, and
-//! becomes one graph of integer and truth values without states ([`flatten`]); each value gets the
-//! bounds that interval arithmetic gives it ([`model`]), because CP-SAT wants finite domains. A
+//! becomes one graph of integer and truth values without states (`flatten`); each value gets the
+//! bounds that interval arithmetic gives it (`model`), because CP-SAT wants finite domains. A
 //! Python script, `solve.py`, builds the constraints from that graph (tables as element
-//! constraints, products, maxima, reified comparisons) and minimises the time. Neither the lower
-//! bounds of configurations nor simulated ones are given to it: it is asked the plain question.
+//! constraints, products, maxima, reified comparisons) and minimises the time.
+//!
+//! As for Z3, configurations whose lower bound exceeds the time of one that the simulator has run
+//! are left out, unless the summary is closed: then all are left in. CP-SAT is not told the bounds
+//! or the time themselves.
 //!
 //! The configuration that it returns is run in the simulator before it counts; that nothing is
 //! faster is CP-SAT's word.
@@ -22,7 +25,8 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use thiserror::Error;
-use tickbound_encodings::model::{Configuration, Problem, Space};
+use tickbound_encodings::bounds::lower_bounds;
+use tickbound_encodings::model::{Bound, Configuration, Problem, Space};
 use tickbound_encodings::plan::Plan;
 use tickbound_encodings::simulate::{self, SimulateError, simulate};
 use tickbound_encodings::system::System;
@@ -39,6 +43,8 @@ const SCRIPT: &str = include_str!("solve.py");
 const MAX_STEPS: usize = 20_000;
 /// Most nodes of the unrolled system: about 2 GB in Python.
 const MAX_NODES: usize = 400_000;
+/// Configurations simulated to see which can be left out.
+const PROBES: usize = 4;
 /// How long the script may take to stop once it has been asked to.
 const GRACE: Duration = Duration::from_secs(2);
 
@@ -217,15 +223,15 @@ pub fn solve(
     };
     let space = problem.space().map_err(SolveError::from)?;
     if !space.bound.is_empty() {
-        let system = encode(problem, &space, encoding)?;
-        solved.steps = steps(problem, &space, &system, encoding)?;
-        let flat = flatten::flatten(&system, solved.steps, MAX_NODES)
+        let (system, kept) = encode(problem, &space, encoding)?;
+        solved.steps = steps(problem, &space, &system, &kept, encoding)?;
+        let flat = flatten::flatten(&system, solved.steps, &kept, MAX_NODES)
             .map_err(|nodes| CpSatError::TooLarge { encoding: name(encoding), nodes })?;
         let model = model::Model::new(&flat).map_err(|bits| CpSatError::Range { bits })?;
         solved.nodes = model.nodes.len();
         let left = options.timeout.map(|t| t.saturating_sub(started.elapsed()));
         let said = ask(python, &model, left, solved.workers, interrupt)?;
-        note(problem, &space, &flat, &said, &mut solved)?;
+        note(problem, &space, &system, &said, &mut solved)?;
         if solved.status == Status::Bounded {
             let timeout = options.timeout.filter(|t| started.elapsed() >= *t);
             solved.stopped_by = Some(timeout.map_or_else(
@@ -293,26 +299,57 @@ fn name(encoding: Encoding) -> &'static str {
     }
 }
 
-fn encode(problem: &Problem, space: &Space, encoding: Encoding) -> Result<System, SolveError> {
+/// The system, and the configurations that are not left out.
+fn encode(
+    problem: &Problem,
+    space: &Space,
+    encoding: Encoding,
+) -> Result<(System, Vec<usize>), SolveError> {
     let plan = Plan::new(problem, space)?;
+    let all = || (0..space.bound.len()).collect();
     Ok(match encoding {
-        Encoding::Tick => tick::encode(&plan),
-        Encoding::Event => event::encode(&plan),
-        Encoding::Summary => summary::encode(&plan).0,
+        Encoding::Tick => (tick::encode(&plan), candidates(problem, space, &plan)?),
+        Encoding::Event => (event::encode(&plan), candidates(problem, space, &plan)?),
+        Encoding::Summary => match summary::encode(&plan) {
+            (system, report) if report.open == 0 => (system, all()),
+            (system, _) => (system, candidates(problem, space, &plan)?),
+        },
     })
 }
 
-/// Steps after which every configuration has reached its goal.
+/// Configurations whose lower bound does not exceed the time of one that has been simulated.
+fn candidates(problem: &Problem, space: &Space, plan: &Plan) -> Result<Vec<usize>, SolveError> {
+    let lower = lower_bounds(plan);
+    let mut order: Vec<usize> = (0..lower.len()).collect();
+    order.sort_by_key(|c| (lower[*c], *c));
+    let mut best = i64::MAX;
+    for c in order.iter().take(PROBES) {
+        best = best.min(simulated(problem, &space.bound[*c])?.unwrap_or(i64::MAX));
+    }
+    Ok((0..lower.len()).filter(|c| lower[*c] <= best).collect())
+}
+
+/// Ticks in the simulator; none if it is too large for that.
+fn simulated(problem: &Problem, bound: &Bound) -> Result<Option<i64>, SolveError> {
+    match simulate(problem, bound, &simulate::Options::default()) {
+        Ok(run) => Ok(Some(run.time)),
+        Err(SimulateError::TooManyEvents { .. } | SimulateError::TooManyItems { .. }) => Ok(None),
+        Err(e) => Err(e.into()),
+    }
+}
+
+/// Steps after which every one of the configurations has reached its goal.
 fn steps(
     problem: &Problem,
     space: &Space,
     system: &System,
+    kept: &[usize],
     encoding: Encoding,
 ) -> Result<usize, SolveError> {
     let mut most = 0;
-    for (c, bound) in space.bound.iter().enumerate() {
-        let configuration = || problem.name_values(&bound.configuration).to_string();
-        match run_system(system, c, MAX_STEPS) {
+    for c in kept {
+        let configuration = || problem.name_values(&space.bound[*c].configuration).to_string();
+        match run_system(system, *c, MAX_STEPS) {
             Ok(run) => most = most.max(run.steps),
             Err(RunError::Overflow) => {
                 return Err(SolveError::Overflow { configuration: configuration() });
@@ -366,7 +403,7 @@ fn ask(
 fn note(
     problem: &Problem,
     space: &Space,
-    flat: &System,
+    system: &System,
     said: &Said,
     solved: &mut Solved,
 ) -> Result<(), SolveError> {
@@ -379,7 +416,7 @@ fn note(
     solved.solver_seconds = (said.seconds * 1e4).round() / 1e4;
     (solved.branches, solved.conflicts) = (said.branches, said.conflicts);
     let (Some(choice), Some(claimed)) = (&said.choice, said.time) else { return Ok(()) };
-    let Some(c) = flat.configurations.iter().position(|known| known == choice) else {
+    let Some(c) = system.configurations.iter().position(|known| known == choice) else {
         return Ok(());
     };
     let bound = &space.bound[c];
@@ -387,17 +424,16 @@ fn note(
     if solved.status == Status::Optimal {
         solved.lower = claimed;
     }
-    match simulate(problem, bound, &simulate::Options::default()) {
-        Ok(run) if run.time == claimed => solved.replayed = true,
-        Ok(run) => {
+    match simulated(problem, bound)? {
+        Some(time) if time == claimed => solved.replayed = true,
+        Some(simulator) => {
             return Err(SolveError::Disagreement {
                 configuration: problem.name_values(&bound.configuration).to_string(),
                 encoding: claimed,
-                simulator: run.time,
+                simulator,
             });
         }
-        Err(SimulateError::TooManyEvents { .. } | SimulateError::TooManyItems { .. }) => {}
-        Err(e) => return Err(e.into()),
+        None => {}
     }
     Ok(())
 }

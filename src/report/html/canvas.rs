@@ -16,10 +16,10 @@ use plotters::style::{Color, FontStyle, IntoFont, RGBColor, ShapeStyle, register
 use crate::report::ReportError;
 
 /// Text size of names and ticks.
-pub(super) const TEXT: i32 = 14;
+pub(super) const TEXT: i32 = 16;
 /// A text of this many characters is at most this wide, in pixels.
 pub(super) fn width(characters: usize) -> i32 {
-    (characters as f64 * f64::from(TEXT) * 0.56).ceil() as i32
+    (characters as f64 * f64::from(TEXT) * 0.5).ceil() as i32
 }
 
 /// How far the backend sets "vertically centred" text too high, in parts of its size.
@@ -115,7 +115,6 @@ pub(super) fn svg(
         draw(&Canvas { area: &area }).map_err(|e| fault(&e))?;
         area.present().map_err(|e| fault(&e))?;
     }
-    // Narrow screens shrink it; the backend gives the size in pixels only.
     Ok(text)
 }
 
@@ -200,7 +199,7 @@ impl Scale {
             return vec![(middle, format!("{middle:.0}"))];
         }
         let span = self.from.1 - self.from.0;
-        let step = nice(span * f64::from(apart) / pixels).max(1.0);
+        let step = nice(span * f64::from(apart) / pixels);
         let first = (self.from.0 / step).ceil();
         let count = ((self.from.1 / step).floor() - first).max(0.0) as i32;
         (0..=count).map(|i| (first + f64::from(i)) * step).map(|v| (v, format!("{v:.0}"))).collect()
@@ -220,10 +219,11 @@ fn decimal(power: i32) -> String {
     }
 }
 
-/// The least 1, 2 or 5 times a power of ten that is not below.
+/// The least 1, 2, 2.5 or 5 times a power of ten that is not below and a whole number.
 fn nice(step: f64) -> f64 {
-    let power = 10f64.powf(step.max(1e-9).log10().floor());
-    [1.0, 2.0, 5.0, 10.0].into_iter().map(|n| n * power).find(|n| *n >= step).unwrap_or(step)
+    let power = 10f64.powf(step.max(1.0).log10().floor());
+    let whole = |n: &f64| *n >= step && n.fract() == 0.0;
+    [1.0, 2.0, 2.5, 5.0, 10.0].into_iter().map(|n| n * power).find(whole).unwrap_or(step.ceil())
 }
 
 #[cfg(test)]
@@ -252,7 +252,7 @@ mod tests {
             scale.ticks(apart).into_iter().map(|(_, l)| l).collect::<Vec<_>>()
         };
         assert_eq!(labels(&[44.0], 100), ["44"]);
-        assert_eq!(labels(&[100.0, 200.0], 60), ["100", "150", "200"]);
-        assert_eq!(labels(&[8672.0, 9344.0], 80), ["8800", "9200"]);
+        assert_eq!(labels(&[100.0, 200.0], 60), ["100", "125", "150", "175", "200"]);
+        assert_eq!(labels(&[8672.0, 9344.0], 80), ["8750", "9000", "9250"]);
     }
 }

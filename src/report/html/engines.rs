@@ -7,7 +7,7 @@ use super::canvas::{Canvas, Ink, Mark, Scale, TEXT, svg, width};
 use crate::compare::result::{Case, Row};
 use crate::report::{ReportError, comparison};
 
-const ROW: i32 = 26;
+const ROW: i32 = 28;
 const TOP: i32 = 34;
 const MARGIN: i32 = 12;
 const LEFT_PANEL: i32 = 380;
@@ -15,7 +15,7 @@ const RIGHT_PANEL: i32 = 300;
 /// Between the panels.
 const GAP: i32 = 46;
 /// Under the rows: ticks and the legend.
-const BOTTOM: i32 = 64;
+const BOTTOM: i32 = 70;
 
 type Done<DB> = Result<(), DrawingAreaErrorKind<<DB as DrawingBackend>::ErrorType>>;
 
@@ -67,7 +67,8 @@ fn draw<DB: DrawingBackend>(canvas: &Canvas<'_, DB>, layout: &Layout, case: &Cas
         let ink = if row.proved() { Ink::Proved } else { Ink::Open };
         match took(row) {
             Some(s) => {
-                canvas.line(&[(layout.seconds.0, y), (seconds.at(s), y)], ink, 2)?;
+                let end = seconds.at(s) - if row.proved() { 0 } else { 7 };
+                canvas.line(&[(layout.seconds.0, y), (end, y)], ink, 2)?;
                 mark(canvas, row, (seconds.at(s), y))?;
             }
             None => {
@@ -139,7 +140,7 @@ fn panel<DB: DrawingBackend>(
 
 fn legend<DB: DrawingBackend>(canvas: &Canvas<'_, DB>, layout: &Layout) -> Done<DB> {
     let y = layout.bottom + BOTTOM - 16;
-    let (proved, open) = (layout.seconds.0 + 6, layout.seconds.0 + 106);
+    let (proved, open) = (layout.seconds.0 + 6, layout.seconds.0 + 116);
     canvas.mark(Mark::Circle, (proved, y), Ink::Proved, false)?;
     canvas.text("proved", (proved + 14, y), HPos::Left, Ink::Text)?;
     canvas.mark(Mark::Diamond, (open, y), Ink::Open, true)?;

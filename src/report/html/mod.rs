@@ -46,7 +46,8 @@ impl From<Comparison> for Source {
     }
 }
 
-/// What `tune --json` prints, as far as a report shows it.
+/// What `tune --json` prints, as far as a report shows it; `spin --json` and `cp-sat --json` have the
+/// same names for what they share.
 #[derive(Debug, Deserialize)]
 struct Tuned {
     time: Option<i64>,
@@ -55,7 +56,16 @@ struct Tuned {
     configuration: Option<IndexMap<String, i64>>,
     #[serde(default)]
     encoding: Option<String>,
-    strategy: String,
+    #[serde(default)]
+    strategy: Option<String>,
+    #[serde(default)]
+    style: Option<String>,
+    #[serde(default)]
+    search: Option<String>,
+    #[serde(default)]
+    states: Option<u64>,
+    #[serde(default)]
+    tool: Option<String>,
     #[serde(default)]
     replayed: Option<bool>,
     #[serde(default)]
@@ -93,15 +103,22 @@ impl Source {
 
 impl Tuned {
     fn case(self, name: &str) -> Case {
+        let command = match (&self.strategy, &self.search) {
+            (Some(_), _) => "tune",
+            (None, Some(_)) => "spin",
+            (None, None) => "cp-sat",
+        };
         let encoding = self.encoding.filter(|e| e != "none");
-        let parts = ["tune".to_owned()].into_iter().chain(encoding).chain([self.strategy]);
-        let engine = parts.collect::<Vec<_>>().join(" ");
+        let parts = [encoding, self.strategy, self.style, self.search].into_iter().flatten();
+        let engine = [command.to_owned()].into_iter().chain(parts).collect::<Vec<_>>().join(" ");
         let row = Row {
             time: self.time,
             lower: self.lower,
             configuration: self.configuration,
             replayed: self.replayed,
             solver_calls: self.solver_calls,
+            states: self.states,
+            tool: self.tool,
             seconds: self.seconds,
             ..Row::empty(engine, self.status, self.stopped_by)
         };
@@ -260,18 +277,36 @@ pub fn write(path: impl AsRef<Path>, sources: &[Source]) -> Result<(), ReportErr
     std::fs::write(path, page(sources)?).map_err(ReportError::write(path))
 }
 
-/// The plot of the first series among the cases - one problem for growing values of an input - as
-/// SVG text; `None` if there is none.
+/// The plots of all series among the cases - one problem for growing values of an input - each as
+/// SVG text for a file of its own, on white paper.
 ///
 /// # Errors
 /// A failure of the drawing library.
-pub fn series(cases: &[Case]) -> Result<Option<String>, ReportError> {
-    series::Series::among(cases).first().map(series::Series::plot).transpose()
+pub fn series(cases: &[Case]) -> Result<Vec<String>, ReportError> {
+    let paper = "<rect width=\"100%\" height=\"100%\" fill=\"#FFFFFF\"/>";
+    let on_paper = |svg: String| match svg.split_once('>') {
+        Some((head, rest)) => format!("{head}>\n{paper}{rest}"),
+        None => svg,
+    };
+    series::Series::among(cases).iter().map(|s| s.plot().map(on_paper)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn single_results_have_an_engine() {
+        for (text, engine) in [
+            (r#"{"status":"optimal","strategy":"race","encoding":"summary"}"#, "tune summary race"),
+            (r#"{"status":"optimal","strategy":"race","encoding":"none"}"#, "tune race"),
+            (r#"{"status":"bounded","style":"lockstep","search":"swarm"}"#, "spin lockstep swarm"),
+            (r#"{"status":"bounded","encoding":"event","tool":"OR-Tools 9"}"#, "cp-sat event"),
+        ] {
+            let source = Source::read("some.json", text).unwrap();
+            assert_eq!(source.cases[0].rows[0].engine, engine);
+        }
+    }
 
     #[test]
     fn what_is_no_result_is_refused() {

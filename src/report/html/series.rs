@@ -12,6 +12,8 @@ const LEAST: usize = 3;
 const PANEL: (i32, i32) = (560, 320);
 const TOP: i32 = 40;
 const LEFT: i32 = 66;
+/// A line of the legend.
+const LEGEND: i32 = 24;
 
 type Done<DB> = Result<(), DrawingAreaErrorKind<<DB as DrawingBackend>::ErrorType>>;
 
@@ -98,15 +100,14 @@ impl<'a> Series<'a> {
             for (place, (_, _, proved)) in places.iter().zip(points) {
                 canvas.mark(Mark::number(n), *place, Ink::Line(n), !proved)?;
             }
-            labels.extend(places.last().map(|last| (last.1, n, *last)));
+            labels.extend(places.last().map(|last| (last.1, n)));
         }
+        // The legend in the order in which the lines end, from the top.
         labels.sort_unstable();
-        let heights = apart(&labels.iter().map(|l| l.0).collect::<Vec<_>>(), TEXT + 4);
-        for ((_, n, end), y) in labels.into_iter().zip(heights) {
-            let x = LEFT + PANEL.0 + 24;
-            canvas.line(&[(end.0 + 9, end.1), (x - 6, y)], Ink::Grid, 1)?;
+        for (row, (_, n)) in labels.into_iter().enumerate() {
+            let (x, y) = (LEFT + PANEL.0 + 24, TOP + i32::try_from(row).unwrap_or(0) * LEGEND);
             canvas.mark(Mark::number(n), (x, y), Ink::Line(n), false)?;
-            canvas.text(engines[n], (x + 12, y), HPos::Left, Ink::Text)?;
+            canvas.text(engines[n], (x + 14, y), HPos::Left, Ink::Text)?;
         }
         Ok(())
     }
@@ -137,41 +138,38 @@ impl<'a> Series<'a> {
     }
 }
 
-/// Heights in increasing order, moved so that none is less than `least` below the one before, as
-/// little as that takes when each heap of them is centred.
-fn apart(heights: &[i32], least: i32) -> Vec<i32> {
-    /// Heights that touch: how many, and the height of the first.
-    struct Heap {
-        count: i32,
-        first: i32,
-    }
-    let mut heaps: Vec<Heap> = Vec::new();
-    for height in heights {
-        heaps.push(Heap { count: 1, first: *height });
-        while let [.., above, below] = heaps.as_slice() {
-            if above.first + above.count * least <= below.first {
-                break;
-            }
-            let middle = |h: &Heap| h.first * 2 + (h.count - 1) * least;
-            let count = above.count + below.count;
-            let weighted = middle(above) * above.count + middle(below) * below.count;
-            let first = (weighted / count - (count - 1) * least) / 2;
-            heaps.truncate(heaps.len() - 2);
-            heaps.push(Heap { count, first });
-        }
-    }
-    heaps.iter().flat_map(|h| (0..h.count).map(move |i| h.first + i * least)).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn case(file: &str, inputs: &[(&str, i64)]) -> Case {
+        Case {
+            problem: "a kernel".to_owned(),
+            file: file.to_owned(),
+            inputs: inputs.iter().map(|(n, v)| ((*n).to_owned(), *v)).collect(),
+            configurations: None,
+            rows: Vec::new(),
+            disagreements: Vec::new(),
+        }
+    }
+
     #[test]
-    fn labels_stand_apart() {
-        assert_eq!(apart(&[10, 50, 90], 20), [10, 50, 90]);
-        assert_eq!(apart(&[50, 50], 20), [40, 60]);
-        assert_eq!(apart(&[50, 50, 55, 200], 20), [31, 51, 71, 200]);
-        assert!(apart(&[], 20).is_empty());
+    fn what_makes_a_series() {
+        let one = |n| case("a.json", &[("n", n), ("m", 1)]);
+        // Not in order, one value twice, another file, another value of the other input.
+        let cases = [
+            one(4),
+            one(2),
+            case("b.json", &[("n", 3), ("m", 1)]),
+            one(8),
+            one(2),
+            case("a.json", &[("n", 16), ("m", 2)]),
+        ];
+        let series = Series::among(&cases);
+        assert_eq!(series.len(), 1);
+        let values: Vec<i64> = series[0].cases.iter().map(|(v, _)| *v).collect();
+        assert_eq!((series[0].input, values), ("n", vec![2, 4, 8]));
+        // Two values make no line.
+        assert!(Series::among(&cases[..3]).is_empty());
     }
 }

@@ -5,8 +5,9 @@
 //! asked for; a run without an error raises the lower bound.
 
 use super::super::SpinError;
+use super::super::question::Answer;
 use super::super::result::Proof;
-use super::super::verifier::{Answer, Ending, Session};
+use super::super::session::{Ending, Session};
 use super::first_time;
 
 pub(super) fn run(session: &Session<'_>) -> Result<Ending, SpinError> {

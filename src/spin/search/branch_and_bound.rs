@@ -10,7 +10,8 @@
 use super::super::SpinError;
 use super::super::output::Verdict;
 use super::super::result::{Proof, StopReason};
-use super::super::verifier::{Ending, Goal, Order, Session, Storage};
+use super::super::session::{Ending, Session};
+use super::super::verifier::{Goal, Order, Storage};
 use super::{cut, first_time};
 
 /// The largest bound that fits the C variable.

@@ -8,8 +8,9 @@
 use tickbound_encodings::simulate::{Options, SimulateError, simulate};
 
 use super::super::process::Stop;
+use super::super::question::Answer;
 use super::super::result::Proof;
-use super::super::verifier::{Answer, Ending, Session};
+use super::super::session::{Ending, Session};
 use super::super::{SpinError, Subject};
 use super::{cut, first_time};
 
@@ -35,6 +36,9 @@ pub(super) fn run(session: &Session<'_>) -> Result<Ending, SpinError> {
             return Err(SpinError::Contradiction { proved: guess, who, found: guess });
         }
         Answer::Cut(reason) => {
+            session.note(format!(
+                "the least simulated time is {guess} ticks; SPIN has found nothing so far"
+            ));
             return Ok(Ending { stopped_by: Some(reason), ..Ending::default() });
         }
     }

@@ -5,7 +5,8 @@ mod branch_and_bound;
 mod exhaustive;
 mod swarm;
 
-use super::verifier::{Answer, Ending, Session};
+use super::question::Answer;
+use super::session::{Ending, Session};
 use super::{Search, SpinError};
 
 /// Runs the search that was asked for.

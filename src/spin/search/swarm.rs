@@ -16,22 +16,29 @@ use super::super::SpinError;
 use super::super::output::Verdict;
 use super::super::process::{Stop, Watch};
 use super::super::result::StopReason;
-use super::super::verifier::{Bits, Build, Claim, Ending, Goal, Order, Outcome, Session, Storage};
+use super::super::session::{Ending, Session};
+use super::super::verifier::{Bits, Build, Claim, Goal, Order, Outcome, Storage};
 use super::cut;
 
 /// Trails that a worker writes in the first round.
 const TRAILS: u64 = 10;
 /// No round ends sooner than this for want of a result.
 const SHORTEST: Duration = Duration::from_secs(5);
-/// Sizes of hash arrays: 2 to the power of this many bits.
+/// The first hash arrays have 2 to the power of this many bits: 128 MiB.
+const FIRST_BITS: u32 = 30;
+/// Hash arrays have 2 to the power of at least and at most this many bits; the verifier takes no more.
 const ARRAY_BITS: std::ops::RangeInclusive<u32> = 20..=34;
+/// With fewer bits than this for each state the verifier calls the coverage poor.
+const POOR: f64 = 100.0;
 
 pub(super) fn run(session: &Session<'_>) -> Result<Ending, SpinError> {
     let started = Instant::now();
-    let first = Round { number: 0, claim: Claim::NonTerm, bound: 0, errors: TRAILS, limit: None };
-    let Some(ended) = round(session, &first)? else { return Ok(cut(session.stopped())) };
+    let mut bits = FIRST_BITS;
+    let claim = Claim::NonTerm;
+    let first = Round { number: 0, claim, bound: 0, errors: TRAILS, limit: None, bits };
+    let Some(mut ended) = round(session, &first)? else { return Ok(cut(session.stopped())) };
     if ended.stopped_by.is_some() || session.bounds().1.is_none() {
-        return Ok(ended);
+        return Ok(Ending { proof: None, stopped_by: ended.stopped_by });
     }
     let mut before = started.elapsed();
     for number in 1.. {
@@ -42,10 +49,13 @@ pub(super) fn run(session: &Session<'_>) -> Result<Ending, SpinError> {
         let started = Instant::now();
         let limit = before.max(SHORTEST);
         let claim = Claim::OverTime;
-        let next = Round { number, claim, bound: best - 1, errors: 1, limit: Some(limit) };
-        let Some(ended) = round(session, &next)? else { return Ok(cut(session.stopped())) };
+        // Where the arrays were too full the next ones are larger, as far as memory allows.
+        bits += if ended.crowded { 2 } else { 0 };
+        let next = Round { number, claim, bound: best - 1, errors: 1, limit: Some(limit), bits };
+        let Some(now) = round(session, &next)? else { return Ok(cut(session.stopped())) };
+        ended = now;
         if ended.stopped_by.is_some() {
-            return Ok(ended);
+            return Ok(Ending { proof: None, stopped_by: ended.stopped_by });
         }
         if session.bounds().1 == Some(best) {
             session.note(format!(
@@ -67,11 +77,21 @@ struct Round {
     bound: i64,
     errors: u64,
     limit: Option<Duration>,
+    /// Of the largest hash array.
+    bits: u32,
+}
+
+/// How a round ended.
+struct Ended {
+    /// What ended the whole search.
+    stopped_by: Option<StopReason>,
+    /// A hash array was too full to tell states apart.
+    crowded: bool,
 }
 
 /// Lets all workers run, and replays their trails. `None` if the search was stopped before they could
 /// start.
-fn round(session: &Session<'_>, round: &Round) -> Result<Option<Ending>, SpinError> {
+fn round(session: &Session<'_>, round: &Round) -> Result<Option<Ended>, SpinError> {
     let Some(build) = session.build(Goal::Claims { bound: round.bound }, Storage::Bits)? else {
         return Ok(None);
     };
@@ -99,7 +119,10 @@ fn round(session: &Session<'_>, round: &Round) -> Result<Option<Ending>, SpinErr
             Err(e) => return Err(e),
         }
     }
-    Ok(Some(Ending { proof: None, stopped_by: stop_reason(session, round, &outcomes) }))
+    Ok(Some(Ended {
+        stopped_by: stop_reason(session, round, &outcomes),
+        crowded: outcomes.iter().any(|o| o.hash_factor.is_some_and(|f| f < POOR)),
+    }))
 }
 
 /// The first trail of every worker, then the second of every worker, and so on: if there is little
@@ -131,8 +154,9 @@ fn stop_reason(session: &Session<'_>, round: &Round, outcomes: &[Outcome]) -> Op
 
 fn order<'a>(session: &Session<'_>, round: &Round, worker: usize, watch: Watch<'a>) -> Order<'a> {
     let memory = session.memory_for(Storage::Bits);
-    // Half of the memory, in bits; every third worker has less, so that it takes other states for equal.
-    let array = (memory / 2 * 8).ilog2().saturating_sub(worker as u32 % 3);
+    // At most half of the memory. Every third worker has less, so that it takes other states for equal.
+    let most = (memory / 2 * 8).ilog2().min(round.bits);
+    let array = most.saturating_sub(worker as u32 % 3);
     let bits = Bits {
         seed: round.number * session.workers() as u64 + worker as u64 + 1,
         array: array.clamp(*ARRAY_BITS.start(), *ARRAY_BITS.end()),
@@ -170,10 +194,11 @@ fn work(
             }
             _ => {
                 // In the search for something faster, the first one to find it ends the round.
-                if round.claim == Claim::OverTime && !outcome.trails.is_empty() {
-                    if let Some(settled) = watch.settled {
-                        settled.store(true, Ordering::Relaxed);
-                    }
+                if round.claim == Claim::OverTime
+                    && !outcome.trails.is_empty()
+                    && let Some(settled) = watch.settled
+                {
+                    settled.store(true, Ordering::Relaxed);
                 }
                 return Ok(outcome);
             }

@@ -227,6 +227,7 @@ impl<'f, 'a> Parts<'f, 'a> {
             counters.map(|(depth, w)| format!("hidden {} f{};", w.name(), depth + 1)).collect();
         if !self.finish.0.is_empty() {
             locals.push(format!("hidden {} begin;", self.time.name()));
+            locals.push("hidden int delay;".to_owned());
         }
         locals
     }

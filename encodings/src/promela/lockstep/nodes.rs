@@ -131,7 +131,11 @@ impl<'b, 'f, 'a> Nodes<'b, 'f, 'a> {
                 StmtKind::Mark => {}
                 StmtKind::Until(d) => {
                     let d = self.amounts.value(stmt, d)?;
-                    self.wait(stmt, format!("wake[e] = mark[e] + {} + 1", word(&d)));
+                    let tick = format!("mark[e] + {} + 1", word(&d));
+                    // Types are for times, so what lies before time 0 becomes 0.
+                    let tick =
+                        if d.range.0 < -1 { format!("({tick} > 0 -> {tick} : 0)") } else { tick };
+                    self.wait(stmt, format!("wake[e] = {tick}"));
                 }
                 StmtKind::Barrier => {
                     self.push(Step::Arrive, comment(stmt));

@@ -51,13 +51,13 @@ impl<'b, 'f, 'a> Body<'b, 'f, 'a> {
             match &stmt.kind {
                 StmtKind::Access { .. } => {
                     if let Some(ticks) = self.amounts.ticks(stmt)? {
-                        self.takes(stmt, &format!("work({});", ticks.text));
+                        self.call(stmt, "work", &ticks.text);
                     }
                 }
                 StmtKind::Mark => self.takes(stmt, &format!("{} = time;", self.mark)),
                 StmtKind::Until(d) => {
                     let d = self.amounts.value(stmt, d)?;
-                    self.takes(stmt, &format!("until_mark({});", d.text));
+                    self.call(stmt, "until_mark", &d.text);
                 }
                 StmtKind::Barrier => self.takes(stmt, "meet();"),
                 StmtKind::Repeat { count, body } => self.repeat(stmt, count, body)?,
@@ -73,12 +73,26 @@ impl<'b, 'f, 'a> Body<'b, 'f, 'a> {
         Ok(())
     }
 
+    /// SPIN 6.5.2 takes some conditional expressions apart wrongly when they are arguments of an inline,
+    /// so these go through a variable.
+    fn call(&mut self, stmt: &Stmt, inline: &str, argument: &str) {
+        if argument.contains("->") {
+            self.takes(stmt, &format!("delay = {argument}; {inline}(delay);"));
+        } else {
+            self.takes(stmt, &format!("{inline}({argument});"));
+        }
+    }
+
     fn takes(&mut self, stmt: &Stmt, text: &str) {
         self.lines.push(format!("{text}{}", comment(stmt)));
     }
 
     fn repeat(&mut self, stmt: &Stmt, count: &Expr, body: &[Stmt]) -> Result<(), PromelaError> {
         let count = self.amounts.value(stmt, count)?;
+        if count.range.1 < 1 {
+            // SPIN refuses a loop of which it sees that it is never run.
+            return self.only(stmt, "never run", &[]);
+        }
         // A `for` leaves its counter one above the bound.
         let range = (0, count.range.1.max(0).saturating_add(1));
         let width = Width::holding(range, &stmt.at, &self.mend)?;
@@ -129,8 +143,12 @@ impl<'b, 'f, 'a> Body<'b, 'f, 'a> {
     }
 
     fn only(&mut self, stmt: &Stmt, why: &str, program: &[Stmt]) -> Result<(), PromelaError> {
+        if program.is_empty() {
+            self.lines.push(format!("skip;  /* {why}: {} */", stmt.at));
+            return Ok(());
+        }
         self.lines.push(format!("/* {why}: {} */", stmt.at));
-        if program.is_empty() { Ok(()) } else { self.program(program) }
+        self.program(program)
     }
 
     fn choose(

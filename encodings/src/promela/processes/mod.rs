@@ -173,6 +173,7 @@ impl<'f, 'a> Parts<'f, 'a> {
         let (items, shape) = (self.items(), &self.facts.shape);
         let (rounds, local) = (self.rounds()?, self.local()?);
         let elements = self.elements_if_used()?;
+        let workers = self.launch("launch.local_size", &shape.workers_expr)?;
         let worker = if self.layout() == Layout::Warps { "dispatcher" } else { "pex" };
         let group_type = self.counter(rounds.range.1, "groups")?;
         let finish = &self.finish;
@@ -193,6 +194,8 @@ impl<'f, 'a> Parts<'f, 'a> {
             device_note => if shape.groups_alike { "; one unit stands for all, because all\n * groups take the same time (Section 5)" } else { "" },
             message => if self.groups_differ() { format!(", {group_type}") } else { String::new() },
             i_device => group_type, i_unit => self.counter(shape.slots(), "work items")?,
+            // SPIN refuses a loop of which it sees that it is never run.
+            many_workers => workers.range.1 > 1, more_groups => rounds.range.1 > shape.units,
             many_units => shape.units > 1, groups_differ => self.groups_differ(), group_type,
             rounds => "rounds",
             workers => if worker == "pex" { "processing elements" } else { "dispatchers" },
@@ -229,6 +232,9 @@ impl<'f, 'a> Parts<'f, 'a> {
             locals.push(format!("{time} begin, cur_time;"));
         } else if all().any(|l| l.contains("until_mark(")) {
             locals.push(format!("{time} cur_time;"));
+        }
+        if all().any(|l| l.contains("(delay);")) {
+            locals.push("int delay;".to_owned());
         }
         if mark {
             locals.push(format!("{time} mark;  /* start_time in the paper */"));

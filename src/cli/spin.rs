@@ -1,0 +1,138 @@
+//! `tickbound spin`.
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use tickbound_encodings::model::Problem;
+use tickbound_encodings::promela;
+
+use super::compare::Size;
+use super::export::StyleChoice;
+use super::load::{Setting, fix, problem};
+use super::progress::{Progress, interrupt_flag};
+use super::{CliError, Outcome, say};
+use crate::spin::answer::Answer;
+use crate::spin::output::Pulse;
+use crate::spin::{Event, Options, Search, SpinResult, Subject, Tools, search};
+
+/// Arguments of `spin`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Problem file (JSON)
+    problem: String,
+    /// Replace an input or a platform number
+    #[arg(long = "input", value_name = "N=V")]
+    input: Vec<Setting>,
+    /// Fix a parameter
+    #[arg(long = "set", value_name = "P=V")]
+    set: Vec<Setting>,
+    /// How the least time is searched for
+    #[arg(long, value_enum, default_value = "branch-and-bound")]
+    search: Search,
+    /// How the Promela model is written
+    #[arg(long, value_enum, default_value = "lockstep")]
+    style: StyleChoice,
+    /// Memory for all verifiers that run at the same time, such as 4G
+    #[arg(long, value_name = "SIZE", default_value = "4G")]
+    memory: Size,
+    /// Stop after this many seconds and report what is known
+    #[arg(long, value_name = "SECONDS")]
+    timeout: Option<f64>,
+    /// Workers of a swarm [default: one for each core]
+    #[arg(long, value_name = "N")]
+    workers: Option<usize>,
+    /// Depth limit in steps [default: raised as far as memory allows]
+    #[arg(long, value_name = "N")]
+    depth: Option<u64>,
+    /// Keep models, verifiers, trails and logs in this new folder
+    #[arg(long, value_name = "DIR")]
+    keep: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+impl Args {
+    fn options(&self) -> Result<Options, CliError> {
+        let timeout = match self.timeout {
+            None => None,
+            Some(s) => Some(Duration::try_from_secs_f64(s).map_err(|_| {
+                CliError::Input(format!("--timeout {s}: write a positive number of seconds"))
+            })?),
+        };
+        Ok(Options {
+            search: self.search,
+            memory: self.memory.0,
+            timeout,
+            workers: self.workers,
+            depth: self.depth,
+            keep: self.keep.clone(),
+        })
+    }
+}
+
+pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
+    let mut problem = problem(&args.problem, &args.input)?;
+    fix(&mut problem, &args.set)?;
+    let options = args.options()?;
+    let space = problem.space()?;
+    let tools = Tools::find()?;
+    let interrupt = interrupt_flag()?;
+    let result = if space.bound.is_empty() {
+        SpinResult::infeasible(options.search, args.style.into(), &tools)
+    } else {
+        let style = args.style.into();
+        let model = promela::export(&problem, &space, &promela::Options { style })?;
+        let shown = Shown::new(&problem);
+        let subject = Subject { problem: &problem, space: &space, model: &model };
+        search(subject, &tools, &options, &interrupt, &|event| shown.show(event))?
+    };
+    let answer = Answer { problem: &problem, result: &result };
+    if args.json {
+        say(&format!("{}\n", answer.json()))?;
+    } else {
+        say(&answer.words())?;
+        if args.search == Search::Swarm && !result.trails.is_empty() {
+            say(&format!("\n{}\n", answer.trails()))?;
+        }
+    }
+    if let Some(folder) = &args.keep {
+        eprintln!("tickbound: {}: models, verifiers, trails and logs", folder.display());
+    }
+    Ok(if result.best.is_some() { Outcome::Done } else { Outcome::Nothing })
+}
+
+/// The progress of a search, for a line on a terminal.
+struct Shown {
+    progress: Progress,
+    /// The bounds, and what runs.
+    said: Mutex<(String, String)>,
+}
+
+impl Shown {
+    fn new(problem: &Problem) -> Shown {
+        Shown { progress: Progress::new(&problem.name), said: Mutex::default() }
+    }
+
+    fn show(&self, event: &Event) {
+        let Ok(mut said) = self.said.lock() else { return };
+        match event {
+            Event::Bounds { lower, upper } => {
+                let upper = upper.map_or_else(|| "?".into(), |t| t.to_string());
+                said.0 = format!("least time between {lower} and {upper} ticks; ");
+            }
+            Event::Started { what, bound: Some(t) } => said.1 = format!("{what}, T = {t}"),
+            Event::Started { what, bound: None } => said.1 = (*what).to_owned(),
+            Event::Running(Pulse { states, memory_bytes, depth, .. }) => {
+                let (bounds, what) = &*said;
+                let millions = *states as f64 / 1e6;
+                return self.progress.say(format!(
+                    "{bounds}{what}: {millions:.0} million states, depth {depth}, {} MiB",
+                    memory_bytes >> 20
+                ));
+            }
+        }
+        self.progress.say(format!("{}{}", said.0, said.1));
+    }
+}

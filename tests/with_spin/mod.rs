@@ -1,0 +1,73 @@
+//! Runs the real SPIN on exported models.
+//!
+//! Without spin or a C compiler the tests that need them are skipped, with a message; in CI that is a
+//! failure.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::process::{Command, Output};
+
+use indexmap::IndexMap;
+use tickbound_encodings::model::{Problem, Space};
+use tickbound_encodings::promela::{Model, Options, Style, export};
+
+/// True if SPIN and a C compiler are here.
+pub fn here() -> bool {
+    let runs = |program: &str, argument| Command::new(program).arg(argument).output().is_ok();
+    let here = runs("spin", "-V") && runs("cc", "--version");
+    if !here {
+        assert!(std::env::var_os("CI").is_none(), "spin and cc must be installed in CI");
+        eprintln!("skipped: spin or cc is not installed (make test installs them)");
+    }
+    here
+}
+
+/// A problem from JSON, on a shipped platform or its own.
+pub fn problem(text: &str, inputs: &[(&str, i64)]) -> Problem {
+    let inputs: IndexMap<String, i64> = inputs.iter().map(|(n, v)| ((*n).into(), *v)).collect();
+    Problem::from_json(text, &inputs, &tickbound::platforms::find).unwrap()
+}
+
+/// The model of a problem.
+pub fn model(problem: &Problem, space: &Space, style: Style) -> Model {
+    export(problem, space, &Options { style }).unwrap()
+}
+
+/// Every time of every configuration, as SPIN finds them in an exhaustive search that must come to its
+/// end without a deadlock, a false assertion or a cut path.
+pub fn times(model: &Model, optimise: &str) -> BTreeMap<Vec<i64>, BTreeSet<i64>> {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |program: &str, arguments: &[&str]| run(folder.path(), program, arguments);
+    std::fs::write(folder.path().join("model.pml"), &model.text).unwrap();
+    run("spin", &["-DTIMES", "-a", "model.pml"]);
+    let vector = format!("-DVECTORSZ={}", model.vector_bytes.max(1024));
+    run(
+        "cc",
+        &[optimise, "-w", "-DSAFETY", "-DNOCLAIM", "-DMEMLIM=4000", &vector, "-o", "pan", "pan.c"],
+    );
+    let pan = folder.path().join("pan");
+    let output = run(&pan.to_string_lossy(), &["-m5000000", "-w20"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("errors: 0") && text.contains("Full statespace search"), "{text}");
+    for cut in ["Search not completed", "max search depth too small", "out of memory", "truncated"]
+    {
+        assert!(!text.contains(cut), "{text}");
+    }
+    let mut times: BTreeMap<Vec<i64>, BTreeSet<i64>> = BTreeMap::new();
+    for line in text.lines().filter_map(|l| l.strip_prefix("tickbound: time=")) {
+        let mut values = line.split(' ').map(|w| w.rsplit('=').next().unwrap().parse().unwrap());
+        let time = values.next().unwrap();
+        times.entry(values.collect()).or_default().insert(time);
+    }
+    times
+}
+
+fn run(folder: &Path, program: &str, arguments: &[&str]) -> Output {
+    let output = Command::new(program).args(arguments).current_dir(folder).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    let model = || std::fs::read_to_string(folder.join("model.pml")).unwrap_or_default();
+    assert!(output.status.success(), "{program} {arguments:?}: {text}{complaint}\n{}", model());
+    assert!(!text.contains("Error:"), "{program} {arguments:?}: {text}\n{}", model());
+    output
+}
