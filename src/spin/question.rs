@@ -115,7 +115,8 @@ impl Session<'_> {
         Answer::Cut(self.reason(self.watch.stop().unwrap_or(Stop::Interrupted)))
     }
 
-    /// Replays a trail and has our simulator confirm it; `None` if the search was stopped meanwhile.
+    /// Replays a trail and has our simulator confirm it; `None` if the search was stopped
+    /// meanwhile.
     pub fn replay(
         &self,
         build: &Build,

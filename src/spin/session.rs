@@ -1,9 +1,9 @@
 //! A search under way: what is known, and the folder in which everything happens.
 //!
-//! A [`Session`] keeps the books: the bounds, the trails, the log of runs. Bounds only ever close, and
-//! one that contradicts another is a fault and not a result. The folder has one subfolder for each
-//! verifier, with the model, the C files and the program, and in it one for each run, with its trails and
-//! its log. `--keep` keeps all of it.
+//! A [`Session`] keeps the books: the bounds, the trails, the log of runs. Bounds only ever close,
+//! and one that contradicts another is a fault and not a result. The folder has one subfolder for
+//! each verifier, with the model, the C files and the program, and in it one for each run, with its
+//! trails and its log. `--keep` keeps all of it.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;

@@ -1,9 +1,9 @@
 //! Every time of every configuration, from one exhaustive run.
 //!
-//! The least time is one number; this is the whole function that the model computes. A run in the mode
-//! `TIMES` prints a line for each pair of configuration and time that it reaches, and has to end without
-//! a deadlock. Where schedules are closed each configuration must have the one time that our simulator
-//! computes, on every interleaving.
+//! The least time is one number; this is the whole function that the model computes. A run in the
+//! mode `TIMES` prints a line for each pair of configuration and time that it reaches, and has to
+//! end without a deadlock. Where schedules are closed each configuration must have the one time
+//! that our simulator computes, on every interleaving.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
@@ -28,7 +28,8 @@ pub struct Times {
     pub run: Option<RunLog>,
 }
 
-/// Lists the times of every configuration. Of the options, the search and the workers do not matter.
+/// Lists the times of every configuration. Of the options, the search and the workers do not
+/// matter.
 ///
 /// # Errors
 /// As [`super::search`]; a deadlock of the model is a fault of it.

@@ -1,8 +1,9 @@
 //! Finding SPIN and a C compiler.
 //!
 //! `spin` is the program named by the variable `SPIN`, else the one on `PATH`; the compiler is the
-//! one named by `CC`, which may have arguments, else the first of `cc`, `gcc` and `clang` on `PATH`. Both are asked for their
-//! version at once, so that what is missing or too old is said before anything is written.
+//! one named by `CC`, which may have arguments, else the first of `cc`, `gcc` and `clang` on
+//! `PATH`. Both are asked for their version at once, so that what is missing or too old is said
+//! before anything is written.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -128,7 +129,8 @@ fn is_program(path: &Path) -> bool {
     path.is_file()
 }
 
-/// The first line that a program prints when it is called with one option; empty if it cannot be run.
+/// The first line that a program prints when it is called with one option; empty if it cannot be
+/// run.
 fn first_line(program: &Path, option: &str) -> String {
     let output = Command::new(program).arg(option).stdin(Stdio::null()).output();
     let Ok(output) = output else { return String::new() };

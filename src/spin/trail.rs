@@ -1,12 +1,13 @@
 //! What a run of the model says of itself, and whether our simulator agrees.
 //!
-//! A run that reaches its end prints `tickbound: time=44 WG=4 TS=2`, and before that, where schedules
-//! are open, its decisions: `tickbound: start time=3 group=0 warp=1` and `tickbound: place group=2
-//! unit=1`. The same lines come from SPIN's simulator and from a trail that the verifier replays.
+//! A run that reaches its end prints `tickbound: time=44 WG=4 TS=2`, and before that, where
+//! schedules are open, its decisions: `tickbound: start time=3 group=0 warp=1` and `tickbound:
+//! place group=2 unit=1`. The same lines come from SPIN's simulator and from a trail that the
+//! verifier replays.
 //!
-//! Nothing that SPIN says is believed before our simulator has run it: the configuration must belong to
-//! the space, the schedule must be one that the simulator can follow decision by decision, and the time
-//! must be the same. If not, that is an error that shows both sides.
+//! Nothing that SPIN says is believed before our simulator has run it: the configuration must
+//! belong to the space, the schedule must be one that the simulator can follow decision by
+//! decision, and the time must be the same. If not, that is an error that shows both sides.
 
 use tickbound_encodings::model::{Bound, Problem, Space};
 use tickbound_encodings::promela::Name;
@@ -127,8 +128,8 @@ pub struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    /// The run that these lines tell of, after our simulator has confirmed it; `None` if they do not
-    /// tell of an end.
+    /// The run that these lines tell of, after our simulator has confirmed it; `None` if they do
+    /// not tell of an end.
     ///
     /// # Errors
     /// Lines that do not fit the problem, or a time or a schedule that our simulator does not

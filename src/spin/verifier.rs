@@ -1,8 +1,8 @@
 //! Making verifiers and running them.
 //!
-//! A verifier is made once for each goal and way of storing states ([`Session::build`]) and run with
-//! limits ([`Session::run`]). What comes back is a verdict that is no fault: faults of the model and
-//! answers that cannot be understood are errors.
+//! A verifier is made once for each goal and way of storing states ([`Session::build`]) and run
+//! with limits ([`Session::run`]). What comes back is a verdict that is no fault: faults of the
+//! model and answers that cannot be understood are errors.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -193,8 +193,8 @@ impl Session<'_> {
             call = call.arg("-DBITSTATE").arg("-DT_RAND").arg("-DP_RAND");
         } else if self.subject.model.style == Style::Processes {
             // Lossless: states share the parts that belong to one process. Measured on the abstract
-            // kernel of size 16: 277 MB instead of 489 and a tenth more time. One process has nothing
-            // to share.
+            // kernel of size 16: 277 MB instead of 489 and a tenth more time. One process has
+            // nothing to share.
             call = call.arg("-DCOLLAPSE");
         }
         call = call.arg("-o").arg("pan").arg("pan.c");

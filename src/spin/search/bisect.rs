@@ -1,8 +1,8 @@
 //! Fig. 1 of seed 000: bisection with the property `OverTime`.
 //!
 //! The least time lies between a bound that a complete run has proved and a time that a trail has
-//! shown. Each run halves what is left: a trail gives its own time, which may be far below the bound
-//! asked for; a run without an error raises the lower bound.
+//! shown. Each run halves what is left: a trail gives its own time, which may be far below the
+//! bound asked for; a run without an error raises the lower bound.
 
 use super::super::SpinError;
 use super::super::question::Answer;

@@ -1,11 +1,11 @@
-//! One run with the best time in a C variable (T. Ruys, Optimal Scheduling Using Branch and Bound with
-//! SPIN 4.0, 2003).
+//! One run with the best time in a C variable (T. Ruys, Optimal Scheduling Using Branch and Bound
+//! with SPIN 4.0, 2003).
 //!
 //! The clock of the model does not pass to a time that is no better than the best so far, so the
-//! bound tightens while the search is running. Each improvement is an error with a trail of its own.
-//! If the run is complete, the last improvement is the least time. The best time is no part of the
-//! state: a state that was visited before was visited under a looser bound, so nothing is lost when it
-//! is not visited again.
+//! bound tightens while the search is running. Each improvement is an error with a trail of its
+//! own. If the run is complete, the last improvement is the least time. The best time is no part of
+//! the state: a state that was visited before was visited under a looser bound, so nothing is lost
+//! when it is not visited again.
 
 use super::super::SpinError;
 use super::super::output::Verdict;

@@ -1,9 +1,9 @@
 //! Our simulator guesses, SPIN decides.
 //!
-//! Every configuration is simulated, which is cheap; T is the least time. SPIN refutes `OverTime` at T,
-//! with a trail, and proves it at T - 1. Where schedules are open the simulator tries only one of them
-//! for each configuration, so T may be too large; then the second run has a trail as well, and the
-//! search goes on from its time.
+//! Every configuration is simulated, which is cheap; T is the least time. SPIN refutes `OverTime`
+//! at T, with a trail, and proves it at T - 1. Where schedules are open the simulator tries only
+//! one of them for each configuration, so T may be too large; then the second run has a trail as
+//! well, and the search goes on from its time.
 
 use tickbound_encodings::simulate::{Options, SimulateError, simulate};
 

@@ -22,8 +22,9 @@ pub(super) fn run(session: &Session<'_>) -> Result<Ending, SpinError> {
 /// The seed of SPIN's simulator.
 const SEED: u64 = 1;
 
-/// A first time, `T_ini` of Fig. 1: one random run in SPIN's simulator, or, if that does not come to an
-/// end, the first run that the verifier finds. `Err` inside says how the search ended instead.
+/// A first time, `T_ini` of Fig. 1: one random run in SPIN's simulator, or, if that does not come
+/// to an end, the first run that the verifier finds. `Err` inside says how the search ended
+/// instead.
 fn first_time(session: &Session<'_>) -> Result<Result<i64, Ending>, SpinError> {
     if let Some(time) = session.simulate(SEED)? {
         return Ok(Ok(time));

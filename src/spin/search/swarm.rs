@@ -1,12 +1,12 @@
 //! Fig. 5 of seed 000: many bitstate runs at once.
 //!
-//! Workers differ in their seed, which orders the choices, in the size of their hash array, and in the
-//! bits they set for each state. First they look for runs that end (`NonTerm`); the best of these gives T.
-//! Then they look for something faster (`OverTime` at T - 1), again and again with the new time, until a
-//! round finds nothing in the time that the round before took.
+//! Workers differ in their seed, which orders the choices, in the size of their hash array, and in
+//! the bits they set for each state. First they look for runs that end (`NonTerm`); the best of
+//! these gives T. Then they look for something faster (`OverTime` at T - 1), again and again with
+//! the new time, until a round finds nothing in the time that the round before took.
 //!
-//! A bitstate run takes some states for others, so what it does not find may exist: a swarm gives upper
-//! bounds and no lower one.
+//! A bitstate run takes some states for others, so what it does not find may exist: a swarm gives
+//! upper bounds and no lower one.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,7 +26,8 @@ const TRAILS: u64 = 10;
 const SHORTEST: Duration = Duration::from_secs(5);
 /// The first hash arrays have 2 to the power of this many bits: 128 MiB.
 const FIRST_BITS: u32 = 30;
-/// Hash arrays have 2 to the power of at least and at most this many bits; the verifier takes no more.
+/// Hash arrays have 2 to the power of at least and at most this many bits; the verifier takes no
+/// more.
 const ARRAY_BITS: std::ops::RangeInclusive<u32> = 20..=34;
 /// With fewer bits than this for each state the verifier calls the coverage poor.
 const POOR: f64 = 100.0;
@@ -89,8 +90,8 @@ struct Ended {
     crowded: bool,
 }
 
-/// Lets all workers run, and replays their trails. `None` if the search was stopped before they could
-/// start.
+/// Lets all workers run, and replays their trails. `None` if the search was stopped before they
+/// could start.
 fn round(session: &Session<'_>, round: &Round) -> Result<Option<Ended>, SpinError> {
     let Some(build) = session.build(Goal::Claims { bound: round.bound }, Storage::Bits)? else {
         return Ok(None);
@@ -154,7 +155,8 @@ fn stop_reason(session: &Session<'_>, round: &Round, outcomes: &[Outcome]) -> Op
 
 fn order<'a>(session: &Session<'_>, round: &Round, worker: usize, watch: Watch<'a>) -> Order<'a> {
     let memory = session.memory_for(Storage::Bits);
-    // At most half of the memory. Every third worker has less, so that it takes other states for equal.
+    // At most half of the memory. Every third worker has less, so that it takes other states for
+    // equal.
     let most = (memory / 2 * 8).ilog2().min(round.bits);
     let array = most.saturating_sub(worker as u32 % 3);
     let bits = Bits {
