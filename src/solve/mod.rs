@@ -181,7 +181,13 @@ pub fn tune(
         return Ok(TuneResult { status: Status::Infeasible, ..result });
     }
     match Plan::new(problem, &space) {
-        Ok(plan) => closed::tune(&inquiry, Some(plan)),
+        Ok(plan) => match closed::tune(&inquiry, Some(plan)) {
+            // Nobody asked for an encoding, and the one taken has grown too large.
+            Err(SolveError::TooDeep { .. }) if options.encoding.is_none() => {
+                closed::tune(&inquiry, None)
+            }
+            result => result,
+        },
         Err(PlanError::OpenSchedule) => open::tune(&inquiry),
         Err(PlanError::Model(e)) => Err(e.into()),
         // Without a plan every configuration is simulated, unless an encoding was asked for.

@@ -377,12 +377,20 @@ mod tests {
         let late = watched("trap '' INT; sleep 61 & sleep 61 & echo $$; wait", 0.2);
         assert_eq!(late.ended, Ended::Stopped(Stop::TimedOut));
         assert!(late.seconds < 10.0);
-        // What has ended may wait for its new parent to notice.
-        let all = Command::new("ps").args(["-eo", "pgid=,stat=,args="]).output().unwrap();
-        let all = String::from_utf8_lossy(&all.stdout).into_owned();
-        let group = |l: &&str| l.split_whitespace().next() == Some(&late.stdout[0]);
-        let alive = |l: &&str| l.split_whitespace().nth(1).is_some_and(|s| !s.starts_with('Z'));
-        assert_eq!(all.lines().filter(group).filter(alive).collect::<Vec<_>>(), [""; 0]);
+        assert_eq!(alive_in(&late.stdout[0]), [""; 0]);
+    }
+
+    /// The processes of a group that run; what has ended may wait for its new parent to notice.
+    fn alive_in(group: &str) -> Vec<String> {
+        let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+        let stats = processes.filter_map(|p| std::fs::read_to_string(p.path().join("stat")).ok());
+        // `pid (name) state parent group ...`
+        let alive = |stat: &String| {
+            let mut words = stat.rsplit(')').next().unwrap_or("").split_whitespace();
+            let (state, _, of_group) = (words.next(), words.next(), words.next());
+            of_group == Some(group) && state != Some("Z")
+        };
+        stats.filter(alive).collect()
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! A kernel program as the body of a process.
 
+use crate::model::kernel::has_until;
 use crate::model::{Expr, Stmt, StmtKind};
 use crate::promela::amounts::{Amounts, Sides};
 use crate::promela::comment;
@@ -14,6 +15,8 @@ pub(crate) struct Body<'b, 'f, 'a> {
     /// The variable that holds the mark, and what the names of loop counters begin with.
     mark: &'static str,
     counter: &'static str,
+    /// Something waits for the mark.
+    marks: bool,
     /// The type of the counter of each depth of loops.
     pub counters: Vec<Width>,
     lines: Lines,
@@ -34,6 +37,7 @@ impl<'b, 'f, 'a> Body<'b, 'f, 'a> {
             counters: Vec::new(),
             lines: Lines::default(),
             depth: 0,
+            marks: true,
         }
     }
 
@@ -42,6 +46,7 @@ impl<'b, 'f, 'a> Body<'b, 'f, 'a> {
     /// # Errors
     /// A number that Promela cannot hold.
     pub fn write(mut self, program: &[Stmt]) -> Result<(Vec<String>, Vec<Width>), PromelaError> {
+        self.marks = has_until(program);
         self.program(program)?;
         Ok((self.lines.take(), self.counters))
     }
@@ -54,7 +59,9 @@ impl<'b, 'f, 'a> Body<'b, 'f, 'a> {
                         self.call(stmt, "work", &ticks.text);
                     }
                 }
-                StmtKind::Mark => self.takes(stmt, &format!("{} = time;", self.mark)),
+                StmtKind::Mark if self.marks => self.takes(stmt, &format!("{} = time;", self.mark)),
+                // Nothing waits for it.
+                StmtKind::Mark => self.lines.push(format!("skip;{}", comment(stmt))),
                 StmtKind::Until(d) => {
                     let d = self.amounts.value(stmt, d)?;
                     self.call(stmt, "until_mark", &d.text);
