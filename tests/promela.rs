@@ -73,8 +73,11 @@ fn minimum_in_lockstep() {
     published(MINIMUM, 16, Style::Lockstep, 6);
 }
 
+/// A name, a problem and its inputs.
+type Example = (&'static str, &'static str, &'static [(&'static str, i64)]);
+
 /// The shipped examples, at sizes that SPIN can hold.
-const EXAMPLES: &[(&str, &str, &[(&str, i64)])] = &[
+const EXAMPLES: &[Example] = &[
     (
         "abstract-opencl",
         include_str!("../examples/problems/abstract-opencl.json"),
@@ -256,9 +259,9 @@ fn random_problems_as_processes() {
     if !with_spin::here() {
         return;
     }
-    let seen = random(120, Style::Processes, 2312, 4);
+    let seen = random(240, Style::Processes, 2312, 4);
     println!("{seen:?}");
-    assert!(seen.problems >= 15, "{seen:?}");
+    assert!(seen.problems >= 25, "{seen:?}");
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! Runs the real SPIN on exported models.
+//! Runs the real SPIN on exported models, without `tickbound::spin`, which has tests of its own, and with a
+//! compiler that does not optimise: hundreds of small verifiers are made.
 //!
 //! Without spin or a C compiler the tests that need them are skipped, with a message; in CI that is a
 //! failure.
@@ -8,8 +9,8 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use indexmap::IndexMap;
-use tickbound_encodings::model::{Problem, Space};
-use tickbound_encodings::promela::{Model, Options, Style, export};
+use tickbound_encodings::model::Problem;
+use tickbound_encodings::promela::Model;
 
 /// True if SPIN and a C compiler are here.
 pub fn here() -> bool {
@@ -26,11 +27,6 @@ pub fn here() -> bool {
 pub fn problem(text: &str, inputs: &[(&str, i64)]) -> Problem {
     let inputs: IndexMap<String, i64> = inputs.iter().map(|(n, v)| ((*n).into(), *v)).collect();
     Problem::from_json(text, &inputs, &tickbound::platforms::find).unwrap()
-}
-
-/// The model of a problem.
-pub fn model(problem: &Problem, space: &Space, style: Style) -> Model {
-    export(problem, space, &Options { style }).unwrap()
 }
 
 /// Every time of every configuration, as SPIN finds them in an exhaustive search that must come to its
