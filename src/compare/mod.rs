@@ -268,7 +268,12 @@ fn heard(engine: Engine, ended: &Ended) -> Row {
     // Open schedules, and groups that differ, are explored by the simulator whatever is asked for.
     let simulated =
         matches!(engine, Engine::Smt { .. }) && said.encoding.as_deref() == Some("none");
-    let remark = simulated.then(|| "answered without Z3".to_owned());
+    let swarm = matches!(engine, Engine::Spin { search: spin::Search::Swarm, .. });
+    let remark = match said.status {
+        _ if simulated => Some("answered without Z3".to_owned()),
+        Status::Bounded if swarm => Some("a swarm proves nothing".to_owned()),
+        _ => None,
+    };
     let row = Row::empty(name, said.status, stopped.or(said.stopped_by).or(remark));
     measured(Row {
         time: said.time,

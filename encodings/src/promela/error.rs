@@ -17,9 +17,6 @@ pub enum PromelaError {
     /// No configuration satisfies the constraints.
     #[error("the space is empty: no configuration satisfies the constraints; loosen one of them")]
     EmptySpace,
-    /// The schedule is open (warps under the `opencl` profile).
-    #[error("platform.warps: open schedules cannot be written in Promela yet; remove the warps")]
-    OpenSchedule,
     /// A number that no Promela type holds.
     #[error("{what}: {value} is beyond Promela's 32-bit int; {mend}")]
     TooWide {

@@ -28,6 +28,7 @@ mod facts;
 mod lines;
 mod lockstep;
 mod names;
+mod open;
 mod processes;
 mod shape;
 mod table;
@@ -37,7 +38,7 @@ use minijinja::{Environment, Value as Json, context};
 
 pub use error::PromelaError;
 
-use crate::model::{Problem, Profile, Space, Stmt};
+use crate::model::{Problem, Space, Stmt};
 use crate::simulate;
 use choice::Choice;
 use facts::Facts;
@@ -133,8 +134,9 @@ pub fn export(problem: &Problem, space: &Space, options: &Options) -> Result<Mod
     if space.bound.is_empty() {
         return Err(PromelaError::EmptySpace);
     }
-    if problem.profile == Profile::OpenCl && problem.platform.warps().is_some() {
-        return Err(PromelaError::OpenSchedule);
+    if open::is_open(problem) {
+        let facts = Facts::new(problem, space, open::times(problem, space)?)?;
+        return open::write(&facts, options.style);
     }
     let facts = Facts::new(problem, space, times(problem, space)?)?;
     match options.style {
@@ -196,7 +198,7 @@ fn render(
         template: template.into(),
         why: e.to_string(),
     };
-    for (name, source) in TEMPLATES {
+    for (name, source) in TEMPLATES.iter().chain(&open::TEMPLATES) {
         environment.add_template(name, source).map_err(fault)?;
     }
     let template = environment.get_template(template).map_err(fault)?;

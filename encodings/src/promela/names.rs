@@ -99,6 +99,11 @@ const OWN: &[&str] = &[
     "work",
 ];
 
+/// Words that the models themselves use, those of open schedules included.
+fn own() -> impl Iterator<Item = &'static str> {
+    OWN.iter().chain(super::open::WORDS).copied()
+}
+
 /// The Promela name of every slot of a problem.
 ///
 /// A problem's name is kept where it can be; otherwise it gets underscores at its end.
@@ -111,8 +116,7 @@ impl Names {
     /// Names for all slots of `problem`; the names of work items (`lid`, `gid`, `group`) stay.
     pub fn new(problem: &Problem) -> Names {
         let words = RESERVED.lines().filter(|line| !line.starts_with('#'));
-        let mut taken: HashSet<String> =
-            words.chain(OWN.iter().copied()).map(str::to_owned).collect();
+        let mut taken: HashSet<String> = words.chain(own()).map(str::to_owned).collect();
         let slots = 0..problem.scope.len();
         let of_slot = slots.map(|slot| {
             let name = problem.scope.name(slot);

@@ -41,13 +41,13 @@ const ABOUT_1: &str = "The paper's columns are as published. \"There\" is what o
 published WG and TS. The least time is what the engines say together; where several configurations take it, \
 one is named.";
 
-const ABOUT_3: &str =
-    "The paper's table lists several configurations for each size, not only the best.";
+const ABOUT_3: &str = "The paper lists several configurations for each size; only the best of a size is \
+held against the least time.";
 
 const COSTS: &str = "In each cell: seconds from the start of the engine's process to its end, most \
-megabytes that its processes had resident at once (for SPIN what its verifier counts), and states stored where states are. `>`: stopped \
-without a proof, with the best time it had found; `-`: not there, or not tried: an engine that did not end \
-on a smaller size, and a swarm where the exhaustive search has ended.";
+megabytes that its processes had resident at once (for SPIN what its verifier counts), and states stored \
+where states are. `>`: ended without a proof, with the best time found; `-`: not there, or not tried: an \
+engine that did not end on a smaller size, and a swarm where the exhaustive search has ended.";
 
 fn begin(out: &mut String, comparison: &Comparison) {
     let machine = &comparison.machine;
@@ -149,7 +149,8 @@ fn costs(rows: &[Beside<'_>], table_1: bool) -> String {
         let cell = |c: &&Beside<'_>| c.case.map_or_else(String::new, |case| cost(case, engine));
         table.push([engine.to_owned()].into_iter().chain(cases.iter().map(cell)));
     }
-    format!("{COSTS}\n\n{}", table.to_markdown())
+    let about = if table_1 { COSTS } else { "Cells as above." };
+    format!("{about}\n\n{}", table.to_markdown())
 }
 
 fn cost(case: &Case, engine: &str) -> String {
@@ -164,7 +165,9 @@ fn cost(case: &Case, engine: &str) -> String {
         (Status::Optimal, _) => return format!("{} s{memory}{states}", seconds(taken)),
         (Status::Bounded, Some(time)) => format!("best {time}"),
         (Status::Bounded, None) => "nothing found".to_owned(),
-        (status, _) => format!("{status:?}").to_lowercase(),
+        (Status::Infeasible, _) => "no configuration".to_owned(),
+        (Status::Refused, _) => return "refused".to_owned(),
+        (Status::Failed | Status::NotInstalled | Status::NotRun, _) => return "failed".to_owned(),
     };
     format!("> {} s{memory}{states}, {end}", seconds(taken))
 }

@@ -5,13 +5,20 @@ use crate::model::{Expr, Stmt, StmtKind};
 use crate::promela::amounts::{Amounts, Sides};
 use crate::promela::comment;
 use crate::promela::error::PromelaError;
+use crate::promela::facts::Value;
 use crate::promela::lines::Lines;
 use crate::promela::width::Width;
+
+/// Which inline stands for an access, and its ticks; `None` if nothing does.
+pub(crate) type AccessCall<'b> =
+    dyn Fn(&Stmt) -> Result<Option<(&'static str, Value)>, PromelaError> + 'b;
 
 /// Writes programs, and notes which loop counters they need.
 pub(crate) struct Body<'b, 'f, 'a> {
     amounts: &'b Amounts<'f, 'a>,
     mend: String,
+    /// What accesses call, if not `work`.
+    accesses: Option<&'b AccessCall<'b>>,
     /// The variable that holds the mark, and what the names of loop counters begin with.
     mark: &'static str,
     counter: &'static str,
@@ -32,6 +39,7 @@ impl<'b, 'f, 'a> Body<'b, 'f, 'a> {
         Body {
             amounts,
             mend,
+            accesses: None,
             mark,
             counter,
             counters: Vec::new(),
@@ -39,6 +47,11 @@ impl<'b, 'f, 'a> Body<'b, 'f, 'a> {
             depth: 0,
             marks: true,
         }
+    }
+
+    /// Accesses call something else than `work`.
+    pub fn with_accesses(self, accesses: &'b AccessCall<'b>) -> Self {
+        Body { accesses: Some(accesses), ..self }
     }
 
     /// The lines of `program`.
@@ -55,8 +68,12 @@ impl<'b, 'f, 'a> Body<'b, 'f, 'a> {
         for stmt in program {
             match &stmt.kind {
                 StmtKind::Access { .. } => {
-                    if let Some(ticks) = self.amounts.ticks(stmt)? {
-                        self.call(stmt, "work", &ticks.text);
+                    let call = match self.accesses {
+                        Some(of) => of(stmt)?,
+                        None => self.amounts.ticks(stmt)?.map(|ticks| ("work", ticks)),
+                    };
+                    if let Some((inline, ticks)) = call {
+                        self.call(stmt, inline, &ticks.text);
                     }
                 }
                 StmtKind::Mark if self.marks => self.takes(stmt, &format!("{} = time;", self.mark)),
@@ -131,6 +148,9 @@ impl<'b, 'f, 'a> Body<'b, 'f, 'a> {
                 None => self.choose(stmt, &condition.text, then, otherwise),
             },
             // Seed 001, Section 3: a warp runs both sides, one after the other.
+            Sides::Each(..) if then.is_empty() && otherwise.is_empty() => {
+                self.only(stmt, "nothing to do", &[])
+            }
             Sides::Each(first, second) => {
                 for (side, program) in [(first, then), (second, otherwise)] {
                     match side.constant() {

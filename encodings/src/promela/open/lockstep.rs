@@ -1,0 +1,139 @@
+//! The style `lockstep`: one process, whose states are the moments at which something is open.
+//!
+//! One step does what was decided, and then everything that follows, up to the next moment with more than
+//! one way to go on. `docs/promela.md` has the argument that no time is lost.
+
+use minijinja::{Value as Json, context};
+
+use super::nodes::{Nodes, Written};
+use super::{Common, warps_alike};
+use crate::model::kernel::has_until;
+use crate::promela::amounts::Amounts;
+use crate::promela::choice::Choice;
+use crate::promela::error::PromelaError;
+use crate::promela::processes::body::Body;
+use crate::promela::width::Width;
+use crate::promela::{Model, Style, mentions, render};
+
+/// Writes the model.
+///
+/// # Errors
+/// What Promela cannot hold.
+pub(super) fn write(common: &Common<'_, '_>) -> Result<Model, PromelaError> {
+    let parts = Parts::new(common)?;
+    let fragments = parts.fragments()?;
+    let derived = common.derived()?;
+    let choice = Choice::new(common.facts, &derived)?;
+    let vector_bytes = 64 + 2 * choice.bytes + parts.row_bytes();
+    let text = render("open_lockstep", common.facts, &choice, fragments)?;
+    Ok(Model::new(common.facts, Style::Lockstep, text, 2, vector_bytes))
+}
+
+/// What the text is put together from.
+struct Parts<'c, 'f, 'a> {
+    common: &'c Common<'f, 'a>,
+    kernel: Written,
+    finish: (Vec<String>, Vec<Width>),
+    time: Width,
+}
+
+impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
+    fn new(common: &'c Common<'f, 'a>) -> Result<Self, PromelaError> {
+        let facts = common.facts;
+        let amounts = Amounts::of_warps(facts, common.warps.width)?;
+        let kernel = Nodes::new(&amounts, common).write(&facts.problem.kernel)?;
+        let launch = Amounts::of_launch(facts);
+        let finish = if facts.problem.finish.is_empty() {
+            (Vec::new(), Vec::new())
+        } else {
+            Body::new(&launch, facts.mend(), ("begin", "f")).write(&facts.problem.finish)?
+        };
+        Ok(Parts { common, kernel, finish, time: facts.time_width()? })
+    }
+
+    /// What go_on sets before it looks at a row.
+    fn before(&self) -> Vec<&'static str> {
+        let group = self.kernel.lines.iter().any(|line| mentions(line, "group"));
+        if group { vec!["group = group_of[PLACE(u, p)];"] } else { Vec::new() }
+    }
+
+    /// Variables that are used within one step only.
+    fn scratch(&self) -> Vec<String> {
+        let mut scratch: Vec<String> =
+            self.before().iter().map(|_| "hidden int group;".to_owned()).collect();
+        let counters = self.finish.1.iter().enumerate();
+        scratch.extend(counters.map(|(depth, w)| format!("hidden {} f{};", w.name(), depth + 1)));
+        let uses = |lines: &[String], word| lines.iter().any(|line| mentions(line, word));
+        if uses(&self.finish_lines(), "begin") || uses(&self.finish_lines(), "until_mark") {
+            scratch.push(format!("hidden {} begin;", self.time.name()));
+        }
+        if uses(&self.kernel.lines, "delay") || uses(&self.finish.0, "delay") {
+            scratch.push("hidden int delay;".to_owned());
+        }
+        scratch
+    }
+
+    /// Loop counters, and that two rows have the same.
+    fn counters(&self) -> (Vec<String>, String) {
+        let counters = self.kernel.counters.iter().enumerate();
+        let line = |(depth, w): (usize, &Width)| {
+            let (name, depth) = (w.name(), depth + 1);
+            format!("{name} k{depth}[UNITS * ROWS];  /* how often a loop has still to be run */")
+        };
+        let same = (1..=self.kernel.counters.len()).map(|k| format!(" && k{k}[a] == k{k}[b]"));
+        let marks = if self.common.marks { " && mark[a] == mark[b]" } else { "" };
+        (counters.map(line).collect(), format!("{marks}{}", same.collect::<String>()))
+    }
+
+    fn finish_lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        if has_until(&self.common.facts.problem.finish) {
+            lines.push("begin = time;".to_owned());
+        }
+        lines.extend(self.finish.0.iter().cloned());
+        lines
+    }
+
+    fn fragments(&self) -> Result<Json, PromelaError> {
+        let (common, facts) = (self.common, self.common.facts);
+        let units = common.units();
+        let (counters, same) = self.counters();
+        let options = common.rows.max(units);
+        let finish = self.finish_lines();
+        Ok(context! {
+            style => Style::Lockstep.name(),
+            rows => common.rows, places => common.places, units, options,
+            units_note => common.units_note(),
+            dispatchers => common.dispatchers_text()?,
+            slots => common.slots()?,
+            slot_type => common.width(common.rows, "memory slots")?.name(),
+            at_type => common.width(self.kernel.lines.len() as i64, "places of the program")?.name(),
+            group_type => common.width(common.groups, "groups")?.name(),
+            option_type => common.width(options, "options")?.name(),
+            unit_type => common.width(units, "units")?.name(),
+            marks => common.marks, barriers => common.barriers,
+            groups_alike => common.groups_alike(), warps_alike => warps_alike(facts.problem),
+            counters, same, scratch => self.scratch(), before => self.before(),
+            nodes => self.kernel.lines,
+            latency => facts.price("global_latency")?,
+            group_start => facts.price("group_start")?,
+            kernel_launch => facts.price("kernel_launch")?,
+            barrier_price => if common.barriers { facts.price("barrier")? } else { None },
+            never => facts.max_time.saturating_add(1),
+            finish_marks => finish.iter().any(|line| line.contains("until_mark(")),
+            finish,
+        })
+    }
+
+    fn row_bytes(&self) -> usize {
+        let time = self.time.bytes();
+        let counters = self.kernel.counters.iter().map(|w| w.bytes()).sum::<usize>();
+        let row = 8 + 2 * time + counters;
+        let size = |n: i64| usize::try_from(n).unwrap_or(0);
+        let unit = size(self.common.rows) * row
+            + size(self.common.places) * (8 + time)
+            + size(self.common.dispatchers) * time
+            + 8;
+        size(self.common.units()) * unit
+    }
+}

@@ -1,0 +1,183 @@
+//! The style `processes`: the processes of the papers, with warps in place of processing elements.
+//!
+//! A warp waits for its dispatcher before every segment, and the dispatcher picks one of those that wait.
+//! The clock is that of the closed profiles, with two differences: it also waits until no dispatcher can
+//! start a warp, and a process reports to it once, not at every tick. `docs/promela.md` has the argument.
+
+use minijinja::{Value as Json, context};
+
+use super::{Common, groups_alike};
+use crate::model::kernel::has_until;
+use crate::model::{Access, Stmt, StmtKind};
+use crate::promela::amounts::Amounts;
+use crate::promela::choice::Choice;
+use crate::promela::error::PromelaError;
+use crate::promela::processes::body::Body;
+use crate::promela::width::Width;
+use crate::promela::{Model, Style, mentions, render};
+
+/// Most processes that SPIN runs at a time, and most channels.
+const MAX_PROCESSES: i64 = 255;
+
+/// Writes the model.
+///
+/// # Errors
+/// What Promela cannot hold.
+pub(super) fn write(common: &Common<'_, '_>) -> Result<Model, PromelaError> {
+    let parts = Parts::new(common)?;
+    let fragments = parts.fragments()?;
+    let derived = common.derived()?;
+    let choice = Choice::new(common.facts, &derived)?;
+    let vector_bytes = parts.vector_bytes(&choice);
+    let text = render("open_processes", common.facts, &choice, fragments)?;
+    let processes = usize::try_from(parts.processes()).unwrap_or(usize::MAX);
+    Ok(Model::new(common.facts, Style::Processes, text, processes, vector_bytes))
+}
+
+/// What the text is put together from.
+struct Parts<'c, 'f, 'a> {
+    common: &'c Common<'f, 'a>,
+    time: Width,
+    /// The program of a warp, and its loop counters.
+    kernel: (Vec<String>, Vec<Width>),
+    /// The program `finish`.
+    finish: (Vec<String>, Vec<Width>),
+}
+
+impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
+    fn new(common: &'c Common<'f, 'a>) -> Result<Self, PromelaError> {
+        let (facts, problem) = (common.facts, common.facts.problem);
+        let amounts = Amounts::of_warps(facts, common.warps.width)?;
+        let access = |stmt: &Stmt| {
+            let global = matches!(stmt.kind, StmtKind::Access { access: Access::Global, .. });
+            let inline = if global { "load" } else { "segment" };
+            Ok(common.ticks(&amounts, stmt)?.map(|ticks| (inline, ticks)))
+        };
+        let body = Body::new(&amounts, facts.mend(), ("mark", "k")).with_accesses(&access);
+        let kernel = body.write(&problem.kernel)?;
+        let launch = Amounts::of_launch(facts);
+        let finish = if problem.finish.is_empty() {
+            (Vec::new(), Vec::new())
+        } else {
+            Body::new(&launch, facts.mend(), ("mark", "k")).write(&problem.finish)?
+        };
+        let parts = Parts { common, time: facts.time_width()?, kernel, finish };
+        parts.check()?;
+        Ok(parts)
+    }
+
+    /// The never claim included.
+    fn processes(&self) -> i64 {
+        let common = self.common;
+        let place = 1 + i64::from(common.barriers);
+        let unit = 1 + common.dispatchers + common.places * place + common.rows;
+        4 + common.devices + common.units().saturating_mul(unit)
+    }
+
+    fn channels(&self) -> i64 {
+        let common = self.common;
+        let unit = 2 + common.dispatchers + common.places * 3 + common.rows;
+        1 + 2 * common.devices + common.units().saturating_mul(unit)
+    }
+
+    fn check(&self) -> Result<(), PromelaError> {
+        let count = self.processes().max(self.channels());
+        if count <= MAX_PROCESSES {
+            return Ok(());
+        }
+        let common = self.common;
+        Err(PromelaError::TooManyProcesses {
+            count: count.unsigned_abs(),
+            what: format!(
+                "{} units with {} dispatchers and {} warps at once",
+                common.units(),
+                common.dispatchers,
+                common.rows
+            ),
+            limit: MAX_PROCESSES.unsigned_abs(),
+            mend: "make groups smaller, or the platform (--input resident_groups=...)".into(),
+        })
+    }
+
+    /// Declarations for a program.
+    fn locals(&self, (lines, counters): &(Vec<String>, Vec<Width>), until: bool) -> Vec<String> {
+        let counters = counters.iter().enumerate();
+        let mut locals: Vec<String> =
+            counters.map(|(depth, w)| format!("{} k{};", w.name(), depth + 1)).collect();
+        if lines.iter().any(|line| mentions(line, "delay")) {
+            locals.push("int delay;".to_owned());
+        }
+        if until || lines.iter().any(|line| mentions(line, "mark")) {
+            let time = self.time.name();
+            locals.push(format!("{time} mark;  /* start_time in the paper */"));
+        }
+        locals
+    }
+
+    /// The program, and what has to be set before it and cleared after it.
+    fn warp_body(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        if self.common.marks {
+            lines.push("mark = time;".to_owned());
+        }
+        lines.extend(self.kernel.0.iter().cloned());
+        // What a warp has done with cannot tell states apart.
+        let used = |name: &&str| self.kernel.0.iter().any(|line| mentions(line, name));
+        let counters = (1..=self.kernel.1.len()).map(|k| format!("k{k} = 0;"));
+        lines.extend(counters);
+        lines.extend(["delay", "mark"].iter().filter(|n| used(n)).map(|n| format!("{n} = 0;")));
+        lines
+    }
+
+    fn finish_lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        if has_until(&self.common.facts.problem.finish) {
+            lines.push("mark = time;".to_owned());
+        }
+        lines.extend(self.finish.0.iter().cloned());
+        lines
+    }
+
+    fn fragments(&self) -> Result<Json, PromelaError> {
+        let (common, facts) = (self.common, self.common.facts);
+        let units = common.units();
+        let in_finish = has_until(&facts.problem.finish);
+        let asked = units.saturating_mul(common.places).saturating_add(common.groups);
+        Ok(context! {
+            style => Style::Processes.name(),
+            processes => self.processes(), devices => common.devices, units,
+            rows => common.rows, all_rows => common.rows * units,
+            places => common.places,
+            units_note => common.units_note(),
+            dispatchers => common.dispatchers_text()?,
+            slots => common.slots()?,
+            slot_type => common.width(common.rows, "memory slots")?.name(),
+            group_type => common.width(common.groups, "groups")?.name(),
+            asked_type => common.width(asked.saturating_add(1), "groups")?.name(),
+            groups_alike => groups_alike(facts.problem),
+            barriers => common.barriers, until => common.marks || in_finish,
+            latency => facts.price("global_latency")?,
+            group_start => facts.price("group_start")?,
+            kernel_launch => facts.price("kernel_launch")?,
+            barrier_price => if common.barriers { facts.price("barrier")? } else { None },
+            never => facts.max_time.saturating_add(1),
+            host_locals => self.locals(&self.finish, in_finish),
+            finish => self.finish_lines(),
+            warp_locals => self.locals(&self.kernel, common.marks),
+            warp_body => self.warp_body(),
+        })
+    }
+
+    /// An upper estimate: SPIN aligns variables and adds a header to each process and channel.
+    fn vector_bytes(&self, choice: &Choice) -> usize {
+        let size = |n: i64| usize::try_from(n).unwrap_or(0);
+        let (time, common) = (self.time.bytes(), self.common);
+        let process = 24 + time + 4 * (self.kernel.1.len() + self.finish.1.len());
+        let unit =
+            size(common.places) * 8 + size(common.rows) * 4 + size(common.dispatchers) * 2 + 8;
+        96 + 2 * choice.bytes
+            + size(self.processes()) * (process + time)
+            + size(self.channels()) * 16
+            + size(common.units()) * unit
+    }
+}
