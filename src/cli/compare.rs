@@ -42,6 +42,9 @@ pub struct Args {
     /// .html and .svg in this folder; to be run in the root of the repository
     #[arg(long, value_name = "DIR", conflicts_with_all = ["problems", "input", "engines"])]
     paper: Option<String>,
+    /// With --paper: run nothing, write the pages again from comparison.json in that folder
+    #[arg(long, requires = "paper")]
+    redraw: bool,
 }
 
 /// A number of bytes, written with a unit.
@@ -75,7 +78,10 @@ pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
     let result = match &args.paper {
         None => side_by_side(args, options, &progress)?,
         Some(folder) => {
-            let result = paper_tables(options, &progress)?;
+            let result = match args.redraw {
+                true => measured(&Path::new(folder).join("comparison.json"))?,
+                false => paper_tables(options, &progress)?,
+            };
             write_paper(Path::new(folder), &result)?;
             result
         }
@@ -120,6 +126,16 @@ fn paper_tables(options: Options, progress: &Progress) -> Result<Comparison, Cli
     let mut session = Session::new(options, &interrupt, &observer);
     paper::run(&mut session, &|problem| progress.about(problem)).map_err(unreadable)?;
     Ok(session.finish())
+}
+
+/// A comparison that was written down.
+fn measured(path: &Path) -> Result<Comparison, CliError> {
+    let shown = path.display();
+    let text = std::fs::read_to_string(path).map_err(|e| {
+        CliError::Input(format!("{shown}: {e}; run without --redraw first, as `make compare` does"))
+    })?;
+    serde_json::from_str(&text)
+        .map_err(|e| CliError::Input(format!("{shown}: no comparison: {e}; run without --redraw")))
 }
 
 fn unreadable(e: PaperError) -> CliError {

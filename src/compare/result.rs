@@ -136,6 +136,12 @@ impl Row {
         self.status == Status::Optimal
     }
 
+    /// The engine searched, whatever came of it: its time says something.
+    #[must_use]
+    pub fn searched(&self) -> bool {
+        matches!(self.status, Status::Optimal | Status::Bounded | Status::Infeasible)
+    }
+
     /// The configuration as `WG=4, TS=2`; empty if there is none.
     #[must_use]
     pub fn named(&self) -> String {

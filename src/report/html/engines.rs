@@ -4,6 +4,7 @@ use plotters::prelude::{DrawingAreaErrorKind, DrawingBackend};
 use plotters::style::text_anchor::HPos;
 
 use super::canvas::{Canvas, Ink, Mark, Scale, TEXT, svg, width};
+use super::series::seconds as took;
 use crate::compare::result::{Case, Row};
 use crate::report::{ReportError, comparison};
 
@@ -47,7 +48,7 @@ impl Layout {
 
 /// The plot as SVG text; `None` if no engine has run.
 pub(super) fn plot(case: &Case) -> Option<Result<String, ReportError>> {
-    let ran = case.rows.iter().any(|r| r.process_seconds.is_some());
+    let ran = case.rows.iter().any(|r| took(r).is_some());
     let layout = Layout::new(&case.rows);
     ran.then(|| svg(layout.size, |canvas| draw(canvas, &layout, case)))
 }
@@ -81,11 +82,6 @@ fn draw<DB: DrawingBackend>(canvas: &Canvas<'_, DB>, layout: &Layout, case: &Cas
     legend(canvas, layout)
 }
 
-/// Seconds for the plot; what took no measurable time took a millisecond.
-fn took(row: &Row) -> Option<f64> {
-    row.process_seconds.map(|s| s.max(0.001))
-}
-
 fn mark<DB: DrawingBackend>(canvas: &Canvas<'_, DB>, row: &Row, at: (i32, i32)) -> Done<DB> {
     if row.proved() {
         canvas.mark(Mark::Circle, at, Ink::Proved, false)
@@ -103,7 +99,7 @@ fn time<DB: DrawingBackend>(
     y: i32,
 ) -> Done<DB> {
     let Some(time) = row.time else {
-        return if row.process_seconds.is_some() {
+        return if took(row).is_some() {
             let why = comparison::status(row);
             canvas.text(why, (layout.times.0 + 8, y), HPos::Left, Ink::Faint)
         } else {

@@ -4,7 +4,7 @@ use plotters::prelude::{DrawingAreaErrorKind, DrawingBackend};
 use plotters::style::text_anchor::HPos;
 
 use super::canvas::{Canvas, Ink, Mark, Scale, TEXT, svg, width};
-use crate::compare::result::Case;
+use crate::compare::result::{Case, Row};
 use crate::report::ReportError;
 
 /// Fewer points than this make no line.
@@ -59,7 +59,7 @@ impl<'a> Series<'a> {
     fn engines(&self) -> Vec<&'a str> {
         let mut engines: Vec<&str> = Vec::new();
         for row in self.cases.iter().flat_map(|(_, case)| &case.rows) {
-            if row.process_seconds.is_some() && !engines.contains(&row.engine.as_str()) {
+            if seconds(row).is_some() && !engines.contains(&row.engine.as_str()) {
                 engines.push(&row.engine);
             }
         }
@@ -72,7 +72,7 @@ impl<'a> Series<'a> {
         let row = |case: &'a Case| case.rows.iter().find(|r| r.engine == engine);
         let points = self.cases.iter().enumerate().filter_map(|(i, (_, case))| {
             let row = row(case)?;
-            Some((i, row.process_seconds?.max(0.001), row.proved()))
+            Some((i, seconds(row)?, row.proved()))
         });
         points.collect()
     }
@@ -89,8 +89,8 @@ impl<'a> Series<'a> {
 
     fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<'_, DB>, engines: &[&str]) -> Done<DB> {
         let lines: Vec<_> = engines.iter().map(|e| self.points(e)).collect();
-        let seconds = lines.iter().flatten().map(|(_, s, _)| *s);
-        let scale = Scale::decades(seconds, (TOP + PANEL.1, TOP));
+        let taken = lines.iter().flatten().map(|(_, s, _)| *s);
+        let scale = Scale::decades(taken, (TOP + PANEL.1, TOP));
         self.axes(canvas, &scale)?;
         let mut labels = Vec::new();
         for (n, points) in lines.iter().enumerate() {
@@ -136,6 +136,11 @@ impl<'a> Series<'a> {
         }
         canvas.text(self.input, (LEFT + PANEL.0 / 2, bottom + 3 * TEXT), HPos::Center, Ink::Text)
     }
+}
+
+/// Seconds for the plot, at least a millisecond; none if the engine did not search.
+pub(super) fn seconds(row: &Row) -> Option<f64> {
+    row.process_seconds.filter(|_| row.searched()).map(|s| s.max(0.001))
 }
 
 #[cfg(test)]
