@@ -78,9 +78,10 @@ pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
     let result = match &args.paper {
         None => side_by_side(args, options, &progress)?,
         Some(folder) => {
-            let result = match args.redraw {
-                true => measured(&Path::new(folder).join("comparison.json"))?,
-                false => paper_tables(options, &progress)?,
+            let result = if args.redraw {
+                measured(&Path::new(folder).join("comparison.json"))?
+            } else {
+                paper_tables(options, &progress)?
             };
             write_paper(Path::new(folder), &result)?;
             result
