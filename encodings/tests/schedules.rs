@@ -456,7 +456,7 @@ fn rejected_cases() {
         ),
         (
             set(unit(1, json!([])), "/platform/units_per_device", json!(1 << 21)),
-            "platform.units_per_device: 2097152 units, but with `warps` at most 1048576 can be",
+            "platform.units_per_device: 2097152 units, but with `warps` at most 65536 can be",
         ),
         (two(json!([{ "global": "2 - lid" }])), "kernel[0]: the amount -1 in item 3 is negative"),
         (two(json!([{ "work": "1 // lid" }])), "kernel[0]: division by zero in item 0"),

@@ -87,7 +87,7 @@ use crate::model::{Bound, Problem};
 pub const MAX_ITEMS: i64 = 1 << 20;
 
 /// Most units with warps.
-pub const MAX_UNITS: i64 = 1 << 20;
+pub const MAX_UNITS: i64 = 1 << 16;
 
 /// How to simulate.
 #[derive(Debug, Clone, PartialEq, Eq)]

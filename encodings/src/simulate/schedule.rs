@@ -161,8 +161,6 @@ impl<'p> Machine<'p> {
         }
         check_platform(&warps, p.units())?;
         let groups = global / local;
-        // Units are alike, and this many groups are placed on no more of them.
-        let units = p.units().min(groups);
         let resident = warps.resident_groups;
         start_items(engine, resident.min(groups).saturating_mul(local))?;
         let lid = problem.first_item_slot();
@@ -180,9 +178,9 @@ impl<'p> Machine<'p> {
         Ok(Machine {
             rules,
             now: p.kernel_launch(),
-            units: vec![Unit::default(); usize::try_from(units).unwrap_or(0)],
+            units: vec![Unit::default(); usize::try_from(p.units()).unwrap_or(0)],
             next_group: 0,
-            free_places: units * resident,
+            free_places: p.units() * resident,
             eager: BTreeSet::new(),
         })
     }
