@@ -117,6 +117,10 @@ fn round(session: &Session<'_>, round: &Round) -> Result<Option<Ended>, SpinErro
             Ok(None) => break,
             // The last trail of a run that was stopped may be half written.
             Err(SpinError::Trail { .. }) if matches!(outcome.verdict, Verdict::Stopped(_)) => {}
+            // So may one of a run that was cut by its memory or its depth.
+            Err(e @ SpinError::Trail { .. }) if !outcome.complete => {
+                session.note(format!("left out: {e}"));
+            }
             Err(e) => return Err(e),
         }
     }
