@@ -3,11 +3,10 @@
 use std::path::Path;
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
 use tickbound_encodings::model::Problem;
 
-use super::load::{Setting, by_name, problem};
-use super::progress::interrupt_flag;
+use super::load::{Setting, Size, by_name, problem};
+use super::progress::{Progress, interrupt_flag};
 use super::{CliError, Outcome, say};
 use crate::compare::paper::{self, PaperError};
 use crate::compare::{Comparison, Event, Input, Options, Session, Status, engine};
@@ -47,34 +46,9 @@ pub struct Args {
     redraw: bool,
 }
 
-/// A number of bytes, written with a unit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Size(pub u64);
-
-impl std::str::FromStr for Size {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let mend = "write a number of bytes with a unit, such as 512M or 8G";
-        let plain = text.trim().to_ascii_uppercase();
-        let plain = plain.strip_suffix('B').unwrap_or(&plain);
-        let unit = plain.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
-        let factor = match unit.strip_suffix('I').unwrap_or(unit) {
-            "" => 1.0,
-            "K" => 1024.0,
-            "M" => 1024.0 * 1024.0,
-            "G" => 1024.0 * 1024.0 * 1024.0,
-            _ => return Err(mend),
-        };
-        let number: f64 = plain[..plain.len() - unit.len()].parse().map_err(|_| mend)?;
-        let bytes = number * factor;
-        if (1.0..=9e18).contains(&bytes) { Ok(Size(bytes as u64)) } else { Err(mend) }
-    }
-}
-
 pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
     let options = options(args.timeout, args.memory)?;
-    let progress = Progress::new();
+    let progress = Progress::new("");
     let result = match &args.paper {
         None => side_by_side(args, options, &progress)?,
         Some(folder) => {
@@ -87,7 +61,7 @@ pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
             result
         }
     };
-    progress.clear();
+    drop(progress);
     if args.json {
         say(&format!("{}\n", json(&result)?))?;
     } else {
@@ -111,10 +85,10 @@ fn side_by_side(
     let files = args.problems.iter();
     let problems = files.map(|file| readable(file, &args.input)).collect::<Result<Vec<_>, _>>()?;
     let interrupt = interrupt_flag()?;
-    let observer = |event: Event<'_>| progress.show(event);
+    let observer = |event: Event<'_>| show(progress, event);
     let mut session = Session::new(options, &interrupt, &observer);
     for (problem, file) in problems.iter().zip(&args.problems) {
-        progress.about(&problem.name);
+        progress.about(&format!("{}:", problem.name));
         let input = Input { problem, file: file.clone(), replaced: replaced.clone() };
         session.run(&input, &engines, &|_, _| None);
     }
@@ -123,9 +97,10 @@ fn side_by_side(
 
 fn paper_tables(options: Options, progress: &Progress) -> Result<Comparison, CliError> {
     let interrupt = interrupt_flag()?;
-    let observer = |event: Event<'_>| progress.show(event);
+    let observer = |event: Event<'_>| show(progress, event);
     let mut session = Session::new(options, &interrupt, &observer);
-    paper::run(&mut session, &|problem| progress.about(problem)).map_err(unreadable)?;
+    paper::run(&mut session, &|problem| progress.about(&format!("{problem}:")))
+        .map_err(unreadable)?;
     Ok(session.finish())
 }
 
@@ -202,49 +177,10 @@ fn outcome(result: &Comparison) -> Outcome {
     if result.agree && some { Outcome::Done } else { Outcome::Nothing }
 }
 
-/// What is going on, on standard error; invisible where that is no terminal.
-struct Progress {
-    bar: ProgressBar,
-}
-
-impl Progress {
-    fn new() -> Progress {
-        let bar = ProgressBar::new_spinner();
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix} {msg} [{elapsed}]") {
-            bar.set_style(style);
-        }
-        bar.enable_steady_tick(Duration::from_millis(120));
-        Progress { bar }
-    }
-
-    fn about(&self, problem: &str) {
-        self.bar.set_prefix(format!("{problem}:"));
-    }
-
-    fn show(&self, event: Event<'_>) {
-        if let Event::Start(engine) = event {
-            self.bar.set_message(engine.to_string());
-            self.bar.reset_elapsed();
-        }
-    }
-
-    fn clear(&self) {
-        self.bar.finish_and_clear();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes() {
-        for (text, bytes) in [("1", 1), ("512M", 512 << 20), ("8G", 8 << 30), ("8GiB", 8 << 30)] {
-            assert_eq!(text.parse(), Ok(Size(bytes)), "{text}");
-        }
-        assert_eq!("1.5k".parse(), Ok(Size(1536)));
-        for text in ["", "G", "8X", "-1", "0", "1e9", "many"] {
-            assert!(text.parse::<Size>().is_err(), "{text}");
-        }
+/// Shows which engine is at work, and since when.
+fn show(progress: &Progress, event: Event<'_>) {
+    if let Event::Start(engine) = event {
+        progress.say(engine.to_string());
+        progress.restart();
     }
 }

@@ -1,8 +1,6 @@
 //! `tickbound cp-sat`.
 
-use std::time::Duration;
-
-use super::load::{Setting, problem};
+use super::load::{Setting, problem, timeout};
 use super::progress::interrupt_flag;
 use super::{CliError, Outcome, say};
 use crate::compare::cp_sat::{self, CpSatError, Python};
@@ -32,14 +30,9 @@ pub struct Args {
 
 pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
     let problem = problem(&args.problem, &args.input)?;
-    let seconds = |s: f64| {
-        Duration::try_from_secs_f64(s).map_err(|_| {
-            CliError::Input(format!("--timeout {s}: write a positive number of seconds"))
-        })
-    };
     let options = cp_sat::Options {
         encoding: Some(args.encoding),
-        timeout: args.timeout.map(seconds).transpose()?,
+        timeout: timeout(args.timeout)?,
         workers: args.workers,
     };
     let interrupt = interrupt_flag()?;

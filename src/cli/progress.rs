@@ -21,15 +21,26 @@ impl Progress {
         if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix} {msg} [{elapsed}]") {
             bar.set_style(style);
         }
-        bar.set_prefix(what.to_owned());
         bar.enable_steady_tick(Duration::from_millis(120));
-        Progress { bar }
+        let progress = Progress { bar };
+        progress.about(what);
+        progress
     }
 
     /// Shows the bracket.
     pub fn show(&self, bounds: Bounds) {
         let upper = bounds.best.map_or_else(|| "?".into(), |(_, time)| time.to_string());
         self.say(format!("least time between {} and {upper} ticks", bounds.lower));
+    }
+
+    /// Replaces what the line begins with.
+    pub fn about(&self, what: &str) {
+        self.bar.set_prefix(what.to_owned());
+    }
+
+    /// Lets the time shown begin again.
+    pub fn restart(&self) {
+        self.bar.reset_elapsed();
     }
 
     /// Shows a sentence.

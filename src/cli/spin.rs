@@ -2,14 +2,12 @@
 
 use std::path::PathBuf;
 use std::sync::Mutex;
-use std::time::Duration;
 
 use tickbound_encodings::model::Problem;
 use tickbound_encodings::promela;
 
-use super::compare::Size;
 use super::export::StyleChoice;
-use super::load::{Setting, fix, problem};
+use super::load::{Setting, Size, fix, problem, timeout};
 use super::progress::{Progress, interrupt_flag};
 use super::{CliError, Outcome, say};
 use crate::spin::answer::Answer;
@@ -55,16 +53,10 @@ pub struct Args {
 
 impl Args {
     fn options(&self) -> Result<Options, CliError> {
-        let timeout = match self.timeout {
-            None => None,
-            Some(s) => Some(Duration::try_from_secs_f64(s).map_err(|_| {
-                CliError::Input(format!("--timeout {s}: write a positive number of seconds"))
-            })?),
-        };
         Ok(Options {
             search: self.search,
             memory: self.memory.0,
-            timeout,
+            timeout: timeout(self.timeout)?,
             workers: self.workers,
             depth: self.depth,
             keep: self.keep.clone(),

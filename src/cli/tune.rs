@@ -1,10 +1,8 @@
 //! `tickbound tune`.
 
-use std::time::Duration;
-
 use tickbound_encodings::model::Problem;
 
-use super::load::{Setting, fix, problem};
+use super::load::{Setting, fix, problem, timeout};
 use super::progress::{Progress, interrupt_flag};
 use super::{CliError, Outcome, plot, say, timeline};
 use crate::report::{Answer, Table};
@@ -58,12 +56,6 @@ pub struct Args {
 
 impl Args {
     fn options(&self) -> Result<Options, CliError> {
-        let timeout = match self.timeout {
-            None => None,
-            Some(s) => Some(Duration::try_from_secs_f64(s).map_err(|_| {
-                CliError::Input(format!("--timeout {s}: write a positive number of seconds"))
-            })?),
-        };
         Ok(Options {
             encoding: match self.encoding {
                 EncodingChoice::Auto => None,
@@ -74,7 +66,7 @@ impl Args {
             strategy: self.strategy,
             objective: self.objective,
             top: self.top,
-            timeout,
+            timeout: timeout(self.timeout)?,
             ..Options::default()
         })
     }

@@ -20,6 +20,19 @@ pub struct Answer<'a> {
 /// Optimal configurations named in the words.
 const NAMED: usize = 8;
 
+/// A configuration as a JSON object, by the names of its parameters.
+#[must_use]
+pub fn values(problem: &Problem, configuration: &Configuration) -> Value {
+    let pairs = problem.parameters.iter().zip(&configuration.0);
+    Value::Object(pairs.map(|(p, v)| (p.name.clone(), json!(v))).collect::<Map<_, _>>())
+}
+
+/// Seconds as all results give them: to a tenth of a millisecond.
+#[must_use]
+pub fn rounded(seconds: f64) -> f64 {
+    (seconds * 1e4).round() / 1e4
+}
+
 impl Answer<'_> {
     /// The object that `tune --json` prints.
     #[must_use]
@@ -31,13 +44,13 @@ impl Answer<'_> {
             "status": r.status,
             "lower": r.lower,
             "upper": r.upper,
-            "configuration": r.best.as_ref().map(|f| self.values(&f.configuration)),
+            "configuration": r.best.as_ref().map(|f| values(self.problem, &f.configuration)),
             "optima": optima,
             "more_optima": r.more_optima,
             "encoding": r.encoding.map_or(json!("none"), |e| json!(e)),
             "strategy": r.strategy,
             "solver_calls": r.solver_calls,
-            "seconds": (r.seconds * 1e4).round() / 1e4,
+            "seconds": rounded(r.seconds),
             "stopped_by": r.stopped_by.as_ref().map(ToString::to_string),
             "objective": r.objective,
             "best_case": r.schedule.as_ref().map_or(r.upper, |s| s.best_case),
@@ -50,17 +63,12 @@ impl Answer<'_> {
     }
 
     fn found(&self, found: &Found) -> Value {
-        let mut value = self.values(&found.configuration);
+        let mut value = values(self.problem, &found.configuration);
         if self.result.optima.iter().any(|f| f.time != found.time) {
             // A ranking: the time belongs to each entry.
             value = json!({ "time": found.time, "configuration": value });
         }
         value
-    }
-
-    fn values(&self, configuration: &Configuration) -> Value {
-        let pairs = self.problem.parameters.iter().zip(&configuration.0);
-        Value::Object(pairs.map(|(p, v)| (p.name.clone(), json!(v))).collect::<Map<_, _>>())
     }
 
     /// The answer for a person.

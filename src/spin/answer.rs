@@ -4,12 +4,13 @@
 
 use std::fmt::Write;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tickbound_encodings::model::{Configuration, Problem};
 
 use super::result::{Proof, RunLog, SpinResult};
 use super::trail::Trail;
 use crate::report::Table;
+use crate::report::answer::{rounded, values};
 use crate::solve::open::Script;
 use crate::solve::result::Status;
 
@@ -35,7 +36,7 @@ impl Answer<'_> {
             "status": r.status,
             "lower": r.lower,
             "upper": r.upper,
-            "configuration": r.best.as_ref().map(|f| self.values(&f.configuration)),
+            "configuration": r.best.as_ref().map(|f| values(self.problem, &f.configuration)),
             "search": r.search,
             "style": r.style.name(),
             "proof": r.proof,
@@ -58,7 +59,7 @@ impl Answer<'_> {
     fn trail(&self, trail: &Trail) -> Value {
         let mut value = json!({
             "time": trail.found.time,
-            "configuration": self.values(&trail.found.configuration),
+            "configuration": values(self.problem, &trail.found.configuration),
             "steps": trail.steps,
             "run": trail.run,
             "confirmed": trail.confirmed,
@@ -70,11 +71,6 @@ impl Answer<'_> {
             map.insert("units".into(), json!(units));
         }
         value
-    }
-
-    fn values(&self, configuration: &Configuration) -> Value {
-        let pairs = self.problem.parameters.iter().zip(&configuration.0);
-        Value::Object(pairs.map(|(p, v)| (p.name.clone(), json!(v))).collect::<Map<_, _>>())
     }
 
     fn named(&self, configuration: &Configuration) -> String {
@@ -199,8 +195,4 @@ fn run(r: &RunLog) -> Value {
         "seconds": rounded(r.seconds),
         "trails": r.trails,
     })
-}
-
-fn rounded(seconds: f64) -> f64 {
-    (seconds * 1e4).round() / 1e4
 }

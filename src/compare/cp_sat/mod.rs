@@ -23,7 +23,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use thiserror::Error;
 use tickbound_encodings::bounds::lower_bounds;
 use tickbound_encodings::model::{Bound, Configuration, Problem, Space};
@@ -34,6 +34,7 @@ use tickbound_encodings::system::run::{RunError, run as run_system};
 use tickbound_encodings::{event, summary, tick};
 
 use super::process::{self, Limits};
+use crate::report::answer::{rounded, values};
 use crate::solve::result::Status;
 use crate::solve::{Encoding, SolveError};
 
@@ -240,7 +241,7 @@ pub fn solve(
             ));
         }
     }
-    solved.seconds = (started.elapsed().as_secs_f64() * 1e4).round() / 1e4;
+    solved.seconds = rounded(started.elapsed().as_secs_f64());
     Ok(solved)
 }
 
@@ -249,10 +250,8 @@ impl Solved {
     #[must_use]
     pub fn json(&self, problem: &Problem) -> Value {
         let mut value = json!(self);
-        let values = self.best.iter().flat_map(|best| problem.parameters.iter().zip(&best.0));
-        let configuration: Map<String, Value> =
-            values.map(|(p, v)| (p.name.clone(), json!(v))).collect();
-        value["configuration"] = self.best.as_ref().map_or(Value::Null, |_| configuration.into());
+        let configuration = self.best.as_ref().map(|best| values(problem, best));
+        value["configuration"] = configuration.unwrap_or(Value::Null);
         value
     }
 
@@ -413,7 +412,7 @@ fn note(
         _ => Status::Bounded,
     };
     solved.lower = said.bound.unwrap_or(0).max(0);
-    solved.solver_seconds = (said.seconds * 1e4).round() / 1e4;
+    solved.solver_seconds = rounded(said.seconds);
     (solved.branches, solved.conflicts) = (said.branches, said.conflicts);
     let (Some(choice), Some(claimed)) = (&said.choice, said.time) else { return Ok(()) };
     let Some(c) = system.configurations.iter().position(|known| known == choice) else {
