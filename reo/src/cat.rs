@@ -1,0 +1,1 @@
+//! Reading `.cat`, the automata text format of the Extensible Coordination Tools.

@@ -1,0 +1,205 @@
+//! A connector: parts that share names, and which names its environment sees.
+//!
+//! A [`Wiring`] is what a circuit's text describes: channels and components whose ends meet at
+//! nodes. A datum that reaches a node through exactly one of the ends that write to it goes at once
+//! to all ends that read from it (Arbab 2004, section 4: a mixed node merges and replicates). Ends that read
+//! therefore share the node's name; a single end that writes shares it too; several writing ends
+//! get names of their own and a merger.
+//!
+//! ```
+//! use tickbound_reo::connector::{End, Wiring};
+//! use tickbound_reo::primitive;
+//!
+//! let mut wiring = Wiring::new("two into one");
+//! for source in ["a", "b"] {
+//!     let ends = [End::reads(source), End::writes("c")];
+//!     wiring.add("sync", &ends, |names, _| primitive::sync(names[0], names[1]));
+//! }
+//! let connector = wiring.finish(&["a", "b", "c"]);
+//! assert_eq!(connector.parts.len(), 3); // two channels and the merger of node c
+//! assert_eq!(connector.inner().len(), 2); // the ends that write to c
+//! ```
+
+use indexmap::{IndexMap, IndexSet};
+
+use crate::automaton::Automaton;
+use crate::primitive;
+use crate::symbol::{Name, Symbols};
+
+/// One automaton of a connector, and what it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// Its kind, such as `fifo1` or `merger`; for people.
+    pub kind: String,
+    /// What it does.
+    pub automaton: Automaton,
+}
+
+/// Automata over shared names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Connector {
+    /// For people.
+    pub name: String,
+    /// The words of all parts.
+    pub symbols: Symbols,
+    /// The automata, in the order of the text.
+    pub parts: Vec<Part>,
+    /// Names that the environment sees, in the order of the interface.
+    pub interface: Vec<Name>,
+    /// Things worth saying about how the text was read, one line each.
+    pub notes: Vec<String>,
+}
+
+impl Connector {
+    /// Names of the parts that the environment does not see, sorted.
+    #[must_use]
+    pub fn inner(&self) -> Vec<Name> {
+        let all = self.parts.iter().flat_map(|p| p.automaton.alphabet());
+        let mut inner: Vec<Name> = all.filter(|n| !self.interface.contains(n)).copied().collect();
+        inner.sort_unstable();
+        inner.dedup();
+        inner
+    }
+}
+
+/// One end of a channel at a node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct End {
+    /// The node.
+    pub node: String,
+    /// Whether data flow from the end into the node (a sink end of the channel) or from the node
+    /// into the end (a source end).
+    pub writes: bool,
+}
+
+impl End {
+    /// A source end: takes data from `node`.
+    #[must_use]
+    pub fn reads(node: &str) -> End {
+        End { node: node.into(), writes: false }
+    }
+
+    /// A sink end: puts data into `node`.
+    #[must_use]
+    pub fn writes(node: &str) -> End {
+        End { node: node.into(), writes: true }
+    }
+}
+
+type Make<'a> = Box<dyn FnOnce(&[Name], &mut Symbols) -> Automaton + 'a>;
+
+/// Channels and nodes, before the nodes have become automata.
+pub struct Wiring<'a> {
+    name: String,
+    symbols: Symbols,
+    channels: Vec<(String, Vec<End>, Make<'a>)>,
+    notes: Vec<String>,
+}
+
+impl<'a> Wiring<'a> {
+    /// Nothing yet.
+    #[must_use]
+    pub fn new(name: &str) -> Self {
+        let (symbols, channels, notes) = <_>::default();
+        Wiring { name: name.into(), symbols, channels, notes }
+    }
+
+    /// The words of the connector.
+    pub fn symbols(&mut self) -> &mut Symbols {
+        &mut self.symbols
+    }
+
+    /// Adds a channel or component. `make` gets a name for each end, in order, and makes its
+    /// automaton over them.
+    pub fn add(
+        &mut self,
+        kind: &str,
+        ends: &[End],
+        make: impl FnOnce(&[Name], &mut Symbols) -> Automaton + 'a,
+    ) {
+        self.channels.push((kind.into(), ends.to_vec(), Box::new(make)));
+    }
+
+    /// Adds a line about how the text was read.
+    pub fn note(&mut self, note: String) {
+        self.notes.push(note);
+    }
+
+    /// Nodes that only write ends meet or only read ends or both, in the order of the text: for
+    /// each whether something writes to it and whether something reads from it.
+    #[must_use]
+    pub fn nodes(&self) -> IndexMap<&str, (bool, bool)> {
+        let mut nodes: IndexMap<&str, (bool, bool)> = IndexMap::new();
+        for end in self.channels.iter().flat_map(|(_, ends, _)| ends) {
+            let node = nodes.entry(&end.node).or_default();
+            node.0 |= end.writes;
+            node.1 |= !end.writes;
+        }
+        nodes
+    }
+
+    /// The connector, with a merger for each node that several ends write to. Nodes of `interface`
+    /// that no end touches become names without a part.
+    ///
+    /// A merger stands right behind the last channel that writes to its node, so that parts that
+    /// share names stay near each other.
+    #[must_use]
+    pub fn finish(mut self, interface: &[&str]) -> Connector {
+        let mut writers: IndexMap<String, usize> = IndexMap::new();
+        for end in self.channels.iter().flat_map(|(_, ends, _)| ends).filter(|e| e.writes) {
+            *writers.entry(end.node.clone()).or_default() += 1;
+        }
+        let mut parts = Vec::new();
+        let mut merged: IndexMap<String, Vec<Name>> = IndexMap::new();
+        for (kind, ends, make) in std::mem::take(&mut self.channels) {
+            let (names, extra) = self.names(&ends, &writers, &mut merged);
+            parts.push(Part { kind, automaton: make(&names, &mut self.symbols) });
+            parts.extend(extra);
+            for end in ends.iter().filter(|e| e.writes) {
+                let complete = merged.get(&end.node).is_some_and(|m| m.len() == writers[&end.node]);
+                if complete && let Some(inputs) = merged.swap_remove(&end.node) {
+                    let node = self.symbols.name(&end.node);
+                    let automaton = primitive::merger(&inputs, node);
+                    parts.push(Part { kind: "merger".into(), automaton });
+                }
+            }
+        }
+        let seen: IndexSet<Name> = interface.iter().map(|n| self.symbols.name(n)).collect();
+        Connector {
+            name: self.name,
+            symbols: self.symbols,
+            parts,
+            interface: seen.into_iter().collect(),
+            notes: self.notes,
+        }
+    }
+
+    /// Names for the ends of one channel. A channel that meets a node with several of its ends gets
+    /// a name for each, and what joins them to the node.
+    fn names(
+        &mut self,
+        ends: &[End],
+        writers: &IndexMap<String, usize>,
+        merged: &mut IndexMap<String, Vec<Name>>,
+    ) -> (Vec<Name>, Vec<Part>) {
+        let (mut names, mut extra) = (Vec::new(), Vec::new());
+        for (at, end) in ends.iter().enumerate() {
+            let node = self.symbols.name(&end.node);
+            let again = ends[..at].iter().any(|e| e.node == end.node);
+            let shared = !again && (!end.writes || writers[&end.node] == 1);
+            if shared {
+                names.push(node);
+                continue;
+            }
+            let own = self.symbols.fresh_name(&format!("{}~", end.node));
+            names.push(own);
+            if end.writes && writers[&end.node] > 1 {
+                merged.entry(end.node.clone()).or_default().push(own);
+            } else {
+                let automaton = primitive::sync(own, node);
+                extra.push(Part { kind: "sync".into(), automaton });
+            }
+        }
+        (names, extra)
+    }
+}

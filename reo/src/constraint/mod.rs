@@ -1,0 +1,189 @@
+//! Data constraints: what a step says about data and memory, as a conjunction of literals.
+//!
+//! A step of a constraint automaton carries, beside the names that fire, a condition on the data
+//! seen at them and on the memory before and after (Baier et al. 2006, section 3, with memory cells
+//! as in constraint automata with memory). Predicates and functions are uninterpreted: `even(a)` is
+//! a word with an argument, and what is said here holds whatever it means. Different constants
+//! differ. A cell that a step does not mention in its *after* form keeps its value, whether or not
+//! the part that owns it takes part in the step.
+//!
+//! Constraints are kept in a normal order, without repetitions, so that equal ones are found by
+//! comparing; [`simplify`] makes equivalent ones equal.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use indexmap::IndexSet;
+
+use crate::symbol::{Cell, Name, Symbol, Symbols};
+
+/// Something that has a value in a step.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Term {
+    /// A constant; different constants differ.
+    Constant(Symbol),
+    /// The datum at a name that fires.
+    Datum(Name),
+    /// A cell before the step.
+    Before(Cell),
+    /// A cell after the step.
+    After(Cell),
+    /// Some value, the same wherever the number occurs in one constraint.
+    Some(u32),
+    /// A function, uninterpreted, of some terms.
+    Call(Symbol, Arc<[Term]>),
+}
+
+/// One condition.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Literal {
+    /// Both have the same value.
+    Equal(Term, Term),
+    /// They have different values.
+    Different(Term, Term),
+    /// A predicate, uninterpreted, holds (`true`) or fails (`false`) for some terms.
+    Predicate(bool, Symbol, Arc<[Term]>),
+}
+
+/// A conjunction of literals in normal order; without any it is `true`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Constraint(Arc<[Literal]>);
+
+impl Default for Constraint {
+    fn default() -> Self {
+        Constraint(Arc::from([]))
+    }
+}
+
+impl Constraint {
+    /// The conjunction of `literals`: sides of equations in order, literals in order, none twice.
+    #[must_use]
+    pub fn new(literals: impl IntoIterator<Item = Literal>) -> Constraint {
+        let mut all: Vec<Literal> = literals.into_iter().map(ordered).collect();
+        all.sort_unstable();
+        all.dedup();
+        Constraint(all.into())
+    }
+
+    /// Whether it is the empty conjunction.
+    #[must_use]
+    pub fn is_true(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Its literals, in order.
+    #[must_use]
+    pub fn literals(&self) -> &[Literal] {
+        &self.0
+    }
+
+    /// Both.
+    #[must_use]
+    pub fn and(&self, other: &Constraint) -> Constraint {
+        if self.is_true() {
+            return other.clone();
+        }
+        if other.is_true() {
+            return self.clone();
+        }
+        Constraint::new(self.0.iter().chain(other.0.iter()).cloned())
+    }
+
+    /// The text of it: literals with ` & ` between, `true` if there are none. A cell before a step
+    /// is `$m`, after it `$m'`; a value without a name is `_1`.
+    #[must_use]
+    pub fn text(&self, symbols: &Symbols) -> String {
+        if self.is_true() {
+            return "true".into();
+        }
+        let literals: Vec<String> = self.0.iter().map(|l| literal_text(l, symbols)).collect();
+        literals.join(" & ")
+    }
+}
+
+fn ordered(literal: Literal) -> Literal {
+    match literal {
+        Literal::Equal(a, b) if b < a => Literal::Equal(b, a),
+        Literal::Different(a, b) if b < a => Literal::Different(b, a),
+        other => other,
+    }
+}
+
+fn literal_text(literal: &Literal, symbols: &Symbols) -> String {
+    match literal {
+        Literal::Equal(a, b) => format!("{} = {}", a.text(symbols), b.text(symbols)),
+        Literal::Different(a, b) => format!("{} != {}", a.text(symbols), b.text(symbols)),
+        Literal::Predicate(holds, p, terms) => {
+            let sign = if *holds { "" } else { "!" };
+            format!("{sign}{}({})", symbols.word(*p), list_text(terms, symbols))
+        }
+    }
+}
+
+fn list_text(terms: &[Term], symbols: &Symbols) -> String {
+    let terms: Vec<String> = terms.iter().map(|t| t.text(symbols)).collect();
+    terms.join(", ")
+}
+
+impl Term {
+    /// The text of it, see [`Constraint::text`]. Constants that are not numbers stand in quotes.
+    #[must_use]
+    pub fn text(&self, symbols: &Symbols) -> String {
+        let mut out = String::new();
+        match self {
+            Term::Constant(c) => {
+                let word = symbols.word(*c);
+                let bare = !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit());
+                out = if bare { word.to_owned() } else { format!("{word:?}") };
+            }
+            Term::Datum(name) => out.push_str(symbols.word(name.0)),
+            Term::Before(cell) => _ = write!(out, "${}", symbols.word(cell.0)),
+            Term::After(cell) => _ = write!(out, "${}'", symbols.word(cell.0)),
+            Term::Some(k) => _ = write!(out, "_{k}"),
+            Term::Call(f, terms) => {
+                _ = write!(out, "{}({})", symbols.word(*f), list_text(terms, symbols));
+            }
+        }
+        out
+    }
+}
+
+/// The constraints of one automaton, each once. Number 0 is always `true`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Constraints {
+    all: IndexSet<Constraint>,
+}
+
+impl Default for Constraints {
+    fn default() -> Self {
+        Constraints { all: IndexSet::from([Constraint::default()]) }
+    }
+}
+
+impl Constraints {
+    /// The number of `constraint`, new if need be.
+    pub fn intern(&mut self, constraint: Constraint) -> u32 {
+        self.all.insert_full(constraint).0 as u32
+    }
+
+    /// The constraint with a number.
+    ///
+    /// # Panics
+    /// If there is none with it; numbers come from [`Constraints::intern`] of the same table.
+    #[must_use]
+    pub fn get(&self, number: u32) -> &Constraint {
+        &self.all[number as usize]
+    }
+
+    /// How many there are, `true` among them.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Never: `true` is always there.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+}

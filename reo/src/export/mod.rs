@@ -1,0 +1,1 @@
+//! Automata as text for people and other tools.

@@ -1,0 +1,1 @@
+//! Connectors and automata as JSON, read and written.

@@ -1,0 +1,77 @@
+//! Labels: which names of an alphabet fire in a step, as a bit set.
+//!
+//! Bit `i` stands for the `i`-th name of the automaton's alphabet. A label is as many 64-bit words
+//! as the alphabet needs, at least one; alphabets of at most 64 names, by far the most, are one.
+
+use crate::symbol::Name;
+
+/// Words that a label over so many names takes: at least 1.
+#[must_use]
+pub fn words_for(names: usize) -> usize {
+    names.div_ceil(64).max(1)
+}
+
+/// Whether bit `bit` is set.
+#[must_use]
+pub fn has(label: &[u64], bit: usize) -> bool {
+    label.get(bit / 64).is_some_and(|word| word >> (bit % 64) & 1 == 1)
+}
+
+/// Sets bit `bit`, which must lie within the label.
+pub fn set(label: &mut [u64], bit: usize) {
+    label[bit / 64] |= 1 << (bit % 64);
+}
+
+/// Whether no name fires: a silent step.
+#[must_use]
+pub fn is_silent(label: &[u64]) -> bool {
+    label.iter().all(|word| *word == 0)
+}
+
+/// The bits that are set, in order.
+pub fn bits(label: &[u64]) -> impl Iterator<Item = usize> {
+    label.iter().enumerate().flat_map(|(at, word)| {
+        let mut rest = *word;
+        std::iter::from_fn(move || {
+            let bit = rest.trailing_zeros() as usize;
+            (rest != 0).then(|| {
+                rest &= rest - 1;
+                at * 64 + bit
+            })
+        })
+    })
+}
+
+/// Where the names of one alphabet stand in another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Map {
+    to: Vec<Option<usize>>,
+    words: usize,
+}
+
+impl Map {
+    /// From alphabet `from` to alphabet `to`, both sorted; names that `to` lacks are left out.
+    #[must_use]
+    pub fn new(from: &[Name], to: &[Name]) -> Map {
+        let to_at = from.iter().map(|name| to.binary_search(name).ok()).collect();
+        Map { to: to_at, words: words_for(to.len()) }
+    }
+
+    /// A label over the first alphabet as one over the second, added to `into`, which has the
+    /// words that the second alphabet needs.
+    pub fn add(&self, label: &[u64], into: &mut [u64]) {
+        for bit in bits(label) {
+            if let Some(Some(to)) = self.to.get(bit) {
+                set(into, *to);
+            }
+        }
+    }
+
+    /// As [`Map::add`], into a label of its own.
+    #[must_use]
+    pub fn apply(&self, label: &[u64]) -> Vec<u64> {
+        let mut into = vec![0; self.words];
+        self.add(label, &mut into);
+        into
+    }
+}

@@ -1,0 +1,19 @@
+//! Reo connectors as constraint automata: read, composed, hidden, minimised, compared, written.
+//!
+//! Data flows one way: a text (Treo, `.cat`, JSON) or calls of [`primitive`] give a
+//! [`connector::Connector`], its parts are [`automaton::Automaton`]s over shared names, `product`
+//! puts them together, `hide` and `bisimulation` make the result small, `export` writes it. This
+//! crate is pure: it opens no file and knows no device.
+
+pub mod automaton;
+pub mod cat;
+pub mod connector;
+pub mod constraint;
+pub mod export;
+pub mod json;
+pub mod label;
+pub mod limits;
+pub mod primitive;
+pub mod product;
+pub mod symbol;
+pub mod treo;

@@ -1,0 +1,82 @@
+//! What long work may use, how it is stopped, and whom it tells how far it is.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use thiserror::Error;
+
+/// How far a composition is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Progress {
+    /// States found so far.
+    pub states: u64,
+    /// Transitions found so far.
+    pub transitions: u64,
+}
+
+/// Limits of one piece of work.
+#[derive(Clone, Copy)]
+pub struct Limits<'a> {
+    /// Most bytes for the result and what is needed to make it, as counted by the engine. Work that
+    /// would need more ends in [`Stopped::Memory`] before it takes them.
+    pub memory: u64,
+    /// Set from outside to stop the work soon.
+    pub stop: &'a AtomicBool,
+    /// Called now and then, from any thread.
+    pub progress: &'a (dyn Fn(Progress) + Sync),
+}
+
+/// Why work did not come to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum Stopped {
+    /// It would need more memory than allowed.
+    #[error(
+        "{what} needs {needed} bytes or more, over the limit of {limit}; raise --memory, hide names, or use --mode implicit"
+    )]
+    Memory {
+        /// What would need it.
+        what: &'static str,
+        /// Bytes, as far as known.
+        needed: u128,
+        /// The limit, in bytes.
+        limit: u64,
+    },
+    /// More states than can be numbered with 32 bits.
+    #[error(
+        "{0} states or more; at most 4294967295 can be numbered; hide names, or use --mode implicit"
+    )]
+    States(u128),
+    /// It was stopped from outside.
+    #[error("stopped")]
+    Interrupted,
+}
+
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+impl Limits<'static> {
+    /// Only the memory is limited; nobody stops it or listens.
+    #[must_use]
+    pub fn memory(bytes: u64) -> Self {
+        Limits { memory: bytes, stop: &NEVER, progress: &|_| {} }
+    }
+}
+
+impl Limits<'_> {
+    /// Whether so many bytes are still allowed.
+    ///
+    /// # Errors
+    /// [`Stopped::Memory`], naming `what`, if they are not.
+    pub fn fits(&self, what: &'static str, bytes: u128) -> Result<(), Stopped> {
+        if bytes > u128::from(self.memory) {
+            return Err(Stopped::Memory { what, needed: bytes, limit: self.memory });
+        }
+        Ok(())
+    }
+
+    /// Whether to go on.
+    ///
+    /// # Errors
+    /// [`Stopped::Interrupted`] once the work has been stopped from outside.
+    pub fn go_on(&self) -> Result<(), Stopped> {
+        if self.stop.load(Ordering::Relaxed) { Err(Stopped::Interrupted) } else { Ok(()) }
+    }
+}

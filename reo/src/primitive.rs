@@ -1,0 +1,219 @@
+//! The primitive channels and components of Reo, as constraint automata.
+//!
+//! Sources: Baier, Sirjani, Arbab, Rutten 2006, figure 2 (Sync, LossySync, SyncDrain, AsyncDrain,
+//! FIFO1, Filter) and section 3; Arbab, Reo: a channel-based coordination model, 2004 (spouts,
+//! lossy buffers); Arbab, Baier, de Boer, Rutten, Models and temporal logical specifications for
+//! timed component connectors, 2007 (Timer). A function here gives one automaton over given names;
+//! buffers own a memory cell, given by the caller, that no other part may write.
+
+use crate::automaton::{Automaton, Builder};
+use crate::constraint::{Constraint, Literal, Term};
+use crate::symbol::{Cell, Name, Symbol};
+
+fn equal(a: Term, b: Term) -> Literal {
+    Literal::Equal(a, b)
+}
+
+fn one(literal: Literal) -> Constraint {
+    Constraint::new([literal])
+}
+
+fn same(a: Name, b: Name) -> Constraint {
+    one(equal(Term::Datum(a), Term::Datum(b)))
+}
+
+/// An automaton with one state.
+fn stateless(names: &[Name], steps: &[(&[Name], Constraint)]) -> Automaton {
+    let mut builder = Builder::over(names.iter().copied(), 1, vec![0]);
+    for (fire, constraint) in steps {
+        builder.step(0, fire, constraint.clone(), 0);
+    }
+    builder.done()
+}
+
+/// Sync: `a` and `b` fire together, with the same datum.
+#[must_use]
+pub fn sync(a: Name, b: Name) -> Automaton {
+    stateless(&[a, b], &[(&[a, b], same(a, b))])
+}
+
+/// LossySync: as [`sync`], or `a` alone, whose datum is lost. Which one is open, as in the 2006
+/// paper; that `b` is only passed over when it is not ready needs context, which constraint automata do
+/// not have.
+#[must_use]
+pub fn lossy_sync(a: Name, b: Name) -> Automaton {
+    stateless(&[a, b], &[(&[a, b], same(a, b)), (&[a], Constraint::default())])
+}
+
+/// SyncDrain, and SyncSpout: `a` and `b` fire together, whatever their data.
+#[must_use]
+pub fn sync_drain(a: Name, b: Name) -> Automaton {
+    stateless(&[a, b], &[(&[a, b], Constraint::default())])
+}
+
+/// AsyncDrain, and AsyncSpout: `a` or `b` fires, never both.
+#[must_use]
+pub fn async_drain(a: Name, b: Name) -> Automaton {
+    stateless(&[a, b], &[(&[a], Constraint::default()), (&[b], Constraint::default())])
+}
+
+/// Filter: what fulfils `predicate` passes as in a [`sync`], the rest is lost.
+#[must_use]
+pub fn filter(a: Name, b: Name, predicate: Symbol) -> Automaton {
+    let test = |holds| Literal::Predicate(holds, predicate, [Term::Datum(a)].into());
+    let pass = Constraint::new([test(true), equal(Term::Datum(a), Term::Datum(b))]);
+    stateless(&[a, b], &[(&[a, b], pass), (&[a], one(test(false)))])
+}
+
+/// Transform: `b` gives `function` of the datum at `a`.
+#[must_use]
+pub fn transform(a: Name, b: Name, function: Symbol) -> Automaton {
+    join(&[a], b, function)
+}
+
+/// A function of several inputs, all at once: `out` gives `function` of the data at `inputs`. With
+/// the function `tuple` it is Reo's Join.
+#[must_use]
+pub fn join(inputs: &[Name], out: Name, function: Symbol) -> Automaton {
+    let arguments: Vec<Term> = inputs.iter().copied().map(Term::Datum).collect();
+    let result = one(equal(Term::Datum(out), Term::Call(function, arguments.into())));
+    let names: Vec<Name> = inputs.iter().copied().chain([out]).collect();
+    stateless(&names, &[(&names, result)])
+}
+
+/// Merger: exactly one of `inputs` fires, together with `out` and with the same datum.
+#[must_use]
+pub fn merger(inputs: &[Name], out: Name) -> Automaton {
+    let names = inputs.iter().copied().chain([out]);
+    let mut builder = Builder::over(names, 1, vec![0]);
+    for input in inputs {
+        builder.step(0, &[*input, out], same(*input, out), 0);
+    }
+    builder.done()
+}
+
+/// Replicator: `input` fires together with all of `outputs`, with the same datum.
+#[must_use]
+pub fn replicator(input: Name, outputs: &[Name]) -> Automaton {
+    let names: Vec<Name> = [input].into_iter().chain(outputs.iter().copied()).collect();
+    let copies = outputs.iter().map(|out| equal(Term::Datum(input), Term::Datum(*out)));
+    stateless(&names, &[(&names, Constraint::new(copies))])
+}
+
+/// Router: `input` fires together with exactly one of `outputs`, with the same datum.
+#[must_use]
+pub fn router(input: Name, outputs: &[Name]) -> Automaton {
+    merger(outputs, input)
+}
+
+/// What is in a buffer at the start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Content {
+    /// Nothing.
+    Empty,
+    /// A datum of which nothing is known.
+    Unknown,
+    /// This constant.
+    Constant(Symbol),
+}
+
+/// A buffer of one place: states 0 (empty) and 1 (full).
+fn buffer(a: Name, b: Name, cell: Cell, content: Content) -> Builder {
+    let initial = if content == Content::Empty { 0 } else { 1 };
+    let mut builder = Builder::over([a, b], 2, vec![initial]);
+    if let Content::Constant(datum) = content {
+        builder.contents([(cell, datum)]);
+    }
+    builder.step(0, &[a], store(a, cell), 1);
+    builder.step(1, &[b], one(equal(Term::Datum(b), Term::Before(cell))), 0);
+    builder
+}
+
+fn store(a: Name, cell: Cell) -> Constraint {
+    one(equal(Term::Datum(a), Term::After(cell)))
+}
+
+/// FIFO1: takes a datum at `a` when empty, gives it at `b` when full. `content` other than
+/// [`Content::Empty`] makes it FIFO1full.
+#[must_use]
+pub fn fifo1(a: Name, b: Name, cell: Cell, content: Content) -> Automaton {
+    buffer(a, b, cell, content).done()
+}
+
+/// Overflow-lossy FIFO1: as [`fifo1`]; what comes while it is full is lost.
+#[must_use]
+pub fn overflow_lossy_fifo1(a: Name, b: Name, cell: Cell) -> Automaton {
+    let mut builder = buffer(a, b, cell, Content::Empty);
+    builder.step(1, &[a], Constraint::default(), 1);
+    builder.done()
+}
+
+/// Shift-lossy FIFO1: as [`fifo1`]; what comes while it is full takes the place of what is there.
+#[must_use]
+pub fn shift_lossy_fifo1(a: Name, b: Name, cell: Cell) -> Automaton {
+    let mut builder = buffer(a, b, cell, Content::Empty);
+    builder.step(1, &[a], store(a, cell), 1);
+    builder.done()
+}
+
+/// Variable: keeps the last datum from `a` and gives it at `b` as often as asked, once there is one.
+#[must_use]
+pub fn variable(a: Name, b: Name, cell: Cell, content: Content) -> Automaton {
+    let mut builder = Builder::over([a, b], 2, vec![u32::from(content != Content::Empty)]);
+    if let Content::Constant(datum) = content {
+        builder.contents([(cell, datum)]);
+    }
+    builder.step(0, &[a], store(a, cell), 1);
+    builder.step(1, &[a], store(a, cell), 1);
+    builder.step(1, &[b], one(equal(Term::Datum(b), Term::Before(cell))), 1);
+    builder.done()
+}
+
+/// FIFOn: a queue with a place for each of `cells`, at least one. State k holds k data; the oldest is in the
+/// last cell, so that giving one shifts the others.
+///
+/// Together they take and give one datum in a step once neither full nor empty, as a chain of
+/// [`fifo1`] with hidden inner names does.
+#[must_use]
+pub fn fifo(a: Name, b: Name, cells: &[Cell]) -> Automaton {
+    let n = cells.len();
+    let mut builder = Builder::over([a, b], n + 1, vec![0]);
+    // k data lie in the last k cells; the i-th oldest in cells[n - 1 - i].
+    let place = |i: usize| cells[n - 1 - i];
+    let give = |k: usize| {
+        let shift = (1..k).map(move |i| equal(Term::After(place(i - 1)), Term::Before(place(i))));
+        shift.chain([equal(Term::Datum(b), Term::Before(place(0)))])
+    };
+    for k in 0..=n {
+        let from = k as u32;
+        if k < n {
+            let take = one(equal(Term::Datum(a), Term::After(place(k))));
+            builder.step(from, &[a], take, from + 1);
+        }
+        if k > 0 {
+            builder.step(from, &[b], Constraint::new(give(k)), from - 1);
+        }
+        if k > 0 && k < n {
+            let take = equal(Term::Datum(a), Term::After(place(k - 1)));
+            builder.step(from, &[a, b], Constraint::new(give(k).chain([take])), from);
+        }
+    }
+    builder.done()
+}
+
+/// Timer: a datum at `a` starts it; after `ticks` ticks it fires `b` with the constant `timeout`.
+///
+/// Time is discrete: `tick` fires when one unit of time passes, for all timers at once, as the name
+/// is shared. State 0 is off (time passes without effect), state k > 0 has k - 1 ticks to go; in
+/// state 1 no time passes before `b` has fired.
+#[must_use]
+pub fn timer(a: Name, b: Name, tick: Name, ticks: u32, timeout: Symbol) -> Automaton {
+    let mut builder = Builder::over([a, b, tick], ticks as usize + 2, vec![0]);
+    builder.step(0, &[tick], Constraint::default(), 0);
+    builder.step(0, &[a], Constraint::default(), ticks + 1);
+    for k in 2..ticks + 2 {
+        builder.step(k, &[tick], Constraint::default(), k - 1);
+    }
+    builder.step(1, &[b], one(equal(Term::Datum(b), Term::Constant(timeout))), 0);
+    builder.done()
+}

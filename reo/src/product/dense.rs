@@ -1,0 +1,1 @@
+//! The dense product of the thesis: every cell of the Kronecker product.

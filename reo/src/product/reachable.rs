@@ -1,0 +1,1 @@
+//! The reachable product of any number of automata, state by state.

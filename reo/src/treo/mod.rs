@@ -1,0 +1,1 @@
+//! Reading Treo, the textual language of Reo connectors.
