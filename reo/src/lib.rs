@@ -6,10 +6,13 @@
 //! crate is pure: it opens no file and knows no device.
 
 pub mod automaton;
+pub mod bisimulation;
 pub mod cat;
+pub mod check;
 pub mod connector;
 pub mod constraint;
 pub mod export;
+pub mod hide;
 pub mod json;
 pub mod label;
 pub mod limits;

@@ -8,7 +8,9 @@
 //! the part that owns it takes part in the step.
 //!
 //! Constraints are kept in a normal order, without repetitions, so that equal ones are found by
-//! comparing; [`simplify`] makes equivalent ones equal.
+//! comparing; [`simplify`](mod@simplify) makes equivalent ones equal.
+
+pub mod simplify;
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -77,7 +79,7 @@ impl Constraint {
         &self.0
     }
 
-    /// Both.
+    /// Both. Values without a name of one are not those of the other.
     #[must_use]
     pub fn and(&self, other: &Constraint) -> Constraint {
         if self.is_true() {
@@ -86,7 +88,38 @@ impl Constraint {
         if other.is_true() {
             return self.clone();
         }
+        let used = self.nameless();
+        let apart = |t: &Term| match t {
+            Term::Some(k) => Term::Some(k + used),
+            other => other.clone(),
+        };
+        if used == 0 || other.nameless() == 0 {
+            return Constraint::new(self.0.iter().chain(other.0.iter()).cloned());
+        }
+        let other = other.map(apart);
         Constraint::new(self.0.iter().chain(other.0.iter()).cloned())
+    }
+
+    /// With every leaf of every term replaced: `replace` sees all terms that are no calls.
+    #[must_use]
+    pub fn map(&self, mut replace: impl FnMut(&Term) -> Term) -> Constraint {
+        Constraint::new(self.0.iter().map(|l| l.map(&mut replace)).collect::<Vec<_>>())
+    }
+
+    /// Calls `see` with every leaf of every term.
+    pub fn visit(&self, mut see: impl FnMut(&Term)) {
+        self.0.iter().for_each(|l| l.visit(&mut see));
+    }
+
+    /// One more than the greatest number of a value without a name.
+    fn nameless(&self) -> u32 {
+        let mut used = 0;
+        self.visit(|term| {
+            if let Term::Some(k) = term {
+                used = used.max(k + 1);
+            }
+        });
+        used
     }
 
     /// The text of it: literals with ` & ` between, `true` if there are none. A cell before a step
@@ -98,6 +131,32 @@ impl Constraint {
         }
         let literals: Vec<String> = self.0.iter().map(|l| literal_text(l, symbols)).collect();
         literals.join(" & ")
+    }
+}
+
+impl Literal {
+    /// With every leaf of its terms replaced.
+    #[must_use]
+    pub fn map(&self, replace: &mut impl FnMut(&Term) -> Term) -> Literal {
+        match self {
+            Literal::Equal(a, b) => Literal::Equal(a.map(replace), b.map(replace)),
+            Literal::Different(a, b) => Literal::Different(a.map(replace), b.map(replace)),
+            Literal::Predicate(holds, p, terms) => {
+                let terms = terms.iter().map(|t| t.map(replace)).collect();
+                Literal::Predicate(*holds, *p, terms)
+            }
+        }
+    }
+
+    /// Calls `see` with every leaf of its terms.
+    pub fn visit(&self, see: &mut impl FnMut(&Term)) {
+        match self {
+            Literal::Equal(a, b) | Literal::Different(a, b) => {
+                a.visit(see);
+                b.visit(see);
+            }
+            Literal::Predicate(_, _, terms) => terms.iter().for_each(|t| t.visit(see)),
+        }
     }
 }
 
@@ -126,6 +185,25 @@ fn list_text(terms: &[Term], symbols: &Symbols) -> String {
 }
 
 impl Term {
+    /// With every leaf replaced; a leaf is a term that is no call.
+    #[must_use]
+    pub fn map(&self, replace: &mut impl FnMut(&Term) -> Term) -> Term {
+        match self {
+            Term::Call(f, terms) => {
+                Term::Call(*f, terms.iter().map(|t| t.map(replace)).collect())
+            }
+            leaf => replace(leaf),
+        }
+    }
+
+    /// Calls `see` with every leaf.
+    pub fn visit(&self, see: &mut impl FnMut(&Term)) {
+        match self {
+            Term::Call(_, terms) => terms.iter().for_each(|t| t.visit(see)),
+            leaf => see(leaf),
+        }
+    }
+
     /// The text of it, see [`Constraint::text`]. Constants that are not numbers stand in quotes.
     #[must_use]
     pub fn text(&self, symbols: &Symbols) -> String {

@@ -1,0 +1,172 @@
+//! Whether two automata do the same, and if not, a way to see it.
+
+use super::{Actions, Kind, Partition, SILENT, partition};
+use crate::automaton::{Automaton, Builder};
+use crate::constraint::Constraint;
+use crate::limits::{Limits, Stopped};
+use crate::symbol::Name;
+
+/// What a comparison found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// They do the same.
+    Same {
+        /// Blocks of states that do the same, over both.
+        blocks: usize,
+    },
+    /// They do not.
+    Different(Difference),
+}
+
+/// A play that tells two automata apart: after the steps of `trace`, which both can take, one side
+/// can take a step that the other, the way it has gone, cannot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// Names that fire in each step, and under which constraint.
+    pub trace: Vec<(Vec<Name>, Constraint)>,
+    /// Whether it is the left side that can take the last step of `trace`; the other cannot.
+    pub left_only: bool,
+}
+
+/// Compares two automata over one table of words, from their initial states.
+///
+/// Names that only one of them has count as never firing in the other.
+///
+/// # Errors
+/// When the work was stopped or needs too much memory.
+pub fn compare(
+    left: &Automaton,
+    right: &Automaton,
+    kind: Kind,
+    limits: &Limits<'_>,
+) -> Result<Verdict, Stopped> {
+    let both = beside(left, right);
+    let found = partition(&both, kind, true, limits)?;
+    let shift = left.states() as u32;
+    let of_left = left.initial();
+    let of_right: Vec<u32> = right.initial().iter().map(|s| s + shift).collect();
+    let block = |s: &u32| found.block[*s as usize];
+    let lacks = |s: &u32, others: &[u32]| !others.iter().any(|o| block(o) == block(s));
+    let missing = of_left.iter().find(|s| lacks(s, &of_right)).map(|s| (*s, &of_right[..], true));
+    let missing = missing
+        .or_else(|| of_right.iter().find(|s| lacks(s, of_left)).map(|s| (*s, of_left, false)));
+    Ok(match missing {
+        None => Verdict::Same { blocks: found.blocks },
+        Some((state, others, left)) => {
+            let play = Play { automaton: &both, actions: Actions::new(&both), kind, found: &found };
+            Verdict::Different(match others.first() {
+                Some(other) => play.difference(state, *other, left),
+                None => Difference { trace: Vec::new(), left_only: left },
+            })
+        }
+    })
+}
+
+/// Both automata in one, the right one's states behind the left one's.
+fn beside(left: &Automaton, right: &Automaton) -> Automaton {
+    let names = left.alphabet().iter().chain(right.alphabet()).copied();
+    let shift = left.states() as u32;
+    let initial = left.initial().iter().copied();
+    let initial = initial.chain(right.initial().iter().map(|s| s + shift)).collect();
+    let mut builder = Builder::over(names, left.states() + right.states(), initial);
+    for (automaton, shift) in [(left, 0), (right, shift)] {
+        for step in automaton.all_steps() {
+            let fire: Vec<Name> = automaton.fires(&step).collect();
+            let constraint = automaton.constraint(&step).clone();
+            builder.step(step.from + shift, &fire, constraint, step.to + shift);
+        }
+    }
+    builder.done()
+}
+
+struct Play<'a> {
+    automaton: &'a Automaton,
+    actions: Actions,
+    kind: Kind,
+    found: &'a Partition,
+}
+
+impl Play<'_> {
+    /// Plays from two states that are not bisimilar; `left` tells whose the first is.
+    fn difference(&self, mut one: u32, mut other: u32, mut left: bool) -> Difference {
+        let mut trace = Vec::new();
+        loop {
+            let Some((action, to, answers)) = self
+                .attack(one, other)
+                .or_else(|| {
+                    (one, other, left) = (other, one, !left);
+                    self.attack(one, other)
+                })
+            else {
+                // Unreachable for states that differ: some round has split them.
+                return Difference { trace, left_only: left };
+            };
+            if action != SILENT {
+                trace.push(self.said(action));
+            }
+            match answers.first() {
+                Some(answer) => (one, other) = (to, *answer),
+                None => return Difference { trace, left_only: left },
+            }
+        }
+    }
+
+    /// A move of `one` that `other` cannot match in the round before the one that splits them, and
+    /// the moves with the same action that `other` has.
+    fn attack(&self, one: u32, other: u32) -> Option<(u32, u32, Vec<u32>)> {
+        let rounds = self.found.rounds.iter().chain([&self.found.block]);
+        let split = rounds.into_iter().position(|r| r[one as usize] != r[other as usize])?;
+        let before = self.found.rounds.get(split.checked_sub(1)?)?;
+        let answers = self.moves(other);
+        for (action, to) in self.moves(one) {
+            let same = |(a, _): &&(u32, u32)| *a == action;
+            let matched =
+                answers.iter().filter(same).any(|(_, t)| before[*t as usize] == before[to as usize]);
+            if !matched {
+                let answers = answers.iter().filter(same).map(|(_, t)| *t).collect();
+                return Some((action, to, answers));
+            }
+        }
+        None
+    }
+
+    /// What a state can do: steps, for weak bisimulation with silent ones before and after.
+    fn moves(&self, state: u32) -> Vec<(u32, u32)> {
+        if self.kind == Kind::Strong {
+            return self.actions.of(self.automaton, state).collect();
+        }
+        let mut moves: Vec<(u32, u32)> = Vec::new();
+        for via in self.silently(state) {
+            moves.push((SILENT, via));
+            for (action, to) in self.actions.of(self.automaton, via).filter(|(a, _)| *a != SILENT) {
+                moves.extend(self.silently(to).into_iter().map(|end| (action, end)));
+            }
+        }
+        moves.sort_unstable();
+        moves.dedup();
+        moves
+    }
+
+    fn silently(&self, state: u32) -> Vec<u32> {
+        let mut all = vec![state];
+        let mut next = 0;
+        while let Some(at) = all.get(next).copied() {
+            for (action, to) in self.actions.of(self.automaton, at) {
+                if action == SILENT && !all.contains(&to) {
+                    all.push(to);
+                }
+            }
+            next += 1;
+        }
+        all
+    }
+
+    fn said(&self, action: u32) -> (Vec<Name>, Constraint) {
+        let mut steps = self.automaton.all_steps().zip(&self.actions.of_step);
+        let sample = steps.find(|(_, a)| **a == action).map(|(step, _)| step);
+        sample.map_or_else(<_>::default, |step| {
+            let fire = self.automaton.fires(&step).collect();
+            (fire, self.automaton.constraint(&step).clone())
+        })
+    }
+}

@@ -1,0 +1,210 @@
+//! Signatures of states, and one round of refinement.
+
+use std::collections::HashMap;
+
+use super::{Actions, Kind, SILENT};
+use crate::automaton::Automaton;
+use crate::limits::{Limits, Stopped};
+
+/// Makes signatures of one automaton's states.
+pub(super) struct Signer<'a> {
+    automaton: &'a Automaton,
+    actions: &'a Actions,
+    /// For weak bisimulation: silent circles, and an order in which silent steps lead backwards.
+    weak: Option<Silent>,
+}
+
+impl<'a> Signer<'a> {
+    pub(super) fn new(automaton: &'a Automaton, actions: &'a Actions, kind: Kind) -> Self {
+        let weak = (kind == Kind::Weak).then(|| Silent::new(automaton, actions));
+        Signer { automaton, actions, weak }
+    }
+
+    /// The partition in which states are together that were together and have equal signatures,
+    /// and its number of blocks.
+    pub(super) fn refine(
+        &mut self,
+        block: &[u32],
+        limits: &Limits<'_>,
+    ) -> Result<(Vec<u32>, usize), Stopped> {
+        let weak = match &self.weak {
+            Some(silent) => Some(Saturated::new(self.automaton, self.actions, silent, block, limits)?),
+            None => None,
+        };
+        let mut numbers: HashMap<Vec<u64>, u32> = HashMap::new();
+        let mut next = Vec::with_capacity(block.len());
+        let (mut signature, mut stored) = (Vec::new(), 0u128);
+        for state in 0..self.automaton.states() as u32 {
+            signature.clear();
+            match (&weak, &self.weak) {
+                (Some(saturated), Some(silent)) => {
+                    saturated.signature(silent.circle[state as usize], &mut signature);
+                }
+                _ => {
+                    let steps = self.actions.of(self.automaton, state);
+                    signature.extend(steps.map(|(a, to)| pair(a, block[to as usize])));
+                    signature.sort_unstable();
+                    signature.dedup();
+                }
+            }
+            signature.push(u64::from(block[state as usize]));
+            let number = match numbers.get(&signature) {
+                Some(number) => *number,
+                None => {
+                    stored += signature.len() as u128 * 8 + 48;
+                    limits.fits("signatures of bisimulation", stored)?;
+                    let number = numbers.len() as u32;
+                    numbers.insert(signature.clone(), number);
+                    number
+                }
+            };
+            next.push(number);
+        }
+        Ok((next, numbers.len()))
+    }
+}
+
+/// An action and a block as one number, ordered by the action.
+pub(super) fn pair(action: u32, block: u32) -> u64 {
+    u64::from(action) << 32 | u64::from(block)
+}
+
+/// The circles of unconditional silent steps.
+pub(super) struct Silent {
+    /// The circle of each state. Silent steps lead from a circle to itself or to one with a smaller
+    /// number.
+    pub(super) circle: Vec<u32>,
+    /// The states of each circle.
+    pub(super) members: Vec<Vec<u32>>,
+}
+
+impl Silent {
+    /// Tarjan's algorithm (1972) without recursion; circles come out with their successors first.
+    pub(super) fn new(automaton: &Automaton, actions: &Actions) -> Silent {
+        let n = automaton.states();
+        let silent = |s: u32| {
+            let steps = actions.of(automaton, s).filter(|(a, _)| *a == SILENT);
+            steps.map(|(_, to)| to).collect::<Vec<u32>>()
+        };
+        let (mut index, mut low) = (vec![u32::MAX; n], vec![0u32; n]);
+        let (mut on_stack, mut stack) = (vec![false; n], Vec::new());
+        let (mut circle, mut members) = (vec![u32::MAX; n], Vec::new());
+        let mut counter = 0;
+        for root in 0..n as u32 {
+            if index[root as usize] != u32::MAX {
+                continue;
+            }
+            let mut work: Vec<(u32, Vec<u32>)> = vec![(root, silent(root))];
+            index[root as usize] = counter;
+            low[root as usize] = counter;
+            counter += 1;
+            stack.push(root);
+            on_stack[root as usize] = true;
+            while let Some((state, onward)) = work.last_mut() {
+                let s = *state as usize;
+                if let Some(to) = onward.pop() {
+                    let t = to as usize;
+                    if index[t] == u32::MAX {
+                        index[t] = counter;
+                        low[t] = counter;
+                        counter += 1;
+                        stack.push(to);
+                        on_stack[t] = true;
+                        work.push((to, silent(to)));
+                    } else if on_stack[t] {
+                        low[s] = low[s].min(index[t]);
+                    }
+                    continue;
+                }
+                work.pop();
+                if let Some((parent, _)) = work.last() {
+                    let p = *parent as usize;
+                    low[p] = low[p].min(low[s]);
+                }
+                if low[s] == index[s] {
+                    let mut all = Vec::new();
+                    while let Some(member) = stack.pop() {
+                        on_stack[member as usize] = false;
+                        circle[member as usize] = members.len() as u32;
+                        all.push(member);
+                        if member as usize == s {
+                            break;
+                        }
+                    }
+                    members.push(all);
+                }
+            }
+        }
+        Silent { circle, members }
+    }
+}
+
+/// What each circle can do when silent steps do not count.
+pub(super) struct Saturated {
+    /// Blocks that silent steps lead to, the own one among them; sorted.
+    pub(super) silent: Vec<Vec<u32>>,
+    /// Pairs of action and block, silent steps before and after the action allowed; sorted.
+    pub(super) steps: Vec<Vec<u64>>,
+    own: Vec<u32>,
+}
+
+impl Saturated {
+    pub(super) fn new(
+        automaton: &Automaton,
+        actions: &Actions,
+        circles: &Silent,
+        block: &[u32],
+        limits: &Limits<'_>,
+    ) -> Result<Saturated, Stopped> {
+        let count = circles.members.len();
+        let mut all = Saturated {
+            silent: Vec::with_capacity(count),
+            steps: Vec::with_capacity(count),
+            own: circles.members.iter().map(|m| block[m[0] as usize]).collect(),
+        };
+        let mut stored = 0u128;
+        // Successors come first, so that what they reach silently is known.
+        for (circle, members) in circles.members.iter().enumerate() {
+            let mut silent: Vec<u32> = members.iter().map(|s| block[*s as usize]).collect();
+            for (action, to) in members.iter().flat_map(|s| actions.of(automaton, *s)) {
+                let after = circles.circle[to as usize] as usize;
+                if action == SILENT && after != circle {
+                    silent.extend(&all.silent[after]);
+                }
+            }
+            silent.sort_unstable();
+            silent.dedup();
+            stored += silent.len() as u128 * 4 + 24;
+            limits.fits("weak bisimulation", stored)?;
+            all.silent.push(silent);
+        }
+        for (circle, members) in circles.members.iter().enumerate() {
+            let mut steps: Vec<u64> = Vec::new();
+            for (action, to) in members.iter().flat_map(|s| actions.of(automaton, *s)) {
+                let after = circles.circle[to as usize] as usize;
+                if action == SILENT {
+                    if after != circle {
+                        steps.extend(&all.steps[after]);
+                    }
+                } else {
+                    steps.extend(all.silent[after].iter().map(|b| pair(action, *b)));
+                }
+            }
+            steps.sort_unstable();
+            steps.dedup();
+            stored += steps.len() as u128 * 8 + 24;
+            limits.fits("weak bisimulation", stored)?;
+            limits.go_on()?;
+            all.steps.push(steps);
+        }
+        Ok(all)
+    }
+
+    /// The weak signature of the states of a circle: what it can do, and where it can go silently.
+    fn signature(&self, circle: u32, into: &mut Vec<u64>) {
+        let c = circle as usize;
+        let elsewhere = self.silent[c].iter().filter(|b| **b != self.own[c]);
+        into.extend(elsewhere.map(|b| pair(SILENT, *b)));
+        into.extend(&self.steps[c]);
+    }
+}

@@ -1,0 +1,321 @@
+//! Equivalent constraints made equal, and data that nobody sees any more taken out.
+//!
+//! All terms of a constraint go into an e-graph of [`egg`]; equations are unions, and a predicate is
+//! a term that equals *holds* or *fails*. Congruence does the rest: two names that equal a third
+//! equal each other, and so do functions of them. What is to be taken out - the datum of a hidden
+//! name, the value between two steps, a cell that nothing reads again - is a term that no
+//! representative may contain; if its class has another term, that one stands for it.
+//!
+//! **Promise.** The result holds for exactly the data and memory for which some values of what was
+//! taken out make the input hold, functions and predicates being whatever they are. The input is
+//! found unsatisfiable if congruence alone shows it: two constants are equal, both sides of `!=` are,
+//! or a predicate both holds and fails. The argument is in `docs/reo.md`.
+//!
+//! ```
+//! use tickbound_reo::constraint::simplify::{Gone, simplify};
+//! use tickbound_reo::constraint::{Constraint, Literal, Term};
+//! use tickbound_reo::symbol::Symbols;
+//!
+//! let mut words = Symbols::new();
+//! let (a, x, b) = (words.name("a"), words.name("x"), words.name("b"));
+//! let equal = |p, q| Literal::Equal(Term::Datum(p), Term::Datum(q));
+//! let both = Constraint::new([equal(a, x), equal(x, b)]);
+//! let hidden = simplify(&both, &Gone { names: &[x], cells: &[] }).unwrap();
+//! assert_eq!(hidden, Constraint::new([equal(a, b)]));
+//! ```
+
+use std::collections::BTreeMap;
+
+use egg::{EGraph, Id, Language};
+
+use super::{Constraint, Literal, Term};
+use crate::symbol::{Cell, Name, Symbol};
+
+/// What nobody sees any more. Both lists are sorted.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Gone<'a> {
+    /// Names whose datum is taken out.
+    pub names: &'a [Name],
+    /// Cells whose value after the step is taken out: nothing reads it.
+    pub cells: &'a [Cell],
+}
+
+impl Gone<'_> {
+    fn takes(&self, leaf: &Term) -> bool {
+        match leaf {
+            Term::Datum(name) => self.names.binary_search(name).is_ok(),
+            Term::After(cell) => self.cells.binary_search(cell).is_ok(),
+            Term::Some(_) => true,
+            Term::Constant(_) | Term::Before(_) | Term::Call(..) => false,
+        }
+    }
+}
+
+/// A term whose arguments are classes.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Node {
+    Holds,
+    Fails,
+    Leaf(Term),
+    Call(Symbol, Vec<Id>),
+    Predicate(Symbol, Vec<Id>),
+}
+
+impl Language for Node {
+    type Discriminant = std::mem::Discriminant<Node>;
+
+    fn discriminant(&self) -> Self::Discriminant {
+        std::mem::discriminant(self)
+    }
+
+    fn matches(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Node::Call(f, a), Node::Call(g, b)) | (Node::Predicate(f, a), Node::Predicate(g, b)) => {
+                f == g && a.len() == b.len()
+            }
+            _ => self == other,
+        }
+    }
+
+    fn children(&self) -> &[Id] {
+        match self {
+            Node::Call(_, arguments) | Node::Predicate(_, arguments) => arguments,
+            Node::Holds | Node::Fails | Node::Leaf(_) => &[],
+        }
+    }
+
+    fn children_mut(&mut self) -> &mut [Id] {
+        match self {
+            Node::Call(_, arguments) | Node::Predicate(_, arguments) => arguments,
+            Node::Holds | Node::Fails | Node::Leaf(_) => &mut [],
+        }
+    }
+}
+
+type Graph = EGraph<Node, ()>;
+
+/// The constraint in its simplest form without what is `gone`, or `None` if nothing fulfils it.
+///
+/// Values of the input that have no name ([`Term::Some`]) are taken out as well; the result has
+/// some of its own where a condition on them is left.
+#[must_use]
+pub fn simplify(constraint: &Constraint, gone: &Gone<'_>) -> Option<Constraint> {
+    if constraint.is_true() {
+        return Some(constraint.clone());
+    }
+    let mut graph = Graph::default();
+    let truth = [graph.add(Node::Fails), graph.add(Node::Holds)];
+    let mut apart = Vec::new();
+    for literal in constraint.literals() {
+        match literal {
+            Literal::Equal(a, b) => {
+                let (a, b) = (add(&mut graph, a), add(&mut graph, b));
+                graph.union(a, b);
+            }
+            Literal::Different(a, b) => apart.push((add(&mut graph, a), add(&mut graph, b))),
+            Literal::Predicate(holds, p, terms) => {
+                let arguments = terms.iter().map(|t| add(&mut graph, t)).collect();
+                let node = graph.add(Node::Predicate(*p, arguments));
+                graph.union(node, truth[usize::from(*holds)]);
+            }
+        }
+    }
+    graph.rebuild();
+    consistent(&graph, &apart).then(|| Reading::new(&graph, gone).constraint(constraint, &apart))
+}
+
+fn add(graph: &mut Graph, term: &Term) -> Id {
+    match term {
+        Term::Call(f, terms) => {
+            let arguments = terms.iter().map(|t| add(graph, t)).collect();
+            graph.add(Node::Call(*f, arguments))
+        }
+        leaf => graph.add(Node::Leaf(leaf.clone())),
+    }
+}
+
+/// Whether no class has two different values and nothing that differs has become equal.
+fn consistent(graph: &Graph, apart: &[(Id, Id)]) -> bool {
+    let is_value = |n: &&Node| {
+        matches!(n, Node::Holds | Node::Fails | Node::Leaf(Term::Constant(_)))
+    };
+    graph.classes().all(|class| class.nodes.iter().filter(is_value).count() <= 1)
+        && apart.iter().all(|(a, b)| graph.find(*a) != graph.find(*b))
+}
+
+/// A term with its size; the least one of a class represents it.
+type Best = (usize, Term);
+
+/// Size of a value without a name: more than any term of names and cells.
+const NAMELESS: usize = 1 << 20;
+
+/// Classes read back as terms.
+struct Reading<'a> {
+    graph: &'a Graph,
+    gone: &'a Gone<'a>,
+    best: BTreeMap<Id, Best>,
+}
+
+impl<'a> Reading<'a> {
+    fn new(graph: &'a Graph, gone: &'a Gone<'a>) -> Self {
+        let mut reading = Reading { graph, gone, best: BTreeMap::new() };
+        reading.settle();
+        // What is left has only terms that are gone: it gets values without names.
+        let mut left: Vec<(Vec<Node>, Id)> = graph
+            .classes()
+            .filter(|c| !reading.best.contains_key(&c.id))
+            .filter(|c| c.nodes.iter().any(|n| matches!(n, Node::Leaf(_))))
+            .map(|c| (leaves(&c.nodes), c.id))
+            .collect();
+        left.sort();
+        for (k, (_, class)) in left.into_iter().enumerate() {
+            reading.best.insert(class, (NAMELESS, Term::Some(k as u32)));
+        }
+        reading.settle();
+        reading
+    }
+
+    /// Finds the least term of each class until none gets smaller.
+    fn settle(&mut self) {
+        loop {
+            let mut changed = false;
+            for class in self.graph.classes() {
+                let Some(least) = class.nodes.iter().filter_map(|n| self.term(n)).min() else {
+                    continue;
+                };
+                if self.best.get(&class.id).is_none_or(|known| least < *known) {
+                    self.best.insert(class.id, least);
+                    changed = true;
+                }
+            }
+            if !changed {
+                return;
+            }
+        }
+    }
+
+    /// The term of a node, if it can be said with what is not gone.
+    fn term(&self, node: &Node) -> Option<Best> {
+        match node {
+            Node::Leaf(leaf) => (!self.gone.takes(leaf)).then(|| (1, leaf.clone())),
+            Node::Call(f, arguments) => {
+                let (size, terms) = self.terms(arguments)?;
+                Some((size + 1, Term::Call(*f, terms.into())))
+            }
+            Node::Holds | Node::Fails | Node::Predicate(..) => None,
+        }
+    }
+
+    fn terms(&self, classes: &[Id]) -> Option<(usize, Vec<Term>)> {
+        let mut size = 0;
+        let mut terms = Vec::with_capacity(classes.len());
+        for class in classes {
+            let (s, term) = self.best.get(&self.graph.find(*class))?;
+            size += s;
+            terms.push(term.clone());
+        }
+        Some((size, terms))
+    }
+
+    fn constraint(&self, input: &Constraint, apart: &[(Id, Id)]) -> Constraint {
+        let mut literals = Vec::new();
+        for class in self.graph.classes() {
+            self.equations(&class.nodes, class.id, &mut literals);
+            self.predicates(&class.nodes, &mut literals);
+        }
+        for (a, b) in apart {
+            if let Some((_, terms)) = self.terms(&[*a, *b])
+                && !matches!(&terms[..], [Term::Constant(_), Term::Constant(_)])
+            {
+                literals.push(Literal::Different(terms[0].clone(), terms[1].clone()));
+            }
+        }
+        self.keep_written(input, &mut literals);
+        numbered(literals)
+    }
+
+    fn equations(&self, nodes: &[Node], class: Id, literals: &mut Vec<Literal>) {
+        let Some((_, best)) = self.best.get(&class) else { return };
+        let terms: Vec<Term> = nodes.iter().filter_map(|n| Some(self.term(n)?.1)).collect();
+        for term in terms.iter().filter(|t| *t != best) {
+            // That a cell keeps its value is what holds without a word.
+            let kept = matches!(term, Term::After(c) if terms.contains(&Term::Before(*c)));
+            if !kept {
+                literals.push(Literal::Equal(best.clone(), term.clone()));
+            }
+        }
+    }
+
+    fn predicates(&self, nodes: &[Node], literals: &mut Vec<Literal>) {
+        let holds = nodes.contains(&Node::Holds);
+        for node in nodes {
+            if let Node::Predicate(p, arguments) = node
+                && let Some((_, terms)) = self.terms(arguments)
+            {
+                literals.push(Literal::Predicate(holds, *p, terms.into()));
+            }
+        }
+    }
+
+    /// A cell that the input gives a value must not seem to keep its old one.
+    fn keep_written(&self, input: &Constraint, literals: &mut Vec<Literal>) {
+        for cell in written(input) {
+            let after = Term::After(cell);
+            let lookup = self.graph.lookup(Node::Leaf(after.clone()));
+            let Some(class) = lookup.map(|id| self.graph.find(id)) else { continue };
+            let before = self.graph.lookup(Node::Leaf(Term::Before(cell)));
+            let kept = before.is_some_and(|id| self.graph.find(id) == class);
+            if kept || self.gone.takes(&after) || literals.iter().any(|l| mentions(l, &after)) {
+                continue;
+            }
+            literals.push(Literal::Equal(after, Term::Some(u32::MAX - cell.0.0)));
+        }
+    }
+}
+
+/// The leaves among some nodes, in order: what tells classes apart that have no other name.
+fn leaves(nodes: &[Node]) -> Vec<Node> {
+    let mut leaves: Vec<Node> =
+        nodes.iter().filter(|n| matches!(n, Node::Leaf(_))).cloned().collect();
+    leaves.sort();
+    leaves
+}
+
+/// Cells that a constraint mentions as they are after the step.
+#[must_use]
+pub fn written(constraint: &Constraint) -> Vec<Cell> {
+    let mut cells = Vec::new();
+    let mut note = |term: &Term| {
+        if let Term::After(cell) = term {
+            cells.push(*cell);
+        }
+    };
+    constraint.literals().iter().for_each(|l| l.visit(&mut note));
+    cells.sort_unstable();
+    cells.dedup();
+    cells
+}
+
+fn mentions(literal: &Literal, wanted: &Term) -> bool {
+    let mut found = false;
+    literal.visit(&mut |term| found |= term == wanted);
+    found
+}
+
+/// The literals with values without a name numbered in the order in which they occur.
+fn numbered(mut literals: Vec<Literal>) -> Constraint {
+    let mut numbers: BTreeMap<u32, u32> = BTreeMap::new();
+    let blind = |l: &Literal| l.map(&mut |t| match t {
+        Term::Some(_) => Term::Some(0),
+        other => other.clone(),
+    });
+    literals.sort_by_cached_key(|l| (blind(l), l.clone()));
+    let mut number = |term: &Term| match term {
+        Term::Some(k) => {
+            let next = numbers.len() as u32;
+            Term::Some(*numbers.entry(*k).or_insert(next))
+        }
+        other => other.clone(),
+    };
+    Constraint::new(literals.iter().map(|l| l.map(&mut number)).collect::<Vec<_>>())
+}

@@ -1,0 +1,256 @@
+//! Silent steps that decide nothing, taken at once.
+//!
+//! A silent step `q -> r` with the effect `u` on memory, which no condition guards, is *confluent* if
+//! whatever else `q` can do, `r` can do as well, with the same outcome up to another confluent step:
+//! for each other step `q -N,g-> p` there is a step `r -N,g'-> p'` such that `u` then `g'` is the same
+//! as `g` (and `p' = p`), or as `g` then the effect of a confluent step `p -> p'`. Being there or
+//! having taken the step is then branching bisimilar, so that `q` can be left out (Groote and van de
+//! Pol, State space reduction using partial tau-confluence, 2000; here with effects on memory, see
+//! `docs/reo.md`). Circles of confluent steps are cut at their least state.
+//!
+//! This is what keeps chains of buffers linear when they are composed piece by piece, data and all.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{live, sequence};
+use crate::automaton::{Automaton, Builder, Step};
+use crate::constraint::{Constraint, Constraints, Literal, Term};
+use crate::label;
+use crate::symbol::{Cell, Symbol};
+
+/// A step by its state and its place in the row.
+type At = (u32, usize);
+
+/// The automaton with confluent silent steps taken; only states that can be reached.
+///
+/// Its constraints must be in simplest form, as [`super::hide`] leaves them.
+#[must_use]
+pub fn reduce(automaton: &Automaton) -> Automaton {
+    let mut candidates: HashSet<At> = candidates(automaton);
+    if candidates.is_empty() {
+        return automaton.clone();
+    }
+    let mut check = Check::new(automaton);
+    loop {
+        let mut failed: Vec<At> = candidates.iter().copied().collect();
+        failed.retain(|at| !check.confluent(*at, &candidates));
+        if failed.is_empty() {
+            break;
+        }
+        failed.iter().for_each(|at| _ = candidates.remove(at));
+    }
+    let reduced = Taken::new(automaton, &candidates, &mut check).automaton(&mut check);
+    super::simplified(&reduced.reachable().0)
+}
+
+/// Silent steps that nothing guards, to another state.
+fn candidates(automaton: &Automaton) -> HashSet<At> {
+    let mut found = HashSet::new();
+    for state in 0..automaton.states() as u32 {
+        for (k, step) in automaton.steps(state).enumerate() {
+            let silent = label::is_silent(step.label) && step.to != state;
+            if silent && is_update(automaton.constraint(&step)) {
+                found.insert((state, k));
+            }
+        }
+    }
+    found
+}
+
+/// Whether a constraint only gives each of some cells a value from memory before the step.
+fn is_update(constraint: &Constraint) -> bool {
+    let mut written = HashSet::new();
+    constraint.literals().iter().all(|literal| {
+        let Literal::Equal(a, b) = literal else { return false };
+        let (cell, value) = match (a, b) {
+            (value, Term::After(cell)) | (Term::After(cell), value) => (cell, value),
+            _ => return false,
+        };
+        let mut known = true;
+        value.visit(&mut |t| known &= matches!(t, Term::Before(_) | Term::Constant(_)));
+        known && written.insert(*cell)
+    })
+}
+
+/// Compares ways through pairs of steps.
+struct Check<'a> {
+    automaton: &'a Automaton,
+    live: live::Live,
+    /// The automaton's constraints, with its numbers, and those of sequences.
+    constraints: Constraints,
+    sequences: HashMap<(u32, u32, u32), Option<u32>>,
+}
+
+impl<'a> Check<'a> {
+    fn new(automaton: &'a Automaton) -> Self {
+        Check {
+            automaton,
+            live: live::cells(automaton),
+            constraints: automaton.constraints().clone(),
+            sequences: HashMap::new(),
+        }
+    }
+
+    /// The number of `first` then `second`, which ends in state `to`.
+    fn sequence(&mut self, first: u32, second: u32, to: u32) -> Option<u32> {
+        let key = (first, second, self.live.class(to));
+        if let Some(known) = self.sequences.get(&key) {
+            return *known;
+        }
+        let (a, b) = (self.constraints.get(first).clone(), self.constraints.get(second).clone());
+        let mut dead = self.live.dead(&a, to);
+        dead.extend(self.live.dead(&b, to));
+        dead.sort_unstable();
+        let made = sequence(&a, &b, &dead).map(|c| self.constraints.intern(c));
+        self.sequences.insert(key, made);
+        made
+    }
+
+    fn confluent(&mut self, at: At, candidates: &HashSet<At>) -> bool {
+        let automaton = self.automaton;
+        let Some(taken) = automaton.steps(at.0).nth(at.1) else { return false };
+        automaton
+            .steps(at.0)
+            .enumerate()
+            .all(|(k, other)| k == at.1 || self.meets(&taken, &other, candidates))
+    }
+
+    /// Whether `other`, possible beside the silent step `taken`, is as well done after it.
+    fn meets(&mut self, taken: &Step<'_>, other: &Step<'_>, candidates: &HashSet<At>) -> bool {
+        let automaton = self.automaton;
+        let onward: Vec<Step<'_>> = automaton
+            .steps(other.to)
+            .enumerate()
+            .filter(|(k, _)| candidates.contains(&(other.to, *k)))
+            .map(|(_, step)| step)
+            .collect();
+        // A silent step on a longer way to the same place.
+        let back = label::is_silent(other.label)
+            && onward.iter().any(|o| {
+                o.to == taken.to
+                    && self.sequence(other.condition, o.condition, o.to) == Some(taken.condition)
+            });
+        back || automaton.steps(taken.to).filter(|s| s.label == other.label).any(|after| {
+            let late = self.sequence(taken.condition, after.condition, after.to);
+            late.is_some()
+                && (after.to == other.to && late == Some(other.condition)
+                    || onward.iter().any(|o| {
+                        o.to == after.to
+                            && self.sequence(other.condition, o.condition, o.to) == late
+                    }))
+        })
+    }
+}
+
+/// For each state the state that stands for it, and what happens to memory on the way there.
+struct Taken<'a> {
+    automaton: &'a Automaton,
+    end: Vec<u32>,
+    change: Vec<u32>,
+    contents: Vec<(Cell, Symbol)>,
+}
+
+impl<'a> Taken<'a> {
+    fn new(automaton: &'a Automaton, candidates: &HashSet<At>, check: &mut Check<'_>) -> Self {
+        let mut next: Vec<Option<(u32, u32)>> = vec![None; automaton.states()];
+        for state in 0..automaton.states() as u32 {
+            let mut row = automaton.steps(state).enumerate();
+            let first = row.find(|(k, _)| candidates.contains(&(state, *k)));
+            next[state as usize] = first.map(|(_, step)| (step.to, step.condition));
+        }
+        cut_circles(&mut next);
+        let mut taken = Taken::along(automaton, &next, check);
+        let moved = automaton.initial().iter().any(|s| taken.end[*s as usize] != *s);
+        if moved && !taken.move_contents(check) {
+            automaton.initial().iter().for_each(|s| next[*s as usize] = None);
+            taken = Taken::along(automaton, &next, check);
+        }
+        taken
+    }
+
+    fn along(automaton: &'a Automaton, next: &[Option<(u32, u32)>], check: &mut Check<'_>) -> Self {
+        let mut end: Vec<u32> = (0..automaton.states() as u32).collect();
+        let mut change = vec![0; automaton.states()];
+        let mut done: Vec<bool> = next.iter().map(Option::is_none).collect();
+        for start in 0..automaton.states() {
+            let mut way = Vec::new();
+            let mut at = start;
+            while !done[at] {
+                way.push(at);
+                at = next[at].map_or(at, |(to, _)| to as usize);
+            }
+            for state in way.into_iter().rev() {
+                let Some((to, condition)) = next[state] else { continue };
+                let to = to as usize;
+                // An update can always be followed by another, so the sequence exists.
+                let both = check.sequence(condition, change[to], end[to]);
+                (end[state], change[state]) = (end[to], both.unwrap_or(condition));
+                done[state] = true;
+            }
+        }
+        Taken { automaton, end, change, contents: automaton.contents().to_vec() }
+    }
+
+    /// Does to the contents what happens before the first step; `false` if that cannot be said.
+    fn move_contents(&mut self, check: &Check<'_>) -> bool {
+        let [initial] = self.automaton.initial() else { return false };
+        let before: HashMap<Cell, Symbol> = self.contents.iter().copied().collect();
+        let mut after = before.clone();
+        for literal in check.constraints.get(self.change[*initial as usize]).literals() {
+            let (cell, value) = match literal {
+                Literal::Equal(Term::Before(from), Term::After(to)) => (to, before.get(from)),
+                Literal::Equal(Term::Constant(c), Term::After(to)) => (to, Some(c)),
+                _ => return false,
+            };
+            match value {
+                Some(value) => after.insert(*cell, *value),
+                None => after.remove(cell),
+            };
+        }
+        self.contents = after.into_iter().collect();
+        self.contents.sort_unstable();
+        true
+    }
+
+    fn automaton(&self, check: &mut Check<'_>) -> Automaton {
+        let automaton = self.automaton;
+        let initial = automaton.initial().iter().map(|s| self.end[*s as usize]).collect();
+        let names = automaton.alphabet().iter().copied();
+        let mut builder = Builder::over(names, automaton.states(), initial);
+        builder.contents(self.contents.iter().copied());
+        for state in (0..automaton.states() as u32).filter(|s| self.end[*s as usize] == *s) {
+            for step in automaton.steps(state) {
+                let (to, change) = (self.end[step.to as usize], self.change[step.to as usize]);
+                if let Some(both) = check.sequence(step.condition, change, to) {
+                    let constraint = check.constraints.get(both).clone();
+                    builder.push(state, step.label, constraint, to);
+                }
+            }
+        }
+        builder.done().without_idle()
+    }
+}
+
+/// Takes from each circle of `next` the step of its least state.
+fn cut_circles(next: &mut [Option<(u32, u32)>]) {
+    let mut seen = vec![usize::MAX; next.len()];
+    for start in 0..next.len() {
+        let mut at = start;
+        while seen[at] == usize::MAX {
+            seen[at] = start;
+            match next[at] {
+                Some((to, _)) => at = to as usize,
+                None => break,
+            }
+        }
+        if seen[at] == start && next[at].is_some() {
+            let mut least = at;
+            let mut around = next[at].map_or(at, |(to, _)| to as usize);
+            while around != at {
+                least = least.min(around);
+                around = next[around].map_or(at, |(to, _)| to as usize);
+            }
+            next[least] = None;
+        }
+    }
+}

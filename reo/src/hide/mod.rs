@@ -1,0 +1,142 @@
+//! Hiding names: what the environment does not see becomes silent, and data nobody reads goes.
+//!
+//! [`hide`] takes names out of the labels; steps in which nothing else fires become silent. What is
+//! then done about silent steps is one of
+//!
+//! * [`close`]: the definition of Baier, Sirjani, Arbab and Rutten 2006 (section 4.2): a step may be
+//!   preceded by silent ones, which then vanish. It keeps what can be seen step by step, not which
+//!   choices are made silently;
+//! * [`confluence::reduce`]: silent steps that decide nothing are taken at once. It keeps branching
+//!   bisimilarity and works with data: along a chain of buffers each datum moves as far as it can;
+//! * [`crate::bisimulation`]: the weak quotient.
+
+pub mod confluence;
+mod live;
+
+use std::collections::HashMap;
+
+use crate::automaton::{Automaton, Builder, Step};
+use crate::constraint::simplify::{Gone, simplify, written};
+use crate::constraint::{Constraint, Term};
+use crate::label::{self, Map};
+use crate::limits::{Limits, Stopped};
+use crate::symbol::{Cell, Name};
+
+/// Without `names` in labels and constraints, and without steps that do nothing or whose constraint
+/// nothing fulfils.
+#[must_use]
+pub fn hide(automaton: &Automaton, names: &[Name]) -> Automaton {
+    let mut gone = names.to_vec();
+    gone.sort_unstable();
+    let kept: Vec<Name> =
+        automaton.alphabet().iter().filter(|n| gone.binary_search(n).is_err()).copied().collect();
+    let map = Map::new(automaton.alphabet(), &kept);
+    let live = live::cells(automaton);
+    let mut seen: HashMap<(u32, u32), Option<Constraint>> = HashMap::new();
+    let mut builder = Builder::over(kept, automaton.states(), automaton.initial().to_vec());
+    builder.contents(automaton.contents().iter().copied());
+    for step in automaton.all_steps() {
+        // Which cells nothing reads depends on the target, through its class alone.
+        let key = (step.condition, live.class(step.to));
+        let constraint = seen.entry(key).or_insert_with(|| {
+            let given = automaton.constraints().get(step.condition);
+            let dead = live.dead(given, step.to);
+            simplify(given, &Gone { names: &gone, cells: &dead })
+        });
+        if let Some(constraint) = constraint {
+            builder.push(step.from, &map.apply(step.label), constraint.clone(), step.to);
+        }
+    }
+    builder.done().without_idle()
+}
+
+/// Every constraint in its simplest form; steps that nothing fulfils are gone.
+#[must_use]
+pub fn simplified(automaton: &Automaton) -> Automaton {
+    hide(automaton, &[])
+}
+
+/// One step after another, as one: what the second reads of memory is what the first has left.
+/// At most one of the two may speak of data at names. `None` if they cannot follow each other.
+/// Cells in `dead`, sorted, are not read after the second.
+#[must_use]
+pub fn sequence(first: &Constraint, second: &Constraint, dead: &[Cell]) -> Option<Constraint> {
+    if first.is_true() && dead.is_empty() {
+        return Some(second.clone());
+    }
+    let between = written(first);
+    // Values between the steps are values without a name, behind those that are there already.
+    let base = 1 << 30;
+    let at = |cell: &Cell| between.binary_search(cell).ok().map(|k| Term::Some(base + k as u32));
+    let first_part = first.map(|term| match term {
+        Term::After(cell) => at(cell).unwrap_or_else(|| term.clone()),
+        other => other.clone(),
+    });
+    let shift = 1 << 20;
+    let second_part = second.map(|term| match term {
+        Term::Before(cell) => at(cell).unwrap_or_else(|| term.clone()),
+        Term::Some(k) => Term::Some(k + shift),
+        other => other.clone(),
+    });
+    let again = written(second);
+    let kept = between.iter().filter(|c| again.binary_search(c).is_err()).filter_map(|cell| {
+        Some(crate::constraint::Literal::Equal(Term::After(*cell), at(cell)?))
+    });
+    let all = first_part.literals().iter().chain(second_part.literals()).cloned().chain(kept);
+    simplify(&Constraint::new(all), &Gone { names: &[], cells: dead })
+}
+
+/// Silent steps taken into the steps behind them, as the definition of hiding says; states that can
+/// no longer be reached are gone.
+///
+/// A state has the steps of all states that it reaches silently, with the constraints on the way.
+/// Where silent steps change memory in a circle, each combination of state and change is followed
+/// once.
+///
+/// # Errors
+/// When the work was stopped or the ways through silent steps become too many for the memory.
+pub fn close(automaton: &Automaton, limits: &Limits<'_>) -> Result<Automaton, Stopped> {
+    if automaton.all_steps().all(|s| !label::is_silent(s.label)) {
+        return Ok(automaton.reachable().0);
+    }
+    let states = automaton.states();
+    let names = automaton.alphabet().iter().copied();
+    let mut builder = Builder::over(names, states, automaton.initial().to_vec());
+    builder.contents(automaton.contents().iter().copied());
+    let mut ways_in_all: u128 = 0;
+    for state in 0..states as u32 {
+        limits.go_on()?;
+        let ways = silent_ways(automaton, state, limits)?;
+        for (through, before) in &ways {
+            for step in automaton.steps(*through).filter(|s| !label::is_silent(s.label)) {
+                ways_in_all += 1;
+                limits.fits("silent closure", ways_in_all * 64)?;
+                if let Some(whole) = sequence(before, automaton.constraint(&step), &[]) {
+                    builder.push(state, step.label, whole, step.to);
+                }
+            }
+        }
+    }
+    Ok(simplified(&builder.done().reachable().0))
+}
+
+/// Where silent steps lead from a state, and what they do to memory on the way.
+fn silent_ways(
+    automaton: &Automaton,
+    state: u32,
+    limits: &Limits<'_>,
+) -> Result<Vec<(u32, Constraint)>, Stopped> {
+    let mut ways = indexmap::IndexSet::from([(state, Constraint::default())]);
+    let mut next = 0;
+    while let Some((at, before)) = ways.get_index(next).cloned() {
+        limits.fits("silent closure", ways.len() as u128 * 128)?;
+        let silent = |s: &Step<'_>| label::is_silent(s.label);
+        for step in automaton.steps(at).filter(silent) {
+            if let Some(both) = sequence(&before, automaton.constraint(&step), &[]) {
+                ways.insert((step.to, both));
+            }
+        }
+        next += 1;
+    }
+    Ok(ways.into_iter().collect())
+}

@@ -1,0 +1,46 @@
+//! In which order parts are put together when names are hidden on the way.
+//!
+//! A hidden name can go as soon as every part that has it is in; until then it is *open* and keeps
+//! states apart. The order is greedy: next comes a part that shares a name with those that are in,
+//! the one that closes most hidden names, then the one that opens fewest, then the first in the
+//! text. It begins with the part that shares fewest hidden names: an end of a chain, where there is
+//! one. (State by state and in the same spirit: Jongmans, Kappe, Arbab, Constraint automata with
+//! memory cells and their composition, 2017.)
+
+use indexmap::{IndexMap, IndexSet};
+
+use crate::automaton::Automaton;
+use crate::symbol::Name;
+
+/// Positions of `parts`, each once, in the order in which they should be put together.
+#[must_use]
+pub fn order(parts: &[&Automaton], hidden: &[Name]) -> Vec<usize> {
+    let hidden: IndexSet<Name> = hidden.iter().copied().collect();
+    let mut users: IndexMap<Name, Vec<usize>> = IndexMap::new();
+    for (at, part) in parts.iter().enumerate() {
+        part.alphabet().iter().for_each(|n| users.entry(*n).or_default().push(at));
+    }
+    let shared = |at: usize| parts[at].alphabet().iter().filter(|n| users[*n].len() > 1);
+    let mut left: IndexMap<Name, usize> = users.iter().map(|(n, u)| (*n, u.len())).collect();
+    let mut waiting: IndexSet<usize> = (0..parts.len()).collect();
+    let mut near: IndexSet<usize> = IndexSet::new();
+    let mut order = Vec::with_capacity(parts.len());
+    while !waiting.is_empty() {
+        let closes = |at: usize| shared(at).filter(|n| hidden.contains(*n) && left[*n] == 1).count();
+        let opens = |at: usize| {
+            let untouched = |n: &&Name| hidden.contains(*n) && left[*n] == users[*n].len();
+            shared(at).filter(untouched).count()
+        };
+        let best = near.iter().copied().min_by_key(|at| (usize::MAX - closes(*at), opens(*at), *at));
+        let ends = || waiting.iter().copied().min_by_key(|at| (opens(*at), *at));
+        let Some(next) = best.or_else(ends) else { break };
+        waiting.swap_remove(&next);
+        near.swap_remove(&next);
+        order.push(next);
+        for name in parts[next].alphabet() {
+            left[name] -= 1;
+            near.extend(users[name].iter().filter(|at| waiting.contains(*at)));
+        }
+    }
+    order
+}
