@@ -9,7 +9,7 @@ use crate::label;
 use crate::symbol::Cell;
 
 /// For each state the cells whose value some run from there reads before it is overwritten.
-pub(super) struct Live {
+pub(crate) struct Live {
     cells: Vec<Cell>,
     /// A set of cells for each class.
     sets: Vec<Vec<u64>>,
@@ -18,12 +18,18 @@ pub(super) struct Live {
 
 impl Live {
     /// The number of the state's set of live cells: states with equal sets have equal numbers.
-    pub(super) fn class(&self, state: u32) -> u32 {
+    pub(crate) fn class(&self, state: u32) -> u32 {
         self.class[state as usize]
     }
 
+    /// Whether some run from `state` reads a cell before it is overwritten.
+    pub(crate) fn is_live(&self, cell: Cell, state: u32) -> bool {
+        let set = &self.sets[self.class(state) as usize];
+        self.cells.binary_search(&cell).is_ok_and(|bit| label::has(set, bit))
+    }
+
     /// Cells that a constraint writes and that nothing reads after `state`, sorted.
-    pub(super) fn dead(&self, constraint: &Constraint, state: u32) -> Vec<Cell> {
+    pub(crate) fn dead(&self, constraint: &Constraint, state: u32) -> Vec<Cell> {
         let set = &self.sets[self.class(state) as usize];
         let dead = |cell: &Cell| self.cells.binary_search(cell).is_ok_and(|b| !label::has(set, b));
         written(constraint).into_iter().filter(dead).collect()
@@ -31,7 +37,7 @@ impl Live {
 }
 
 /// The live cells of each state.
-pub(super) fn cells(automaton: &Automaton) -> Live {
+pub(crate) fn cells(automaton: &Automaton) -> Live {
     let cells = automaton.cells().to_vec();
     let words = label::words_for(cells.len());
     let touched = touched(automaton, &cells, words);

@@ -11,7 +11,7 @@
 //! * [`crate::bisimulation`]: the weak quotient.
 
 pub mod confluence;
-mod live;
+pub(crate) mod live;
 
 use std::collections::HashMap;
 

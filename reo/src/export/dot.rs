@@ -1,0 +1,43 @@
+//! Graphviz: states as circles, an arrow into each initial one, steps with their names.
+
+use std::fmt::Write;
+
+use super::Subject;
+use crate::label;
+
+/// A graph without what [`super::svg`]'s drawer does not understand would look the same.
+pub(super) fn write(subject: Subject<'_>) -> String {
+    let automaton = subject.automaton;
+    let mut out = format!("digraph {} {{\n", quoted(subject.name));
+    out.push_str("  rankdir=LR;\n  node [shape=circle];\n");
+    for (k, state) in automaton.initial().iter().enumerate() {
+        _ = writeln!(out, "  start{k} [shape=point, label=\"\"];\n  start{k} -> {state};");
+    }
+    for state in 0..automaton.states() {
+        _ = writeln!(out, "  {state};");
+    }
+    for step in automaton.all_steps() {
+        let label = quoted(&text(subject, &step));
+        _ = writeln!(out, "  {} -> {} [label={label}];", step.from, step.to);
+    }
+    out.push_str("}\n");
+    out
+}
+
+/// What stands at a step: the names in brackets, below it the constraint.
+pub(super) fn text(subject: Subject<'_>, step: &crate::automaton::Step<'_>) -> String {
+    let mut text = if label::is_silent(step.label) {
+        "τ".to_owned()
+    } else {
+        format!("{{{}}}", subject.fires(step).join(", "))
+    };
+    let constraint = subject.automaton.constraint(step);
+    if !constraint.is_true() {
+        _ = write!(text, "\n{}", constraint.text(subject.symbols));
+    }
+    text
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
+}

@@ -1,0 +1,203 @@
+//! An mCRL2 specification: one process for each state, with the memory cells as parameters.
+//!
+//! A step is a multi-action of the names that fire, each with its datum; a sum ranges over the data,
+//! over cells after the step where they change, and over values without a name. Data are of a sort
+//! `Data` of which only the constants are known; functions and predicates are declared and left
+//! open. Cells begin with their contents, or with the value `nothing`.
+
+use std::fmt::Write;
+
+use super::Subject;
+use super::words::Identifiers;
+use crate::automaton::Step;
+use crate::constraint::simplify::written;
+use crate::constraint::{Constraint, Literal, Term};
+
+const RESERVED: [&str; 40] = [
+    "act", "allow", "block", "comm", "cons", "delay", "div", "else", "end", "eqn", "exists",
+    "forall", "glob", "hide", "if", "in", "init", "lambda", "map", "mod", "mu", "nu", "pbes",
+    "proc", "rename", "sort", "struct", "sum", "tau", "true", "false", "val", "var", "whr", "yaled",
+    "Data", "nothing", "delta", "nil", "dist",
+];
+
+pub(super) fn write(subject: Subject<'_>) -> String {
+    let mut writer = Writer { subject, words: Identifiers::new(&RESERVED), plain: subject.automaton.is_plain() };
+    let processes = writer.processes();
+    let init = writer.init();
+    format!("% {}\n{}{processes}\n{init}", subject.name.replace('\n', " "), writer.declarations())
+}
+
+struct Writer<'a> {
+    subject: Subject<'a>,
+    words: Identifiers,
+    plain: bool,
+}
+
+impl Writer<'_> {
+    fn word(&mut self, prefix: &str, symbol: crate::symbol::Symbol) -> String {
+        self.words.of(prefix, self.subject.symbols.word(symbol))
+    }
+
+    fn declarations(&mut self) -> String {
+        let automaton = self.subject.automaton;
+        let mut out = String::new();
+        if !self.plain {
+            let (mut constants, mut maps) = (Vec::new(), Vec::new());
+            for number in 0..automaton.constraints().len() as u32 {
+                for literal in automaton.constraints().get(number).literals() {
+                    self.declare(literal, &mut constants, &mut maps);
+                }
+            }
+            constants.extend(automaton.contents().iter().map(|(_, c)| self.word("c_", *c)));
+            constants.extend(["nothing".to_owned(), "something".to_owned()]);
+            constants.sort();
+            constants.dedup();
+            maps.sort();
+            maps.dedup();
+            _ = writeln!(out, "sort Data = struct {};", constants.join(" | "));
+            if !maps.is_empty() {
+                _ = writeln!(out, "map {};", maps.join(";\n    "));
+            }
+        }
+        let names: Vec<String> = automaton.alphabet().iter().map(|n| self.word("", n.0)).collect();
+        if !names.is_empty() {
+            let sort = if self.plain { "" } else { ": Data" };
+            _ = writeln!(out, "act {}{sort};", names.join(", "));
+        }
+        out
+    }
+
+    fn declare(&mut self, literal: &Literal, constants: &mut Vec<String>, maps: &mut Vec<String>) {
+        let mut terms: Vec<Term> = match literal {
+            Literal::Equal(a, b) | Literal::Different(a, b) => vec![a.clone(), b.clone()],
+            Literal::Predicate(_, p, terms) => {
+                maps.push(self.map("p_", *p, terms.len(), "Bool"));
+                terms.to_vec()
+            }
+        };
+        while let Some(term) = terms.pop() {
+            match term {
+                Term::Constant(c) => constants.push(self.word("c_", c)),
+                Term::Call(f, arguments) => {
+                    maps.push(self.map("f_", f, arguments.len(), "Data"));
+                    terms.extend(arguments.iter().cloned());
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn map(&mut self, prefix: &str, symbol: crate::symbol::Symbol, n: usize, to: &str) -> String {
+        let word = self.word(&format!("{prefix}{n}_"), symbol);
+        let from = vec!["Data"; n].join(" # ");
+        if n == 0 { format!("{word}: {to}") } else { format!("{word}: {from} -> {to}") }
+    }
+
+    fn processes(&mut self) -> String {
+        let automaton = self.subject.automaton;
+        let cells: Vec<String> = if self.plain {
+            Vec::new()
+        } else {
+            automaton.cells().iter().map(|c| format!("{}: Data", self.word("m_", c.0))).collect()
+        };
+        let head = if cells.is_empty() { String::new() } else { format!("({})", cells.join(", ")) };
+        let mut out = String::new();
+        for state in 0..automaton.states() as u32 {
+            let steps: Vec<String> = automaton.steps(state).map(|s| self.step(&s)).collect();
+            let body = if steps.is_empty() { "delta".into() } else { steps.join("\n  + ") };
+            _ = writeln!(out, "proc P{state}{head} =\n    {body};");
+        }
+        out
+    }
+
+    fn step(&mut self, step: &Step<'_>) -> String {
+        let automaton = self.subject.automaton;
+        let constraint = automaton.constraint(step);
+        let fire: Vec<_> = automaton.fires(step).collect();
+        let mut summed: Vec<String> = Vec::new();
+        let mut actions = Vec::new();
+        for name in fire {
+            let action = self.word("", name.0);
+            if self.plain {
+                actions.push(action);
+            } else {
+                let datum = self.word("d_", name.0);
+                actions.push(format!("{action}({datum})"));
+                summed.push(datum);
+            }
+        }
+        let action = if actions.is_empty() { "tau".into() } else { actions.join("|") };
+        if self.plain {
+            return format!("{action} . P{}", step.to);
+        }
+        let changed = written(constraint);
+        summed.extend(changed.iter().map(|c| self.word("after_", c.0)));
+        constraint.visit(|t| {
+            if let Term::Some(k) = t
+                && !summed.contains(&format!("some_{k}"))
+            {
+                summed.push(format!("some_{k}"));
+            }
+        });
+        let next: Vec<String> = automaton
+            .cells()
+            .iter()
+            .map(|c| self.word(if changed.contains(c) { "after_" } else { "m_" }, c.0))
+            .collect();
+        let next = if next.is_empty() { String::new() } else { format!("({})", next.join(", ")) };
+        let sum = if summed.is_empty() { String::new() } else { format!("sum {}: Data . ", summed.join(", ")) };
+        format!("{sum}({}) -> {action} . P{}{next}", self.condition(constraint), step.to)
+    }
+
+    fn condition(&mut self, constraint: &Constraint) -> String {
+        let mut all = Vec::new();
+        for literal in constraint.literals() {
+            all.push(match literal {
+                Literal::Equal(a, b) => format!("{} == {}", self.term(a), self.term(b)),
+                Literal::Different(a, b) => format!("{} != {}", self.term(a), self.term(b)),
+                Literal::Predicate(holds, p, terms) => {
+                    let sign = if *holds { "" } else { "!" };
+                    format!("{sign}{}", self.call("p_", *p, terms))
+                }
+            });
+        }
+        if all.is_empty() { "true".into() } else { all.join(" && ") }
+    }
+
+    fn call(&mut self, prefix: &str, symbol: crate::symbol::Symbol, terms: &[Term]) -> String {
+        let word = self.word(&format!("{prefix}{}_", terms.len()), symbol);
+        let terms: Vec<String> = terms.iter().map(|t| self.term(t)).collect();
+        if terms.is_empty() { word } else { format!("{word}({})", terms.join(", ")) }
+    }
+
+    fn term(&mut self, term: &Term) -> String {
+        match term {
+            Term::Constant(c) => self.word("c_", *c),
+            Term::Datum(name) => self.word("d_", name.0),
+            Term::Before(cell) => self.word("m_", cell.0),
+            Term::After(cell) => self.word("after_", cell.0),
+            Term::Some(k) => format!("some_{k}"),
+            Term::Call(f, terms) => self.call("f_", *f, terms),
+        }
+    }
+
+    fn init(&mut self) -> String {
+        let automaton = self.subject.automaton;
+        let contents = automaton.contents().to_vec();
+        let value = |writer: &mut Self, cell| match contents.iter().find(|(c, _)| *c == cell) {
+            Some((_, constant)) => writer.word("c_", *constant),
+            None => "nothing".to_owned(),
+        };
+        let cells: Vec<String> =
+            automaton.cells().to_vec().into_iter().map(|c| value(self, c)).collect();
+        let with =
+            if self.plain || cells.is_empty() { String::new() } else { format!("({})", cells.join(", ")) };
+        let starts: Vec<String> = automaton.initial().iter().map(|s| format!("P{s}{with}")).collect();
+        let body = match &starts[..] {
+            [] => "delta".to_owned(),
+            [one] => one.clone(),
+            several => several.iter().map(|s| format!("tau . {s}")).collect::<Vec<_>>().join(" + "),
+        };
+        format!("init {body};\n")
+    }
+}

@@ -1,0 +1,60 @@
+//! Promela: one process whose labels are the states; a bit for each name tells whether it fired in
+//! the last step, so that LTL can speak of names (`[] (a -> !b)`).
+//!
+//! A state without steps is an invalid end state, which SPIN reports as a deadlock. Data are left
+//! out: a step is possible whatever the data, so what SPIN proves for all runs holds with data too.
+
+use std::fmt::Write;
+
+use super::Subject;
+use super::words::Identifiers;
+use crate::label;
+
+/// Words that Promela or C takes for itself.
+const RESERVED: [&str; 46] = [
+    "active", "assert", "atomic", "bit", "bool", "break", "byte", "c_code", "chan", "d_step",
+    "do", "else", "empty", "enabled", "eval", "false", "fi", "for", "full", "goto", "hidden",
+    "if", "in", "init", "inline", "int", "len", "local", "ltl", "mtype", "never", "nempty",
+    "nfull", "notrace", "od", "of", "priority", "proctype", "run", "select", "short", "skip",
+    "trace", "true", "typedef", "unsigned",
+];
+
+pub(super) fn write(subject: Subject<'_>) -> String {
+    let automaton = subject.automaton;
+    let mut words = Identifiers::new(&RESERVED);
+    let names: Vec<String> = automaton
+        .alphabet()
+        .iter()
+        .map(|name| words.of("", subject.symbols.word(name.0)))
+        .collect();
+    let mut out = format!("/* {} */\n", subject.name.replace("*/", "* /").replace('\n', " "));
+    if !automaton.is_plain() {
+        out.push_str("/* Data constraints are left out. */\n");
+    }
+    for name in &names {
+        _ = writeln!(out, "bit {name};");
+    }
+    out.push_str("\nactive proctype connector() {\n");
+    let starts = automaton.initial().iter();
+    let starts: Vec<String> = starts.map(|s| format!("  :: goto S{s}\n")).collect();
+    _ = write!(out, "  if\n{}  fi;\n", starts.concat());
+    for state in 0..automaton.states() as u32 {
+        _ = writeln!(out, "S{state}:");
+        if automaton.steps(state).len() == 0 {
+            out.push_str("  false;\n");
+            continue;
+        }
+        out.push_str("  if\n");
+        for step in automaton.steps(state) {
+            let set = |(bit, name): (usize, &String)| {
+                format!("{name} = {}", u8::from(label::has(step.label, bit)))
+            };
+            let all: Vec<String> = names.iter().enumerate().map(set).collect();
+            let all = if all.is_empty() { "skip".to_owned() } else { all.join("; ") };
+            _ = writeln!(out, "  :: d_step {{ {all} }}; goto S{}", step.to);
+        }
+        out.push_str("  fi;\n");
+    }
+    out.push_str("}\n");
+    out
+}

@@ -1,0 +1,118 @@
+//! What the writers write, as snapshots, and what they refuse.
+
+use tickbound_reo::automaton::{Automaton, Builder};
+use tickbound_reo::constraint::{Constraint, Literal, Term};
+use tickbound_reo::export::{ExportError, Format, Subject, write};
+use tickbound_reo::hide::{confluence, hide};
+use tickbound_reo::primitive::{self, Content};
+use tickbound_reo::product::textbook;
+use tickbound_reo::symbol::{Name, Symbols};
+
+/// A full buffer, a filter behind it, and the name between them hidden: data, contents, a
+/// predicate, a function.
+fn sample() -> (Symbols, Automaton, Vec<Name>) {
+    let mut symbols = Symbols::new();
+    let [a, x, y, b] = ["in", "x", "y", "out[1]"].map(|w| symbols.name(w));
+    let (cell, full) = (symbols.cell("m"), symbols.intern("first \"one\""));
+    let (even, double) = (symbols.intern("even"), symbols.intern("double"));
+    let parts = [
+        primitive::fifo1(a, x, cell, Content::Constant(full)),
+        primitive::filter(x, y, even),
+        primitive::transform(y, b, double),
+    ];
+    let product = textbook::product(&textbook::product(&parts[0], &parts[1]), &parts[2]);
+    let hidden = hide(&product.reachable().0, &[x, y]);
+    (symbols, confluence::reduce(&hidden), vec![a])
+}
+
+fn written(format: Format) -> String {
+    let (symbols, automaton, inputs) = sample();
+    let subject =
+        Subject { name: "even doubles", automaton: &automaton, symbols: &symbols, inputs: &inputs };
+    write(subject, format).unwrap()
+}
+
+#[test]
+fn dot() {
+    insta::assert_snapshot!(written(Format::Dot));
+}
+
+#[test]
+fn aut() {
+    insta::assert_snapshot!(written(Format::Aut));
+}
+
+#[test]
+fn mcrl2() {
+    insta::assert_snapshot!(written(Format::Mcrl2));
+}
+
+#[test]
+fn promela() {
+    insta::assert_snapshot!(written(Format::Promela));
+}
+
+fn chain(data: bool) -> (Symbols, Automaton, Vec<Name>) {
+    let mut symbols = Symbols::new();
+    let (a, x, b) = (symbols.name("a"), symbols.name("x"), symbols.name("b"));
+    let (m, n) = (symbols.cell("m"), symbols.cell("n"));
+    let first = primitive::fifo1(a, x, m, Content::Empty);
+    let both = textbook::product(&first, &primitive::fifo1(x, b, n, Content::Empty));
+    let reduced = confluence::reduce(&hide(&both.reachable().0, &[x]));
+    (symbols, if data { reduced } else { reduced.without_data() }, vec![a])
+}
+
+#[test]
+fn treo_with_and_without_data() {
+    for data in [false, true] {
+        let (symbols, automaton, inputs) = chain(data);
+        let subject =
+            Subject { name: "queue-2", automaton: &automaton, symbols: &symbols, inputs: &inputs };
+        let name = if data { "treo_rules" } else { "treo_states" };
+        insta::assert_snapshot!(name, write(subject, Format::Treo).unwrap());
+    }
+}
+
+#[test]
+fn svg_has_every_state_and_step() {
+    let (symbols, automaton, inputs) = chain(true);
+    let subject =
+        Subject { name: "queue", automaton: &automaton, symbols: &symbols, inputs: &inputs };
+    let svg = write(subject, Format::Svg).unwrap();
+    if let Ok(folder) = std::env::var("TICKBOUND_PICTURES") {
+        std::fs::write(format!("{folder}/queue.svg"), &svg).unwrap();
+    }
+    assert!(svg.trim_start().starts_with("<?xml") || svg.trim_start().starts_with("<svg"));
+    assert_eq!(svg.matches("{a, b}").count(), 1, "{svg}");
+    for state in 0..automaton.states() {
+        assert!(svg.contains(&format!(">{state}</")), "state {state} in {svg}");
+    }
+}
+
+#[test]
+fn refused() {
+    let mut symbols = Symbols::new();
+    let a = symbols.name("a");
+    let mut two = Builder::over([a], 2, vec![0, 1]);
+    two.step(0, &[a], Constraint::default(), 1);
+    let mut silent = Builder::over([a], 2, vec![0]);
+    silent.step(0, &[], Constraint::default(), 1);
+    let mut open = Builder::over([a], 1, vec![0]);
+    let even = symbols.intern("even");
+    let some = Literal::Predicate(true, even, [Term::Some(0)].into());
+    open.step(0, &[a], Constraint::new([some]), 0);
+    let mut large = Builder::over([a], 400, vec![0]);
+    (0..399).for_each(|s| _ = large.step(s, &[a], Constraint::default(), s + 1));
+    let cases = [
+        (two.clone(), Format::Aut, ExportError::Initial(2, "Aldebaran")),
+        (two, Format::Treo, ExportError::Initial(2, "Treo")),
+        (silent, Format::Treo, ExportError::Silent),
+        (open, Format::Treo, ExportError::Open),
+        (large, Format::Svg, ExportError::Large { what: "a drawing", size: 400, most: 300 }),
+    ];
+    for (builder, format, error) in cases {
+        let automaton = builder.finish().unwrap();
+        let subject = Subject { name: "x", automaton: &automaton, symbols: &symbols, inputs: &[] };
+        assert_eq!(write(subject, format), Err(error));
+    }
+}
