@@ -262,8 +262,8 @@ fn shrinking_changes_no_time() {
     for problem in [shipped("abstract.json", &[("size", 64)]), shipped("reduction-h200.json", &[])]
     {
         let plan = Plan::new(&problem, &problem.space().expect("a space")).expect("a plan");
-        let (small, report) = summary::encode(&plan);
-        let (large, other) = summary::encode_with(&plan, summary::Options { shrink: false });
+        let encoded = |shrink| summary::encode_with(&plan, summary::Options { shrink });
+        let ((small, report), (large, other)) = (encoded(true), encoded(false));
         assert_eq!((report.closed, report.open), (other.closed, other.open), "{}", problem.name);
         assert!(report.nodes_out <= other.nodes_out, "{report:?} {other:?}");
         for c in 0..small.configurations.len() {

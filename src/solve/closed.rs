@@ -3,6 +3,8 @@
 //! The transition system is deterministic once the parameters are chosen, so the steps it needs are
 //! known, and the formula is unrolled that far at once.
 
+use std::sync::mpsc;
+
 use tickbound_encodings::bounds::lower_bounds;
 use tickbound_encodings::model::{Problem, Space};
 use tickbound_encodings::plan::Plan;
@@ -10,6 +12,7 @@ use tickbound_encodings::summary::Report;
 use tickbound_encodings::system::System;
 use tickbound_encodings::system::run::{RunError, run as run_system};
 use tickbound_encodings::{event, summary, tick};
+use z3::Context;
 
 use super::bracket::Bounds;
 use super::instance::{Answer, Instance, interruptible};
@@ -30,14 +33,14 @@ pub const MAX_OPTIMA: usize = 64;
 
 /// Searches with a plan, or without one by simulating configurations.
 pub(super) fn tune(inquiry: &Inquiry<'_>, plan: Option<Plan>) -> Result<TuneResult, SolveError> {
-    let Inquiry { problem, space, options, bracket } = *inquiry;
+    let Inquiry { space, options, bracket, .. } = *inquiry;
     let bounds = options.bounds && options.strategy != Strategy::BisectFresh;
     let lower = match plan.as_ref().filter(|_| bounds) {
         Some(plan) => lower_bounds(plan),
         None => vec![0; space.bound.len()],
     };
     let mut size = Size { configurations: space.bound.len(), ..Size::default() };
-    let mut task = Task::new(inquiry, &lower);
+    let task = Task::new(inquiry, &lower);
     probe(&task, if bounds { PROBES } else { 1 })?;
     let plan = plan.filter(|_| options.strategy.needs_encoding());
     let encoding = options.encoding.unwrap_or(Encoding::Summary);
@@ -50,13 +53,44 @@ pub(super) fn tune(inquiry: &Inquiry<'_>, plan: Option<Plan>) -> Result<TuneResu
         search(&task, Strategy::Enumerate)?;
         return finish(&task, inquiry, None, false, size);
     };
-    let (system, report) = encode(&plan, encoding, &mut size);
+    // Without a gap the confirmation is all that is left, and a closed summary always gets one.
+    let confirms = bracket.closed() || encoding == Encoding::Summary;
+    std::thread::scope(|scope| {
+        let (hand_over, taken) = mpsc::channel();
+        let solver = scope.spawn(move || {
+            if confirms {
+                // Z3 fills 17 MB of tables for a thread's context, which takes longer than anything
+                // else in a small problem; meanwhile the other thread makes the encoding.
+                Context::thread_local();
+            }
+            let (system, report, size) = taken.recv().map_err(|_| SolveError::Panicked)?;
+            solve(task, inquiry, encoding, (&system, report), size)
+        });
+        let (system, report) = encode(&plan, encoding, &mut size);
+        // Nobody takes it only if the thread has panicked, which its end tells.
+        let _ = hand_over.send((system, report, size));
+        solver.join().unwrap_or(Err(SolveError::Panicked))
+    })
+}
+
+/// Closes the bracket on an encoding and confirms it. Runs on a thread whose solver context nothing
+/// else uses: the search takes threads of its own, whose contexts a stop leaves interrupted.
+fn solve(
+    task: Task<'_>,
+    inquiry: &Inquiry<'_>,
+    encoding: Encoding,
+    (system, report): (&System, Option<Report>),
+    mut size: Size,
+) -> Result<TuneResult, SolveError> {
+    let Inquiry { problem, space, options, bracket } = *inquiry;
+    let lower = task.lower;
     let first = bracket.bounds().upper();
     let left_out = |c: usize| lower[c] > first;
     let candidates: Vec<usize> = (0..lower.len()).filter(|c| !left_out(*c)).collect();
     size.candidates = candidates.len();
-    size.steps = steps_needed(problem, space, &system, encoding, &candidates)?;
-    let some = Encoded { system: &system, steps: size.steps, left_out: &left_out, open: None };
+    size.steps = steps_needed(problem, space, system, encoding, &candidates)?;
+    let some = Encoded { system, steps: size.steps, left_out: &left_out, open: None };
+    let mut task = task;
     task.system = Some(some);
     search(&task, options.strategy)?;
     let mut confirmed_uncut = false;
@@ -124,37 +158,31 @@ fn steps_needed(
     Ok(most)
 }
 
-/// Asks a plain solver, from nothing, for one tick less than the best time.
+/// Asks a plain solver, from nothing, for one tick less than the best time; on this thread's
+/// context.
 fn confirm(task: &Task<'_>, encoded: Encoded<'_>, size: &mut Size) -> Result<bool, SolveError> {
     let claimed = task.bracket.bounds().upper();
-    size.steps = encoded.steps;
-    let size_of = &mut size.variables;
-    std::thread::scope(|scope| {
-        let work = || {
-            // A bracket of its own: the shared one is closed, which would stop the solver at once.
-            let own = task.bracket.reopened();
-            let instance = Instance::new(encoded.system, encoded.steps, encoded.left_out, &own);
-            *size_of = instance.size();
-            interruptible(&own, || instance.at_most_for_good(claimed - 1))
-        };
-        let answer = scope.spawn(work).join().map_err(|_| SolveError::Panicked)?;
-        task.bracket.count_call();
-        match answer {
-            Answer::No => {
-                task.bracket.refute(claimed - 1);
-                Ok(true)
-            }
-            Answer::Yes(_, found) | Answer::Scheduled(_, found, _) => {
-                Err(SolveError::Refuted { claimed, found })
-            }
-            Answer::Nothing => {
-                if !task.bracket.out_of_time() {
-                    task.bracket.give_up("no answer to the confirming question".into());
-                }
-                Ok(false)
-            }
+    // A bracket of its own: the shared one is closed, which would stop the solver at once.
+    let own = task.bracket.reopened();
+    let instance = Instance::for_one_question(encoded, &own);
+    (size.steps, size.variables) = (encoded.steps, instance.size());
+    let answer = interruptible(&own, || instance.at_most_for_good(claimed - 1));
+    task.bracket.count_call();
+    match answer {
+        Answer::No => {
+            task.bracket.refute(claimed - 1);
+            Ok(true)
         }
-    })
+        Answer::Yes(_, found) | Answer::Scheduled(_, found, _) => {
+            Err(SolveError::Refuted { claimed, found })
+        }
+        Answer::Nothing => {
+            if !task.bracket.out_of_time() {
+                task.bracket.give_up("no answer to the confirming question".into());
+            }
+            Ok(false)
+        }
+    }
 }
 
 fn finish(

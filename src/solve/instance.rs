@@ -2,10 +2,11 @@
 
 use tickbound_encodings::system::System;
 use z3::ast::{Bool, Int};
-use z3::{Context, Params, SatResult, Solver};
+use z3::{Context, Params, SatResult, Solver, Tactic};
 
 use super::bracket::Bracket;
 use super::open::Script;
+use super::strategy::Encoded;
 use super::unroll::Unrolled;
 
 /// What a solver says.
@@ -48,7 +49,25 @@ impl<'a> Instance<'a> {
         left_out: &dyn Fn(usize) -> bool,
         bracket: &'a Bracket<'a>,
     ) -> Instance<'a> {
-        let solver = Solver::new();
+        Instance::on(Solver::new(), system, steps, left_out, bracket)
+    }
+
+    /// As [`Instance::new`], for [`Instance::at_most_for_good`] alone. A plain solver hands what it
+    /// is told to two solvers, one for a first question without assumptions and one for all others;
+    /// this is the first of them by itself.
+    pub(super) fn for_one_question(encoded: Encoded<'a>, bracket: &'a Bracket<'a>) -> Instance<'a> {
+        let Encoded { system, steps, left_out, .. } = encoded;
+        Instance::on(Tactic::new("default").solver(), system, steps, left_out, bracket)
+    }
+
+    /// Unrolls and asserts on a solver that knows nothing yet.
+    fn on(
+        solver: Solver,
+        system: &'a System,
+        steps: usize,
+        left_out: &dyn Fn(usize) -> bool,
+        bracket: &'a Bracket<'a>,
+    ) -> Instance<'a> {
         solver.set_params(&leave_ctrl_c());
         let (mut unrolled, goal, cost) = unrolled(system, steps);
         unrolled.facts().iter().for_each(|fact| solver.assert(fact));

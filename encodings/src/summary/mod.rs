@@ -20,6 +20,10 @@ use crate::system::System;
 /// Most shapes that are closed separately; beyond it the event encoding takes over.
 const MAX_SHAPES: usize = 24;
 
+/// Most configurations for which the solver is done with the terms as they are sooner than egg has
+/// made them smaller (`benches/encodings.rs`).
+const FEW: usize = 128;
+
 /// What became of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Report {
@@ -41,20 +45,23 @@ pub struct Report {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
     /// Let egg make the closed arithmetic smaller. Without it the terms stay as the closing rules
-    /// leave them; the times are the same. It exists to measure what the shrinking saves.
+    /// leave them; the times are the same.
     pub shrink: bool,
 }
 
-impl Default for Options {
-    fn default() -> Self {
-        Options { shrink: true }
+impl Options {
+    /// What is fastest on the whole. Shrinking costs by the term, a few milliseconds for each shape;
+    /// what it saves the solver grows with the configurations.
+    #[must_use]
+    pub fn suited(plan: &Plan) -> Options {
+        Options { shrink: plan.configurations.len() > FEW }
     }
 }
 
 /// The summary encoding of a plan, and what became of its program.
 #[must_use]
 pub fn encode(plan: &Plan) -> (System, Report) {
-    encode_with(plan, Options::default())
+    encode_with(plan, Options::suited(plan))
 }
 
 /// As [`encode`], with options.
