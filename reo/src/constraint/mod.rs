@@ -10,12 +10,16 @@
 //! Constraints are kept in a normal order, without repetitions, so that equal ones are found by
 //! comparing; [`simplify`](mod@simplify) makes equivalent ones equal.
 
+mod flat;
 pub mod simplify;
 
+use std::cmp::Ordering;
 use std::fmt::Write;
-use std::sync::Arc;
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, LazyLock};
 
 use indexmap::IndexSet;
+use rustc_hash::FxHasher;
 
 use crate::symbol::{Cell, Name, Symbol, Symbols};
 
@@ -48,12 +52,52 @@ pub enum Literal {
 }
 
 /// A conjunction of literals in normal order; without any it is `true`.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Constraint(Arc<[Literal]>);
+///
+/// Copies share their literals, and the hash is made once: constraints of long chains are compared
+/// and looked up far more often than made.
+#[derive(Debug, Clone)]
+pub struct Constraint(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    hash: u64,
+    literals: Box<[Literal]>,
+}
 
 impl Default for Constraint {
     fn default() -> Self {
-        Constraint(Arc::from([]))
+        static TRUE: LazyLock<Constraint> = LazyLock::new(|| Constraint::in_order(Vec::new()));
+        TRUE.clone()
+    }
+}
+
+impl PartialEq for Constraint {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+            || self.0.hash == other.0.hash && self.0.literals == other.0.literals
+    }
+}
+
+impl Eq for Constraint {}
+
+impl Hash for Constraint {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.0.hash);
+    }
+}
+
+impl PartialOrd for Constraint {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Constraint {
+    fn cmp(&self, other: &Self) -> Ordering {
+        if Arc::ptr_eq(&self.0, &other.0) {
+            return Ordering::Equal;
+        }
+        self.0.literals.cmp(&other.0.literals)
     }
 }
 
@@ -64,19 +108,25 @@ impl Constraint {
         let mut all: Vec<Literal> = literals.into_iter().map(ordered).collect();
         all.sort_unstable();
         all.dedup();
-        Constraint(all.into())
+        Constraint::in_order(all)
+    }
+
+    fn in_order(literals: Vec<Literal>) -> Constraint {
+        let mut hasher = FxHasher::default();
+        literals.hash(&mut hasher);
+        Constraint(Arc::new(Shared { hash: hasher.finish(), literals: literals.into() }))
     }
 
     /// Whether it is the empty conjunction.
     #[must_use]
     pub fn is_true(&self) -> bool {
-        self.0.is_empty()
+        self.0.literals.is_empty()
     }
 
     /// Its literals, in order.
     #[must_use]
     pub fn literals(&self) -> &[Literal] {
-        &self.0
+        &self.0.literals
     }
 
     /// Both. Values without a name of one are not those of the other.
@@ -94,21 +144,21 @@ impl Constraint {
             other => other.clone(),
         };
         if used == 0 || other.nameless() == 0 {
-            return Constraint::new(self.0.iter().chain(other.0.iter()).cloned());
+            return Constraint::new(self.literals().iter().chain(other.literals().iter()).cloned());
         }
         let other = other.map(apart);
-        Constraint::new(self.0.iter().chain(other.0.iter()).cloned())
+        Constraint::new(self.literals().iter().chain(other.literals().iter()).cloned())
     }
 
     /// With every leaf of every term replaced: `replace` sees all terms that are no calls.
     #[must_use]
     pub fn map(&self, mut replace: impl FnMut(&Term) -> Term) -> Constraint {
-        Constraint::new(self.0.iter().map(|l| l.map(&mut replace)).collect::<Vec<_>>())
+        Constraint::new(self.literals().iter().map(|l| l.map(&mut replace)).collect::<Vec<_>>())
     }
 
     /// Calls `see` with every leaf of every term.
     pub fn visit(&self, mut see: impl FnMut(&Term)) {
-        self.0.iter().for_each(|l| l.visit(&mut see));
+        self.literals().iter().for_each(|l| l.visit(&mut see));
     }
 
     /// One more than the greatest number of a value without a name.
@@ -129,7 +179,7 @@ impl Constraint {
         if self.is_true() {
             return "true".into();
         }
-        let literals: Vec<String> = self.0.iter().map(|l| literal_text(l, symbols)).collect();
+        let literals: Vec<String> = self.literals().iter().map(|l| literal_text(l, symbols)).collect();
         literals.join(" & ")
     }
 }

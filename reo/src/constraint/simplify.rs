@@ -28,7 +28,7 @@ use std::collections::BTreeMap;
 
 use egg::{EGraph, Id, Language};
 
-use super::{Constraint, Literal, Term};
+use super::{Constraint, Literal, Term, flat};
 use crate::symbol::{Cell, Name, Symbol};
 
 /// What nobody sees any more. Both lists are sorted.
@@ -41,7 +41,15 @@ pub struct Gone<'a> {
 }
 
 impl Gone<'_> {
-    fn takes(&self, leaf: &Term) -> bool {
+    /// Whether a constraint mentions anything of it.
+    #[must_use]
+    pub fn touches(&self, constraint: &Constraint) -> bool {
+        let mut touched = false;
+        constraint.visit(|leaf| touched |= !matches!(leaf, Term::Some(_)) && self.takes(leaf));
+        touched
+    }
+
+    pub(super) fn takes(&self, leaf: &Term) -> bool {
         match leaf {
             Term::Datum(name) => self.names.binary_search(name).is_ok(),
             Term::After(cell) => self.cells.binary_search(cell).is_ok(),
@@ -100,9 +108,51 @@ type Graph = EGraph<Node, ()>;
 /// some of its own where a condition on them is left.
 #[must_use]
 pub fn simplify(constraint: &Constraint, gone: &Gone<'_>) -> Option<Constraint> {
-    if constraint.is_true() {
-        return Some(constraint.clone());
+    conjunction(constraint.literals(), gone)
+}
+
+/// As [`simplify`], for literals in any order.
+#[must_use]
+pub fn conjunction(literals: &[Literal], gone: &Gone<'_>) -> Option<Constraint> {
+    if literals.is_empty() {
+        return Some(Constraint::default());
     }
+    flat::simplify(literals, gone)
+        .unwrap_or_else(|| simplify_any(&Constraint::new(literals.iter().cloned()), gone))
+}
+
+/// As [`conjunction`], for literals most of which are in simplest form already and have nothing to do
+/// with what goes: classes in which neither something gone nor a term of `touched` (sorted) occurs
+/// stay as they are. What goes is still gone everywhere; the form is the simplest if it was before.
+#[must_use]
+pub fn around(literals: Vec<Literal>, gone: &Gone<'_>, touched: &[Term]) -> Option<Constraint> {
+    let moves = |t: &Term| gone.takes(t) || touched.binary_search(t).is_ok();
+    let mut moving: Vec<&Term> = Vec::new();
+    for literal in &literals {
+        match literal {
+            Literal::Equal(Term::Call(..), _) | Literal::Equal(_, Term::Call(..)) => {
+                return conjunction(&literals, gone);
+            }
+            Literal::Equal(a, b) if moves(a) || moves(b) => moving.push(a),
+            Literal::Equal(..) => {}
+            Literal::Different(..) | Literal::Predicate(..) => return conjunction(&literals, gone),
+        }
+    }
+    moving.sort_unstable();
+    moving.dedup();
+    let in_class = |l: &Literal| match l {
+        Literal::Equal(a, _) => moving.binary_search(&a).is_ok(),
+        Literal::Different(..) | Literal::Predicate(..) => true,
+    };
+    let active: Vec<Literal> = literals.iter().filter(|l| in_class(l)).cloned().collect();
+    let settled = conjunction(&active, gone)?;
+    let rest = literals.iter().filter(|l| !in_class(l));
+    Some(Constraint::new(rest.chain(settled.literals()).cloned()))
+}
+
+/// As [`simplify`], always with the e-graph: what the short way for equations is compared with.
+#[must_use]
+pub fn simplify_any(constraint: &Constraint, gone: &Gone<'_>) -> Option<Constraint> {
     let mut graph = Graph::default();
     let truth = [graph.add(Node::Fails), graph.add(Node::Holds)];
     let mut apart = Vec::new();
@@ -281,16 +331,21 @@ fn leaves(nodes: &[Node]) -> Vec<Node> {
     leaves
 }
 
-/// Cells that a constraint mentions as they are after the step.
+/// Cells that a constraint mentions as they are after the step, sorted.
 #[must_use]
 pub fn written(constraint: &Constraint) -> Vec<Cell> {
-    let mut cells = Vec::new();
-    let mut note = |term: &Term| {
-        if let Term::After(cell) = term {
-            cells.push(*cell);
-        }
-    };
-    constraint.literals().iter().for_each(|l| l.visit(&mut note));
+    cells(constraint, |leaf| if let Term::After(cell) = leaf { Some(*cell) } else { None })
+}
+
+/// Cells that a constraint mentions as they are before the step, sorted.
+#[must_use]
+pub fn read(constraint: &Constraint) -> Vec<Cell> {
+    cells(constraint, |leaf| if let Term::Before(cell) = leaf { Some(*cell) } else { None })
+}
+
+fn cells(constraint: &Constraint, wanted: impl Fn(&Term) -> Option<Cell>) -> Vec<Cell> {
+    let mut cells = Vec::with_capacity(constraint.literals().len());
+    constraint.visit(|leaf| cells.extend(wanted(leaf)));
     cells.sort_unstable();
     cells.dedup();
     cells

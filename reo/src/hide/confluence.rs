@@ -40,7 +40,7 @@ pub fn reduce(automaton: &Automaton) -> Automaton {
         failed.iter().for_each(|at| _ = candidates.remove(at));
     }
     let reduced = Taken::new(automaton, &candidates, &mut check).automaton(&mut check);
-    super::simplified(&reduced.reachable().0)
+    super::hide_between(&reduced.reachable().0, &[])
 }
 
 /// Silent steps that nothing guards, to another state.
@@ -93,6 +93,10 @@ impl<'a> Check<'a> {
 
     /// The number of `first` then `second`, which ends in state `to`.
     fn sequence(&mut self, first: u32, second: u32, to: u32) -> Option<u32> {
+        // Neither changes what the other has left, and both are in simplest form already.
+        if first == 0 || second == 0 {
+            return Some(first.max(second));
+        }
         let key = (first, second, self.live.class(to));
         if let Some(known) = self.sequences.get(&key) {
             return *known;

@@ -16,16 +16,32 @@ pub(crate) mod live;
 use std::collections::HashMap;
 
 use crate::automaton::{Automaton, Builder, Step};
-use crate::constraint::simplify::{Gone, simplify, written};
-use crate::constraint::{Constraint, Term};
+use crate::constraint::simplify::{Gone, around, read, simplify, written};
+use crate::constraint::{Constraint, Literal, Term};
 use crate::label::{self, Map};
 use crate::limits::{Limits, Stopped};
 use crate::symbol::{Cell, Name};
 
 /// Without `names` in labels and constraints, and without steps that do nothing or whose constraint
-/// nothing fulfils.
+/// nothing fulfils. Constraints are in their simplest form afterwards.
 #[must_use]
 pub fn hide(automaton: &Automaton, names: &[Name]) -> Automaton {
+    rewritten(automaton, names, true)
+}
+
+/// As [`hide`], with constraints left as they are that mention nothing of what goes.
+#[must_use]
+pub fn hide_between(automaton: &Automaton, names: &[Name]) -> Automaton {
+    rewritten(automaton, names, false)
+}
+
+/// Every constraint in its simplest form; steps that nothing fulfils are gone.
+#[must_use]
+pub fn simplified(automaton: &Automaton) -> Automaton {
+    hide(automaton, &[])
+}
+
+fn rewritten(automaton: &Automaton, names: &[Name], everywhere: bool) -> Automaton {
     let mut gone = names.to_vec();
     gone.sort_unstable();
     let kept: Vec<Name> =
@@ -41,19 +57,20 @@ pub fn hide(automaton: &Automaton, names: &[Name]) -> Automaton {
         let constraint = seen.entry(key).or_insert_with(|| {
             let given = automaton.constraints().get(step.condition);
             let dead = live.dead(given, step.to);
-            simplify(given, &Gone { names: &gone, cells: &dead })
+            let gone = Gone { names: &gone, cells: &dead };
+            if everywhere {
+                simplify(given, &gone)
+            } else if gone.touches(given) {
+                around(given.literals().to_vec(), &gone, &[])
+            } else {
+                Some(given.clone())
+            }
         });
         if let Some(constraint) = constraint {
             builder.push(step.from, &map.apply(step.label), constraint.clone(), step.to);
         }
     }
     builder.done().without_idle()
-}
-
-/// Every constraint in its simplest form; steps that nothing fulfils are gone.
-#[must_use]
-pub fn simplified(automaton: &Automaton) -> Automaton {
-    hide(automaton, &[])
 }
 
 /// One step after another, as one: what the second reads of memory is what the first has left.
@@ -64,26 +81,36 @@ pub fn sequence(first: &Constraint, second: &Constraint, dead: &[Cell]) -> Optio
     if first.is_true() && dead.is_empty() {
         return Some(second.clone());
     }
-    let between = written(first);
+    let (reads, again) = (read(second), written(second));
+    let meets = |c: &Cell| reads.binary_search(c).is_ok() || again.binary_search(c).is_ok();
+    let mut between = written(first);
+    between.retain(meets);
     // Values between the steps are values without a name, behind those that are there already.
-    let base = 1 << 30;
-    let at = |cell: &Cell| between.binary_search(cell).ok().map(|k| Term::Some(base + k as u32));
-    let first_part = first.map(|term| match term {
-        Term::After(cell) => at(cell).unwrap_or_else(|| term.clone()),
-        other => other.clone(),
-    });
-    let shift = 1 << 20;
-    let second_part = second.map(|term| match term {
-        Term::Before(cell) => at(cell).unwrap_or_else(|| term.clone()),
-        Term::Some(k) => Term::Some(k + shift),
-        other => other.clone(),
-    });
-    let again = written(second);
-    let kept = between.iter().filter(|c| again.binary_search(c).is_err()).filter_map(|cell| {
-        Some(crate::constraint::Literal::Equal(Term::After(*cell), at(cell)?))
-    });
-    let all = first_part.literals().iter().chain(second_part.literals()).cloned().chain(kept);
-    simplify(&Constraint::new(all), &Gone { names: &[], cells: dead })
+    const BETWEEN: u32 = 1 << 30;
+    const SECOND: u32 = 1 << 20;
+    let at = |cell: &Cell| between.binary_search(cell).ok().map(|k| BETWEEN + k as u32);
+    let mut all = Vec::with_capacity(first.literals().len() + second.literals().len());
+    all.extend(first.literals().iter().map(|l| {
+        l.map(&mut |term| match term {
+            Term::After(cell) => at(cell).map_or_else(|| term.clone(), Term::Some),
+            other => other.clone(),
+        })
+    }));
+    all.extend(second.literals().iter().map(|l| {
+        l.map(&mut |term| match term {
+            Term::Before(cell) => at(cell).map_or_else(|| term.clone(), Term::Some),
+            Term::Some(k) => Term::Some(k + SECOND),
+            other => other.clone(),
+        })
+    }));
+    let kept = between.iter().filter(|c| again.binary_search(c).is_err());
+    all.extend(kept.filter_map(|c| Some(Literal::Equal(Term::After(*c), Term::Some(at(c)?)))));
+    // What both speak of is where their classes meet.
+    let fewer = if first.literals().len() < second.literals().len() { first } else { second };
+    let mut touched = Vec::with_capacity(2 * fewer.literals().len());
+    fewer.visit(|leaf| touched.push(leaf.clone()));
+    touched.sort_unstable();
+    around(all, &Gone { names: &[], cells: dead }, &touched)
 }
 
 /// Silent steps taken into the steps behind them, as the definition of hiding says; states that can

@@ -10,7 +10,7 @@ use super::order::order;
 use super::reachable;
 use crate::automaton::Automaton;
 use crate::bisimulation::{Kind, minimise};
-use crate::hide::{close, confluence, hide};
+use crate::hide::{close, confluence, hide, hide_between, simplified};
 use crate::limits::{Limits, Stopped};
 use crate::symbol::Name;
 
@@ -34,11 +34,23 @@ pub struct Composed {
     pub most_transitions: usize,
 }
 
+/// Pieces with fewer states are not minimised on the way.
+const SMALL: usize = 16;
+
+/// Memory of the first attempt, in bytes; each further one may use [`FACTOR`] times as much.
+const FIRST: u64 = 1 << 20;
+const FACTOR: u64 = 8;
+
 /// The product of `parts`, reachable states only, hidden and minimised as `options` say.
 ///
 /// Without minimising, hidden names go in the end, and steps that have become silent are taken into
 /// those behind them (the hiding of Baier et al. 2006); with [`Kind::Strong`] the same, then
 /// minimised. With [`Kind::Weak`] silent steps stay where they decide something.
+///
+/// With minimising there are two ways, piece by piece or the whole product first, and either may
+/// explode where the other does not: pieces of a ring do not know that only one token goes around, the
+/// whole of a chain has 2^n states. Both are tried in turn with growing memory; which one ends first
+/// does not depend on time.
 ///
 /// # Errors
 /// When the work was stopped or needs more memory than allowed.
@@ -57,24 +69,56 @@ pub fn compose(
         };
         return Ok(composed(hidden, most));
     };
-    let mut piece = Piece { kind, limits, automaton: None, most: (0, 0) };
-    let mut group: Vec<&Automaton> = Vec::new();
-    let order = order(parts, &options.hidden);
+    let mut allowed = FIRST.min(limits.memory);
+    loop {
+        let limited = Limits { memory: allowed, ..*limits };
+        let mut stopped = None;
+        for group in [1, usize::MAX] {
+            if options.hidden.is_empty() && group == 1 {
+                continue;
+            }
+            match pieces(parts, &options.hidden, kind, group, &limited) {
+                Err(why @ (Stopped::Memory { .. } | Stopped::States(_))) => stopped = Some(why),
+                done => return done,
+            }
+        }
+        if let Some(why) = stopped.filter(|_| allowed == limits.memory) {
+            return Err(why);
+        }
+        allowed = allowed.saturating_mul(FACTOR).min(limits.memory);
+    }
+}
+
+/// Puts parts together until there are new states and `closings` hidden names that can go, hides
+/// them, and so on.
+fn pieces(
+    parts: &[&Automaton],
+    hidden: &[Name],
+    kind: Kind,
+    closings: usize,
+    limits: &Limits<'_>,
+) -> Result<Composed, Stopped> {
+    let order = order(parts, hidden);
     let last_use = |name: &Name| order.iter().rposition(|at| has(parts[*at], name));
     let mut closing: Vec<Vec<Name>> = vec![Vec::new(); order.len()];
-    for name in &options.hidden {
+    for name in hidden {
         if let Some(at) = last_use(name) {
             closing[at].push(*name);
         }
     }
-    for (at, names) in order.iter().zip(&closing) {
-        group.push(parts[*at]);
-        if !names.is_empty() {
-            piece.add(&std::mem::take(&mut group), names)?;
+    let mut piece = Piece { kind, limits, automaton: None, most: (0, 0), settled: 0 };
+    let (mut group, mut names): (Vec<&Automaton>, Vec<Name>) = (Vec::new(), Vec::new());
+    for (at, closed) in order.iter().zip(closing) {
+        // Parts of one state make no states that could go: they may come together.
+        let grows = parts[*at].states() > 1 && group.iter().any(|p| p.states() > 1);
+        if grows && names.len() >= closings {
+            piece.add(&std::mem::take(&mut group), &std::mem::take(&mut names))?;
         }
+        group.push(parts[*at]);
+        names.extend(closed);
     }
-    piece.add(&group, &[])?;
-    piece.finish(!options.hidden.is_empty())
+    piece.add(&group, &names)?;
+    piece.finish(!hidden.is_empty())
 }
 
 fn has(part: &Automaton, name: &Name) -> bool {
@@ -91,27 +135,31 @@ struct Piece<'a> {
     limits: &'a Limits<'a>,
     automaton: Option<Automaton>,
     most: (usize, usize),
+    /// States when it was last minimised.
+    settled: usize,
 }
 
 impl Piece<'_> {
     fn add(&mut self, group: &[&Automaton], names: &[Name]) -> Result<(), Stopped> {
-        let all: Vec<&Automaton> =
-            self.automaton.iter().chain(group.iter().copied()).collect();
-        let whole = match all[..] {
-            [one] if names.is_empty() => one.clone(),
+        let all: Vec<&Automaton> = self.automaton.iter().chain(group.iter().copied()).collect();
+        let mut piece = match all[..] {
+            [one] => one.clone(),
             _ => reachable::compose(&all, self.limits)?,
         };
-        self.most = (self.most.0.max(whole.states()), self.most.1.max(whole.transitions()));
-        let smaller = if names.is_empty() {
-            whole
-        } else {
-            let hidden = hide(&whole, names);
-            match self.kind {
-                Kind::Weak => minimise(&confluence::reduce(&hidden), Kind::Weak, self.limits)?,
-                Kind::Strong => minimise(&hidden, Kind::Strong, self.limits)?,
+        self.most = (self.most.0.max(piece.states()), self.most.1.max(piece.transitions()));
+        if !names.is_empty() {
+            piece = hide_between(&piece, names);
+            if self.kind == Kind::Weak {
+                piece = confluence::reduce(&piece);
             }
-        };
-        self.automaton = Some(smaller);
+            // Confluence does most of it; bisimulation is dearer, and worth its price only from
+            // time to time.
+            if piece.states() > 2 * self.settled + SMALL {
+                piece = minimise(&piece, self.kind, self.limits)?;
+                self.settled = piece.states();
+            }
+        }
+        self.automaton = Some(piece);
         Ok(())
     }
 
@@ -119,8 +167,12 @@ impl Piece<'_> {
         let Some(mut whole) = self.automaton else {
             return Ok(composed(reachable::compose(&[], self.limits)?, self.most));
         };
+        whole = simplified(&whole);
         if self.kind == Kind::Strong && hidden {
             whole = close(&whole, self.limits)?;
+        }
+        if self.kind == Kind::Weak && hidden {
+            whole = confluence::reduce(&whole);
         }
         Ok(composed(minimise(&whole, self.kind, self.limits)?, self.most))
     }
