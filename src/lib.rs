@@ -22,7 +22,9 @@
 
 pub mod cli;
 pub mod compare;
+pub mod device;
 pub mod platforms;
+pub mod reo;
 pub mod report;
 pub mod solve;
 pub mod spin;

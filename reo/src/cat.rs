@@ -1,1 +1,353 @@
-//! Reading `.cat`, the automata text format of the Extensible Coordination Tools.
+//! Automata in the `.cat` text of the Extensible Coordination Tools: read.
+//!
+//! ```text
+//! file  := "name" [ name :: (IN | OUT), ... ] state, ...
+//! state := name [*] [[ cell, ... ]] [ step, ... ]
+//! step  := [ name, ... ] :: condition :: state
+//! ```
+//!
+//! `OUT` and `IN` are said of the environment, as in the samples: what it puts out the automaton takes,
+//! and what it takes in the automaton gives. `*` marks initial states. Each state lists the cells that hold something in it. Conditions are
+//! those of [`crate::syntax::condition`], with `$s.m` for cell m in the state before and `$t.m` for the
+//! state after. A cell of the state after that a step does not mention keeps what it held, or holds
+//! anything if the state before lacks it.
+//!
+//! Files in use say more than they mean: claims about cells that a state lacks and about names that do
+//! not fire are left out, words that are no names are taken as constants, and a note says so.
+//!
+//! ```
+//! use tickbound_reo::cat::connector;
+//! use tickbound_reo::syntax::Source;
+//!
+//! let text = "\"fifo1\"[A::OUT, B::IN] empty*[[A]::$t.m=A::full], full[m][[B]::B=$s.m::empty]";
+//! let fifo = connector(&Source::new("fifo1.cat", text))?;
+//! let steps = fifo.parts[0].automaton.text(&fifo.symbols);
+//! assert_eq!(steps, "0 {A} A = $m' -> 1\n1 {B} B = $m -> 0\n");
+//! # Ok::<(), tickbound_reo::cat::CatError>(())
+//! ```
+
+use indexmap::{IndexMap, IndexSet};
+use thiserror::Error;
+
+use crate::automaton::{Automaton, Builder};
+use crate::connector::{Connector, Part};
+use crate::constraint::{Constraint, Literal, Term};
+use crate::symbol::{Cell, Name, Symbols};
+use crate::syntax::condition::{self, Claim, Claimed, Dialect, Value};
+use crate::syntax::lex::{self, CAT, Cursor, Kind};
+use crate::syntax::{At, Fault, Source, Spot, suggest};
+
+/// Most notes about one file.
+const MAX_NOTES: usize = 20;
+/// Most words of all labels together.
+const MAX_LABELS: usize = 32 << 20;
+
+/// A fault and its place, on one line.
+pub type CatError = At<CatFault>;
+
+/// What is wrong with a `.cat` text, and the mend.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum CatFault {
+    /// It is no sentence of the language.
+    #[error(transparent)]
+    Syntax(#[from] Fault),
+    /// A word that is not listed.
+    #[error("`{word}` is no {what} of the automaton; {mend}")]
+    Unknown {
+        /// The word.
+        word: String,
+        /// What it should be.
+        what: &'static str,
+        /// What to do.
+        mend: String,
+    },
+    /// A second state or name with one word.
+    #[error("`{0}` stands here a second time; rename one of them")]
+    Twice(String),
+    /// No initial state.
+    #[error("no state is marked as initial; write `{0}*`")]
+    Initial(String),
+    /// Too much.
+    #[error("the labels of its steps need more than {MAX_LABELS} words of 64 bits; split it")]
+    Large,
+}
+
+/// A state as written.
+struct State {
+    spot: Spot,
+    cells: IndexSet<String>,
+    initial: bool,
+    steps: Vec<Step>,
+}
+
+/// A step as written.
+struct Step {
+    fire: Vec<(Spot, String)>,
+    claims: Vec<Claimed>,
+    to: (Spot, String),
+}
+
+/// A file as written.
+struct File {
+    name: String,
+    names: IndexSet<String>,
+    /// Names that are `IN`: the automaton writes there.
+    written: Vec<String>,
+    states: IndexMap<String, State>,
+}
+
+/// The automaton of a `.cat` text, as a connector with one part.
+///
+/// # Errors
+/// The first fault of the text.
+pub fn connector(source: &Source) -> Result<Connector, CatError> {
+    let tokens = lex::tokens(source, CAT).map_err(|e| e.map(CatFault::from))?;
+    let file = file(source, &mut Cursor::new(source, &tokens))?;
+    let mut maker = Maker { source, file: &file, symbols: Symbols::new(), notes: IndexSet::new() };
+    let automaton = maker.automaton()?;
+    let Maker { mut symbols, notes, .. } = maker;
+    let interface = file.names.iter().map(|n| symbols.name(n)).collect();
+    let parts = vec![Part { kind: file.name.clone(), automaton }];
+    let written = file.written.iter().map(|n| symbols.name(n)).collect();
+    let notes = notes.into_iter().collect();
+    Ok(Connector { name: file.name, symbols, parts, interface, written, notes })
+}
+
+fn file(source: &Source, c: &mut Cursor<'_>) -> Result<File, CatError> {
+    let syntax = |e: At<Fault>| e.map(CatFault::from);
+    let Kind::Text(name) = c.peek(0) else {
+        return Err(syntax(c.expected("the name of the automaton in quotes")));
+    };
+    c.take();
+    c.need("[").map_err(syntax)?;
+    let ports = c.list("]", port).map_err(syntax)?;
+    let written = ports.iter().filter(|p| p.1).map(|p| p.0.1.clone()).collect();
+    let names = once(source, ports.into_iter().map(|p| p.0).collect())?;
+    let mut states = IndexMap::new();
+    loop {
+        let (word, listed) = state(c).map_err(syntax)?;
+        let Listed { spot, cells, initial, steps } = listed;
+        let state = State { spot, cells: once(source, cells)?, initial, steps };
+        if states.insert(word.clone(), state).is_some() {
+            return Err(source.fault(spot, CatFault::Twice(word)));
+        }
+        if !c.eat(",") {
+            break;
+        }
+    }
+    if *c.peek(0) != Kind::End {
+        return Err(syntax(c.expected("`,` or the end of the text")));
+    }
+    Ok(File { name: name.clone(), names, written, states })
+}
+
+fn once(source: &Source, words: Vec<(Spot, String)>) -> Result<IndexSet<String>, CatError> {
+    let mut all = IndexSet::new();
+    for (spot, word) in words {
+        if !all.insert(word.clone()) {
+            return Err(source.fault(spot, CatFault::Twice(word)));
+        }
+    }
+    Ok(all)
+}
+
+fn word(c: &mut Cursor<'_>) -> Result<(Spot, String), At<Fault>> {
+    Ok((c.spot(), c.word("a name")?))
+}
+
+/// A name, and whether it is `IN`.
+fn port(c: &mut Cursor<'_>) -> Result<((Spot, String), bool), At<Fault>> {
+    let port = word(c)?;
+    c.need("::")?;
+    if !c.is_word("IN") && !c.is_word("OUT") {
+        return Err(c.expected("`IN` or `OUT`"));
+    }
+    let takes = c.is_word("IN");
+    c.take();
+    Ok((port, takes))
+}
+
+type Read<T> = Result<T, At<Fault>>;
+
+/// A state, its cells as they are listed.
+struct Listed {
+    spot: Spot,
+    cells: Vec<(Spot, String)>,
+    initial: bool,
+    steps: Vec<Step>,
+}
+
+fn state(c: &mut Cursor<'_>) -> Read<(String, Listed)> {
+    let (spot, name) = word(c)?;
+    let mut initial = c.eat("*");
+    let mut cells = Vec::new();
+    let empty = matches!((c.peek(1), c.peek(2)), (Kind::Sign("]"), Kind::Sign("[" | "*")));
+    if empty || matches!(c.peek(1), Kind::Word(_)) {
+        c.need("[")?;
+        cells = c.list("]", word)?;
+        initial |= c.eat("*");
+    }
+    c.need("[")?;
+    let steps = c.list("]", step)?;
+    Ok((name, Listed { spot, cells, initial, steps }))
+}
+
+fn step(c: &mut Cursor<'_>) -> Read<Step> {
+    c.need("[")?;
+    let fire = c.list("]", word)?;
+    c.need("::")?;
+    let claims = condition::claims(c, Dialect::Cat)?;
+    c.need("::")?;
+    Ok(Step { fire, claims, to: word(c)? })
+}
+
+/// Makes the automaton of a file.
+struct Maker<'f> {
+    source: &'f Source,
+    file: &'f File,
+    symbols: Symbols,
+    notes: IndexSet<String>,
+}
+
+impl<'f> Maker<'f> {
+    fn automaton(&mut self) -> Result<Automaton, CatError> {
+        let file = self.file;
+        let states = &file.states;
+        let names: Vec<Name> = self.file.names.iter().map(|n| self.symbols.name(n)).collect();
+        let marked = states.values().enumerate().filter(|(_, s)| s.initial);
+        let initial: Vec<u32> = marked.map(|(at, _)| at as u32).collect();
+        let steps: usize = states.values().map(|s| s.steps.len()).sum();
+        let first = states.first().map(|(word, state)| (word.clone(), state.spot));
+        let (word, spot) = first.unwrap_or_default();
+        if initial.is_empty() {
+            return Err(self.source.fault(spot, CatFault::Initial(word)));
+        }
+        if steps.saturating_mul(crate::label::words_for(names.len())) > MAX_LABELS {
+            return Err(self.source.fault(spot, CatFault::Large));
+        }
+        let mut builder = Builder::over(names, states.len(), initial);
+        for (from, (word, state)) in states.iter().enumerate() {
+            for step in &state.steps {
+                let (to, target) = self.target(step)?;
+                let fire = self.fire(step)?;
+                let constraint = self.constraint((word, state), target, step);
+                builder.step(from as u32, &fire, constraint, to);
+            }
+        }
+        Ok(builder.done())
+    }
+
+    fn target(&self, step: &Step) -> Result<(u32, &'f State), CatError> {
+        let (spot, word) = &step.to;
+        let file = self.file;
+        if let Some((at, _, state)) = file.states.get_full(word) {
+            return Ok((at as u32, state));
+        }
+        let mend = suggest(word, self.file.states.keys().map(String::as_str));
+        let fault = CatFault::Unknown { word: word.clone(), what: "state", mend };
+        Err(self.source.fault(*spot, fault))
+    }
+
+    fn fire(&mut self, step: &Step) -> Result<Vec<Name>, CatError> {
+        let mut fire = Vec::new();
+        for (spot, word) in &step.fire {
+            if !self.file.names.contains(word) {
+                let mend = suggest(word, self.file.names.iter().map(String::as_str));
+                let fault = CatFault::Unknown { word: word.clone(), what: "name", mend };
+                return Err(self.source.fault(*spot, fault));
+            }
+            fire.push(self.symbols.name(word));
+        }
+        Ok(fire)
+    }
+
+    fn note(&mut self, spot: Spot, note: &str) {
+        if self.notes.len() < MAX_NOTES {
+            self.notes.insert(format!("{}: {note}", self.source.place(spot)));
+        } else {
+            self.notes.insert("there would be more notes".into());
+        }
+    }
+
+    fn constraint(&mut self, from: (&str, &State), to: &State, step: &Step) -> Constraint {
+        let mut literals = Vec::new();
+        let mut mentioned: IndexSet<&str> = IndexSet::new();
+        for (spot, claim) in &step.claims {
+            if let Some(why) = self.senseless(from, to, step, claim) {
+                self.note(*spot, &format!("{why}; what is said about it is left out"));
+                continue;
+            }
+            for value in claim.values() {
+                value.visit(&mut |v| {
+                    if let Value::After(cell) = v {
+                        mentioned.insert(cell);
+                    }
+                });
+            }
+            let claim = self.with_constants(*spot, claim);
+            literals.push((*spot, claim));
+        }
+        let constraint = condition::constraint(&literals, &mut self.symbols);
+        let new = to
+            .cells
+            .iter()
+            .filter(|c| !from.1.cells.contains(*c) && !mentioned.contains(c.as_str()));
+        let any = |(k, cell): (usize, &String)| {
+            let cell = Cell(self.symbols.intern(cell));
+            Literal::Equal(Term::After(cell), Term::Some(k as u32))
+        };
+        constraint.and(&Constraint::new(new.enumerate().map(any).collect::<Vec<_>>()))
+    }
+
+    /// Why a claim speaks about something that is not there.
+    fn senseless(
+        &self,
+        from: (&str, &State),
+        to: &State,
+        step: &Step,
+        claim: &Claim,
+    ) -> Option<String> {
+        let mut why: Option<String> = None;
+        let mut see = |value: &Value| match value {
+            Value::Before(cell) if !from.1.cells.contains(cell) => {
+                why.get_or_insert(format!("`{}` has no cell `{cell}`", from.0));
+            }
+            Value::After(cell) if !to.cells.contains(cell) => {
+                why.get_or_insert(format!("`{}` has no cell `{cell}`", step.to.1));
+            }
+            Value::Word(word)
+                if self.file.names.contains(word) && !step.fire.iter().any(|(_, f)| f == word) =>
+            {
+                why.get_or_insert(format!("`{word}` does not fire"));
+            }
+            _ => {}
+        };
+        claim.values().into_iter().for_each(|v| v.visit(&mut see));
+        why
+    }
+
+    /// The claim with constants for words that are no names.
+    fn with_constants(&mut self, spot: Spot, claim: &Claim) -> Claim {
+        let mut value = |v: &Value| self.value(spot, v);
+        match claim {
+            Claim::Equal(a, b) => Claim::Equal(value(a), value(b)),
+            Claim::Different(a, b) => Claim::Different(value(a), value(b)),
+            Claim::Predicate(holds, p, values) => {
+                Claim::Predicate(*holds, p.clone(), values.iter().map(value).collect())
+            }
+        }
+    }
+
+    fn value(&mut self, spot: Spot, value: &Value) -> Value {
+        match value {
+            Value::Word(word) if !self.file.names.contains(word) => {
+                self.note(spot, &format!("`{word}` is no name; it is taken as a constant"));
+                Value::Constant(word.clone())
+            }
+            Value::Call(f, values) => {
+                Value::Call(f.clone(), values.iter().map(|v| self.value(spot, v)).collect())
+            }
+            other => other.clone(),
+        }
+    }
+}

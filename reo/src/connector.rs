@@ -24,7 +24,7 @@ use indexmap::{IndexMap, IndexSet};
 
 use crate::automaton::Automaton;
 use crate::primitive;
-use crate::symbol::{Name, Symbols};
+use crate::symbol::{Name, Symbol, Symbols};
 
 /// One automaton of a connector, and what it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,6 +46,8 @@ pub struct Connector {
     pub parts: Vec<Part>,
     /// Names that the environment sees, in the order of the interface.
     pub interface: Vec<Name>,
+    /// Names of nodes into which some part writes.
+    pub written: Vec<Name>,
     /// Things worth saying about how the text was read, one line each.
     pub notes: Vec<String>,
 }
@@ -59,6 +61,38 @@ impl Connector {
         inner.sort_unstable();
         inner.dedup();
         inner
+    }
+}
+
+impl Connector {
+    /// Names of the interface into which the environment writes: no part has the datum at them from
+    /// itself.
+    #[must_use]
+    pub fn inputs(&self) -> Vec<Name> {
+        self.interface.iter().copied().filter(|name| !self.written.contains(name)).collect()
+    }
+
+    /// The same over a table of words that begins with those of `symbols`, so that equal words of
+    /// two connectors are equal symbols.
+    #[must_use]
+    pub fn over(&self, symbols: &Symbols) -> Connector {
+        let mut all = symbols.clone();
+        let new: Vec<Symbol> = (0..self.symbols.len() as u32)
+            .map(|k| all.intern(self.symbols.word(Symbol(k))))
+            .collect();
+        let to = |old: Symbol| new.get(old.0 as usize).copied().unwrap_or(old);
+        let parts = self
+            .parts
+            .iter()
+            .map(|part| Part { kind: part.kind.clone(), automaton: part.automaton.renamed(&to) });
+        Connector {
+            name: self.name.clone(),
+            parts: parts.collect(),
+            interface: self.interface.iter().map(|n| Name(to(n.0))).collect(),
+            written: self.written.iter().map(|n| Name(to(n.0))).collect(),
+            notes: self.notes.clone(),
+            symbols: all,
+        }
     }
 }
 
@@ -164,12 +198,14 @@ impl<'a> Wiring<'a> {
                 }
             }
         }
+        let written = writers.keys().map(|node| self.symbols.name(node)).collect();
         let seen: IndexSet<Name> = interface.iter().map(|n| self.symbols.name(n)).collect();
         Connector {
             name: self.name,
             symbols: self.symbols,
             parts,
             interface: seen.into_iter().collect(),
+            written,
             notes: self.notes,
         }
     }

@@ -8,6 +8,7 @@
 pub mod automaton;
 pub mod bisimulation;
 pub mod cat;
+pub mod catalog;
 pub mod check;
 pub mod connector;
 pub mod constraint;
@@ -19,4 +20,5 @@ pub mod limits;
 pub mod primitive;
 pub mod product;
 pub mod symbol;
+pub mod syntax;
 pub mod treo;

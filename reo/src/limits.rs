@@ -30,7 +30,7 @@ pub struct Limits<'a> {
 pub enum Stopped {
     /// It would need more memory than allowed.
     #[error(
-        "{what} needs {needed} bytes or more, over the limit of {limit}; raise --memory, hide names, or use --mode implicit"
+        "{what}: {needed} bytes or more, over the limit of {limit}; raise --memory, hide names, or use --mode implicit"
     )]
     Memory {
         /// What would need it.

@@ -37,7 +37,13 @@ fn a_hidden_chain_is_a_queue() {
         let queue = primitive::fifo(names[0], names[n], &cells);
         let same = compare(&least, &queue, Kind::Strong, &limits).unwrap();
         let blocks = n + 1;
-        assert_eq!(same, Verdict::Same { blocks }, "{}\n{}", least.text(&symbols), queue.text(&symbols));
+        assert_eq!(
+            same,
+            Verdict::Same { blocks },
+            "{}\n{}",
+            least.text(&symbols),
+            queue.text(&symbols)
+        );
         let plain = hidden.without_data();
         let weak = minimise(&plain, Kind::Weak, &limits).unwrap();
         assert_eq!((weak.states(), weak.transitions()), (n + 1, 3 * n - 1), "{n} without data");

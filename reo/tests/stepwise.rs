@@ -24,7 +24,8 @@ fn fifo1(wiring: &mut Wiring<'_>, from: &str, to: &str, content: Content) {
 
 fn chain(n: usize) -> Connector {
     let mut wiring = Wiring::new("chain");
-    (0..n).for_each(|i| fifo1(&mut wiring, &format!("a{i}"), &format!("a{}", i + 1), Content::Empty));
+    (0..n)
+        .for_each(|i| fifo1(&mut wiring, &format!("a{i}"), &format!("a{}", i + 1), Content::Empty));
     wiring.finish(&["a0", &format!("a{n}")])
 }
 

@@ -11,6 +11,7 @@ mod load;
 mod platforms;
 mod plot;
 mod progress;
+mod reo;
 mod report;
 mod simulate;
 mod spin;
@@ -49,6 +50,8 @@ enum Command {
     CpSat(cp_sat::Args),
     /// Write results of compare and tune as one HTML page
     Report(report::Args),
+    /// Compose, check and compare Reo connectors as constraint automata
+    Reo(reo::Args),
     /// List the shipped platforms, or show one with the source of each number
     Platforms(platforms::Args),
     /// Tune the paper's abstract kernel for every size of its Table 1, beside the paper's figures
@@ -124,6 +127,7 @@ pub fn main() -> ExitCode {
         Command::Compare(args) => compare::run(args),
         Command::CpSat(args) => cp_sat::run(args),
         Command::Report(args) => report::run(args),
+        Command::Reo(args) => reo::run(args),
         Command::Platforms(args) => platforms::run(args),
         Command::Demo(args) => demo::run(args),
     };

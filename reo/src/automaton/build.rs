@@ -1,9 +1,10 @@
 //! Making automata, step by step or from whole rows.
 
+use rustc_hash::FxHashSet;
 use thiserror::Error;
 
 use super::{Automaton, MAX_STATES, Rows};
-use crate::constraint::{Constraint, Constraints, Literal, Term};
+use crate::constraint::{Constraint, Constraints, Term};
 use crate::label;
 use crate::symbol::{Cell, Name, Symbol};
 
@@ -203,30 +204,16 @@ fn assemble(
     }
     contents.sort_unstable();
     contents.dedup();
-    let mut cells: Vec<Cell> = contents.iter().map(|(cell, _)| *cell).collect();
+    let mut cells: FxHashSet<Cell> = contents.iter().map(|(cell, _)| *cell).collect();
     for number in 0..constraints.len() as u32 {
-        constraints.get(number).literals().iter().for_each(|l| cells_of(l, &mut cells));
+        constraints.get(number).visit(|leaf| {
+            if let Term::Before(cell) | Term::After(cell) = leaf {
+                cells.insert(*cell);
+            }
+        });
     }
+    let mut cells: Vec<Cell> = cells.into_iter().collect();
     cells.sort_unstable();
-    cells.dedup();
     let Rows { rows, targets, labels, conditions } = rows;
     Automaton { alphabet, cells, initial, contents, rows, targets, labels, conditions, constraints }
-}
-
-fn cells_of(literal: &Literal, into: &mut Vec<Cell>) {
-    match literal {
-        Literal::Equal(a, b) | Literal::Different(a, b) => {
-            cells_of_term(a, into);
-            cells_of_term(b, into);
-        }
-        Literal::Predicate(_, _, terms) => terms.iter().for_each(|t| cells_of_term(t, into)),
-    }
-}
-
-fn cells_of_term(term: &Term, into: &mut Vec<Cell>) {
-    match term {
-        Term::Before(cell) | Term::After(cell) => into.push(*cell),
-        Term::Call(_, terms) => terms.iter().for_each(|t| cells_of_term(t, into)),
-        Term::Constant(_) | Term::Datum(_) | Term::Some(_) => {}
-    }
 }

@@ -227,6 +227,23 @@ impl Automaton {
         builder.done()
     }
 
+    /// With other symbols for names, cells, constants and functions: `to` gives each its own.
+    #[must_use]
+    pub fn renamed(&self, to: &dyn Fn(Symbol) -> Symbol) -> Automaton {
+        let names = self.alphabet.iter().map(|n| Name(to(n.0)));
+        let mut builder = Builder::over(names, self.states(), self.initial.clone());
+        builder.contents(self.contents.iter().map(|(cell, c)| (Cell(to(cell.0)), to(*c))));
+        let constraints: Vec<Constraint> = (0..self.constraints.len() as u32)
+            .map(|number| self.constraints.get(number).renamed(to))
+            .collect();
+        for step in self.all_steps() {
+            let fire: Vec<Name> = self.fires(&step).map(|n| Name(to(n.0))).collect();
+            let constraint = constraints[step.condition as usize].clone();
+            builder.step(step.from, &fire, constraint, step.to);
+        }
+        builder.done()
+    }
+
     /// Only the states that can be reached, renumbered in the order of a breadth-first search from
     /// the initial states, and the number that each state of the result had before.
     #[must_use]

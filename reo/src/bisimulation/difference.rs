@@ -91,13 +91,10 @@ impl Play<'_> {
     fn difference(&self, mut one: u32, mut other: u32, mut left: bool) -> Difference {
         let mut trace = Vec::new();
         loop {
-            let Some((action, to, answers)) = self
-                .attack(one, other)
-                .or_else(|| {
-                    (one, other, left) = (other, one, !left);
-                    self.attack(one, other)
-                })
-            else {
+            let Some((action, to, answers)) = self.attack(one, other).or_else(|| {
+                (one, other, left) = (other, one, !left);
+                self.attack(one, other)
+            }) else {
                 // Unreachable for states that differ: some round has split them.
                 return Difference { trace, left_only: left };
             };
@@ -120,8 +117,10 @@ impl Play<'_> {
         let answers = self.moves(other);
         for (action, to) in self.moves(one) {
             let same = |(a, _): &&(u32, u32)| *a == action;
-            let matched =
-                answers.iter().filter(same).any(|(_, t)| before[*t as usize] == before[to as usize]);
+            let matched = answers
+                .iter()
+                .filter(same)
+                .any(|(_, t)| before[*t as usize] == before[to as usize]);
             if !matched {
                 let answers = answers.iter().filter(same).map(|(_, t)| *t).collect();
                 return Some((action, to, answers));

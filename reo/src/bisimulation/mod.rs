@@ -14,7 +14,7 @@ mod difference;
 mod quotient;
 mod signature;
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 pub use difference::{Difference, Verdict, compare};
 
@@ -102,7 +102,8 @@ struct Actions {
 impl Actions {
     fn new(automaton: &Automaton) -> Actions {
         let silent = vec![0; automaton.words()];
-        let mut numbers: HashMap<(&[u64], u32), u32> = HashMap::from([((&silent[..], 0), SILENT)]);
+        let mut numbers: HashMap<(&[u64], u32), u32> = HashMap::default();
+        numbers.insert((&silent[..], 0), SILENT);
         let labels = automaton.labels().chunks_exact(automaton.words());
         let mut of_step = Vec::with_capacity(automaton.transitions());
         for (at, label) in labels.enumerate() {

@@ -1,6 +1,6 @@
 //! Signatures of states, and one round of refinement.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use super::{Actions, Kind, SILENT};
 use crate::automaton::Automaton;
@@ -28,10 +28,12 @@ impl<'a> Signer<'a> {
         limits: &Limits<'_>,
     ) -> Result<(Vec<u32>, usize), Stopped> {
         let weak = match &self.weak {
-            Some(silent) => Some(Saturated::new(self.automaton, self.actions, silent, block, limits)?),
+            Some(silent) => {
+                Some(Saturated::new(self.automaton, self.actions, silent, block, limits)?)
+            }
             None => None,
         };
-        let mut numbers: HashMap<Vec<u64>, u32> = HashMap::new();
+        let mut numbers: HashMap<Vec<u64>, u32> = HashMap::default();
         let mut next = Vec::with_capacity(block.len());
         let (mut signature, mut stored) = (Vec::new(), 0u128);
         for state in 0..self.automaton.states() as u32 {

@@ -19,7 +19,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::{Arc, LazyLock};
 
 use indexmap::IndexSet;
-use rustc_hash::FxHasher;
+use rustc_hash::{FxBuildHasher, FxHasher};
 
 use crate::symbol::{Cell, Name, Symbol, Symbols};
 
@@ -156,6 +156,19 @@ impl Constraint {
         Constraint::new(self.literals().iter().map(|l| l.map(&mut replace)).collect::<Vec<_>>())
     }
 
+    /// With other symbols for names, cells, constants, functions and predicates.
+    #[must_use]
+    pub fn renamed(&self, to: &dyn Fn(Symbol) -> Symbol) -> Constraint {
+        let literal = |l: &Literal| match l {
+            Literal::Equal(a, b) => Literal::Equal(a.renamed(to), b.renamed(to)),
+            Literal::Different(a, b) => Literal::Different(a.renamed(to), b.renamed(to)),
+            Literal::Predicate(holds, p, terms) => {
+                Literal::Predicate(*holds, to(*p), terms.iter().map(|t| t.renamed(to)).collect())
+            }
+        };
+        Constraint::new(self.literals().iter().map(literal))
+    }
+
     /// Calls `see` with every leaf of every term.
     pub fn visit(&self, mut see: impl FnMut(&Term)) {
         self.literals().iter().for_each(|l| l.visit(&mut see));
@@ -179,7 +192,8 @@ impl Constraint {
         if self.is_true() {
             return "true".into();
         }
-        let literals: Vec<String> = self.literals().iter().map(|l| literal_text(l, symbols)).collect();
+        let literals: Vec<String> =
+            self.literals().iter().map(|l| literal_text(l, symbols)).collect();
         literals.join(" & ")
     }
 }
@@ -235,13 +249,25 @@ fn list_text(terms: &[Term], symbols: &Symbols) -> String {
 }
 
 impl Term {
+    /// With other symbols.
+    fn renamed(&self, to: &dyn Fn(Symbol) -> Symbol) -> Term {
+        match self {
+            Term::Constant(c) => Term::Constant(to(*c)),
+            Term::Datum(name) => Term::Datum(Name(to(name.0))),
+            Term::Before(cell) => Term::Before(Cell(to(cell.0))),
+            Term::After(cell) => Term::After(Cell(to(cell.0))),
+            Term::Some(k) => Term::Some(*k),
+            Term::Call(f, terms) => {
+                Term::Call(to(*f), terms.iter().map(|t| t.renamed(to)).collect())
+            }
+        }
+    }
+
     /// With every leaf replaced; a leaf is a term that is no call.
     #[must_use]
     pub fn map(&self, replace: &mut impl FnMut(&Term) -> Term) -> Term {
         match self {
-            Term::Call(f, terms) => {
-                Term::Call(*f, terms.iter().map(|t| t.map(replace)).collect())
-            }
+            Term::Call(f, terms) => Term::Call(*f, terms.iter().map(|t| t.map(replace)).collect()),
             leaf => replace(leaf),
         }
     }
@@ -279,12 +305,12 @@ impl Term {
 /// The constraints of one automaton, each once. Number 0 is always `true`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Constraints {
-    all: IndexSet<Constraint>,
+    all: IndexSet<Constraint, FxBuildHasher>,
 }
 
 impl Default for Constraints {
     fn default() -> Self {
-        Constraints { all: IndexSet::from([Constraint::default()]) }
+        Constraints { all: std::iter::once(Constraint::default()).collect() }
     }
 }
 

@@ -78,9 +78,8 @@ impl Language for Node {
 
     fn matches(&self, other: &Self) -> bool {
         match (self, other) {
-            (Node::Call(f, a), Node::Call(g, b)) | (Node::Predicate(f, a), Node::Predicate(g, b)) => {
-                f == g && a.len() == b.len()
-            }
+            (Node::Call(f, a), Node::Call(g, b))
+            | (Node::Predicate(f, a), Node::Predicate(g, b)) => f == g && a.len() == b.len(),
             _ => self == other,
         }
     }
@@ -186,9 +185,8 @@ fn add(graph: &mut Graph, term: &Term) -> Id {
 
 /// Whether no class has two different values and nothing that differs has become equal.
 fn consistent(graph: &Graph, apart: &[(Id, Id)]) -> bool {
-    let is_value = |n: &&Node| {
-        matches!(n, Node::Holds | Node::Fails | Node::Leaf(Term::Constant(_)))
-    };
+    let is_value =
+        |n: &&Node| matches!(n, Node::Holds | Node::Fails | Node::Leaf(Term::Constant(_)));
     graph.classes().all(|class| class.nodes.iter().filter(is_value).count() <= 1)
         && apart.iter().all(|(a, b)| graph.find(*a) != graph.find(*b))
 }
@@ -360,10 +358,12 @@ fn mentions(literal: &Literal, wanted: &Term) -> bool {
 /// The literals with values without a name numbered in the order in which they occur.
 fn numbered(mut literals: Vec<Literal>) -> Constraint {
     let mut numbers: BTreeMap<u32, u32> = BTreeMap::new();
-    let blind = |l: &Literal| l.map(&mut |t| match t {
-        Term::Some(_) => Term::Some(0),
-        other => other.clone(),
-    });
+    let blind = |l: &Literal| {
+        l.map(&mut |t| match t {
+            Term::Some(_) => Term::Some(0),
+            other => other.clone(),
+        })
+    };
     literals.sort_by_cached_key(|l| (blind(l), l.clone()));
     let mut number = |term: &Term| match term {
         Term::Some(k) => {

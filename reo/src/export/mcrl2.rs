@@ -16,12 +16,13 @@ use crate::constraint::{Constraint, Literal, Term};
 const RESERVED: [&str; 40] = [
     "act", "allow", "block", "comm", "cons", "delay", "div", "else", "end", "eqn", "exists",
     "forall", "glob", "hide", "if", "in", "init", "lambda", "map", "mod", "mu", "nu", "pbes",
-    "proc", "rename", "sort", "struct", "sum", "tau", "true", "false", "val", "var", "whr", "yaled",
-    "Data", "nothing", "delta", "nil", "dist",
+    "proc", "rename", "sort", "struct", "sum", "tau", "true", "false", "val", "var", "whr",
+    "yaled", "Data", "nothing", "delta", "nil", "dist",
 ];
 
 pub(super) fn write(subject: Subject<'_>) -> String {
-    let mut writer = Writer { subject, words: Identifiers::new(&RESERVED), plain: subject.automaton.is_plain() };
+    let mut writer =
+        Writer { subject, words: Identifiers::new(&RESERVED), plain: subject.automaton.is_plain() };
     let processes = writer.processes();
     let init = writer.init();
     format!("% {}\n{}{processes}\n{init}", subject.name.replace('\n', " "), writer.declarations())
@@ -145,7 +146,11 @@ impl Writer<'_> {
             .map(|c| self.word(if changed.contains(c) { "after_" } else { "m_" }, c.0))
             .collect();
         let next = if next.is_empty() { String::new() } else { format!("({})", next.join(", ")) };
-        let sum = if summed.is_empty() { String::new() } else { format!("sum {}: Data . ", summed.join(", ")) };
+        let sum = if summed.is_empty() {
+            String::new()
+        } else {
+            format!("sum {}: Data . ", summed.join(", "))
+        };
         format!("{sum}({}) -> {action} . P{}{next}", self.condition(constraint), step.to)
     }
 
@@ -190,9 +195,13 @@ impl Writer<'_> {
         };
         let cells: Vec<String> =
             automaton.cells().to_vec().into_iter().map(|c| value(self, c)).collect();
-        let with =
-            if self.plain || cells.is_empty() { String::new() } else { format!("({})", cells.join(", ")) };
-        let starts: Vec<String> = automaton.initial().iter().map(|s| format!("P{s}{with}")).collect();
+        let with = if self.plain || cells.is_empty() {
+            String::new()
+        } else {
+            format!("({})", cells.join(", "))
+        };
+        let starts: Vec<String> =
+            automaton.initial().iter().map(|s| format!("P{s}{with}")).collect();
         let body = match &starts[..] {
             [] => "delta".to_owned(),
             [one] => one.clone(),

@@ -7,6 +7,7 @@
 //! | [`Format::Mcrl2`] | mCRL2: labels are multi-actions with data | kept; functions stay open |
 //! | [`Format::Promela`] | SPIN: names are bits, for LTL | left out, as a comment says |
 //! | [`Format::Treo`] | Treo: states as `#WA`, with data rules as `#RBA` | kept |
+//! | [`Format::Json`] | ourselves, see [`crate::json`] | kept |
 //!
 //! Every writer refuses what its format cannot say and tells what else to do.
 
@@ -38,13 +39,15 @@ pub enum Format {
     Promela,
     /// A Treo component.
     Treo,
+    /// Our JSON.
+    Json,
 }
 
 /// Why an automaton cannot be written in a format.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ExportError {
     /// It begins in several states.
-    #[error("{format} has one initial state, the automaton {0}; write it as dot", format = .1)]
+    #[error("{format} has one initial state, the automaton {0}; write it as json or dot", format = .1)]
     Initial(usize, &'static str),
     /// It is too large to be of use.
     #[error(
@@ -59,10 +62,14 @@ pub enum ExportError {
         most: usize,
     },
     /// A value that no text of the format can describe.
-    #[error("a step leaves a value open that Treo cannot name; write it as json, or compose without data")]
+    #[error(
+        "a step leaves a value open that Treo cannot name; write it as json, or compose without data"
+    )]
     Open,
     /// A silent step, which the format does not have.
-    #[error("Treo has no silent steps; use --minimize strong, which takes them away, or write it as aut or json")]
+    #[error(
+        "Treo has no silent steps; use --minimize strong, which takes them away, or write it as aut or json"
+    )]
     Silent,
     /// The drawing could not be made.
     #[error("the drawing could not be made: {0}; write it as dot and draw it with Graphviz")]
@@ -94,6 +101,7 @@ pub fn write(subject: Subject<'_>, format: Format) -> Result<String, ExportError
         Format::Mcrl2 => Ok(mcrl2::write(subject)),
         Format::Promela => Ok(promela::write(subject)),
         Format::Treo => treo::write(subject),
+        Format::Json => Ok(crate::json::write_automaton(subject.automaton, subject.symbols)),
     }
 }
 

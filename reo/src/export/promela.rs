@@ -12,11 +12,11 @@ use crate::label;
 
 /// Words that Promela or C takes for itself.
 const RESERVED: [&str; 46] = [
-    "active", "assert", "atomic", "bit", "bool", "break", "byte", "c_code", "chan", "d_step",
-    "do", "else", "empty", "enabled", "eval", "false", "fi", "for", "full", "goto", "hidden",
-    "if", "in", "init", "inline", "int", "len", "local", "ltl", "mtype", "never", "nempty",
-    "nfull", "notrace", "od", "of", "priority", "proctype", "run", "select", "short", "skip",
-    "trace", "true", "typedef", "unsigned",
+    "active", "assert", "atomic", "bit", "bool", "break", "byte", "c_code", "chan", "d_step", "do",
+    "else", "empty", "enabled", "eval", "false", "fi", "for", "full", "goto", "hidden", "if", "in",
+    "init", "inline", "int", "len", "local", "ltl", "mtype", "never", "nempty", "nfull", "notrace",
+    "od", "of", "priority", "proctype", "run", "select", "short", "skip", "trace", "true",
+    "typedef", "unsigned",
 ];
 
 pub(super) fn write(subject: Subject<'_>) -> String {

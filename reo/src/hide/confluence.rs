@@ -10,7 +10,7 @@
 //!
 //! This is what keeps chains of buffers linear when they are composed piece by piece, data and all.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::{live, sequence};
 use crate::automaton::{Automaton, Builder, Step};
@@ -45,7 +45,7 @@ pub fn reduce(automaton: &Automaton) -> Automaton {
 
 /// Silent steps that nothing guards, to another state.
 fn candidates(automaton: &Automaton) -> HashSet<At> {
-    let mut found = HashSet::new();
+    let mut found = HashSet::default();
     for state in 0..automaton.states() as u32 {
         for (k, step) in automaton.steps(state).enumerate() {
             let silent = label::is_silent(step.label) && step.to != state;
@@ -59,7 +59,7 @@ fn candidates(automaton: &Automaton) -> HashSet<At> {
 
 /// Whether a constraint only gives each of some cells a value from memory before the step.
 fn is_update(constraint: &Constraint) -> bool {
-    let mut written = HashSet::new();
+    let mut written = HashSet::default();
     constraint.literals().iter().all(|literal| {
         let Literal::Equal(a, b) = literal else { return false };
         let (cell, value) = match (a, b) {
@@ -87,7 +87,7 @@ impl<'a> Check<'a> {
             automaton,
             live: live::cells(automaton),
             constraints: automaton.constraints().clone(),
-            sequences: HashMap::new(),
+            sequences: HashMap::default(),
         }
     }
 

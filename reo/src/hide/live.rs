@@ -1,6 +1,6 @@
 //! Which cells are read again, state by state: a backward analysis.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use crate::automaton::Automaton;
 use crate::constraint::simplify::written;
@@ -58,7 +58,7 @@ pub(crate) fn cells(automaton: &Automaton) -> Live {
             }
         }
     }
-    let mut numbers: HashMap<Vec<u64>, u32> = HashMap::new();
+    let mut numbers: HashMap<Vec<u64>, u32> = HashMap::default();
     let mut sets = Vec::new();
     let mut class = Vec::with_capacity(automaton.states());
     for set in live.chunks_exact(words) {

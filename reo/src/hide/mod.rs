@@ -13,7 +13,7 @@
 pub mod confluence;
 pub(crate) mod live;
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use crate::automaton::{Automaton, Builder, Step};
 use crate::constraint::simplify::{Gone, around, read, simplify, written};
@@ -48,7 +48,7 @@ fn rewritten(automaton: &Automaton, names: &[Name], everywhere: bool) -> Automat
         automaton.alphabet().iter().filter(|n| gone.binary_search(n).is_err()).copied().collect();
     let map = Map::new(automaton.alphabet(), &kept);
     let live = live::cells(automaton);
-    let mut seen: HashMap<(u32, u32), Option<Constraint>> = HashMap::new();
+    let mut seen: HashMap<(u32, u32), Option<Constraint>> = HashMap::default();
     let mut builder = Builder::over(kept, automaton.states(), automaton.initial().to_vec());
     builder.contents(automaton.contents().iter().copied());
     for step in automaton.all_steps() {

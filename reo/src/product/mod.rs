@@ -11,5 +11,7 @@
 
 pub mod dense;
 pub mod implicit;
+pub mod order;
 pub mod reachable;
+pub mod stepwise;
 pub mod textbook;

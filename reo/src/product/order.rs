@@ -26,12 +26,14 @@ pub fn order(parts: &[&Automaton], hidden: &[Name]) -> Vec<usize> {
     let mut near: IndexSet<usize> = IndexSet::new();
     let mut order = Vec::with_capacity(parts.len());
     while !waiting.is_empty() {
-        let closes = |at: usize| shared(at).filter(|n| hidden.contains(*n) && left[*n] == 1).count();
+        let closes =
+            |at: usize| shared(at).filter(|n| hidden.contains(*n) && left[*n] == 1).count();
         let opens = |at: usize| {
             let untouched = |n: &&Name| hidden.contains(*n) && left[*n] == users[*n].len();
             shared(at).filter(untouched).count()
         };
-        let best = near.iter().copied().min_by_key(|at| (usize::MAX - closes(*at), opens(*at), *at));
+        let best =
+            near.iter().copied().min_by_key(|at| (usize::MAX - closes(*at), opens(*at), *at));
         let ends = || waiting.iter().copied().min_by_key(|at| (opens(*at), *at));
         let Some(next) = best.or_else(ends) else { break };
         waiting.swap_remove(&next);

@@ -1,1 +1,103 @@
-//! Reading Treo, the textual language of Reo connectors.
+//! Treo, the text language of Reo: read, put together, printed.
+//!
+//! A file has components, each with parameters, an interface of nodes and a body. The body of a
+//! composite one uses other components; sizes that are not written down follow from the number of
+//! nodes at which a component is used. The body of an atom says what it does, as rules (`#RBA`), as
+//! an automaton (`#WA`, `#SCA`), or as a primitive (`#PR`); of several the first is taken. Atoms in
+//! foreign code (`#JAVA`, `#PROMELA` and any other) are left to the environment: their nodes become
+//! part of the connector's interface, and a note says so.
+//!
+//! A component is looked for in the file itself, among its imports (see [`Library`]; the order of the
+//! folders is at [`folders`]) and among the built-in ones ([`crate::catalog`]). Inner nodes and cells
+//! are called after the uses that lead to them: `seqc.1/x[2]` is the node `x[2]` of the first `seqc`.
+//!
+//! ```
+//! use tickbound_reo::syntax::Source;
+//! use tickbound_reo::treo::{Request, Shelf, connector};
+//!
+//! let text = "
+//!     import reo.sync;
+//!     import reo.syncdrain;
+//!     import reo.fifo1;
+//!
+//!     // Lets data pass from p[1], p[2], ... in turn.
+//!     alternator(p[1..n]?, x[1]!) {
+//!       sync(p[1], x[1])
+//!       { syncdrain(p[i-1], p[i]) sync(p[i], x[i]) fifo1(x[i], x[i-1]) | i : <2..n> }
+//!     }";
+//! let source = Source::new("alternator.treo", text);
+//! let error = connector(&source, &Shelf::default(), &Request::default());
+//! let error = error.map(|_| ()).map_err(|e| e.to_string());
+//! let expected = "alternator.treo:7:5: `n` without a value; give --set n=VALUE";
+//! assert_eq!(error, Err(expected.to_owned()));
+//!
+//! let request = Request::default().set("n", "3");
+//! let alternator = connector(&source, &Shelf::default(), &request)?;
+//! assert_eq!(alternator.interface.len(), 4); // p[1], p[2], p[3] and x[1]
+//! assert_eq!(alternator.parts.len(), 9); // 7 channels, and mergers at x[1] and x[2]
+//! # Ok::<(), tickbound_reo::treo::TreoError>(())
+//! ```
+
+pub mod ast;
+mod atom;
+mod error;
+mod expand;
+mod files;
+mod library;
+mod parse;
+mod print;
+
+pub use error::{
+    MAX_ATOM_STATES, MAX_ATOM_STEPS, MAX_DEPTH, MAX_FILES, MAX_PARTS, MAX_RANGE, MAX_RULE_SETS,
+    MAX_SIZE, MAX_WORK, TreoError, TreoFault,
+};
+pub use library::{ENDS, Library, Shelf, candidates, folder, folders, root, stem};
+
+use crate::connector::Connector;
+use crate::syntax::Source;
+
+/// What is wanted of a file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Request {
+    /// The component; without one, that which is called as the file, or the last.
+    pub component: Option<String>,
+    /// Values of its parameters, and of words in the sizes of its interface: as an argument is
+    /// written (`4`, `"text"`, `<sync, fifo<2>>`); a word that means nothing is a text.
+    pub settings: Vec<(String, String)>,
+}
+
+impl Request {
+    /// With one more setting.
+    #[must_use]
+    pub fn set(mut self, word: &str, value: &str) -> Request {
+        self.settings.push((word.into(), value.into()));
+        self
+    }
+
+    /// For another component of the file.
+    #[must_use]
+    pub fn of(self, component: &str) -> Request {
+        Request { component: Some(component.into()), ..self }
+    }
+}
+
+/// The tree of a text. It prints as text that has the same tree.
+///
+/// # Errors
+/// The first place at which the text is no sentence of Treo.
+pub fn parse(source: &Source) -> Result<ast::File, TreoError> {
+    parse::file(source).map_err(|error| error.map(TreoFault::from))
+}
+
+/// The connector that a component of a text describes, its imports read from `library`.
+///
+/// # Errors
+/// The first fault of the text or its imports; what is outside what is read here
+/// ([`TreoFault::is_outside`]); a limit that it passes.
+pub fn connector(
+    source: &Source,
+    library: &dyn Library,
+    request: &Request,
+) -> Result<Connector, TreoError> {
+    expand::connector(source, library, request)
+}

@@ -1,0 +1,158 @@
+//! How fast the reachable product is made: transitions a second, kept as a whole automaton.
+//!
+//! `cargo bench -p tickbound-reo --bench reachable [-- NAME [RUNS]]`. Each product is made several
+//! times (5 unless told) on all cores, or as many as `RAYON_NUM_THREADS` says; the shortest time
+//! counts, and the longest is shown beside it. The textbook product, folded over the parts and
+//! then cut to what is reachable, is measured in the same run on smaller sizes.
+
+use std::time::{Duration, Instant};
+
+use tickbound_reo::automaton::Automaton;
+use tickbound_reo::limits::Limits;
+use tickbound_reo::primitive::{self, Content};
+use tickbound_reo::product::{reachable, textbook};
+use tickbound_reo::symbol::{Name, Symbols};
+
+const GIB: u64 = 1 << 30;
+
+fn main() {
+    let arguments: Vec<String> =
+        std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
+    let only = arguments.first().map_or("", String::as_str);
+    let runs = arguments.get(1).and_then(|runs| runs.parse().ok()).unwrap_or(5);
+    println!("{} threads, best of {runs}", rayon::current_num_threads());
+    println!(
+        "{:<28} {:>9} {:>11} {:>9} {:>9} {:>12}",
+        "product", "states", "transitions", "best ms", "worst ms", "million T/s"
+    );
+    for (name, parts) in cases() {
+        if name.contains(only) {
+            whole(name, &parts, runs);
+        }
+    }
+    for (name, parts) in small() {
+        if name.contains(only) {
+            ratio(name, &parts, runs);
+        }
+    }
+}
+
+type Case = (&'static str, Vec<Automaton>);
+
+fn cases() -> Vec<Case> {
+    let plain = |parts: Vec<Automaton>| parts.iter().map(Automaton::without_data).collect();
+    vec![
+        ("independent 12, plain", plain(independent(12))),
+        ("independent 12, data", independent(12)),
+        ("chain 18, plain", plain(chain(18))),
+        ("chain 18, data", chain(18)),
+        ("chain 22, plain", plain(chain(22))),
+        ("alternator 16, plain", plain(alternator(16))),
+        ("alternator 16, data", alternator(16)),
+        ("ring of 1000, plain", plain(ring(1000))),
+    ]
+}
+
+fn small() -> Vec<Case> {
+    vec![("independent 7, data", independent(7)), ("chain 8, data", chain(8))]
+}
+
+fn whole(name: &str, parts: &[Automaton], runs: usize) {
+    let parts: Vec<&Automaton> = parts.iter().collect();
+    let mut size = (0, 0);
+    let times = timed(runs, || {
+        let product = reachable::compose(&parts, &Limits::memory(16 * GIB)).expect("fits");
+        size = (product.states(), product.transitions());
+        product
+    });
+    let (best, worst) = (times[0], times[times.len() - 1]);
+    println!(
+        "{name:<28} {:>9} {:>11} {:>9.1} {:>9.1} {:>12.1}",
+        size.0,
+        size.1,
+        best.as_secs_f64() * 1e3,
+        worst.as_secs_f64() * 1e3,
+        size.1 as f64 / best.as_secs_f64() / 1e6
+    );
+}
+
+fn ratio(name: &str, parts: &[Automaton], runs: usize) {
+    let refs: Vec<&Automaton> = parts.iter().collect();
+    let ours = timed(runs, || reachable::compose(&refs, &Limits::memory(GIB)).expect("fits"))[0];
+    let theirs = timed(runs, || {
+        let fold = |whole: Automaton, part: &Automaton| textbook::product(&whole, part);
+        parts[1..].iter().fold(parts[0].clone(), fold).reachable().0
+    })[0];
+    println!(
+        "{name:<28} textbook {:.2} ms, reachable {:.2} ms: {:.0} times as fast",
+        theirs.as_secs_f64() * 1e3,
+        ours.as_secs_f64() * 1e3,
+        theirs.as_secs_f64() / ours.as_secs_f64()
+    );
+}
+
+/// The times of some runs, shortest first. What a run makes is thrown away outside of its time.
+fn timed<T>(runs: usize, mut work: impl FnMut() -> T) -> Vec<Duration> {
+    let run = |_| {
+        let begin = Instant::now();
+        let made = work();
+        let time = begin.elapsed();
+        drop(made);
+        time
+    };
+    let mut times: Vec<Duration> = (0..runs.max(1)).map(run).collect();
+    times.sort_unstable();
+    times
+}
+
+fn names(symbols: &mut Symbols, word: &str, many: usize) -> Vec<Name> {
+    (0..many).map(|i| symbols.name(&format!("{word}{i}"))).collect()
+}
+
+/// FIFO1 buffers that share nothing.
+fn independent(n: usize) -> Vec<Automaton> {
+    let mut symbols = Symbols::new();
+    let (a, b) = (names(&mut symbols, "a", n), names(&mut symbols, "b", n));
+    (0..n).map(|i| fifo(&mut symbols, a[i], b[i], i)).collect()
+}
+
+/// FIFO1 buffers, each of which gives to the next.
+fn chain(n: usize) -> Vec<Automaton> {
+    let mut symbols = Symbols::new();
+    let x = names(&mut symbols, "x", n + 1);
+    (0..n).map(|i| fifo(&mut symbols, x[i], x[i + 1], i)).collect()
+}
+
+/// FIFO1 buffers in a ring, one of them full.
+fn ring(n: usize) -> Vec<Automaton> {
+    let mut symbols = Symbols::new();
+    let x = names(&mut symbols, "x", n);
+    let content = |i| if i == 0 { Content::Unknown } else { Content::Empty };
+    let buffer = |i| {
+        let cell = symbols.cell(&format!("m{i}"));
+        primitive::fifo1(x[i], x[(i + 1) % n], cell, content(i))
+    };
+    (0..n).map(buffer).collect()
+}
+
+/// Producers that are read in turn: all at once into buffers, which are emptied one by one.
+fn alternator(n: usize) -> Vec<Automaton> {
+    let mut symbols = Symbols::new();
+    let [p, s, x, f] = ["p", "s", "x", "f"].map(|word| names(&mut symbols, word, n + 1));
+    let mut parts = vec![primitive::sync(p[0], s[0])];
+    for i in 1..n {
+        parts.push(primitive::sync_drain(p[i - 1], p[i]));
+        parts.push(primitive::sync(p[i], s[i]));
+        parts.push(fifo(&mut symbols, x[i], f[i], i));
+    }
+    for i in 0..n {
+        let inputs = if i + 1 < n { vec![s[i], f[i + 1]] } else { vec![s[i]] };
+        parts.push(primitive::merger(&inputs, x[i]));
+    }
+    parts
+}
+
+fn fifo(symbols: &mut Symbols, a: Name, b: Name, number: usize) -> Automaton {
+    let cell = symbols.cell(&format!("m{number}"));
+    primitive::fifo1(a, b, cell, Content::Empty)
+}

@@ -1,1 +1,0 @@
-//! The dense product of the thesis: every cell of the Kronecker product.

@@ -1,0 +1,238 @@
+//! Many small products in one call, into one buffer.
+
+use rayon::prelude::*;
+
+use super::alphabet::Union;
+use super::cells::{self, Factors};
+use super::plan::{self, Shape};
+use super::{Checksum, DenseError, EMPTY, Matrix, checksum, memory};
+use crate::limits::{Limits, Progress};
+use crate::symbol::Name;
+
+/// Products that a thread makes before it looks whether to stop.
+const BLOCK: usize = 32;
+
+/// One product of a batch. Offsets are in words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Part {
+    /// The sizes.
+    pub shape: Shape,
+    /// Bits on which two labels must agree.
+    pub mask: u64,
+    /// Where its left factor begins in [`BatchPlan::left`].
+    pub left: usize,
+    /// Where its right factor begins in [`BatchPlan::right`].
+    pub right: usize,
+    /// Where its cells begin.
+    pub cells: usize,
+}
+
+impl Part {
+    /// Words of its cells.
+    #[must_use]
+    pub fn words(&self) -> usize {
+        self.shape.row() * self.shape.states()
+    }
+}
+
+/// Many products that are ready to be made.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct BatchPlan {
+    parts: Vec<Part>,
+    names: Vec<(Vec<Name>, Vec<u32>)>,
+    left: Vec<u64>,
+    right: Vec<u64>,
+    words: usize,
+}
+
+impl BatchPlan {
+    /// The products of all pairs, not yet made.
+    ///
+    /// # Errors
+    /// Of the first pair that has too many names or states, or more memory than allowed.
+    pub fn new(pairs: &[(&Matrix, &Matrix)], limits: &Limits) -> Result<BatchPlan, DenseError> {
+        let words = |(a, b): &(&Matrix, &Matrix)| Shape::of(a, b).words();
+        let total = pairs.iter().map(words).fold(0, u128::saturating_add);
+        let inputs: u128 = pairs.iter().map(|(a, b)| (a.cells.len() + b.cells.len()) as u128).sum();
+        limits.fits("a batch of dense products", total.saturating_add(inputs).saturating_mul(8))?;
+        let mut plan = BatchPlan::default();
+        let mut last: Option<(&(&Matrix, &Matrix), Union)> = None;
+        for pair in pairs {
+            let (left, right) = *pair;
+            let alike = |(a, b): &(&Matrix, &Matrix)| {
+                a.alphabet == left.alphabet && b.alphabet == right.alphabet
+            };
+            let union = match last.take() {
+                Some((before, union)) if alike(before) => union,
+                _ => Union::new(&left.alphabet, &right.alphabet)?,
+            };
+            plan.push(left, right, &union)?;
+            last = Some((pair, union));
+        }
+        Ok(plan)
+    }
+
+    fn push(&mut self, left: &Matrix, right: &Matrix, union: &Union) -> Result<(), DenseError> {
+        let part = Part {
+            shape: Shape::of(left, right),
+            mask: union.common | EMPTY,
+            left: self.left.len(),
+            right: self.right.len(),
+            cells: self.words,
+        };
+        self.names.push((union.alphabet.clone(), plan::initial(left, right)?));
+        union.extend_left(&left.cells, &mut self.left);
+        union.extend_right(&right.cells, &mut self.right);
+        self.words += part.words();
+        self.parts.push(part);
+        Ok(())
+    }
+
+    /// The products, in the order of the pairs; their cells follow each other without gaps.
+    #[must_use]
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// The left factors' cells, each over its product's alphabet.
+    #[must_use]
+    pub fn left(&self) -> &[u64] {
+        &self.left
+    }
+
+    /// The right factors' cells, each over its product's alphabet.
+    #[must_use]
+    pub fn right(&self) -> &[u64] {
+        &self.right
+    }
+
+    /// Words of all products.
+    #[must_use]
+    pub fn words(&self) -> usize {
+        self.words
+    }
+
+    /// All products, made by this machine's threads.
+    ///
+    /// # Errors
+    /// Too little memory, or it was stopped.
+    pub fn run(self, limits: &Limits) -> Result<Batch, DenseError> {
+        let mut cells = memory::zeroed("a batch of dense products", self.words)?;
+        self.fill(&mut cells, limits)?;
+        self.batch(cells)
+    }
+
+    /// Fills the cells of all products.
+    ///
+    /// # Errors
+    /// `cells` has another length than [`BatchPlan::words`], or it was stopped: then some cells are
+    /// made and others are not.
+    pub fn fill(&self, cells: &mut [u64], limits: &Limits) -> Result<(), DenseError> {
+        if cells.len() != self.words {
+            return Err(DenseError::Cells { found: cells.len(), needed: self.words });
+        }
+        let mut rest = cells;
+        let mut blocks = Vec::with_capacity(self.parts.len().div_ceil(BLOCK));
+        for parts in self.parts.chunks(BLOCK) {
+            let (here, after) = rest.split_at_mut(parts.iter().map(Part::words).sum());
+            blocks.push((parts, here));
+            rest = after;
+        }
+        blocks.into_par_iter().try_for_each(|(parts, mut out)| {
+            limits.go_on()?;
+            for part in parts {
+                let (here, after) = out.split_at_mut(part.words());
+                self.fill_part(part, here);
+                out = after;
+            }
+            (limits.progress)(Progress::default());
+            Ok(())
+        })
+    }
+
+    fn fill_part(&self, part: &Part, out: &mut [u64]) {
+        if out.is_empty() {
+            return;
+        }
+        let (left, right) = self.factors(part);
+        let wide = plan::wide(right, part.shape);
+        let factors = Factors { shape: part.shape, mask: part.mask, left, wide: &wide };
+        cells::rows(&factors, 0, out);
+    }
+
+    /// The cells of a product's factors.
+    fn factors(&self, part: &Part) -> (&[u64], &[u64]) {
+        let shape = part.shape;
+        let left = shape.left_states * shape.left_states * shape.left_slots;
+        let right = shape.right_states * shape.right_states * shape.right_slots;
+        (&self.left[part.left..][..left], &self.right[part.right..][..right])
+    }
+
+    /// The checksum that the cells of each product must have, its first slot counted as 0.
+    #[must_use]
+    pub fn checksum(&self, part: &Part) -> Checksum {
+        let (left, right) = self.factors(part);
+        checksum::of_product(part.shape, part.mask, left, right)
+    }
+
+    /// The batch whose cells were made elsewhere.
+    ///
+    /// # Errors
+    /// Another number of words than [`BatchPlan::words`].
+    pub fn batch(self, cells: Vec<u64>) -> Result<Batch, DenseError> {
+        if cells.len() != self.words {
+            return Err(DenseError::Cells { found: cells.len(), needed: self.words });
+        }
+        Ok(Batch { parts: self.parts, names: self.names, cells })
+    }
+}
+
+/// Many products in one buffer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Batch {
+    parts: Vec<Part>,
+    names: Vec<(Vec<Name>, Vec<u32>)>,
+    cells: Vec<u64>,
+}
+
+impl Batch {
+    /// How many products there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    /// The cells of all products, one after another.
+    #[must_use]
+    pub fn cells(&self) -> &[u64] {
+        &self.cells
+    }
+
+    /// Product `number`, counted from 0, as a matrix of its own; none if there are not as many.
+    #[must_use]
+    pub fn matrix(&self, number: usize) -> Option<Matrix> {
+        let part = self.parts.get(number)?;
+        let (alphabet, initial) = &self.names[number];
+        Some(Matrix {
+            alphabet: alphabet.clone(),
+            initial: initial.clone(),
+            states: part.shape.states(),
+            slots: part.shape.slots(),
+            cells: self.cells[part.cells..][..part.words()].to_vec(),
+        })
+    }
+}
+
+/// The products of all pairs, in one call.
+///
+/// # Errors
+/// As [`BatchPlan::new`] and [`BatchPlan::run`].
+pub fn batch(pairs: &[(&Matrix, &Matrix)], limits: &Limits) -> Result<Batch, DenseError> {
+    BatchPlan::new(pairs, limits)?.run(limits)
+}

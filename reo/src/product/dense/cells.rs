@@ -1,0 +1,139 @@
+//! The inner loops: rows of a product, cell by cell.
+//!
+//! A row of the product is, for each cell of the left row, the right row joined with it. These runs
+//! lie one after another in memory and are all alike, so that the loops vectorise: five operations
+//! on four labels with AVX2. What bounds them then is how fast memory takes the result.
+
+use super::EMPTY;
+use super::plan::Shape;
+
+/// The label of a joint step, or [`EMPTY`] if the labels contradict each other or either is none.
+///
+/// `mask` is the names that both automata know, and the bit of [`EMPTY`]: if exactly one label is
+/// empty they differ there, and if both are, `a | b` is [`EMPTY`].
+#[inline(always)]
+fn join(a: u64, b: u64, mask: u64) -> u64 {
+    if (a ^ b) & mask == 0 { a | b } else { EMPTY }
+}
+
+/// The factors of a product as the loops read them, both over the union of the alphabets.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Factors<'a> {
+    pub shape: Shape,
+    pub mask: u64,
+    /// The left matrix.
+    pub left: &'a [u64],
+    /// The right matrix, each cell's slots repeated as often as a left cell has slots.
+    pub wide: &'a [u64],
+}
+
+/// Each cell's slots repeated `times`.
+pub(super) fn widen(cells: &[u64], slots: usize, times: usize) -> Vec<u64> {
+    cells
+        .chunks_exact(slots)
+        .flat_map(|cell| std::iter::repeat_n(cell, times))
+        .flatten()
+        .copied()
+        .collect()
+}
+
+/// Fills `out`, whole rows of the product from row `first` on.
+pub(super) fn rows(factors: &Factors, first: usize, out: &mut [u64]) {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has AVX2, as just asked; there is no other condition.
+        unsafe { rows_avx2(factors, first, out) };
+        return;
+    }
+    rows_plain(factors, first, out);
+}
+
+/// # Safety
+/// The processor must have AVX2.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+unsafe fn rows_avx2(factors: &Factors, first: usize, out: &mut [u64]) {
+    rows_plain(factors, first, out);
+}
+
+#[inline(always)]
+fn rows_plain(factors: &Factors, first: usize, out: &mut [u64]) {
+    let shape = factors.shape;
+    let (n, m, ka) = (shape.left_states, shape.right_states, shape.left_slots);
+    let run = m * shape.slots();
+    let mut tiles = Tiles::default();
+    for (row, out) in (first..).zip(out.chunks_exact_mut(n * run)) {
+        let (p, q) = (row / m, row % m);
+        let left = &factors.left[p * n * ka..][..n * ka];
+        let right = &factors.wide[q * run..][..run];
+        let mask = factors.mask;
+        match (ka, run) {
+            (1, 1) => narrow::<1>(out, left, right, mask),
+            (1, 2) => narrow::<2>(out, left, right, mask),
+            (1, 4) => narrow::<4>(out, left, right, mask),
+            (1, 8) => narrow::<8>(out, left, right, mask),
+            (1, _) => wide(out, left, right, mask),
+            _ => tiled(out, right, tiles.of(p, left, shape), mask),
+        }
+    }
+}
+
+/// Runs of few words: the right row stays in registers.
+#[inline(always)]
+fn narrow<const RUN: usize>(out: &mut [u64], left: &[u64], right: &[u64], mask: u64) {
+    let Ok(right) = <&[u64; RUN]>::try_from(right) else { return };
+    for (run, a) in out.as_chunks_mut::<RUN>().0.iter_mut().zip(left) {
+        for (word, b) in run.iter_mut().zip(right) {
+            *word = join(*a, *b, mask);
+        }
+    }
+}
+
+/// One label on the left for a whole run.
+#[inline(always)]
+fn wide(out: &mut [u64], left: &[u64], right: &[u64], mask: u64) {
+    for (run, a) in out.chunks_exact_mut(right.len()).zip(left) {
+        for (word, b) in run.iter_mut().zip(right) {
+            *word = join(*a, *b, mask);
+        }
+    }
+}
+
+/// Several labels on the left: each cell's are laid out as often as a tile holds them.
+#[inline(always)]
+fn tiled(out: &mut [u64], right: &[u64], tiles: (&[u64], usize), mask: u64) {
+    let (tiles, width) = tiles;
+    for (run, tile) in out.chunks_exact_mut(right.len()).zip(tiles.chunks_exact(width)) {
+        for (words, right) in run.chunks_mut(width).zip(right.chunks(width)) {
+            for ((word, b), a) in words.iter_mut().zip(right).zip(tile) {
+                *word = join(*a, *b, mask);
+            }
+        }
+    }
+}
+
+/// Least words of a tile, so that its loop is worth vectorising.
+const TILE: usize = 32;
+
+/// The tiles of one left row, kept for all rows of the product that need them.
+#[derive(Default)]
+struct Tiles {
+    row: Option<usize>,
+    words: Vec<u64>,
+}
+
+impl Tiles {
+    /// The tiles of left row `p`, and the words of each.
+    fn of(&mut self, p: usize, left: &[u64], shape: Shape) -> (&[u64], usize) {
+        let width = shape.slots() * TILE.div_ceil(shape.slots());
+        if self.row != Some(p) {
+            self.row = Some(p);
+            self.words.clear();
+            for cell in left.chunks_exact(shape.left_slots) {
+                let slots = cell.iter().flat_map(|a| std::iter::repeat_n(*a, shape.right_slots));
+                self.words.extend(slots.cycle().take(width));
+            }
+        }
+        (&self.words, width)
+    }
+}

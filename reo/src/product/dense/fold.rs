@@ -1,0 +1,70 @@
+//! Products of several matrices.
+
+use std::borrow::Cow;
+
+use super::sparse::Form;
+use super::{DenseError, Matrix, Plan};
+use crate::automaton::Automaton;
+use crate::limits::{Limits, Stopped};
+
+/// Bytes of the cells of a product of matrices; [`u128::MAX`] if that many cannot be counted.
+#[must_use]
+pub fn need(parts: &[Matrix]) -> u128 {
+    let of = |part: &Matrix| (part.states as u128).pow(2).checked_mul(part.slots as u128);
+    let product = parts.iter().try_fold(8, |bytes: u128, part| bytes.checked_mul(of(part)?));
+    product.unwrap_or(u128::MAX)
+}
+
+/// The product of any number of matrices; without any, one state that only idles.
+///
+/// Neighbours are multiplied first, then their products, and so on, as the thesis does; the last
+/// product costs more than all before it together, and the order does not change the cells.
+///
+/// # Errors
+/// More memory than allowed, seen before any is taken, or than there is; more than
+/// [`super::MAX_NAMES`] names together; or it was stopped.
+pub fn fold(parts: &[Matrix], limits: &Limits) -> Result<Matrix, DenseError> {
+    limits.fits("the dense product", need(parts))?;
+    Ok(folded(parts, limits)?.into_owned())
+}
+
+/// As [`fold`], with the result as sparse rows: only the halves are dense.
+///
+/// # Errors
+/// As [`fold`]; the memory counted is that of the halves and of the rows.
+pub fn compose(parts: &[Matrix], form: Form, limits: &Limits) -> Result<Automaton, DenseError> {
+    let (left, right) = parts.split_at(parts.len().div_ceil(2));
+    let halves = need(left).saturating_add(need(right));
+    limits.fits("the halves of the dense product", halves)?;
+    let (left, right) = (folded(left, limits)?, folded(right, limits)?);
+    // What the halves take is gone from what the rows may take; checked above.
+    let rest = limits.memory.saturating_sub(u64::try_from(halves).unwrap_or(u64::MAX));
+    let outer = limits.memory;
+    Plan::new(&left, &right)?.automaton(form, &Limits { memory: rest, ..*limits }).map_err(|e| {
+        match e {
+            // Both sides of the message again as the caller knows them.
+            DenseError::Stopped(Stopped::Memory { what, needed, .. }) => {
+                let needed = needed.saturating_add(halves);
+                Stopped::Memory { what, needed, limit: outer }.into()
+            }
+            other => other,
+        }
+    })
+}
+
+fn folded<'a>(parts: &'a [Matrix], limits: &Limits) -> Result<Cow<'a, Matrix>, DenseError> {
+    match parts {
+        [] => Ok(Cow::Owned(unit())),
+        [only] => Ok(Cow::Borrowed(only)),
+        _ => {
+            let (left, right) = parts.split_at(parts.len().div_ceil(2));
+            let (left, right) = (folded(left, limits)?, folded(right, limits)?);
+            Ok(Cow::Owned(super::product(&left, &right, limits)?))
+        }
+    }
+}
+
+/// One state, no names, idle.
+fn unit() -> Matrix {
+    Matrix { alphabet: Vec::new(), initial: vec![0], states: 1, slots: 1, cells: vec![0] }
+}

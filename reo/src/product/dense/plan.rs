@@ -1,0 +1,227 @@
+//! One product, made ready: both factors over one alphabet.
+
+use std::borrow::Cow;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rayon::prelude::*;
+
+use super::alphabet::Union;
+use super::cells::{self, Factors};
+use super::{DenseError, EMPTY, Matrix, memory};
+use crate::automaton::MAX_STATES;
+use crate::limits::{Limits, Progress, Stopped};
+use crate::symbol::Name;
+
+/// Words that a thread fills before it looks whether to stop: 512 KiB.
+const BLOCK: usize = 1 << 16;
+
+/// The sizes of a product and its factors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shape {
+    /// States of the left factor.
+    pub left_states: usize,
+    /// Slots of the left factor's cells, at least 1.
+    pub left_slots: usize,
+    /// States of the right factor.
+    pub right_states: usize,
+    /// Slots of the right factor's cells, at least 1.
+    pub right_slots: usize,
+}
+
+impl Shape {
+    pub(super) fn of(left: &Matrix, right: &Matrix) -> Shape {
+        Shape {
+            left_states: left.states,
+            left_slots: left.slots,
+            right_states: right.states,
+            right_slots: right.slots,
+        }
+    }
+
+    /// States of the product.
+    #[must_use]
+    pub fn states(&self) -> usize {
+        self.left_states.saturating_mul(self.right_states)
+    }
+
+    /// Slots of the product's cells.
+    #[must_use]
+    pub fn slots(&self) -> usize {
+        self.left_slots.saturating_mul(self.right_slots)
+    }
+
+    /// Words of one row of the product.
+    #[must_use]
+    pub fn row(&self) -> usize {
+        self.states().saturating_mul(self.slots())
+    }
+
+    /// Words of the product; [`u128::MAX`] if that many cannot be counted.
+    #[must_use]
+    pub fn words(&self) -> u128 {
+        let states = self.left_states as u128 * self.right_states as u128;
+        let slots = self.left_slots as u128 * self.right_slots as u128;
+        states.checked_mul(states).and_then(|cells| cells.checked_mul(slots)).unwrap_or(u128::MAX)
+    }
+}
+
+/// A product that is ready to be made, by whatever fills its cells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    pub(super) alphabet: Vec<Name>,
+    pub(super) initial: Vec<u32>,
+    pub(super) shape: Shape,
+    pub(super) mask: u64,
+    pub(super) left: Vec<u64>,
+    pub(super) right: Vec<u64>,
+}
+
+impl Plan {
+    /// The product of two matrices, not yet made.
+    ///
+    /// # Errors
+    /// More than [`super::MAX_NAMES`] names together, or more states than can be numbered.
+    pub fn new(left: &Matrix, right: &Matrix) -> Result<Plan, DenseError> {
+        let union = Union::new(&left.alphabet, &right.alphabet)?;
+        let mut plan = Plan {
+            initial: initial(left, right)?,
+            shape: Shape::of(left, right),
+            mask: union.common | EMPTY,
+            left: Vec::with_capacity(left.cells.len()),
+            right: Vec::with_capacity(right.cells.len()),
+            alphabet: Vec::new(),
+        };
+        union.extend_left(&left.cells, &mut plan.left);
+        union.extend_right(&right.cells, &mut plan.right);
+        plan.alphabet = union.alphabet;
+        Ok(plan)
+    }
+
+    /// The sizes.
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// Bits on which two labels must agree: the names of both factors, and the bit of [`EMPTY`].
+    #[must_use]
+    pub fn mask(&self) -> u64 {
+        self.mask
+    }
+
+    /// The left factor's cells over the product's alphabet.
+    #[must_use]
+    pub fn left(&self) -> &[u64] {
+        &self.left
+    }
+
+    /// The right factor's cells over the product's alphabet.
+    #[must_use]
+    pub fn right(&self) -> &[u64] {
+        &self.right
+    }
+
+    /// The product, made by this machine's threads.
+    ///
+    /// # Errors
+    /// More memory than allowed or there is, or it was stopped.
+    pub fn run(&self, limits: &Limits) -> Result<Matrix, DenseError> {
+        let mut cells = self.allocate(limits)?;
+        self.fill(&mut cells, limits)?;
+        self.matrix(cells)
+    }
+
+    /// Memory for the product, zero.
+    ///
+    /// # Errors
+    /// More than allowed, or more than there is.
+    pub fn allocate(&self, limits: &Limits) -> Result<Vec<u64>, DenseError> {
+        let words = self.shape.words();
+        let bytes = words.saturating_mul(8);
+        limits.fits("the dense product", bytes)?;
+        let what = "the dense product";
+        let len = usize::try_from(words).map_err(|_| DenseError::Allocation { what, bytes })?;
+        memory::zeroed(what, len)
+    }
+
+    /// Fills the product's cells; progress counts rows as states.
+    ///
+    /// # Errors
+    /// `cells` has another length than the product, or it was stopped: then some cells are made
+    /// and others are not.
+    pub fn fill(&self, cells: &mut [u64], limits: &Limits) -> Result<(), DenseError> {
+        if cells.len() as u128 != self.shape.words() {
+            let needed = usize::try_from(self.shape.words()).unwrap_or(usize::MAX);
+            return Err(DenseError::Cells { found: cells.len(), needed });
+        }
+        if cells.is_empty() {
+            return Ok(());
+        }
+        let wide = wide(&self.right, self.shape);
+        let factors = Factors { shape: self.shape, mask: self.mask, left: &self.left, wide: &wide };
+        if cells.len() <= BLOCK {
+            // Handing it to another thread would cost more than a small product does.
+            limits.go_on()?;
+            cells::rows(&factors, 0, cells);
+            return Ok(());
+        }
+        let rows = (BLOCK / self.shape.row()).max(1);
+        let done = AtomicU64::new(0);
+        let blocks = cells.par_chunks_mut(rows * self.shape.row()).enumerate();
+        blocks.try_for_each(|(block, out)| {
+            limits.go_on()?;
+            cells::rows(&factors, block * rows, out);
+            let more = (out.len() / self.shape.row()) as u64;
+            let states = done.fetch_add(more, Ordering::Relaxed) + more;
+            (limits.progress)(Progress { states, transitions: 0 });
+            Ok(())
+        })
+    }
+
+    /// The matrix whose cells were made elsewhere.
+    ///
+    /// # Errors
+    /// Another number of words than the product has.
+    pub fn matrix(&self, cells: Vec<u64>) -> Result<Matrix, DenseError> {
+        if cells.len() as u128 != self.shape.words() {
+            let needed = usize::try_from(self.shape.words()).unwrap_or(usize::MAX);
+            return Err(DenseError::Cells { found: cells.len(), needed });
+        }
+        Ok(Matrix {
+            alphabet: self.alphabet.clone(),
+            initial: self.initial.clone(),
+            states: self.shape.states(),
+            slots: self.shape.slots(),
+            cells,
+        })
+    }
+}
+
+/// The product of two matrices.
+///
+/// # Errors
+/// As [`Plan::new`] and [`Plan::run`].
+pub fn product(left: &Matrix, right: &Matrix, limits: &Limits) -> Result<Matrix, DenseError> {
+    Plan::new(left, right)?.run(limits)
+}
+
+/// The right factor as the loops read it.
+pub(super) fn wide(right: &[u64], shape: Shape) -> Cow<'_, [u64]> {
+    match shape.left_slots {
+        1 => Cow::Borrowed(right),
+        times => Cow::Owned(cells::widen(right, shape.right_slots, times)),
+    }
+}
+
+/// The initial states of a product.
+///
+/// # Errors
+/// More states than can be numbered.
+pub(super) fn initial(left: &Matrix, right: &Matrix) -> Result<Vec<u32>, DenseError> {
+    let states = left.states as u128 * right.states as u128;
+    if states > MAX_STATES as u128 {
+        return Err(Stopped::States(states).into());
+    }
+    let m = right.states as u32;
+    Ok(left.initial.iter().flat_map(|p| right.initial.iter().map(move |q| p * m + q)).collect())
+}

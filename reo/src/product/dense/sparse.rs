@@ -1,0 +1,180 @@
+//! A product as sparse rows, without its matrix: two passes, one that counts and one that fills.
+
+use rayon::prelude::*;
+
+use super::{DenseError, EMPTY, Plan};
+use crate::automaton::{Automaton, Rows};
+use crate::constraint::Constraints;
+use crate::limits::{Limits, Stopped};
+use crate::symbol::Name;
+
+/// Bytes of one step in sparse rows: its label and its target.
+pub(super) const STEP_BYTES: u128 = 12;
+
+/// With idle loops or without.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Each state has a loop in which no name fires.
+    Algebraic,
+    /// No state has.
+    Standard,
+}
+
+/// The steps of each state of a factor: target and label.
+struct Sparse {
+    ends: Vec<usize>,
+    steps: Vec<(u32, u64)>,
+}
+
+impl Sparse {
+    fn new(cells: &[u64], states: usize, slots: usize) -> Sparse {
+        let (mut ends, mut steps) = (vec![0], Vec::new());
+        for row in cells.chunks_exact((states * slots).max(1)) {
+            let here = row.iter().enumerate().filter(|(_, label)| **label != EMPTY);
+            steps.extend(here.map(|(at, label)| ((at / slots) as u32, *label)));
+            ends.push(steps.len());
+        }
+        Sparse { ends, steps }
+    }
+
+    fn row(&self, state: usize) -> &[(u32, u64)] {
+        &self.steps[self.ends[state]..self.ends[state + 1]]
+    }
+}
+
+/// A product whose rows can be listed.
+struct Lister {
+    left: Sparse,
+    right: Sparse,
+    right_states: usize,
+    mask: u64,
+    form: Form,
+}
+
+impl Lister {
+    fn new(plan: &Plan, form: Form) -> Lister {
+        let shape = plan.shape;
+        Lister {
+            left: Sparse::new(&plan.left, shape.left_states, shape.left_slots),
+            right: Sparse::new(&plan.right, shape.right_states, shape.right_slots),
+            right_states: shape.right_states,
+            mask: plan.mask,
+            form,
+        }
+    }
+
+    /// The steps of state `row`: label and target.
+    fn steps(&self, row: usize) -> impl Iterator<Item = (u64, u32)> {
+        let m = self.right_states;
+        let right = self.right.row(row % m);
+        let joint = self.left.row(row / m).iter().flat_map(move |(p, a)| {
+            let agree = right.iter().filter(move |(_, b)| (a ^ b) & self.mask == 0);
+            agree.map(move |(q, b)| (a | b, p * m as u32 + q))
+        });
+        // Without names nothing but idling is left.
+        joint.filter(|(label, _)| self.form == Form::Algebraic || *label != 0)
+    }
+}
+
+/// States that a thread lists before it looks whether to stop.
+const BLOCK: usize = 256;
+
+impl Plan {
+    /// How many transitions the product has, idle loops among them: in closed form, no cell is made.
+    #[must_use]
+    pub fn transitions(&self, form: Form) -> u64 {
+        let idle = if form == Form::Standard { self.shape.states() as u64 } else { 0 };
+        self.checksum().steps.saturating_sub(idle)
+    }
+
+    /// The product as sparse rows, made by this machine's threads. Steps of a state are in the order
+    /// of their labels and targets.
+    ///
+    /// # Errors
+    /// More memory than allowed or there is, or it was stopped.
+    pub fn automaton(&self, form: Form, limits: &Limits) -> Result<Automaton, DenseError> {
+        let states = self.shape.states();
+        let bytes = u128::from(self.transitions(form)) * STEP_BYTES + 8 * (states as u128 + 1);
+        limits.fits("the sparse rows", bytes)?;
+        let lister = Lister::new(self, form);
+        let counts = count(&lister, states, limits)?;
+        let mut rows = Rows { rows: counts, ..Rows::default() };
+        let steps = rows.rows.last().copied().unwrap_or(0);
+        let full = |_| DenseError::Allocation { what: "the sparse rows", bytes };
+        rows.targets.try_reserve_exact(steps).map_err(full)?;
+        rows.labels.try_reserve_exact(steps).map_err(full)?;
+        rows.targets.resize(steps, 0);
+        rows.labels.resize(steps, 0);
+        list(&lister, &mut rows, limits)?;
+        Ok(assemble(&self.alphabet, &self.initial, rows))
+    }
+}
+
+/// Where each state's steps begin, and where the last one's end.
+fn count(lister: &Lister, states: usize, limits: &Limits) -> Result<Vec<usize>, Stopped> {
+    let mut ends = vec![0; states + 1];
+    ends[1..].par_chunks_mut(BLOCK).enumerate().try_for_each(|(block, counts)| {
+        limits.go_on()?;
+        for (row, count) in (block * BLOCK..).zip(counts) {
+            *count = lister.steps(row).count();
+        }
+        Ok(())
+    })?;
+    let mut end = 0;
+    for count in &mut ends {
+        end += *count;
+        *count = end;
+    }
+    Ok(ends)
+}
+
+/// One block of states, with the part of the result that is theirs.
+struct Block<'a> {
+    first: usize,
+    ends: &'a [usize],
+    targets: &'a mut [u32],
+    labels: &'a mut [u64],
+}
+
+fn list(lister: &Lister, rows: &mut Rows, limits: &Limits) -> Result<(), Stopped> {
+    let (mut targets, mut labels) = (rows.targets.as_mut_slice(), rows.labels.as_mut_slice());
+    let mut blocks = Vec::new();
+    let states = rows.rows.len() - 1;
+    for first in (0..states).step_by(BLOCK) {
+        let ends = &rows.rows[first..=states.min(first + BLOCK)];
+        let steps = ends[ends.len() - 1] - ends[0];
+        let (here, after) = targets.split_at_mut(steps);
+        let (labels_here, labels_after) = labels.split_at_mut(steps);
+        blocks.push(Block { first, ends, targets: here, labels: labels_here });
+        (targets, labels) = (after, labels_after);
+    }
+    blocks.into_par_iter().try_for_each(|block| {
+        limits.go_on()?;
+        let mut row = Vec::new();
+        for (state, ends) in (block.first..).zip(block.ends.windows(2)) {
+            row.clear();
+            row.extend(lister.steps(state));
+            row.sort_unstable();
+            let at = ends[0] - block.ends[0];
+            for (step, (label, to)) in (at..).zip(&row) {
+                block.labels[step] = *label;
+                block.targets[step] = *to;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// The automaton of rows whose labels are of one word.
+pub(super) fn assemble(alphabet: &[Name], initial: &[u32], rows: Rows) -> Automaton {
+    let made = Automaton::from_rows(
+        alphabet.to_vec(),
+        initial.to_vec(),
+        rows,
+        Constraints::default(),
+        Vec::new(),
+    );
+    // Rows of matrices fit: they are as many as there are states, targets are columns, labels have
+    // one word as there are at most 63 names, and alphabets and initial states are sorted.
+    made.unwrap_or_else(|e| unreachable!("rows of a matrix: {e}"))
+}

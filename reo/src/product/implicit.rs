@@ -1,1 +1,0 @@
-//! The product kept as its factors: rows on demand, counts in closed form.

@@ -1,1 +1,0 @@
-//! The reachable product of any number of automata, state by state.

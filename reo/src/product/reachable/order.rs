@@ -1,0 +1,92 @@
+//! In which order the parts are asked for their steps.
+//!
+//! A step of one part decides names for the parts that share them. The order is chosen, greedily,
+//! so that little has to be guessed before much is decided. First of all come parts that have no
+//! choice once the names decided so far are known: they only carry on or refuse. Else comes the
+//! part that has the fewest bits of choice for each name that it decides for others: a merger of
+//! twenty before the twenty channels that lead to it. Parts whose choice concerns no other part
+//! come last, the *tail*; whether they refuse is asked before the first of them chooses.
+
+use std::cmp::Ordering;
+
+use super::plan::Draft;
+use crate::label;
+
+/// An order of parts.
+pub(super) struct Order {
+    /// Numbers of the parts, as given.
+    pub parts: Vec<usize>,
+    /// From this place on parts decide nothing for others.
+    pub tail: usize,
+}
+
+/// What a label says about the names of a mask, word by word.
+pub(super) fn on<'a>(label: &'a [u64], mask: &'a [u64]) -> impl Iterator<Item = u64> + 'a {
+    label.iter().zip(mask).map(|(l, m)| l & m)
+}
+
+/// The cost of a part that decides nothing for others.
+const LAST: u64 = u64::MAX;
+
+/// The order for these parts; of equally good parts the first comes first.
+pub(super) fn search_order(drafts: &[Draft], names: usize) -> Order {
+    let mut owners: Vec<Vec<usize>> = vec![Vec::new(); names];
+    for (part, draft) in drafts.iter().enumerate() {
+        label::bits(&draft.names).for_each(|name| owners[name].push(part));
+    }
+    let mut decided = vec![0; label::words_for(names)];
+    let mut open = vec![true; drafts.len()];
+    let others = |part: usize, name: usize, open: &[bool]| {
+        owners[name].iter().any(|other| *other != part && open[*other])
+    };
+    let cost = |part: usize, decided: &[u64], open: &[bool]| {
+        let names = label::bits(&drafts[part].names).filter(|n| !label::has(decided, *n));
+        let fresh = names.filter(|name| others(part, *name, open)).count() as u64;
+        match (bits(choices(&drafts[part], decided)), fresh) {
+            (0, _) => 0,
+            (_, 0) => LAST,
+            (bits, fresh) => (bits << 16) / fresh,
+        }
+    };
+    let mut costs: Vec<u64> = (0..drafts.len()).map(|p| cost(p, &decided, &open)).collect();
+    let mut order = Order { parts: Vec::with_capacity(drafts.len()), tail: 0 };
+    while let Some(next) = (0..drafts.len()).filter(|p| open[*p]).min_by_key(|p| costs[*p]) {
+        if costs[next] != LAST {
+            order.tail = order.parts.len() + 1;
+        }
+        order.parts.push(next);
+        open[next] = false;
+        let mine: Vec<usize> = label::bits(&drafts[next].names).collect();
+        mine.iter().for_each(|name| label::set(&mut decided, *name));
+        let mut near: Vec<usize> = mine.iter().flat_map(|n| &owners[*n]).copied().collect();
+        near.sort_unstable();
+        near.dedup();
+        for part in near.into_iter().filter(|p| open[*p]) {
+            costs[part] = cost(part, &decided, &open);
+        }
+    }
+    order
+}
+
+/// The most choices that a part has in a state when it is known which decided names fire.
+fn choices(draft: &Draft, decided: &[u64]) -> usize {
+    let compare = |a: &&Vec<u64>, b: &&Vec<u64>| on(a, decided).cmp(on(b, decided));
+    let most = |row: &Vec<super::plan::Move>| {
+        let mut labels: Vec<&Vec<u64>> = row.iter().map(|step| &step.label).collect();
+        labels.sort_unstable_by(compare);
+        let same = labels.chunk_by(|a, b| compare(a, b) == Ordering::Equal);
+        // To do nothing is a choice too, where no decided name fires.
+        let size = |group: &[&Vec<u64>]| {
+            group.len() + usize::from(on(group[0], decided).all(|word| word == 0))
+        };
+        same.map(size).max().unwrap_or(1)
+    };
+    draft.rows.iter().map(most).max().unwrap_or(1)
+}
+
+/// log2, in sixteenths, nearly; 0 for 1.
+fn bits(choices: usize) -> u64 {
+    let whole = choices.max(1).ilog2();
+    let rest = ((choices as u128) << 4 >> whole) as u64 & 15;
+    u64::from(whole) * 16 + rest
+}

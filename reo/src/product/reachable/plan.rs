@@ -1,0 +1,263 @@
+//! The parts, made ready: every step as a vector of words, and the order of the search.
+
+use std::collections::HashMap;
+
+use super::index::Digits;
+use super::order;
+use super::shape::{Shape, Wide};
+use crate::automaton::Automaton;
+use crate::label;
+use crate::limits::{Limits, Stopped};
+use crate::symbol::Name;
+
+/// What the engine knows of the parts. Labels and masks are over the union alphabet and have
+/// `shape.label` words; vectors have `shape.all()`.
+pub(super) struct Plan {
+    pub alphabet: Vec<Name>,
+    pub shape: Wide,
+    /// How the tuple of the parts' states, in the parts' order, is packed.
+    pub states: Digits,
+    /// How the tuple of the parts' conditions is packed.
+    pub conditions: Digits,
+    /// For each part, the number in its own table of each of its conditions that steps have; the
+    /// first is `true`.
+    pub used: Vec<Vec<u32>>,
+    /// The initial states' keys, in order.
+    pub initial: Vec<Vec<u64>>,
+    /// As they were given.
+    pub parts: Vec<Part>,
+    /// From this place in the search order on, parts share only names that are decided before it.
+    pub tail: usize,
+    /// For each part, in search order, its names that parts before it in the search have too.
+    pub decided: Vec<u64>,
+    /// For each part, in search order, the names that it does not have.
+    pub foreign: Vec<u64>,
+    /// For each state of each part, the names that it allows: those that it may fire in it, and
+    /// those that the part does not have.
+    pub allowed: Vec<u64>,
+    /// For each state of each part, where its options begin, and the end of the last.
+    pub options: Vec<u32>,
+    /// Names that fire in each option.
+    pub labels: Vec<u64>,
+    /// The vector of each option. Of its label only those names that no earlier part decides, so
+    /// that sums are right.
+    pub vectors: Vec<u64>,
+    /// As `options`, of the silent steps.
+    pub silent: Vec<u32>,
+    /// The vectors of the silent steps.
+    pub silent_vectors: Vec<u64>,
+    /// The parts that have silent steps, as they were given.
+    pub silent_parts: Vec<usize>,
+    /// Whether two steps of a row may be alike.
+    pub twins: bool,
+}
+
+/// One part.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Part {
+    /// Its place in the search order.
+    pub place: usize,
+    /// Where its states begin in [`Plan::options`].
+    pub base: usize,
+}
+
+/// A step of a part.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Move {
+    pub label: Vec<u64>,
+    pub to: u32,
+    pub condition: u32,
+}
+
+/// A part on its way into the plan.
+pub(super) struct Draft {
+    /// Its names.
+    pub names: Vec<u64>,
+    /// For each state the steps in which names fire, none twice.
+    pub rows: Vec<Vec<Move>>,
+    /// For each state the steps in which none fires, without idle loops.
+    pub silent: Vec<Vec<Move>>,
+    /// The conditions of its steps.
+    used: Vec<u32>,
+    twins: bool,
+    loops: bool,
+}
+
+impl Plan {
+    /// # Errors
+    /// [`Stopped::Memory`] if the plan itself or the initial states are too large.
+    pub fn new(parts: &[&Automaton], limits: &Limits<'_>) -> Result<Plan, Stopped> {
+        let mut alphabet: Vec<Name> = parts.iter().flat_map(|p| p.alphabet()).copied().collect();
+        alphabet.sort_unstable();
+        alphabet.dedup();
+        let words = label::words_for(alphabet.len());
+        let steps: usize = parts.iter().map(|p| p.transitions() + p.states()).sum();
+        limits.fits("the parts of the product", (steps * (words * 4 + 4) * 8) as u128)?;
+        let drafts: Vec<Draft> = parts.iter().map(|p| Draft::new(p, &alphabet, words)).collect();
+        let sizes: Vec<u64> = parts.iter().map(|p| p.states().max(1) as u64).collect();
+        let states = Digits::new(&sizes);
+        let kinds: Vec<u64> = drafts.iter().map(|d| d.used.len() as u64).collect();
+        let conditions = Digits::new(&kinds);
+        let plain = kinds.iter().all(|k| *k == 1);
+        let condition = if plain { 0 } else { conditions.words };
+        let shape = Wide { label: words, state: states.words, condition };
+        let initial = initial(parts, &states, limits)?;
+        let mut plan = Plan {
+            alphabet,
+            shape,
+            states,
+            conditions,
+            used: drafts.iter().map(|d| d.used.clone()).collect(),
+            initial,
+            parts: vec![Part { place: 0, base: 0 }; parts.len()],
+            tail: 0,
+            decided: Vec::new(),
+            foreign: Vec::new(),
+            allowed: Vec::new(),
+            options: vec![0],
+            labels: Vec::new(),
+            vectors: Vec::new(),
+            silent: vec![0],
+            silent_vectors: Vec::new(),
+            silent_parts: Vec::new(),
+            twins: drafts.iter().any(|d| d.twins) || drafts.iter().filter(|d| d.loops).count() > 1,
+        };
+        plan.fill(drafts);
+        Ok(plan)
+    }
+
+    /// Bytes that the plan takes, nearly.
+    pub fn bytes(&self) -> u128 {
+        let long = self.labels.len() + self.vectors.len() + self.silent_vectors.len();
+        let long = long + self.allowed.len() + self.initial.len() * (self.states.words + 3);
+        (long * 8 + (self.options.len() + self.silent.len()) * 4) as u128
+    }
+
+    fn fill(&mut self, drafts: Vec<Draft>) {
+        let order = order::search_order(&drafts, self.alphabet.len());
+        self.tail = order.tail;
+        let mut decided = vec![0; self.shape.label];
+        for (place, given) in order.parts.into_iter().enumerate() {
+            let draft = &drafts[given];
+            self.parts[given] = Part { place, base: self.options.len() - 1 };
+            let shared: Vec<u64> = draft.names.iter().zip(&decided).map(|(n, d)| n & d).collect();
+            for state in 0..draft.rows.len() {
+                self.fill_state(draft, given, state, &shared);
+            }
+            self.decided.extend_from_slice(&shared);
+            self.foreign.extend(draft.names.iter().map(|n| !n));
+            decided.iter_mut().zip(&draft.names).for_each(|(d, n)| *d |= n);
+        }
+        let silent = |given: &usize| drafts[*given].silent.iter().any(|row| !row.is_empty());
+        self.silent_parts = (0..drafts.len()).filter(silent).collect();
+    }
+
+    /// One state of a part: its options in the order of the names that are decided before them, so
+    /// that those which agree with what is decided lie side by side.
+    fn fill_state(&mut self, draft: &Draft, given: usize, state: usize, shared: &[u64]) {
+        let mut row: Vec<&Move> = draft.rows[state].iter().collect();
+        row.sort_by(|a, b| order::on(&a.label, shared).cmp(order::on(&b.label, shared)));
+        let mut allowed: Vec<u64> = draft.names.iter().map(|n| !n).collect();
+        for step in row {
+            allowed.iter_mut().zip(&step.label).for_each(|(a, l)| *a |= l);
+            let own: Vec<u64> = step.label.iter().zip(shared).map(|(l, s)| l & !s).collect();
+            self.labels.extend_from_slice(&step.label);
+            let vector = self.vector(&own, given, state, step);
+            self.vectors.extend(vector);
+        }
+        for step in &draft.silent[state] {
+            let vector = self.vector(&step.label, given, state, step);
+            self.silent_vectors.extend(vector);
+        }
+        self.allowed.extend(allowed);
+        self.options.push((self.labels.len() / self.shape.label) as u32);
+        self.silent.push((self.silent_vectors.len() / self.shape.all()) as u32);
+    }
+
+    fn vector(&self, own: &[u64], given: usize, from: usize, step: &Move) -> Vec<u64> {
+        let Wide { label, state, condition } = self.shape;
+        let mut vector = vec![0; self.shape.all()];
+        vector[..label].copy_from_slice(own);
+        let (word, delta) = self.states.delta(given, from as u64, u64::from(step.to));
+        vector[label + word] = delta;
+        if condition > 0 {
+            let (word, delta) = self.conditions.delta(given, 0, u64::from(step.condition));
+            vector[label + state + word] = delta;
+        }
+        vector
+    }
+}
+
+/// The keys of the initial states: all combinations of the parts' initial states, in order.
+fn initial(
+    parts: &[&Automaton],
+    states: &Digits,
+    limits: &Limits<'_>,
+) -> Result<Vec<Vec<u64>>, Stopped> {
+    let sizes = parts.iter().map(|p| p.initial().len() as u128);
+    // No factor after one that is 0 may saturate the product.
+    let many = if parts.iter().any(|p| p.initial().is_empty()) {
+        0
+    } else {
+        sizes.fold(1, u128::saturating_mul)
+    };
+    limits.fits("the initial states", many.saturating_mul(states.words as u128 * 8 + 24))?;
+    let mut keys = vec![vec![0; states.words]; many.min(1) as usize];
+    for (given, part) in parts.iter().enumerate() {
+        let with = |key: &Vec<u64>, state: u32| {
+            let (word, delta) = states.delta(given, 0, u64::from(state));
+            let mut key = key.clone();
+            key[word] += delta;
+            key
+        };
+        keys = keys.iter().flat_map(|k| part.initial().iter().map(move |s| with(k, *s))).collect();
+    }
+    Ok(keys)
+}
+
+impl Draft {
+    fn new(part: &Automaton, alphabet: &[Name], words: usize) -> Draft {
+        let map = label::Map::new(part.alphabet(), alphabet);
+        let mut names = vec![0; words];
+        let places = part.alphabet().iter().filter_map(|name| alphabet.binary_search(name).ok());
+        places.for_each(|bit| label::set(&mut names, bit));
+        let mut draft = Draft {
+            names,
+            rows: vec![Vec::new(); part.states()],
+            silent: vec![Vec::new(); part.states()],
+            used: vec![0],
+            twins: false,
+            loops: false,
+        };
+        let mut seen = HashMap::from([(0, 0)]);
+        for step in part.all_steps().filter(|s| !part.is_idle(s)) {
+            let condition = *seen.entry(step.condition).or_insert_with(|| {
+                draft.used.push(step.condition);
+                draft.used.len() as u32 - 1
+            });
+            let made = Move { label: map.apply(step.label), to: step.to, condition };
+            let silent = label::is_silent(step.label);
+            draft.loops |= silent && step.from == step.to;
+            let rows = if silent { &mut draft.silent } else { &mut draft.rows };
+            rows[step.from as usize].push(made);
+        }
+        draft.rows.iter_mut().chain(&mut draft.silent).for_each(only_once);
+        draft.twins = draft.rows.iter().any(|row| has_twins(row));
+        draft
+    }
+}
+
+/// Takes away steps that are there already, without a change of the order.
+fn only_once(row: &mut Vec<Move>) {
+    if row.len() > 1 {
+        let mut seen = std::collections::HashSet::with_capacity(row.len());
+        row.retain(|step| seen.insert(step.clone()));
+    }
+}
+
+/// Whether two steps differ in their conditions alone.
+fn has_twins(row: &[Move]) -> bool {
+    let mut all: Vec<(&[u64], u32)> = row.iter().map(|m| (&m.label[..], m.to)).collect();
+    all.sort_unstable();
+    all.windows(2).any(|w| w[0] == w[1])
+}

@@ -1,0 +1,61 @@
+//! How many words the vector of a step has: for the label, for the state, for the condition.
+//!
+//! Nearly all products need one word each. The shape is a type parameter of the engine so that
+//! these are compiled with their loops unrolled, and the rest with loops.
+
+/// Numbers of words, and where they stand in a vector: label, state, condition.
+pub(super) trait Shape: Copy + Send + Sync {
+    /// Words of a label.
+    fn label(self) -> usize;
+    /// Words of the number of a state.
+    fn state(self) -> usize;
+    /// Words of the number of a condition; 0 if there are no conditions.
+    fn condition(self) -> usize;
+
+    /// Words of a whole vector.
+    fn all(self) -> usize {
+        self.label() + self.state() + self.condition()
+    }
+}
+
+/// A shape that is known when the program is compiled.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Fixed<const L: usize, const S: usize, const C: usize>;
+
+impl<const L: usize, const S: usize, const C: usize> Shape for Fixed<L, S, C> {
+    fn label(self) -> usize {
+        L
+    }
+    fn state(self) -> usize {
+        S
+    }
+    fn condition(self) -> usize {
+        C
+    }
+}
+
+/// Any shape.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Wide {
+    pub label: usize,
+    pub state: usize,
+    pub condition: usize,
+}
+
+impl Shape for Wide {
+    fn label(self) -> usize {
+        self.label
+    }
+    fn state(self) -> usize {
+        self.state
+    }
+    fn condition(self) -> usize {
+        self.condition
+    }
+}
+
+/// Adds a vector to another, word by word.
+#[inline(always)]
+pub(super) fn add(sum: &mut [u64], term: &[u64]) {
+    sum.iter_mut().zip(term).for_each(|(s, t)| *s = s.wrapping_add(*t));
+}

@@ -1,0 +1,293 @@
+//! One thread's work on rows: counting them, looking for what they lead to, writing them.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::index::Index;
+use super::plan::Plan;
+use super::row::{Row, Visit};
+use super::shape::{Shape, add};
+use super::write::{Combiner, New, Pen, Write};
+use crate::limits::{Limits, Stopped};
+
+/// Most steps of groups that are listed; of one group with more they are found while they are
+/// written. In words of vectors, for all groups of a row.
+const LIST: usize = 1 << 16;
+/// Most words of the groups' steps of one row that are kept from when it is counted until it is
+/// written; beyond that they are found a second time.
+pub(super) const KEPT: usize = 256;
+
+/// The steps of groups of parts.
+#[derive(Default)]
+pub(super) struct Lists {
+    pub words: Vec<u64>,
+    /// Where in `words` each group's vectors are, "no step" first. Of a row the last one is not a
+    /// group, but the silent steps.
+    pub groups: Vec<Range<usize>>,
+}
+
+/// What is kept of some rows: for each where in `lists.groups` it is, if it is not too long.
+#[derive(Default)]
+pub(super) struct Listed {
+    pub lists: Lists,
+    pub rows: Vec<Option<Range<usize>>>,
+}
+
+/// One thread's memory.
+pub(super) struct Worker<'a, S> {
+    pub plan: &'a Plan,
+    pub shape: S,
+    pub limits: &'a Limits<'a>,
+    row: Row<'a, S>,
+    lists: Lists,
+    combiner: Combiner<S>,
+}
+
+impl<'a, S: Shape> Worker<'a, S> {
+    pub fn new(plan: &'a Plan, shape: S, limits: &'a Limits<'a>) -> Self {
+        Worker {
+            plan,
+            shape,
+            limits,
+            row: Row::new(plan, shape, limits),
+            lists: Lists::default(),
+            combiner: Combiner::new(shape),
+        }
+    }
+
+    /// How many steps leave each of some states. `total` is added up for all rows; beyond `most` the
+    /// answer is only that there are more.
+    pub fn count(
+        &mut self,
+        rows: Range<usize>,
+        states: &Index,
+        most: u64,
+        total: &AtomicU64,
+    ) -> Result<(Vec<u128>, Listed), Stopped> {
+        let (mut counts, mut listed) = (Vec::with_capacity(rows.len()), Listed::default());
+        for row in rows {
+            if total.load(Ordering::Relaxed) > most {
+                counts.push(u128::from(most) + 1);
+                continue;
+            }
+            self.row.prepare(states.key(row));
+            let count = self.count_row(most, &mut listed)?;
+            // A total that would overflow has long been too large.
+            let add = u64::try_from(count).unwrap_or(u64::MAX).min(most.saturating_add(1));
+            let sum = |total: u64| Some(total.saturating_add(add));
+            _ = total.fetch_update(Ordering::Relaxed, Ordering::Relaxed, sum);
+            counts.push(count);
+        }
+        Ok((counts, listed))
+    }
+
+    fn count_row(&mut self, most: u64, listed: &mut Listed) -> Result<u128, Stopped> {
+        let lists = &mut listed.lists;
+        let (words, groups) = (lists.words.len(), lists.groups.len());
+        let (all, mut product) = (self.shape.all(), 1_u128);
+        let large = self.list(KEPT, lists)?;
+        for list in &lists.groups[groups..lists.groups.len() - 1] {
+            product = product.saturating_mul((list.len() / all) as u128);
+        }
+        let silent = (lists.groups.last().map_or(0, Range::len) / all) as u128;
+        if large.is_empty() {
+            listed.rows.push(Some(groups..lists.groups.len()));
+            return Ok(product - 1 + silent);
+        }
+        lists.words.truncate(words);
+        lists.groups.truncate(groups);
+        listed.rows.push(None);
+        for group in large {
+            let mut tally = Tally { many: 0, most };
+            self.row.walk(group, &mut tally)?;
+            product = product.saturating_mul(u128::from(tally.many));
+        }
+        Ok((product - 1).saturating_add(silent))
+    }
+
+    /// Lists the steps of the groups of the row in work, and the silent ones; returns the groups
+    /// after which there would be more than so many words.
+    fn list(&mut self, most: usize, lists: &mut Lists) -> Result<Vec<usize>, Stopped> {
+        let (shape, plan, start) = (self.shape, self.plan, lists.words.len());
+        let mut large = Vec::new();
+        for group in 0..self.row.groups() {
+            let from = lists.words.len();
+            let mut list = List { shape, plan, most: start + most, into: &mut lists.words };
+            if self.row.walk(group, &mut list)? {
+                lists.groups.push(from..lists.words.len());
+            } else {
+                lists.words.truncate(from);
+                large.push(group);
+            }
+        }
+        let from = lists.words.len();
+        self.row.silent().for_each(|step| lists.words.extend_from_slice(step));
+        lists.groups.push(from..lists.words.len());
+        Ok(large)
+    }
+
+    /// How many steps leave some states, and the states that are new among those which a step of
+    /// one group leads to.
+    pub fn reach(&mut self, rows: Range<usize>, states: &Index) -> Result<(u128, New), Stopped> {
+        let (mut steps, mut new) = (0_u128, New::default());
+        for row in rows {
+            let key = states.key(row);
+            self.row.prepare(key);
+            let mut product = 1_u128;
+            let mut targets =
+                Targets { key, shape: self.shape, plan: self.plan, states, new: &mut new };
+            let mut silent = 0;
+            for step in self.row.silent() {
+                targets.look(step, &[]);
+                silent += 1;
+            }
+            for group in 0..self.row.groups() {
+                let mut reach = Reach { many: 0, targets: &mut targets };
+                self.row.walk(group, &mut reach)?;
+                product = product.saturating_mul(reach.many);
+            }
+            steps = steps.saturating_add(product - 1 + silent);
+        }
+        Ok((steps, new))
+    }
+
+    /// Writes the row of a state, from what was kept of it if anything was.
+    pub fn write(
+        &mut self,
+        key: &[u64],
+        kept: Option<(&[u64], &[Range<usize>])>,
+        pen: &mut Pen<'_, S>,
+    ) -> Result<(), Stopped> {
+        self.limits.go_on()?;
+        if let Some((words, groups)) = kept {
+            return self.combine(key, words, groups, None, pen);
+        }
+        self.row.prepare(key);
+        let mut lists = std::mem::take(&mut self.lists);
+        lists.words.clear();
+        lists.groups.clear();
+        // One group may be too large to be listed; of two, at least one is.
+        let mut large = self.list(LIST, &mut lists)?.into_iter();
+        let first = large.next();
+        for group in large {
+            let from = lists.words.len();
+            let (shape, plan, into) = (self.shape, self.plan, &mut lists.words);
+            self.row.walk(group, &mut List { shape, plan, most: usize::MAX, into })?;
+            let silent = lists.groups.len() - 1;
+            lists.groups.insert(silent, from..lists.words.len());
+        }
+        self.combine(key, &lists.words, &lists.groups, first, pen)?;
+        self.lists = lists;
+        Ok(())
+    }
+
+    /// Writes all combinations of the steps of listed groups, and of one that is not listed.
+    fn combine(
+        &mut self,
+        key: &[u64],
+        words: &[u64],
+        groups: &[Range<usize>],
+        large: Option<usize>,
+        pen: &mut Pen<'_, S>,
+    ) -> Result<(), Stopped> {
+        let Some((silent, groups)) = groups.split_last() else { return Ok(()) };
+        self.combiner.begin(key, words, groups);
+        let (plan, limits, skip) = (self.plan, self.limits, self.shape.all());
+        // The first combination of all is to do nothing.
+        let combiner = &mut self.combiner;
+        let mut write = Write { combiner, lists: words, plan, limits, pen, skip };
+        match large {
+            Some(group) => _ = self.row.walk(group, &mut write)?,
+            None => write.rounds(&[], &[])?,
+        }
+        pen.write(&self.combiner.base, &words[silent.clone()]);
+        Ok(())
+    }
+}
+
+/// Counts.
+struct Tally {
+    many: u64,
+    most: u64,
+}
+
+impl Visit for Tally {
+    #[inline]
+    fn visit(&mut self, _: &[u64], nothing: bool, options: &[u32]) -> Result<bool, Stopped> {
+        self.many += options.len() as u64 + u64::from(nothing);
+        Ok(self.many <= self.most)
+    }
+}
+
+/// Looks for states that are new.
+struct Targets<'b, S> {
+    key: &'b [u64],
+    shape: S,
+    plan: &'b Plan,
+    states: &'b Index,
+    new: &'b mut New,
+}
+
+impl<S: Shape> Targets<'_, S> {
+    #[inline]
+    fn look(&mut self, sum: &[u64], more: &[u64]) {
+        let from = self.new.keys.len();
+        let state = self.shape.label()..self.shape.label() + self.shape.state();
+        self.new.keys.extend_from_slice(self.key);
+        add(&mut self.new.keys[from..], &sum[state.clone()]);
+        if !more.is_empty() {
+            add(&mut self.new.keys[from..], &more[state]);
+        }
+        if self.states.find(&self.new.keys[from..]) != 0 {
+            self.new.keys.truncate(from);
+        }
+    }
+}
+
+/// Counts and looks for new states.
+struct Reach<'b, 'c, S> {
+    many: u128,
+    targets: &'b mut Targets<'c, S>,
+}
+
+impl<S: Shape> Visit for Reach<'_, '_, S> {
+    fn visit(&mut self, sum: &[u64], nothing: bool, options: &[u32]) -> Result<bool, Stopped> {
+        self.many += options.len() as u128 + u128::from(nothing);
+        if nothing {
+            self.targets.look(sum, &[]);
+        }
+        let plan = self.targets.plan;
+        for option in options {
+            self.targets.look(sum, vector(plan, self.targets.shape, *option));
+        }
+        Ok(true)
+    }
+}
+
+/// Lists vectors, up to a length.
+struct List<'b, S> {
+    shape: S,
+    plan: &'b Plan,
+    most: usize,
+    into: &'b mut Vec<u64>,
+}
+
+impl<S: Shape> Visit for List<'_, S> {
+    #[inline]
+    fn visit(&mut self, sum: &[u64], nothing: bool, options: &[u32]) -> Result<bool, Stopped> {
+        if nothing {
+            self.into.extend_from_slice(sum);
+        }
+        for option in options {
+            let from = self.into.len();
+            self.into.extend_from_slice(sum);
+            add(&mut self.into[from..], vector(self.plan, self.shape, *option));
+        }
+        Ok(self.into.len() <= self.most)
+    }
+}
+
+#[inline]
+pub(super) fn vector(plan: &Plan, shape: impl Shape, option: u32) -> &[u64] {
+    &plan.vectors[option as usize * shape.all()..][..shape.all()]
+}

@@ -1,0 +1,239 @@
+//! From the steps of groups to the rows of the result.
+//!
+//! A [`Combiner`] makes the Cartesian product of the groups, a [`Pen`] writes it: labels as they
+//! are, numbers of states and conditions where they are known, and notes of what is new.
+
+use std::ops::Range;
+
+use super::index::{Index, Table};
+use super::plan::Plan;
+use super::row::Visit;
+use super::shape::{Shape, add};
+use super::worker::vector;
+use crate::limits::{Limits, Stopped};
+
+/// Most steps of the block of combinations that is made once for a row: fits in a near cache.
+const COMBINED: usize = 1 << 11;
+
+/// Where a piece of the result goes.
+pub(super) struct Out<'b> {
+    pub targets: &'b mut [u32],
+    pub labels: &'b mut [u64],
+    pub conditions: &'b mut [u32],
+}
+
+impl<'b> Out<'b> {
+    /// Takes the place of so many steps off the front.
+    pub fn split(&mut self, steps: usize, shape: impl Shape) -> Out<'b> {
+        let conditions = if shape.condition() > 0 { steps } else { 0 };
+        Out {
+            targets: front(&mut self.targets, steps),
+            labels: front(&mut self.labels, steps * shape.label()),
+            conditions: front(&mut self.conditions, conditions),
+        }
+    }
+}
+
+fn front<'b, T>(slice: &mut &'b mut [T], many: usize) -> &'b mut [T] {
+    let (front, rest) = std::mem::take(slice).split_at_mut(many);
+    *slice = rest;
+    front
+}
+
+/// What a piece found that has no number yet: where, counted from the start of the piece, and what.
+#[derive(Default)]
+pub(super) struct New {
+    pub places: Vec<usize>,
+    pub keys: Vec<u64>,
+}
+
+#[derive(Default)]
+pub(super) struct Notes {
+    pub states: New,
+    pub conditions: New,
+}
+
+/// All combinations of the steps of groups: a block of those of the first groups, which is made
+/// once for a row, and the other groups, which take turns.
+pub(super) struct Combiner<S> {
+    shape: S,
+    /// The state itself, as a vector.
+    pub base: Vec<u64>,
+    /// The state, and those who take turns.
+    with: Vec<u64>,
+    block: Vec<u64>,
+    turns: Vec<Turn>,
+}
+
+/// A group outside the block: where its steps are, and at which it is.
+struct Turn {
+    steps: Range<usize>,
+    at: usize,
+}
+
+impl<S: Shape> Combiner<S> {
+    pub fn new(shape: S) -> Self {
+        let (base, with, block, turns) = Default::default();
+        Combiner { shape, base, with, block, turns }
+    }
+
+    pub fn begin(&mut self, key: &[u64], lists: &[u64], ranges: &[Range<usize>]) {
+        let all = self.shape.all();
+        self.base.clear();
+        self.base.resize(all, 0);
+        self.base[self.shape.label()..][..key.len()].copy_from_slice(key);
+        self.block.clear();
+        self.block.resize(all, 0);
+        self.turns.clear();
+        for steps in ranges {
+            let many = steps.len() / all;
+            let fits = self.block.len() == all || self.block.len() * many <= COMBINED * all;
+            if self.turns.is_empty() && fits {
+                self.times(&lists[steps.clone()]);
+            } else {
+                self.turns.push(Turn { steps: steps.clone(), at: steps.start });
+            }
+        }
+    }
+
+    /// The block with each of the steps of one more group; the first is "no step".
+    fn times(&mut self, list: &[u64]) {
+        let (all, before) = (self.shape.all(), self.block.len());
+        self.block.reserve(before * (list.len() / all - 1));
+        for step in list.chunks_exact(all).skip(1) {
+            let from = self.block.len();
+            self.block.extend_from_within(..before);
+            self.block[from..].chunks_exact_mut(all).for_each(|sum| add(sum, step));
+        }
+    }
+}
+
+/// The next combination of those who take turns; false after the last, when all are at their start
+/// again.
+fn turn(turns: &mut [Turn], all: usize) -> bool {
+    for turn in turns {
+        turn.at += all;
+        if turn.at < turn.steps.end {
+            return true;
+        }
+        turn.at = turn.steps.start;
+    }
+    false
+}
+
+/// Writes all combinations, for each step of a group that was too large to be listed.
+pub(super) struct Write<'b, 'c, S> {
+    pub combiner: &'b mut Combiner<S>,
+    pub lists: &'b [u64],
+    pub plan: &'b Plan,
+    pub limits: &'b Limits<'b>,
+    pub pen: &'b mut Pen<'c, S>,
+    /// Words of the block not to be written the next time.
+    pub skip: usize,
+}
+
+impl<S: Shape> Write<'_, '_, S> {
+    pub fn rounds(&mut self, sum: &[u64], more: &[u64]) -> Result<(), Stopped> {
+        let Combiner { shape, base, with, block, turns } = &mut *self.combiner;
+        loop {
+            with.clone_from(base);
+            add(with, sum);
+            add(with, more);
+            for turn in turns.iter() {
+                add(with, &self.lists[turn.at..][..shape.all()]);
+            }
+            self.pen.write(with, &block[std::mem::take(&mut self.skip)..]);
+            if !turn(turns, shape.all()) {
+                return Ok(());
+            }
+            self.limits.go_on()?;
+        }
+    }
+}
+
+impl<S: Shape> Visit for Write<'_, '_, S> {
+    fn visit(&mut self, sum: &[u64], nothing: bool, options: &[u32]) -> Result<bool, Stopped> {
+        if nothing {
+            self.rounds(sum, &[])?;
+        }
+        for option in options {
+            self.rounds(sum, vector(self.plan, self.combiner.shape, *option))?;
+        }
+        Ok(true)
+    }
+}
+
+/// Writes steps into a piece of the result.
+pub(super) struct Pen<'b, S> {
+    pub shape: S,
+    pub states: &'b Index,
+    pub conditions: &'b Index,
+    pub out: Out<'b>,
+    pub at: usize,
+    pub notes: Notes,
+}
+
+impl<S: Shape> Pen<'_, S> {
+    /// Steps whose vectors are those of `block`, each plus `base`.
+    #[inline]
+    pub fn write(&mut self, base: &[u64], block: &[u64]) {
+        let (shape, at) = (self.shape, self.at);
+        let (words, all) = (shape.label(), shape.all());
+        let many = block.len() / all;
+        self.at += many;
+        let labels = self.out.labels[at * words..][..many * words].chunks_exact_mut(words);
+        for (label, step) in labels.zip(block.chunks_exact(all)) {
+            (0..words).for_each(|w| label[w] = base[w].wrapping_add(step[w]));
+        }
+        let state = Column { from: words, words: shape.state(), all, base, block };
+        state.write(self.states, &mut self.out.targets[at..][..many], at, &mut self.notes.states);
+        if shape.condition() > 0 {
+            let from = words + shape.state();
+            let condition = Column { from, words: shape.condition(), all, base, block };
+            let out = &mut self.out.conditions[at..][..many];
+            condition.write(self.conditions, out, at, &mut self.notes.conditions);
+        }
+    }
+}
+
+/// The words `from..from + words` of some vectors.
+struct Column<'b> {
+    from: usize,
+    words: usize,
+    all: usize,
+    base: &'b [u64],
+    block: &'b [u64],
+}
+
+impl Column<'_> {
+    /// Writes the numbers of the keys in this column; notes those that have none, from place `at`.
+    #[inline(always)]
+    fn write(&self, index: &Index, out: &mut [u32], at: usize, new: &mut New) {
+        let steps = self.block.chunks_exact(self.all);
+        let base = &self.base[self.from..][..self.words];
+        if let Table::Direct(numbers) = &index.table {
+            for (place, (out, step)) in out.iter_mut().zip(steps).enumerate() {
+                let key = base[0].wrapping_add(step[self.from]);
+                let found = numbers[key as usize];
+                *out = found.wrapping_sub(1);
+                if found == 0 {
+                    new.places.push(at + place);
+                    new.keys.push(key);
+                }
+            }
+            return;
+        }
+        for (place, (out, step)) in out.iter_mut().zip(steps).enumerate() {
+            let from = new.keys.len();
+            new.keys.extend_from_slice(base);
+            add(&mut new.keys[from..], &step[self.from..][..self.words]);
+            let found = index.find(&new.keys[from..]);
+            *out = found.wrapping_sub(1);
+            if found == 0 {
+                new.places.push(at + place);
+            } else {
+                new.keys.truncate(from);
+            }
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! What the input languages share: texts, places in them, tokens, and the text of conditions.
+//!
+//! A [`Source`] is cut into [`lex::Token`]s, each with its place; [`lex::Cursor`] walks over them.
+//! [`condition`] reads the conditions of rules, of `.cat` files and of JSON, and writes them. Errors
+//! say where they are, as `file:line:column`, what is wrong and the mend, in one line: [`At`].
+
+pub mod condition;
+pub mod lex;
+
+use std::fmt;
+
+use thiserror::Error;
+
+/// Longest text that is read, in bytes.
+pub const MAX_TEXT: usize = 64 << 20;
+/// Deepest nesting of brackets, blocks and calls in a text.
+pub const MAX_NESTING: usize = 64;
+/// Longest word, in bytes.
+pub const MAX_WORD: usize = 1_000;
+
+/// A text and where it came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    /// How errors call it.
+    pub name: String,
+    /// Its path, best from the root of the file system: imports are looked for around it.
+    pub path: String,
+    /// What it says.
+    pub text: String,
+}
+
+impl Source {
+    /// The text of the file at `path`.
+    #[must_use]
+    pub fn new(path: &str, text: &str) -> Source {
+        Source { name: path.into(), path: path.into(), text: text.into() }
+    }
+
+    /// The same, called `name` in errors.
+    #[must_use]
+    pub fn named(self, name: &str) -> Source {
+        Source { name: name.into(), ..self }
+    }
+
+    /// Where the byte at `spot` is, as people count.
+    #[must_use]
+    pub fn place(&self, spot: Spot) -> Place {
+        let mut end = spot.0.min(self.text.len());
+        while !self.text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let before = &self.text[..end];
+        let line = before.matches('\n').count() + 1;
+        let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
+        Place { file: self.name.clone(), line, column }
+    }
+
+    /// `fault`, found at `spot` of this text.
+    pub fn fault<F: fmt::Display>(&self, spot: Spot, fault: F) -> At<F> {
+        At { place: self.place(spot), fault: Box::new(fault) }
+    }
+}
+
+/// A byte of a text. All spots are equal, so that two trees of one text laid out in different
+/// ways are.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Spot(pub usize);
+
+impl PartialEq for Spot {
+    fn eq(&self, _: &Spot) -> bool {
+        true
+    }
+}
+
+impl Eq for Spot {}
+
+/// A place in a text, counted from 1.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The file.
+    pub file: String,
+    /// The line.
+    pub line: usize,
+    /// The character in the line.
+    pub column: usize,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", one_line(&self.file), self.line, self.column)
+    }
+}
+
+/// A fault and where it is.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{place}: {fault}")]
+pub struct At<F: fmt::Display> {
+    /// Where.
+    pub place: Place,
+    /// What is wrong, and the mend.
+    pub fault: Box<F>,
+}
+
+impl<F: fmt::Display> At<F> {
+    /// The same place, the fault as another type.
+    pub fn map<G: fmt::Display>(self, to: impl FnOnce(F) -> G) -> At<G> {
+        At { place: self.place, fault: Box::new(to(*self.fault)) }
+    }
+}
+
+/// Why a text is no sentence of its language.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum Fault {
+    /// Something else should stand here.
+    #[error("{found} where {expected} should stand")]
+    Expected {
+        /// What should.
+        expected: String,
+        /// What does.
+        found: String,
+    },
+    /// Text in quotes or a comment that does not end.
+    #[error("{0} without an end; write {1}")]
+    Open(&'static str, &'static str),
+    /// Too deep.
+    #[error("nested deeper than {MAX_NESTING}; split it")]
+    Deep,
+    /// Too long.
+    #[error("{0} of {1} bytes; the longest allowed is {2}")]
+    Long(&'static str, usize, usize),
+    /// An integer out of range.
+    #[error("{0} is too large; integers have at most 63 bits")]
+    Integer(String),
+    /// A condition that is no conjunction of literals.
+    #[error("{0}")]
+    Condition(&'static str),
+}
+
+/// `text` without line breaks, and shortened.
+pub(crate) fn one_line(text: &str) -> String {
+    let short: String = text.chars().take(200).collect();
+    short.replace(|c: char| c.is_control(), " ")
+}
+
+/// The mend for an unknown word: the nearest known one, or some of the known ones.
+pub(crate) fn suggest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let known: Vec<&str> = known.into_iter().collect();
+    let short = |w: &&str| w.len() <= 64 && word.len() <= 64;
+    let distance = |w: &str| strsim::damerau_levenshtein(&word.to_lowercase(), &w.to_lowercase());
+    let near = known.iter().copied().filter(short).take(1_000).map(|w| (distance(w), w));
+    match near.filter(|(d, w)| *d <= 1.max(w.len() / 3) && *d < w.len()).min() {
+        Some((_, near)) => format!("did you mean `{near}`?"),
+        None if known.is_empty() => "there is none here".into(),
+        None if known.len() > 12 => format!("known here: {}, ...", known[..12].join(", ")),
+        None => format!("known here: {}", known.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_count_characters_from_one() {
+        let source = Source::new("f", "ab\n\u{e9}x\n");
+        let at = |spot| source.place(Spot(spot)).to_string();
+        assert_eq!(
+            [at(0), at(2), at(3), at(4), at(5), at(99)].join(" "),
+            "f:1:1 f:1:3 f:2:1 f:2:1 f:2:2 f:3:1"
+        );
+    }
+
+    #[test]
+    fn the_nearest_word_is_named() {
+        assert_eq!(suggest("synk", ["sync", "lossy"]), "did you mean `sync`?");
+        assert_eq!(suggest("router", ["sync", "lossy"]), "known here: sync, lossy");
+        assert_eq!(suggest("x", []), "there is none here");
+    }
+}

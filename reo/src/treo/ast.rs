@@ -1,0 +1,271 @@
+//! What a Treo file says, as a tree.
+
+use crate::syntax::Spot;
+use crate::syntax::condition::{Claimed, Value as RuleValue};
+
+/// A file.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct File {
+    /// `section a.b;`, or nothing.
+    pub section: Vec<String>,
+    /// `import a.b.c;`, each with its place.
+    pub imports: Vec<(Spot, Vec<String>)>,
+    /// The components, in the order of the text.
+    pub definitions: Vec<Definition>,
+}
+
+/// A component: `name<parameters>(nodes) { body }`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Definition {
+    /// Where its name stands.
+    pub spot: Spot,
+    /// Its name.
+    pub name: String,
+    /// What can be chosen about it.
+    pub parameters: Vec<Parameter>,
+    /// Its interface.
+    pub nodes: Vec<Node>,
+    /// What it is.
+    pub body: Body,
+}
+
+/// What a component is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Body {
+    /// Other components, put together.
+    Block(Block),
+    /// What it does, said in one or several ways that ought to agree.
+    Atom(Vec<Meaning>),
+}
+
+/// `{ items | predicates }`: the items, once for each way to fulfil the predicates.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Block {
+    /// What is put together.
+    pub items: Vec<Item>,
+    /// Conditions on words, all of which hold.
+    pub predicates: Vec<(Spot, Predicate)>,
+}
+
+/// A part of a block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Item {
+    /// `component<arguments>(nodes)`.
+    Instance(Instance),
+    /// `{ ... }`.
+    Block(Block),
+}
+
+/// A component that is used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Instance {
+    /// Which.
+    pub component: Variable,
+    /// With which arguments.
+    pub arguments: Vec<Value>,
+    /// At which nodes.
+    pub nodes: Vec<Variable>,
+}
+
+/// A parameter: `k:int`, `ileg[1..n](?, !)` or just `P`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parameter {
+    /// Its name, with a range if there are several.
+    pub name: Variable,
+    /// What may be given for it.
+    pub kind: Option<ParameterKind>,
+}
+
+/// What may be given for a parameter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ParameterKind {
+    /// A value of a type, such as `int`.
+    Type(String),
+    /// A component with these nodes.
+    Component(Vec<Node>),
+}
+
+/// A node of an interface: `a?String`. In the interface of a component parameter the name may lack.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Node {
+    /// Its name, with a range if there are several.
+    pub name: Option<Variable>,
+    /// `?` or `!`, if one is there.
+    pub direction: Option<Direction>,
+    /// The type of its data; not looked at.
+    pub kind: Option<String>,
+}
+
+/// How data flow at a node of an interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// `?`: into the component.
+    In,
+    /// `!`: out of it.
+    Out,
+}
+
+/// A word with indices: `a`, `a[i]`, `a[1..n]`, `a[i][j]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Variable {
+    /// Where it stands.
+    pub spot: Spot,
+    /// The word.
+    pub word: String,
+    /// Its indices.
+    pub indices: Vec<Index>,
+}
+
+/// One index.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Index {
+    /// `[i]`.
+    One(Value),
+    /// `[i..j]`.
+    Range(Value, Value),
+}
+
+/// A value, or something that has one once its words do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Value {
+    /// A whole number.
+    Integer(i64),
+    /// A text in quotes.
+    Text(String),
+    /// A word: a parameter, a word that a predicate gives a value, or a component.
+    Variable(Variable),
+    /// A component with arguments: `fifo<3>`.
+    Component(Variable, Vec<Value>),
+    /// `-a`.
+    Negative(Box<Value>),
+    /// `a + b` and so on.
+    Binary(Operator, Box<Value>, Box<Value>),
+    /// `<1..n, x>`.
+    List(Vec<ListItem>),
+}
+
+/// A part of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ListItem {
+    /// One value.
+    One(Value),
+    /// All whole numbers from the first to the second.
+    Range(Value, Value),
+}
+
+/// What joins two whole numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operator {
+    /// `+`.
+    Add,
+    /// `-`.
+    Subtract,
+    /// `*`.
+    Multiply,
+    /// `/`, towards zero.
+    Divide,
+    /// `%`, the rest of `/`.
+    Remainder,
+}
+
+/// What a predicate says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Predicate {
+    /// `i : list`: the word takes each value of the list in turn.
+    In(Variable, Value),
+    /// `a = b`, which gives a word a value or tests two; `a != b`, `a < b` and so on test.
+    Compare(Comparison, Value, Value),
+}
+
+/// How two values are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Comparison {
+    /// `=`.
+    Equal,
+    /// `!=`.
+    Different,
+    /// `<`.
+    Less,
+    /// `<=`.
+    LessEqual,
+    /// `>`.
+    Greater,
+    /// `>=`.
+    GreaterEqual,
+}
+
+/// One way to say what an atom does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Meaning {
+    /// `#RBA`.
+    Rules(Rules),
+    /// `#WA` and `#SCA`.
+    States(States),
+    /// `#PR`.
+    Primitive(PrimitiveUse),
+    /// Any other word, and the text behind it.
+    Foreign(String, String),
+}
+
+/// A rule-based automaton.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Rules {
+    /// `$m = k;`: what is in cells at the start.
+    pub initial: Vec<(Spot, String, RuleValue)>,
+    /// The rules.
+    pub rules: Vec<Rule>,
+}
+
+/// `{a, ~b} condition`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rule {
+    /// Where it stands.
+    pub spot: Spot,
+    /// Nodes that fire (`true`) or do not.
+    pub nodes: Vec<(Spot, Variable, bool)>,
+    /// The condition on data and cells.
+    pub condition: Vec<Claimed>,
+}
+
+/// An automaton given by its steps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct States {
+    /// `WA` or `SCA`.
+    pub tag: String,
+    /// States marked as initial.
+    pub initial: Vec<(Spot, String)>,
+    /// Its steps.
+    pub steps: Vec<StateStep>,
+}
+
+/// `q -> p : {a}, guard, {jobs}`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StateStep {
+    /// Where it stands.
+    pub spot: Spot,
+    /// The state before.
+    pub from: String,
+    /// The state after.
+    pub to: String,
+    /// Nodes that fire.
+    pub nodes: Vec<Variable>,
+    /// The guard, if there is one other than `true`.
+    pub guard: Option<String>,
+    /// The jobs, if there are some.
+    pub jobs: Option<String>,
+}
+
+/// `Fifo[1](a; b)`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PrimitiveUse {
+    /// Where it stands.
+    pub spot: Spot,
+    /// Its name.
+    pub word: String,
+    /// What stands in brackets.
+    pub arguments: Vec<Value>,
+    /// Nodes before the `;`.
+    pub inputs: Vec<Variable>,
+    /// Nodes behind it.
+    pub outputs: Vec<Variable>,
+}

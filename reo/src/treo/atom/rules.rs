@@ -1,0 +1,321 @@
+//! `#RBA`: rules and cells as an automaton.
+//!
+//! Of each cell the automaton's states know so much as control needs: whether it is empty and, if
+//! only constants are ever put into it, which. Claims that this decides vanish; the others are data
+//! constraints. A claim that a cell or datum is `null` is always decided. A cell whose after form a
+//! step does not mention keeps what it holds.
+//!
+//! A rule speaks about the nodes it names; the others are free. So a step is a set of rules, at
+//! least one, of which none wants a node to fire that another wants not to, and each fires a node
+//! that no other of them does. Rules that name every node are therefore taken one by one.
+
+use std::collections::{BTreeSet, HashMap};
+
+use indexmap::{IndexMap, IndexSet};
+
+use super::search::Search;
+use super::{Template, Words};
+use crate::syntax::Spot;
+use crate::syntax::condition::{Claim, Value};
+use crate::treo::ast::{Rule, Rules};
+use crate::treo::error::{MAX_RULE_SETS, TreoError, TreoFault};
+
+/// A rule over the atom's own words.
+struct Known {
+    positive: BTreeSet<usize>,
+    negative: BTreeSet<usize>,
+    claims: Vec<Claim>,
+    /// Cells whose after form is mentioned.
+    touched: BTreeSet<usize>,
+}
+
+/// What the states know of a cell: its constants, or whether it is full.
+pub(super) enum Domain {
+    Constants(IndexSet<String>),
+    Full,
+}
+
+impl Domain {
+    pub fn len(&self) -> u32 {
+        match self {
+            Domain::Constants(constants) => constants.len() as u32 + 1,
+            Domain::Full => 2,
+        }
+    }
+}
+
+/// Some rules together.
+pub(super) struct Joint {
+    pub fire: Vec<usize>,
+    pub claims: Vec<Claim>,
+    pub touched: Vec<usize>,
+}
+
+/// States are numbered as they are found, from the initial one on.
+pub(super) fn template(
+    rules: &Rules,
+    ports: &[String],
+    words: &mut dyn Words,
+) -> Result<Template, TreoError> {
+    let spot = rules.rules.first().map_or(Spot(0), |r| r.spot);
+    let mut reader = Reader { ports, words, cells: IndexSet::new(), nameless: HashMap::new() };
+    let mut initial = IndexMap::new();
+    for (spot, cell, value) in &rules.initial {
+        let held = reader.initial(*spot, value)?;
+        initial.insert(reader.cells.insert_full(cell.clone()).0, held);
+    }
+    let known = rules.rules.iter().map(|r| reader.rule(r)).collect::<Result<Vec<_>, _>>()?;
+    let (cells, nameless) = (reader.cells, reader.nameless.len() as u32);
+    let domains = domains(&cells, &known, &initial);
+    let limit = |what, limit| words.source().fault(spot, TreoFault::limit(what, limit));
+    let joints = joints(&known, ports.len())
+        .ok_or_else(|| limit("ways in which rules fire together", MAX_RULE_SETS))?;
+    let search = Search::new(&cells, &domains, &joints, nameless);
+    let (states, steps) = search.run(start(&domains, &initial)).map_err(|(w, l)| limit(w, l))?;
+    let full = |at: &usize| matches!(domains[*at], Domain::Full);
+    let contents = initial.into_iter().filter(|(at, _)| full(at));
+    let contents = contents.filter_map(|(at, held)| Some((cells[at].clone(), held?)));
+    Ok(Template {
+        ports: ports.to_vec(),
+        contents: contents.collect(),
+        states,
+        initial: vec![0],
+        steps,
+        cells: cells.into_iter().collect(),
+    })
+}
+
+/// The abstract contents at the start.
+fn start(domains: &[Domain], initial: &IndexMap<usize, Option<String>>) -> Vec<u32> {
+    let of = |(at, domain): (usize, &Domain)| match (initial.get(&at), domain) {
+        (Some(Some(held)), Domain::Constants(all)) => {
+            all.get_index_of(held).map_or(0, |k| k as u32 + 1)
+        }
+        (Some(Some(_)), Domain::Full) => 1,
+        _ => 0,
+    };
+    domains.iter().enumerate().map(of).collect()
+}
+
+/// Puts the atom's words in place of those of the text.
+struct Reader<'a> {
+    ports: &'a [String],
+    words: &'a mut dyn Words,
+    cells: IndexSet<String>,
+    /// Values without a name are the same within one rule only.
+    nameless: HashMap<(usize, u32), u32>,
+}
+
+impl Reader<'_> {
+    fn fault<T>(&self, spot: Spot, fault: TreoFault) -> Result<T, TreoError> {
+        Err(self.words.source().fault(spot, fault))
+    }
+
+    fn initial(&mut self, spot: Spot, value: &Value) -> Result<Option<String>, TreoError> {
+        let constant = match value {
+            Value::Word(word) => self.words.parameter(word)?.map(Value::Constant),
+            other => Some(other.clone()),
+        };
+        match constant {
+            Some(Value::Constant(held)) => Ok(Some(held)),
+            Some(Value::Null) => Ok(None),
+            _ => {
+                let what = "a cell begins with something that is no constant".to_owned();
+                let mend = "write `null`, a number, a text in quotes or a parameter";
+                self.fault(spot, TreoFault::Rule { what, mend })
+            }
+        }
+    }
+
+    fn rule(&mut self, rule: &Rule) -> Result<Known, TreoError> {
+        let (mut positive, mut negative) = (BTreeSet::new(), BTreeSet::new());
+        for (spot, variable, fires) in &rule.nodes {
+            for name in self.words.names(variable)? {
+                let Some(at) = self.ports.iter().position(|p| *p == name) else {
+                    return self.unknown(*spot, &name, "node of the atom");
+                };
+                if *fires {
+                    positive.insert(at)
+                } else {
+                    negative.insert(at)
+                };
+            }
+        }
+        if let Some(both) = positive.intersection(&negative).next() {
+            let what = format!("`{0}` and `~{0}` in one rule never hold", self.ports[*both]);
+            return self.fault(rule.spot, TreoFault::Rule { what, mend: "keep one of them" });
+        }
+        let mut claims = Vec::new();
+        for (spot, claim) in &rule.condition {
+            let claim = self.claim(rule, *spot, claim)?;
+            for word in data(&claim) {
+                let fires = self.ports.iter().position(|p| p == word);
+                if fires.is_none_or(|at| !positive.contains(&at)) {
+                    let what = format!("the datum of `{word}` in a rule in which it does not fire");
+                    let mend = "name it in the braces of the rule";
+                    return self.fault(*spot, TreoFault::Rule { what, mend });
+                }
+            }
+            claims.push(claim);
+        }
+        let touched =
+            claims.iter().flat_map(after_cells).filter_map(|c| self.cells.get_index_of(c));
+        Ok(Known { touched: touched.collect(), positive, negative, claims })
+    }
+
+    fn unknown<T>(&self, spot: Spot, word: &str, what: &'static str) -> Result<T, TreoError> {
+        let mend = crate::syntax::suggest(word, self.ports.iter().map(String::as_str));
+        self.fault(spot, TreoFault::Unknown { word: word.into(), what, mend })
+    }
+
+    fn claim(&mut self, rule: &Rule, spot: Spot, claim: &Claim) -> Result<Claim, TreoError> {
+        let mut value = |v: &Value| self.value(rule, spot, v);
+        Ok(match claim {
+            Claim::Equal(a, b) => Claim::Equal(value(a)?, value(b)?),
+            Claim::Different(a, b) => Claim::Different(value(a)?, value(b)?),
+            Claim::Predicate(holds, p, values) => {
+                let values = values.iter().map(value).collect::<Result<Vec<_>, _>>()?;
+                Claim::Predicate(*holds, self.function(p)?, values)
+            }
+        })
+    }
+
+    fn value(&mut self, rule: &Rule, spot: Spot, value: &Value) -> Result<Value, TreoError> {
+        Ok(match value {
+            Value::Word(word) if self.ports.contains(word) => value.clone(),
+            Value::Word(word) => match self.words.parameter(word)? {
+                Some(constant) => Value::Constant(constant),
+                None => return self.unknown(spot, word, "node or parameter of the atom"),
+            },
+            Value::Before(cell) | Value::After(cell) => {
+                self.cells.insert(cell.clone());
+                value.clone()
+            }
+            Value::Some(k) => {
+                let next = self.nameless.len() as u32;
+                Value::Some(*self.nameless.entry((rule.spot.0, *k)).or_insert(next))
+            }
+            Value::Call(f, values) => {
+                let values = values.iter().map(|v| self.value(rule, spot, v));
+                let values = values.collect::<Result<Vec<_>, _>>()?;
+                Value::Call(self.function(f)?, values)
+            }
+            Value::Constant(_) | Value::Null => value.clone(),
+        })
+    }
+
+    /// The name of a function or predicate: a parameter's value, or the word itself.
+    fn function(&mut self, word: &str) -> Result<String, TreoError> {
+        Ok(self.words.parameter(word)?.unwrap_or_else(|| word.to_owned()))
+    }
+}
+
+fn data(claim: &Claim) -> Vec<&str> {
+    leaves(claim, |v| if let Value::Word(w) = v { Some(w) } else { None })
+}
+
+pub(super) fn after_cells(claim: &Claim) -> Vec<&str> {
+    leaves(claim, |v| if let Value::After(c) = v { Some(c) } else { None })
+}
+
+fn leaves<'c>(claim: &'c Claim, pick: impl Fn(&'c Value) -> Option<&'c String>) -> Vec<&'c str> {
+    let mut all = Vec::new();
+    let mut see = |v: &'c Value| all.extend(pick(v).map(String::as_str));
+    claim.values().into_iter().for_each(|v| v.visit(&mut see));
+    all
+}
+
+fn domains(
+    cells: &IndexSet<String>,
+    rules: &[Known],
+    initial: &IndexMap<usize, Option<String>>,
+) -> Vec<Domain> {
+    let all = || rules.iter().flat_map(|r| &r.claims);
+    let domain = |(at, cell): (usize, &String)| {
+        let held = initial.get(&at).into_iter().flatten().cloned();
+        let mut constants: IndexSet<String> = held.collect();
+        for claim in all() {
+            if !puts_constant(claim, cell, &mut constants) {
+                return Domain::Full;
+            }
+        }
+        Domain::Constants(constants)
+    };
+    cells.iter().enumerate().map(domain).collect()
+}
+
+/// Whether a claim puts nothing but a constant into `cell`, if anything; and which constants it
+/// compares it with.
+fn puts_constant(claim: &Claim, cell: &str, constants: &mut IndexSet<String>) -> bool {
+    let is = |v: &Value, after: bool| match v {
+        Value::Before(c) => !after && c == cell,
+        Value::After(c) => after && c == cell,
+        _ => false,
+    };
+    if let Claim::Equal(a, b) | Claim::Different(a, b) = claim {
+        let equal = matches!(claim, Claim::Equal(..));
+        for (one, other) in [(a, b), (b, a)] {
+            match other {
+                Value::Constant(held) if is(one, false) || (equal && is(one, true)) => {
+                    constants.insert(held.clone());
+                    return true;
+                }
+                Value::Null if is(one, false) || (equal && is(one, true)) => return true,
+                _ if equal && is(one, true) && is(other, false) => return true,
+                _ => {}
+            }
+        }
+    }
+    !after_cells(claim).contains(&cell)
+}
+
+/// All sets of rules that can fire together; nothing if there are too many.
+fn joints(rules: &[Known], ports: usize) -> Option<Vec<Joint>> {
+    let mut sets: Vec<Vec<usize>> = Vec::new();
+    // Rules in which no node fires are taken alone, as are those that name every node: whatever
+    // agrees with them fires nothing more.
+    let free = |rule: &Known| {
+        !rule.positive.is_empty() && rule.positive.len() + rule.negative.len() < ports
+    };
+    for (at, rule) in rules.iter().enumerate().filter(|(_, rule)| free(rule)) {
+        let agree = |other: &usize| {
+            let other = &rules[*other];
+            rule.positive.is_disjoint(&other.negative) && rule.negative.is_disjoint(&other.positive)
+        };
+        for set in 0..sets.len() {
+            let longer: Vec<usize> = sets[set].iter().copied().chain([at]).collect();
+            if sets[set].iter().all(agree) && !longer.iter().any(|r| is_spare(rules, &longer, *r)) {
+                sets.push(longer);
+            }
+            if sets.len() > MAX_RULE_SETS {
+                return None;
+            }
+        }
+        sets.push(vec![at]);
+    }
+    let alone = (0..rules.len()).filter(|at| !free(&rules[*at])).map(|at| vec![at]);
+    sets.extend(alone);
+    sets.sort_unstable();
+    Some(sets.iter().map(|set| Joint::new(rules, set)).collect())
+}
+
+/// Whether all nodes that a rule of a set fires are fired by others of it. Then so they are in every
+/// larger set.
+fn is_spare(rules: &[Known], set: &[usize], rule: usize) -> bool {
+    let others = || set.iter().filter(|other| **other != rule);
+    rules[rule].positive.iter().all(|port| others().any(|o| rules[*o].positive.contains(port)))
+}
+
+impl Joint {
+    fn new(rules: &[Known], set: &[usize]) -> Joint {
+        let union = |of: fn(&Known) -> &BTreeSet<usize>| {
+            let all: BTreeSet<usize> = set.iter().flat_map(|r| of(&rules[*r])).copied().collect();
+            all.into_iter().collect()
+        };
+        Joint {
+            fire: union(|k| &k.positive),
+            touched: union(|k| &k.touched),
+            claims: set.iter().flat_map(|r| rules[*r].claims.iter().cloned()).collect(),
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! The states that the cells of rules reach, and the steps between them.
+
+use std::collections::HashMap;
+
+use indexmap::IndexSet;
+
+use super::TemplateStep;
+use super::rules::{Domain, Joint, after_cells};
+use crate::syntax::condition::{Claim, Value};
+use crate::treo::error::{MAX_ATOM_STATES, MAX_ATOM_STEPS};
+
+/// Most choices of next contents that are looked at for one atom, times their claims.
+const MAX_CHOICES: usize = 10_000_000;
+
+/// The search for states.
+pub(super) struct Search<'a> {
+    cells: &'a IndexSet<String>,
+    domains: &'a [Domain],
+    joints: &'a [Joint],
+    /// Values without a name that the rules mention.
+    nameless: u32,
+    /// The cell that tells most, and by its value the joints that want it so.
+    guide: usize,
+    by_guide: HashMap<u32, Vec<usize>>,
+}
+
+type Found = (usize, Vec<TemplateStep>);
+type Passed = (&'static str, usize);
+
+/// What is known of a claim.
+enum Decided {
+    Always,
+    Never,
+    Open(Claim),
+}
+
+impl<'a> Search<'a> {
+    pub fn new(
+        cells: &'a IndexSet<String>,
+        domains: &'a [Domain],
+        joints: &'a [Joint],
+        nameless: u32,
+    ) -> Self {
+        let guide = (0..domains.len()).max_by_key(|c| domains[*c].len()).unwrap_or_default();
+        let by_guide = HashMap::new();
+        let mut search = Search { cells, domains, joints, nameless, guide, by_guide };
+        if let Some(word) = cells.get_index(guide) {
+            let before = Value::Before(word.clone());
+            for (at, joint) in joints.iter().enumerate() {
+                let all = 0..domains[guide].len();
+                let wanted = search.wanted(joint, guide, &before);
+                for value in wanted.map_or(all, |value| value..value + 1) {
+                    search.by_guide.entry(value).or_default().push(at);
+                }
+            }
+        }
+        search
+    }
+
+    /// The only value of a cell's form that the claims of a joint leave, if an equation says so.
+    fn wanted(&self, joint: &Joint, cell: usize, form: &Value) -> Option<u32> {
+        let value = |v: &Value| match (v, &self.domains[cell]) {
+            (Value::Null, _) => Some(0),
+            (Value::Constant(held), Domain::Constants(all)) => {
+                all.get_index_of(held).map(|k| k as u32 + 1)
+            }
+            _ => None,
+        };
+        joint.claims.iter().find_map(|claim| match claim {
+            Claim::Equal(a, b) if a == form => value(b),
+            Claim::Equal(a, b) if b == form => value(a),
+            _ => None,
+        })
+    }
+
+    /// The number of states, and the steps; or the limit that is passed.
+    pub fn run(&self, start: Vec<u32>) -> Result<Found, Passed> {
+        let after = |cell: &usize| Value::After(self.cells[*cell].clone());
+        let fixed = |j: &Joint| j.touched.iter().map(|c| self.wanted(j, *c, &after(c))).collect();
+        let fixed: Vec<Vec<Option<u32>>> = self.joints.iter().map(fixed).collect();
+        let every: Vec<usize> = (0..self.joints.len()).collect();
+        let mut states: IndexSet<Vec<u32>> = IndexSet::from([start]);
+        let (mut steps, mut choices, mut next) = (Vec::new(), 0, 0);
+        while let Some(before) = states.get_index(next).cloned() {
+            let guided = before.get(self.guide).map(|value| self.by_guide.get(value));
+            for at in guided.map_or(&every[..], |joints| joints.map_or(&[], Vec::as_slice)) {
+                let joint = &self.joints[*at];
+                let mut after = before.clone();
+                for (cell, value) in joint.touched.iter().zip(&fixed[*at]) {
+                    after[*cell] = value.unwrap_or(0);
+                }
+                loop {
+                    choices += 1 + joint.claims.len();
+                    if let Some(claims) = self.claims(joint, &before, &after) {
+                        let to = states.insert_full(after.clone()).0;
+                        let idle = to == next && joint.fire.is_empty() && claims.is_empty();
+                        let (from, fire, to) = (next as u32, joint.fire.clone(), to as u32);
+                        steps.extend((!idle).then_some(TemplateStep { from, fire, claims, to }));
+                    }
+                    within(choices, states.len(), steps.len())?;
+                    if !self.advance(joint, &fixed[*at], &mut after) {
+                        break;
+                    }
+                }
+            }
+            next += 1;
+        }
+        Ok((states.len(), steps))
+    }
+
+    /// The next choice of contents for the cells that change and are not fixed.
+    fn advance(&self, joint: &Joint, fixed: &[Option<u32>], after: &mut [u32]) -> bool {
+        let open = joint.touched.iter().zip(fixed).filter(|(_, value)| value.is_none());
+        for (cell, _) in open.rev() {
+            after[*cell] += 1;
+            if after[*cell] < self.domains[*cell].len() {
+                return true;
+            }
+            after[*cell] = 0;
+        }
+        false
+    }
+
+    /// What is left of the claims of `joint` as data constraints; nothing if they fail.
+    fn claims(&self, joint: &Joint, before: &[u32], after: &[u32]) -> Option<Vec<Claim>> {
+        let mut left = Vec::new();
+        for claim in &joint.claims {
+            match self.decide(claim, before, after) {
+                Decided::Always => {}
+                Decided::Never => return None,
+                Decided::Open(claim) => left.push(claim),
+            }
+        }
+        for cell in &joint.touched {
+            let open = matches!(self.domains[*cell], Domain::Full) && after[*cell] == 1;
+            let word = &self.cells[*cell];
+            if open && !left.iter().any(|c| after_cells(c).contains(&word.as_str())) {
+                let any = Value::Some(self.nameless + *cell as u32);
+                left.push(Claim::Equal(Value::After(word.clone()), any));
+            }
+        }
+        Some(left)
+    }
+
+    fn decide(&self, claim: &Claim, before: &[u32], after: &[u32]) -> Decided {
+        let value = |v: &Value| self.value(v, before, after);
+        let (equal, a, b) = match claim {
+            Claim::Equal(a, b) => (true, value(a), value(b)),
+            Claim::Different(a, b) => (false, value(a), value(b)),
+            Claim::Predicate(holds, p, values) => {
+                let values = values.iter().map(value).collect();
+                return Decided::Open(Claim::Predicate(*holds, p.clone(), values));
+            }
+        };
+        let same = match (&a, &b) {
+            (Value::Null, Value::Null) => true,
+            (Value::Null, _) | (_, Value::Null) => false,
+            (Value::Constant(x), Value::Constant(y)) => x == y,
+            _ if a == b => true,
+            _ if equal => return Decided::Open(Claim::Equal(a, b)),
+            _ => return Decided::Open(Claim::Different(a, b)),
+        };
+        if same == equal { Decided::Always } else { Decided::Never }
+    }
+
+    /// A value as far as the states know it.
+    fn value(&self, value: &Value, before: &[u32], after: &[u32]) -> Value {
+        let cell = |word: &String, contents: &[u32]| {
+            let at = self.cells.get_index_of(word).unwrap_or_default();
+            match (&self.domains[at], contents[at]) {
+                (_, 0) => Value::Null,
+                (Domain::Constants(all), k) => Value::Constant(all[k as usize - 1].clone()),
+                (Domain::Full, _) => value.clone(),
+            }
+        };
+        match value {
+            Value::Before(word) => cell(word, before),
+            Value::After(word) => cell(word, after),
+            Value::Call(f, values) => {
+                let values = values.iter().map(|v| self.value(v, before, after));
+                Value::Call(f.clone(), values.collect())
+            }
+            other => other.clone(),
+        }
+    }
+}
+
+fn within(choices: usize, states: usize, steps: usize) -> Result<(), Passed> {
+    for (count, limit, what) in [
+        (choices, MAX_CHOICES, "choices of next contents in one atom"),
+        (states, MAX_ATOM_STATES, "states of one atom"),
+        (steps, MAX_ATOM_STEPS, "steps of one atom"),
+    ] {
+        if count > limit {
+            return Err((what, limit));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,117 @@
+//! What a component's parameters are, where it is used.
+
+use super::leaf;
+use super::scope::{Scope, Value};
+use super::sizes::Fit;
+use super::value::is_range;
+use super::{Expander, Frame};
+use crate::treo::ast::{Body, Comparison, Parameter, ParameterKind, Predicate, Value as Written};
+use crate::treo::error::TreoFault;
+
+impl Expander<'_> {
+    /// Gives the parameters of a component the values `given`, in order. Those that are left over
+    /// stay without one: lengths may tell.
+    pub(super) fn arguments(
+        &mut self,
+        f: &Frame,
+        scope: &mut Scope<'_>,
+        given: &[Value],
+    ) -> Result<(), TreoFault> {
+        let parameters = &f.definition().parameters;
+        let misfit = |mend: &str| TreoFault::Misfit {
+            component: f.definition().name.clone(),
+            has: leaf::counted(parameters.len(), "parameter"),
+            given: given.len().to_string(),
+            mend: mend.to_owned(),
+        };
+        let ranged = parameters.iter().filter(|p| is_range(&p.name)).count();
+        if given.len() > parameters.len() && ranged != 1 {
+            return Err(misfit("leave out what it does not take"));
+        }
+        // One list may be spread over several arguments.
+        let spare = given.len().saturating_sub(parameters.len());
+        let mut rest = given;
+        let mut lists = Vec::new();
+        for parameter in parameters {
+            let take = if is_range(&parameter.name) { 1 + spare } else { 1 };
+            let Some((own, others)) = rest.split_at_checked(take) else { break };
+            rest = others;
+            match own {
+                [Value::List(items)] if is_range(&parameter.name) => {
+                    lists.push((parameter, items.to_vec()));
+                }
+                _ if is_range(&parameter.name) => lists.push((parameter, own.to_vec())),
+                _ => self.one(f, scope, parameter, &own[0])?,
+            }
+        }
+        for (parameter, items) in lists {
+            let mend = "give a list of another length";
+            self.spread(f, scope, parameter, items).ok_or_else(|| misfit(mend))?;
+        }
+        Ok(())
+    }
+
+    /// Gives a parameter without a range its value.
+    pub(super) fn one(
+        &mut self,
+        f: &Frame,
+        scope: &mut Scope<'_>,
+        parameter: &Parameter,
+        value: &Value,
+    ) -> Result<(), TreoFault> {
+        let expected = match &parameter.kind {
+            Some(ParameterKind::Type(kind)) if kind.eq_ignore_ascii_case("int") => {
+                (!matches!(value, Value::Integer(_))).then_some("a whole number")
+            }
+            Some(ParameterKind::Type(kind)) if kind.eq_ignore_ascii_case("string") => {
+                value.scalar().is_none().then_some("a text in quotes")
+            }
+            Some(ParameterKind::Component(_)) => {
+                (!matches!(value, Value::Component(_))).then_some("a component")
+            }
+            _ => None,
+        };
+        if let Some(expected) = expected {
+            let name = &parameter.name;
+            let value = format!("{} for `{name}` of `{}`", value.text(), f.definition().name);
+            return Err(TreoFault::Kind { value, expected });
+        }
+        if let Ok(names) = self.names(f, scope, &parameter.name) {
+            names.into_iter().for_each(|name| scope.set(name, value.clone()));
+        }
+        Ok(())
+    }
+
+    /// Gives a parameter with a range its values, and the words of the range theirs.
+    pub(super) fn spread(
+        &mut self,
+        f: &Frame,
+        scope: &mut Scope<'_>,
+        parameter: &Parameter,
+        items: Vec<Value>,
+    ) -> Option<()> {
+        if self.solve(f, scope, &[&parameter.name], items.len()) != Fit::Yes {
+            return None;
+        }
+        let names = self.names(f, scope, &parameter.name).ok()?;
+        names.into_iter().zip(items).for_each(|(name, value)| scope.set(name, value));
+        Some(())
+    }
+
+    /// Values that the outermost block gives to words, so far as they can be had already.
+    pub(super) fn equations(&mut self, f: &Frame, scope: &mut Scope<'_>) {
+        let Body::Block(block) = &f.definition().body else { return };
+        for (_, predicate) in &block.predicates {
+            let Predicate::Compare(Comparison::Equal, Written::Variable(word), value) = predicate
+            else {
+                continue;
+            };
+            if word.indices.is_empty()
+                && scope.get(&word.word).is_none()
+                && let Ok(value @ Value::Integer(_)) = self.value(f, scope, value)
+            {
+                scope.set(word.word.clone(), value);
+            }
+        }
+    }
+}

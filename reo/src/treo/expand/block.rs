@@ -1,0 +1,190 @@
+//! Blocks: their items, once for each way to fulfil their predicates.
+//!
+//! Predicates are taken in the order of the text, those first whose words have values: an equation
+//! gives its word a value, a comparison stops what breaks it, `i : list` goes through the list.
+
+use super::scope::{Scope, Trouble, Value};
+use super::sizes::Fit;
+use super::value::is_range;
+use super::{Done, Expander, Frame};
+use crate::treo::ast::{Block, Comparison, Item, Parameter, Predicate, Value as Written, Variable};
+use crate::treo::error::TreoError;
+
+/// What a predicate comes to, once its words have values.
+enum Outcome {
+    /// Whether it holds.
+    Test(bool),
+    /// It gives a word, perhaps with a range, a value.
+    Give(Variable, Value),
+    /// The word takes these values in turn.
+    Each(String, Value),
+}
+
+impl Expander<'_> {
+    pub(super) fn block(&mut self, f: &mut Frame, scope: &Scope<'_>, block: &Block) -> Done {
+        let all: Vec<usize> = (0..block.predicates.len()).collect();
+        self.deeper(f, |x, f| x.round(f, scope, block, &all))
+    }
+
+    /// The items of `block`, for each way to fulfil the predicates with the numbers `left`.
+    fn round(&mut self, f: &mut Frame, scope: &Scope<'_>, block: &Block, left: &[usize]) -> Done {
+        self.work(f, f.spot, 1)?;
+        if left.is_empty() {
+            return block.items.iter().try_for_each(|item| match item {
+                Item::Instance(instance) => self.instance(f, scope, instance),
+                Item::Block(block) => self.block(f, scope, block),
+            });
+        }
+        let (at, outcome) = self.first_ready(f, scope, block, left)?;
+        let rest: Vec<usize> = left.iter().copied().filter(|n| *n != at).collect();
+        let spot = block.predicates[at].0;
+        let values = match outcome {
+            Outcome::Test(false) => return Ok(()),
+            Outcome::Test(true) => return self.deeper(f, |x, f| x.round(f, scope, block, &rest)),
+            Outcome::Give(word, value) => {
+                let mut inner = Scope::inside(scope);
+                self.give(f, &mut inner, &word, value)?;
+                return self.deeper(f, |x, f| x.round(f, &inner, block, &rest));
+            }
+            Outcome::Each(word, Value::List(values)) => (word, values),
+            Outcome::Each(_, other) => return Err(f.kind(spot, &other, "a list `<1..n>`")),
+        };
+        for value in values.1.iter() {
+            let mut inner = Scope::inside(scope);
+            inner.set(values.0.clone(), value.clone());
+            self.deeper(f, |x, f| x.round(f, &inner, block, &rest))?;
+        }
+        Ok(())
+    }
+
+    /// The first predicate whose words have the values that it needs; comparisons and equations
+    /// before lists.
+    fn first_ready(
+        &mut self,
+        f: &mut Frame,
+        scope: &Scope<'_>,
+        block: &Block,
+        left: &[usize],
+    ) -> Result<(usize, Outcome), TreoError> {
+        let mut trouble = None;
+        for lists in [false, true] {
+            for at in left {
+                let (spot, predicate) = &block.predicates[*at];
+                f.spot = *spot;
+                let tried = match predicate {
+                    Predicate::In(word, list) if lists => self.membership(f, scope, word, list),
+                    Predicate::Compare(how, a, b) if !lists => self.compare(f, scope, *how, a, b),
+                    _ => continue,
+                };
+                match tried {
+                    Ok(outcome) => return Ok((*at, outcome)),
+                    Err(Trouble::Fault(error)) => return Err(error),
+                    Err(missing) => trouble = trouble.or(Some(missing)),
+                }
+            }
+        }
+        let trouble = trouble.unwrap_or(Trouble::Missing(f.spot, "a word".into()));
+        Err(f.unset(scope, trouble))
+    }
+
+    fn membership(
+        &mut self,
+        f: &Frame,
+        scope: &Scope<'_>,
+        word: &Variable,
+        list: &Written,
+    ) -> Result<Outcome, Trouble> {
+        let list = self.value(f, scope, list)?;
+        let names = self.names(f, scope, word)?;
+        let name = match names.as_slice() {
+            [name] if !is_range(word) => name.clone(),
+            _ => return Err(f.kind(word.spot, &list, "a list for one word").into()),
+        };
+        match (scope.get(&name), list) {
+            (Some(bound), Value::List(items)) => {
+                Ok(Outcome::Test(items.iter().any(|item| item.same(bound))))
+            }
+            (_, list) => Ok(Outcome::Each(name, list)),
+        }
+    }
+
+    fn compare(
+        &mut self,
+        f: &Frame,
+        scope: &Scope<'_>,
+        how: Comparison,
+        left: &Written,
+        right: &Written,
+    ) -> Result<Outcome, Trouble> {
+        let (a, b) = (self.value(f, scope, left), self.value(f, scope, right));
+        let (a, b) = match (a, b) {
+            (Ok(a), Ok(b)) => (a, b),
+            (Err(Trouble::Fault(error)), _) | (_, Err(Trouble::Fault(error))) => {
+                return Err(error.into());
+            }
+            (Err(missing), Ok(value)) => return given(how, left, value, missing),
+            (Ok(value), Err(missing)) => return given(how, right, value, missing),
+            (Err(missing), Err(_)) => return Err(missing),
+        };
+        let holds = match how {
+            Comparison::Equal | Comparison::Different => {
+                for side in [&a, &b] {
+                    self.scalar(f, f.spot, side)?;
+                }
+                a.same(&b) == (how == Comparison::Equal)
+            }
+            _ => {
+                let (Value::Integer(x), Value::Integer(y)) = (&a, &b) else {
+                    let wrong = if matches!(a, Value::Integer(_)) { &b } else { &a };
+                    return Err(f.kind(f.spot, wrong, "a whole number").into());
+                };
+                match how {
+                    Comparison::Less => x < y,
+                    Comparison::LessEqual => x <= y,
+                    Comparison::Greater => x > y,
+                    _ => x >= y,
+                }
+            }
+        };
+        Ok(Outcome::Test(holds))
+    }
+
+    /// Gives a word its value, or the words of a range those of a list.
+    fn give(&mut self, f: &Frame, scope: &mut Scope<'_>, word: &Variable, value: Value) -> Done {
+        if is_range(word) {
+            let Value::List(items) = &value else {
+                return Err(f.kind(word.spot, &value, "a list `<...>`"));
+            };
+            let parameter = Parameter { name: word.clone(), kind: None };
+            return match self.solve(f, scope, &[word], items.len()) {
+                Fit::Yes => {
+                    let _ = self.spread(f, scope, &parameter, items.to_vec());
+                    Ok(())
+                }
+                _ => Err(f.kind(word.spot, &value, "a list of another length")),
+            };
+        }
+        let names = self.names(f, scope, word).map_err(|t| f.unset(scope, t))?;
+        names.into_iter().for_each(|name| scope.set(name, value.clone()));
+        Ok(())
+    }
+}
+
+/// What an equation with one side known gives.
+fn given(
+    how: Comparison,
+    side: &Written,
+    value: Value,
+    missing: Trouble,
+) -> Result<Outcome, Trouble> {
+    match (how, side, &missing) {
+        (Comparison::Equal, Written::Variable(word), Trouble::Missing(_, name))
+            if is_range(word)
+                || word.indices.is_empty()
+                || name.starts_with(&format!("{}[", word.word)) =>
+        {
+            Ok(Outcome::Give(word.clone(), value))
+        }
+        _ => Err(missing),
+    }
+}

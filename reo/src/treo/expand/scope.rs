@@ -1,0 +1,108 @@
+//! Values, and the words that have them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::syntax::Spot;
+use crate::treo::error::TreoError;
+use crate::treo::files::Target;
+
+/// A value.
+#[derive(Debug, Clone)]
+pub(super) enum Value {
+    Integer(i64),
+    Text(Arc<str>),
+    Component(Component),
+    List(Arc<[Value]>),
+}
+
+/// A component and the arguments that it has so far.
+#[derive(Debug, Clone)]
+pub(super) struct Component {
+    pub target: Target,
+    pub word: Arc<str>,
+    pub arguments: Arc<[Value]>,
+}
+
+impl Value {
+    /// A number or text, as text.
+    pub fn scalar(&self) -> Option<String> {
+        match self {
+            Value::Integer(k) => Some(k.to_string()),
+            Value::Text(text) => Some(text.to_string()),
+            Value::Component(_) | Value::List(_) => None,
+        }
+    }
+
+    /// For people.
+    pub fn text(&self) -> String {
+        match self {
+            Value::Integer(k) => format!("`{k}`"),
+            Value::Text(text) => format!("`\"{}\"`", crate::syntax::one_line(text)),
+            Value::Component(component) => format!("the component `{}`", component.word),
+            Value::List(items) => format!("a list of {}", items.len()),
+        }
+    }
+
+    /// Whether two numbers or texts are the same.
+    pub fn same(&self, other: &Value) -> bool {
+        match (self, other) {
+            (Value::Integer(a), Value::Integer(b)) => a == b,
+            _ => self.scalar().is_some() && self.scalar() == other.scalar(),
+        }
+    }
+}
+
+/// Words with values, and those of the blocks around.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Scope<'p> {
+    parent: Option<&'p Scope<'p>>,
+    values: BTreeMap<String, Value>,
+}
+
+impl<'p> Scope<'p> {
+    pub fn inside(parent: &'p Scope<'p>) -> Scope<'p> {
+        Scope { parent: Some(parent), values: BTreeMap::new() }
+    }
+
+    pub fn get(&self, word: &str) -> Option<&Value> {
+        let mut at = Some(self);
+        while let Some(scope) = at {
+            if let Some(value) = scope.values.get(word) {
+                return Some(value);
+            }
+            at = scope.parent;
+        }
+        None
+    }
+
+    pub fn set(&mut self, word: String, value: Value) {
+        self.values.insert(word, value);
+    }
+
+    /// The words of this scope alone.
+    pub fn own(&self) -> &BTreeMap<String, Value> {
+        &self.values
+    }
+
+    pub fn words(&self) -> Vec<&str> {
+        let mut all: Vec<&str> = self.parent.map(Scope::words).unwrap_or_default();
+        all.extend(self.values.keys().map(String::as_str));
+        all
+    }
+}
+
+/// Why there is no value.
+#[derive(Debug)]
+pub(super) enum Trouble {
+    /// A word has none, so far.
+    Missing(Spot, String),
+    /// There cannot be one.
+    Fault(TreoError),
+}
+
+impl From<TreoError> for Trouble {
+    fn from(error: TreoError) -> Trouble {
+        Trouble::Fault(error)
+    }
+}

@@ -1,0 +1,150 @@
+//! The files that a connector comes from, read when a component of theirs is used.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::ast::File;
+use super::error::{MAX_FILES, TreoError, TreoFault};
+use super::library::{Library, candidates, folders};
+use crate::catalog::Primitive;
+use crate::syntax::{Fault, Source, Spot};
+
+/// A file that has been read.
+#[derive(Debug)]
+pub(super) struct Loaded {
+    pub source: Source,
+    pub file: File,
+    folders: Vec<String>,
+}
+
+/// A component, before its arguments.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Target {
+    /// One of a file's definitions.
+    Defined { file: usize, definition: usize },
+    /// One of [`crate::catalog`].
+    BuiltIn(Arc<str>),
+}
+
+/// All files read so far.
+pub(super) struct Files<'l> {
+    library: &'l dyn Library,
+    loaded: Vec<Arc<Loaded>>,
+    by_path: HashMap<String, Option<usize>>,
+    targets: HashMap<(usize, String), Option<Target>>,
+}
+
+impl<'l> Files<'l> {
+    /// With the file to begin with, which has number 0.
+    pub fn new(source: &Source, library: &'l dyn Library) -> Result<Self, TreoError> {
+        let (by_path, targets) = <_>::default();
+        let mut files = Files { library, loaded: Vec::new(), by_path, targets };
+        files.load(source.clone(), Spot(0))?;
+        Ok(files)
+    }
+
+    pub fn get(&self, file: usize) -> Arc<Loaded> {
+        Arc::clone(&self.loaded[file])
+    }
+
+    fn load(&mut self, source: Source, spot: Spot) -> Result<usize, TreoError> {
+        if self.loaded.len() >= MAX_FILES {
+            return Err(source.fault(spot, TreoFault::limit("files", MAX_FILES)));
+        }
+        let file = super::parse(&source)?;
+        check(&source, &file)?;
+        let section: Vec<&str> = file.section.iter().map(String::as_str).collect();
+        let folders = folders(&source.path, &section, &self.library.folders());
+        self.by_path.insert(source.path.clone(), Some(self.loaded.len()));
+        self.loaded.push(Arc::new(Loaded { source, file, folders }));
+        Ok(self.loaded.len() - 1)
+    }
+
+    /// What `word` means in a file: a definition of its own, an import, a built-in component.
+    pub fn target(&mut self, file: usize, word: &str) -> Result<Option<Target>, TreoError> {
+        let key = (file, word.to_owned());
+        if let Some(known) = self.targets.get(&key) {
+            return Ok(known.clone());
+        }
+        let target = self.find(file, word)?;
+        self.targets.insert(key, target.clone());
+        Ok(target)
+    }
+
+    fn find(&mut self, file: usize, word: &str) -> Result<Option<Target>, TreoError> {
+        let here = self.get(file);
+        if let Some(definition) = position(&here.file, word) {
+            return Ok(Some(Target::Defined { file, definition }));
+        }
+        let named = |import: &&(Spot, Vec<String>)| import.1.last().is_some_and(|w| w == word);
+        let mut imports = here.file.imports.iter().filter(named);
+        let Some((spot, import)) = imports.next() else {
+            return Ok(Primitive::is_known(word).then(|| Target::BuiltIn(word.into())));
+        };
+        if let Some((spot, other)) = imports.find(|(_, other)| other != import) {
+            let fault = TreoFault::Ambiguous(word.into(), import.join("."), other.join("."));
+            return Err(here.source.fault(*spot, fault));
+        }
+        self.import(&here, *spot, import).map(Some)
+    }
+
+    fn import(
+        &mut self,
+        from: &Loaded,
+        spot: Spot,
+        import: &[String],
+    ) -> Result<Target, TreoError> {
+        let word = import.last().map(String::as_str).unwrap_or_default();
+        let mut tried = 0;
+        for path in candidates(&from.folders, import) {
+            tried += 1;
+            let Some(file) = self.at(&path, from, spot)? else { continue };
+            if let Some(definition) = position(&self.get(file).file, word) {
+                return Ok(Target::Defined { file, definition });
+            }
+        }
+        if import[0] == "reo" && Primitive::is_known(word) {
+            return Ok(Target::BuiltIn(word.into()));
+        }
+        Err(from.source.fault(spot, TreoFault::Import { import: import.join("."), tried }))
+    }
+
+    /// The file at a path, if there is one.
+    fn at(&mut self, path: &str, from: &Loaded, spot: Spot) -> Result<Option<usize>, TreoError> {
+        if let Some(known) = self.by_path.get(path) {
+            return Ok(*known);
+        }
+        let fault = |why| from.source.fault(spot, TreoFault::Read { path: path.into(), why });
+        let Some(text) = self.library.read(path).map_err(fault)? else {
+            self.by_path.insert(path.to_owned(), None);
+            return Ok(None);
+        };
+        self.load(Source::new(path, &text), Spot(0)).map(Some)
+    }
+
+    /// Words that mean a component in a file.
+    pub fn words(&self, file: usize) -> Vec<String> {
+        let file = &self.loaded[file].file;
+        let own = file.definitions.iter().map(|d| d.name.clone());
+        let imported = file.imports.iter().filter_map(|(_, path)| path.last().cloned());
+        own.chain(imported).chain(Primitive::words().map(str::to_owned)).collect()
+    }
+}
+
+fn position(file: &File, word: &str) -> Option<usize> {
+    file.definitions.iter().position(|d| d.name == word)
+}
+
+fn check(source: &Source, file: &File) -> Result<(), TreoError> {
+    let mut seen = std::collections::HashSet::new();
+    if let Some(again) = file.definitions.iter().find(|d| !seen.insert(&d.name)) {
+        return Err(source.fault(again.spot, TreoFault::Twice(again.name.clone())));
+    }
+    match file.definitions.iter().find(|d| d.nodes.iter().any(|n| n.name.is_none())) {
+        Some(definition) => {
+            let (found, expected) = ("a node without a name".into(), "`name?` or `name!`".into());
+            Err(source.fault(definition.spot, Fault::Expected { expected, found }.into()))
+        }
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,55 @@
+//! `tickbound reo bench`.
+
+use super::{DEFAULT_MEMORY, input};
+use crate::cli::load::Size;
+use crate::cli::progress::{Progress, interrupt_flag};
+use crate::cli::{CliError, Outcome, say};
+use crate::device;
+use crate::reo::bench;
+use tickbound_reo::limits::Limits;
+
+/// Arguments of `reo bench`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Draw the times beside those of the thesis, as .svg or .png
+    #[arg(long, value_name = "FILE")]
+    plot: Option<String>,
+    /// Runs of which the average is taken; 5 before them are left out
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    runs: usize,
+    /// Bytes of the large product that is compared with a plain fill
+    #[arg(long, value_name = "SIZE", default_value = "128M")]
+    bytes: Size,
+    /// Most memory
+    #[arg(long, value_name = "SIZE", default_value = DEFAULT_MEMORY)]
+    memory: Size,
+    /// Print one JSON object instead of tables
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
+    let listing = device::list();
+    listing.notes.iter().for_each(|note| eprintln!("tickbound: {note}"));
+    if let Some(why) = listing.absent() {
+        eprintln!("tickbound: {why}; using the CPU");
+    }
+    let stop = interrupt_flag()?;
+    let limits = Limits { memory: args.memory.0, stop: &stop, progress: &|_| {} };
+    let options = bench::Options { kept: args.runs, bytes: args.bytes.0, ..<_>::default() };
+    let line = Progress::new("reo bench");
+    let report = bench::run(&options, &listing.devices, &limits, &|next| line.say(next.to_owned()))
+        .map_err(input)?;
+    drop(line);
+    if args.json {
+        let text = serde_json::to_string(&report).map_err(input)?;
+        say(&format!("{text}\n"))?;
+    } else {
+        say(&report.markdown())?;
+    }
+    if let Some(path) = &args.plot {
+        let drawn = report.plot(path)?;
+        eprintln!("tickbound: wrote {}", drawn.display());
+    }
+    Ok(Outcome::Done)
+}

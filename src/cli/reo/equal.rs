@@ -1,0 +1,99 @@
+//! `tickbound reo equal`.
+
+use serde_json::json;
+use tickbound_reo::bisimulation::{Kind, Verdict, compare};
+use tickbound_reo::connector::Connector;
+use tickbound_reo::limits::Limits;
+use tickbound_reo::product::stepwise;
+
+use super::check::step;
+use super::load::{self, notes, parts};
+use super::{DEFAULT_MEMORY, KindChoice, input, within};
+use crate::cli::load::Size;
+use crate::cli::{CliError, Outcome, say};
+
+/// Arguments of `reo equal`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The one connector
+    left: String,
+    /// The other; names are compared as they are written
+    right: String,
+    #[command(flatten)]
+    choice: load::Choice,
+    /// As --set, for the other connector only
+    #[arg(long, value_name = "N=V")]
+    set_right: Vec<String>,
+    /// What counts as the same
+    #[arg(long, value_enum, default_value = "weak")]
+    kind: KindChoice,
+    /// Compare data constraints as well, cells by their names
+    #[arg(long, conflicts_with = "no_data")]
+    data: bool,
+    /// Most memory for each product
+    #[arg(long, value_name = "SIZE", default_value = DEFAULT_MEMORY)]
+    memory: Size,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
+    let left = load::connector(&args.left, &args.choice)?;
+    let right = if args.set_right.is_empty() {
+        load::connector(&args.right, &args.choice)?
+    } else {
+        load::connector(&args.right, &args.choice.with(&args.set_right))?
+    };
+    let right = right.over(&left.symbols);
+    notes(&left);
+    notes(&right);
+    let verdict = within("comparing", args.memory, |limits| {
+        let (one, other) = (whole(args, &left, limits)?, whole(args, &right, limits)?);
+        compare(&one, &other, args.kind.into(), limits).map_err(input)
+    })?;
+    let how = if args.data { "with data" } else { "data left out" };
+    match verdict {
+        Verdict::Same { .. } => {
+            if args.json {
+                say(&format!("{}\n", json!({ "same": true, "run": null })))?;
+            } else {
+                say(&format!("{} and {} do the same ({how})\n", left.name, right.name))?;
+            }
+            Ok(Outcome::Done)
+        }
+        Verdict::Different(difference) => {
+            let steps: Vec<String> =
+                difference.trace.iter().map(|(n, c)| step(&right, n, c)).collect();
+            let who = if difference.left_only { &args.left } else { &args.right };
+            if args.json {
+                say(&format!("{}\n", json!({ "same": false, "run": steps, "only": who })))?;
+            } else {
+                let list: Vec<String> =
+                    steps.iter().enumerate().map(|(k, s)| format!("  {}. {s}\n", k + 1)).collect();
+                say(&format!(
+                    "they differ ({how}): only {who} can take the last step of\n{}",
+                    list.concat()
+                ))?;
+            }
+            Ok(Outcome::Nothing)
+        }
+    }
+}
+
+/// A connector as one automaton over its interface.
+fn whole(
+    args: &Args,
+    connector: &Connector,
+    limits: &Limits<'_>,
+) -> Result<tickbound_reo::automaton::Automaton, CliError> {
+    let kind: Kind = args.kind.into();
+    let options = stepwise::Options { hidden: connector.inner(), minimise: Some(kind) };
+    let plain: Vec<_> = if args.data {
+        parts(connector).into_iter().cloned().collect()
+    } else {
+        parts(connector).into_iter().map(|part| part.without_data()).collect()
+    };
+    let all: Vec<_> = plain.iter().collect();
+    Ok(stepwise::compose(&all, &options, limits).map_err(input)?.automaton)
+}

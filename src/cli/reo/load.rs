@@ -1,0 +1,170 @@
+//! Reading connectors from files.
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use tickbound_reo::automaton::Automaton;
+use tickbound_reo::connector::Connector;
+use tickbound_reo::symbol::Name;
+use tickbound_reo::syntax::{MAX_TEXT, Source};
+use tickbound_reo::treo::{self, Library, Request};
+use tickbound_reo::{cat, json};
+
+use super::input;
+use crate::cli::CliError;
+
+/// Which connector, and of it what is kept.
+#[derive(Debug, clap::Args)]
+pub(super) struct Choice {
+    /// The component of a Treo file; without it that which is called as the file, or the last
+    #[arg(long, value_name = "NAME")]
+    component: Option<String>,
+    /// A parameter of the component, or a size of its interface, such as n=4
+    #[arg(long = "set", value_name = "N=V")]
+    set: Vec<String>,
+    /// A folder in which imports are looked for as well
+    #[arg(long, value_name = "DIR")]
+    library: Vec<String>,
+    /// Leave data out: every data constraint becomes true
+    #[arg(long)]
+    no_data: bool,
+}
+
+impl Choice {
+    /// The same with other values, and the component found by itself.
+    pub(super) fn with(&self, set: &[String]) -> Choice {
+        Choice { component: None, set: set.to_vec(), library: self.library.clone(), ..*self }
+    }
+}
+
+/// Files of this machine.
+struct Disk<'a>(&'a [String]);
+
+impl Library for Disk<'_> {
+    fn folders(&self) -> Vec<String> {
+        self.0.to_vec()
+    }
+
+    fn read(&self, path: &str) -> Result<Option<String>, String> {
+        match std::fs::metadata(path) {
+            Ok(found) if found.is_dir() => return Ok(None),
+            Ok(found) if found.len() > MAX_TEXT as u64 => {
+                return Err(format!("has {} bytes; at most {MAX_TEXT} are read", found.len()));
+            }
+            _ => {}
+        }
+        match std::fs::read_to_string(path) {
+            Ok(text) => Ok(Some(text)),
+            Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+                Ok(None)
+            }
+            Err(e) => Err(e.to_string()),
+        }
+    }
+}
+
+/// The connector in the file at `path`: Treo, `.cat` or JSON, by the end of its name.
+pub(super) fn connector(path: &str, choice: &Choice) -> Result<Connector, CliError> {
+    let unreadable =
+        |error| CliError::Input(format!("{path}: {error}; give a .treo, .cat or .json file"));
+    let text = match Disk(&[]).read(path) {
+        Ok(Some(text)) => text,
+        Ok(None) => return Err(unreadable("there is no such file".into())),
+        Err(why) => return Err(unreadable(why)),
+    };
+    let source = Source::new(path, &text);
+    let end = Path::new(path).extension().and_then(|e| e.to_str()).unwrap_or_default();
+    if end != "treo" && (choice.component.is_some() || !choice.set.is_empty()) {
+        return Err(input(format!("{path}: --component and --set are for .treo files")));
+    }
+    let mut connector = match end {
+        "treo" => {
+            let mut request = Request { component: choice.component.clone(), settings: Vec::new() };
+            for setting in &choice.set {
+                let Some((word, value)) = setting.split_once('=') else {
+                    return Err(input(format!("--set {setting}: write NAME=VALUE, such as n=4")));
+                };
+                request = request.set(word.trim(), value.trim());
+            }
+            treo::connector(&source, &Disk(&choice.library), &request).map_err(input)?
+        }
+        "cat" => cat::connector(&source).map_err(input)?,
+        "json" => json::connector(&source).map_err(input)?,
+        _ => return Err(unreadable("unknown kind of file".into())),
+    };
+    if choice.no_data {
+        for part in &mut connector.parts {
+            part.automaton = part.automaton.without_data();
+        }
+    }
+    Ok(connector)
+}
+
+/// The automata of a connector.
+pub(super) fn parts(connector: &Connector) -> Vec<&Automaton> {
+    connector.parts.iter().map(|part| &part.automaton).collect()
+}
+
+/// Says what is worth saying about how the text was read.
+pub(super) fn notes(connector: &Connector) {
+    connector.notes.iter().for_each(|note| eprintln!("tickbound: {note}"));
+}
+
+/// The names to hide: those of the list `a,b`, and all inner ones if asked.
+pub(super) fn hidden(
+    connector: &Connector,
+    list: Option<&str>,
+    inner: bool,
+) -> Result<Vec<Name>, CliError> {
+    let mut names = if inner { connector.inner() } else { Vec::new() };
+    for word in list.map(words).unwrap_or_default() {
+        let known = connector.parts.iter().flat_map(|p| p.automaton.alphabet());
+        let found =
+            connector.symbols.find(word).map(Name).filter(|n| known.clone().any(|k| k == n));
+        let Some(name) = found else {
+            let mut known: Vec<&str> = known.map(|n| connector.symbols.word(n.0)).collect();
+            known.sort_unstable();
+            known.dedup();
+            let shown = known.iter().take(12).copied().collect::<Vec<_>>().join(", ");
+            let more = if known.len() > 12 { ", ..." } else { "" };
+            return Err(input(format!(
+                "--hide {word}: the connector has no such name; it has {shown}{more}"
+            )));
+        };
+        names.push(name);
+    }
+    names.sort_unstable();
+    names.dedup();
+    Ok(names)
+}
+
+/// The words of a list; commas within square brackets do not part them.
+fn words(list: &str) -> Vec<&str> {
+    let (mut words, mut begin, mut open) = (Vec::new(), 0, 0i32);
+    for (at, c) in list.char_indices() {
+        match c {
+            '[' => open += 1,
+            ']' => open -= 1,
+            ',' if open == 0 => {
+                words.push(list[begin..at].trim());
+                begin = at + 1;
+            }
+            _ => {}
+        }
+    }
+    words.push(list[begin..].trim());
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::words;
+
+    #[test]
+    fn lists() {
+        assert_eq!(words("a, b"), ["a", "b"]);
+        assert_eq!(words("x[1,2],y"), ["x[1,2]", "y"]);
+        assert!(words("").is_empty());
+    }
+}

@@ -1,0 +1,129 @@
+//! How a device is picked: `cpu`, `opencl`, or `opencl:N`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+use super::{Device, Kind, Listing};
+
+/// What a person asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Choice {
+    /// The processors, without OpenCL.
+    Cpu,
+    /// The best OpenCL device: the first graphics processor, else the first of any kind.
+    OpenCl,
+    /// The OpenCL device with this number.
+    Number(usize),
+}
+
+/// Why a choice cannot be had.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ChoiceError {
+    /// It is no choice.
+    #[error("`{0}` is no device; give cpu, opencl, or opencl:N (`tickbound devices` lists them)")]
+    Text(String),
+    /// There is no device with this number.
+    #[error(
+        "there is no OpenCL device {number}; there are {devices}, numbered from 0 (`tickbound devices` lists them)"
+    )]
+    Number {
+        /// The number asked for.
+        number: usize,
+        /// How many there are.
+        devices: usize,
+    },
+}
+
+/// What a choice comes to on this machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Picked<'a> {
+    /// The processors were asked for.
+    Cpu,
+    /// This device.
+    Device(&'a Device),
+    /// Any OpenCL device was asked for, and there is none: why, in one line.
+    Absent(String),
+}
+
+impl FromStr for Choice {
+    type Err = ChoiceError;
+
+    fn from_str(text: &str) -> Result<Choice, ChoiceError> {
+        let fault = || ChoiceError::Text(text.to_owned());
+        match text.split_once(':') {
+            None if text == "cpu" => Ok(Choice::Cpu),
+            None if text == "opencl" => Ok(Choice::OpenCl),
+            Some(("opencl", number)) => number.parse().map(Choice::Number).map_err(|_| fault()),
+            _ => Err(fault()),
+        }
+    }
+}
+
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Choice::Cpu => f.write_str("cpu"),
+            Choice::OpenCl => f.write_str("opencl"),
+            Choice::Number(number) => write!(f, "opencl:{number}"),
+        }
+    }
+}
+
+impl Listing {
+    /// What a choice comes to.
+    ///
+    /// # Errors
+    /// A number that no device has.
+    pub fn pick(&self, choice: Choice) -> Result<Picked<'_>, ChoiceError> {
+        let devices = self.devices.len();
+        match choice {
+            Choice::Cpu => Ok(Picked::Cpu),
+            Choice::Number(number) => {
+                let device = self.devices.get(number);
+                device.map(Picked::Device).ok_or(ChoiceError::Number { number, devices })
+            }
+            Choice::OpenCl => {
+                let gpu = self.devices.iter().find(|device| device.kind == Kind::Gpu);
+                let best = gpu.or(self.devices.first());
+                let absent = || Picked::Absent(self.absent().unwrap_or_default());
+                Ok(best.map_or_else(absent, Picked::Device))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts() {
+        let table = [
+            ("cpu", Some(Choice::Cpu)),
+            ("opencl", Some(Choice::OpenCl)),
+            ("opencl:0", Some(Choice::Number(0))),
+            ("opencl:12", Some(Choice::Number(12))),
+            ("opencl:", None),
+            ("opencl:x", None),
+            ("cpu:0", None),
+            ("gpu", None),
+            ("", None),
+        ];
+        for (text, choice) in table {
+            assert_eq!(text.parse().ok(), choice, "{text}");
+            assert!(choice.is_none_or(|c| c.to_string() == text), "{text}");
+        }
+    }
+
+    #[test]
+    fn without_devices() {
+        let none = Listing { devices: Vec::new(), notes: vec!["no driver has one".into()] };
+        assert_eq!(none.pick(Choice::Cpu), Ok(Picked::Cpu));
+        let absent = "no OpenCL device (no driver has one)".to_owned();
+        assert_eq!(none.pick(Choice::OpenCl), Ok(Picked::Absent(absent)));
+        let missing = ChoiceError::Number { number: 1, devices: 0 };
+        assert_eq!(none.pick(Choice::Number(1)), Err(missing));
+    }
+}

@@ -1,0 +1,70 @@
+//! What can go wrong on a device.
+
+use opencl3::error_codes::error_text;
+use thiserror::Error;
+
+/// Why a device did not do what it was asked.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum DeviceError {
+    /// A call of OpenCL failed.
+    #[error("{device}: {call} failed: {} ({code}){}", error_text(*code), mend(*code))]
+    Call {
+        /// The device's name.
+        device: String,
+        /// The function of OpenCL.
+        call: &'static str,
+        /// What it returned, below 0.
+        code: i32,
+    },
+    /// A program was not accepted.
+    #[error("{device}: the OpenCL program does not build:\n{log}")]
+    Build {
+        /// The device's name.
+        device: String,
+        /// What the device's compiler says.
+        log: String,
+    },
+    /// A buffer larger than the device allows.
+    #[error("{device}: a buffer of {bytes} bytes; at most {most} are allowed at once")]
+    TooLarge {
+        /// The device's name.
+        device: String,
+        /// Bytes asked for.
+        bytes: u128,
+        /// Bytes of the largest buffer that it allows.
+        most: u64,
+    },
+    /// Elements outside a buffer.
+    #[error("elements {offset} to {end} of a buffer of {len}")]
+    Range {
+        /// The first.
+        offset: usize,
+        /// The one after the last; [`usize::MAX`] if it cannot be counted.
+        end: usize,
+        /// How many there are.
+        len: usize,
+    },
+    /// A text with a zero byte, which OpenCL cannot be given.
+    #[error("the {0} contains a zero byte")]
+    Zero(&'static str),
+    /// A launch without or with more than three dimensions, or whose local size has others.
+    #[error(
+        "a launch of {global} dimensions in groups of {local}; 1 to 3 and as many are possible"
+    )]
+    Dimensions {
+        /// Dimensions of the global size.
+        global: usize,
+        /// Dimensions of the local size.
+        local: usize,
+    },
+}
+
+/// What to try after some codes.
+fn mend(code: i32) -> &'static str {
+    match code {
+        -6..=-4 => "; it is out of memory: make less at a time",
+        -3 => "; the driver has no compiler",
+        -2 => "; another program may be using it",
+        _ => "",
+    }
+}

@@ -1,0 +1,221 @@
+//! Programs in OpenCL C, their kernels, and launches of these.
+
+use std::ffi::{CString, c_void};
+use std::marker::PhantomData;
+use std::ptr;
+
+use opencl3::command_queue::enqueue_nd_range_kernel;
+use opencl3::kernel::{
+    CL_KERNEL_WORK_GROUP_SIZE, create_kernel, get_kernel_work_group_data, release_kernel,
+    set_kernel_arg,
+};
+use opencl3::program::{
+    CL_PROGRAM_BUILD_LOG, build_program, create_program_with_source, get_program_build_data,
+    release_program,
+};
+use opencl3::types::{cl_event, cl_kernel, cl_mem, cl_program};
+
+use super::DeviceError;
+use super::raw::Owned;
+use super::session::{Buffer, Element, Session, Timing};
+
+/// A program that was built for the device of a session.
+#[derive(Debug)]
+pub struct Program<'s> {
+    program: Owned<cl_program>,
+    session: &'s Session,
+}
+
+impl<'s> Program<'s> {
+    /// Builds a program from its source with the compiler's options, such as `-DN=4`.
+    ///
+    /// # Errors
+    /// [`DeviceError::Build`] with the compiler's words if it does not build.
+    pub fn build(
+        session: &'s Session,
+        source: &str,
+        options: &str,
+    ) -> Result<Program<'s>, DeviceError> {
+        let options = CString::new(options).map_err(|_| DeviceError::Zero("options"))?;
+        let program = create_program_with_source(session.context.get(), &[source])
+            .map_err(session.fail("clCreateProgramWithSource"))?;
+        // SAFETY: the program is new, and nobody else gives it back.
+        let program = unsafe { Owned::new(program, release_program) };
+        let device = session.device().id.0;
+        build_program(program.get(), &[device], &options, None, ptr::null_mut()).map_err(
+            |code| {
+                let log = get_program_build_data(program.get(), device, CL_PROGRAM_BUILD_LOG);
+                let log = String::from_utf8_lossy(&log.unwrap_or_default()).into_owned();
+                let log = log.trim_matches(['\0', '\n', ' ']).to_owned();
+                match log.is_empty() {
+                    true => session.fail("clBuildProgram")(code),
+                    false => DeviceError::Build { device: session.device().name.clone(), log },
+                }
+            },
+        )?;
+        Ok(Program { program, session })
+    }
+
+    /// One of its kernels.
+    ///
+    /// # Errors
+    /// It has none of this name.
+    pub fn kernel(&self, name: &str) -> Result<Kernel, DeviceError> {
+        let name = CString::new(name).map_err(|_| DeviceError::Zero("kernel's name"))?;
+        let kernel = create_kernel(self.program.get(), &name);
+        let kernel = kernel.map_err(self.session.fail("clCreateKernel"))?;
+        // SAFETY: the kernel is new, and nobody else gives it back.
+        let kernel = unsafe { Owned::new(kernel, release_kernel) };
+        let device = self.session.device().id.0;
+        let most = get_kernel_work_group_data(kernel.get(), device, CL_KERNEL_WORK_GROUP_SIZE);
+        let most = most.map_err(self.session.fail("clGetKernelWorkGroupInfo"))?;
+        let max_group = most.first_chunk().copied().map_or(1, usize::from_ne_bytes).max(1);
+        Ok(Kernel { kernel, max_group })
+    }
+}
+
+/// A kernel.
+#[derive(Debug)]
+pub struct Kernel {
+    kernel: Owned<cl_kernel>,
+    max_group: usize,
+}
+
+impl Kernel {
+    /// Items of the largest workgroup that the device can run it with, at least 1.
+    #[must_use]
+    pub fn max_group(&self) -> usize {
+        self.max_group
+    }
+}
+
+/// An argument of a kernel. Its size must be the parameter's: that is checked by OpenCL.
+#[derive(Debug, Clone, Copy)]
+pub enum Arg<'a> {
+    /// A buffer; see [`Arg::buffer`].
+    Buffer(BufferArg<'a>),
+    /// `int`
+    I32(i32),
+    /// `uint`
+    U32(u32),
+    /// `long`
+    I64(i64),
+    /// `ulong`
+    U64(u64),
+    /// `float`
+    F32(f32),
+    /// `double`
+    F64(f64),
+    /// Local memory of so many bytes.
+    Local(usize),
+}
+
+/// A buffer that lives as long as it is an argument.
+#[derive(Debug, Clone, Copy)]
+pub struct BufferArg<'a> {
+    memory: cl_mem,
+    buffer: PhantomData<&'a ()>,
+}
+
+impl<'a> Arg<'a> {
+    /// A buffer as an argument.
+    #[must_use]
+    pub fn buffer<T: Element>(buffer: &'a Buffer<T>) -> Arg<'a> {
+        Arg::Buffer(BufferArg { memory: buffer.memory.get(), buffer: PhantomData })
+    }
+
+    /// Gives the value's size and a pointer to it to `use_it`.
+    fn with<R>(&self, use_it: impl FnOnce(usize, *const c_void) -> R) -> R {
+        fn of<T>(value: &T) -> (usize, *const c_void) {
+            (size_of::<T>(), ptr::from_ref(value).cast())
+        }
+        let (size, value) = match self {
+            Arg::Buffer(buffer) => of(&buffer.memory),
+            Arg::I32(value) => of(value),
+            Arg::U32(value) => of(value),
+            Arg::I64(value) => of(value),
+            Arg::U64(value) => of(value),
+            Arg::F32(value) => of(value),
+            Arg::F64(value) => of(value),
+            Arg::Local(bytes) => (*bytes, ptr::null()),
+        };
+        use_it(size, value)
+    }
+}
+
+/// A launch that is on its way. Dropping it waits, too.
+#[derive(Debug)]
+#[must_use = "a launch that nobody waits for may have failed"]
+pub struct Launch<'a> {
+    session: &'a Session,
+    event: Option<Owned<cl_event>>,
+}
+
+impl Launch<'_> {
+    /// Waits until it is done.
+    ///
+    /// # Errors
+    /// It failed.
+    pub fn wait(mut self) -> Result<Timing, DeviceError> {
+        // There is an event until this takes it.
+        self.event.take().map_or(Ok(Timing::default()), |event| self.session.wait(&event))
+    }
+}
+
+impl Drop for Launch<'_> {
+    fn drop(&mut self) {
+        if let Some(event) = self.event.take() {
+            // The launch was given up; only its end matters, so that its buffers may go.
+            let _ = self.session.wait(&event);
+        }
+    }
+}
+
+impl Session {
+    /// Puts a launch into the queue: `global` items in 1 to 3 dimensions, in groups of `local`, which
+    /// the driver chooses if none is given.
+    ///
+    /// # Errors
+    /// Sizes or arguments that OpenCL refuses, or the device failed.
+    ///
+    /// # Safety
+    /// With these arguments and sizes the kernel must touch no memory outside its buffers and its
+    /// local memory: on a device of kind CPU they lie in this process. The [`Launch`] must not be
+    /// forgotten (`mem::forget`), as its buffers are in use until it ends.
+    pub unsafe fn enqueue<'a>(
+        &'a self,
+        kernel: &'a Kernel,
+        arguments: &[Arg<'a>],
+        global: &[usize],
+        local: Option<&[usize]>,
+    ) -> Result<Launch<'a>, DeviceError> {
+        let sizes = local.map_or(global.len(), <[usize]>::len);
+        if !(1..=3).contains(&global.len()) || sizes != global.len() {
+            return Err(DeviceError::Dimensions { global: global.len(), local: sizes });
+        }
+        for (index, argument) in (0..).zip(arguments) {
+            // SAFETY: the kernel is valid and, as it is not Sync, used by this thread alone; `with`
+            // gives the size of the value that it points to, which the call copies.
+            let set = argument.with(|size, value| unsafe {
+                set_kernel_arg(kernel.kernel.get(), index, size, value)
+            });
+            set.map_err(self.fail("clSetKernelArg"))?;
+        }
+        // SAFETY: the handles are valid, the sizes have `global.len()` dimensions, and what the
+        // kernel does with its arguments is for the caller to answer.
+        let event = unsafe {
+            enqueue_nd_range_kernel(
+                self.queue.get(),
+                kernel.kernel.get(),
+                global.len() as u32,
+                ptr::null(),
+                global.as_ptr(),
+                local.map_or(ptr::null(), <[usize]>::as_ptr),
+                0,
+                ptr::null(),
+            )
+        };
+        let event = self.event(event.map_err(self.fail("clEnqueueNDRangeKernel"))?);
+        Ok(Launch { session: self, event: Some(event) })
+    }
+}

@@ -1,0 +1,263 @@
+//! A device that is open: its context, its queue, and buffers in its memory.
+
+use std::ffi::c_void;
+use std::marker::PhantomData;
+use std::ptr;
+
+use opencl3::command_queue::{
+    CL_QUEUE_PROFILING_ENABLE, create_command_queue, enqueue_fill_buffer, enqueue_read_buffer,
+    enqueue_write_buffer, release_command_queue,
+};
+use opencl3::context::context::{create_context, release_context};
+use opencl3::event::{
+    CL_PROFILING_COMMAND_END, CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_START,
+    CL_PROFILING_COMMAND_SUBMIT, get_event_profiling_data, release_event, wait_for_events,
+};
+use opencl3::memory::{CL_MEM_READ_WRITE, create_buffer, release_mem_object};
+use opencl3::types::{CL_TRUE, cl_command_queue, cl_context, cl_event, cl_mem};
+use serde::Serialize;
+
+use super::raw::Owned;
+use super::{Device, DeviceError};
+
+/// A number that buffers can hold.
+///
+/// # Safety
+/// Any bytes of its size are a value of it, and all bytes of a value are initialised.
+pub unsafe trait Element: Copy + 'static {}
+
+// SAFETY: plain numbers without padding, for which all bits are values.
+unsafe impl Element for u8 {}
+// SAFETY: as above.
+unsafe impl Element for i32 {}
+// SAFETY: as above.
+unsafe impl Element for u32 {}
+// SAFETY: as above.
+unsafe impl Element for i64 {}
+// SAFETY: as above.
+unsafe impl Element for u64 {}
+// SAFETY: as above.
+unsafe impl Element for f32 {}
+// SAFETY: as above.
+unsafe impl Element for f64 {}
+
+/// When a command was where, by the device's clock, in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Timing {
+    /// It was put into the queue.
+    pub queued: u64,
+    /// It was given to the device.
+    pub submitted: u64,
+    /// The device began with it.
+    pub started: u64,
+    /// The device was done with it.
+    pub ended: u64,
+}
+
+impl Timing {
+    /// Seconds that the device worked.
+    #[must_use]
+    pub fn seconds(&self) -> f64 {
+        self.ended.saturating_sub(self.started) as f64 * 1e-9
+    }
+}
+
+/// Memory of a device for `len` elements.
+#[derive(Debug)]
+pub struct Buffer<T> {
+    pub(super) memory: Owned<cl_mem>,
+    len: usize,
+    element: PhantomData<T>,
+}
+
+impl<T> Buffer<T> {
+    /// How many elements it holds.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether it holds none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+/// A device with a context and a queue that works in order.
+#[derive(Debug)]
+pub struct Session {
+    device: Device,
+    // Given back in this order.
+    pub(super) queue: Owned<cl_command_queue>,
+    pub(super) context: Owned<cl_context>,
+}
+
+impl Session {
+    /// Opens a device.
+    ///
+    /// # Errors
+    /// The driver refuses a context or a queue.
+    pub fn open(device: &Device) -> Result<Session, DeviceError> {
+        let fail = |call| error(device, call);
+        let context = create_context(&[device.id.0], ptr::null(), None, ptr::null_mut())
+            .map_err(fail("clCreateContext"))?;
+        // SAFETY: the context is new, and nobody else gives it back.
+        let context = unsafe { Owned::new(context, release_context) };
+        // SAFETY: the context is valid and was made for this device.
+        let queue =
+            unsafe { create_command_queue(context.get(), device.id.0, CL_QUEUE_PROFILING_ENABLE) };
+        let queue = queue.map_err(fail("clCreateCommandQueue"))?;
+        // SAFETY: the queue is new, and nobody else gives it back.
+        let queue = unsafe { Owned::new(queue, release_command_queue) };
+        Ok(Session { device: device.clone(), queue, context })
+    }
+
+    /// The device.
+    #[must_use]
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// Memory for `len` elements, whose values are whatever was there.
+    ///
+    /// # Errors
+    /// More than the device allows or has.
+    pub fn buffer<T: Element>(&self, len: usize) -> Result<Buffer<T>, DeviceError> {
+        let bytes = len as u128 * size_of::<T>() as u128;
+        let most = self.device.max_alloc;
+        if bytes > u128::from(most) {
+            let device = self.device.name.clone();
+            return Err(DeviceError::TooLarge { device, bytes, most });
+        }
+        // OpenCL has no buffers of size 0.
+        let bytes = (bytes as usize).max(size_of::<T>());
+        // SAFETY: the context is valid, and no memory of the host is named.
+        let memory =
+            unsafe { create_buffer(self.context.get(), CL_MEM_READ_WRITE, bytes, ptr::null_mut()) };
+        let memory = memory.map_err(self.fail("clCreateBuffer"))?;
+        // SAFETY: the buffer is new, and nobody else gives it back.
+        let memory = unsafe { Owned::new(memory, release_mem_object) };
+        Ok(Buffer { memory, len, element: PhantomData })
+    }
+
+    /// A buffer with these elements.
+    ///
+    /// # Errors
+    /// As [`Session::buffer`] and [`Session::write`].
+    pub fn upload<T: Element>(&self, elements: &[T]) -> Result<Buffer<T>, DeviceError> {
+        let buffer = self.buffer(elements.len())?;
+        self.write(&buffer, 0, elements)?;
+        Ok(buffer)
+    }
+
+    /// Copies elements into a buffer from index `offset` on, and waits.
+    ///
+    /// # Errors
+    /// They do not fit, or the device failed.
+    pub fn write<T: Element>(
+        &self,
+        buffer: &Buffer<T>,
+        offset: usize,
+        from: &[T],
+    ) -> Result<Timing, DeviceError> {
+        let Some((start, bytes)) = range(buffer, offset, from.len())? else {
+            return Ok(Timing::default());
+        };
+        // SAFETY: the handles are valid, the range lies within the buffer as just checked, `from`
+        // has as many initialised bytes, and the call blocks until they are copied.
+        let event = unsafe {
+            let from = from.as_ptr().cast::<c_void>();
+            let (queue, memory) = (self.queue.get(), buffer.memory.get());
+            enqueue_write_buffer(queue, memory, CL_TRUE, start, bytes, from, 0, ptr::null())
+        };
+        self.wait(&self.event(event.map_err(self.fail("clEnqueueWriteBuffer"))?))
+    }
+
+    /// Copies elements of a buffer from index `offset` on, and waits.
+    ///
+    /// # Errors
+    /// There are not as many, or the device failed: then some of `into` may have changed.
+    pub fn read<T: Element>(
+        &self,
+        buffer: &Buffer<T>,
+        offset: usize,
+        into: &mut [T],
+    ) -> Result<Timing, DeviceError> {
+        let Some((start, bytes)) = range(buffer, offset, into.len())? else {
+            return Ok(Timing::default());
+        };
+        // SAFETY: the handles are valid, the range lies within the buffer as just checked, `into`
+        // has as many bytes, any bytes are values of T, and the call blocks until they are copied.
+        let event = unsafe {
+            let into = into.as_mut_ptr().cast::<c_void>();
+            let (queue, memory) = (self.queue.get(), buffer.memory.get());
+            enqueue_read_buffer(queue, memory, CL_TRUE, start, bytes, into, 0, ptr::null())
+        };
+        self.wait(&self.event(event.map_err(self.fail("clEnqueueReadBuffer"))?))
+    }
+
+    /// Makes all elements of a buffer `value`, and waits.
+    ///
+    /// # Errors
+    /// The device failed.
+    pub fn fill<T: Element>(&self, buffer: &Buffer<T>, value: T) -> Result<Timing, DeviceError> {
+        let Some((_, bytes)) = range(buffer, 0, buffer.len)? else {
+            return Ok(Timing::default());
+        };
+        // SAFETY: the handles are valid, the range is the whole buffer, and the pattern, a number
+        // of 1, 4 or 8 bytes, is copied by the call.
+        let event = unsafe {
+            let (queue, memory) = (self.queue.get(), buffer.memory.get());
+            let pattern = ptr::from_ref(&value).cast::<c_void>();
+            enqueue_fill_buffer(queue, memory, pattern, size_of::<T>(), 0, bytes, 0, ptr::null())
+        };
+        self.wait(&self.event(event.map_err(self.fail("clEnqueueFillBuffer"))?))
+    }
+
+    /// An event that a call of OpenCL has just made.
+    pub(super) fn event(&self, event: cl_event) -> Owned<cl_event> {
+        // SAFETY: the event is new, and nobody else gives it back.
+        unsafe { Owned::new(event, release_event) }
+    }
+
+    /// Waits for a command, and says when it was where.
+    pub(super) fn wait(&self, event: &Owned<cl_event>) -> Result<Timing, DeviceError> {
+        wait_for_events(&[event.get()]).map_err(self.fail("clWaitForEvents"))?;
+        let time = |what| {
+            let data = get_event_profiling_data(event.get(), what);
+            let data = data.map_err(self.fail("clGetEventProfilingInfo"))?;
+            let nanoseconds = data.first_chunk().copied().map(u64::from_ne_bytes);
+            // CL_PROFILING_INFO_NOT_AVAILABLE
+            nanoseconds.ok_or_else(|| self.fail("clGetEventProfilingInfo")(-7))
+        };
+        Ok(Timing {
+            queued: time(CL_PROFILING_COMMAND_QUEUED)?,
+            submitted: time(CL_PROFILING_COMMAND_SUBMIT)?,
+            started: time(CL_PROFILING_COMMAND_START)?,
+            ended: time(CL_PROFILING_COMMAND_END)?,
+        })
+    }
+
+    /// The error of a call that returned a code.
+    pub(super) fn fail(&self, call: &'static str) -> impl Fn(i32) -> DeviceError {
+        error(&self.device, call)
+    }
+}
+
+fn error(device: &Device, call: &'static str) -> impl Fn(i32) -> DeviceError {
+    move |code| DeviceError::Call { device: device.name.clone(), call, code }
+}
+
+/// Offset and length in bytes of some elements of a buffer; nothing if there are none.
+fn range<T>(
+    buffer: &Buffer<T>,
+    offset: usize,
+    len: usize,
+) -> Result<Option<(usize, usize)>, DeviceError> {
+    let end = offset.saturating_add(len);
+    if end > buffer.len {
+        return Err(DeviceError::Range { offset, end, len: buffer.len });
+    }
+    Ok((len > 0).then_some((offset * size_of::<T>(), len * size_of::<T>())))
+}

@@ -1,0 +1,217 @@
+//! OpenCL devices: what they are asked, what goes wrong, and the dense product on each of them
+//! against the processors' and the definition.
+//!
+//! A device is needed, such as PoCL. Where there is none these tests say so and do nothing, except
+//! on CI, where that is a failure.
+
+#[path = "../reo/tests/families/mod.rs"]
+mod families;
+
+use std::sync::atomic::AtomicBool;
+
+use families::{apart, by_definition, family};
+use proptest::strategy::Strategy;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+use tickbound::device::{self, Arg, Choice, Device, DeviceError, Picked, Program, Session};
+use tickbound::reo::bench::{self, Mode, Options};
+use tickbound::reo::{Engine, EngineError};
+use tickbound_reo::automaton::Automaton;
+use tickbound_reo::limits::{Limits, Stopped};
+use tickbound_reo::product::dense::{BatchPlan, Data, DenseError, Matrix, batch, fold};
+use tickbound_reo::symbol::Symbols;
+
+/// All devices, if there are any.
+fn devices() -> Vec<Device> {
+    let listing = device::list();
+    match listing.absent() {
+        Some(why) if std::env::var_os("CI").is_none() => eprintln!("skipped: {why}"),
+        Some(why) => panic!("{why}"),
+        None => {}
+    }
+    listing.devices
+}
+
+fn memory() -> Limits<'static> {
+    Limits::memory(1 << 30)
+}
+
+fn matrices(parts: &[Automaton]) -> Vec<Matrix> {
+    parts.iter().map(|part| Matrix::new(part, Data::Ignore, &memory()).unwrap()).collect()
+}
+
+#[test]
+fn what_a_device_says() {
+    for (index, device) in devices().iter().enumerate() {
+        assert_eq!(device.index, index);
+        assert!(device.units > 0 && device.max_alloc > 0 && device.memory >= device.max_alloc);
+        assert!(!device.name.is_empty() && !device.platform.is_empty());
+        let listing = device::list();
+        let picked = listing.pick(Choice::Number(index)).unwrap();
+        assert_eq!(picked, Picked::Device(device));
+        assert!(matches!(listing.pick(Choice::OpenCl), Ok(Picked::Device(_))));
+    }
+}
+
+#[test]
+fn what_goes_wrong() {
+    for device in devices() {
+        let session = Session::open(&device).unwrap();
+        let build = |source| Program::build(&session, source, "");
+        let broken = build("kernel void f(global int *x) { x[0] = undeclared; }").unwrap_err();
+        let DeviceError::Build { log, .. } = &broken else { panic!("{broken}") };
+        assert!(log.contains("undeclared"), "{log}");
+        let program = build("kernel void f(global int *x, int y) { x[0] = y; }").unwrap();
+        assert!(matches!(program.kernel("g"), Err(DeviceError::Call { code: -46, .. })));
+        assert_eq!(program.kernel("g\0").unwrap_err(), DeviceError::Zero("kernel's name"));
+        let kernel = program.kernel("f").unwrap();
+        let buffer = session.upload(&[1i32, 2]).unwrap();
+        // SAFETY: refused before anything runs; if it ran, it would write one element of two.
+        let bad = |arguments: &[Arg], sizes: &[usize]| unsafe {
+            session.enqueue(&kernel, arguments, sizes, None).and_then(|launch| launch.wait())
+        };
+        let x = Arg::buffer(&buffer);
+        let wrong_size = bad(&[x, Arg::I64(3)], &[1]).unwrap_err();
+        assert!(matches!(wrong_size, DeviceError::Call { code: -51, .. }), "{wrong_size}");
+        let too_many = bad(&[x, Arg::I32(3), Arg::I32(3)], &[1]).unwrap_err();
+        assert!(matches!(too_many, DeviceError::Call { code: -49, .. }), "{too_many}");
+        let dimensions = DeviceError::Dimensions { global: 0, local: 0 };
+        assert_eq!(bad(&[x, Arg::I32(3)], &[]).unwrap_err(), dimensions);
+        assert!(bad(&[x, Arg::I32(3)], &[1]).is_ok());
+        let mut all = [0; 2];
+        session.read(&buffer, 0, &mut all).unwrap();
+        assert_eq!(all, [3, 2]);
+        let range = DeviceError::Range { offset: 1, end: 3, len: 2 };
+        assert_eq!(session.write(&buffer, 1, &[7, 7]).unwrap_err(), range);
+        assert_eq!(session.read(&buffer, 1, &mut all).unwrap_err(), range);
+        let large = session.buffer::<u64>(usize::MAX).unwrap_err();
+        assert!(matches!(large, DeviceError::TooLarge { .. }), "{large}");
+        session.fill(&buffer, -1).unwrap();
+        session.read(&buffer, 0, &mut all).unwrap();
+        assert_eq!(all, [-1, -1]);
+        let none = session.upload::<u64>(&[]).unwrap();
+        assert!(none.is_empty() && session.read(&none, 0, &mut []).is_ok());
+    }
+}
+
+/// Random families, the same each time.
+fn families(count: usize, size: std::ops::RangeInclusive<usize>) -> Vec<Vec<Automaton>> {
+    let mut runner = TestRunner::deterministic();
+    let strategy = family(size, false);
+    (0..count).map(|_| strategy.new_tree(&mut runner).unwrap().current()).collect()
+}
+
+#[test]
+fn a_thousand_families() {
+    let families = families(1000, 2..=4);
+    let parts: Vec<Vec<Matrix>> = families.iter().map(|family| matrices(family)).collect();
+    let defined: Vec<Automaton> =
+        families.iter().map(|family| by_definition(family).without_idle()).collect();
+    for device in devices() {
+        let engine = Engine::new(&device).unwrap();
+        // All families at once: a launch for the second factors, one for the third, one for the
+        // fourth.
+        let mut made: Vec<Matrix> = parts.iter().map(|family| family[0].clone()).collect();
+        for next in 1..4 {
+            let going: Vec<usize> = (0..1000).filter(|f| parts[*f].len() > next).collect();
+            let pairs: Vec<(&Matrix, &Matrix)> =
+                going.iter().map(|f| (&made[*f], &parts[*f][next])).collect();
+            let products = engine.batch(&pairs, &memory()).unwrap();
+            assert_eq!(products, batch(&pairs, &memory()).unwrap());
+            for (number, f) in going.into_iter().enumerate() {
+                made[f] = products.matrix(number).unwrap();
+            }
+        }
+        for (made, (parts, defined)) in made.iter().zip(parts.iter().zip(&defined)) {
+            assert_eq!(made, &fold(parts, &memory()).unwrap());
+            assert_eq!(&made.to_automaton(&memory()).unwrap().without_idle(), defined);
+        }
+    }
+}
+
+#[test]
+fn one_product_in_one_launch() {
+    let parts: Vec<Vec<Matrix>> = families(60, 2..=3).iter().map(|f| matrices(f)).collect();
+    let apart = matrices(&apart(&mut Symbols::new(), 9));
+    for device in devices() {
+        let engine = Engine::new(&device).unwrap();
+        for family in &parts {
+            assert_eq!(engine.fold(family, &memory()), Ok(fold(family, &memory()).unwrap()));
+        }
+        // 2^9 states.
+        let large = engine.fold(&apart, &memory()).unwrap();
+        assert_eq!((large.states(), large.transitions()), (512, 1 << 18));
+        assert_eq!(large, fold(&apart, &memory()).unwrap());
+        assert_eq!(engine.fold(&[], &memory()).unwrap(), fold(&[], &memory()).unwrap());
+        let pairs: Vec<(&Matrix, &Matrix)> = parts.iter().map(|f| (&f[0], &f[1])).collect();
+        let plan = BatchPlan::new(&pairs, &memory()).unwrap();
+        let (cells, times) = engine.one_by_one(&plan, &memory()).unwrap();
+        assert_eq!(cells, plan.run(&memory()).unwrap().cells());
+        assert!(times.total > 0.0 && times.kernels > 0.0);
+    }
+}
+
+#[test]
+fn more_than_a_buffer_holds() {
+    let parts = matrices(&apart(&mut Symbols::new(), 8));
+    for device in devices() {
+        // A device that says that 40 rows of 256 words are all that fits.
+        let mut small = device;
+        small.max_alloc = 40 * 256 * 8;
+        let engine = Engine::new(&small).unwrap();
+        let whole = engine.fold(&parts, &memory()).unwrap();
+        assert_eq!(whole, fold(&parts, &memory()).unwrap());
+        let pairs: Vec<(&Matrix, &Matrix)> = vec![(&parts[0], &parts[1]); 5000];
+        assert_eq!(engine.batch(&pairs, &memory()).unwrap(), batch(&pairs, &memory()).unwrap());
+        small.max_alloc = 8;
+        let tiny = Engine::new(&small).unwrap();
+        let refused = tiny.product(&parts[0], &parts[1], &memory()).unwrap_err();
+        assert!(matches!(refused, EngineError::Device(DeviceError::TooLarge { .. })), "{refused}");
+    }
+}
+
+#[test]
+fn limits() {
+    let parts = matrices(&apart(&mut Symbols::new(), 10));
+    for device in devices() {
+        let engine = Engine::new(&device).unwrap();
+        let refused = engine.fold(&parts, &Limits::memory(1 << 20)).unwrap_err();
+        let what = "the dense product";
+        let expected = Stopped::Memory { what, needed: 8 << 20, limit: 1 << 20 };
+        assert_eq!(refused, EngineError::Dense(DenseError::Stopped(expected)));
+        let stop = AtomicBool::new(true);
+        let stopped = engine.fold(&parts, &Limits { stop: &stop, ..memory() }).unwrap_err();
+        assert_eq!(stopped, Stopped::Interrupted.into());
+    }
+}
+
+#[test]
+fn the_bench() {
+    let devices = devices();
+    let options = Options { products: vec![100, 200], kept: 2, dropped: 1, bytes: 1 << 18 };
+    let report = bench::run(&options, &devices, &memory(), &|_| {}).unwrap();
+    assert_eq!(report.devices.len(), 1 + devices.len());
+    for device in &report.devices {
+        assert_eq!(device.error, None);
+        let modes: Vec<Mode> = device.series.iter().map(|series| series.mode).collect();
+        assert_eq!(modes, [Mode::OneByOne, Mode::Batched]);
+        let points = device.series.iter().flat_map(|series| &series.points);
+        let points: Vec<(usize, usize)> = points.map(|p| (p.products, p.total.len())).collect();
+        assert_eq!(points, [(100, 2), (200, 2), (100, 2), (200, 2)]);
+        assert_eq!(device.bandwidth.as_ref().map(|b| b.bytes), Some(8 << 14));
+    }
+    let text = report.markdown();
+    assert!(text.contains("| E8400 CPU (2012)") && text.contains("7.813"), "{text}");
+    let json = serde_json::to_string(&report).unwrap();
+    assert_eq!(serde_json::from_str::<bench::Report>(&json).unwrap(), report);
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["times.svg", "times.png"] {
+        let path = report.plot(folder.path().join(name)).unwrap();
+        assert!(std::fs::metadata(path).unwrap().len() > 1000);
+    }
+    assert!(report.plot(folder.path().join("none/times.svg")).is_err());
+    let stop = AtomicBool::new(true);
+    let limits = Limits { stop: &stop, ..memory() };
+    let stopped = bench::run(&options, &devices, &limits, &|_| {});
+    assert!(stopped.is_err() || stopped.is_ok_and(|report| report.interrupted));
+}
