@@ -1,6 +1,6 @@
 # Everything tickbound needs to be built, shown and tested. `make` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: compare help setup build demo test test-long fuzz bench bench-report doc fmt clean-deps
+.PHONY: compare reo-report help setup build demo test test-long fuzz bench bench-report doc fmt clean-deps
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -29,8 +29,9 @@ demo: setup ## build, then show what tickbound does
 	@cargo build --release $(FLAGS)
 	@$(TARGET)/release/tickbound demo
 
-test: setup ## all checks: format, lints, tests, doc tests, documentation; installs SPIN
+test: setup ## all checks: format, lints, tests, doc tests, documentation; installs SPIN and PoCL
 	@bash scripts/setup-spin.sh
+	@bash scripts/setup-opencl.sh
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets $(FLAGS) -- -D warnings
 	cargo test --workspace $(FLAGS)
@@ -39,6 +40,7 @@ test: setup ## all checks: format, lints, tests, doc tests, documentation; insta
 
 test-long: setup ## also the tests that are too slow for every day (marked #[ignore])
 	@bash scripts/setup-spin.sh
+	@bash scripts/setup-opencl.sh
 	cargo test --release --workspace --lib --bins --tests $(FLAGS) -- --include-ignored
 
 fuzz: setup ## fuzz the parsers for FUZZ_SECONDS (600)
@@ -53,6 +55,10 @@ bench-report: setup ## measure in one run and write docs/results/encodings.md an
 compare: setup ## all engines beside the paper's tables 1 and 3, COMPARE_SECONDS (60) each: docs/results/comparison.*
 	@cargo build --release $(FLAGS)
 	PYTHON=$$(bash scripts/setup-cp-sat.sh) $(TARGET)/release/tickbound compare --paper docs/results --timeout $(COMPARE_SECONDS) --memory $(COMPARE_MEMORY)
+
+reo-report: setup ## the products of connectors measured on this machine: docs/results/reo.md and its plot
+	@cargo build --release $(FLAGS)
+	@bash scripts/reo-report.sh $(TARGET)/release/tickbound docs/results
 
 doc: setup ## build the documentation
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps $(FLAGS)

@@ -57,7 +57,8 @@ impl Connector {
     #[must_use]
     pub fn inner(&self) -> Vec<Name> {
         let all = self.parts.iter().flat_map(|p| p.automaton.alphabet());
-        let mut inner: Vec<Name> = all.filter(|n| !self.interface.contains(n)).copied().collect();
+        let seen: IndexSet<Name> = self.interface.iter().copied().collect();
+        let mut inner: Vec<Name> = all.filter(|n| !seen.contains(*n)).copied().collect();
         inner.sort_unstable();
         inner.dedup();
         inner
@@ -69,7 +70,8 @@ impl Connector {
     /// itself.
     #[must_use]
     pub fn inputs(&self) -> Vec<Name> {
-        self.interface.iter().copied().filter(|name| !self.written.contains(name)).collect()
+        let written: IndexSet<Name> = self.written.iter().copied().collect();
+        self.interface.iter().copied().filter(|name| !written.contains(name)).collect()
     }
 
     /// The same over a table of words that begins with those of `symbols`, so that equal words of

@@ -6,6 +6,7 @@
 mod compare;
 mod cp_sat;
 mod demo;
+mod devices;
 mod export;
 mod load;
 mod platforms;
@@ -52,6 +53,8 @@ enum Command {
     Report(report::Args),
     /// Compose, check and compare Reo connectors as constraint automata
     Reo(reo::Args),
+    /// List the OpenCL devices of this machine
+    Devices(devices::Args),
     /// List the shipped platforms, or show one with the source of each number
     Platforms(platforms::Args),
     /// Tune the paper's abstract kernel for every size of its Table 1, beside the paper's figures
@@ -128,6 +131,7 @@ pub fn main() -> ExitCode {
         Command::CpSat(args) => cp_sat::run(args),
         Command::Report(args) => report::run(args),
         Command::Reo(args) => reo::run(args),
+        Command::Devices(args) => devices::run(args),
         Command::Platforms(args) => platforms::run(args),
         Command::Demo(args) => demo::run(args),
     };

@@ -115,12 +115,15 @@ pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
         return say(&format!("{}\n", sizes(args, &made, seconds))).map(|()| Outcome::Done);
     }
     let line = format!(
-        "{}: {} states, {} transitions over {} names, from {} parts in {seconds:.3} s ({}, {})\n",
+        "{}: {} states, {} transitions over {} names, from {} in {seconds:.3} s ({}, {})\n",
         connector.name,
         made.states,
         made.transitions,
         made.names,
-        connector.parts.len(),
+        match connector.parts.len() {
+            1 => "1 part".to_owned(),
+            n => format!("{n} parts"),
+        },
         mode_text(args.mode),
         made.device,
     );

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Measures the products of connectors and writes docs/results/reo.md with its plot.
+#
+#   scripts/reo-report.sh PROGRAM FOLDER
+#
+# On an idle machine: other work on it shows in the figures.
+set -euo pipefail
+program=$1 folder=$2
+page=$folder/reo.md
+
+"$program" reo bench --plot "$folder/reo-bench.svg" --json >"$folder/reo-bench.json"
+{
+    echo "# Products of connectors, measured"
+    echo
+    echo "Written by \`make reo-report\` on $(date -u +%Y-%m-%d)."
+    echo
+    echo "## The experiment of the thesis"
+    echo
+    echo "\`tickbound reo bench\`: products of the two 4-state FIFO1 squares, and the dense product beside a"
+    echo "plain fill of as many bytes."
+    echo
+    "$program" reo bench
+    echo
+    echo "![Milliseconds over the number of products](reo-bench.svg)"
+    echo
+    echo "## Known connectors"
+    echo
+    echo '```console'
+    for line in \
+        "examples/connectors/alternator.treo --set n=6" \
+        "examples/connectors/alternator.treo --set n=64 --hide-inner --minimize weak" \
+        "examples/connectors/sequencer.treo --set n=64 --set start=0 --hide-inner --minimize weak" \
+        "examples/connectors/alternator.treo --set n=64 --mode implicit"; do
+        echo "\$ tickbound reo compose $line"
+        # shellcheck disable=SC2086
+        "$program" reo compose $line
+    done
+    echo '```'
+    echo
+    echo "## The reachable product"
+    echo
+    echo "\`cargo bench -p tickbound-reo --bench reachable\`:"
+    echo
+    echo '```text'
+    cargo bench -q -p tickbound-reo --bench reachable 2>/dev/null
+    echo '```'
+} >"$page.new"
+mv "$page.new" "$page"
+echo "wrote $page" >&2

@@ -1,0 +1,40 @@
+//! `tickbound devices`.
+
+use super::{CliError, Outcome, say};
+use crate::device;
+use crate::report::Table;
+
+/// Arguments of `devices`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
+    let listing = device::list();
+    if args.json {
+        let text = serde_json::to_string(&listing).map_err(|e| CliError::Input(e.to_string()))?;
+        say(&format!("{text}\n"))?;
+        return Ok(if listing.devices.is_empty() { Outcome::Nothing } else { Outcome::Done });
+    }
+    if let Some(why) = listing.absent() {
+        eprintln!("tickbound: {why}");
+        return Ok(Outcome::Nothing);
+    }
+    listing.notes.iter().for_each(|note| eprintln!("tickbound: {note}"));
+    let mut table = Table::new(["device", "name", "platform", "driver", "units", "MiB"]);
+    for device in &listing.devices {
+        table.push([
+            format!("opencl:{}", device.index),
+            device.name.clone(),
+            device.platform.clone(),
+            device.driver.clone(),
+            device.units.to_string(),
+            (device.memory >> 20).to_string(),
+        ]);
+    }
+    say(&format!("{table}\nunits: compute units; MiB: global memory\n"))?;
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,179 @@
+//! `tickbound reo` as a person or a script meets it.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use assert_cmd::Command;
+use assert_cmd::cargo::cargo_bin_cmd;
+use predicates::prelude::*;
+use predicates::str::contains;
+use serde_json::Value;
+
+fn reo(arguments: &[&str]) -> Command {
+    let mut command = cargo_bin_cmd!("tickbound");
+    command.current_dir(env!("CARGO_MANIFEST_DIR")).timeout(Duration::from_secs(120));
+    command.arg("reo").args(arguments);
+    command
+}
+
+/// States and transitions that `reo compose --json` reports.
+fn sizes(arguments: &[&str]) -> (Value, Value) {
+    let mut command = reo(&["compose", "--json"]);
+    let output = command.args(arguments).output().expect("the program runs");
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {error}");
+    let value: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+    for key in ["states", "transitions", "names", "seconds", "mode", "device"] {
+        assert!(!value[key].is_null(), "{key} in {value}");
+    }
+    (value["states"].clone(), value["transitions"].clone())
+}
+
+const ALTERNATOR: &str = "examples/connectors/alternator.treo";
+
+#[test]
+fn the_alternator_in_every_mode() {
+    for (n, transitions) in [(2, 2), (3, 4), (4, 10), (5, 26), (6, 68)] {
+        let set = format!("n={n}");
+        let base = [ALTERNATOR, "--set", &set];
+        assert_eq!(sizes(&base), ((1 << (n - 1)).into(), transitions.into()), "{n}");
+        let hidden = [&base[..], &["--hide-inner", "--minimize", "weak"]].concat();
+        assert_eq!(sizes(&hidden), (n.into(), n.into()), "{n} hidden");
+        if n < 5 {
+            let dense = [&base[..], &["--mode", "dense"]].concat();
+            let implicit = [&base[..], &["--mode", "implicit"]].concat();
+            assert_eq!(sizes(&dense), sizes(&implicit), "{n}");
+        }
+    }
+}
+
+#[test]
+fn large_ones() {
+    let hidden = ["--set", "n=64", "--hide-inner", "--minimize", "weak"];
+    let arguments = [&[ALTERNATOR][..], &hidden].concat();
+    assert_eq!(sizes(&arguments), (64.into(), 64.into()));
+    // Counts beyond 64 bits are texts, digit for digit.
+    let (states, _) = sizes(&[ALTERNATOR, "--set", "n=70", "--mode", "implicit"]);
+    assert_eq!(states, Value::from((1u128 << 69).to_string()));
+}
+
+#[test]
+fn written_and_read_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (target, end) in [("treo", "treo"), ("json", "json")] {
+        let path = folder.path().join(format!("four.{end}"));
+        let path = path.to_string_lossy();
+        let arguments = [ALTERNATOR, "--set", "n=4", "--hide-inner", "--minimize", "weak"];
+        let write = ["compose", "--to", target, "-o", &path];
+        reo(&[&write[..], &arguments].concat()).assert().success();
+        assert_eq!(sizes(&[&path]), (4.into(), 4.into()), "{target}");
+    }
+    for (target, part) in [
+        ("dot", "digraph"),
+        ("svg", "<svg"),
+        ("aut", "des (0, 4, 4)"),
+        ("mcrl2", "proc P0"),
+        ("promela", "active proctype connector()"),
+    ] {
+        let arguments = ["compose", ALTERNATOR, "--set", "n=4", "--hide-inner", "--minimize"];
+        let out = reo(&[&arguments[..], &["weak", "--to", target]].concat()).assert().success();
+        out.stdout(contains(part)).stderr(contains("4 states, 4 transitions"));
+    }
+}
+
+#[test]
+fn checks_with_a_run() {
+    let base = ["check", ALTERNATOR, "--set", "n=3"];
+    reo(&base).assert().success().stdout(contains("no deadlock"));
+    let invariant = |text| reo(&[&base[..], &["--invariant", text]].concat());
+    invariant("in[1] -> in[2] & out[1]").assert().success().stdout(contains("every invariant holds"));
+    let run = "  1. {in[1], out[1], in[2], in[3]}\n  2. {out[1]}\n";
+    invariant("out[1] -> in[1]").assert().code(1).stdout(contains(run));
+    invariant("out[1] -> q").assert().code(2).stderr(contains("`q` is not a name of the connector"));
+    let json = ["--json", "--invariant", "out[1] -> in[1]"];
+    let out = reo(&[&base[..], &json].concat()).assert().code(1);
+    out.stdout(contains("\"holds\":false"));
+}
+
+#[test]
+fn compares_two_connectors() {
+    let base = ["equal", ALTERNATOR, ALTERNATOR, "--set", "n=3"];
+    reo(&base).assert().success().stdout(contains("do the same"));
+    let other = [&base[..], &["--set-right", "n=2"]].concat();
+    let out = reo(&other).assert().code(1);
+    out.stdout(contains("they differ").and(contains("  1. {")));
+}
+
+#[test]
+fn wrong_input() {
+    let cases: &[(&[&str], &str)] = &[
+        (&["compose", "none.treo"], "none.treo: there is no such file; give a"),
+        (&["compose", "Cargo.toml"], "Cargo.toml: unknown kind of file; give a"),
+        (&["compose", ALTERNATOR], "give --set n=VALUE"),
+        (&["compose", ALTERNATOR, "--set", "n"], "--set n: write NAME=VALUE"),
+        (&["compose", ALTERNATOR, "--set", "n=3", "--hide", "y"], "--hide y: the connector has no"),
+        (&["compose", ALTERNATOR, "--set", "n=1000000000"], "alternator.treo:"),
+        (&["compose", ALTERNATOR, "--set", "n=40", "--memory", "64M"], "over the limit of 67108864"),
+        (&["compose", ALTERNATOR, "--set", "n=9", "--mode", "dense", "--memory", "1M"], "over the"),
+        (&["compose", ALTERNATOR, "--set", "n=40", "--mode", "dense"], "the halves of the dense"),
+        (&["compose", ALTERNATOR, "--set", "n=3", "--mode", "implicit", "--hide", "out[1]"], "only counts"),
+        (&["compose", ALTERNATOR, "--set", "n=3", "--device", "opencl"], "--device is for --mode dense"),
+        (&["compose", ALTERNATOR, "--set", "n=3", "--device", "gpu"], "give cpu, opencl, or opencl:N"),
+    ];
+    for (arguments, part) in cases {
+        let output = reo(arguments).output().expect("the program runs");
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {error}");
+        assert!(error.contains(part), "{arguments:?}: `{part}` is missing: {error}");
+        assert!(!error.contains("panicked"), "{arguments:?}: {error}");
+    }
+}
+
+#[test]
+fn every_shipped_connector_composes() {
+    let settings: &[(&str, &[&str], [u64; 2])] = &[
+        ("alternator.treo", &["n=3"], [4, 4]),
+        ("barrier.treo", &["n=3"], [0, 0]),
+        ("fifo1.cat", &[], [2, 2]),
+        ("lossy_fifo.treo", &[], [2, 5]),
+        ("producer_consumer.treo", &["k=2"], [0, 0]),
+        ("router.treo", &["n=3"], [0, 0]),
+        ("sequencer.treo", &["n=3", "start=go"], [0, 0]),
+        ("token_ring.treo", &["n=3", "station=polite"], [0, 0]),
+        ("turnstile.treo", &[], [2, 3]),
+        ("two_places.json", &[], [4, 7]),
+    ];
+    let mut files: Vec<String> = std::fs::read_dir("examples/connectors")
+        .expect("the folder")
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+        .collect();
+    files.sort();
+    let known: Vec<&str> = settings.iter().map(|(file, _, _)| *file).collect();
+    assert_eq!(files, known, "a connector without a row here, or a row without one");
+    for (file, set, [states, transitions]) in settings {
+        let path = format!("examples/connectors/{file}");
+        let set = set.iter().flat_map(|s| ["--set", s]);
+        let arguments: Vec<&str> = std::iter::once(path.as_str()).chain(set).collect();
+        assert_eq!(sizes(&arguments), ((*states).into(), (*transitions).into()), "{file}");
+    }
+}
+
+/// The connector files beside the project, where they are.
+fn shared() -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/connectors");
+    folder.is_dir().then_some(folder)
+}
+
+#[test]
+fn the_library_of_treo() {
+    let Some(folder) = shared() else { return };
+    let path = folder.join("library/reo/alternator.treo");
+    let set = ["--set", "n=5"];
+    let path = path.to_string_lossy();
+    assert_eq!(sizes(&[&[&*path][..], &set].concat()), (16.into(), 26.into()));
+    let other = folder.join("examples/slides/Nalternator/Nalternator.treo");
+    let library = folder.join("library");
+    let (other, library) = (other.to_string_lossy(), library.to_string_lossy());
+    let same = ["equal", &path, &other, "--set", "n=5", "--set-right", "N=5", "--library", &library];
+    reo(&same).assert().success().stdout(contains("do the same"));
+}
