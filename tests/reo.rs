@@ -86,10 +86,16 @@ fn checks_with_a_run() {
     let base = ["check", ALTERNATOR, "--set", "n=3"];
     reo(&base).assert().success().stdout(contains("no deadlock"));
     let invariant = |text| reo(&[&base[..], &["--invariant", text]].concat());
-    invariant("in[1] -> in[2] & out[1]").assert().success().stdout(contains("every invariant holds"));
+    invariant("in[1] -> in[2] & out[1]")
+        .assert()
+        .success()
+        .stdout(contains("every invariant holds"));
     let run = "  1. {in[1], out[1], in[2], in[3]}\n  2. {out[1]}\n";
     invariant("out[1] -> in[1]").assert().code(1).stdout(contains(run));
-    invariant("out[1] -> q").assert().code(2).stderr(contains("`q` is not a name of the connector"));
+    invariant("out[1] -> q")
+        .assert()
+        .code(2)
+        .stderr(contains("`q` is not a name of the connector"));
     let json = ["--json", "--invariant", "out[1] -> in[1]"];
     let out = reo(&[&base[..], &json].concat()).assert().code(1);
     out.stdout(contains("\"holds\":false"));
@@ -113,12 +119,24 @@ fn wrong_input() {
         (&["compose", ALTERNATOR, "--set", "n"], "--set n: write NAME=VALUE"),
         (&["compose", ALTERNATOR, "--set", "n=3", "--hide", "y"], "--hide y: the connector has no"),
         (&["compose", ALTERNATOR, "--set", "n=1000000000"], "alternator.treo:"),
-        (&["compose", ALTERNATOR, "--set", "n=40", "--memory", "64M"], "over the limit of 67108864"),
+        (
+            &["compose", ALTERNATOR, "--set", "n=40", "--memory", "64M"],
+            "over the limit of 67108864",
+        ),
         (&["compose", ALTERNATOR, "--set", "n=9", "--mode", "dense", "--memory", "1M"], "over the"),
         (&["compose", ALTERNATOR, "--set", "n=40", "--mode", "dense"], "the halves of the dense"),
-        (&["compose", ALTERNATOR, "--set", "n=3", "--mode", "implicit", "--hide", "out[1]"], "only counts"),
-        (&["compose", ALTERNATOR, "--set", "n=3", "--device", "opencl"], "--device is for --mode dense"),
-        (&["compose", ALTERNATOR, "--set", "n=3", "--device", "gpu"], "give cpu, opencl, or opencl:N"),
+        (
+            &["compose", ALTERNATOR, "--set", "n=3", "--mode", "implicit", "--hide", "out[1]"],
+            "only counts",
+        ),
+        (
+            &["compose", ALTERNATOR, "--set", "n=3", "--device", "opencl"],
+            "--device is for --mode dense",
+        ),
+        (
+            &["compose", ALTERNATOR, "--set", "n=3", "--device", "gpu"],
+            "give cpu, opencl, or opencl:N",
+        ),
     ];
     for (arguments, part) in cases {
         let output = reo(arguments).output().expect("the program runs");
@@ -133,13 +151,13 @@ fn wrong_input() {
 fn every_shipped_connector_composes() {
     let settings: &[(&str, &[&str], [u64; 2])] = &[
         ("alternator.treo", &["n=3"], [4, 4]),
-        ("barrier.treo", &["n=3"], [0, 0]),
+        ("barrier.treo", &["n=3"], [1, 1]),
         ("fifo1.cat", &[], [2, 2]),
         ("lossy_fifo.treo", &[], [2, 5]),
-        ("producer_consumer.treo", &["k=2"], [0, 0]),
-        ("router.treo", &["n=3"], [0, 0]),
-        ("sequencer.treo", &["n=3", "start=go"], [0, 0]),
-        ("token_ring.treo", &["n=3", "station=polite"], [0, 0]),
+        ("producer_consumer.treo", &["k=2"], [3, 10]),
+        ("router.treo", &["n=3"], [1, 3]),
+        ("sequencer.treo", &["n=3", "start=go"], [3, 3]),
+        ("token_ring.treo", &["n=3", "station=polite"], [3, 6]),
         ("turnstile.treo", &[], [2, 3]),
         ("two_places.json", &[], [4, 7]),
     ];
@@ -174,6 +192,7 @@ fn the_library_of_treo() {
     let other = folder.join("examples/slides/Nalternator/Nalternator.treo");
     let library = folder.join("library");
     let (other, library) = (other.to_string_lossy(), library.to_string_lossy());
-    let same = ["equal", &path, &other, "--set", "n=5", "--set-right", "N=5", "--library", &library];
+    let same =
+        ["equal", &path, &other, "--set", "n=5", "--set-right", "N=5", "--library", &library];
     reo(&same).assert().success().stdout(contains("do the same"));
 }

@@ -23,7 +23,7 @@ pub(super) fn simplify(all: &[Literal], gone: &Gone<'_>) -> Option<Option<Constr
     leaves.dedup();
     let classes = classes(&leaves, &equations);
     let mut literals = Vec::with_capacity(equations.len());
-    let mut nameless = 0;
+    let mut alone = Vec::new();
     for class in classes {
         if let [Term::Constant(_), Term::Constant(_), ..] = class[..] {
             return Some(None);
@@ -31,21 +31,21 @@ pub(super) fn simplify(all: &[Literal], gone: &Gone<'_>) -> Option<Option<Constr
         let has_before = |cell| class.iter().any(|t| **t == Term::Before(cell));
         let mut seen = class.iter().filter(|t| !gone.takes(t));
         let Some(least) = seen.next() else { continue };
-        let mut alone = true;
+        let said = literals.len();
         for term in seen {
             if !matches!(term, Term::After(cell) if has_before(*cell)) {
                 literals.push(Literal::Equal((*least).clone(), (*term).clone()));
-                alone = false;
             }
         }
-        // A cell that is written must not seem to keep its old value.
-        if let Term::After(_) = least
-            && alone
-        {
-            literals.push(Literal::Equal((*least).clone(), Term::Some(nameless)));
-            nameless += 1;
+        if matches!(least, Term::After(_)) && literals.len() == said {
+            alone.push((*least).clone());
         }
     }
+    // A cell that is written must not seem to keep its old value. The values are numbered in the
+    // order of the cells; classes may stand in another, that of leaves that are gone.
+    alone.sort_unstable();
+    let some = alone.into_iter().zip(0..).map(|(cell, k)| Literal::Equal(cell, Term::Some(k)));
+    literals.extend(some);
     Some(Some(Constraint::new(literals)))
 }
 

@@ -144,6 +144,22 @@ pub fn around(literals: Vec<Literal>, gone: &Gone<'_>, touched: &[Term]) -> Opti
         Literal::Different(..) | Literal::Predicate(..) => true,
     };
     let active: Vec<Literal> = literals.iter().filter(|l| in_class(l)).cloned().collect();
+    // In simplest form no leaf is in two classes. Where one is, such as a cell after the step, the
+    // active literals alone may not say that it keeps its value.
+    let mut leaves: Vec<&Term> = Vec::with_capacity(2 * active.len());
+    for literal in &active {
+        if let Literal::Equal(a, b) = literal {
+            leaves.extend([a, b]);
+        }
+    }
+    leaves.sort_unstable();
+    let meets = |l: &Literal| match l {
+        Literal::Equal(a, b) => [a, b].iter().any(|t| leaves.binary_search(t).is_ok()),
+        Literal::Different(..) | Literal::Predicate(..) => true,
+    };
+    if literals.iter().any(|l| !in_class(l) && meets(l)) {
+        return conjunction(&literals, gone);
+    }
     let settled = conjunction(&active, gone)?;
     let rest = literals.iter().filter(|l| !in_class(l));
     Some(Constraint::new(rest.chain(settled.literals()).cloned()))
@@ -355,8 +371,31 @@ fn mentions(literal: &Literal, wanted: &Term) -> bool {
     found
 }
 
-/// The literals with values without a name numbered in the order in which they occur.
-fn numbered(mut literals: Vec<Literal>) -> Constraint {
+/// Most attempts at numbers that stay as they are.
+const ATTEMPTS: usize = 16;
+
+/// The literals with values without a name numbered in the order in which they occur. New numbers
+/// may change that order, and so on around a circle: the least constraint on it is taken, so that a
+/// simplified constraint stays as it is when it is simplified again.
+fn numbered(literals: Vec<Literal>) -> Constraint {
+    let (first, values) = renumbered(&literals);
+    if values < 2 {
+        return first;
+    }
+    let mut seen = vec![first];
+    loop {
+        let (next, _) = renumbered(seen[seen.len() - 1].literals());
+        let circle = seen.iter().position(|s| *s == next);
+        if let Some(at) = circle.or((seen.len() == ATTEMPTS).then_some(0)) {
+            return seen.drain(at..).min().unwrap_or(next);
+        }
+        seen.push(next);
+    }
+}
+
+/// One attempt, and how many values without a name there are.
+fn renumbered(literals: &[Literal]) -> (Constraint, usize) {
+    let mut literals = literals.to_vec();
     let mut numbers: BTreeMap<u32, u32> = BTreeMap::new();
     let blind = |l: &Literal| {
         l.map(&mut |t| match t {
@@ -372,5 +411,6 @@ fn numbered(mut literals: Vec<Literal>) -> Constraint {
         }
         other => other.clone(),
     };
-    Constraint::new(literals.iter().map(|l| l.map(&mut number)).collect::<Vec<_>>())
+    let all: Vec<Literal> = literals.iter().map(|l| l.map(&mut number)).collect();
+    (Constraint::new(all), numbers.len())
 }

@@ -33,7 +33,9 @@ pub(super) fn text(subject: Subject<'_>, step: &crate::automaton::Step<'_>) -> S
     };
     let constraint = subject.automaton.constraint(step);
     if !constraint.is_true() {
-        _ = write!(text, "\n{}", constraint.text(subject.symbols));
+        // A line for each literal: long lines would pull the states far apart.
+        let literals = constraint.text(subject.symbols);
+        _ = write!(text, "\n{}", literals.replace(" & ", "\n"));
     }
     text
 }

@@ -1,12 +1,15 @@
 //! A drawing, laid out by the crate `layout-rs`.
 
-use layout::backends::svg::SVGWriter;
+mod canvas;
+
 use layout::core::base::Orientation;
+use layout::core::color::Color;
 use layout::core::geometry::Point;
 use layout::core::style::StyleAttr;
 use layout::std_shapes::shapes::{Arrow, Element, ShapeKind};
 use layout::topo::layout::VisualGraph;
 
+use self::canvas::Canvas;
 use super::{ExportError, Subject, dot};
 
 /// Most steps that can still be told apart.
@@ -25,19 +28,17 @@ pub(super) fn write(subject: Subject<'_>) -> Result<String, ExportError> {
 
 fn draw(subject: Subject<'_>) -> String {
     let automaton = subject.automaton;
-    let mut graph = VisualGraph::new(Orientation::LeftToRight);
+    let mut graph = VisualGraph::new(Orientation::TopToBottom);
     let mut nodes = Vec::new();
     for state in 0..automaton.states() as u32 {
-        let initial = automaton.initial().contains(&state);
-        let shape = if initial {
-            ShapeKind::new_double_circle(&state.to_string())
-        } else {
-            ShapeKind::new_circle(&state.to_string())
-        };
+        // An initial state has a bold border.
+        let width = if automaton.initial().contains(&state) { 3 } else { 1 };
+        let black = Color::fast("black");
+        let style = StyleAttr::new(black, width, Some(Color::fast("white")), 0, 15);
         let element = Element::create(
-            shape,
-            StyleAttr::simple(),
-            Orientation::LeftToRight,
+            ShapeKind::new_circle(&state.to_string()),
+            style,
+            Orientation::TopToBottom,
             Point::new(48.0, 48.0),
         );
         nodes.push(graph.add_node(element));
@@ -46,7 +47,7 @@ fn draw(subject: Subject<'_>) -> String {
         let arrow = Arrow::simple(&dot::text(subject, &step));
         graph.add_edge(arrow, nodes[step.from as usize], nodes[step.to as usize]);
     }
-    let mut svg = SVGWriter::new();
-    graph.do_it(false, false, false, &mut svg);
-    svg.finalize()
+    let mut canvas = Canvas::new();
+    graph.do_it(false, false, false, &mut canvas);
+    canvas.finish()
 }
