@@ -3,6 +3,8 @@
 
 #![allow(dead_code)]
 
+pub mod machines;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use tickbound_reo::automaton::Automaton;

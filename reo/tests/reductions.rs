@@ -1,0 +1,160 @@
+//! What hiding, closing, confluence and composing piece by piece keep, judged with the data written
+//! out over two values.
+
+mod expand;
+mod values;
+
+use expand::machines::{Part, Words, machine, part};
+use expand::{Expanded, expand, strongly_alike, weakly_alike};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use tickbound_reo::automaton::Automaton;
+use tickbound_reo::bisimulation::{Kind, minimise};
+use tickbound_reo::hide::{close, confluence, hide, hide_between};
+use tickbound_reo::limits::Limits;
+use tickbound_reo::product::stepwise::{Options, compose};
+use tickbound_reo::product::textbook;
+use tickbound_reo::symbol::Name;
+use values::Meaning;
+
+const PLENTY: u64 = 1 << 30;
+
+/// States of the largest automaton whose data are written out.
+const MOST: usize = 300;
+
+/// Whether an automaton is small enough to be judged.
+fn small(automaton: &Automaton) -> bool {
+    automaton.states() << automaton.cells().len() <= MOST
+}
+
+/// Asserts that an automaton does weakly the same as `wanted`.
+fn weakly(wanted: &Expanded, made: &Automaton, meaning: &Meaning, what: &str) {
+    let alike = weakly_alike(wanted, &expand(made, meaning));
+    assert!(alike, "{what}:\n{}{:?} {:?}", made.text(&Words::new().symbols), made.initial(), made.contents());
+}
+
+/// Asserts that an automaton does the same step by step as `wanted`.
+fn strongly(wanted: &Expanded, made: &Automaton, meaning: &Meaning, what: &str) {
+    let alike = strongly_alike(wanted, &expand(made, meaning));
+    assert!(alike, "{what}:\n{}{:?} {:?}", made.text(&Words::new().symbols), made.initial(), made.contents());
+}
+
+/// Judges everything that is done about hidden names of one automaton.
+fn judge(given: &Automaton, names: &[Name], meaning: &Meaning) {
+    let words = Words::new();
+    let given_text = given.text(&words.symbols);
+    let about = |what: &str| {
+        format!("{what} of\n{given_text}{:?} {:?} without {names:?} is", given.initial(), given.contents())
+    };
+    let limits = Limits::memory(1 << 14);
+    let wanted = expand(given, meaning).hidden(names);
+    let closed = wanted.closed();
+    let hidden = hide(given, names);
+    for (how, hidden) in [("hide", &hidden), ("hide_between", &hide_between(given, names))] {
+        weakly(&wanted, hidden, meaning, &about(how));
+        assert!(strongly_alike(&closed, &expand(hidden, meaning).closed()), "{}", about(how));
+        weakly(&wanted, &confluence::reduce(hidden), meaning, &about("reduce"));
+        // Silent circles with conditions may have more ways than there is memory for.
+        if let Ok(made) = close(hidden, &limits) {
+            strongly(&closed, &made, meaning, &about("close"));
+        }
+    }
+    let plenty = Limits::memory(PLENTY);
+    for reduced in [&hidden, &confluence::reduce(&hidden)] {
+        let least = minimise(reduced, Kind::Weak, &plenty).unwrap();
+        weakly(&wanted, &least, meaning, &about("weakly minimised"));
+    }
+    let least = minimise(&hidden, Kind::Strong, &plenty).unwrap();
+    assert!(strongly_alike(&expand(&hidden, meaning), &expand(&least, meaning)));
+}
+
+proptest! {
+    #![proptest_config(values::cases(150))]
+
+    #[test]
+    fn one_automaton(machine in machine(4, false), bits: u8, seed: u64) {
+        let words = Words::new();
+        judge(&machine.automaton(&words, 0), &words.chosen(bits), &words.meaning(seed));
+    }
+
+    #[test]
+    fn one_automaton_with_silent_steps(machine in machine(4, true), bits: u8, seed: u64) {
+        let words = Words::new();
+        judge(&machine.automaton(&words, 0), &words.chosen(bits), &words.meaning(seed));
+    }
+}
+
+/// The automata of a family, and their product by the definition; nothing if it is too large.
+fn family(parts: &[Part]) -> Option<(Vec<Automaton>, Automaton)> {
+    let words = Words::new();
+    let parts: Vec<Automaton> =
+        parts.iter().enumerate().map(|(k, p)| p.automaton(&words, k)).collect();
+    let mut whole = parts[0].clone();
+    for part in &parts[1..] {
+        whole = textbook::product(&whole, part).reachable().0;
+        if !small(&whole) {
+            return None;
+        }
+    }
+    Some((parts, whole))
+}
+
+/// Judges [`compose`] in each of its ways.
+fn judge_composed(parts: &[Automaton], whole: &Automaton, hidden: &[Name], meaning: &Meaning) {
+    let words = Words::new();
+    let texts: Vec<String> = parts.iter().map(|p| p.text(&words.symbols)).collect();
+    let limits = Limits::memory(PLENTY);
+    let all: Vec<&Automaton> = parts.iter().collect();
+    let wanted = expand(whole, meaning).hidden(hidden);
+    for kind in [None, Some(Kind::Strong), Some(Kind::Weak)] {
+        let options = Options { hidden: hidden.to_vec(), minimise: kind };
+        let made = compose(&all, &options, &limits).unwrap().automaton;
+        let what = format!("{kind:?} without {hidden:?} of\n{}", texts.join("and\n"));
+        match kind {
+            Some(Kind::Weak) => weakly(&wanted, &made, meaning, &what),
+            _ => strongly(&wanted.closed(), &made, meaning, &what),
+        }
+    }
+}
+
+/// Judges that a piece may be replaced by its least form before the last part comes.
+fn judge_piece(parts: &[Automaton], whole: &Automaton, hidden: &[Name], meaning: &Meaning) {
+    let [before @ .., last] = parts else { return };
+    let Some((first, rest)) = before.split_first() else { return };
+    let piece = rest.iter().fold(first.clone(), |all, part| textbook::product(&all, part));
+    let own = |n: &&Name| last.alphabet().binary_search(n).is_err();
+    let early: Vec<Name> = hidden.iter().filter(own).copied().collect();
+    let piece = hide_between(&piece.reachable().0, &early);
+    let limits = Limits::memory(PLENTY);
+    let wanted = expand(whole, meaning).hidden(hidden);
+    let weak = minimise(&confluence::reduce(&piece), Kind::Weak, &limits).unwrap();
+    let with_last = hide(&textbook::product(&weak, last).reachable().0, hidden);
+    weakly(&wanted, &with_last, meaning, "a weakly minimised piece with the last part");
+    let strong = minimise(&piece, Kind::Strong, &limits).unwrap();
+    let with_last = hide(&textbook::product(&strong, last).reachable().0, hidden);
+    if let Ok(made) = close(&with_last, &Limits::memory(1 << 16)) {
+        strongly(&wanted.closed(), &made, meaning, "a strongly minimised piece with the last part");
+    }
+}
+
+proptest! {
+    #![proptest_config(values::cases(150))]
+
+    #[test]
+    fn a_product(parts in vec(part(), 2..=4), bits: u8, seed: u64) {
+        let words = Words::new();
+        if let Some((_, whole)) = family(&parts) {
+            judge(&whole, &words.chosen(bits), &words.meaning(seed));
+        }
+    }
+
+    #[test]
+    fn piece_by_piece(parts in vec(part(), 2..=4), bits: u8, seed: u64) {
+        let words = Words::new();
+        if let Some((parts, whole)) = family(&parts) {
+            let (hidden, meaning) = (words.chosen(bits), words.meaning(seed));
+            judge_composed(&parts, &whole, &hidden, &meaning);
+            judge_piece(&parts, &whole, &hidden, &meaning);
+        }
+    }
+}
