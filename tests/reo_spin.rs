@@ -51,6 +51,9 @@ fn ours(arguments: &[&str], more: &[&str]) -> bool {
     }
 }
 
+/// Arguments of a connector, and formulas as ours and as SPIN's.
+type Case<'a> = (&'a [&'a str], &'a [(&'a str, &'a str)]);
+
 #[test]
 fn spin_and_check_agree() {
     if !here() {
@@ -62,7 +65,7 @@ fn spin_and_check_agree() {
     let text = "stuck(a?, b!) { fifo1(a, x) fifo1(y, z) syncdrain(x, z) fifo1(z, y) sync(z, b) }";
     std::fs::write(&stuck, text).expect("a file");
     let stuck = stuck.to_string_lossy().into_owned();
-    let cases: &[(&[&str], &[(&str, &str)])] = &[
+    let cases: &[Case<'_>] = &[
         (
             &["examples/connectors/alternator.treo", "--set", "n=3"],
             &[
@@ -90,7 +93,8 @@ fn spin_and_check_agree() {
             let holds = ours(arguments, &["--invariant", formula]);
             // Before the first step no name has fired.
             let begun = model.lines().filter_map(|l| l.strip_prefix("bit "));
-            let none: Vec<String> = begun.map(|n| format!("!{}", n.trim_end_matches(';'))).collect();
+            let none: Vec<String> =
+                begun.map(|n| format!("!{}", n.trim_end_matches(';'))).collect();
             let ltl = format!("({}) || ({ltl})", none.join(" && "));
             assert_eq!(spin_agrees(&model, Some(&ltl)), holds, "{arguments:?} {formula}");
             verdicts.push(holds);

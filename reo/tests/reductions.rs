@@ -8,16 +8,21 @@ use expand::machines::{Part, Words, machine, part};
 use expand::{Expanded, expand, strongly_alike, weakly_alike};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use tickbound_reo::automaton::Automaton;
+use tickbound_reo::automaton::{Automaton, Builder};
 use tickbound_reo::bisimulation::{Kind, minimise};
+use tickbound_reo::constraint::{Constraint, Literal, Term};
 use tickbound_reo::hide::{close, confluence, hide, hide_between};
 use tickbound_reo::limits::Limits;
+use tickbound_reo::primitive::{self, Content};
 use tickbound_reo::product::stepwise::{Options, compose};
 use tickbound_reo::product::textbook;
 use tickbound_reo::symbol::Name;
 use values::Meaning;
 
 const PLENTY: u64 = 1 << 30;
+
+/// Enough for what ends at all.
+const SOME: u64 = 1 << 17;
 
 /// States of the largest automaton whose data are written out.
 const MOST: usize = 300;
@@ -30,13 +35,25 @@ fn small(automaton: &Automaton) -> bool {
 /// Asserts that an automaton does weakly the same as `wanted`.
 fn weakly(wanted: &Expanded, made: &Automaton, meaning: &Meaning, what: &str) {
     let alike = weakly_alike(wanted, &expand(made, meaning));
-    assert!(alike, "{what}:\n{}{:?} {:?}", made.text(&Words::new().symbols), made.initial(), made.contents());
+    assert!(
+        alike,
+        "{what}:\n{}{:?} {:?}",
+        made.text(&Words::new().symbols),
+        made.initial(),
+        made.contents()
+    );
 }
 
 /// Asserts that an automaton does the same step by step as `wanted`.
 fn strongly(wanted: &Expanded, made: &Automaton, meaning: &Meaning, what: &str) {
     let alike = strongly_alike(wanted, &expand(made, meaning));
-    assert!(alike, "{what}:\n{}{:?} {:?}", made.text(&Words::new().symbols), made.initial(), made.contents());
+    assert!(
+        alike,
+        "{what}:\n{}{:?} {:?}",
+        made.text(&Words::new().symbols),
+        made.initial(),
+        made.contents()
+    );
 }
 
 /// Judges everything that is done about hidden names of one automaton.
@@ -44,9 +61,13 @@ fn judge(given: &Automaton, names: &[Name], meaning: &Meaning) {
     let words = Words::new();
     let given_text = given.text(&words.symbols);
     let about = |what: &str| {
-        format!("{what} of\n{given_text}{:?} {:?} without {names:?} is", given.initial(), given.contents())
+        format!(
+            "{what} of\n{given_text}{:?} {:?} without {names:?} is",
+            given.initial(),
+            given.contents()
+        )
     };
-    let limits = Limits::memory(1 << 14);
+    let limits = Limits::memory(SOME);
     let wanted = expand(given, meaning).hidden(names);
     let closed = wanted.closed();
     let hidden = hide(given, names);
@@ -103,12 +124,17 @@ fn family(parts: &[Part]) -> Option<(Vec<Automaton>, Automaton)> {
 fn judge_composed(parts: &[Automaton], whole: &Automaton, hidden: &[Name], meaning: &Meaning) {
     let words = Words::new();
     let texts: Vec<String> = parts.iter().map(|p| p.text(&words.symbols)).collect();
-    let limits = Limits::memory(PLENTY);
     let all: Vec<&Automaton> = parts.iter().collect();
     let wanted = expand(whole, meaning).hidden(hidden);
     for kind in [None, Some(Kind::Strong), Some(Kind::Weak)] {
         let options = Options { hidden: hidden.to_vec(), minimise: kind };
-        let made = compose(&all, &options, &limits).unwrap().automaton;
+        // Closing may take more memory than there is: see `judge`.
+        let limits = Limits::memory(if kind == Some(Kind::Weak) { PLENTY } else { SOME });
+        let made = match compose(&all, &options, &limits) {
+            Ok(made) => made.automaton,
+            Err(why) if kind != Some(Kind::Weak) && why.to_string().contains("closure") => continue,
+            Err(why) => panic!("{why}"),
+        };
         let what = format!("{kind:?} without {hidden:?} of\n{}", texts.join("and\n"));
         match kind {
             Some(Kind::Weak) => weakly(&wanted, &made, meaning, &what),
@@ -132,7 +158,7 @@ fn judge_piece(parts: &[Automaton], whole: &Automaton, hidden: &[Name], meaning:
     weakly(&wanted, &with_last, meaning, "a weakly minimised piece with the last part");
     let strong = minimise(&piece, Kind::Strong, &limits).unwrap();
     let with_last = hide(&textbook::product(&strong, last).reachable().0, hidden);
-    if let Ok(made) = close(&with_last, &Limits::memory(1 << 16)) {
+    if let Ok(made) = close(&with_last, &Limits::memory(SOME)) {
         strongly(&wanted.closed(), &made, meaning, "a strongly minimised piece with the last part");
     }
 }
@@ -157,4 +183,56 @@ proptest! {
             judge_piece(&parts, &whole, &hidden, &meaning);
         }
     }
+}
+
+/// A full buffer of which nothing is known gives its datum to two others, silently. Before that has
+/// happened they cannot be said to hold the same.
+#[test]
+fn an_unknown_datum_in_two_places_is_one_datum() {
+    let words = Words::new();
+    let [a, x, b, c] = [0, 1, 2, 3].map(|k| words.names[k]);
+    let fifo = |from, to, k: usize, content| primitive::fifo1(from, to, words.cells[k], content);
+    for content in [Content::Unknown, Content::Constant(words.constants[1])] {
+        let parts =
+            [fifo(a, x, 0, content), fifo(x, b, 1, Content::Empty), fifo(x, c, 2, Content::Empty)];
+        let first = textbook::product(&parts[0], &parts[1]);
+        let whole = textbook::product(&first, &parts[2]).reachable().0;
+        judge(&whole, &[a, x], &words.meaning(1));
+        judge_composed(&parts, &whole, &[a, x], &words.meaning(1));
+    }
+}
+
+/// Two silent ways to one state that leave different data there: neither may be taken at once.
+#[test]
+fn ways_to_one_state_with_different_data_are_a_choice() {
+    let words = Words::new();
+    let (cell, name) = (words.cells[0], words.names[0]);
+    let put = |k: usize| Literal::Equal(Term::Constant(words.constants[k]), Term::After(cell));
+    for (one, other) in [(0, 0), (0, 1), (1, 0)] {
+        let mut builder = Builder::over([name], 3, vec![0]);
+        builder.step(0, &[], Constraint::new([put(one)]), 2);
+        builder.step(0, &[], Constraint::default(), 1);
+        builder.step(1, &[], Constraint::new([put(other)]), 2);
+        let give = Literal::Equal(Term::Datum(name), Term::Before(cell));
+        builder.step(2, &[name], Constraint::new([give]), 2);
+        let automaton = builder.finish().unwrap();
+        judge(&automaton, &[], &words.meaning(1));
+        let states = confluence::reduce(&hide(&automaton, &[])).states();
+        assert_eq!(states, if one == other { 1 } else { 2 });
+    }
+}
+
+/// The way through a silent circle that changes memory each time has no end: it is given up.
+#[test]
+fn circles_that_go_on_changing_memory_end_at_the_limit() {
+    let words = Words::new();
+    let (cell, f) = (words.cells[0], words.constants[0]);
+    let again = Term::Call(f, [Term::Before(cell)].into());
+    let mut builder = Builder::over([words.names[0]], 1, vec![0]);
+    builder.step(0, &[], Constraint::new([Literal::Equal(again, Term::After(cell))]), 0);
+    let given = Literal::Equal(Term::Datum(words.names[0]), Term::Before(cell));
+    builder.step(0, &[words.names[0]], Constraint::new([given]), 0);
+    let automaton = builder.finish().unwrap();
+    let stopped = close(&automaton, &Limits::memory(SOME)).unwrap_err();
+    assert!(stopped.to_string().starts_with("silent closure: "), "{stopped}");
 }

@@ -2,9 +2,10 @@
 
 use super::{Actions, Kind, Partition, SILENT, partition};
 use crate::automaton::{Automaton, Builder};
-use crate::constraint::Constraint;
+use crate::constraint::{Constraint, Literal, Term};
+use crate::hide::live;
 use crate::limits::{Limits, Stopped};
-use crate::symbol::Name;
+use crate::symbol::{Cell, Name};
 
 /// What a comparison found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +31,9 @@ pub struct Difference {
 
 /// Compares two automata over one table of words, from their initial states.
 ///
-/// Names that only one of them has count as never firing in the other.
+/// Names that only one of them has count as never firing in the other. Contents that are read
+/// belong to what is compared: where they differ, the trace is one step in which nothing fires and
+/// that puts them into the cells.
 ///
 /// # Errors
 /// When the work was stopped or needs too much memory.
@@ -40,6 +43,13 @@ pub fn compare(
     kind: Kind,
     limits: &Limits<'_>,
 ) -> Result<Verdict, Stopped> {
+    let begin = [contents(left), contents(right)];
+    if begin[0] != begin[1] {
+        let [left, right] = begin;
+        let left_only = !left.is_true();
+        let trace = vec![(Vec::new(), if left_only { left } else { right })];
+        return Ok(Verdict::Different(Difference { trace, left_only }));
+    }
     let both = beside(left, right);
     let found = partition(&both, kind, true, limits)?;
     let shift = left.states() as u32;
@@ -60,6 +70,14 @@ pub fn compare(
             })
         }
     })
+}
+
+/// What is in cells at the start that some run reads.
+fn contents(automaton: &Automaton) -> Constraint {
+    let live = live::cells(automaton);
+    let is_read = |cell: Cell| automaton.initial().iter().any(|s| live.is_live(cell, *s));
+    let read = automaton.contents().iter().filter(|(cell, _)| is_read(*cell));
+    Constraint::new(read.map(|(c, datum)| Literal::Equal(Term::Constant(*datum), Term::After(*c))))
 }
 
 /// Both automata in one, the right one's states behind the left one's.
@@ -98,7 +116,8 @@ impl Play<'_> {
                 // Unreachable for states that differ: some round has split them.
                 return Difference { trace, left_only: left };
             };
-            if action != SILENT {
+            // That nothing happens for a while is no step of a weak play.
+            if action != SILENT || self.kind == Kind::Strong {
                 trace.push(self.said(action));
             }
             match answers.first() {

@@ -13,7 +13,8 @@ fn builder(automaton: &Automaton, found: &Partition) -> Builder {
     builder
 }
 
-/// Strong: the steps of any member, between blocks.
+/// Strong: the steps of any member, between blocks. A silent step between states of one block
+/// becomes one that does nothing; it stays, as a state without it is not strongly bisimilar.
 pub(super) fn strong(automaton: &Automaton, found: &Partition) -> Automaton {
     let mut builder = builder(automaton, found);
     let mut seen = vec![false; found.blocks];
@@ -26,7 +27,7 @@ pub(super) fn strong(automaton: &Automaton, found: &Partition) -> Automaton {
             }
         }
     }
-    builder.done().without_idle()
+    builder.done()
 }
 
 /// Weak: the fewest steps from which the others follow. They are unique, as blocks that reach each

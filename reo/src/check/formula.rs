@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 use winnow::ascii::multispace0;
-use winnow::combinator::{alt, delimited, fail, preceded, repeat};
+use winnow::combinator::{alt, cut_err, delimited, fail, opt, preceded, repeat};
 use winnow::error::{ContextError, ErrMode};
 use winnow::prelude::*;
 use winnow::token::take_while;
@@ -75,8 +75,7 @@ impl Formula {
     /// # Errors
     /// Where it could not be read, or which name is unknown.
     pub fn parse(text: &str, names: &[Name], symbols: &Symbols) -> Result<Formula, FormulaError> {
-        let deep = text.matches(['(', '!']).count() + text.matches("->").count();
-        if deep > MAX_DEPTH {
+        if depth(text) > MAX_DEPTH {
             return Err(FormulaError::Deep);
         }
         let mut rest = text;
@@ -108,16 +107,35 @@ fn token<'s>(text: &'static str) -> impl Parser<Input<'s>, &'s str, ErrMode<Cont
     preceded(multispace0, text)
 }
 
+/// How deep signs, brackets and arrows are nested, before anything is read.
+fn depth(text: &str) -> usize {
+    let (mut deepest, mut here, mut signs) = (0, 0, 0);
+    // How deep it is before each open bracket and the signs in front of it.
+    let mut open = Vec::new();
+    for letter in text.chars().filter(|c| !c.is_whitespace()) {
+        match letter {
+            '!' => (here, signs) = (here + 1, signs + 1),
+            '(' => {
+                open.push(here - signs);
+                (here, signs) = (here + 1, 0);
+            }
+            ')' => (here, signs) = (open.pop().unwrap_or(0), 0),
+            '>' => (here, signs) = (here + 1, 0),
+            _ => (here, signs) = (here - signs, 0),
+        }
+        deepest = deepest.max(here);
+    }
+    deepest
+}
+
+// What must follow a sign is cut, so that errors are told where they are.
 fn implication(input: &mut Input<'_>) -> PResult<Text> {
     let left = chain(input, "|", |i| chain(i, "&", unary, Text::And), Text::Or)?;
-    let mut ahead = *input;
-    let arrow: PResult<&str> = token("->").parse_next(&mut ahead);
-    if arrow.is_err() {
-        return Ok(left);
-    }
-    *input = ahead;
-    let right = implication(input)?;
-    Ok(Text::Or(Box::new(Text::Not(Box::new(left))), Box::new(right)))
+    let right = opt(preceded(token("->"), cut_err(implication))).parse_next(input)?;
+    Ok(match right {
+        Some(right) => Text::Or(Box::new(Text::Not(Box::new(left))), Box::new(right)),
+        None => left,
+    })
 }
 
 fn chain(
@@ -126,14 +144,26 @@ fn chain(
     mut item: impl FnMut(&mut Input<'_>) -> PResult<Text>,
     make: fn(Box<Text>, Box<Text>) -> Text,
 ) -> PResult<Text> {
-    let first = item(input)?;
-    let more: Vec<Text> = repeat(0.., preceded(token(sign), item)).parse_next(input)?;
-    Ok(more.into_iter().fold(first, |all, next| make(Box::new(all), Box::new(next))))
+    let mut all = vec![item(input)?];
+    let more: Vec<Text> = repeat(0.., preceded(token(sign), cut_err(item))).parse_next(input)?;
+    all.extend(more);
+    // In pairs, and pairs of pairs: long lists must not become deep trees.
+    while all.len() > 1 {
+        let (mut items, mut pairs) = (all.into_iter(), Vec::new());
+        while let Some(one) = items.next() {
+            pairs.push(match items.next() {
+                Some(other) => make(Box::new(one), Box::new(other)),
+                None => one,
+            });
+        }
+        all = pairs;
+    }
+    all.pop().map_or_else(|| fail(input), Ok)
 }
 
 fn unary(input: &mut Input<'_>) -> PResult<Text> {
-    let not = preceded(token("!"), unary).map(|inner| Text::Not(Box::new(inner)));
-    let bracket = delimited(token("("), implication, token(")"));
+    let not = preceded(token("!"), cut_err(unary)).map(|inner| Text::Not(Box::new(inner)));
+    let bracket = delimited(token("("), cut_err(implication), cut_err(token(")")));
     alt((not, bracket, word)).parse_next(input)
 }
 

@@ -174,6 +174,17 @@ impl Constraint {
         self.literals().iter().for_each(|l| l.visit(&mut see));
     }
 
+    /// How many terms there are in it, calls and what is in them counted each: its size.
+    #[must_use]
+    pub fn terms(&self) -> usize {
+        let all = |terms: &[Term]| terms.iter().map(Term::size).sum::<usize>();
+        let literal = |l: &Literal| match l {
+            Literal::Equal(a, b) | Literal::Different(a, b) => a.size() + b.size(),
+            Literal::Predicate(_, _, terms) => all(terms),
+        };
+        self.literals().iter().map(literal).sum()
+    }
+
     /// One more than the greatest number of a value without a name.
     fn nameless(&self) -> u32 {
         let mut used = 0;
@@ -260,6 +271,14 @@ impl Term {
             Term::Call(f, terms) => {
                 Term::Call(to(*f), terms.iter().map(|t| t.renamed(to)).collect())
             }
+        }
+    }
+
+    /// How many terms it is made of, itself among them.
+    fn size(&self) -> usize {
+        match self {
+            Term::Call(_, terms) => 1 + terms.iter().map(Term::size).sum::<usize>(),
+            _ => 1,
         }
     }
 

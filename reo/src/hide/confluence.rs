@@ -14,6 +14,7 @@ use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::{live, sequence};
 use crate::automaton::{Automaton, Builder, Step};
+use crate::constraint::simplify::written;
 use crate::constraint::{Constraint, Constraints, Literal, Term};
 use crate::label;
 use crate::symbol::{Cell, Symbol};
@@ -196,13 +197,24 @@ impl<'a> Taken<'a> {
     }
 
     /// Does to the contents what happens before the first step; `false` if that cannot be said.
+    ///
+    /// That two cells hold the same cannot be said of a datum of which nothing else is known: such a
+    /// datum may move, but not be in two cells that are read again.
     fn move_contents(&mut self, check: &Check<'_>) -> bool {
         let [initial] = self.automaton.initial() else { return false };
+        let end = self.end[*initial as usize];
         let before: HashMap<Cell, Symbol> = self.contents.iter().copied().collect();
         let mut after = before.clone();
-        for literal in check.constraints.get(self.change[*initial as usize]).literals() {
+        let mut unknown: Vec<(Cell, Cell)> = Vec::new();
+        let change = check.constraints.get(self.change[*initial as usize]);
+        for literal in change.literals() {
             let (cell, value) = match literal {
-                Literal::Equal(Term::Before(from), Term::After(to)) => (to, before.get(from)),
+                Literal::Equal(Term::Before(from), Term::After(to)) => {
+                    if !before.contains_key(from) {
+                        unknown.push((*from, *to));
+                    }
+                    (to, before.get(from))
+                }
                 Literal::Equal(Term::Constant(c), Term::After(to)) => (to, Some(c)),
                 _ => return false,
             };
@@ -210,6 +222,14 @@ impl<'a> Taken<'a> {
                 Some(value) => after.insert(*cell, *value),
                 None => after.remove(cell),
             };
+        }
+        unknown.retain(|(_, to)| check.live.is_live(*to, end));
+        let changed = written(change);
+        let stays = |cell| changed.binary_search(cell).is_err() && check.live.is_live(*cell, end);
+        let mut origins: Vec<Cell> = unknown.into_iter().map(|(from, _)| from).collect();
+        origins.sort_unstable();
+        if origins.windows(2).any(|w| w[0] == w[1]) || origins.iter().any(stays) {
+            return false;
         }
         self.contents = after.into_iter().collect();
         self.contents.sort_unstable();

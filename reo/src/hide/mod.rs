@@ -87,7 +87,7 @@ pub fn sequence(first: &Constraint, second: &Constraint, dead: &[Cell]) -> Optio
     between.retain(meets);
     // Values between the steps are values without a name, behind those that are there already.
     const BETWEEN: u32 = 1 << 30;
-    const SECOND: u32 = 1 << 20;
+    const SECOND: u32 = 1 << 29;
     let at = |cell: &Cell| between.binary_search(cell).ok().map(|k| BETWEEN + k as u32);
     let mut all = Vec::with_capacity(first.literals().len() + second.literals().len());
     all.extend(first.literals().iter().map(|l| {
@@ -154,9 +154,12 @@ fn silent_ways(
     limits: &Limits<'_>,
 ) -> Result<Vec<(u32, Constraint)>, Stopped> {
     let mut ways = indexmap::IndexSet::from([(state, Constraint::default())]);
-    let mut next = 0;
+    let (mut next, mut stored) = (0, 0u128);
     while let Some((at, before)) = ways.get_index(next).cloned() {
-        limits.fits("silent closure", ways.len() as u128 * 128)?;
+        limits.go_on()?;
+        // A circle that applies a function to a cell makes ways that grow without end.
+        stored += 128 + 64 * before.terms() as u128;
+        limits.fits("silent closure", stored)?;
         let silent = |s: &Step<'_>| label::is_silent(s.label);
         for step in automaton.steps(at).filter(silent) {
             if let Some(both) = sequence(&before, automaton.constraint(&step), &[]) {

@@ -78,11 +78,14 @@ fn begins(c: char) -> bool {
     c.is_alphabetic() || c == '_'
 }
 
+/// Most values without a name that a text may number; a larger number makes a word like others.
+const MAX_NAMELESS: u32 = 1 << 16;
+
 /// The number of a value without a name, `_1`.
 pub(super) fn nameless(word: &str) -> Option<u32> {
     let digits = word.strip_prefix('_')?;
     let plain = digits == "0" || !digits.starts_with(['0', '+']);
-    digits.parse().ok().filter(|_| plain)
+    digits.parse().ok().filter(|k| plain && *k < MAX_NAMELESS)
 }
 
 type Input<'s> = Stateful<LocatingSlice<&'s str>, Words>;
@@ -383,8 +386,8 @@ mod tests {
     #[test]
     fn values_without_a_name_are_no_words() {
         assert_eq!(
-            ["_1", "_01", "_", "a_1", "_1a"].map(nameless),
-            [Some(1), None, None, None, None]
+            ["_1", "_01", "_", "a_1", "_1a", "_65536"].map(nameless),
+            [Some(1), None, None, None, None, None]
         );
         assert!(OWN.is_word("seqc.1/x[2]") && !OWN.is_word("_3") && !OWN.is_word("a b"));
     }

@@ -63,7 +63,9 @@ pub struct Machine {
 
 /// Some automaton of at most `states` states; `silent`: some of its steps fire nothing.
 pub fn machine(states: u32, silent: bool) -> impl Strategy<Value = Machine> {
-    let fire = move || if silent { prop_oneof![Just(0), any::<u8>()].boxed() } else { any::<u8>().boxed() };
+    let fire = move || {
+        if silent { prop_oneof![Just(0), any::<u8>()].boxed() } else { any::<u8>().boxed() }
+    };
     (1..=states, 1..1u8 << NAMES, 0..4u8, any::<[u8; CELLS]>()).prop_flat_map(
         move |(states, names, initial, contents)| {
             let claims = prop_oneof![2 => vec(any::<Claim>(), 1), 1 => vec(any::<Claim>(), 0..4)];

@@ -76,7 +76,8 @@ impl Expanded {
         let seen = |action: &Action| -> Action {
             action.iter().filter(|(name, _)| !names.contains(name)).copied().collect()
         };
-        let row = |row: &BTreeSet<(Action, usize)>| row.iter().map(|(a, to)| (seen(a), *to)).collect();
+        let row =
+            |row: &BTreeSet<(Action, usize)>| row.iter().map(|(a, to)| (seen(a), *to)).collect();
         Expanded { initial: self.initial.clone(), steps: self.steps.iter().map(row).collect() }
     }
 
