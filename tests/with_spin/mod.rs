@@ -4,6 +4,10 @@
 //! Without spin or a C compiler the tests that need them are skipped, with a message; in CI that is a
 //! failure.
 
+mod here;
+
+pub use here::here;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::{Command, Output};
@@ -11,17 +15,6 @@ use std::process::{Command, Output};
 use indexmap::IndexMap;
 use tickbound_encodings::model::Problem;
 use tickbound_encodings::promela::Model;
-
-/// True if SPIN and a C compiler are here.
-pub fn here() -> bool {
-    let runs = |program: &str, argument| Command::new(program).arg(argument).output().is_ok();
-    let here = runs("spin", "-V") && runs("cc", "--version");
-    if !here {
-        assert!(std::env::var_os("CI").is_none(), "spin and cc must be installed in CI");
-        eprintln!("skipped: spin or cc is not installed (make test installs them)");
-    }
-    here
-}
 
 /// A problem from JSON, on a shipped platform or its own.
 pub fn problem(text: &str, inputs: &[(&str, i64)]) -> Problem {

@@ -203,9 +203,13 @@ impl Constraint {
         if self.is_true() {
             return "true".into();
         }
-        let literals: Vec<String> =
-            self.literals().iter().map(|l| literal_text(l, symbols)).collect();
-        literals.join(" & ")
+        self.lines(symbols).join(" & ")
+    }
+
+    /// The text of each literal, in order.
+    #[must_use]
+    pub fn lines(&self, symbols: &Symbols) -> Vec<String> {
+        self.literals().iter().map(|l| literal_text(l, symbols)).collect()
     }
 }
 

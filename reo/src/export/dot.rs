@@ -5,7 +5,6 @@ use std::fmt::Write;
 use super::Subject;
 use crate::label;
 
-/// A graph without what [`super::svg`]'s drawer does not understand would look the same.
 pub(super) fn write(subject: Subject<'_>) -> String {
     let automaton = subject.automaton;
     let mut out = format!("digraph {} {{\n", quoted(subject.name));
@@ -31,11 +30,9 @@ pub(super) fn text(subject: Subject<'_>, step: &crate::automaton::Step<'_>) -> S
     } else {
         format!("{{{}}}", subject.fires(step).join(", "))
     };
-    let constraint = subject.automaton.constraint(step);
-    if !constraint.is_true() {
-        // A line for each literal: long lines would pull the states far apart.
-        let literals = constraint.text(subject.symbols);
-        _ = write!(text, "\n{}", literals.replace(" & ", "\n"));
+    // A line for each literal: long lines would pull the states far apart.
+    for line in subject.automaton.constraint(step).lines(subject.symbols) {
+        _ = write!(text, "\n{line}");
     }
     text
 }

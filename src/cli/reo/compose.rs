@@ -4,10 +4,9 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 use tickbound_reo::automaton::Automaton;
-use tickbound_reo::bisimulation::{Kind, minimise};
+use tickbound_reo::bisimulation::Kind;
 use tickbound_reo::connector::Connector;
 use tickbound_reo::export::{self, Format, Subject};
-use tickbound_reo::hide::{close, confluence, hide};
 use tickbound_reo::limits::Limits;
 use tickbound_reo::product::dense::{self, Data, Form, Matrix};
 use tickbound_reo::product::implicit::Implicit;
@@ -103,7 +102,7 @@ pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
     let names = hidden(&connector, args.hide.as_deref(), args.hide_inner)?;
     let begin = Instant::now();
     let made = within("composing", args.memory, |limits| match args.mode {
-        Mode::Reachable => reachable(args, &connector, names, limits),
+        Mode::Reachable => reachable(args, &connector, &names, limits),
         Mode::Dense => dense(args, &connector, &names, limits),
         Mode::Implicit => implicit(args, &connector, &names, limits),
     })?;
@@ -170,7 +169,7 @@ fn made(automaton: Automaton, device: &str) -> Made {
 fn reachable(
     args: &Args,
     connector: &Connector,
-    names: Vec<Name>,
+    names: &[Name],
     limits: &Limits<'_>,
 ) -> Result<Made, CliError> {
     if args.device != Choice::Cpu {
@@ -178,9 +177,19 @@ fn reachable(
             "--device is for --mode dense; the reachable product runs on the processors",
         ));
     }
-    let options = stepwise::Options { hidden: names, minimise: args.minimize.map(Kind::from) };
-    let composed = stepwise::compose(&parts(connector), &options, limits).map_err(input)?;
-    Ok(made(composed.automaton, "cpu"))
+    Ok(made(composed(args, &parts(connector), names, limits)?, "cpu"))
+}
+
+/// The reachable product, hidden and minimised as asked.
+fn composed(
+    args: &Args,
+    parts: &[&Automaton],
+    names: &[Name],
+    limits: &Limits<'_>,
+) -> Result<Automaton, CliError> {
+    let minimise = args.minimize.map(Kind::from);
+    let options = stepwise::Options { hidden: names.to_vec(), minimise };
+    Ok(stepwise::compose(parts, &options, limits).map_err(input)?.automaton)
 }
 
 fn dense(
@@ -195,18 +204,12 @@ fn dense(
     }
     let matrix = |part: &&Automaton| Matrix::new(part, Data::Ignore, limits).map_err(input);
     let matrices = parts(connector).iter().map(matrix).collect::<Result<Vec<_>, _>>()?;
-    let (mut automaton, device) = on_device(args.device, &matrices, limits)?;
-    if !names.is_empty() {
-        automaton = hide(&automaton.reachable().0, names);
-        automaton = match args.minimize {
-            Some(KindChoice::Weak) => confluence::reduce(&automaton),
-            _ => close(&automaton, limits).map_err(input)?,
-        };
+    let (whole, device) = on_device(args.device, &matrices, limits)?;
+    if names.is_empty() && args.minimize.is_none() {
+        return Ok(made(whole, &device));
     }
-    if let Some(kind) = args.minimize {
-        automaton = minimise(&automaton, kind.into(), limits).map_err(input)?;
-    }
-    Ok(made(automaton, &device))
+    let small = composed(args, &[&whole], names, limits)?;
+    Ok(made(small, &device))
 }
 
 /// The dense product, and where it was made.
