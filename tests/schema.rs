@@ -34,9 +34,10 @@ fn read(value: &Value) -> Result<Problem, ModelError> {
 }
 
 fn examples() -> Vec<(PathBuf, Value)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/problems");
-    let mut found: Vec<_> = fs::read_dir(folder)
-        .expect("examples")
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let mut found: Vec<_> = ["problems", "kernels"]
+        .iter()
+        .flat_map(|folder| fs::read_dir(root.join(folder)).expect("examples"))
         .map(|entry| entry.expect("an entry").path())
         .filter(|p| p.extension().is_some_and(|e| e == "json"))
         .map(|p| {
@@ -114,6 +115,23 @@ fn small() -> Value {
     })
 }
 
+/// A kernel in OpenCL C with one more field.
+fn source(field: &str, value: Value) -> Value {
+    let mut kernel = json!({ "opencl": "k.cl", "entry": "k", "reference": "k.c", "tolerance": 0.5,
+                             "bytes": "4 * size", "operations": "size" });
+    kernel[field] = value;
+    kernel
+}
+
+/// A kernel with one argument, an int `a` unless said otherwise.
+fn argument(fields: Value) -> Value {
+    let mut argument = json!({ "name": "a", "type": "int" });
+    for (name, value) in fields.as_object().expect("an object") {
+        argument[name] = value.clone();
+    }
+    source("arguments", json!([argument]))
+}
+
 #[test]
 fn accepted_by_both() {
     let validator = validator(&schema());
@@ -130,6 +148,19 @@ fn accepted_by_both() {
         change("/kernel", json!([{ "barrier": true, "name": "b" }, { "mark": true }])),
         change("/platform", json!("h200")),
         change("/parameters/WG", json!(4)),
+        change("/sizes", json!({ "large": { "size": 128 } })),
+        change("/launch", json!({ "global_size": ["size", 4], "local_size": ["WG", 2] })),
+        change("/platform/constant_access", json!(2)),
+        change("/kernel/0", json!({ "constant": "TS", "name": "coefficients" })),
+        change("/kernel", source("standard", json!("CL3.0"))),
+        change("/kernel", source("defines", json!({ "WG": "WG", "T": { "text": "int" } }))),
+        change("/kernel", source("bounds", json!({ "line 14": "size" }))),
+        change("/kernel", source("branches", json!({ "line 14": "both" }))),
+        change("/kernel", argument(json!({ "value": "size" }))),
+        change("/kernel", argument(json!({ "type": "float", "real": 0.5 }))),
+        change("/kernel", argument(json!({ "length": "WG", "space": "local" }))),
+        change("/kernel", argument(json!({ "length": 8, "fill": "index", "output": true }))),
+        change("/kernel", argument(json!({ "length": 8, "fill": { "random": [0, 9] } }))),
         change("/parameters/V", json!("range(1, size, 3)")),
         change("/parameters/V", json!(" [1, 2] ")),
         change("/profile", json!("published-2023")).tap(|p| {
@@ -177,7 +208,32 @@ fn refused_by_both() {
         ("/launch/activations", json!(1), "launch.activations: unknown field"),
         ("/profile", json!("published-2023"), "launch.activations: is missing"),
         ("/profile", json!("published-2021"), "platform.warps: is missing"),
-        ("/kernel", json!({ "opencl": "k.cl" }), "kernel: kernels in OpenCL C cannot be read yet"),
+        ("/kernel", json!({ "opencl": "k.cl" }), "kernel.entry: is missing"),
+        (
+            "/kernel",
+            source("standard", json!("CL2.0")),
+            "kernel.standard: unknown standard `CL2.0`",
+        ),
+        ("/kernel", source("tolerance", json!(2)), "kernel.tolerance: found 2"),
+        ("/kernel", source("defines", json!({ "A-B": 1 })), "kernel.defines.A-B: `A-B` is no name"),
+        ("/kernel", source("defines", json!({ "A": { "txt": "" } })), "kernel.defines.A.text: is"),
+        ("/kernel", source("bounds", json!({ "14": 2 })), "kernel.bounds.14: `14` is no line"),
+        ("/kernel", source("branches", json!({ "line 4": "left" })), "kernel.branches.line 4: unk"),
+        ("/kernel", argument(json!({})), "kernel.arguments[0]: neither a buffer nor a scalar"),
+        ("/kernel", argument(json!({ "type": "half" })), "kernel.arguments[0].type: unknown type"),
+        ("/kernel", argument(json!({ "real": 0.5 })), "kernel.arguments[0].real: found 0.5; write"),
+        (
+            "/kernel",
+            argument(json!({ "length": 4, "fill": { "random": [1] } })),
+            "kernel.arguments[0].fill.random: found [1]",
+        ),
+        (
+            "/kernel",
+            argument(json!({ "length": 4, "space": "global" })),
+            "kernel.arguments[0].space: unknown space `global`",
+        ),
+        ("/sizes", json!({ "small": { "size": "4" } }), "sizes.small.size: found \"4\""),
+        ("/launch/global_size", json!([]), "launch.global_size: found []"),
         ("/kernel/0", json!("wait"), "kernel[0]: unknown statement `wait`"),
         ("/kernel/0", json!({ "wait": 3 }), "kernel[0]: unknown statement `wait`"),
         ("/kernel/0", json!({}), "kernel[0]: found {}"),
@@ -219,6 +275,8 @@ fn refused_by_the_reader_only() {
         ("/definitions/steps", json!("1 +"), "definitions.steps: `1 +` is not an expression"),
         ("/launch/local_size", json!("lid"), "launch.local_size: unknown name `lid`"),
         ("/finish", json!(["barrier"]), "finish: a barrier, but only element 0"),
+        ("/sizes", json!({ "small": { "sise": 4 } }), "sizes.small.sise: no input has this name"),
+        ("/launch/global_size", json!([4, 4]), "launch.local_size: found \"WG\"; write 2 sizes"),
     ] {
         let mut problem = small();
         set(&mut problem, path, value);

@@ -16,4 +16,5 @@ pub mod simplify;
 pub mod simulate;
 pub mod summary;
 pub mod system;
+pub mod t1;
 pub mod tick;

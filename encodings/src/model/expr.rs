@@ -195,21 +195,32 @@ impl<N> Expr<N> {
     where
         N: Clone,
     {
+        self.replace(&mut |n| lookup(n).map(Expr::Name).ok_or_else(|| n.clone()))
+    }
+
+    /// Replaces every name by an expression.
+    ///
+    /// # Errors
+    /// The first that `by` returns.
+    pub fn replace<M, E>(
+        &self,
+        by: &mut impl FnMut(&N) -> Result<Expr<M>, E>,
+    ) -> Result<Expr<M>, E> {
         Ok(match self {
             Expr::Int(v) => Expr::Int(*v),
-            Expr::Name(n) => Expr::Name(lookup(n).ok_or_else(|| n.clone())?),
-            Expr::Neg(a) => Expr::Neg(Box::new(a.resolve(lookup)?)),
-            Expr::Not(a) => Expr::Not(Box::new(a.resolve(lookup)?)),
+            Expr::Name(n) => by(n)?,
+            Expr::Neg(a) => Expr::Neg(Box::new(a.replace(by)?)),
+            Expr::Not(a) => Expr::Not(Box::new(a.replace(by)?)),
             Expr::Binary(op, a, b) => {
-                Expr::Binary(*op, Box::new(a.resolve(lookup)?), Box::new(b.resolve(lookup)?))
+                Expr::Binary(*op, Box::new(a.replace(by)?), Box::new(b.replace(by)?))
             }
             Expr::Conditional(c, a, b) => Expr::Conditional(
-                Box::new(c.resolve(lookup)?),
-                Box::new(a.resolve(lookup)?),
-                Box::new(b.resolve(lookup)?),
+                Box::new(c.replace(by)?),
+                Box::new(a.replace(by)?),
+                Box::new(b.replace(by)?),
             ),
             Expr::Call(f, args) => {
-                Expr::Call(*f, args.iter().map(|a| a.resolve(lookup)).collect::<Result<_, _>>()?)
+                Expr::Call(*f, args.iter().map(|a| a.replace(by)).collect::<Result<_, _>>()?)
             }
         })
     }

@@ -21,17 +21,19 @@
 pub mod domain;
 pub mod error;
 pub mod expr;
-mod json;
+pub(crate) mod json;
 pub mod kernel;
 pub mod parse;
 pub mod platform;
 pub mod problem;
 pub mod scope;
+pub mod source;
 pub mod space;
 
 pub use error::ModelError;
 pub use expr::Expr;
 pub use kernel::{Program, Stmt, StmtKind};
 pub use platform::{Access, Platform, Warps};
-pub use problem::{Launch, Problem, Profile};
+pub use problem::{Dimension, Launch, Parameter, Problem, Profile};
+pub use source::KernelSource;
 pub use space::{Bound, Configuration, LaunchSize, Space};

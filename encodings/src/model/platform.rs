@@ -17,6 +17,8 @@ pub enum Access {
     Global,
     /// Access to local memory.
     Local,
+    /// Access to constant memory.
+    Constant,
     /// Arithmetic.
     Compute,
     /// Atomic operation on global memory.
@@ -32,6 +34,7 @@ impl Access {
         match self {
             Access::Global => "global",
             Access::Local => "local",
+            Access::Constant => "constant",
             Access::Compute => "compute",
             Access::Atomic => "atomic",
             Access::Work => "work",
@@ -90,6 +93,12 @@ const FIELDS: &[FieldRule] = &[
     rule("elements_per_unit", 1, None, "processing elements in one unit"),
     rule("global_access", 0, None, "ticks of one access to global memory"),
     rule("local_access", 0, Some(1), "ticks of one access to local memory"),
+    rule(
+        "constant_access",
+        0,
+        None,
+        "ticks of one access to constant memory; as local_access if absent",
+    ),
     rule("compute_op", 0, Some(1), "ticks of one arithmetic operation"),
     rule("atomic_access", 0, None, "ticks of one atomic operation; as global_access if absent"),
     rule("barrier", 0, Some(0), "ticks from the last arrival at a barrier to its release"),
@@ -157,6 +166,8 @@ impl Platform {
         }
         let global = platform.need("global_access");
         platform.fields.entry("atomic_access").or_insert(global);
+        let local = platform.need("local_access");
+        platform.fields.entry("constant_access").or_insert(local);
         Ok(platform)
     }
 
@@ -266,6 +277,7 @@ impl Platform {
         match access {
             Access::Global => self.need("global_access"),
             Access::Local => self.need("local_access"),
+            Access::Constant => self.need("constant_access"),
             Access::Compute => self.need("compute_op"),
             Access::Atomic => self.need("atomic_access"),
             Access::Work => 1,
@@ -278,6 +290,7 @@ impl Platform {
         Some(match access {
             Access::Global => "global_access",
             Access::Local => "local_access",
+            Access::Constant => "constant_access",
             Access::Compute => "compute_op",
             Access::Atomic => "atomic_access",
             Access::Work => return None,

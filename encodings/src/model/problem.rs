@@ -10,12 +10,13 @@ use serde_json::Value;
 
 use super::domain::Domain;
 use super::error::{ModelError, suggest};
-use super::expr::Expr;
+use super::expr::{BinaryOp, Expr};
 use super::json::{Field, join};
 use super::kernel::{Program, Stmt, StmtKind, has_barrier};
 use super::parse::parse_domain;
 use super::platform::{Access, Platform};
 use super::scope::{ITEM_NAMES, NameKind, Scope};
+use super::source::KernelSource;
 
 /// The version of the problem format that this crate reads.
 pub const FORMAT_VERSION: i64 = 1;
@@ -83,6 +84,15 @@ pub enum Launch {
     },
 }
 
+/// One dimension of a launch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dimension {
+    /// Work items of the launch along it.
+    pub global: Expr,
+    /// Work items of a group along it.
+    pub local: Expr,
+}
+
 impl Launch {
     /// Work items in a group.
     #[must_use]
@@ -114,6 +124,14 @@ pub struct Problem {
     pub definitions: Vec<(String, Expr)>,
     /// How the kernel is launched.
     pub launch: Launch,
+    /// Sizes of the launch by dimension, global and local, where it has more than the products in
+    /// `launch`: one to three for `opencl`, none for the other profiles.
+    pub grid: Vec<Dimension>,
+    /// Named sets of input values.
+    pub sizes: IndexMap<String, IndexMap<String, i64>>,
+    /// The kernel in OpenCL C, if the file names one. Its `kernel` is empty until somebody who can
+    /// read the source calls [`Problem::set_kernel`].
+    pub source: Option<KernelSource>,
     /// What each work item does.
     pub kernel: Program,
     /// What element 0 of one unit does once, after everything else.
@@ -122,6 +140,20 @@ pub struct Problem {
 
 /// Finds a platform that a problem names instead of writing out.
 pub type PlatformLookup<'a> = &'a dyn Fn(&str) -> Result<Value, ModelError>;
+
+/// Reads JSON text.
+///
+/// # Errors
+/// Where it is not JSON.
+pub fn parse_json(text: &str) -> Result<Value, ModelError> {
+    serde_json::from_str(text).map_err(|e| {
+        ModelError::new(
+            format!("line {}, column {}", e.line(), e.column()),
+            format!("not JSON: {e}"),
+            "see docs/problem-format.md",
+        )
+    })
+}
 
 impl Problem {
     /// Reads a problem from JSON text. `inputs` override inputs and platform numbers of the file;
@@ -134,14 +166,7 @@ impl Problem {
         inputs: &IndexMap<String, i64>,
         platforms: PlatformLookup<'_>,
     ) -> Result<Problem, ModelError> {
-        let value: Value = serde_json::from_str(text).map_err(|e| {
-            ModelError::new(
-                format!("line {}, column {}", e.line(), e.column()),
-                format!("not JSON: {e}"),
-                "see docs/problem-format.md",
-            )
-        })?;
-        Problem::from_value(&value, inputs, platforms)
+        Problem::from_value(&parse_json(text)?, inputs, platforms)
     }
 
     /// As [`Problem::from_json`], from parsed JSON.
@@ -177,12 +202,24 @@ impl Problem {
         let parameters = read_parameters(root.take("parameters"), &mut scope)?;
         let definitions = read_definitions(root.take("definitions"), &mut scope)?;
         let constraints = read_constraints(root.take("constraints"), &scope)?;
-        let launch =
+        let (launch, grid) =
             read_launch(&root.need("launch", "how the kernel is launched")?, profile, &scope)?;
+        let sizes = read_sizes(root.take("sizes"), &inputs)?;
+        let kernel = root.need("kernel", "the kernel program")?;
+        let source = match kernel.value.is_object() {
+            true => {
+                let names: Vec<&str> = parameters.iter().map(|p| p.name.as_str()).collect();
+                Some(KernelSource::read(&kernel, &scope, &names)?)
+            }
+            false => None,
+        };
         for name in ITEM_NAMES {
             scope.add(name, name, NameKind::Item)?;
         }
-        let kernel = read_program(&root.need("kernel", "the kernel program")?, &scope)?;
+        let kernel = match source {
+            Some(_) => Vec::new(),
+            None => read_program(&kernel, &scope)?,
+        };
         let finish = root.take("finish").map_or(Ok(Vec::new()), |f| read_program(&f, &scope))?;
         root.finish()?;
         let problem = Problem {
@@ -195,11 +232,24 @@ impl Problem {
             constraints,
             definitions,
             launch,
+            grid,
+            sizes,
+            source,
             kernel,
             finish,
         };
         problem.check_profile()?;
         Ok(problem)
+    }
+
+    /// Puts in the kernel program, as JSON in the problem format: what a front end has read out of
+    /// [`Problem::source`].
+    ///
+    /// # Errors
+    /// What is wrong with the program; paths begin with `kernel`.
+    pub fn set_kernel(&mut self, program: &Value) -> Result<(), ModelError> {
+        self.kernel = read_program(&Field::new("kernel", program), &self.scope)?;
+        Ok(())
     }
 
     fn check_profile(&self) -> Result<(), ModelError> {
@@ -367,35 +417,86 @@ fn read_constraints(
         .collect()
 }
 
-fn read_launch(field: &Field<'_>, profile: Profile, scope: &Scope) -> Result<Launch, ModelError> {
+fn read_launch(
+    field: &Field<'_>,
+    profile: Profile,
+    scope: &Scope,
+) -> Result<(Launch, Vec<Dimension>), ModelError> {
     let mut object = field.clone().object()?;
     let expr = |f: Field<'_>| scope.expression(&f.path, &f.expression()?);
-    let local_size = expr(object.need("local_size", "the work items of a group")?)?;
-    let launch = match profile {
-        Profile::OpenCl | Profile::Published2021 => Launch::Range {
-            global_size: expr(object.need("global_size", "the work items of the launch")?)?,
-            local_size,
-        },
-        Profile::Published2023 => Launch::Activations {
-            activations: expr(object.need("activations", "how often the unit is activated")?)?,
-            local_size,
-        },
+    let local_size = object.need("local_size", "the work items of a group")?;
+    let read = match profile {
+        Profile::OpenCl | Profile::Published2021 => {
+            let global_size = object.need("global_size", "the work items of the launch")?;
+            read_range(global_size, local_size, scope)?
+        }
+        Profile::Published2023 => {
+            let activations = object.need("activations", "how often the unit is activated")?;
+            let local_size = expr(local_size)?;
+            (Launch::Activations { activations: expr(activations)?, local_size }, Vec::new())
+        }
     };
     object.finish()?;
-    Ok(launch)
+    Ok(read)
 }
 
-const STATEMENTS: [&str; 10] =
-    ["barrier", "mark", "until", "work", "global", "local", "compute", "atomic", "repeat", "if"];
+/// One expression each, or one for each of up to three dimensions.
+fn read_range(
+    global: Field<'_>,
+    local: Field<'_>,
+    scope: &Scope,
+) -> Result<(Launch, Vec<Dimension>), ModelError> {
+    let expr = |f: &Field<'_>| scope.expression(&f.path, &f.expression()?);
+    let sizes = |f: &Field<'_>| match f.value {
+        Value::Array(_) => f.array()?.iter().map(expr).collect::<Result<Vec<Expr>, _>>(),
+        _ => Ok(vec![expr(f)?]),
+    };
+    let (globals, locals) = (sizes(&global)?, sizes(&local)?);
+    if !(1..=3).contains(&globals.len()) {
+        return Err(global.expected("a size, or a list of one to three sizes"));
+    }
+    if locals.len() != globals.len() {
+        return Err(local.expected(&format!("{} sizes, as for global_size", globals.len())));
+    }
+    let product = |sizes: &[Expr]| {
+        let mut sizes = sizes.iter().cloned();
+        let first = sizes.next().unwrap_or(Expr::Int(1));
+        sizes.fold(first, |a, b| Expr::Binary(BinaryOp::Mul, Box::new(a), Box::new(b)))
+    };
+    let launch = Launch::Range { global_size: product(&globals), local_size: product(&locals) };
+    let grid = globals.into_iter().zip(locals).map(|(global, local)| Dimension { global, local });
+    Ok((launch, grid.collect()))
+}
+
+fn read_sizes(
+    field: Option<Field<'_>>,
+    inputs: &IndexMap<String, i64>,
+) -> Result<IndexMap<String, IndexMap<String, i64>>, ModelError> {
+    let Some(field) = field else { return Ok(IndexMap::new()) };
+    let mut sizes = IndexMap::new();
+    for (size, values) in field.object()?.entries() {
+        let mut set = IndexMap::new();
+        for (name, value) in values.object()?.entries() {
+            if !inputs.contains_key(name) {
+                return Err(ModelError::new(
+                    &value.path,
+                    "no input has this name",
+                    suggest(name, inputs.keys().map(String::as_str)),
+                ));
+            }
+            set.insert(name.to_owned(), value.integer()?);
+        }
+        sizes.insert(size.to_owned(), set);
+    }
+    Ok(sizes)
+}
+
+const STATEMENTS: [&str; 11] = [
+    "barrier", "mark", "until", "work", "global", "local", "constant", "compute", "atomic",
+    "repeat", "if",
+];
 
 fn read_program(field: &Field<'_>, scope: &Scope) -> Result<Program, ModelError> {
-    if field.value.get("opencl").is_some() {
-        return Err(ModelError::new(
-            &field.path,
-            "kernels in OpenCL C cannot be read yet",
-            "write the kernel program as a list of statements",
-        ));
-    }
     field.array()?.iter().map(|f| read_statement(f, scope)).collect()
 }
 
@@ -443,6 +544,7 @@ fn read_kind(
         "work" => access(Access::Work),
         "global" => access(Access::Global),
         "local" => access(Access::Local),
+        "constant" => access(Access::Constant),
         "compute" => access(Access::Compute),
         "atomic" => access(Access::Atomic),
         "until" => Ok(StmtKind::Until(expr(main)?)),

@@ -65,8 +65,6 @@ pub struct Space {
     /// Configurations that satisfy the constraints but cannot be launched: the global size is not a
     /// multiple of the local size, or a group exceeds the platform's limit.
     pub unlaunchable: usize,
-    /// Product of the domains' sizes, counting every branch of dependent domains.
-    pub choices: u64,
 }
 
 impl Problem {
@@ -92,6 +90,47 @@ impl Problem {
             ));
         }
         Ok(space)
+    }
+
+    /// How many choices of parameters there are before any constraint: the product of the domains'
+    /// sizes or, where domains depend on each other, the number of their combinations.
+    ///
+    /// # Errors
+    /// A domain without values that can be counted, or more than 2^63 choices.
+    pub fn choices(&self) -> Result<u64, ModelError> {
+        self.count_choices(&mut self.base_env(), 0)
+    }
+
+    fn count_choices(&self, env: &mut Vec<i64>, depth: usize) -> Result<u64, ModelError> {
+        let Some(parameter) = self.parameters.get(depth) else { return Ok(1) };
+        let at = || format!("parameters.{}", parameter.name);
+        let mend = "write a domain with a few finite values";
+        let too_many = || ModelError::new(at(), "more than 2^63 choices", "narrow the domains");
+        let values = parameter.domain.values(env);
+        let values = values.map_err(|e| ModelError::new(at(), e.to_string(), mend))?;
+        let slot = self.first_parameter() + depth;
+        let needed = self.parameters[depth + 1..]
+            .iter()
+            .any(|later| later.domain.expressions().iter().any(|e| e.mentions(|s| s == slot)));
+        if !needed {
+            let rest = self.count_choices(env, depth + 1)?;
+            return rest.checked_mul(values.len() as u64).ok_or_else(too_many);
+        }
+        let mut sum = 0u64;
+        for value in values {
+            env[slot] = value;
+            let rest = self.count_choices(env, depth + 1)?;
+            sum = sum.checked_add(rest).ok_or_else(too_many)?;
+        }
+        Ok(sum)
+    }
+
+    /// The values of the parameter in this place, whose domain depends on no other.
+    pub(crate) fn independent_values(&self, place: usize) -> Result<Vec<i64>, ModelError> {
+        let parameter = &self.parameters[place];
+        parameter.domain.values(&self.base_env()).map_err(|e| {
+            ModelError::new(format!("parameters.{}", parameter.name), e.to_string(), "")
+        })
     }
 
     /// Puts a configuration in, given by name.
@@ -217,6 +256,9 @@ impl Problem {
                 activations: positive("activations", activations)?,
             },
         };
+        if let Some(why) = self.dimension_does_not_divide(env)? {
+            return Ok(Err(why));
+        }
         Ok(match (size, self.platform.max_group_size()) {
             (LaunchSize::Range { global, local }, _) if global % local != 0 => {
                 Err(format!("global size {global} is not a multiple of local size {local}"))
@@ -230,6 +272,30 @@ impl Problem {
             )),
             _ => Ok(size),
         })
+    }
+
+    /// Sizes of the launch by dimension, global and local, for a configuration of this problem.
+    ///
+    /// # Errors
+    /// A size without a value.
+    pub fn grid_sizes(&self, env: &[i64]) -> Result<Vec<[i64; 2]>, ModelError> {
+        let sizes = self.grid.iter().map(|d| Ok([d.global.eval(env)?, d.local.eval(env)?]));
+        sizes.collect::<Result<_, EvalError>>().map_err(|e| self.fault("launch", &e, env))
+    }
+
+    /// Why a dimension cannot be cut into groups, if there is one.
+    fn dimension_does_not_divide(&self, env: &[i64]) -> Result<Option<String>, ModelError> {
+        if self.grid.len() < 2 {
+            return Ok(None);
+        }
+        let sizes = self.grid_sizes(env)?;
+        let wrong = sizes
+            .iter()
+            .enumerate()
+            .find(|(_, [global, local])| *global < 1 || *local < 1 || global % local != 0);
+        Ok(wrong.map(|(i, [global, local])| {
+            format!("global size {global} of dimension {i} is not a multiple of local size {local}")
+        }))
     }
 
     /// Seed 001 assumes that the dispatchers run a group in whole rounds of warps.
@@ -267,7 +333,7 @@ impl<'p> Walk<'p> {
                 _ => last.push(i),
             }
         }
-        let space = Space { bound: Vec::new(), unlaunchable: 0, choices: 0 };
+        let space = Space { bound: Vec::new(), unlaunchable: 0 };
         Ok(Walk { problem, ready, last, looked_at: 0, space })
     }
 
@@ -313,7 +379,6 @@ impl<'p> Walk<'p> {
     }
 
     fn complete(&mut self, env: &mut [i64]) -> Result<(), ModelError> {
-        self.space.choices += 1;
         self.problem.define(env)?;
         if !self.hold(&self.last, env)? {
             return Ok(());

@@ -1,0 +1,425 @@
+//! A kernel in OpenCL C: where its source is, how it is compiled, and what it is called with.
+//!
+//! A problem whose `kernel` is an object instead of a list of statements names a source file. What
+//! is said here is enough to read the source (the crate `tickbound-frontend` makes a kernel program
+//! of it) and to run it on a device: macros, arguments with their first content, the host
+//! reference that says what is right. Nothing here opens a file.
+
+use serde_json::Value;
+
+use super::error::{ModelError, suggest};
+use super::expr::Expr;
+use super::json::{Field, Object};
+use super::scope::Scope;
+
+/// A kernel in OpenCL C.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KernelSource {
+    /// The source file, as the problem file gives it: relative to the problem file.
+    pub path: String,
+    /// The kernel function.
+    pub entry: String,
+    /// The language's version.
+    pub standard: Standard,
+    /// Macros given to the compiler, in order.
+    pub defines: Vec<(String, Define)>,
+    /// The kernel's arguments, in order.
+    pub arguments: Vec<Argument>,
+    /// The C file with the host reference, relative to the problem file.
+    pub reference: Option<String>,
+    /// Greatest allowed `|got - expected| / max(1, |expected|)` of floating-point outputs, in units
+    /// of 1e-12.
+    pub tolerance: u64,
+    /// Bytes that the kernel must at least move, for bytes a second in reports.
+    pub bytes: Option<Expr>,
+    /// Operations of the task, for operations a second in reports.
+    pub operations: Option<Expr>,
+    /// For the source's line with a loop that cannot be read: its most iterations.
+    pub bounds: Vec<(u32, Expr)>,
+    /// For the source's line with a branch that depends on data: which side counts.
+    pub branches: Vec<(u32, Side)>,
+}
+
+/// Version of OpenCL C.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standard {
+    /// OpenCL C 1.2.
+    Cl12,
+    /// OpenCL C 3.0.
+    Cl30,
+}
+
+impl Standard {
+    /// As compilers call it after `-cl-std=`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Standard::Cl12 => "CL1.2",
+            Standard::Cl30 => "CL3.0",
+        }
+    }
+}
+
+/// The value of a macro.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Define {
+    /// A number, which may differ between configurations.
+    Number(Expr),
+    /// Text that is the same for all configurations.
+    Text(String),
+}
+
+/// Which side of a branch counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// The condition holds.
+    Then,
+    /// The condition does not hold.
+    Else,
+    /// Both, one after the other, as items in lockstep do that disagree.
+    Both,
+}
+
+/// Element type of a buffer, or type of a scalar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ElementType {
+    /// 8 bits, signed.
+    Char,
+    /// 8 bits, unsigned.
+    Uchar,
+    /// 16 bits, signed.
+    Short,
+    /// 16 bits, unsigned.
+    Ushort,
+    /// 32 bits, signed.
+    Int,
+    /// 32 bits, unsigned.
+    Uint,
+    /// 64 bits, signed.
+    Long,
+    /// 64 bits, unsigned.
+    Ulong,
+    /// 32 bits, IEEE.
+    Float,
+    /// 64 bits, IEEE.
+    Double,
+}
+
+impl ElementType {
+    /// All of them.
+    pub const ALL: [ElementType; 10] = [
+        ElementType::Char,
+        ElementType::Uchar,
+        ElementType::Short,
+        ElementType::Ushort,
+        ElementType::Int,
+        ElementType::Uint,
+        ElementType::Long,
+        ElementType::Ulong,
+        ElementType::Float,
+        ElementType::Double,
+    ];
+
+    /// Its name in OpenCL C and in problem files.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            ElementType::Char => "char",
+            ElementType::Uchar => "uchar",
+            ElementType::Short => "short",
+            ElementType::Ushort => "ushort",
+            ElementType::Int => "int",
+            ElementType::Uint => "uint",
+            ElementType::Long => "long",
+            ElementType::Ulong => "ulong",
+            ElementType::Float => "float",
+            ElementType::Double => "double",
+        }
+    }
+
+    /// Its size in bytes.
+    #[must_use]
+    pub fn bytes(self) -> usize {
+        match self {
+            ElementType::Char | ElementType::Uchar => 1,
+            ElementType::Short | ElementType::Ushort => 2,
+            ElementType::Int | ElementType::Uint | ElementType::Float => 4,
+            ElementType::Long | ElementType::Ulong | ElementType::Double => 8,
+        }
+    }
+
+    /// Whether it is a floating-point type.
+    #[must_use]
+    pub fn is_real(self) -> bool {
+        matches!(self, ElementType::Float | ElementType::Double)
+    }
+}
+
+/// An argument of the kernel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Argument {
+    /// Its name, which need not be the parameter's name in the source.
+    pub name: String,
+    /// Its type, or that of its elements.
+    pub element: ElementType,
+    /// What is passed.
+    pub kind: ArgumentKind,
+}
+
+/// What is passed as an argument.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ArgumentKind {
+    /// A buffer in global or constant memory.
+    Buffer {
+        /// Elements.
+        length: Expr,
+        /// First content.
+        fill: Fill,
+        /// Whether the kernel's result is in it.
+        output: bool,
+    },
+    /// Local memory.
+    Local {
+        /// Elements.
+        length: Expr,
+    },
+    /// A whole number by value.
+    Scalar(Expr),
+    /// A real number by value, as it was written.
+    Real(String),
+}
+
+/// First content of a buffer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fill {
+    /// The same number everywhere.
+    Constant(Expr),
+    /// Element i is i.
+    Index,
+    /// Pseudo-random numbers, always the same ones for the same name and length: whole ones from
+    /// `low` to `high`, or real ones from `low` to below `high`.
+    Random {
+        /// The least.
+        low: Expr,
+        /// The greatest.
+        high: Expr,
+    },
+}
+
+/// Default of [`KernelSource::tolerance`]: 1e-5.
+const TOLERANCE: u64 = 10_000_000;
+
+impl KernelSource {
+    /// Reads the object; `scope` has inputs, platform, parameters and definitions.
+    ///
+    /// # Errors
+    /// An unknown, missing or impossible field.
+    pub(crate) fn read(
+        field: &Field<'_>,
+        scope: &Scope,
+        parameters: &[&str],
+    ) -> Result<KernelSource, ModelError> {
+        let mut object = field.clone().object()?;
+        let text = |f: Field<'_>| f.text().map(str::to_owned);
+        let expr = |f: Field<'_>| scope.expression(&f.path, &f.expression()?);
+        let source = KernelSource {
+            path: text(object.need("opencl", "the path of the source file")?)?,
+            entry: text(object.need("entry", "the name of the kernel function")?)?,
+            standard: object.take("standard").map_or(Ok(Standard::Cl12), |f| read_standard(&f))?,
+            defines: read_defines(object.take("defines"), scope, parameters)?,
+            arguments: object
+                .take("arguments")
+                .map_or(Ok(Vec::new()), |f| read_arguments(&f, scope))?,
+            reference: object.take("reference").map(text).transpose()?,
+            tolerance: object.take("tolerance").map_or(Ok(TOLERANCE), |f| read_tolerance(&f))?,
+            bytes: object.take("bytes").map(expr).transpose()?,
+            operations: object.take("operations").map(expr).transpose()?,
+            bounds: read_lines(object.take("bounds"), |f| expr(f.clone()))?,
+            branches: read_lines(object.take("branches"), read_side)?,
+        };
+        object.finish()?;
+        Ok(source)
+    }
+}
+
+fn one_of<T: Copy>(field: &Field<'_>, what: &str, known: &[(&str, T)]) -> Result<T, ModelError> {
+    let text = field.text()?;
+    let found = known.iter().find(|(name, _)| *name == text);
+    found.map(|(_, value)| *value).ok_or_else(|| {
+        ModelError::new(
+            &field.path,
+            format!("unknown {what} `{text}`"),
+            suggest(text, known.iter().map(|(name, _)| *name)),
+        )
+    })
+}
+
+fn read_standard(field: &Field<'_>) -> Result<Standard, ModelError> {
+    one_of(field, "standard", &[Standard::Cl12, Standard::Cl30].map(|s| (s.name(), s)))
+}
+
+fn read_side(field: &Field<'_>) -> Result<Side, ModelError> {
+    one_of(field, "side", &[("then", Side::Then), ("else", Side::Else), ("both", Side::Both)])
+}
+
+fn read_tolerance(field: &Field<'_>) -> Result<u64, ModelError> {
+    let value = field.value.as_f64().filter(|v| (0.0..=1.0).contains(v));
+    value
+        .map(|v| (v * 1e12).round() as u64)
+        .ok_or_else(|| field.expected("a number from 0 to 1, such as 1e-5"))
+}
+
+fn read_defines(
+    field: Option<Field<'_>>,
+    scope: &Scope,
+    parameters: &[&str],
+) -> Result<Vec<(String, Define)>, ModelError> {
+    let Some(field) = field else {
+        return parameters
+            .iter()
+            .map(|name| {
+                let value = scope.expression("kernel.defines", name)?;
+                Ok(((*name).to_owned(), Define::Number(value)))
+            })
+            .collect();
+    };
+    let object = field.object()?;
+    let read = |value: &Field<'_>| match value.value {
+        Value::Object(_) => {
+            let mut object = value.clone().object()?;
+            let text = object.need("text", "the macro's text")?.text()?.to_owned();
+            object.finish()?;
+            Ok(Define::Text(text))
+        }
+        _ => Ok(Define::Number(scope.expression(&value.path, &value.expression()?)?)),
+    };
+    object
+        .entries()
+        .map(|(name, value)| {
+            check_identifier(&value.path, name)?;
+            Ok((name.to_owned(), read(&value)?))
+        })
+        .collect()
+}
+
+fn check_identifier(at: &str, name: &str) -> Result<(), ModelError> {
+    let good = name.chars().next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    match good {
+        true => Ok(()),
+        false => Err(ModelError::new(
+            at,
+            format!("`{name}` is no name in C"),
+            "use letters, digits and `_`",
+        )),
+    }
+}
+
+fn read_arguments(field: &Field<'_>, scope: &Scope) -> Result<Vec<Argument>, ModelError> {
+    let arguments = field.array()?;
+    let arguments: Vec<Argument> =
+        arguments.iter().map(|f| read_argument(f, scope)).collect::<Result<_, _>>()?;
+    for (i, argument) in arguments.iter().enumerate() {
+        if arguments[..i].iter().any(|other| other.name == argument.name) {
+            return Err(ModelError::new(
+                format!("{}[{i}].name", field.path),
+                format!("`{}` is already the name of an argument", argument.name),
+                "rename one of them",
+            ));
+        }
+    }
+    Ok(arguments)
+}
+
+fn read_argument(field: &Field<'_>, scope: &Scope) -> Result<Argument, ModelError> {
+    let mut object = field.clone().object()?;
+    let name = object.need("name", "the argument's name")?;
+    check_identifier(&name.path, name.text()?)?;
+    let element = one_of(
+        &object.need("type", "the type of the argument or of its elements")?,
+        "type",
+        &ElementType::ALL.map(|t| (t.name(), t)),
+    )?;
+    let kind = read_argument_kind(field, &mut object, element, scope)?;
+    object.finish()?;
+    Ok(Argument { name: name.text()?.to_owned(), element, kind })
+}
+
+fn read_argument_kind(
+    field: &Field<'_>,
+    object: &mut Object<'_>,
+    element: ElementType,
+    scope: &Scope,
+) -> Result<ArgumentKind, ModelError> {
+    let expr = |f: Field<'_>| scope.expression(&f.path, &f.expression()?);
+    if let Some(value) = object.take("value") {
+        return Ok(ArgumentKind::Scalar(expr(value)?));
+    }
+    if let Some(value) = object.take("real") {
+        let number = value.value.as_number().filter(|_| element.is_real());
+        return number
+            .map(|n| ArgumentKind::Real(n.to_string()))
+            .ok_or_else(|| value.expected("a number, for a float or a double"));
+    }
+    let Some(length) = object.take("length") else {
+        return Err(ModelError::new(
+            &field.path,
+            "neither a buffer nor a scalar",
+            "add \"length\" (elements of a buffer) or \"value\" (of a scalar)",
+        ));
+    };
+    let length = expr(length)?;
+    if let Some(space) = object.take("space") {
+        one_of(&space, "space", &[("local", ())])?;
+        return Ok(ArgumentKind::Local { length });
+    }
+    let fill = match object.take("fill") {
+        Some(fill) => read_fill(&fill, scope)?,
+        None => Fill::Constant(Expr::Int(0)),
+    };
+    let output = match object.take("output") {
+        Some(f) => f.value.as_bool().ok_or_else(|| f.expected("true or false"))?,
+        None => false,
+    };
+    Ok(ArgumentKind::Buffer { length, fill, output })
+}
+
+fn read_fill(field: &Field<'_>, scope: &Scope) -> Result<Fill, ModelError> {
+    if field.value.is_object() {
+        let mut object = field.clone().object()?;
+        let bounds = object.need("random", "the least and the greatest number, [low, high]")?;
+        object.finish()?;
+        let [low, high] = &bounds.array()?[..] else {
+            return Err(bounds.expected("the least and the greatest number, [low, high]"));
+        };
+        let expr = |f: &Field<'_>| scope.expression(&f.path, &f.expression()?);
+        return Ok(Fill::Random { low: expr(low)?, high: expr(high)? });
+    }
+    if field.value.as_str() == Some("index") {
+        return Ok(Fill::Index);
+    }
+    Ok(Fill::Constant(scope.expression(&field.path, &field.expression()?)?))
+}
+
+/// Entries under `"line N"`.
+fn read_lines<T>(
+    field: Option<Field<'_>>,
+    read: impl Fn(&Field<'_>) -> Result<T, ModelError>,
+) -> Result<Vec<(u32, T)>, ModelError> {
+    let Some(field) = field else { return Ok(Vec::new()) };
+    let object = field.object()?;
+    object
+        .entries()
+        .map(|(key, value)| {
+            let line = key.strip_prefix("line ").and_then(|n| n.trim().parse().ok());
+            let line = line.ok_or_else(|| {
+                ModelError::new(
+                    &value.path,
+                    format!("`{key}` is no line of the source"),
+                    "write \"line N\", such as \"line 14\"",
+                )
+            })?;
+            Ok((line, read(&value)?))
+        })
+        .collect()
+}

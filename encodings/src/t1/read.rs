@@ -1,0 +1,209 @@
+//! A T1 file as a problem.
+
+use serde_json::{Map, Value, json};
+
+use super::{PLATFORM, arguments};
+use crate::model::ModelError;
+use crate::model::expr::{BinaryOp, Expr};
+use crate::model::json::Field;
+use crate::model::parse::{parse, parse_domain};
+
+/// Whether a JSON file is a T1 file and not a problem file.
+#[must_use]
+pub fn is_t1(file: &Value) -> bool {
+    file.get("ConfigurationSpace").is_some()
+}
+
+/// Turns a T1 file into a problem file.
+///
+/// # Errors
+/// A part that is missing, or that says what our format cannot: where, what, and the mend.
+pub fn read(file: &Value) -> Result<Value, ModelError> {
+    let space = part(file, "ConfigurationSpace")?;
+    let kernel = file.get("KernelSpecification").unwrap_or(&Value::Null);
+    let sizes = problem_size(kernel)?;
+    let inputs: Map<String, Value> =
+        sizes.iter().enumerate().map(|(d, n)| (size_name(d), (*n).into())).collect();
+    let name = [file.pointer("/General/BenchmarkName"), kernel.get("KernelName")]
+        .into_iter()
+        .flatten()
+        .find_map(Value::as_str)
+        .unwrap_or("unnamed");
+    Ok(json!({
+        "name": name,
+        "inputs": inputs,
+        "platform": platform(),
+        "parameters": parameters(space)?,
+        "constraints": conditions(space)?,
+        "launch": launch(kernel, sizes.len())?,
+        "kernel": arguments::kernel(kernel)?,
+    }))
+}
+
+/// Nothing costs anything, and nothing is limited.
+fn platform() -> Value {
+    json!({ "name": PLATFORM, "units_per_device": 1, "elements_per_unit": 1, "global_access": 0,
+            "local_access": 0, "compute_op": 0 })
+}
+
+fn part<'v>(file: &'v Value, key: &str) -> Result<&'v Value, ModelError> {
+    file.get(key).ok_or_else(|| ModelError::new(key, "is missing", "T1 files have this part"))
+}
+
+/// The problem's size along a dimension, as expressions name it.
+fn size_name(dimension: usize) -> String {
+    format!("problem_size_{dimension}")
+}
+
+fn problem_size(kernel: &Value) -> Result<Vec<i64>, ModelError> {
+    let Some(size) = kernel.get("ProblemSize") else { return Ok(Vec::new()) };
+    let field = Field::new("KernelSpecification.ProblemSize", size);
+    match size {
+        Value::Array(_) => field.array()?.iter().map(Field::integer).collect(),
+        _ => Ok(vec![field.integer()?]),
+    }
+}
+
+fn parameters(space: &Value) -> Result<Map<String, Value>, ModelError> {
+    let path = "ConfigurationSpace.TuningParameters";
+    let list = part(space, "TuningParameters")?;
+    let mut parameters = Map::new();
+    for (i, parameter) in Field::new(path, list).array()?.iter().enumerate() {
+        let name = parameter.value.get("Name").and_then(Value::as_str);
+        let name = name.ok_or_else(|| {
+            ModelError::new(format!("{path}[{i}].Name"), "is missing", "add the parameter's name")
+        })?;
+        let at = format!("{path}[{i}] (`{name}`)");
+        let values = parameter.value.get("Values").ok_or_else(|| {
+            ModelError::new(&at, "has no Values", "add a list such as \"[16, 32]\"")
+        })?;
+        if parameters.insert(name.to_owned(), domain(&at, values)?).is_some() {
+            return Err(ModelError::new(at, "is there twice", "remove one of them"));
+        }
+    }
+    Ok(parameters)
+}
+
+/// Values are a list, or the text of a list, or of a `range` in Python's sense.
+fn domain(at: &str, values: &Value) -> Result<Value, ModelError> {
+    let mend = "write whole numbers, such as \"[16, 32]\"";
+    let wrong = |what: String| ModelError::new(at, what, mend);
+    let listed = match values {
+        Value::Array(_) => values.to_string(),
+        Value::String(text) => text.trim().to_owned(),
+        _ => return Err(wrong(format!("Values are {values}"))),
+    };
+    let listed = listed.replace("true", "True").replace("false", "False");
+    if let Some(bounds) = listed.strip_prefix("range(").and_then(|r| r.strip_suffix(')')) {
+        return range(bounds).ok_or_else(|| wrong(format!("cannot read `{listed}`")));
+    }
+    match listed.starts_with('[').then(|| parse_domain(&listed)) {
+        Some(Ok(_)) => Ok(listed.into()),
+        _ => Err(wrong(format!("cannot read the values {listed}"))),
+    }
+}
+
+/// Python's range, which excludes its end, as the list of its values.
+fn range(bounds: &str) -> Option<Value> {
+    let numbers: Vec<i64> =
+        bounds.split(',').map(|n| n.trim().parse().ok()).collect::<Option<_>>()?;
+    let (first, end, step) = match numbers[..] {
+        [end] => (0, end, 1),
+        [first, end] => (first, end, 1),
+        [first, end, step] if step > 0 => (first, end, step),
+        _ => return None,
+    };
+    Some(format!("range({first}, {}, {step})", end.checked_sub(1)?).into())
+}
+
+fn conditions(space: &Value) -> Result<Vec<Value>, ModelError> {
+    let Some(list) = space.get("Conditions") else { return Ok(Vec::new()) };
+    let path = "ConfigurationSpace.Conditions";
+    let text = |field: &Field<'_>| {
+        let text = field.value.get("Expression").unwrap_or(field.value).as_str();
+        text.map(|t| Value::from(t.trim()))
+            .ok_or_else(|| field.expected("{ \"Expression\": \"...\" }"))
+    };
+    Field::new(path, list).array()?.iter().map(text).collect()
+}
+
+/// Items of the launch and of a group along each dimension.
+fn launch(kernel: &Value, dimensions: usize) -> Result<Value, ModelError> {
+    let local = sizes(kernel, "LocalSize")?;
+    if local.is_empty() {
+        // A space without a kernel: one item, so that every configuration can be launched.
+        return Ok(json!({ "global_size": 1, "local_size": 1 }));
+    }
+    let groups = match grid(kernel, dimensions)? {
+        Some(groups) => groups,
+        None => sizes(kernel, "GlobalSize")?,
+    };
+    let counts_groups = kernel.get("GlobalSizeType").and_then(Value::as_str) != Some("OpenCL");
+    let divided = grid_divisors(kernel).is_some();
+    let one = || Expr::Int(1);
+    let mut global = Vec::new();
+    let mut locals = Vec::new();
+    for d in 0..local.len().max(groups.len()).clamp(1, 3) {
+        let items = local.get(d).cloned().unwrap_or_else(one);
+        let size = groups.get(d).cloned().unwrap_or_else(one);
+        let size = match counts_groups || divided {
+            true => Expr::Binary(BinaryOp::Mul, Box::new(size), Box::new(items.clone())),
+            false => size,
+        };
+        global.push(size.to_string());
+        locals.push(items.to_string());
+    }
+    Ok(json!({ "global_size": global, "local_size": locals }))
+}
+
+const AXES: [&str; 3] = ["X", "Y", "Z"];
+
+/// An object with X, Y and Z, or a list; empty if it is absent.
+fn sizes(kernel: &Value, key: &str) -> Result<Vec<Expr<String>>, ModelError> {
+    let Some(value) = kernel.get(key) else { return Ok(Vec::new()) };
+    let of = |v: &Value| match v {
+        Value::String(text) => expression(&format!("KernelSpecification.{key}"), text),
+        v => Field::new(format!("KernelSpecification.{key}"), v).integer().map(Expr::Int),
+    };
+    match value {
+        Value::Array(list) => list.iter().map(of).collect(),
+        _ => AXES.iter().map_while(|axis| value.get(axis)).map(of).collect(),
+    }
+}
+
+fn grid_divisors(kernel: &Value) -> Option<[Option<&Vec<Value>>; 3]> {
+    let list = |axis: &str| kernel.get(format!("GridDiv{axis}")).and_then(Value::as_array);
+    let found = AXES.map(list);
+    found.iter().any(Option::is_some).then_some(found)
+}
+
+/// Groups along each dimension: the problem's size over the product of the divisors, rounded up.
+fn grid(kernel: &Value, dimensions: usize) -> Result<Option<Vec<Expr<String>>>, ModelError> {
+    let Some(divisors) = grid_divisors(kernel) else { return Ok(None) };
+    let groups = (0..dimensions.min(3)).map(|d| {
+        let mut by: Option<Expr<String>> = None;
+        for divisor in divisors[d].into_iter().flatten() {
+            let text = divisor.as_str().map_or_else(|| divisor.to_string(), str::to_owned);
+            let divisor = expression(&format!("KernelSpecification.GridDiv{}", AXES[d]), &text)?;
+            by = Some(match by {
+                None => divisor,
+                Some(before) => Expr::Binary(BinaryOp::Mul, Box::new(before), Box::new(divisor)),
+            });
+        }
+        let size = Expr::Name(size_name(d));
+        Ok(match by {
+            None => size,
+            Some(by) => Expr::Call(crate::model::expr::Function::CeilDiv, vec![size, by]),
+        })
+    });
+    groups.collect::<Result<_, _>>().map(Some)
+}
+
+/// An expression of a T1 file; `ProblemSize[0]` has a name of its own in ours.
+pub(super) fn expression(at: &str, text: &str) -> Result<Expr<String>, ModelError> {
+    let mut text = text.to_owned();
+    for d in 0..3 {
+        text = text.replace(&format!("ProblemSize[{d}]"), &size_name(d));
+    }
+    parse(&text).map_err(|e| ModelError::new(at, e.to_string(), ""))
+}

@@ -1,0 +1,172 @@
+//! T1 files: exact sizes of published spaces, and problems written and read again.
+
+use std::path::Path;
+
+use indexmap::{IndexMap, IndexSet};
+use itertools::Itertools;
+use serde_json::{Value, json};
+use tickbound_encodings::model::{Configuration, Problem};
+use tickbound_encodings::t1;
+
+fn problem(value: &Value) -> Problem {
+    let none = |name: &str| panic!("no platform `{name}` here");
+    Problem::from_value(value, &IndexMap::new(), &none).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn configurations(problem: &Problem) -> IndexSet<Configuration> {
+    problem.space().unwrap().bound.into_iter().map(|b| b.configuration).collect()
+}
+
+/// Valid configurations, and choices before any condition.
+fn sizes(t1: &Value) -> (usize, u64) {
+    let problem = problem(&t1::read(t1).unwrap());
+    (problem.space().unwrap().bound.len(), problem.choices().unwrap())
+}
+
+fn t1(parameters: &[(&str, &str)], conditions: &[&str]) -> Value {
+    let parameters = parameters.iter().map(|(n, v)| json!({ "Name": n, "Values": v }));
+    let conditions = conditions.iter().map(|c| json!({ "Expression": c, "Parameters": [] }));
+    json!({ "ConfigurationSpace": { "TuningParameters": parameters.collect_vec(),
+                                    "Conditions": conditions.collect_vec() } })
+}
+
+const GEMM: [&str; 7] = [
+    "KWG % KWI == 0",
+    "MWG % (MDIMC * VWM) == 0",
+    "NWG % (NDIMC * VWN) == 0",
+    "MWG % (MDIMA * VWM) == 0",
+    "NWG % (NDIMB * VWN) == 0",
+    "KWG % ((MDIMC * NDIMC) / MDIMA) == 0",
+    "KWG % ((MDIMC * NDIMC) / NDIMB) == 0",
+];
+
+fn gemm(
+    kwg: &'static str,
+    kwi: &'static str,
+    strides: &'static str,
+) -> [(&'static str, &'static str); 14] {
+    let (tile, threads, width) = ("[16, 32, 64, 128]", "[8, 16, 32]", "[1, 2, 4, 8]");
+    [
+        ("MWG", tile),
+        ("NWG", tile),
+        ("KWG", kwg),
+        ("MDIMC", threads),
+        ("NDIMC", threads),
+        ("MDIMA", threads),
+        ("NDIMB", threads),
+        ("KWI", kwi),
+        ("VWM", width),
+        ("VWN", width),
+        ("STRM", strides),
+        ("STRN", strides),
+        ("SA", "[0, 1]"),
+        ("SB", "[0, 1]"),
+    ]
+}
+
+#[test]
+fn gemm_of_clblast_and_of_cltune() {
+    assert_eq!(sizes(&t1(&gemm("[32]", "[2]", "[0]"), &GEMM)), (17_956, 82_944));
+
+    let mut conditions = GEMM.to_vec();
+    conditions.push("MDIMC * NDIMC <= 1024");
+    conditions.push("4 * (SA * KWG * MWG + SB * KWG * NWG) <= 49152");
+    let cltune = t1(&gemm("[16, 32]", "[2, 8]", "[0, 1]"), &conditions);
+    assert_eq!(sizes(&cltune), (241_600, 1_327_104));
+}
+
+#[test]
+fn published_files() {
+    for (file, expected) in [
+        ("convolution/convolution_milo.T1.json", (4_362, 10_240)),
+        ("dedispersion/dedispersion_milo.T1.json", (11_130, 22_272)),
+    ] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data").join(file);
+        let Ok(text) = std::fs::read_to_string(path) else {
+            eprintln!("{file} is not here: skipped");
+            continue;
+        };
+        let file = serde_json::from_str(&text).unwrap();
+        assert_eq!(sizes(&file), expected);
+
+        // The grid is the problem's size over the divisors, rounded up, in whole groups.
+        let read = problem(&t1::read(&file).unwrap());
+        let space = read.space().unwrap();
+        assert_eq!(space.unlaunchable, 0);
+        let again = problem(&t1::read(&t1::write(&read).unwrap()).unwrap());
+        assert_eq!(configurations(&again), configurations(&read));
+    }
+}
+
+#[test]
+fn what_is_written_has_the_same_configurations() {
+    let rich = json!({
+        "inputs": { "n": 96 },
+        "platform": { "units_per_device": 2, "elements_per_unit": 4, "global_access": 4,
+                      "max_group_size": 48 },
+        "parameters": { "A": "divisors(n)", "B": "powers_of_two(1, A)", "C": "range(A, n, B)",
+                        "D": [1, "A", "B + 1"], "E": "range(0, 1)" },
+        "constraints": ["A * B <= half", "C / B == D or E", "not (A > 8 and D == 1)",
+                        "ceil_div(C, D) % 2 == 0 if E else True"],
+        "definitions": { "third": "n / 7", "half": "third * 4 + n % 5" },
+        "launch": { "global_size": ["n", "C"], "local_size": ["A", "B"] },
+        "kernel": []
+    });
+    let rich = problem(&rich);
+    let before = configurations(&rich);
+    assert!(before.len() > 20, "{}", before.len());
+    assert!(rich.space().unwrap().unlaunchable > 0);
+    let written = t1::write(&rich).unwrap();
+    assert_eq!(configurations(&problem(&t1::read(&written).unwrap())), before);
+}
+
+#[test]
+fn refused() {
+    let wrong =
+        |parameters: &[(&str, &str)]| t1::read(&t1(parameters, &[])).unwrap_err().to_string();
+    let mend = "write whole numbers, such as \"[16, 32]\"";
+    let at = "ConfigurationSpace.TuningParameters[0] (`P`)";
+    assert_eq!(wrong(&[("P", "['a']")]), format!("{at}: cannot read the values ['a']; {mend}"));
+    assert_eq!(wrong(&[("P", "[0.5]")]), format!("{at}: cannot read the values [0.5]; {mend}"));
+    assert_eq!(wrong(&[("P", "range(x)")]), format!("{at}: cannot read `range(x)`; {mend}"));
+    let twice = wrong(&[("P", "[1]"), ("P", "[2]")]);
+    assert_eq!(
+        twice,
+        "ConfigurationSpace.TuningParameters[1] (`P`): is there twice; remove one of them"
+    );
+    let none = t1::read(&json!({ "ConfigurationSpace": {} })).unwrap_err().to_string();
+    assert_eq!(none, "TuningParameters: is missing; T1 files have this part");
+    assert_eq!(sizes(&t1(&[("P", "range(4)"), ("Q", "range(1, 10, 3)")], &[])), (12, 12));
+}
+
+#[test]
+fn kernels_in_opencl() {
+    let file = json!({
+        "ConfigurationSpace": { "TuningParameters": [ { "Name": "WG", "Values": [64, 128] } ] },
+        "KernelSpecification": {
+            "Language": "OpenCL", "KernelName": "add", "KernelFile": "add.cl",
+            "GlobalSizeType": "OpenCL", "ProblemSize": [4096],
+            "GlobalSize": { "X": "ProblemSize[0]" }, "LocalSize": { "X": "WG" },
+            "Arguments": [
+                { "Name": "out", "Type": "float4", "MemoryType": "Vector", "FillType": "Constant",
+                  "Size": "ProblemSize[0]", "FillValue": 0.0, "Output": 1 },
+                { "Name": "in", "Type": "float", "MemoryType": "Vector", "FillType": "Random",
+                  "Size": "4 * ProblemSize[0]", "FillValue": 1.0 },
+                { "Name": "n", "Type": "int", "MemoryType": "Scalar", "FillValue": 4096 } ] }
+    });
+    let read = t1::read(&file).unwrap();
+    assert_eq!(
+        read["kernel"]["arguments"],
+        json!([
+            { "name": "out", "type": "float", "length": "4 * (problem_size_0)", "fill": 0,
+              "output": true },
+            { "name": "in", "type": "float", "length": "4 * problem_size_0",
+              "fill": { "random": [0, 1] } },
+            { "name": "n", "type": "int", "value": 4096 } ])
+    );
+    let read = problem(&read);
+    assert_eq!(read.space().unwrap().bound[1].launch.local(), 128);
+    let written = t1::write(&read).unwrap();
+    assert_eq!(written["KernelSpecification"]["KernelFile"], "add.cl");
+    assert_eq!(configurations(&problem(&t1::read(&written).unwrap())).len(), 2);
+}
