@@ -18,6 +18,7 @@
 //! assert_eq!(problem.space().unwrap().bound.len(), 4);
 //! ```
 
+pub mod count;
 pub mod domain;
 pub mod error;
 pub mod expr;
@@ -27,8 +28,10 @@ pub mod parse;
 pub mod platform;
 pub mod problem;
 pub mod scope;
+mod settle;
 pub mod source;
 pub mod space;
+mod write;
 
 pub use error::ModelError;
 pub use expr::Expr;

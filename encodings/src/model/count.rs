@@ -1,0 +1,165 @@
+//! How often each kind of access happens in a whole launch.
+//!
+//! The time of a program is what its schedule makes of it; its accesses are the same under any
+//! schedule. They are summed item by item, one group for all groups and one item for all items where
+//! the program does not tell them apart.
+
+use indexmap::IndexMap;
+
+use super::error::ModelError;
+use super::expr::Expr;
+use super::kernel::{Program, Stmt, StmtKind, expressions};
+use super::platform::Access;
+use super::problem::Problem;
+use super::space::{Bound, LaunchSize};
+
+/// Most items that are looked at one by one.
+const MAX_ITEMS: i64 = 1 << 24;
+
+/// How often what happens in one launch of the kernel, all items together; `finish` is not counted.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Amounts by kind of access; kinds that do not happen are absent.
+    pub accesses: IndexMap<Access, i128>,
+    /// Arrivals at barriers.
+    pub barriers: i128,
+}
+
+impl Counts {
+    /// The amount of one kind.
+    #[must_use]
+    pub fn of(&self, access: Access) -> i128 {
+        self.accesses.get(&access).copied().unwrap_or_default()
+    }
+
+    fn add(&mut self, other: &Counts, times: i128) {
+        for (access, amount) in &other.accesses {
+            let sum = self.accesses.entry(*access).or_default();
+            *sum = sum.saturating_add(amount.saturating_mul(times));
+        }
+        self.barriers = self.barriers.saturating_add(other.barriers.saturating_mul(times));
+    }
+}
+
+/// Counts the accesses of a launch with the configuration `bound`.
+///
+/// # Errors
+/// An expression without a value, or more than 2^24 items that differ.
+pub fn count(problem: &Problem, bound: &Bound) -> Result<Counts, ModelError> {
+    let (groups, local) = match bound.launch {
+        LaunchSize::Range { global, local } => (global / local.max(1), local),
+        LaunchSize::Activations { local, activations } => (activations, local),
+    };
+    let first = problem.first_item_slot();
+    let mentions = |slots: &[usize]| {
+        let mut found = false;
+        let mut visit = |_: &Stmt, e: &Expr| found |= e.mentions(|s| slots.contains(&s));
+        expressions(&problem.kernel, &mut visit);
+        found
+    };
+    // Slots of lid, gid and group.
+    let by_group = mentions(&[first + 1, first + 2]);
+    let by_item = by_group || mentions(&[first]);
+    let shown_groups = if by_group { groups } else { 1 };
+    let shown_items = if by_item { local } else { 1 };
+    if shown_groups.saturating_mul(shown_items) > MAX_ITEMS {
+        return Err(ModelError::new(
+            "kernel",
+            format!("more than {MAX_ITEMS} items differ from each other"),
+            "choose a smaller size",
+        ));
+    }
+    let mut counts = Counts::default();
+    let mut env = bound.env.clone();
+    for group in 0..shown_groups {
+        for lid in 0..shown_items {
+            env[first] = lid;
+            env[first + 1] = group * local + lid;
+            env[first + 2] = group;
+            Counter { problem, env: &env }.program(&problem.kernel, 1, &mut counts)?;
+        }
+    }
+    let times = i128::from(groups / shown_groups.max(1)) * i128::from(local / shown_items.max(1));
+    let mut all = Counts::default();
+    all.add(&counts, times);
+    Ok(all)
+}
+
+struct Counter<'a> {
+    problem: &'a Problem,
+    env: &'a [i64],
+}
+
+impl Counter<'_> {
+    fn value(&self, stmt: &Stmt, expr: &Expr) -> Result<i64, ModelError> {
+        expr.eval(self.env).map_err(|e| self.problem.fault(&stmt.at, &e, self.env))
+    }
+
+    /// The program, `times` times.
+    fn program(
+        &self,
+        program: &Program,
+        times: i128,
+        counts: &mut Counts,
+    ) -> Result<(), ModelError> {
+        for stmt in program {
+            match &stmt.kind {
+                StmtKind::Access { access, amount } => {
+                    let amount = i128::from(self.value(stmt, amount)?);
+                    let one = Counts { accesses: [(*access, amount)].into(), barriers: 0 };
+                    counts.add(&one, times);
+                }
+                StmtKind::Barrier => counts.barriers = counts.barriers.saturating_add(times),
+                StmtKind::Repeat { count, body } => {
+                    let rounds = self.value(stmt, count)?;
+                    if rounds > 0 {
+                        self.program(body, times.saturating_mul(rounds.into()), counts)?;
+                    }
+                }
+                StmtKind::If { condition, then, otherwise } => {
+                    let side = if self.value(stmt, condition)? != 0 { then } else { otherwise };
+                    self.program(side, times, counts)?;
+                }
+                StmtKind::Mark | StmtKind::Until(_) => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_for_all_and_one_by_one() {
+        let text = |kernel: &str| {
+            format!(
+                r#"{{ "inputs": {{ "n": 64 }},
+                "platform": {{ "units_per_device": 2, "elements_per_unit": 4, "global_access": 4 }},
+                "parameters": {{ "WG": [8] }},
+                "launch": {{ "global_size": "n", "local_size": "WG" }}, "kernel": {kernel} }}"#
+            )
+        };
+        let counts = |kernel: &str| {
+            let none = |_: &str| unreachable!();
+            let problem = Problem::from_json(&text(kernel), &IndexMap::new(), &none).unwrap();
+            let bound = problem.space().unwrap().bound.remove(0);
+            count(&problem, &bound).unwrap()
+        };
+        // 64 items, 3 rounds of 2.
+        let all = counts(r#"[ { "repeat": 3, "body": [ { "global": 2 }, "barrier" ] } ]"#);
+        assert_eq!((all.of(Access::Global), all.barriers), (384, 192));
+        // One item of each of 8 groups, and lid rounds in each item.
+        let by_item = counts(
+            r#"[ { "if": "lid == 0", "then": [ { "local": 1 } ] },
+                 { "repeat": "lid", "body": [ { "constant": 1 } ] } ]"#,
+        );
+        assert_eq!(by_item.of(Access::Local), 8);
+        assert_eq!(by_item.of(Access::Constant), 8 * 28);
+        // Every item has another gid: 0 + 1 + ... + 63.
+        let by_group = counts(r#"[ { "atomic": "gid" }, { "compute": "group" } ]"#);
+        assert_eq!(by_group.of(Access::Atomic), 2016);
+        assert_eq!(by_group.of(Access::Compute), 8 * 28);
+    }
+}

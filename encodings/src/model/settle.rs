@@ -1,0 +1,182 @@
+//! Expressions that look different for each work item and are not.
+//!
+//! A loop `for (l = lid / A; l < K; l += B)` runs `ceil_div(K - lid / A, B)` times. Where B divides K and
+//! `lid / A` stays below B, that is the same number for every item - but only the configurations tell,
+//! not the expression. Encodings and bounds treat items that agree as one, so it pays to find out.
+//!
+//! What goes in: a problem and its configurations. What it promises: for every one of them, and
+//! every item of the launch, each statement of the kernel still has the value it had. It does so by trial: an
+//! expression that names `lid`, `gid` or `group` is evaluated for all items of all configurations (those that agree
+//! in the names it uses count once). If no two items of a launch differ, the item's names are replaced by
+//! those of item 0. A branch whose condition then always comes out the same way gives way to its side.
+
+use std::collections::HashSet;
+
+use super::expr::{Expr, Slot};
+use super::kernel::{Program, Stmt, StmtKind};
+use super::problem::Problem;
+use super::space::{Bound, LaunchSize};
+
+/// Most evaluations for one expression; beyond, it stays as it is.
+const MAX_EVALUATIONS: i64 = 1 << 22;
+
+impl Problem {
+    /// Settles the kernel program for these configurations.
+    pub fn settle(&mut self, space: &[Bound]) {
+        let kernel = std::mem::take(&mut self.kernel);
+        self.kernel = Settler { first: self.first_item_slot(), space }.program(kernel);
+    }
+}
+
+struct Settler<'s> {
+    /// Slot of `lid`; those of `gid` and `group` follow.
+    first: Slot,
+    space: &'s [Bound],
+}
+
+impl Settler<'_> {
+    fn program(&self, program: Program) -> Program {
+        program.into_iter().flat_map(|stmt| self.stmt(stmt)).collect()
+    }
+
+    fn stmt(&self, stmt: Stmt) -> Vec<Stmt> {
+        let Stmt { at, label, kind } = stmt;
+        let kind = match kind {
+            StmtKind::Access { access, amount } => {
+                StmtKind::Access { access, amount: self.expr(amount) }
+            }
+            StmtKind::Until(ticks) => StmtKind::Until(self.expr(ticks)),
+            StmtKind::Repeat { count, body } => {
+                StmtKind::Repeat { count: self.expr(count), body: self.program(body) }
+            }
+            StmtKind::If { condition, then, otherwise } => {
+                let condition = self.expr(condition);
+                let (then, otherwise) = (self.program(then), self.program(otherwise));
+                match self.always(&condition) {
+                    Some(true) => return then,
+                    Some(false) => return otherwise,
+                    None => StmtKind::If { condition, then, otherwise },
+                }
+            }
+            StmtKind::Mark | StmtKind::Barrier => kind,
+        };
+        vec![Stmt { at, label, kind }]
+    }
+
+    fn is_item(&self, slot: Slot) -> bool {
+        (self.first..self.first + 3).contains(&slot)
+    }
+
+    fn expr(&self, expr: Expr) -> Expr {
+        if !expr.mentions(|s| self.is_item(s)) || self.same_for_all_items(&expr).is_none() {
+            return expr;
+        }
+        let by_zero = expr.replace(&mut |slot| {
+            Ok::<_, ()>(if self.is_item(*slot) { Expr::Int(0) } else { Expr::Name(*slot) })
+        });
+        by_zero.unwrap_or(expr)
+    }
+
+    /// `Some` if the items of each launch agree in the expression's value.
+    fn same_for_all_items(&self, expr: &Expr) -> Option<()> {
+        let by_group = expr.mentions(|s| s > self.first && self.is_item(s));
+        let mut left = MAX_EVALUATIONS;
+        for bound in self.distinct(expr) {
+            let LaunchSize::Range { global, local } = bound.launch else { return None };
+            let groups = if by_group { global / local.max(1) } else { 1 };
+            left = left.checked_sub(groups.checked_mul(local)?).filter(|l| *l >= 0)?;
+            let mut env = bound.env.clone();
+            let mut of_first = None;
+            for group in 0..groups {
+                for lid in 0..local {
+                    env[self.first] = lid;
+                    env[self.first + 1] = group.checked_mul(local)?.checked_add(lid)?;
+                    env[self.first + 2] = group;
+                    let value = expr.eval(&env).ok()?;
+                    if value != *of_first.get_or_insert(value) {
+                        return None;
+                    }
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// What a condition comes to, if that is the same for all configurations and items.
+    fn always(&self, condition: &Expr) -> Option<bool> {
+        if condition.mentions(|s| self.is_item(s)) {
+            return None;
+        }
+        let mut values = self.distinct(condition).map(|b| condition.eval(&b.env).ok());
+        let first = values.next()?? != 0;
+        values.all(|v| v.is_some_and(|v| (v != 0) == first)).then_some(first)
+    }
+
+    /// One configuration for each choice of values of the names that the expression uses and of the
+    /// launch.
+    fn distinct(&self, expr: &Expr) -> impl Iterator<Item = &Bound> {
+        let mut names: Vec<Slot> = Vec::new();
+        expr.names(&mut |slot| names.push(*slot));
+        let items = names.iter().any(|s| self.is_item(*s));
+        names.retain(|s| !self.is_item(*s));
+        let mut seen = HashSet::new();
+        self.space.iter().filter(move |b| {
+            let values: Vec<i64> = names.iter().map(|s| b.env[*s]).collect();
+            // Sizes matter only to who counts items.
+            seen.insert((values, items.then_some(b.launch)))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use indexmap::IndexMap;
+    use serde_json::json;
+
+    use super::*;
+
+    fn settled(constraint: &str, kernel: serde_json::Value) -> String {
+        let value = json!({
+            "platform": { "units_per_device": 2, "elements_per_unit": 4, "global_access": 4 },
+            "parameters": { "K": [16, 24], "A": [2, 4], "W": [8, 16] },
+            "constraints": [constraint],
+            "launch": { "global_size": 48, "local_size": "W" },
+            "kernel": kernel
+        });
+        let none = |_: &str| unreachable!();
+        let mut problem = Problem::from_value(&value, &IndexMap::new(), &none).unwrap();
+        let space = problem.space().unwrap();
+        problem.settle(&space.bound);
+        let mut text = String::new();
+        super::super::kernel::expressions(&problem.kernel, &mut |stmt, e| {
+            text += &format!("{} {}; ", stmt.kind.name(), problem.scope.show(e));
+        });
+        text
+    }
+
+    #[test]
+    fn what_only_configurations_tell() {
+        let rounds = json!([{ "repeat": "ceil_div(K - lid // A, W // A)", "body": [{ "work": 1 }] }]);
+        // W / A divides K, and lid / A is below it.
+        assert_eq!(
+            settled("K % (W // A) == 0", rounds.clone()),
+            "repeat ceil_div(K - 0 // A, W // A); work 1; "
+        );
+        // K = 24, W = 16: 1 or 2.
+        assert_eq!(
+            settled("K != 16 or W != 8", json!([{ "work": "(K + lid) // W" }])),
+            "work (K + lid) // W; "
+        );
+    }
+
+    #[test]
+    fn branches_that_are_none() {
+        let branch = |c: &str| json!([{ "if": c, "then": [{ "work": 1 }], "else": [{ "work": 2 }] }]);
+        assert_eq!(settled("True", branch("lid < W")), "work 1; ");
+        assert_eq!(settled("True", branch("group * W + lid >= 48")), "work 2; ");
+        assert_eq!(settled("True", branch("lid < 8")), "if lid < 8; work 1; work 2; ");
+        assert_eq!(settled("W == 8", branch("lid < 8")), "work 1; ");
+        assert_eq!(settled("True", branch("K == 16")), "if K == 16; work 1; work 2; ");
+        assert_eq!(settled("True", branch("group == 0")), "if group == 0; work 1; work 2; ");
+    }
+}
