@@ -29,6 +29,7 @@ pub mod platform;
 pub mod problem;
 pub mod scope;
 mod settle;
+mod simple;
 pub mod source;
 pub mod space;
 mod write;

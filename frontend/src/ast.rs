@@ -1,0 +1,274 @@
+//! The syntax tree of an OpenCL C file, as plain data.
+//!
+//! [`parse`](crate::parse) makes it out of libclang's cursors; [`read`](crate::read) walks it. It holds what
+//! a reader of memory accesses needs: types with their address spaces, names resolved to
+//! declarations, places in the source as the user wrote it (macros are expanded, lines are those of
+//! the original file). Implicit conversions and parentheses are left out.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+
+/// A place in a source file.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct At {
+    /// The file, as messages name it.
+    pub file: Arc<str>,
+    /// The line, from 1.
+    pub line: u32,
+    /// The column, from 1; 0 if it is not known.
+    pub column: u32,
+}
+
+/// What a file declares.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Unit {
+    /// Functions with a body, by name.
+    pub functions: IndexMap<String, Function>,
+    /// Variables of program scope.
+    pub globals: Vec<Variable>,
+}
+
+/// A function with its body.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Function {
+    /// Its name.
+    pub name: String,
+    /// Whether it is a kernel.
+    pub kernel: bool,
+    /// Its parameters.
+    pub parameters: Vec<Variable>,
+    /// What it returns.
+    pub result: Type,
+    /// Its statements.
+    pub body: Vec<Stmt>,
+    /// Where it is declared.
+    pub at: At,
+}
+
+/// Identity of a variable's declaration within a unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct VariableId(pub u32);
+
+/// A declared variable or parameter.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Variable {
+    /// Which one it is: shadowed names have different ones.
+    pub id: VariableId,
+    /// Its name.
+    pub name: String,
+    /// Its type; that of an array has its lengths as expressions where they were written so.
+    pub ty: Type,
+    /// In which memory it lies. Parameters are private, whatever they point to.
+    pub space: Space,
+    /// Its first value.
+    pub init: Option<Expr>,
+    /// Where it is declared.
+    pub at: At,
+}
+
+/// Address spaces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Space {
+    /// Memory of one work item.
+    Private,
+    /// Memory of a group.
+    Local,
+    /// Memory of the device.
+    Global,
+    /// Constant memory.
+    Constant,
+    /// A pointer of OpenCL 2 and later that may point to global, local or private memory.
+    Generic,
+}
+
+/// Scalar types.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Scalar {
+    /// `bool`.
+    Bool,
+    /// An integer of so many bytes.
+    Int {
+        /// 1, 2, 4 or 8.
+        bytes: u8,
+        /// Whether it has a sign.
+        signed: bool,
+    },
+    /// A real number of so many bytes: 2, 4 or 8.
+    Real {
+        /// 2, 4 or 8.
+        bytes: u8,
+    },
+}
+
+/// A type.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Type {
+    /// `void`.
+    Void,
+    /// A scalar; enumerations are `int`.
+    Scalar(Scalar),
+    /// A vector of 2, 3, 4, 8 or 16.
+    Vector(Scalar, u8),
+    /// A pointer.
+    Pointer(Space, Box<Type>),
+    /// An array. The length is an expression over macros and constants; `None` if it was not
+    /// given.
+    Array(Box<Type>, Option<Box<Expr>>),
+    /// A structure, or a union, with its fields.
+    Struct(String, Arc<Vec<(String, Type)>>),
+    /// Any other, by name: images, samplers, events, pipes.
+    Other(String),
+}
+
+/// An expression.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expr {
+    /// What it is.
+    pub kind: ExprKind,
+    /// Its type.
+    pub ty: Type,
+    /// Where it begins.
+    pub at: At,
+}
+
+/// What an expression is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ExprKind {
+    /// A whole number, a character or a truth value.
+    Int(i64),
+    /// A real number, as written.
+    Real(String),
+    /// A text; for `printf` only.
+    Text,
+    /// A variable or parameter.
+    Variable(VariableId, String),
+    /// A symbol: a macro whose value is kept open (see [`Symbol`](crate::request::Symbol)).
+    Symbol(String),
+    /// A prefix or postfix operation.
+    Unary(UnaryOp, Box<Expr>),
+    /// A binary operation without assignment, `&&`, `||` and `,` included.
+    Binary(BinaryOp, Box<Expr>, Box<Expr>),
+    /// `left = right`, or `left op= right`.
+    Assign(Option<BinaryOp>, Box<Expr>, Box<Expr>),
+    /// `c ? a : b`.
+    Conditional(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// A call of a function of the unit or of a built-in function.
+    Call(String, Vec<Expr>),
+    /// `base[index]`.
+    Index(Box<Expr>, Box<Expr>),
+    /// `base.member` or, through a pointer, `base->member`; components of vectors, too.
+    Member {
+        /// The structure, the vector or the pointer.
+        base: Box<Expr>,
+        /// `x`, `s0`, `lo`, or a field.
+        member: String,
+        /// Whether it was `->`.
+        arrow: bool,
+    },
+    /// An explicit conversion, to the expression's type.
+    Cast(Box<Expr>),
+    /// `(float4)(a, b)`, or a list of initial values.
+    List(Vec<Expr>),
+    /// `sizeof`, evaluated.
+    SizeOf(i64),
+    /// Something that is not read; the text says what (`block literal`, `asm`).
+    Unread(String),
+}
+
+/// Unary operators.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum UnaryOp {
+    /// `+a`
+    Plus,
+    /// `-a`
+    Minus,
+    /// `!a`
+    Not,
+    /// `~a`
+    Complement,
+    /// `*a`
+    Deref,
+    /// `&a`
+    Address,
+    /// `++a`
+    PreIncrement,
+    /// `--a`
+    PreDecrement,
+    /// `a++`
+    PostIncrement,
+    /// `a--`
+    PostDecrement,
+}
+
+/// Binary operators.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(missing_docs)] // they are what they are called
+pub enum BinaryOp {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+    Shl,
+    Shr,
+    BitAnd,
+    BitOr,
+    BitXor,
+    And,
+    Or,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    Comma,
+}
+
+/// A statement.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stmt {
+    /// What it is.
+    pub kind: StmtKind,
+    /// Where it begins.
+    pub at: At,
+}
+
+/// What a statement is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum StmtKind {
+    /// `{ ... }`
+    Block(Vec<Stmt>),
+    /// Declarations.
+    Declare(Vec<Variable>),
+    /// An expression, for its effects.
+    Expr(Expr),
+    /// `if`
+    If(Expr, Vec<Stmt>, Vec<Stmt>),
+    /// `for (init; condition; step) body`
+    For {
+        /// Run once before.
+        init: Vec<Stmt>,
+        /// Absent: true.
+        condition: Option<Expr>,
+        /// Run after each round.
+        step: Option<Expr>,
+        /// The body.
+        body: Vec<Stmt>,
+    },
+    /// `while`
+    While(Expr, Vec<Stmt>),
+    /// `do body while (condition)`
+    DoWhile(Vec<Stmt>, Expr),
+    /// `return`
+    Return(Option<Expr>),
+    /// `break`
+    Break,
+    /// `continue`
+    Continue,
+    /// `;`
+    Empty,
+    /// Something that is not read: `goto`, `switch`, `asm`.
+    Unread(String),
+}

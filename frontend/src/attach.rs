@@ -1,0 +1,152 @@
+//! Gives a problem the kernel program that its source says.
+
+use std::path::Path;
+
+use indexmap::{IndexMap, IndexSet};
+use itertools::Itertools;
+use tickbound_encodings::model::expr::EvalError;
+use tickbound_encodings::model::source::{ArgumentKind, Define};
+use tickbound_encodings::model::{Bound, Expr, KernelSource, Problem};
+
+use crate::FrontendError;
+use crate::extract::{Extracted, extract};
+use crate::lower::{Names, lower};
+use crate::request::{Passed, Request, Symbol};
+
+/// What was read out of a problem's source.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reading {
+    /// The source's text.
+    pub text: String,
+    /// The steps of a work item.
+    pub extracted: Extracted,
+}
+
+/// Reads the source of `problem`, whose path counts from `folder`, and puts the kernel program in.
+/// Gives back what was read; `None` if the problem has no source, or no configuration to read it for.
+///
+/// # Errors
+/// What in the source, in the problem or on this machine stands in the way.
+pub fn attach(problem: &mut Problem, folder: &Path) -> Result<Option<Reading>, FrontendError> {
+    let Some(source) = problem.source.clone() else { return Ok(None) };
+    let space = problem.space()?.bound;
+    if space.is_empty() {
+        return Ok(None);
+    }
+    let reader = Reader { problem, source: &source, space: &space };
+    let request = reader.request(folder)?;
+    let extracted = extract(&request, &reader.configurations()?)?;
+    check_arguments(&request, &source, &extracted)?;
+    let names = Names::new(problem, &source, &extracted.parameters);
+    problem.set_kernel(&lower(&extracted, &names)?)?;
+    problem.settle(&space);
+    // It was readable a moment ago.
+    let text = std::fs::read_to_string(&request.path).unwrap_or_default();
+    Ok(Some(Reading { text, extracted }))
+}
+
+fn check_arguments(
+    request: &Request,
+    source: &KernelSource,
+    extracted: &Extracted,
+) -> Result<(), FrontendError> {
+    let (needed, given) = (extracted.parameters.len(), source.arguments.len());
+    if given == 0 || needed == given {
+        return Ok(());
+    }
+    Err(FrontendError::file(
+        &request.name,
+        format!("`{}` takes {needed} arguments, but kernel.arguments has {given}", request.entry),
+        format!("list one for each of {}", extracted.parameters.join(", ")),
+    ))
+}
+
+/// A problem and its configurations.
+struct Reader<'p> {
+    problem: &'p Problem,
+    source: &'p KernelSource,
+    space: &'p [Bound],
+}
+
+impl Reader<'_> {
+    fn request(&self, folder: &Path) -> Result<Request, FrontendError> {
+        let mut symbols = IndexMap::new();
+        let mut texts = IndexMap::new();
+        for (name, define) in &self.source.defines {
+            match define {
+                Define::Number(value) => {
+                    let symbol = self.symbol(&format!("kernel.defines.{name}"), value)?;
+                    symbols.insert(name.clone(), symbol);
+                }
+                Define::Text(text) => {
+                    texts.insert(name.clone(), text.clone());
+                }
+            }
+        }
+        let argument = |a: &tickbound_encodings::model::source::Argument| match &a.kind {
+            ArgumentKind::Buffer { .. } | ArgumentKind::Local { .. } => Ok(Passed::Memory),
+            ArgumentKind::Real(_) => Ok(Passed::Real),
+            ArgumentKind::Scalar(_) if a.element.is_real() => Ok(Passed::Real),
+            ArgumentKind::Scalar(value) => {
+                self.symbol(&format!("kernel.arguments.{}", a.name), value).map(Passed::Number)
+            }
+        };
+        let bound = |(line, value): &(u32, Expr)| {
+            Ok((*line, self.symbol(&format!("kernel.bounds.line {line}"), value)?))
+        };
+        let path = folder.join(&self.source.path);
+        Ok(Request {
+            name: self.source.path.clone(),
+            path,
+            entry: self.source.entry.clone(),
+            standard: self.source.standard,
+            symbols,
+            texts,
+            arguments: self.source.arguments.iter().map(argument).try_collect()?,
+            dimensions: self.problem.grid.len().max(1),
+            bounds: self.source.bounds.iter().map(bound).collect::<Result<_, FrontendError>>()?,
+            branches: self.source.branches.iter().copied().collect(),
+        })
+    }
+
+    /// Between which bounds an expression is over all configurations.
+    fn symbol(&self, at: &str, value: &Expr) -> Result<Symbol, FrontendError> {
+        let values = self.space.iter().map(|b| self.eval(at, value, b));
+        let mut bounds: Option<Symbol> = None;
+        for value in values {
+            let value = value?;
+            let known = bounds.get_or_insert(Symbol { least: value, greatest: value });
+            known.least = known.least.min(value);
+            known.greatest = known.greatest.max(value);
+        }
+        Ok(bounds.unwrap_or(Symbol { least: 0, greatest: 0 }))
+    }
+
+    fn eval(&self, at: &str, value: &Expr, bound: &Bound) -> Result<i64, FrontendError> {
+        value.eval(&bound.env).map_err(|e: EvalError| {
+            FrontendError::file(
+                at,
+                format!("{e} for {}", self.problem.name_values(&bound.configuration)),
+                "guard it with `if ... else`",
+            )
+        })
+    }
+
+    /// The symbols' values, for each configuration; those that agree count once.
+    fn configurations(&self) -> Result<IndexSet<Vec<i64>>, FrontendError> {
+        let open: Vec<(&String, &Expr)> = self
+            .source
+            .defines
+            .iter()
+            .filter_map(|(name, define)| match define {
+                Define::Number(value) => Some((name, value)),
+                Define::Text(_) => None,
+            })
+            .collect();
+        let values = |b: &Bound| {
+            let each = open.iter().map(|(n, v)| self.eval(&format!("kernel.defines.{n}"), v, b));
+            each.collect::<Result<Vec<i64>, _>>()
+        };
+        self.space.iter().map(values).collect()
+    }
+}

@@ -1,0 +1,47 @@
+//! What can go wrong while a kernel is read.
+
+use crate::ast::At;
+
+/// Why a kernel cannot be read. It prints as one line: `file:line: what; mend`.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FrontendError {
+    /// Something in the source.
+    #[error("{}:{}: {what}; {mend}", at.file, at.line)]
+    Source {
+        /// Where.
+        at: At,
+        /// What is wrong there.
+        what: String,
+        /// What to write or do instead.
+        mend: String,
+    },
+    /// Something about the file as a whole, or about this machine.
+    #[error("{name}: {what}; {mend}")]
+    File {
+        /// The file, or the tool that is missing.
+        name: String,
+        /// What is wrong.
+        what: String,
+        /// What to do.
+        mend: String,
+    },
+    /// The program that was read does not fit the problem.
+    #[error(transparent)]
+    Model(#[from] tickbound_encodings::model::ModelError),
+}
+
+impl FrontendError {
+    /// A fault at a place of the source.
+    pub fn at(at: &At, what: impl Into<String>, mend: impl Into<String>) -> FrontendError {
+        FrontendError::Source { at: at.clone(), what: what.into(), mend: mend.into() }
+    }
+
+    /// A fault of a file or of this machine.
+    pub fn file(
+        name: impl Into<String>,
+        what: impl Into<String>,
+        mend: impl Into<String>,
+    ) -> FrontendError {
+        FrontendError::File { name: name.into(), what: what.into(), mend: mend.into() }
+    }
+}

@@ -1,0 +1,141 @@
+//! From a request to the steps of all its configurations.
+//!
+//! One reading keeps the symbols open, so it serves all configurations - unless the syntax itself
+//! depends on a symbol: `#if VW == 4`, or `float##VW`. Such a symbol is *structural*. The source is then
+//! read once for each combination of structural values that occurs; each reading is a [`Variant`].
+
+use std::collections::HashMap;
+
+use indexmap::{IndexMap, IndexSet};
+
+use crate::request::Request;
+use crate::steps::Steps;
+use crate::{FrontendError, parse, preprocess, read};
+
+/// Most readings of one source.
+const MAX_VARIANTS: usize = 4096;
+
+/// The steps of a kernel for all configurations.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Extracted {
+    /// The names of the kernel function's parameters.
+    pub parameters: Vec<String>,
+    /// The symbols that the syntax depends on.
+    pub structural: Vec<String>,
+    /// The steps for each combination of their values that occurs, in the order in which they
+    /// occur; exactly one if there are no structural symbols.
+    pub variants: Vec<Variant>,
+}
+
+/// The steps for one combination of structural values.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Variant {
+    /// A value for each structural symbol.
+    pub values: Vec<i64>,
+    /// What a work item does.
+    pub steps: Steps,
+}
+
+/// Reads a kernel for `configurations`, each a value for every symbol of the request, in order.
+///
+/// # Errors
+/// What in the source, or on this machine, stands in the way.
+pub fn extract(
+    request: &Request,
+    configurations: &IndexSet<Vec<i64>>,
+) -> Result<Extracted, FrontendError> {
+    let mut structural: IndexSet<String> = IndexSet::new();
+    loop {
+        let combinations = combinations(request, configurations, &structural)?;
+        let names: Vec<String> = structural.iter().cloned().collect();
+        match read_all(request, &names, &combinations)? {
+            Pass::Read(parameters, variants) => {
+                return Ok(Extracted { parameters, structural: names, variants });
+            }
+            Pass::Asked(more) => {
+                let before = structural.len();
+                structural.extend(more);
+                if structural.len() == before {
+                    return Err(FrontendError::file(
+                        &request.name,
+                        "its macros could not be expanded",
+                        "give the macros that `#if` asks for as numbers in kernel.defines",
+                    ));
+                }
+            }
+        }
+    }
+}
+
+/// Structural values, and for each combination of them one configuration that has it.
+type Combinations<'c> = IndexMap<Vec<i64>, &'c Vec<i64>>;
+
+fn combinations<'c>(
+    request: &Request,
+    configurations: &'c IndexSet<Vec<i64>>,
+    structural: &IndexSet<String>,
+) -> Result<Combinations<'c>, FrontendError> {
+    let places: Vec<usize> =
+        structural.iter().filter_map(|name| request.symbols.get_index_of(name)).collect();
+    let mut found = Combinations::new();
+    for configuration in configurations {
+        let key = places.iter().filter_map(|&p| configuration.get(p).copied()).collect();
+        found.entry(key).or_insert(configuration);
+        if found.len() > MAX_VARIANTS {
+            let names: Vec<&str> = structural.iter().map(String::as_str).collect();
+            return Err(FrontendError::file(
+                &request.name,
+                format!(
+                    "its syntax depends on {}, with more than {MAX_VARIANTS} combinations",
+                    names.join(", ")
+                ),
+                "use `if` instead of `#if` for some of them, or narrow their domains",
+            ));
+        }
+    }
+    Ok(found)
+}
+
+/// What one pass over all combinations came to.
+enum Pass {
+    /// All were read: the kernel's parameters, and the steps.
+    Read(Vec<String>, Vec<Variant>),
+    /// The syntax depends on more symbols.
+    Asked(Vec<String>),
+}
+
+fn read_all(
+    request: &Request,
+    structural: &[String],
+    combinations: &Combinations<'_>,
+) -> Result<Pass, FrontendError> {
+    let mut expanded = Vec::with_capacity(combinations.len());
+    for (values, configuration) in combinations {
+        let all = request.symbols.keys().cloned().zip(configuration.iter().copied()).collect();
+        let text = preprocess::expand(request, structural, &all)?;
+        if !text.asked.is_empty() {
+            return Ok(Pass::Asked(text.asked));
+        }
+        expanded.push((values, text));
+    }
+    // Structural values that make no difference give the same text.
+    let mut known: HashMap<String, Steps> = HashMap::new();
+    let mut parameters = Vec::new();
+    let mut variants = Vec::with_capacity(expanded.len());
+    for (values, expanded) in expanded {
+        let steps = match known.get(&expanded.text) {
+            Some(steps) => steps.clone(),
+            None => {
+                let unit = parse::parse(request, &expanded)?;
+                if let Some(kernel) = unit.functions.get(&request.entry) {
+                    parameters = kernel.parameters.iter().map(|p| p.name.clone()).collect();
+                }
+                let steps = read::read(request, &unit)?;
+                known.insert(expanded.text, steps.clone());
+                steps
+            }
+        };
+        variants.push(Variant { values: values.clone(), steps });
+    }
+    Ok(Pass::Read(parameters, variants))
+}

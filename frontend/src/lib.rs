@@ -1,0 +1,27 @@
+//! Reads OpenCL C through libclang as kernel programs of tickbound.
+//!
+//! A problem names a source file, its kernel function, and the macros that a configuration gives to
+//! the compiler. This crate makes of it the kernel program of the problem format: loops with their
+//! symbolic bounds, loads and stores by address space, barriers, atomics, arithmetic, branches. The
+//! values of tuning parameters stay open: one program stands for all configurations.
+//!
+//! The way goes through four rooms. [`preprocess`] expands macros with the machine's C compiler, [`parse`]
+//! makes a [syntax tree](ast) out of libclang's cursors, [`read`] walks it symbolically and yields [`steps`],
+//! and [`lower`] turns these into a program. What cannot be bounded is an error that says what to
+//! write into the problem file; nothing is guessed.
+
+pub mod ast;
+mod attach;
+pub mod error;
+pub mod extract;
+pub mod lower;
+pub mod parse;
+pub mod preprocess;
+pub mod read;
+pub mod request;
+pub mod steps;
+
+pub use attach::{Reading, attach};
+pub use error::FrontendError;
+pub use extract::{Extracted, Variant};
+pub use request::{Passed, Request, Symbol};

@@ -1,0 +1,104 @@
+//! What the names of steps stand for in a problem.
+
+use indexmap::IndexMap;
+use itertools::Itertools;
+use tickbound_encodings::model::expr::BinaryOp;
+use tickbound_encodings::model::source::{ArgumentKind, Define};
+use tickbound_encodings::model::{Expr, KernelSource, Problem};
+
+use crate::FrontendError;
+use crate::ast::At;
+use crate::steps::Number;
+
+/// For each name of steps its expression over the problem's names.
+#[derive(Debug, Clone)]
+pub struct Names {
+    known: IndexMap<String, Expr<String>>,
+}
+
+fn binary(op: BinaryOp, a: Expr<String>, b: Expr<String>) -> Expr<String> {
+    Expr::Binary(op, Box::new(a), Box::new(b))
+}
+
+impl Names {
+    /// The names that a problem gives to the steps of its source; `parameters` are those of the
+    /// kernel function, in order.
+    #[must_use]
+    pub fn new(problem: &Problem, source: &KernelSource, parameters: &[String]) -> Names {
+        let written = |expr: &Expr| {
+            // Every slot of the problem's own expressions has a name.
+            expr.replace(&mut |slot| Ok::<_, ()>(Expr::Name(problem.scope.name(*slot).to_owned())))
+                .unwrap_or(Expr::Int(0))
+        };
+        let mut known = IndexMap::new();
+        for (name, define) in &source.defines {
+            if let Define::Number(value) = define {
+                known.insert(name.clone(), written(value));
+            }
+        }
+        for (parameter, argument) in parameters.iter().zip(&source.arguments) {
+            if let ArgumentKind::Scalar(value) = &argument.kind {
+                known.insert(format!("${parameter}"), written(value));
+            }
+        }
+        for (line, bound) in &source.bounds {
+            known.insert(format!("$line_{line}"), written(bound));
+        }
+        let sizes = problem.grid.iter().map(|d| (written(&d.global), written(&d.local)));
+        ids(&mut known, &sizes.collect_vec());
+        Names { known }
+    }
+
+    /// A symbol as an expression over the problem's names.
+    pub(super) fn symbol(&self, name: &str) -> Result<Expr<String>, FrontendError> {
+        self.known.get(name).cloned().ok_or_else(|| {
+            FrontendError::file("kernel.defines", format!("`{name}` is missing"), "add its value")
+        })
+    }
+
+    /// An expression over the problem's names.
+    pub(super) fn put_in(&self, number: &Number, at: &At) -> Result<Expr<String>, FrontendError> {
+        number.replace(&mut |name| {
+            self.known.get(name).cloned().ok_or_else(|| {
+                let plain = name.trim_start_matches('$');
+                FrontendError::at(
+                    at,
+                    format!("the value of `{plain}` is not known"),
+                    format!(
+                        "add it to kernel.arguments, as {{ \"name\": \"{plain}\", \"type\": \
+                             ..., \"value\": ... }}"
+                    ),
+                )
+            })
+        })
+    }
+}
+
+/// Ids and sizes by dimension out of the linear `lid` and `group`: dimension 0 runs fastest.
+fn ids(known: &mut IndexMap<String, Expr<String>>, sizes: &[(Expr<String>, Expr<String>)]) {
+    let mut lid = Expr::Name("lid".to_owned());
+    let mut group = Expr::Name("group".to_owned());
+    for (d, (global, local)) in sizes.iter().enumerate() {
+        let groups = binary(BinaryOp::FloorDiv, global.clone(), local.clone());
+        let last = d + 1 == sizes.len();
+        let mut place = |name: &str, linear: &mut Expr<String>, size: &Expr<String>| {
+            let own = match last {
+                true => linear.clone(),
+                false => binary(BinaryOp::Rem, linear.clone(), size.clone()),
+            };
+            known.insert(format!("${name}_{d}"), own);
+            *linear = binary(BinaryOp::FloorDiv, linear.clone(), size.clone());
+        };
+        place("lid", &mut lid, local);
+        place("group", &mut group, &groups);
+        known.insert(format!("$local_{d}"), local.clone());
+        known.insert(format!("$global_{d}"), global.clone());
+        known.insert(format!("$groups_{d}"), groups);
+    }
+    for d in sizes.len()..3 {
+        for (name, value) in [("lid", 0), ("group", 0), ("local", 1), ("global", 1), ("groups", 1)]
+        {
+            known.insert(format!("${name}_{d}"), Expr::Int(value));
+        }
+    }
+}

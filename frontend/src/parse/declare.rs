@@ -1,0 +1,169 @@
+//! Declarations and statements.
+
+use clang::{Entity, EntityKind};
+
+use crate::ast::{Expr, ExprKind, Function, Stmt, StmtKind, Type, Unit, Variable};
+
+use super::state::{DEEPEST, Tree, is_expression, operands};
+
+impl<'tu> Tree<'_, 'tu> {
+    /// All that a file declares.
+    pub(super) fn unit(mut self, root: Entity<'tu>) -> Unit {
+        let declared: Vec<Entity<'tu>> =
+            root.get_children().into_iter().filter(|child| !child.is_in_system_header()).collect();
+        let is_defined = |child: &&Entity<'tu>| {
+            child.get_kind() == EntityKind::FunctionDecl && child.is_definition()
+        };
+        let mut names: Vec<String> =
+            declared.iter().filter(is_defined).filter_map(Entity::get_name).collect();
+        names.sort();
+        self.overloaded = names
+            .windows(2)
+            .filter(|pair| pair[0] == pair[1])
+            .map(|pair| pair[0].clone())
+            .collect();
+
+        let mut unit = Unit::default();
+        for child in &declared {
+            if child.get_kind() == EntityKind::VarDecl {
+                unit.globals.push(self.initialised(child));
+            } else if is_defined(&child)
+                && let Some(function) = self.function(child)
+            {
+                unit.functions.insert(function.name.clone(), function);
+            }
+        }
+        unit
+    }
+
+    fn function(&mut self, entity: &Entity<'tu>) -> Option<Function> {
+        let children = entity.get_children();
+        let body = children.iter().find(|child| child.get_kind() == EntityKind::CompoundStmt)?;
+        let mut attributes = children.iter().filter(|child| child.is_attribute());
+        let kernel = attributes.any(|a| matches!(self.text.of(a), "kernel" | "__kernel"));
+        let parameters = children.iter().filter(|child| child.get_kind() == EntityKind::ParmDecl);
+        Some(Function {
+            name: self.function_name(entity)?,
+            kernel,
+            parameters: parameters.map(|parameter| self.declaration(parameter)).collect(),
+            result: entity.get_result_type().map_or(Type::Void, |ty| self.type_of(ty)),
+            body: self.body(body),
+            at: self.at_name(entity),
+        })
+    }
+
+    /// A variable with its first value.
+    fn initialised(&mut self, entity: &Entity<'tu>) -> Variable {
+        let mut variable = self.declaration(entity);
+        let init = operands(entity).into_iter().rfind(|child| !self.is_length(entity, child));
+        variable.init = init.map(|init| {
+            let init = self.expression(&init);
+            match init.kind {
+                ExprKind::List(_) => Expr { ty: variable.ty.clone(), ..init },
+                _ => init,
+            }
+        });
+        variable
+    }
+
+    /// The statements of a body, with or without braces.
+    fn body(&mut self, entity: &Entity<'tu>) -> Vec<Stmt> {
+        match entity.get_kind() {
+            EntityKind::CompoundStmt => {
+                entity.get_children().iter().map(|child| self.statement(child)).collect()
+            }
+            _ => vec![self.statement(entity)],
+        }
+    }
+
+    fn statement(&mut self, entity: &Entity<'tu>) -> Stmt {
+        let at = self.at(entity);
+        if self.depth >= DEEPEST {
+            let what = format!("a statement that nests {DEEPEST} levels deep");
+            return Stmt { kind: StmtKind::Unread(what), at };
+        }
+        self.depth += 1;
+        let kind = self.statement_kind(entity);
+        self.depth -= 1;
+        Stmt { kind, at }
+    }
+
+    fn statement_kind(&mut self, entity: &Entity<'tu>) -> StmtKind {
+        if is_expression(entity) {
+            return StmtKind::Expr(self.expression(entity));
+        }
+        let children = entity.get_children();
+        match (entity.get_kind(), children.as_slice()) {
+            (EntityKind::CompoundStmt, _) => StmtKind::Block(self.body(entity)),
+            (EntityKind::DeclStmt, _) => self.declarations(&children),
+            (EntityKind::IfStmt, [condition, then]) => {
+                StmtKind::If(self.expression(condition), self.body(then), Vec::new())
+            }
+            (EntityKind::IfStmt, [condition, then, otherwise]) => {
+                StmtKind::If(self.expression(condition), self.body(then), self.body(otherwise))
+            }
+            (EntityKind::ForStmt, _) => self.for_loop(entity, &children),
+            (EntityKind::WhileStmt, [condition, body]) => {
+                StmtKind::While(self.expression(condition), self.body(body))
+            }
+            (EntityKind::DoStmt, [body, condition]) => {
+                StmtKind::DoWhile(self.body(body), self.expression(condition))
+            }
+            (EntityKind::ReturnStmt, values) => {
+                StmtKind::Return(values.first().map(|value| self.expression(value)))
+            }
+            (EntityKind::BreakStmt, _) => StmtKind::Break,
+            (EntityKind::ContinueStmt, _) => StmtKind::Continue,
+            (EntityKind::NullStmt, _) => StmtKind::Empty,
+            // A statement with attributes, such as `opencl_unroll_hint`.
+            (EntityKind::UnexposedStmt, [attributes @ .., statement])
+                if attributes.iter().all(Entity::is_attribute) && !statement.is_attribute() =>
+            {
+                self.statement_kind(statement)
+            }
+            (kind, _) => StmtKind::Unread(name(kind).to_owned()),
+        }
+    }
+
+    fn declarations(&mut self, children: &[Entity<'tu>]) -> StmtKind {
+        let variables: Vec<Variable> = children
+            .iter()
+            .filter(|child| child.get_kind() == EntityKind::VarDecl)
+            .map(|child| self.initialised(child))
+            .collect();
+        if variables.is_empty() { StmtKind::Empty } else { StmtKind::Declare(variables) }
+    }
+
+    /// libclang leaves out the parts that are not there; the semicolons tell which these are.
+    fn for_loop(&mut self, entity: &Entity<'tu>, children: &[Entity<'tu>]) -> StmtKind {
+        let header = self.text.header(self.text.span(entity).start);
+        let (Some((semicolons, end)), [parts @ .., body]) = (header, children) else {
+            return StmtKind::Unread("a for loop".to_owned());
+        };
+        let &[first, second] = semicolons.as_slice() else {
+            return StmtKind::Unread("a for loop".to_owned());
+        };
+        let (mut init, mut condition, mut step) = (Vec::new(), None, None);
+        for part in parts {
+            match self.text.span(part).start {
+                start if start < first => init.push(self.statement(part)),
+                start if start < second => condition = Some(self.expression(part)),
+                start if start < end => step = Some(self.expression(part)),
+                _ => return StmtKind::Unread("a for loop".to_owned()),
+            }
+        }
+        StmtKind::For { init, condition, step, body: self.body(body) }
+    }
+}
+
+/// What to call a kind of statement that is not read.
+fn name(kind: EntityKind) -> &'static str {
+    match kind {
+        EntityKind::GotoStmt | EntityKind::IndirectGotoStmt => "goto",
+        EntityKind::LabelStmt => "a label",
+        EntityKind::SwitchStmt => "switch",
+        EntityKind::CaseStmt | EntityKind::DefaultStmt => "case",
+        EntityKind::AsmStmt | EntityKind::MsAsmStmt => "asm",
+        _ => "a statement of an unknown kind",
+    }
+}

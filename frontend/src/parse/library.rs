@@ -1,0 +1,115 @@
+//! libclang itself: found, loaded once, and lent to one caller at a time.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use clang::Clang;
+
+use crate::error::FrontendError;
+
+/// The header that declares OpenCL's types and macros.
+pub(crate) const HEADER: &str = "opencl-c-base.h";
+
+/// The one `Clang` of this process, with its library and its headers.
+struct Held {
+    clang: Clang,
+    library: Arc<clang_sys::SharedLibrary>,
+    include: PathBuf,
+}
+
+// SAFETY: `Clang` is a token without content. It is not `Send` because the library's functions are
+// found through a variable of the thread; `lend` sets that variable on every thread that gets the
+// token, and the mutex lets one thread at a time have it.
+unsafe impl Send for Held {}
+
+/// Loaded at the first question; a failure is kept, as `Clang` cannot be made a second time.
+static HELD: Mutex<Option<Result<Held, FrontendError>>> = Mutex::new(None);
+
+/// Runs `work` with libclang and the folder of its headers.
+pub(crate) fn lend<T>(
+    work: impl FnOnce(&Clang, &Path) -> Result<T, FrontendError>,
+) -> Result<T, FrontendError> {
+    let mut held: MutexGuard<'_, _> = HELD.lock().unwrap_or_else(PoisonError::into_inner);
+    match held.get_or_insert_with(load) {
+        Ok(held) => {
+            clang_sys::set_library(Some(Arc::clone(&held.library)));
+            work(&held.clang, &held.include)
+        }
+        Err(error) => Err(error.clone()),
+    }
+}
+
+fn load() -> Result<Held, FrontendError> {
+    let missing = || {
+        FrontendError::file(
+            "libclang",
+            "it is not on this machine",
+            "install it (Debian and Ubuntu: libclang1 and libclang-common-*-dev), or set \
+             LIBCLANG_PATH to its folder",
+        )
+    };
+    let clang = Clang::new().map_err(|_| missing())?;
+    let library = clang_sys::get_library().ok_or_else(missing)?;
+    let version = major(&clang::get_version());
+    let include = headers(library.path(), version.as_deref()).ok_or_else(|| {
+        let version = version.as_deref().unwrap_or("*");
+        FrontendError::file(
+            "libclang",
+            format!("its header {HEADER} is not on this machine"),
+            format!("install it (Debian and Ubuntu: libclang-common-{version}-dev)"),
+        )
+    })?;
+    Ok(Held { clang, library, include })
+}
+
+/// The major number of `Debian clang version 15.0.6`.
+fn major(version: &str) -> Option<String> {
+    let at = version.find("version ")? + "version ".len();
+    let digits: String = version[at..].chars().take_while(char::is_ascii_digit).collect();
+    (!digits.is_empty()).then_some(digits)
+}
+
+/// The folder with clang's own headers, of the library's version: beside the library, or where
+/// distributions put them.
+fn headers(library: &Path, version: Option<&str>) -> Option<PathBuf> {
+    let mut roots = Vec::new();
+    for path in [Some(library.to_owned()), library.canonicalize().ok()].into_iter().flatten() {
+        for folder in path.ancestors().skip(1).take(3) {
+            roots.extend([folder.join("clang"), folder.join("lib/clang")]);
+        }
+    }
+    if let Some(version) = version {
+        roots.push(format!("/usr/lib/llvm-{version}/lib/clang").into());
+        roots.push(format!("/usr/lib/llvm/{version}/lib/clang").into());
+    }
+    roots.extend(["/usr/lib/clang", "/usr/lib64/clang", "/usr/local/lib/clang"].map(Into::into));
+    roots.iter().find_map(|root| of_version(root, version))
+}
+
+fn of_version(root: &Path, version: Option<&str>) -> Option<PathBuf> {
+    let mut found: Vec<PathBuf> = std::fs::read_dir(root)
+        .ok()?
+        .filter_map(Result::ok)
+        .filter(|entry| {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            version.is_none_or(|v| name.split('.').next() == Some(v))
+        })
+        .map(|entry| entry.path().join("include"))
+        .filter(|folder| folder.join(HEADER).is_file())
+        .filter_map(|folder| folder.canonicalize().ok())
+        .collect();
+    found.sort();
+    found.pop()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::major;
+
+    #[test]
+    fn versions() {
+        assert_eq!(major("Debian clang version 15.0.6").as_deref(), Some("15"));
+        assert_eq!(major("clang version 21.1.0 (abc)").as_deref(), Some("21"));
+        assert_eq!(major("clang"), None);
+    }
+}

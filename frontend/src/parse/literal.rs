@@ -1,0 +1,81 @@
+//! Values of literals.
+
+/// The value of an integer literal; its 64 bits, if it does not fit into a signed number.
+pub(super) fn integer(text: &str) -> Option<i64> {
+    let text = text.replace('\'', "").to_ascii_lowercase();
+    let digits = text.trim_end_matches(['u', 'l']);
+    let (digits, radix) = match digits.as_bytes() {
+        [b'0', b'x', ..] => (&digits[2..], 16),
+        [b'0', b'b', ..] => (&digits[2..], 2),
+        [b'0', _, ..] => (&digits[1..], 8),
+        _ => (digits, 10),
+    };
+    u64::from_str_radix(digits, radix).ok().map(u64::cast_signed)
+}
+
+/// The value of `'a'`.
+pub(super) fn character(text: &str) -> Option<i64> {
+    let inner = text.strip_prefix('\'')?.strip_suffix('\'')?;
+    let value = match inner.strip_prefix('\\') {
+        Some(escape) => escaped(escape)?,
+        None if inner.len() == 1 => inner.bytes().next()?,
+        None => return None,
+    };
+    Some(i64::from(value.cast_signed()))
+}
+
+fn escaped(escape: &str) -> Option<u8> {
+    if let Some(hex) = escape.strip_prefix('x') {
+        return u8::from_str_radix(hex, 16).ok();
+    }
+    Some(match escape {
+        "a" => 7,
+        "b" => 8,
+        "t" => b'\t',
+        "n" => b'\n',
+        "v" => 11,
+        "f" => 12,
+        "r" => b'\r',
+        "e" => 27,
+        "\\" | "'" | "\"" | "?" => escape.bytes().next()?,
+        octal => u8::from_str_radix(octal, 8).ok()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{character, integer};
+
+    #[test]
+    fn integers() {
+        for (text, value) in [
+            ("0", 0),
+            ("017", 15),
+            ("0xffffffff", 0xffff_ffff),
+            ("0XFFul", 255),
+            ("0b101u", 5),
+            ("12LL", 12),
+            ("0xffffffffffffffffUL", -1),
+        ] {
+            assert_eq!(integer(text), Some(value), "{text}");
+        }
+        assert_eq!(integer("18446744073709551616"), None);
+        assert_eq!(integer("09"), None);
+    }
+
+    #[test]
+    fn characters() {
+        for (text, value) in [
+            ("'a'", 97),
+            (r"'\n'", 10),
+            (r"'\0'", 0),
+            (r"'\xff'", -1),
+            (r"'\''", 39),
+            (r"'\101'", 65),
+        ] {
+            assert_eq!(character(text), Some(value), "{text}");
+        }
+        assert_eq!(character("'ab'"), None);
+        assert_eq!(character("'"), None);
+    }
+}

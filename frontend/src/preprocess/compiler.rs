@@ -1,0 +1,130 @@
+//! The machine's C compiler, as a preprocessor.
+
+use std::ffi::OsString;
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use tickbound_encodings::model::source::Standard;
+
+use crate::error::FrontendError;
+use crate::parse::library::HEADER;
+
+/// What the preprocessor said.
+pub(super) struct Said {
+    /// The expanded text.
+    pub(super) text: String,
+    /// Its warnings and errors.
+    pub(super) messages: String,
+    /// Whether it succeeded.
+    pub(super) success: bool,
+}
+
+/// Options that make it a preprocessor of OpenCL C: nothing of the host is defined or found.
+const OPTIONS: [&str; 6] = ["-E", "-x", "c", "-undef", "-Wundef", "-nostdinc"];
+
+/// Macros that OpenCL compilers define in both versions.
+const PREDEFINED: [&str; 13] = [
+    "CL_VERSION_1_0=100",
+    "CL_VERSION_1_1=110",
+    "CL_VERSION_1_2=120",
+    "CL_VERSION_2_0=200",
+    "CL_VERSION_3_0=300",
+    "__ENDIAN_LITTLE__=1",
+    "__IMAGE_SUPPORT__=1",
+    "cl_khr_fp64=1",
+    "cl_khr_byte_addressable_store=1",
+    "cl_khr_global_int32_base_atomics=1",
+    "cl_khr_global_int32_extended_atomics=1",
+    "cl_khr_local_int32_base_atomics=1",
+    "cl_khr_local_int32_extended_atomics=1",
+];
+
+/// Optional features of OpenCL C 3.0 that devices commonly have.
+const FEATURES: [&str; 9] = [
+    "__opencl_c_int64=1",
+    "__opencl_c_fp64=1",
+    "__opencl_c_images=1",
+    "__opencl_c_generic_address_space=1",
+    "__opencl_c_program_scope_global_variables=1",
+    "__opencl_c_atomic_order_acq_rel=1",
+    "__opencl_c_atomic_order_seq_cst=1",
+    "__opencl_c_atomic_scope_device=1",
+    "__opencl_c_work_group_collective_functions=1",
+];
+
+/// Expands `source`, whose includes lie in `folder`.
+pub(super) fn run(
+    source: &str,
+    folder: &Path,
+    headers: &Path,
+    standard: Standard,
+    defines: &[String],
+) -> Result<Said, FrontendError> {
+    let mut arguments: Vec<OsString> = OPTIONS.map(Into::into).to_vec();
+    arguments.extend(["-iquote", ".", "-I", "."].map(Into::into));
+    let version: &[&str] = match standard {
+        Standard::Cl12 => &["__OPENCL_C_VERSION__=120", "__OPENCL_VERSION__=120"],
+        Standard::Cl30 => &["__OPENCL_C_VERSION__=300", "__OPENCL_VERSION__=300"],
+    };
+    let features: &[&str] = if standard == Standard::Cl30 { &FEATURES } else { &[] };
+    for define in version.iter().chain(&PREDEFINED).chain(features) {
+        arguments.push(format!("-D{define}").into());
+    }
+    arguments.extend(defines.iter().map(|define| format!("-D{define}").into()));
+    arguments.extend(["-imacros".into(), headers.join(HEADER).into_os_string(), "-".into()]);
+    talk(start(&arguments, folder)?, source)
+}
+
+/// Starts the first compiler that is there.
+fn start(arguments: &[OsString], folder: &Path) -> Result<Child, FrontendError> {
+    let wanted = std::env::var("CC").ok().filter(|cc| !cc.trim().is_empty());
+    let candidates: Vec<&str> = match &wanted {
+        Some(cc) => vec![cc.as_str()],
+        None => vec!["cc", "gcc", "clang"],
+    };
+    for candidate in candidates {
+        let mut words = candidate.split_whitespace();
+        let started = Command::new(words.next().unwrap_or_default())
+            .args(words)
+            .args(arguments)
+            .current_dir(folder)
+            .env("LC_ALL", "C")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn();
+        match started {
+            Ok(child) => return Ok(child),
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => {
+                return Err(FrontendError::file(candidate, error.to_string(), "set CC to another"));
+            }
+        }
+    }
+    Err(FrontendError::file(
+        wanted.as_deref().unwrap_or("cc"),
+        "this machine has no C compiler of that name, which expands the kernel's macros",
+        "install gcc or clang, or set CC",
+    ))
+}
+
+/// Writes the source and reads the answer; a thread of its own writes, so that neither side waits.
+fn talk(mut child: Child, source: &str) -> Result<Said, FrontendError> {
+    let input = child.stdin.take();
+    let output = std::thread::scope(|scope| {
+        scope.spawn(move || {
+            // A compiler that stops early closes its input; its messages say why.
+            input.map(|mut input| input.write_all(source.as_bytes()))
+        });
+        child.wait_with_output()
+    });
+    let output = output.map_err(|error| {
+        FrontendError::file("cc", format!("cannot be run: {error}"), "set CC to another")
+    })?;
+    Ok(Said {
+        text: String::from_utf8_lossy(&output.stdout).into_owned(),
+        messages: String::from_utf8_lossy(&output.stderr).into_owned(),
+        success: output.status.success(),
+    })
+}

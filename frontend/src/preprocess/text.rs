@@ -1,0 +1,214 @@
+//! The text that the preprocessor wrote: markers, names of files, stand-ins of symbols.
+
+use std::collections::BTreeSet;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+/// What a symbol expands to until its value is known not to matter. Its own name would do, but then
+/// a token that was pasted together with it could not be told from one that was written so.
+pub(super) fn stand_in(index: usize) -> String {
+    format!("tickbound_symbol_{index}_")
+}
+
+/// A name in quotes, as line markers have it.
+pub(super) fn quote(name: &str) -> String {
+    let mut quoted = String::from("\"");
+    for c in name.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            c if c.is_control() => quoted.push('?'),
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+/// Open symbols whose value the preprocessor needs: it warned that they are not defined in `#if`,
+/// or they are part of a longer token, or clang needs a number where no tree can hold a name.
+pub(super) fn asked(text: &str, messages: &str, open: &[String]) -> Vec<String> {
+    let mut found = BTreeSet::new();
+    let undefined = messages.lines().filter(|line| line.contains("is not defined"));
+    let tokens = undefined.flat_map(tokens).filter(|token| is_stand_in(token));
+    found.extend(tokens.filter_map(|token| indices(token).next()));
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        found.extend(tokens_of_code(line).filter(|t| !is_stand_in(t)).flat_map(indices));
+    }
+    for attribute in ["ext_vector_type", "vector_size", "aligned"] {
+        for (at, _) in text.match_indices(attribute) {
+            found.extend(indices(group(&text[at + attribute.len()..])));
+        }
+    }
+    found.into_iter().filter_map(|index| open.get(index).cloned()).collect()
+}
+
+/// `(...)` at the beginning of a text.
+fn group(text: &str) -> &str {
+    let mut depth = 0_usize;
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' => depth += 1,
+            ')' if depth <= 1 => return &text[..at],
+            ')' => depth -= 1,
+            c if depth == 0 && !c.is_whitespace() => break,
+            _ => {}
+        }
+    }
+    ""
+}
+
+/// The numbers of the stand-ins in a text.
+fn indices(text: &str) -> impl Iterator<Item = usize> {
+    text.split("tickbound_symbol_").skip(1).filter_map(|rest| rest.split('_').next()?.parse().ok())
+}
+
+fn is_stand_in(token: &str) -> bool {
+    indices(token).next().is_some_and(|index| token == stand_in(index))
+}
+
+/// Names and numbers in a line.
+fn tokens(line: &str) -> impl Iterator<Item = &str> {
+    line.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|token| !token.is_empty())
+}
+
+/// The same without texts and characters.
+fn tokens_of_code(line: &str) -> impl Iterator<Item = &str> {
+    let mut parts = Vec::new();
+    let (mut start, mut inside, mut escaped) = (0, None, false);
+    for (at, c) in line.char_indices() {
+        match inside {
+            Some(_) if escaped => escaped = false,
+            Some(_) if c == '\\' => escaped = true,
+            Some(quote) if c == quote => (inside, start) = (None, at + 1),
+            None if c == '"' || c == '\'' => {
+                parts.push(&line[start..at]);
+                (inside, start) = (Some(c), line.len());
+            }
+            _ => {}
+        }
+    }
+    parts.push(&line[start..]);
+    parts.into_iter().flat_map(tokens)
+}
+
+/// The text with the names of symbols for their stand-ins.
+pub(super) fn name(text: &str, open: &[String]) -> String {
+    let stand_ins = open.iter().enumerate().map(|(index, name)| (stand_in(index), name));
+    stand_ins.fold(text.to_owned(), |text, (stand_in, name)| text.replace(&stand_in, name))
+}
+
+/// The text with the names of open symbols, and their declarations in front.
+pub(super) fn declare(body: &str, open: &[String], value: impl Fn(&str) -> i64) -> String {
+    let mut declarations = format!("# 1 {}\n", quote(super::SYMBOLS));
+    for (index, name) in open.iter().enumerate() {
+        if body.contains(&stand_in(index)) {
+            let value = match value(name) {
+                i64::MIN => format!("{} - 1", i64::MIN + 1),
+                value => value.to_string(),
+            };
+            declarations.push_str(&format!("enum {{ {name} = {value} }};\n"));
+        }
+    }
+    declarations + &name(body, open)
+}
+
+/// Names of files, as the user writes them.
+pub(super) struct Files {
+    source: String,
+}
+
+impl Files {
+    /// For a source of this name.
+    pub(super) fn new(source: &str) -> Files {
+        Files { source: source.to_owned() }
+    }
+
+    /// The source's own name.
+    pub(super) fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// The user's name of a file that the preprocessor names: includes are relative to the source.
+    pub(super) fn name(&self, file: &str) -> Arc<str> {
+        let written = quote(&self.source);
+        if file == self.source || file == written.trim_matches('"') {
+            return Arc::from(self.source.as_str());
+        }
+        let folder = Path::new(&self.source).parent().unwrap_or(Path::new(""));
+        let plain: PathBuf = folder
+            .join(file)
+            .components()
+            .filter(|component| *component != Component::CurDir)
+            .collect();
+        Arc::from(plain.to_string_lossy())
+    }
+
+    /// What follows the source's first line marker, with names as the user writes them, without
+    /// pragmas but those of OpenCL.
+    pub(super) fn tidy(&self, text: &str) -> String {
+        let first = format!("# 1 {}", quote(&self.source));
+        let mut tidied = String::with_capacity(text.len());
+        for line in text.lines().skip_while(|line| !line.starts_with(&first)) {
+            if let Some((number, file)) = marker(line) {
+                let name = quote(&self.name(file));
+                tidied.push_str(&format!("# {number} {name}"));
+            } else if !is_other_pragma(line) {
+                tidied.push_str(line);
+            }
+            tidied.push('\n');
+        }
+        tidied
+    }
+}
+
+/// The line and the file of `# 12 "file" 2`.
+fn marker(line: &str) -> Option<(u32, &str)> {
+    let rest = line.strip_prefix("# ")?;
+    let (number, rest) = rest.split_once(" \"")?;
+    Some((number.parse().ok()?, &rest[..rest.rfind('"')?]))
+}
+
+fn is_other_pragma(line: &str) -> bool {
+    let directive = line.trim_start().strip_prefix('#').map(str::trim_start);
+    directive
+        .and_then(|directive| directive.strip_prefix("pragma"))
+        .is_some_and(|rest| !rest.trim_start().starts_with("OPENCL"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pasted_tokens_are_asked() {
+        let open = ["A", "B", "C"].map(String::from);
+        let text = "# 1 \"tickbound_symbol_2_x\"\n\
+                    int tickbound_symbol_0_ = x.tickbound_symbol_0_;\n\
+                    floattickbound_symbol_1_ y = \"a\\\"tickbound_symbol_2_z\";";
+        assert_eq!(asked(text, "", &open), ["B"]);
+        let text = "float v __attribute__((ext_vector_type(2 * tickbound_symbol_2_)));";
+        assert_eq!(asked(text, "", &open), ["C"]);
+    }
+
+    #[test]
+    fn conditions_ask() {
+        let open = ["A", "B"].map(String::from);
+        let gcc =
+            "a.cl:1:5: warning: \"tickbound_symbol_1_\" is not defined, evaluates to 0 [-Wundef]";
+        assert_eq!(asked("", gcc, &open), ["B"]);
+        let clang =
+            "a.cl:1:5: warning: 'tickbound_symbol_0_' is not defined, evaluates to 0 [-Wundef]";
+        assert_eq!(asked("", clang, &open), ["A"]);
+    }
+
+    #[test]
+    fn files_are_relative_to_the_source() {
+        let files = Files::new("kernels/a.cl");
+        assert_eq!(&*files.name("./b.h"), "kernels/b.h");
+        assert_eq!(&*files.name("kernels/a.cl"), "kernels/a.cl");
+        assert_eq!(&*files.name("/c.h"), "/c.h");
+        let text =
+            "# 1 \"<stdin>\"\nx\n# 1 \"kernels/a.cl\"\na\n# 1 \"./b.h\" 1\n#pragma unroll 4\nb\n";
+        assert_eq!(files.tidy(text), "# 1 \"kernels/a.cl\"\na\n# 1 \"kernels/b.h\"\n\nb\n");
+    }
+}

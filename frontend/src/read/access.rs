@@ -1,0 +1,170 @@
+//! Loading from places and storing to them: where accesses are counted.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use super::nodes::{NodeKind, Reach};
+use super::places::Place;
+use super::symbolic::Poly;
+use super::types::Integer;
+use super::value::{Pointer, Target, Value};
+use super::{Read, Reader};
+use crate::ast::{At, Expr, ExprKind, Space, Type, VariableId};
+use crate::steps::Dependence;
+
+impl<'a> Reader<'a> {
+    /// The value of an lvalue; arrays are pointers to their first element.
+    pub fn load(&mut self, place: &Place, ty: &Type, at: &At) -> Read<Value> {
+        if matches!(ty, Type::Array(..)) {
+            return Ok(self.address(place));
+        }
+        Ok(match place {
+            Place::Variable(id) => match self.state.values.get(id) {
+                Some(value) => value.clone(),
+                None => self.unknown(ty, Dependence::Data),
+            },
+            Place::Part(ids) => {
+                let depends = self.contents(ids);
+                self.unknown(ty, depends)
+            }
+            Place::Memory(space, name, offset) => {
+                self.access(false, (*space, name, offset), super::types::parts(ty), at);
+                match self.known_constant(*space, name, ty) {
+                    Some(value) => value,
+                    None => self.unknown(ty, Dependence::Data),
+                }
+            }
+            Place::Lane(whole, vector) => {
+                let value = self.load(whole, vector, at)?;
+                let depends = value.depends(&self.terms);
+                self.unknown(ty, depends)
+            }
+            Place::Value(depends) => self.unknown(ty, *depends),
+        })
+    }
+
+    /// Puts a value into an lvalue.
+    pub fn store(&mut self, place: &Place, ty: &Type, value: Value, at: &At) -> Read<()> {
+        match place {
+            Place::Variable(id) => {
+                self.state.values.insert(*id, value);
+            }
+            Place::Part(ids) => {
+                let depends = value.depends(&self.terms);
+                for id in ids.iter() {
+                    self.smudge(*id, depends);
+                }
+            }
+            Place::Memory(space, name, offset) => {
+                self.access(true, (*space, name, offset), super::types::parts(ty), at);
+            }
+            Place::Lane(whole, vector) => match &**whole {
+                Place::Variable(id) => self.smudge(*id, value.depends(&self.terms)),
+                whole => {
+                    self.load(whole, vector, at)?;
+                    self.store(whole, vector, value, at)?;
+                }
+            },
+            Place::Value(_) => {}
+        }
+        Ok(())
+    }
+
+    /// A part of a private variable takes a new value.
+    pub fn smudge(&mut self, id: VariableId, depends: Dependence) {
+        let Some(ty) = self.type_of(id) else { return };
+        let before = self.state.values.get(&id).map(|value| value.depends(&self.terms));
+        let value = self.unknown(ty, depends.max(before.unwrap_or(Dependence::Uniform)));
+        self.state.values.insert(id, value);
+    }
+
+    /// What the contents of these variables depend on.
+    fn contents(&self, ids: &BTreeSet<VariableId>) -> Dependence {
+        let values = ids.iter().map(|id| self.state.values.get(id));
+        let depends = values.map(|v| v.map_or(Dependence::Data, |v| v.depends(&self.terms)));
+        depends.max().unwrap_or(Dependence::Data)
+    }
+
+    /// A pointer to a place.
+    pub fn address(&mut self, place: &Place) -> Value {
+        let (target, offset) = match place {
+            Place::Variable(id) => {
+                (Target::Private(Rc::new(BTreeSet::from([*id]))), Poly::int(0))
+            }
+            Place::Part(ids) => {
+                let offset = self.terms.unknown(Dependence::Data);
+                (Target::Private(ids.clone()), offset)
+            }
+            Place::Memory(space, name, offset) => {
+                (Target::Memory(*space, name.clone()), offset.clone())
+            }
+            Place::Lane(whole, _) => {
+                let Value::Pointer(whole) = self.address(whole) else {
+                    return Value::Other(Dependence::Data);
+                };
+                (whole.target, self.terms.unknown(Dependence::Data))
+            }
+            Place::Value(depends) => return Value::Other(*depends),
+        };
+        Value::Pointer(Pointer { target, offset })
+    }
+
+    /// Counts one access.
+    pub fn access(
+        &mut self,
+        store: bool,
+        (space, array, offset): (Space, &Rc<str>, &Poly),
+        (element, width): (u8, u8),
+        at: &At,
+    ) {
+        let (array, offset) = (array.clone(), offset.clone());
+        let reach = Reach { space, store, array, element, width, offset, rounds: None };
+        self.emit(NodeKind::Access(reach), at);
+    }
+
+    /// The value of a whole number of program scope that never changes.
+    fn known_constant(&mut self, space: Space, name: &str, ty: &Type) -> Option<Value> {
+        let integer = Integer::of(ty)?;
+        if space != Space::Constant {
+            return None;
+        }
+        let global = self.unit.globals.iter().find(|global| {
+            global.name == name && global.space == Space::Constant && global.ty == *ty
+        })?;
+        let init = global.init.as_ref()?;
+        let value = self.constant(init).ok()?;
+        let from = Integer::of(&init.ty)?;
+        Some(Value::Int(from.convert(integer, &mut self.terms, &value)))
+    }
+
+    /// An expression over macros and constants, walked for its value only.
+    pub fn constant(&mut self, e: &Expr) -> Read<Poly> {
+        let integer = |e: &Expr| Integer::of(&e.ty).unwrap_or(super::types::INT);
+        Ok(match &e.kind {
+            ExprKind::Int(value) | ExprKind::SizeOf(value) => Poly::int(*value),
+            ExprKind::Symbol(name) => self.symbol(name, &e.at)?,
+            ExprKind::Variable(id, _) => match self.state.values.get(id) {
+                Some(Value::Int(value)) => value.clone(),
+                _ => self.terms.unknown(Dependence::Data),
+            },
+            ExprKind::Cast(a) => {
+                let value = self.constant(a)?;
+                integer(a).convert(integer(e), &mut self.terms, &value)
+            }
+            ExprKind::Unary(op, a) => {
+                let value = self.constant(a)?;
+                self.integer_unary(*op, &value, integer(a))
+            }
+            ExprKind::Binary(op, a, b) => {
+                let (x, y) = (self.constant(a)?, self.constant(b)?);
+                self.integer_binary(*op, (&x, integer(a)), (&y, integer(b)))
+            }
+            ExprKind::Conditional(c, a, b) => {
+                let (c, x, y) = (self.constant(c)?, self.constant(a)?, self.constant(b)?);
+                let c = self.terms.truth(&c);
+                self.terms.choice(&c, &x, &y)
+            }
+            _ => self.terms.unknown(Dependence::Data),
+        })
+    }
+}

@@ -1,0 +1,109 @@
+//! Two ways and what becomes of them.
+
+use tickbound_encodings::model::source::Side;
+
+use super::nodes::{self, Node, NodeKind, joined, matter, same_effect};
+use super::symbolic::Poly;
+use super::value::State;
+use super::{Read, Reader};
+use crate::ast::At;
+use crate::error::FrontendError;
+
+impl<'a> Reader<'a> {
+    /// Walks both sides of a branch, each from the state before it, and lets them come together.
+    /// A side that is certainly not taken is not walked.
+    pub fn fork<T>(
+        &mut self,
+        condition: &Poly,
+        at: &At,
+        then: impl FnOnce(&mut Self) -> Read<T>,
+        otherwise: impl FnOnce(&mut Self) -> Read<T>,
+    ) -> Read<(Option<T>, Option<T>)> {
+        match condition.constant() {
+            Some(0) => return Ok((None, Some(otherwise(self)?))),
+            Some(_) => return Ok((Some(then(self)?), None)),
+            None => {}
+        }
+        let before = self.state.clone();
+        let (x, then_nodes) = self.assuming(condition, then)?;
+        let then_state = std::mem::replace(&mut self.state, before);
+        let negated = self.terms.not(condition);
+        let (y, other_nodes) = self.assuming(&negated, otherwise)?;
+        self.state = State::merge(&mut self.terms, condition, &then_state, &self.state);
+        self.branch(condition, at, then_nodes, other_nodes)?;
+        Ok((Some(x), Some(y)))
+    }
+
+    /// A part of the walk that takes a condition for granted, and its steps.
+    pub fn assuming<T>(
+        &mut self,
+        condition: &Poly,
+        part: impl FnOnce(&mut Self) -> Read<T>,
+    ) -> Read<(T, Vec<Node>)> {
+        let facts = self.terms.facts();
+        self.terms.assume(condition);
+        let result = self.capture(part);
+        self.terms.forget(facts);
+        result
+    }
+
+    /// The steps of a branch out of those of its sides.
+    fn branch(
+        &mut self,
+        condition: &Poly,
+        at: &At,
+        then: Vec<Node>,
+        otherwise: Vec<Node>,
+    ) -> Read<()> {
+        if then.is_empty() && otherwise.is_empty() || self.probing > 0 {
+            return Ok(());
+        }
+        let named = self.terms.sayable(condition);
+        let decided = named || self.says_rounds(condition);
+        let same = same_effect(&then, &otherwise);
+        if !named && same || !matter(&then) && !matter(&otherwise) && !named {
+            let both = joined(&mut self.terms, then, otherwise);
+            self.append(both);
+        } else if decided {
+            let condition = condition.clone();
+            self.emit(NodeKind::If { condition, then, otherwise }, at);
+        } else {
+            match self.side(at)? {
+                Side::Then => self.append(then),
+                Side::Else => self.append(otherwise),
+                Side::Both => {
+                    self.append(then);
+                    self.append(otherwise);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the value is said in names and rounds of the loops around.
+    pub fn says_rounds(&self, poly: &Poly) -> bool {
+        self.terms.leaves(poly).iter().all(|leaf| self.rounds.contains(leaf))
+    }
+
+    /// Which side the problem file chooses for a branch that depends on data.
+    pub fn side(&self, at: &At) -> Read<Side> {
+        let chosen = self.request.branches.get(&at.line).filter(|_| self.hints(at));
+        chosen.copied().ok_or_else(|| {
+            FrontendError::at(
+                at,
+                "the branch depends on data and its sides access memory differently",
+                format!(
+                    "add \"line {}\": \"then\", \"else\" or \"both\" to kernel.branches",
+                    at.line
+                ),
+            )
+        })
+    }
+
+    /// Appends steps that were captured.
+    pub fn append(&mut self, more: Vec<Node>) {
+        for node in more {
+            nodes::push(&mut self.nodes, node);
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Atomic operations: each counts once, in the memory it works on.
+
+use super::super::nodes::NodeKind;
+use super::super::places::Place;
+use super::super::value::Value;
+use super::super::{Read, Reader, counts};
+use crate::ast::{Expr, Space};
+use crate::error::FrontendError;
+use crate::steps::Dependence;
+
+impl<'a> Reader<'a> {
+    /// `atomic_add` and the like.
+    pub fn atomic_function(
+        &mut self,
+        name: &str,
+        arguments: &'a [Expr],
+        e: &'a Expr,
+    ) -> Read<Option<Value>> {
+        if !name.starts_with("atomic_") && !name.starts_with("atom_") {
+            return Ok(None);
+        }
+        let mut values = self.all(arguments)?.into_iter();
+        let Some(object) = values.next() else { return Ok(None) };
+        match self.pointee(object, &e.at)? {
+            Place::Memory(space, ..) => self.emit(NodeKind::Atomic(space), &e.at),
+            place => self.smudge_place(&place),
+        }
+        for value in values {
+            if let Value::Pointer(_) = value {
+                self.expected(value, e)?;
+            }
+        }
+        Ok(Some(self.unknown(&e.ty, Dependence::Data)))
+    }
+
+    /// The expected value of a compare-and-exchange is read and written through a pointer.
+    fn expected(&mut self, pointer: Value, e: &'a Expr) -> Read<()> {
+        match self.pointee(pointer, &e.at)? {
+            Place::Memory(space, ..) if counts(space) && space != Space::Private => {
+                Err(FrontendError::at(
+                    &e.at,
+                    "the expected value lies in memory that counts",
+                    "keep it in a private variable",
+                ))
+            }
+            place => {
+                self.smudge_place(&place);
+                Ok(())
+            }
+        }
+    }
+
+    /// Private variables that something was written into.
+    pub fn smudge_place(&mut self, place: &Place) {
+        match place {
+            Place::Variable(id) => self.smudge(*id, Dependence::Data),
+            Place::Part(ids) => ids.iter().for_each(|id| self.smudge(*id, Dependence::Data)),
+            Place::Lane(whole, _) => self.smudge_place(whole),
+            Place::Memory(..) | Place::Value(_) => {}
+        }
+    }
+}

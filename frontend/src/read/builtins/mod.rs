@@ -1,0 +1,90 @@
+//! Functions of OpenCL C's library.
+
+mod atomic;
+mod integers;
+mod items;
+mod math;
+mod vectors;
+
+use super::value::Value;
+use super::{Read, Reader};
+use crate::ast::{At, Expr};
+use crate::error::FrontendError;
+use crate::steps::Dependence;
+
+use super::nodes::NodeKind;
+
+/// Functions that are refused, by how their names begin: what they are, and what to write.
+const REFUSED: [(&str, &str, &str); 12] = [
+    ("async_work_group", "an asynchronous copy", "copy in a loop over local ids"),
+    ("wait_group_events", "an asynchronous copy", "copy in a loop over local ids"),
+    ("sub_group_", "a function of sub-groups", "use local memory and barriers"),
+    ("intel_sub_group_", "a function of sub-groups", "use local memory and barriers"),
+    ("get_sub_group_", "a function of sub-groups", "use local memory and barriers"),
+    ("work_group_", "a collective function", "write it with local memory and barriers"),
+    ("read_image", "an access to an image", "pass the data in a buffer"),
+    ("write_image", "an access to an image", "pass the data in a buffer"),
+    ("get_image_", "an access to an image", "pass the data in a buffer"),
+    ("printf", "printf", "leave it out"),
+    ("enqueue_", "a launch on the device", "launch from the host"),
+    ("get_pipe_", "a pipe", "pass the data in a buffer"),
+];
+
+impl<'a> Reader<'a> {
+    /// A call of a builtin function.
+    pub fn builtin(&mut self, name: &'a str, arguments: &'a [Expr], e: &'a Expr) -> Read<Value> {
+        match name {
+            "barrier" | "work_group_barrier" => {
+                self.emit(NodeKind::Barrier, &e.at);
+                return Ok(Value::Other(Dependence::Uniform));
+            }
+            "mem_fence" | "read_mem_fence" | "write_mem_fence" | "atomic_work_item_fence" => {
+                return Ok(Value::Other(Dependence::Uniform));
+            }
+            "prefetch" => {
+                self.all(arguments)?;
+                return Ok(Value::Other(Dependence::Uniform));
+            }
+            _ => {}
+        }
+        if let Some(value) = self.item_function(name, arguments, e)? {
+            return Ok(value);
+        }
+        if let Some(value) = self.atomic_function(name, arguments, e)? {
+            return Ok(value);
+        }
+        if let Some(value) = self.vector_function(name, arguments, e)? {
+            return Ok(value);
+        }
+        if let Some(value) = self.integer_function(name, arguments, e)? {
+            return Ok(value);
+        }
+        if let Some(value) = self.math_function(name, arguments, e)? {
+            return Ok(value);
+        }
+        Err(refusal(name, &e.at))
+    }
+
+    /// The values of arguments.
+    fn all(&mut self, arguments: &'a [Expr]) -> Read<Vec<Value>> {
+        arguments.iter().map(|argument| self.value(argument)).collect()
+    }
+
+    /// What all these depend on together.
+    fn joint(&self, values: &[Value]) -> Dependence {
+        values.iter().map(|v| v.depends(&self.terms)).max().unwrap_or(Dependence::Uniform)
+    }
+}
+
+fn refusal(name: &str, at: &At) -> FrontendError {
+    for (start, what, mend) in REFUSED {
+        if name.starts_with(start) {
+            return FrontendError::at(at, format!("{what} ({name}) is not read"), mend);
+        }
+    }
+    FrontendError::at(
+        at,
+        format!("the function '{name}' is not known and has no body"),
+        "define it in the file",
+    )
+}

@@ -1,0 +1,124 @@
+//! Loads and stores of vectors through pointers to scalars; conversions; shuffles.
+
+use super::super::places::Place;
+use super::super::symbolic::Poly;
+use super::super::types::{self, Integer, scalar_bytes, width};
+use super::super::value::{Pointer, Value};
+use super::super::{Read, Reader};
+use crate::ast::{Expr, Scalar, Type};
+use crate::steps::{Arithmetic, Dependence};
+
+/// How the vectors of a `vload` or `vstore` lie in memory.
+struct Layout {
+    width: u8,
+    /// Distance of vectors in components.
+    pitch: i64,
+}
+
+impl<'a> Reader<'a> {
+    /// `vload4`, `vstore_half2`, `convert_int4`, `as_float`, `shuffle`.
+    pub fn vector_function(
+        &mut self,
+        name: &str,
+        arguments: &'a [Expr],
+        e: &'a Expr,
+    ) -> Read<Option<Value>> {
+        if let (Some(layout), [index, pointer]) = (layout(name, "vload"), arguments) {
+            let index = self.index(|r| r.whole(index))?;
+            self.scattered(pointer, &index, &layout, None, e)?;
+            return Ok(Some(self.unknown(&e.ty, Dependence::Data)));
+        }
+        if let (Some(layout), [data, index, pointer]) = (layout(name, "vstore"), arguments) {
+            let data = self.value(data)?;
+            let index = self.index(|r| r.whole(index))?;
+            let depends = data.depends(&self.terms);
+            self.scattered(pointer, &index, &layout, Some(depends), e)?;
+            return Ok(Some(Value::Other(depends)));
+        }
+        if let (true, [argument]) = (name.starts_with("convert_"), arguments) {
+            return self.conversion(name, argument, e).map(Some);
+        }
+        if let (true, [argument]) = (name.starts_with("as_"), arguments) {
+            let value = self.value(argument)?;
+            return Ok(Some(match (Integer::of(&argument.ty), Integer::of(&e.ty)) {
+                (Some(a), Some(b)) if a.bits == b.bits => {
+                    self.convert(value, &argument.ty, &e.ty, &e.at)
+                }
+                _ if matches!(value, Value::Pointer(_)) => value,
+                _ => {
+                    let depends = value.depends(&self.terms);
+                    self.unknown(&e.ty, depends)
+                }
+            }));
+        }
+        if matches!(name, "shuffle" | "shuffle2") {
+            let values = self.all(arguments)?;
+            self.compute(Arithmetic::Integer, width(&e.ty), &e.at);
+            return Ok(Some(Value::Other(self.joint(&values))));
+        }
+        Ok(None)
+    }
+
+    fn conversion(&mut self, name: &str, argument: &'a Expr, e: &'a Expr) -> Read<Value> {
+        let value = self.value(argument)?;
+        if !name.contains("_sat") && Integer::of(&argument.ty).is_some() {
+            return Ok(self.convert(value, &argument.ty, &e.ty, &e.at));
+        }
+        if argument.ty != e.ty {
+            self.compute(Arithmetic::Convert, width(&e.ty), &e.at);
+        }
+        let depends = value.depends(&self.terms);
+        Ok(self.unknown(&e.ty, depends))
+    }
+
+    /// One access of a vector behind a pointer to its components.
+    fn scattered(
+        &mut self,
+        pointer: &'a Expr,
+        index: &Poly,
+        layout: &Layout,
+        store: Option<Dependence>,
+        e: &'a Expr,
+    ) -> Read<()> {
+        let value = self.value(pointer)?;
+        let element = match &pointer.ty {
+            Type::Pointer(_, ty) | Type::Array(ty, _) => types::parts(ty).0,
+            _ => scalar_bytes(Scalar::Int { bytes: 4, signed: true }),
+        };
+        let moved = match value {
+            Value::Pointer(p) => {
+                let pitch = Poly::int(layout.pitch * i64::from(element));
+                let distance = self.terms.mul(index, &pitch);
+                let offset = self.terms.add(&p.offset, &distance);
+                Value::Pointer(Pointer { offset, ..p })
+            }
+            other => other,
+        };
+        match (self.pointee(moved, &e.at)?, store) {
+            (Place::Memory(space, name, offset), store) => {
+                let whole = (element, layout.width);
+                self.access(store.is_some(), (space, &name, &offset), whole, &e.at);
+            }
+            (place, Some(_)) => self.smudge_place(&place),
+            (_, None) => {}
+        }
+        Ok(())
+    }
+}
+
+/// The layout that the function's name says: `vload4`, `vloada_half3`, `vstore_half2_rte`.
+fn layout(name: &str, verb: &str) -> Option<Layout> {
+    let rest = name.strip_prefix(verb)?;
+    let (rest, aligned, half) = match (rest.strip_prefix("a_half"), rest.strip_prefix("_half")) {
+        (Some(rest), _) => (rest, true, true),
+        (_, Some(rest)) => (rest, false, true),
+        _ => (rest, false, false),
+    };
+    let digits = rest.split('_').next().unwrap_or_default();
+    let width: u8 = match digits {
+        "" if half => 1,
+        digits => digits.parse().ok()?,
+    };
+    let pitch = if aligned && width == 3 { 4 } else { i64::from(width) };
+    Some(Layout { width, pitch })
+}

@@ -1,0 +1,98 @@
+//! Calls: functions of the file are walked where they are called.
+
+use super::value::{State, Value};
+use super::{Read, Reader, scan};
+use crate::ast::{At, Expr, Function, Stmt, StmtKind};
+use crate::error::FrontendError;
+use crate::steps::Dependence;
+
+/// Deepest call.
+const DEEPEST: usize = 64;
+
+impl<'a> Reader<'a> {
+    /// A call of a function of the file, or of a builtin.
+    pub fn call(&mut self, name: &'a str, arguments: &'a [Expr], e: &'a Expr) -> Read<Value> {
+        let unit = self.unit;
+        let Some(function) = unit.functions.get(name) else {
+            return self.builtin(name, arguments, e);
+        };
+        self.check_depth(&function.name, &e.at)?;
+        let mut values = Vec::new();
+        for (argument, parameter) in arguments.iter().zip(&function.parameters) {
+            let part = |r: &mut Self| {
+                let value = r.value(argument)?;
+                Ok(r.convert(value, &argument.ty, &parameter.ty, &argument.at))
+            };
+            let value =
+                if self.feeding.contains(&parameter.id) { self.index(part)? } else { part(self)? };
+            values.push((parameter.id, value));
+        }
+        self.state.values.extend(values);
+        let outer = self.state.returned.take();
+        self.run_function(function)?;
+        let result = std::mem::replace(&mut self.state.returned, outer);
+        Ok(match result {
+            Some(value) if !returns_from_loop(&function.body) => value,
+            _ => self.unknown(&function.result, Dependence::Data),
+        })
+    }
+
+    /// Walks a function's body; its parameters have their values.
+    pub fn run_function(&mut self, function: &'a Function) -> Read<()> {
+        self.calls.push(&function.name);
+        let bounded = std::mem::take(&mut self.bounded);
+        let result = self.run(&function.body, None);
+        self.bounded = bounded;
+        self.calls.pop();
+        self.forget_locals(function);
+        result
+    }
+
+    /// Variables of a function are gone when it is left.
+    fn forget_locals(&mut self, function: &Function) {
+        let State { values, .. } = &mut self.state;
+        for parameter in &function.parameters {
+            values.remove(&parameter.id);
+        }
+        scan::statements(&function.body, &mut |stmt| {
+            if let StmtKind::Declare(variables) = &stmt.kind {
+                for variable in variables {
+                    values.remove(&variable.id);
+                }
+            }
+        });
+    }
+
+    fn check_depth(&self, name: &str, at: &At) -> Read<()> {
+        if let Some(first) = self.calls.iter().position(|call| *call == name) {
+            let mut cycle: Vec<&str> = self.calls[first..].to_vec();
+            cycle.push(name);
+            return Err(FrontendError::at(
+                at,
+                format!("functions call themselves: {}", cycle.join(" -> ")),
+                "write a loop",
+            ));
+        }
+        if self.calls.len() >= DEEPEST {
+            return Err(FrontendError::at(
+                at,
+                format!("calls are nested deeper than {DEEPEST}"),
+                "write fewer functions",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Whether a function may return in the midst of a loop.
+fn returns_from_loop(body: &[Stmt]) -> bool {
+    let mut found = false;
+    scan::statements(body, &mut |stmt| {
+        if let StmtKind::For { body, .. } | StmtKind::While(_, body) | StmtKind::DoWhile(body, _) =
+            &stmt.kind
+        {
+            found |= scan::returns(body);
+        }
+    });
+    found
+}

@@ -1,0 +1,350 @@
+//! Values of expressions.
+
+use super::operators::{self, operand_type};
+use super::symbolic::Poly;
+use super::types::{INT, Integer, is_real, width};
+use super::value::{Pointer, Value};
+use super::{Read, Reader};
+use crate::ast::{At, BinaryOp, Expr, ExprKind, Type, UnaryOp};
+use crate::error::FrontendError;
+use crate::steps::{Arithmetic, Dependence};
+
+/// A value with its type.
+pub type Typed<'t> = (Value, &'t Type);
+
+impl<'a> Reader<'a> {
+    /// Walks an expression for its value.
+    pub fn value(&mut self, e: &'a Expr) -> Read<Value> {
+        self.tick(&e.at)?;
+        match &e.kind {
+            ExprKind::Int(value) | ExprKind::SizeOf(value) if Integer::of(&e.ty).is_some() => {
+                Ok(Value::Int(Poly::int(*value)))
+            }
+            ExprKind::Int(_) | ExprKind::SizeOf(_) | ExprKind::Real(_) | ExprKind::Text => {
+                Ok(self.unknown(&e.ty, Dependence::Uniform))
+            }
+            ExprKind::Symbol(name) => Ok(Value::Int(self.symbol(name, &e.at)?)),
+            ExprKind::Variable(..) | ExprKind::Index(..) | ExprKind::Member { .. } => {
+                let place = self.place(e)?;
+                self.load(&place, &e.ty, &e.at)
+            }
+            ExprKind::Unary(op, a) => self.unary(*op, a, e),
+            ExprKind::Binary(op, a, b) => self.binary(*op, a, b, e),
+            ExprKind::Assign(op, left, right) => self.assign(*op, left, right, e),
+            ExprKind::Conditional(c, a, b) => self.conditional(c, a, b, e),
+            ExprKind::Call(name, arguments) => self.call(name, arguments, e),
+            ExprKind::Cast(a) => {
+                let value = self.value(a)?;
+                Ok(self.convert(value, &a.ty, &e.ty, &e.at))
+            }
+            ExprKind::List(items) => self.list(items, &e.ty),
+            ExprKind::Unread(what) => Err(unread(what, &e.at)),
+        }
+    }
+
+    /// The parts of a vector, or the initial values of an array or structure.
+    fn list(&mut self, items: &'a [Expr], ty: &Type) -> Read<Value> {
+        let mut depends = Dependence::Uniform;
+        let mut single = None;
+        for item in items {
+            let value = self.value(item)?;
+            depends = depends.max(value.depends(&self.terms));
+            single = Some((value, &item.ty));
+        }
+        match (single, items.len()) {
+            (Some((value, from)), 1) if Integer::of(ty).is_some() => {
+                Ok(self.convert(value, from, ty, &items[0].at))
+            }
+            _ => Ok(self.unknown(ty, depends)),
+        }
+    }
+
+    fn unary(&mut self, op: UnaryOp, a: &'a Expr, e: &'a Expr) -> Read<Value> {
+        match op {
+            UnaryOp::Address => {
+                let place = self.place(a)?;
+                Ok(self.address(&place))
+            }
+            UnaryOp::Deref => {
+                let place = self.place(e)?;
+                self.load(&place, &e.ty, &e.at)
+            }
+            UnaryOp::PreIncrement => self.step(a, BinaryOp::Add, true, &e.at),
+            UnaryOp::PostIncrement => self.step(a, BinaryOp::Add, false, &e.at),
+            UnaryOp::PreDecrement => self.step(a, BinaryOp::Sub, true, &e.at),
+            UnaryOp::PostDecrement => self.step(a, BinaryOp::Sub, false, &e.at),
+            UnaryOp::Plus => {
+                let value = self.value(a)?;
+                Ok(self.convert(value, &a.ty, &e.ty, &e.at))
+            }
+            UnaryOp::Minus | UnaryOp::Not | UnaryOp::Complement => {
+                let value = self.value(a)?;
+                Ok(self.plain_unary(op, value, a, e))
+            }
+        }
+    }
+
+    fn plain_unary(&mut self, op: UnaryOp, value: Value, a: &Expr, e: &Expr) -> Value {
+        match (value, Integer::of(&a.ty)) {
+            (Value::Int(poly), Some(integer)) => {
+                let result = self.integer_unary(op, &poly, integer);
+                let free = self.folded(&poly);
+                self.price(BinaryOp::Sub, &a.ty, free, &e.at);
+                Value::Int(result)
+            }
+            (Value::Pointer(_), _) => Value::Int(Poly::int(0)), // `!p`: arrays have an address
+            (value, _) => {
+                self.price(BinaryOp::Sub, &a.ty, false, &e.at);
+                let depends = value.depends(&self.terms);
+                self.unknown(&e.ty, depends)
+            }
+        }
+    }
+
+    /// `++` and `--`.
+    fn step(&mut self, a: &'a Expr, op: BinaryOp, before: bool, at: &At) -> Read<Value> {
+        let int = INT.ast();
+        let index = self.feeds(a);
+        let place = self.place(a)?;
+        let old = self.load(&place, &a.ty, at)?;
+        let sum = |r: &mut Self| {
+            let (value, ty) = r.arithmetic(op, (old.clone(), &a.ty), (Value::Int(Poly::int(1)), &int), &a.ty, at)?;
+            Ok(r.convert(value, &ty, &a.ty, at))
+        };
+        let new = if index { self.index(sum)? } else { sum(self)? };
+        self.store(&place, &a.ty, new.clone(), at)?;
+        Ok(if before { new } else { old })
+    }
+
+    /// Whether what is assigned to this feeds addresses or loops.
+    pub fn feeds(&self, left: &Expr) -> bool {
+        match &left.kind {
+            ExprKind::Variable(id, _) => {
+                self.feeding.contains(id) || matches!(left.ty, Type::Pointer(..))
+            }
+            _ => false,
+        }
+    }
+
+    fn assign(
+        &mut self,
+        op: Option<BinaryOp>,
+        left: &'a Expr,
+        right: &'a Expr,
+        e: &'a Expr,
+    ) -> Read<Value> {
+        let part = |r: &mut Self| {
+            let value = r.value(right)?;
+            let Some(op) = op else {
+                let value = r.convert(value, &right.ty, &left.ty, &e.at);
+                return Ok((r.place(left)?, value));
+            };
+            let place = r.place(left)?;
+            let old = r.load(&place, &left.ty, &e.at)?;
+            let operands = ((old, &left.ty), (value, &right.ty));
+            let (value, ty) = r.arithmetic(op, operands.0, operands.1, &left.ty, &e.at)?;
+            Ok((place, r.convert(value, &ty, &left.ty, &e.at)))
+        };
+        let (place, value) = if self.feeds(left) { self.index(part)? } else { part(self)? };
+        self.store(&place, &left.ty, value.clone(), &e.at)?;
+        Ok(value)
+    }
+
+    fn binary(&mut self, op: BinaryOp, a: &'a Expr, b: &'a Expr, e: &'a Expr) -> Read<Value> {
+        match op {
+            BinaryOp::Comma => {
+                self.value(a)?;
+                self.value(b)
+            }
+            BinaryOp::And | BinaryOp::Or if width(&e.ty) == 1 => self.logical(op, a, b, &e.at),
+            _ => {
+                let pointers = matches!(e.ty, Type::Pointer(..));
+                let both = |r: &mut Self| Ok((r.value(a)?, r.value(b)?));
+                let (x, y) = if pointers { self.index(both)? } else { both(self)? };
+                let (value, ty) = self.arithmetic(op, (x, &a.ty), (y, &b.ty), &e.ty, &e.at)?;
+                Ok(self.convert(value, &ty, &e.ty, &e.at))
+            }
+        }
+    }
+
+    /// `&&` and `||`.
+    fn logical(&mut self, op: BinaryOp, a: &'a Expr, b: &'a Expr, at: &At) -> Read<Value> {
+        let first = self.condition(a)?;
+        let asks = if op == BinaryOp::And { first.clone() } else { self.terms.not(&first) };
+        let second = self.fork(&asks, at, |r| r.condition(b), |_| Ok(Poly::int(0)))?;
+        let free = self.folded(&first);
+        self.price(op, &b.ty, free, at);
+        let neutral = Poly::int(i64::from(op == BinaryOp::And));
+        let second = second.0.unwrap_or(neutral);
+        Ok(Value::Int(match (op, asks.constant()) {
+            (_, Some(0)) => first,
+            (BinaryOp::And, _) => self.terms.and(&first, &second),
+            _ => self.terms.or(&first, &second),
+        }))
+    }
+
+    /// Whether an expression is true.
+    pub fn condition(&mut self, e: &'a Expr) -> Read<Poly> {
+        match (self.value(e)?, Integer::of(&e.ty)) {
+            (Value::Int(poly), Some(integer)) => {
+                let exact = integer.exact(&mut self.terms, &poly);
+                Ok(self.terms.truth(&exact))
+            }
+            (Value::Pointer(_), _) => Ok(Poly::int(1)),
+            (value, _) => {
+                let depends = value.depends(&self.terms);
+                Ok(self.terms.unknown_truth(depends))
+            }
+        }
+    }
+
+    fn conditional(
+        &mut self,
+        c: &'a Expr,
+        a: &'a Expr,
+        b: &'a Expr,
+        e: &'a Expr,
+    ) -> Read<Value> {
+        if matches!(c.ty, Type::Vector(..)) {
+            let values = [self.value(c)?, self.value(a)?, self.value(b)?];
+            let depends = values.iter().map(|v| v.depends(&self.terms)).max();
+            return Ok(self.unknown(&e.ty, depends.unwrap_or(Dependence::Data)));
+        }
+        let condition = self.condition(c)?;
+        let side = |side: &'a Expr| {
+            move |r: &mut Self| {
+                let value = r.value(side)?;
+                Ok(r.convert(value, &side.ty, &e.ty, &e.at))
+            }
+        };
+        match self.fork(&condition, &e.at, side(a), side(b))? {
+            (Some(x), Some(y)) => Ok(Value::choice(&mut self.terms, &condition, &x, &y)),
+            (Some(x), None) | (None, Some(x)) => Ok(x),
+            (None, None) => Ok(self.unknown(&e.ty, Dependence::Data)),
+        }
+    }
+
+    /// A binary operator on two values. The result's type is that of the computation, not yet that
+    /// of the expression.
+    pub fn arithmetic(
+        &mut self,
+        op: BinaryOp,
+        (a, ta): Typed,
+        (b, tb): Typed,
+        result: &Type,
+        at: &At,
+    ) -> Read<(Value, Type)> {
+        match (a, b, Integer::of(ta), Integer::of(tb)) {
+            (Value::Int(x), Value::Int(y), Some(tx), Some(ty)) => {
+                let value = self.integer_binary(op, (&x, tx), (&y, ty));
+                let free = self.folded(&x) && self.folded(&y);
+                self.price(op, ta, free, at);
+                Ok((Value::Int(value), operators::result_type(op, tx, ty)))
+            }
+            (Value::Pointer(p), Value::Int(y), _, Some(ty)) => {
+                let y = ty.exact(&mut self.terms, &y);
+                self.moved_pointer(op, p, &y, ta, at)
+            }
+            (Value::Int(x), Value::Pointer(p), Some(tx), _) => {
+                let x = tx.exact(&mut self.terms, &x);
+                self.moved_pointer(op, p, &x, tb, at)
+            }
+            (Value::Pointer(p), Value::Pointer(q), ..) => {
+                self.between(op, p, q, ta, result, at)
+            }
+            (a, b, ..) => {
+                self.price(op, operand_type(ta, tb), false, at);
+                let depends = a.depends(&self.terms).max(b.depends(&self.terms));
+                Ok((self.unknown(result, depends), result.clone()))
+            }
+        }
+    }
+
+    /// A pointer and a number.
+    fn moved_pointer(
+        &mut self,
+        op: BinaryOp,
+        p: Pointer,
+        by: &Poly,
+        ty: &Type,
+        at: &At,
+    ) -> Read<(Value, Type)> {
+        let element = match ty {
+            Type::Pointer(_, element) | Type::Array(element, _) => element,
+            other => other,
+        };
+        let size = self.bytes(element)?;
+        let distance = self.terms.mul(by, &size);
+        self.compute(Arithmetic::Index, 1, at);
+        let offset = match op {
+            BinaryOp::Add => self.terms.add(&p.offset, &distance),
+            BinaryOp::Sub => self.terms.sub(&p.offset, &distance),
+            // compared with NULL
+            BinaryOp::Eq => return Ok((Value::Int(Poly::int(0)), INT.ast())),
+            BinaryOp::Ne => return Ok((Value::Int(Poly::int(1)), INT.ast())),
+            _ => return Ok((Value::Other(Dependence::Data), ty.clone())),
+        };
+        Ok((Value::Pointer(Pointer { offset, ..p }), ty.clone()))
+    }
+
+    /// Two pointers: their distance or their order.
+    fn between(
+        &mut self,
+        op: BinaryOp,
+        p: Pointer,
+        q: Pointer,
+        ty: &Type,
+        result: &Type,
+        at: &At,
+    ) -> Read<(Value, Type)> {
+        self.compute(Arithmetic::Index, 1, at);
+        if p.target != q.target {
+            return Ok((self.unknown(result, Dependence::Data), result.clone()));
+        }
+        let element = match ty {
+            Type::Pointer(_, element) | Type::Array(element, _) => element,
+            other => other,
+        };
+        let value = match op {
+            BinaryOp::Sub => {
+                let size = self.bytes(element)?;
+                let distance = self.terms.sub(&p.offset, &q.offset);
+                self.terms.truncated_quotient(&distance, &size)
+            }
+            _ => {
+                let ty = Integer { bits: 64, signed: true };
+                self.compare(op, &p.offset, &q.offset, ty)
+            }
+        };
+        Ok((Value::Int(value), result.clone()))
+    }
+
+    /// The value as one of another type.
+    pub fn convert(&mut self, value: Value, from: &Type, to: &Type, at: &At) -> Value {
+        if from == to {
+            return value;
+        }
+        match (value, Integer::of(from), Integer::of(to)) {
+            (Value::Int(poly), Some(a), Some(b)) => {
+                Value::Int(a.convert(b, &mut self.terms, &poly))
+            }
+            (Value::Pointer(pointer), ..) if matches!(to, Type::Pointer(..)) => {
+                Value::Pointer(pointer)
+            }
+            (value, ..) => {
+                let known = matches!(&value, Value::Int(poly) if self.folded(poly));
+                let changes = is_real(from) != is_real(to);
+                if changes && !known && !matches!(to, Type::Void | Type::Pointer(..)) {
+                    self.compute(Arithmetic::Convert, width(to).max(width(from)), at);
+                }
+                let depends = value.depends(&self.terms);
+                self.unknown(to, depends)
+            }
+        }
+    }
+}
+
+/// Something the reader does not know.
+pub fn unread(what: &str, at: &At) -> FrontendError {
+    FrontendError::at(at, format!("{what} is not read"), "write it in another way")
+}

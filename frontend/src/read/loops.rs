@@ -1,0 +1,395 @@
+//! Loops.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::nodes::{Node, NodeKind, matter, mention};
+use super::probe::{Change, Probe};
+use super::strides::set_rounds;
+use super::symbolic::{Interval, Leaf, Poly};
+use super::trips::trips;
+use super::types::Integer;
+use super::value::{Pointer, State, Value};
+use super::{Read, Reader, range_of, scan};
+use crate::ast::{At, Expr, Stmt, StmtKind, VariableId};
+use crate::error::FrontendError;
+use crate::steps::Dependence;
+
+/// A loop of any kind.
+#[derive(Debug, Clone)]
+pub struct Loop<'a> {
+    /// Where it stands.
+    pub at: &'a At,
+    /// Whether there is a round; absent: always.
+    pub test: Option<&'a Expr>,
+    /// Conditions under which the body begins with a `break`.
+    pub breaks: Vec<&'a Expr>,
+    /// Run after each round.
+    pub step: Option<&'a Expr>,
+    /// What else is done in a round.
+    pub body: &'a [Stmt],
+    /// Whether the test comes after the body.
+    pub after: bool,
+}
+
+impl<'a> Loop<'a> {
+    fn of(stmt: &'a Stmt) -> Option<Loop<'a>> {
+        let (test, step, body, after) = match &stmt.kind {
+            StmtKind::For { condition, step, body, .. } => {
+                (condition.as_ref(), step.as_ref(), body, false)
+            }
+            StmtKind::While(condition, body) => (Some(condition), None, body, false),
+            StmtKind::DoWhile(body, condition) => (Some(condition), None, body, true),
+            _ => return None,
+        };
+        let (breaks, body) = if after { (Vec::new(), &body[..]) } else { leading_breaks(body) };
+        Some(Loop { at: &stmt.at, test, breaks, step, body, after })
+    }
+
+    /// The expressions that belong to the loop itself.
+    pub fn expressions(&self) -> impl Iterator<Item = &'a Expr> + '_ {
+        self.test.into_iter().chain(self.breaks.iter().copied()).chain(self.step)
+    }
+}
+
+/// A body that begins with `if (c) break;` is one with a further condition.
+fn leading_breaks(body: &[Stmt]) -> (Vec<&Expr>, &[Stmt]) {
+    let mut conditions = Vec::new();
+    let mut rest = body;
+    if let [Stmt { kind: StmtKind::Block(inner), .. }] = rest {
+        rest = inner;
+    }
+    while let [first, others @ ..] = rest {
+        let StmtKind::If(condition, then, otherwise) = &first.kind else { break };
+        let breaks = match then.as_slice() {
+            [Stmt { kind: StmtKind::Break, .. }] => true,
+            [Stmt { kind: StmtKind::Block(inner), .. }] => {
+                matches!(inner.as_slice(), [Stmt { kind: StmtKind::Break, .. }])
+            }
+            _ => false,
+        };
+        if !breaks || !otherwise.is_empty() {
+            break;
+        }
+        conditions.push(condition);
+        rest = others;
+    }
+    (conditions, rest)
+}
+
+impl<'a> Reader<'a> {
+    /// Walks a loop; its initialization has been walked.
+    pub fn repeat(&mut self, stmt: &'a Stmt) -> Read<()> {
+        let Some(l) = Loop::of(stmt) else { return Ok(()) };
+        let (before, facts, rounds) =
+            (self.state.clone(), self.terms.facts(), self.rounds.len());
+        let result = self.read_loop(&l);
+        let bound = self.request.bounds.get(&l.at.line).filter(|_| self.hints(l.at));
+        match (result, bound) {
+            (Err(error), Some(bound)) if error == unbounded(l.at) => {
+                self.state = before;
+                self.terms.forget(facts);
+                self.rounds.truncate(rounds);
+                self.bounded_loop(&l, range_of(*bound))
+            }
+            (result, _) => result,
+        }
+    }
+
+    /// A loop whose rounds can be counted.
+    fn read_loop(&mut self, l: &Loop<'a>) -> Read<()> {
+        if scan::breaks(l.body) || scan::returns(l.body) {
+            return if self.probing > 0 { self.bounded_loop(l, Interval::ALL) } else { Err(unbounded(l.at)) };
+        }
+        let probe = self.probe(l)?;
+        let Some(count) = self.count(l, &probe) else {
+            if self.probing > 0 {
+                return self.blur(l, probe);
+            }
+            self.state = probe.start.clone();
+            return self.unroll(l, None, Some(&probe));
+        };
+        match count.constant() {
+            Some(count) if count <= 0 => return self.no_round(l),
+            Some(1) if self.probing == 0 => {
+                self.state = probe.start.clone();
+                return self.unroll(l, Some(&count), Some(&probe));
+            }
+            _ => {}
+        }
+        if self.probing > 0 {
+            return self.leave_loop(l, &probe, &count);
+        }
+        // A bound that is given holds also where the rounds of a loop around would have to differ.
+        let given = self.hints(l.at) && self.request.bounds.contains_key(&l.at.line);
+        if !self.says_rounds(&count) || given && !self.terms.sayable(&count) {
+            return Err(unbounded(l.at));
+        }
+        let (nodes, round) = self.one_round(l, &probe, &count)?;
+        if mention(&self.terms, &nodes, round) {
+            self.state = probe.start.clone();
+            self.unroll(l, Some(&count), Some(&probe))?;
+            return self.final_values(&probe, &count);
+        }
+        self.close(l, nodes, round, count.clone());
+        self.leave_loop(l, &probe, &count)
+    }
+
+    /// The test of a loop that has no round.
+    fn no_round(&mut self, l: &Loop<'a>) -> Read<()> {
+        self.test(l).map(drop)
+    }
+
+    /// Whether there is another round.
+    pub fn test(&mut self, l: &Loop<'a>) -> Read<Poly> {
+        self.index(|r| {
+            let mut condition = match l.test {
+                Some(test) => r.condition(test)?,
+                None => Poly::int(1),
+            };
+            for e in &l.breaks {
+                let (go_on, _) = r.fork(
+                    &condition.clone(),
+                    l.at,
+                    |r| {
+                        let stop = r.condition(e)?;
+                        Ok(r.terms.not(&stop))
+                    },
+                    |_| Ok(Poly::int(0)),
+                )?;
+                if let Some(go_on) = go_on {
+                    condition = r.terms.and(&condition, &go_on);
+                }
+            }
+            Ok(condition)
+        })
+    }
+
+    /// The step of a `for`.
+    pub fn advance(&mut self, l: &Loop<'a>) -> Read<()> {
+        match l.step {
+            Some(step) => self.index(|r| r.value(step)).map(drop),
+            None => Ok(()),
+        }
+    }
+
+    /// How many rounds there are, if that can be said.
+    fn count(&mut self, l: &Loop<'a>, probe: &Probe) -> Option<Poly> {
+        let range = Interval::new(0, i64::MAX);
+        let leaf = self.terms.counter(range, Interval::new(0, 1 << 16), Vec::new());
+        let round = leaf.as_atom()?;
+        let condition = self.at_round(probe, &probe.condition, &leaf)?;
+        let mut count = trips(&mut self.terms, &condition, round)?;
+        if l.after {
+            count = self.terms.add(&count, &Poly::int(1));
+        }
+        let fits = !self.terms.mentions_since(&count, probe.mark);
+        (fits && self.ends_above_zero(probe, &count)).then_some(count)
+    }
+
+    /// The value with `start + step * round` in the place of placeholders; `None` if other
+    /// variables of the loop are in it.
+    fn at_round(&mut self, probe: &Probe, value: &Poly, round: &Poly) -> Option<Poly> {
+        let mut by = HashMap::new();
+        for (id, atom) in &probe.placeholders {
+            let start = match probe.start.values.get(id)? {
+                Value::Int(poly) => poly,
+                Value::Pointer(pointer) => &pointer.offset,
+                Value::Other(_) => continue,
+            };
+            let value = match probe.changes.get(id) {
+                Some(Change::By(step)) => {
+                    let distance = self.terms.mul(step, round);
+                    self.terms.add(start, &distance)
+                }
+                None => start.clone(),
+                Some(_) => continue,
+            };
+            by.insert(*atom, value);
+        }
+        let value = self.terms.substitute(value, &by);
+        let round = self.terms.leaves(round);
+        let own = |leaf: &Leaf| *leaf >= probe.mark && !round.contains(leaf);
+        (!self.terms.leaves(&value).iter().any(own)).then_some(value)
+    }
+
+    /// Whether no unsigned counter that the condition asks for falls below zero.
+    fn ends_above_zero(&mut self, probe: &Probe, count: &Poly) -> bool {
+        for (id, atom) in &probe.placeholders {
+            let Some(Change::By(step)) = probe.changes.get(id) else { continue };
+            let unsigned = self.type_of(*id).and_then(Integer::of).is_some_and(|i| !i.signed);
+            let Some(Value::Int(start)) = probe.start.values.get(id) else { continue };
+            let asked = probe_mentions(self, probe, *atom);
+            if !unsigned || !asked || self.terms.never_negative(step) {
+                continue;
+            }
+            let distance = self.terms.mul(step, count);
+            let end = self.terms.add(start, &distance);
+            if !self.terms.never_negative(&end) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Walks the body for any round; the steps and the leaf that stands for the round.
+    fn one_round(
+        &mut self,
+        l: &Loop<'a>,
+        probe: &Probe,
+        count: &Poly,
+    ) -> Read<(Vec<Node>, Leaf)> {
+        let last = self.terms.sub(count, &Poly::int(1));
+        let greatest = self.terms.interval(&last).greatest.max(0);
+        let range = Interval::new(0, greatest);
+        let likely = Interval::new(0, greatest.min(1 << 16));
+        let first = self.terms.next_leaf();
+        let round = self.terms.counter(range, likely, vec![last]);
+        self.state = self.state_at(probe, &round);
+        let facts = self.terms.facts();
+        self.rounds.push(first);
+        let result = self.capture(|r| {
+            if !l.after {
+                let condition = r.test(l)?;
+                r.terms.assume(&condition);
+            }
+            r.run(l.body, None)?;
+            if l.after { r.test(l).map(drop) } else { r.advance(l) }
+        });
+        self.rounds.pop();
+        self.terms.forget(facts);
+        Ok((result?.1, first))
+    }
+
+    /// The state at the beginning of a round.
+    fn state_at(&mut self, probe: &Probe, round: &Poly) -> State {
+        let mut state = probe.start.clone();
+        for (id, change) in &probe.changes {
+            let value = match (change, probe.start.values.get(id)) {
+                (Change::By(step), Some(Value::Int(start))) => {
+                    let distance = self.terms.mul(step, round);
+                    Value::Int(self.terms.add(start, &distance))
+                }
+                (Change::By(step), Some(Value::Pointer(start))) => {
+                    let distance = self.terms.mul(step, round);
+                    let offset = self.terms.add(&start.offset, &distance);
+                    Value::Pointer(Pointer { target: start.target.clone(), offset })
+                }
+                (_, Some(value)) => self.blurred(*id, &value.clone()),
+                (_, None) => continue,
+            };
+            state.values.insert(*id, value);
+        }
+        state
+    }
+
+    /// A value of the same kind of which nothing is known.
+    fn blurred(&mut self, id: VariableId, value: &Value) -> Value {
+        match (value, self.type_of(id)) {
+            (Value::Pointer(pointer), _) => {
+                let offset = self.terms.unknown(Dependence::Data);
+                Value::Pointer(Pointer { target: pointer.target.clone(), offset })
+            }
+            (_, Some(ty)) => self.unknown(ty, Dependence::Data),
+            (_, None) => Value::Other(Dependence::Data),
+        }
+    }
+
+    /// Makes a `Repeat` of a body.
+    fn close(&mut self, l: &Loop<'a>, mut body: Vec<Node>, round: Leaf, count: Poly) {
+        if body.is_empty() {
+            return;
+        }
+        set_rounds(&mut self.terms, &mut body, round);
+        self.emit(NodeKind::Repeat { count, body }, l.at);
+    }
+
+    /// The state after a loop with so many rounds; the test that fails is walked for its effects.
+    fn leave_loop(&mut self, l: &Loop<'a>, probe: &Probe, count: &Poly) -> Read<()> {
+        self.state = self.state_at(probe, count);
+        self.last_test(l)
+    }
+
+    /// The test that fails, for its effects.
+    fn last_test(&mut self, l: &Loop<'a>) -> Read<()> {
+        if l.after {
+            return Ok(());
+        }
+        let ((), nodes) = self.capture(|r| r.test(l).map(drop))?;
+        if matter(&nodes) {
+            self.append(nodes);
+        }
+        Ok(())
+    }
+
+    /// After rounds have been walked one by one: what counters are worth.
+    fn final_values(&mut self, probe: &Probe, count: &Poly) -> Read<()> {
+        let end = self.state_at(probe, count);
+        for (id, change) in &probe.changes {
+            if let (Change::By(_), Some(value)) = (change, end.values.get(id)) {
+                self.state.values.insert(*id, value.clone());
+            }
+        }
+        Ok(())
+    }
+
+    /// A loop whose rounds the problem file gives.
+    fn bounded_loop(&mut self, l: &Loop<'a>, range: Interval) -> Read<()> {
+        self.bounded += 1;
+        let result = self.walk_bounded(l, range);
+        self.bounded -= 1;
+        result
+    }
+
+    fn walk_bounded(&mut self, l: &Loop<'a>, range: Interval) -> Read<()> {
+        let probe = self.probe(l)?;
+        let name = format!("$line_{}", l.at.line);
+        let count = self.terms.name(&name, range, Dependence::Uniform, Vec::new());
+        if self.probing == 0 {
+            let (nodes, round) = self.one_round(l, &probe, &count)?;
+            if mention(&self.terms, &nodes, round) {
+                return Err(rounds_differ(l.at));
+            }
+            self.close(l, nodes, round, count);
+        }
+        self.blur(l, probe)
+    }
+
+    /// The state after a loop of which is only known what it may have changed.
+    fn blur(&mut self, l: &Loop<'a>, probe: Probe) -> Read<()> {
+        let mut variables: BTreeSet<VariableId> = probe.changes.keys().copied().collect();
+        scan::assigned(l.body, &mut variables);
+        l.expressions().for_each(|e| scan::assigned_by(e, &mut variables));
+        self.state = probe.start;
+        for id in variables {
+            if let Some(value) = self.state.values.get(&id).cloned() {
+                let value = self.blurred(id, &value);
+                self.state.values.insert(id, value);
+            }
+        }
+        self.last_test(l)
+    }
+}
+
+fn probe_mentions(reader: &Reader<'_>, probe: &Probe, atom: super::symbolic::Atom) -> bool {
+    let leaves = reader.terms.leaves(&Poly::atom(atom));
+    leaves.iter().any(|leaf| reader.terms.mentions(&probe.condition, *leaf))
+}
+
+/// The rounds of a loop are not known.
+pub fn unbounded(at: &At) -> FrontendError {
+    let mend = format!("add \"line {}\": BOUND to kernel.bounds in the problem file", at.line);
+    FrontendError::at(at, "the loop's bound depends on data", mend)
+}
+
+/// The rounds of a loop differ, and there are too many of them.
+pub fn rounds_differ(at: &At) -> FrontendError {
+    FrontendError::at(
+        at,
+        "the loop's rounds access memory differently, and there may be more than 64 of them",
+        format!(
+            "add \"line {}\": BOUND to kernel.bounds for the loop inside it whose bound differs, or bound \
+             the parameters in it",
+            at.line
+        ),
+    )
+}

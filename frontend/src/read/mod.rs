@@ -1,0 +1,276 @@
+//! The symbolic walk: from a syntax tree to the steps of one work item.
+//!
+//! # What is promised
+//!
+//! For every configuration and every work item, the steps, executed, have exactly the loads and stores
+//! in each memory that the kernel has on C's abstract machine; or reading ends with an error that
+//! says where and what to write. Taken for granted is what a kernel relies on that has a meaning at
+//! all: signed arithmetic does not overflow, loops end, pointers into different arrays differ, launches have
+//! groups of one size. Unsigned numbers may wrap around below zero; that they do so above is seen only
+//! if it could happen in a launch of 2^16 items in each dimension.
+//!
+//! # How
+//!
+//! A `Reader` walks the entry function's body as a machine would, with [symbolic](symbolic) numbers in
+//! the place of values. Integers it knows as polynomials over ids, sizes, macros and arguments; what comes from
+//! memory or is real is unknown. Functions are walked where they are called.
+//!
+//! *Branches* whose condition it knows become `If`; both sides are walked, each taking its condition for
+//! granted, and variables come out as a choice. What follows an early `return` or `continue` belongs to
+//! the other side. Where the condition depends on data, both sides must do the same to memory.
+//!
+//! *Loops* are walked once with a placeholder for each variable they change. What a round adds
+//! to a variable says which ones are counters; from the condition follows how many rounds there are.
+//! Then the body is walked again with the counters as `start + step * round`. If nothing inside depends on the
+//! round, that is a `Repeat`; otherwise the rounds are walked one by one, up to 64.
+//!
+//! # What counts as an access
+//!
+//! What clang generates without optimization for memory that is not private. A name of an
+//! array, `&` and `sizeof` load nothing. A component of a vector in memory is loaded with its whole
+//! vector; storing one loads the vector and stores it, and `p[i].x += y` has two loads and one store. Members of
+//! structures are loaded by themselves, whole structures at once. A constant of program scope is
+//! loaded wherever it is named.
+//!
+//! # Arithmetic
+//!
+//! Operations count as [`Arithmetic::Index`] inside subscripts, in arithmetic on pointers, in conditions
+//! and steps of loops, and in what is assigned to an integer variable that is used in one of these anywhere
+//! in the file. What consists of constants and macros alone costs nothing.
+
+mod access;
+mod branches;
+mod builtins;
+mod calls;
+mod expressions;
+mod feeds;
+mod loops;
+mod nodes;
+mod operators;
+mod output;
+mod places;
+mod probe;
+mod scan;
+mod statements;
+mod strides;
+mod symbolic;
+mod trips;
+mod types;
+mod unroll;
+mod value;
+
+use std::collections::{HashMap, HashSet};
+
+use indexmap::IndexMap;
+
+use crate::ast::{At, Expr, Function, Space, Type, Unit, Variable, VariableId};
+use crate::error::FrontendError;
+use crate::request::{Passed, Request, Symbol};
+use crate::steps::{Arithmetic, Dependence, Steps};
+use nodes::{Node, NodeKind};
+use symbolic::{Interval, Leaf, Poly, Terms};
+use types::Integer;
+use value::{Pointer, State, Target, Value};
+
+/// What reading yields.
+type Read<T> = Result<T, FrontendError>;
+
+/// Most expressions that are walked before reading gives up.
+const MOST_WORK: u64 = 20_000_000;
+
+/// Reads the entry function of a file.
+///
+/// # Errors
+/// What cannot be read exactly, with its place and what to write instead.
+pub fn read(request: &Request, unit: &Unit) -> Result<Steps, FrontendError> {
+    let Some(entry) = unit.functions.get(&request.entry) else {
+        let known: Vec<&str> =
+            unit.functions.values().filter(|f| f.kernel).map(|f| f.name.as_str()).collect();
+        return Err(FrontendError::file(
+            &request.name,
+            format!("there is no kernel '{}'", request.entry),
+            match known.as_slice() {
+                [] => "declare it with __kernel".to_owned(),
+                known => format!("kernel.entry may be {}", known.join(" or ")),
+            },
+        ));
+    };
+    let mut reader = Reader::new(request, unit, entry);
+    reader.bind_arguments(entry)?;
+    reader.run_function(entry)?;
+    reader.finish()
+}
+
+/// The walk and all it knows.
+struct Reader<'a> {
+    request: &'a Request,
+    unit: &'a Unit,
+    /// The entry's place: lines of hints are those of its file.
+    entry: &'a At,
+    terms: Terms,
+    state: State,
+    nodes: Vec<Node>,
+    variables: HashMap<VariableId, &'a Variable>,
+    /// Integer variables that feed addresses and loops.
+    feeding: HashSet<VariableId>,
+    locals: IndexMap<VariableId, (&'a Variable, Poly)>,
+    /// Functions under way.
+    calls: Vec<&'a str>,
+    /// Inside how many subscripts and the like the walk is.
+    indexing: u32,
+    /// Inside how many walks that only look.
+    probing: u32,
+    /// Inside how many loops whose rounds the problem file gives.
+    bounded: u32,
+    /// Rounds of the loops around.
+    rounds: Vec<Leaf>,
+    dimensions: usize,
+    work: u64,
+}
+
+impl<'a> Reader<'a> {
+    fn new(request: &'a Request, unit: &'a Unit, entry: &'a Function) -> Reader<'a> {
+        let variables = scan::variables(unit);
+        Reader {
+            request,
+            unit,
+            entry: &entry.at,
+            terms: Terms::new(),
+            state: State::default(),
+            nodes: Vec::new(),
+            feeding: feeds::feeding(unit, &variables),
+            variables,
+            locals: IndexMap::new(),
+            calls: Vec::new(),
+            indexing: 0,
+            probing: 0,
+            bounded: 0,
+            rounds: Vec::new(),
+            dimensions: 1,
+            work: 0,
+        }
+    }
+
+    /// Gives the entry's parameters their values.
+    fn bind_arguments(&mut self, entry: &'a Function) -> Read<()> {
+        for (i, parameter) in entry.parameters.iter().enumerate() {
+            let value = match &parameter.ty {
+                Type::Pointer(space, _) => {
+                    let target = Target::Memory(*space, parameter.name.as_str().into());
+                    Value::Pointer(Pointer { target, offset: Poly::int(0) })
+                }
+                Type::Other(name) => {
+                    return Err(FrontendError::at(
+                        &parameter.at,
+                        format!("'{}' is a {name}", parameter.name),
+                        "pass the data in a buffer",
+                    ));
+                }
+                ty => match (Integer::of(ty), self.request.arguments.get(i)) {
+                    (Some(integer), Some(Passed::Number(symbol))) => {
+                        let range = range_of(*symbol).meet(integer.range());
+                        let name = format!("${}", parameter.name);
+                        Value::Int(self.terms.name(&name, range, Dependence::Uniform, Vec::new()))
+                    }
+                    _ => self.unknown(ty, Dependence::Uniform),
+                },
+            };
+            self.state.values.insert(parameter.id, value);
+        }
+        Ok(())
+    }
+
+    /// A value of a type of which nothing is known but what it depends on.
+    fn unknown(&mut self, ty: &Type, depends: Dependence) -> Value {
+        match Integer::of(ty) {
+            Some(integer) => Value::Int(self.terms.leaf(integer.range(), depends, Vec::new())),
+            None => Value::Other(depends),
+        }
+    }
+
+    /// The type of a variable.
+    fn type_of(&self, id: VariableId) -> Option<&'a Type> {
+        self.variables.get(&id).map(|variable| &variable.ty)
+    }
+
+    /// A macro whose value is open.
+    fn symbol(&mut self, name: &str, at: &At) -> Read<Poly> {
+        let Some(symbol) = self.request.symbols.get(name) else {
+            return Err(FrontendError::at(
+                at,
+                format!("the macro '{name}' has no value"),
+                "name it in kernel.defines",
+            ));
+        };
+        Ok(self.terms.name(name, range_of(*symbol), Dependence::Uniform, Vec::new()))
+    }
+
+    /// One more expression.
+    fn tick(&mut self, at: &At) -> Read<()> {
+        self.work += 1;
+        if self.work <= MOST_WORK {
+            return Ok(());
+        }
+        Err(FrontendError::at(
+            at,
+            "the kernel is too large to be read",
+            "make loops shorter whose rounds differ",
+        ))
+    }
+
+    /// Appends a step.
+    fn emit(&mut self, kind: NodeKind, at: &At) {
+        nodes::push(&mut self.nodes, Node { kind, at: at.clone() });
+    }
+
+    /// Appends arithmetic.
+    fn compute(&mut self, kind: Arithmetic, width: u8, at: &At) {
+        let integer = matches!(
+            kind,
+            Arithmetic::Integer | Arithmetic::IntegerMultiply | Arithmetic::IntegerDivide
+        );
+        let kind = if integer && self.indexing > 0 { Arithmetic::Index } else { kind };
+        self.emit(NodeKind::Compute { kind, amount: 1, width }, at);
+    }
+
+    /// Steps of a part of the walk, apart from the others.
+    fn capture<T>(&mut self, part: impl FnOnce(&mut Self) -> Read<T>) -> Read<(T, Vec<Node>)> {
+        let before = std::mem::take(&mut self.nodes);
+        let result = part(self);
+        let nodes = std::mem::replace(&mut self.nodes, before);
+        Ok((result?, nodes))
+    }
+
+    /// A part of the walk whose arithmetic only feeds addresses or loops.
+    fn index<T>(&mut self, part: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
+        self.indexing += 1;
+        let result = part(self);
+        self.indexing -= 1;
+        result
+    }
+
+    /// The value of an index or another number, as it is.
+    fn whole(&mut self, e: &'a Expr) -> Read<Poly> {
+        match (self.value(e)?, Integer::of(&e.ty)) {
+            (Value::Int(poly), Some(integer)) => Ok(integer.exact(&mut self.terms, &poly)),
+            (value, _) => {
+                let depends = value.depends(&self.terms);
+                Ok(self.terms.unknown(depends))
+            }
+        }
+    }
+
+    /// Whether hints of the problem file for this line are meant.
+    fn hints(&self, at: &At) -> bool {
+        at.file == self.entry.file
+    }
+}
+
+fn range_of(symbol: Symbol) -> Interval {
+    Interval::new(symbol.least, symbol.greatest.max(symbol.least))
+}
+
+/// The memory where something is not private: global, local or constant.
+fn counts(space: Space) -> bool {
+    matches!(space, Space::Global | Space::Local | Space::Constant)
+}

@@ -1,0 +1,167 @@
+//! What has been read so far: steps whose numbers are still symbolic.
+
+use std::rc::Rc;
+
+use super::symbolic::{Leaf, Poly, Terms};
+use crate::ast::{At, Space};
+use crate::steps::{Arithmetic, Stride};
+
+/// A step with its place.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Node {
+    /// What it is.
+    pub kind: NodeKind,
+    /// Where it stands.
+    pub at: At,
+}
+
+/// What a node is; see [`StepKind`](crate::steps::StepKind).
+#[derive(Debug, Clone, PartialEq)]
+pub enum NodeKind {
+    /// A load or store.
+    Access(Reach),
+    /// An atomic operation.
+    Atomic(Space),
+    /// Arithmetic.
+    Compute { kind: Arithmetic, amount: u32, width: u8 },
+    /// A barrier.
+    Barrier,
+    /// A loop.
+    Repeat { count: Poly, body: Vec<Node> },
+    /// A branch.
+    If { condition: Poly, then: Vec<Node>, otherwise: Vec<Node> },
+}
+
+/// A load or store whose address is known as far as it can be.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reach {
+    /// Which memory.
+    pub space: Space,
+    /// Store or load.
+    pub store: bool,
+    /// The array or pointer parameter.
+    pub array: Rc<str>,
+    /// Bytes of one component.
+    pub element: u8,
+    /// Components at once.
+    pub width: u8,
+    /// How many bytes behind the array's beginning.
+    pub offset: Poly,
+    /// Between rounds of the innermost loop around it, once that has been left.
+    pub rounds: Option<Stride>,
+}
+
+impl NodeKind {
+    /// Whether two do the same to memory, whatever their addresses.
+    fn same_effect(&self, other: &NodeKind) -> bool {
+        match (self, other) {
+            (NodeKind::Access(a), NodeKind::Access(b)) => {
+                (a.space, a.store, a.element, a.width) == (b.space, b.store, b.element, b.width)
+            }
+            (NodeKind::Atomic(a), NodeKind::Atomic(b)) => a == b,
+            (NodeKind::Barrier, NodeKind::Barrier) => true,
+            (
+                NodeKind::Repeat { count: a, body: x },
+                NodeKind::Repeat { count: b, body: y },
+            ) => a == b && same_effect(x, y),
+            (
+                NodeKind::If { condition: a, then: x, otherwise: v },
+                NodeKind::If { condition: b, then: y, otherwise: w },
+            ) => a == b && same_effect(x, y) && same_effect(v, w),
+            _ => false,
+        }
+    }
+
+    /// Whether it is more than arithmetic.
+    fn matters(&self) -> bool {
+        match self {
+            NodeKind::Compute { .. } => false,
+            NodeKind::Repeat { body, .. } => matter(body),
+            NodeKind::If { then, otherwise, .. } => matter(then) || matter(otherwise),
+            NodeKind::Access(_) | NodeKind::Atomic(_) | NodeKind::Barrier => true,
+        }
+    }
+}
+
+/// Whether there is more than arithmetic.
+pub fn matter(nodes: &[Node]) -> bool {
+    nodes.iter().any(|node| node.kind.matters())
+}
+
+/// Whether both have the same accesses, atomics and barriers in the same order.
+pub fn same_effect(a: &[Node], b: &[Node]) -> bool {
+    let mut a = a.iter().filter(|node| node.kind.matters());
+    let mut b = b.iter().filter(|node| node.kind.matters());
+    loop {
+        match (a.next(), b.next()) {
+            (None, None) => return true,
+            (Some(x), Some(y)) if x.kind.same_effect(&y.kind) => {}
+            _ => return false,
+        }
+    }
+}
+
+/// One for both of two lists with the same effect: what matters once, the arithmetic of both.
+/// Accesses to different addresses keep none of them.
+pub fn joined(terms: &mut Terms, then: Vec<Node>, otherwise: Vec<Node>) -> Vec<Node> {
+    let (matters, arithmetic): (Vec<Node>, Vec<Node>) =
+        otherwise.into_iter().partition(|node| node.kind.matters());
+    let mut others = matters.into_iter();
+    let mut nodes: Vec<Node> = then
+        .into_iter()
+        .map(|node| if node.kind.matters() { join(terms, node, others.next()) } else { node })
+        .collect();
+    nodes.extend(arithmetic);
+    nodes
+}
+
+fn join(terms: &mut Terms, node: Node, other: Option<Node>) -> Node {
+    let Some(other) = other else { return node };
+    let kind = match (node.kind, other.kind) {
+        (NodeKind::Access(a), NodeKind::Access(b)) if a != b => {
+            let depends = terms.depends(&a.offset).max(terms.depends(&b.offset));
+            let depends = depends.max(crate::steps::Dependence::Item);
+            let offset = terms.unknown(depends);
+            let array = if a.array == b.array { a.array } else { format!("{} or {}", a.array, b.array).into() };
+            NodeKind::Access(Reach { offset, array, ..a })
+        }
+        (NodeKind::Repeat { count, body: x }, NodeKind::Repeat { body: y, .. }) => {
+            NodeKind::Repeat { count, body: joined(terms, x, y) }
+        }
+        (
+            NodeKind::If { condition, then: x, otherwise: v },
+            NodeKind::If { then: y, otherwise: w, .. },
+        ) => NodeKind::If { condition, then: joined(terms, x, y), otherwise: joined(terms, v, w) },
+        (kind, _) => kind,
+    };
+    Node { kind, at: node.at }
+}
+
+/// Whether a count or a condition mentions the leaf.
+pub fn mention(terms: &Terms, nodes: &[Node], leaf: Leaf) -> bool {
+    nodes.iter().any(|node| match &node.kind {
+        NodeKind::Repeat { count, body } => {
+            terms.mentions(count, leaf) || mention(terms, body, leaf)
+        }
+        NodeKind::If { condition, then, otherwise } => {
+            terms.mentions(condition, leaf)
+                || mention(terms, then, leaf)
+                || mention(terms, otherwise, leaf)
+        }
+        _ => false,
+    })
+}
+
+/// Appends a node; arithmetic of the same kind, width and line becomes one.
+pub fn push(nodes: &mut Vec<Node>, node: Node) {
+    if let NodeKind::Compute { kind, amount, width } = &node.kind
+        && let Some(Node { kind: NodeKind::Compute { kind: k, amount: sum, width: w }, at }) =
+            nodes.last_mut()
+        && (k, w) == (&mut { *kind }, &mut { *width })
+        && (at.line, &at.file) == (node.at.line, &node.at.file)
+    {
+        *sum = sum.saturating_add(*amount);
+        return;
+    }
+    nodes.push(node);
+}

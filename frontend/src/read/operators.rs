@@ -1,0 +1,216 @@
+//! Operators on known integers, and what operations cost.
+
+use super::symbolic::{FAR, Poly};
+use super::types::{INT, Integer, SIZE, is_real, width};
+use super::{Reader, types};
+use crate::ast::{At, BinaryOp, Type, UnaryOp};
+use crate::steps::{Arithmetic, Dependence};
+
+impl<'a> Reader<'a> {
+    /// A unary operator on an integer of a type; increments are binary.
+    pub fn integer_unary(&mut self, op: UnaryOp, a: &Poly, ty: Integer) -> Poly {
+        if op == UnaryOp::Not {
+            let exact = ty.exact(&mut self.terms, a);
+            return self.terms.zero(&exact);
+        }
+        let a = ty.convert(ty.promoted(), &mut self.terms, a);
+        match op {
+            UnaryOp::Minus => self.terms.neg(&a),
+            UnaryOp::Complement => self.terms.complement(&a),
+            _ => a,
+        }
+    }
+
+    /// A binary operator on integers of two types; the result is of [`result`]'s type.
+    pub fn integer_binary(
+        &mut self,
+        op: BinaryOp,
+        (a, ta): (&Poly, Integer),
+        (b, tb): (&Poly, Integer),
+    ) -> Poly {
+        if let BinaryOp::Shl | BinaryOp::Shr = op {
+            return self.shift(op, (a, ta), (b, tb));
+        }
+        let ty = ta.common(tb);
+        let a = ta.convert(ty, &mut self.terms, a);
+        let b = tb.convert(ty, &mut self.terms, b);
+        match op {
+            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul => self.ring(op, &a, &b, ty),
+            BinaryOp::Div | BinaryOp::Rem => {
+                let a = ty.exact(&mut self.terms, &a);
+                let b = ty.exact(&mut self.terms, &b);
+                if op == BinaryOp::Div {
+                    self.terms.truncated_quotient(&a, &b)
+                } else {
+                    self.terms.truncated_remainder(&a, &b)
+                }
+            }
+            BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor => self.bits(op, &a, &b, ty),
+            BinaryOp::And | BinaryOp::Or => {
+                let a = self.terms.truth(&a);
+                let b = self.terms.truth(&b);
+                if op == BinaryOp::And { self.terms.and(&a, &b) } else { self.terms.or(&a, &b) }
+            }
+            BinaryOp::Comma => b,
+            _ => self.compare(op, &a, &b, ty),
+        }
+    }
+
+    fn ring(&mut self, op: BinaryOp, a: &Poly, b: &Poly, ty: Integer) -> Poly {
+        let result = match op {
+            BinaryOp::Add => self.terms.add(a, b),
+            BinaryOp::Sub => self.terms.sub(a, b),
+            _ => self.terms.mul(a, b),
+        };
+        // Hashes multiply again and again; keep them within what can be multiplied.
+        let range = self.terms.interval(&result);
+        let wide = range.greatest > FAR.min(1 << 62) || range.least < -(1 << 62);
+        if wide && !ty.signed && !ty.holds(&self.terms, &result) {
+            return ty.exact(&mut self.terms, &result);
+        }
+        result
+    }
+
+    fn bits(&mut self, op: BinaryOp, a: &Poly, b: &Poly, ty: Integer) -> Poly {
+        let constant = a.constant().is_some() || b.constant().is_some();
+        let (a, b) = if constant {
+            (a.clone(), b.clone())
+        } else {
+            (ty.exact(&mut self.terms, a), ty.exact(&mut self.terms, b))
+        };
+        match op {
+            BinaryOp::BitAnd => self.terms.bit_and(&a, &b),
+            BinaryOp::BitOr => self.terms.bit_or(&a, &b),
+            _ => self.terms.bit_xor(&a, &b),
+        }
+    }
+
+    fn shift(
+        &mut self,
+        op: BinaryOp,
+        (a, ta): (&Poly, Integer),
+        (s, ts): (&Poly, Integer),
+    ) -> Poly {
+        let ty = ta.promoted();
+        let a = ta.convert(ty, &mut self.terms, a);
+        let s = ts.exact(&mut self.terms, s);
+        // OpenCL takes the shift modulo the bits.
+        let s = self.terms.remainder(&s, &Poly::int(i64::from(ty.bits)));
+        if op == BinaryOp::Shl {
+            return self.terms.shift_left(&a, &s);
+        }
+        let a = ty.exact(&mut self.terms, &a);
+        self.terms.shift_right(&a, &s)
+    }
+
+    /// A comparison of two values of one type.
+    pub fn compare(&mut self, op: BinaryOp, a: &Poly, b: &Poly, ty: Integer) -> Poly {
+        if let BinaryOp::Eq | BinaryOp::Ne = op {
+            let equal = if ty == SIZE {
+                self.terms.equal(a, b)
+            } else {
+                let a = ty.exact(&mut self.terms, a);
+                let b = ty.exact(&mut self.terms, b);
+                self.terms.equal(&a, &b)
+            };
+            return if op == BinaryOp::Eq { equal } else { self.terms.not(&equal) };
+        }
+        match op {
+            BinaryOp::Lt => self.less(a, b, ty),
+            BinaryOp::Gt => self.less(b, a, ty),
+            BinaryOp::Le => {
+                let less = self.less(b, a, ty);
+                self.terms.not(&less)
+            }
+            _ => {
+                let less = self.less(a, b, ty);
+                self.terms.not(&less)
+            }
+        }
+    }
+
+    fn less(&mut self, a: &Poly, b: &Poly, ty: Integer) -> Poly {
+        if ty != SIZE {
+            let a = ty.exact(&mut self.terms, a);
+            let b = ty.exact(&mut self.terms, b);
+            return self.terms.less(&a, &b);
+        }
+        // 64 bits have no room for what wraps around: below zero is above all else.
+        match (ty.holds(&self.terms, a), ty.holds(&self.terms, b)) {
+            (true, true) => self.terms.less(a, b),
+            (false, true) if self.small(a) => {
+                let negative = self.terms.negative(a);
+                let not_negative = self.terms.not(&negative);
+                let less = self.terms.less(a, b);
+                self.terms.and(&not_negative, &less)
+            }
+            (true, false) if self.small(b) => {
+                let negative = self.terms.negative(b);
+                let less = self.terms.less(a, b);
+                self.terms.or(&negative, &less)
+            }
+            _ => {
+                let depends = self.terms.depends(a).max(self.terms.depends(b));
+                self.terms.unknown_truth(depends)
+            }
+        }
+    }
+
+    /// Whether a value of 64 bits is one that cannot be mistaken for another.
+    fn small(&self, a: &Poly) -> bool {
+        let range = self.terms.likely(a);
+        range.least > -(1 << 62) && range.greatest < 1 << 62
+    }
+
+    /// Counts a binary operation, unless it is one of constants and macros.
+    pub fn price(&mut self, op: BinaryOp, ty: &Type, free: bool, at: &At) {
+        if free {
+            return;
+        }
+        let kind = match (op, is_real(ty)) {
+            (BinaryOp::Mul, false) => Arithmetic::IntegerMultiply,
+            (BinaryOp::Div | BinaryOp::Rem, false) => Arithmetic::IntegerDivide,
+            (_, false) => Arithmetic::Integer,
+            (BinaryOp::Mul, true) => Arithmetic::RealMultiply,
+            (BinaryOp::Div | BinaryOp::Rem, true) => Arithmetic::RealDivide,
+            (_, true) => Arithmetic::Real,
+        };
+        self.compute(kind, width(ty), at);
+    }
+
+    /// Whether a number consists of constants and macros only.
+    pub fn folded(&self, poly: &Poly) -> bool {
+        self.terms.sayable(poly)
+            && self.terms.depends(poly) == Dependence::Uniform
+            && self.terms.names(poly).iter().all(|atom| {
+                matches!(self.terms.kind(*atom),
+                    super::symbolic::Kind::Name(name) if !name.starts_with('$'))
+            })
+    }
+}
+
+/// The type that an operator on two types is computed in.
+pub fn operand_type<'t>(a: &'t Type, b: &'t Type) -> &'t Type {
+    match (types::is_real(a), types::is_real(b)) {
+        (true, false) if width(b) == 1 => a,
+        (false, true) if width(a) == 1 => b,
+        _ if width(b) > width(a) => b,
+        _ => a,
+    }
+}
+
+/// The type of an operation's result on integers of two types.
+pub fn result_type(op: BinaryOp, a: Integer, b: Integer) -> Type {
+    match op {
+        BinaryOp::Shl | BinaryOp::Shr => a.promoted().ast(),
+        BinaryOp::Eq
+        | BinaryOp::Ne
+        | BinaryOp::Lt
+        | BinaryOp::Le
+        | BinaryOp::Gt
+        | BinaryOp::Ge
+        | BinaryOp::And
+        | BinaryOp::Or => INT.ast(),
+        _ => a.common(b).ast(),
+    }
+}

@@ -1,0 +1,85 @@
+//! From nodes to steps: numbers become expressions.
+
+use super::nodes::{Node, NodeKind};
+use super::symbolic::{Kind, Poly};
+use super::{Read, Reader, strides};
+use crate::ast::At;
+use crate::error::FrontendError;
+use crate::steps::{Access, Dependence, LocalArray, Number, Step, StepKind, Steps};
+
+/// Most steps.
+const MOST_STEPS: usize = 100_000;
+
+impl<'a> Reader<'a> {
+    /// The steps out of what was read.
+    pub fn finish(mut self) -> Read<Steps> {
+        let nodes = std::mem::take(&mut self.nodes);
+        let mut left = MOST_STEPS;
+        let body = self.steps(nodes, &mut left)?;
+        let mut locals = Vec::new();
+        for (variable, bytes) in std::mem::take(&mut self.locals).into_values() {
+            let bytes = self.number(&bytes, &variable.at)?;
+            let (name, at) = (variable.name.clone(), variable.at.clone());
+            locals.push(LocalArray { name, bytes, at });
+        }
+        Ok(Steps { body, locals, dimensions: self.dimensions })
+    }
+
+    fn steps(&mut self, nodes: Vec<Node>, left: &mut usize) -> Read<Vec<Step>> {
+        nodes.into_iter().map(|node| self.output(node, left)).collect()
+    }
+
+    fn output(&mut self, node: Node, left: &mut usize) -> Read<Step> {
+        let Some(rest) = left.checked_sub(1) else {
+            return Err(FrontendError::at(
+                &node.at,
+                format!("there are more than {MOST_STEPS} steps"),
+                "make loops shorter whose rounds differ",
+            ));
+        };
+        *left = rest;
+        let at = node.at;
+        let kind = match node.kind {
+            NodeKind::Access(reach) => {
+                let items = strides::items(&mut self.terms, &reach);
+                StepKind::Access(Access {
+                    space: reach.space,
+                    store: reach.store,
+                    array: reach.array.to_string(),
+                    element: reach.element,
+                    width: reach.width,
+                    items,
+                    rounds: reach.rounds,
+                })
+            }
+            NodeKind::Atomic(space) => StepKind::Atomic(space),
+            NodeKind::Compute { kind, amount, width } => StepKind::Compute { kind, amount, width },
+            NodeKind::Barrier => StepKind::Barrier,
+            NodeKind::Repeat { count, body } => {
+                let count = self.number(&count, &at)?;
+                StepKind::Repeat { count, body: self.steps(body, left)? }
+            }
+            NodeKind::If { condition, then, otherwise } => StepKind::If {
+                depends: self.branch_depends(&condition),
+                condition: self.number(&condition, &at)?,
+                then: self.steps(then, left)?,
+                otherwise: self.steps(otherwise, left)?,
+            },
+        };
+        Ok(Step { kind, at })
+    }
+
+    fn number(&self, poly: &Poly, at: &At) -> Read<Number> {
+        self.terms.number(poly).ok_or_else(|| {
+            FrontendError::at(at, "a number here depends on data", "use macros and arguments")
+        })
+    }
+
+    /// Whether a condition is the same for all items of a group.
+    fn branch_depends(&self, condition: &Poly) -> Dependence {
+        let own = self.terms.names(condition).iter().any(|atom| {
+            matches!(self.terms.kind(*atom), Kind::Name(name) if name.starts_with("$lid_"))
+        });
+        if own { Dependence::Item } else { Dependence::Uniform }
+    }
+}

@@ -1,0 +1,191 @@
+//! Lvalues: where an expression stands for.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use super::symbolic::Poly;
+use super::types::{self, Integer, alignment};
+use super::value::{Pointer, Target, Value};
+use super::{Read, Reader, counts};
+use crate::ast::{At, Expr, ExprKind, Space, Type, UnaryOp, VariableId};
+use crate::error::FrontendError;
+use crate::steps::Dependence;
+
+/// What an lvalue stands for.
+#[derive(Debug, Clone)]
+pub enum Place {
+    /// A whole private variable.
+    Variable(VariableId),
+    /// Something in one of these private variables.
+    Part(Rc<BTreeSet<VariableId>>),
+    /// Something in memory that counts.
+    Memory(Space, Rc<str>, Poly),
+    /// Components of a vector of this type.
+    Lane(Box<Place>, Type),
+    /// Part of a value that has no place.
+    Value(Dependence),
+}
+
+impl<'a> Reader<'a> {
+    /// The place that an expression stands for.
+    pub fn place(&mut self, e: &'a Expr) -> Read<Place> {
+        self.tick(&e.at)?;
+        match &e.kind {
+            ExprKind::Variable(id, name) => Ok(self.place_of(*id, name)),
+            ExprKind::Unary(UnaryOp::Deref, pointer) => {
+                let value = self.value(pointer)?;
+                self.pointee(value, &e.at)
+            }
+            ExprKind::Index(base, index) => self.element(base, index, e),
+            ExprKind::Member { base, member, arrow } => {
+                let (place, ty) = if *arrow {
+                    let value = self.value(base)?;
+                    let Type::Pointer(_, pointee) = &base.ty else {
+                        return Err(unread_pointer(&e.at));
+                    };
+                    (self.pointee(value, &e.at)?, &**pointee)
+                } else {
+                    (self.place(base)?, &base.ty)
+                };
+                self.member(place, ty, member)
+            }
+            _ => {
+                let value = self.value(e)?;
+                Ok(Place::Value(value.depends(&self.terms)))
+            }
+        }
+    }
+
+    fn place_of(&mut self, id: VariableId, name: &str) -> Place {
+        match self.variables.get(&id).map(|variable| variable.space) {
+            Some(space) if counts(space) => Place::Memory(space, name.into(), Poly::int(0)),
+            _ => Place::Variable(id),
+        }
+    }
+
+    /// `base[index]`, or `index[base]`.
+    fn element(&mut self, base: &'a Expr, index: &'a Expr, e: &'a Expr) -> Read<Place> {
+        let (base, index) =
+            if Integer::of(&base.ty).is_some() { (index, base) } else { (base, index) };
+        if matches!(base.ty, Type::Vector(..)) {
+            let place = self.place(base)?;
+            self.index(|r| r.whole(index))?;
+            return Ok(Place::Lane(Box::new(place), base.ty.clone()));
+        }
+        let value = self.value(base)?;
+        let index = self.index(|r| r.whole(index))?;
+        let moved = match value {
+            Value::Pointer(pointer) => {
+                let size = self.bytes(&e.ty)?;
+                let distance = self.terms.mul(&index, &size);
+                let offset = self.terms.add(&pointer.offset, &distance);
+                Value::Pointer(Pointer { offset, ..pointer })
+            }
+            other => other,
+        };
+        self.pointee(moved, &e.at)
+    }
+
+    /// What a pointer points to.
+    pub fn pointee(&mut self, value: Value, at: &At) -> Read<Place> {
+        let Value::Pointer(pointer) = value else {
+            if self.probing > 0 {
+                return Ok(Place::Value(Dependence::Data));
+            }
+            return Err(unread_pointer(at));
+        };
+        match pointer.target {
+            Target::Memory(space, name) if counts(space) => {
+                Ok(Place::Memory(space, name, pointer.offset))
+            }
+            Target::Memory(..) => Err(unread_pointer(at)),
+            Target::Private(ids) => {
+                let whole = ids.iter().next().filter(|id| {
+                    let aggregate = self.type_of(**id).is_none_or(|ty| {
+                        matches!(ty, Type::Array(..) | Type::Struct(..) | Type::Vector(..))
+                    });
+                    ids.len() == 1 && pointer.offset == Poly::int(0) && !aggregate
+                });
+                Ok(whole.map_or(Place::Part(ids.clone()), |id| Place::Variable(*id)))
+            }
+        }
+    }
+
+    fn member(&mut self, place: Place, ty: &Type, member: &str) -> Read<Place> {
+        let Type::Struct(_, fields) = ty else {
+            return Ok(match place {
+                // Components of components are those of the vector in memory.
+                Place::Lane(..) => place,
+                place => Place::Lane(Box::new(place), ty.clone()),
+            });
+        };
+        Ok(match place {
+            Place::Variable(id) => Place::Part(Rc::new(BTreeSet::from([id]))),
+            Place::Memory(space, name, offset) => {
+                let inside = self.field_offset(fields, member)?;
+                Place::Memory(space, name, self.terms.add(&offset, &inside))
+            }
+            other => other,
+        })
+    }
+
+    fn field_offset(&mut self, fields: &[(String, Type)], member: &str) -> Read<Poly> {
+        let mut offset = Poly::int(0);
+        for (name, ty) in fields {
+            offset = self.aligned(&offset, alignment(ty));
+            if name == member {
+                break;
+            }
+            let size = self.bytes(ty)?;
+            offset = self.terms.add(&offset, &size);
+        }
+        Ok(offset)
+    }
+
+    /// The next multiple of an alignment.
+    fn aligned(&mut self, offset: &Poly, alignment: i64) -> Poly {
+        let raised = self.terms.add(offset, &Poly::int(alignment - 1));
+        let count = self.terms.quotient(&raised, &Poly::int(alignment.max(1)));
+        self.terms.mul(&count, &Poly::int(alignment.max(1)))
+    }
+
+    /// The size of a type in bytes.
+    pub fn bytes(&mut self, ty: &Type) -> Read<Poly> {
+        Ok(match ty {
+            Type::Void | Type::Other(_) => Poly::int(1),
+            Type::Scalar(scalar) => Poly::int(i64::from(types::scalar_bytes(*scalar))),
+            Type::Vector(scalar, width) => Poly::int(types::vector_bytes(*scalar, *width)),
+            Type::Pointer(..) => Poly::int(8),
+            Type::Array(element, length) => {
+                let size = self.bytes(element)?;
+                let length = match length {
+                    Some(length) => self.length(length)?,
+                    None => Poly::int(1),
+                };
+                self.terms.mul(&size, &length)
+            }
+            Type::Struct(_, fields) => {
+                let mut size = Poly::int(0);
+                for (_, field) in fields.iter() {
+                    size = self.aligned(&size, alignment(field));
+                    let bytes = self.bytes(field)?;
+                    size = self.terms.add(&size, &bytes);
+                }
+                self.aligned(&size, alignment(ty))
+            }
+        })
+    }
+
+    /// The length of an array. It is of macros and constants, so walking it has no effects.
+    fn length(&mut self, length: &Expr) -> Read<Poly> {
+        self.constant(length)
+    }
+}
+
+fn unread_pointer(at: &At) -> FrontendError {
+    FrontendError::at(
+        at,
+        "where this pointer points to cannot be read",
+        "index the array or the parameter itself",
+    )
+}

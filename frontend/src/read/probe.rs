@@ -1,0 +1,217 @@
+//! What one round of a loop does to the variables.
+//!
+//! Each variable that the loop seems to change gets a placeholder, a leaf that stands for its value at
+//! the start of any round. After one round has been walked, the difference from the placeholder says
+//! how the variable changes; the condition is known as a function of the placeholders.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::loops::Loop;
+use super::symbolic::{Atom, Interval, Kind, Leaf, Poly};
+use super::types::Integer;
+use super::value::{Pointer, State, Target, Value};
+use super::{Read, Reader, scan};
+use crate::ast::{Type, VariableId};
+use crate::steps::Dependence;
+
+/// How a variable changes in a round.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Change {
+    /// It grows by this, the same in every round (bytes for pointers).
+    By(Poly),
+    /// It is divided by a constant, at least 2.
+    Shrinks,
+    /// It is multiplied with a constant, at least 2.
+    Grows,
+    /// Otherwise.
+    Somehow,
+}
+
+/// What was found out about a loop.
+#[derive(Debug)]
+pub struct Probe {
+    /// The state before the loop, unsigned numbers made exact.
+    pub start: State,
+    /// What happens to the variables that change.
+    pub changes: BTreeMap<VariableId, Change>,
+    /// The placeholder of each variable.
+    pub placeholders: BTreeMap<VariableId, Atom>,
+    /// Whether a next round follows, over placeholders.
+    pub condition: Poly,
+    /// The first leaf that belongs to the loop.
+    pub mark: Leaf,
+}
+
+/// Rounds are taken to be fewer than this when unsigned counters are asked whether they wrap around.
+const LIKELY: i64 = 1 << 16;
+
+impl<'a> Reader<'a> {
+    /// Walks one round and looks at what it does.
+    pub fn probe(&mut self, l: &Loop<'a>) -> Read<Probe> {
+        let mut variables = BTreeSet::new();
+        scan::assigned(l.body, &mut variables);
+        l.expressions().for_each(|e| scan::assigned_by(e, &mut variables));
+        let mut start = self.exact_state(&variables);
+        loop {
+            let mark = self.terms.next_leaf();
+            let placeholders = self.place_holders(&start, &variables);
+            let head = self.state.clone();
+            let condition = self.look(l)?;
+            let after = std::mem::replace(&mut self.state, start.clone());
+            let more = self.missed(&head, &after, &mut variables, &mut start);
+            if more {
+                continue;
+            }
+            let changes = self.changes(&variables, &head, &after, mark);
+            let placeholders = placeholders.into_iter().collect();
+            return Ok(Probe { start, changes, placeholders, condition, mark });
+        }
+    }
+
+    /// The state with exact numbers in these variables.
+    fn exact_state(&mut self, variables: &BTreeSet<VariableId>) -> State {
+        for id in variables {
+            if let Some(Value::Int(poly)) = self.state.values.get(id).cloned()
+                && let Some(integer) = self.type_of(*id).and_then(Integer::of)
+            {
+                let exact = integer.exact(&mut self.terms, &poly);
+                self.state.values.insert(*id, Value::Int(exact));
+            }
+        }
+        self.state.clone()
+    }
+
+    /// Puts placeholders into the variables.
+    fn place_holders(
+        &mut self,
+        start: &State,
+        variables: &BTreeSet<VariableId>,
+    ) -> Vec<(VariableId, Atom)> {
+        let mut found = Vec::new();
+        self.state = start.clone();
+        for id in variables {
+            let Some(value) = start.values.get(id) else { continue };
+            let range = self.type_of(*id).and_then(Integer::of).map_or(Interval::ALL, |i| i.range());
+            let likely = range.meet(Interval::new(-LIKELY, LIKELY));
+            let mut leaf = || {
+                let leaf = self.terms.counter(range, likely, Vec::new());
+                found.extend(leaf.as_atom().map(|atom| (*id, atom)));
+                leaf
+            };
+            let value = match value {
+                Value::Int(_) => Value::Int(leaf()),
+                Value::Pointer(p) => {
+                    Value::Pointer(Pointer { target: p.target.clone(), offset: leaf() })
+                }
+                Value::Other(_) => Value::Other(Dependence::Data),
+            };
+            self.state.values.insert(*id, value);
+        }
+        found
+    }
+
+    /// Walks a round; nothing remains but the state and the condition for the next one.
+    fn look(&mut self, l: &Loop<'a>) -> Read<Poly> {
+        let facts = self.terms.facts();
+        self.probing += 1;
+        let result = self.capture(|r| {
+            if l.after {
+                r.run(l.body, None)?;
+                return r.test(l);
+            }
+            let condition = r.test(l)?;
+            r.terms.assume(&condition);
+            r.run(l.body, None)?;
+            r.advance(l)?;
+            Ok(condition)
+        });
+        self.probing -= 1;
+        self.terms.forget(facts);
+        Ok(result?.0)
+    }
+
+    /// Whether the round changed what has no placeholder, or where pointers point to.
+    fn missed(
+        &mut self,
+        head: &State,
+        after: &State,
+        variables: &mut BTreeSet<VariableId>,
+        start: &mut State,
+    ) -> bool {
+        let mut more = false;
+        for (id, before) in &head.values {
+            let Some(now) = after.values.get(id) else { continue };
+            if now == before {
+                continue;
+            }
+            more |= variables.insert(*id);
+            if let (Value::Pointer(p), Value::Pointer(q)) = (before, now)
+                && p.target != q.target
+            {
+                let both = Target::either(&p.target, &q.target);
+                more = true;
+                let value = match (both, start.values.get(id)) {
+                    (Some(target), Some(Value::Pointer(s))) if target != s.target => {
+                        let offset = self.terms.unknown(Dependence::Data);
+                        Value::Pointer(Pointer { target, offset })
+                    }
+                    _ => Value::Other(Dependence::Data),
+                };
+                start.values.insert(*id, value);
+            }
+        }
+        more
+    }
+
+    fn changes(
+        &self,
+        variables: &BTreeSet<VariableId>,
+        head: &State,
+        after: &State,
+        mark: Leaf,
+    ) -> BTreeMap<VariableId, Change> {
+        let known = variables.iter().filter_map(|id| Some((*id, head.values.get(id)?)));
+        known
+            .filter_map(|(id, before)| {
+                let change = match after.values.get(&id) {
+                    Some(now) if now == before => match before {
+                        Value::Other(_) => Change::Somehow,
+                        _ => return None,
+                    },
+                    Some(now) => self.change(before, now, mark, self.type_of(id)),
+                    None => Change::Somehow,
+                };
+                Some((id, change))
+            })
+            .collect()
+    }
+
+    fn change(&self, before: &Value, now: &Value, mark: Leaf, ty: Option<&Type>) -> Change {
+        let (a, b) = match (before, now) {
+            (Value::Int(a), Value::Int(b)) => (a, b),
+            (Value::Pointer(p), Value::Pointer(q)) if p.target == q.target => {
+                (&p.offset, &q.offset)
+            }
+            _ => return Change::Somehow,
+        };
+        match b.sub(a) {
+            Some(step) if !self.terms.mentions_since(&step, mark) => return Change::By(step),
+            _ => {}
+        }
+        if ty.and_then(Integer::of).is_none() {
+            return Change::Somehow;
+        }
+        if let Some(Kind::Quotient(x, by)) = self.terms.kind_of(b)
+            && x == a
+            && by.constant().is_some_and(|c| c >= 2)
+        {
+            return Change::Shrinks;
+        }
+        match (b.as_term(), a.as_atom()) {
+            (Some((monomial, factor)), Some(atom)) if factor >= 2 && *monomial == vec![atom] => {
+                Change::Grows
+            }
+            _ => Change::Somehow,
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Looking through the tree without walking it.
+
+use std::collections::{BTreeSet, HashMap};
+
+use crate::ast::{Expr, ExprKind, Stmt, StmtKind, UnaryOp, Unit, Variable, VariableId};
+
+/// All variables of a file by their identity.
+pub fn variables(unit: &Unit) -> HashMap<VariableId, &Variable> {
+    let mut found: HashMap<VariableId, &Variable> =
+        unit.globals.iter().map(|global| (global.id, global)).collect();
+    for function in unit.functions.values() {
+        found.extend(function.parameters.iter().map(|parameter| (parameter.id, parameter)));
+        statements(&function.body, &mut |stmt| {
+            if let StmtKind::Declare(declared) = &stmt.kind {
+                found.extend(declared.iter().map(|variable| (variable.id, variable)));
+            }
+        });
+    }
+    found
+}
+
+/// Visits all statements, outer ones first.
+pub fn statements<'a>(body: &'a [Stmt], visit: &mut dyn FnMut(&'a Stmt)) {
+    for stmt in body {
+        visit(stmt);
+        match &stmt.kind {
+            StmtKind::Block(body) | StmtKind::While(_, body) | StmtKind::DoWhile(body, _) => {
+                statements(body, visit);
+            }
+            StmtKind::If(_, then, otherwise) => {
+                statements(then, visit);
+                statements(otherwise, visit);
+            }
+            StmtKind::For { init, body, .. } => {
+                statements(init, visit);
+                statements(body, visit);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Expressions that stand in a statement itself, not in statements inside it.
+pub fn direct_expressions(stmt: &Stmt) -> Vec<&Expr> {
+    match &stmt.kind {
+        StmtKind::Declare(variables) => variables.iter().filter_map(|v| v.init.as_ref()).collect(),
+        StmtKind::Expr(e) | StmtKind::Return(Some(e)) => vec![e],
+        StmtKind::If(c, ..) | StmtKind::While(c, _) | StmtKind::DoWhile(_, c) => vec![c],
+        StmtKind::For { condition, step, .. } => condition.iter().chain(step).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Visits an expression and all inside it.
+pub fn expressions<'a>(e: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
+    visit(e);
+    match &e.kind {
+        ExprKind::Unary(_, a) | ExprKind::Cast(a) => expressions(a, visit),
+        ExprKind::Member { base, .. } => expressions(base, visit),
+        ExprKind::Binary(_, a, b) | ExprKind::Assign(_, a, b) | ExprKind::Index(a, b) => {
+            expressions(a, visit);
+            expressions(b, visit);
+        }
+        ExprKind::Conditional(c, a, b) => {
+            expressions(c, visit);
+            expressions(a, visit);
+            expressions(b, visit);
+        }
+        ExprKind::Call(_, arguments) | ExprKind::List(arguments) => {
+            arguments.iter().for_each(|a| expressions(a, visit));
+        }
+        _ => {}
+    }
+}
+
+/// The variable whose contents an assignment to this changes, if that can be seen.
+fn root(e: &Expr) -> Option<VariableId> {
+    match &e.kind {
+        ExprKind::Variable(id, _) => Some(*id),
+        ExprKind::Index(base, _) | ExprKind::Member { base, .. } | ExprKind::Cast(base) => root(base),
+        _ => None,
+    }
+}
+
+/// Variables that an expression seems to change, or whose address it takes.
+pub fn assigned_by(e: &Expr, found: &mut BTreeSet<VariableId>) {
+    expressions(e, &mut |e| match &e.kind {
+        ExprKind::Assign(_, left, _) => found.extend(root(left)),
+        ExprKind::Unary(
+            UnaryOp::PreIncrement
+            | UnaryOp::PreDecrement
+            | UnaryOp::PostIncrement
+            | UnaryOp::PostDecrement
+            | UnaryOp::Address,
+            a,
+        ) => found.extend(root(a)),
+        _ => {}
+    });
+}
+
+/// Variables that statements seem to change.
+pub fn assigned(body: &[Stmt], found: &mut BTreeSet<VariableId>) {
+    statements(body, &mut |stmt| {
+        for e in direct_expressions(stmt) {
+            assigned_by(e, found);
+        }
+    });
+}
+
+/// Whether statements can be left before their end: by `return`, or by a `break` or `continue` that
+/// is not that of a loop inside.
+pub fn escapes(body: &[Stmt]) -> bool {
+    returns(body) || breaks(body) || leaves(body, &|kind| matches!(kind, StmtKind::Continue))
+}
+
+/// Whether there is a `return`.
+pub fn returns(body: &[Stmt]) -> bool {
+    let mut found = false;
+    statements(body, &mut |stmt| found |= matches!(stmt.kind, StmtKind::Return(_)));
+    found
+}
+
+/// Whether there is a `break` of the loop around.
+pub fn breaks(body: &[Stmt]) -> bool {
+    leaves(body, &|kind| matches!(kind, StmtKind::Break))
+}
+
+fn leaves(body: &[Stmt], is: &dyn Fn(&StmtKind) -> bool) -> bool {
+    body.iter().any(|stmt| match &stmt.kind {
+        StmtKind::Block(body) => leaves(body, is),
+        StmtKind::If(_, then, otherwise) => leaves(then, is) || leaves(otherwise, is),
+        kind => is(kind),
+    })
+}
+
+/// Whether the statements always end with leaving the loop or the function.
+pub fn always_leaves(body: &[Stmt]) -> bool {
+    body.last().is_some_and(|stmt| match &stmt.kind {
+        StmtKind::Break | StmtKind::Return(_) => true,
+        StmtKind::Block(body) => always_leaves(body),
+        StmtKind::If(_, then, otherwise) => always_leaves(then) && always_leaves(otherwise),
+        _ => false,
+    })
+}

@@ -1,0 +1,148 @@
+//! Statements.
+
+use super::expressions::unread;
+use super::nodes::matter;
+use super::scan;
+use super::types::Integer;
+use super::value::Value;
+use super::{Read, Reader, counts};
+use crate::ast::{Expr, ExprKind, Space, Stmt, StmtKind, Type, Variable};
+use crate::steps::Dependence;
+
+/// What is to be walked after the statements at hand.
+#[derive(Clone, Copy)]
+pub struct Rest<'a, 'r> {
+    /// The next statements.
+    pub stmts: &'a [Stmt],
+    /// What follows them.
+    pub next: Option<&'r Rest<'a, 'r>>,
+}
+
+impl<'a> Reader<'a> {
+    /// Walks statements, then what follows them. A `return`, `break` or `continue` ends the walk.
+    pub fn run(&mut self, stmts: &'a [Stmt], rest: Option<&Rest<'a, '_>>) -> Read<()> {
+        for (i, stmt) in stmts.iter().enumerate() {
+            let after = Rest { stmts: &stmts[i + 1..], next: rest };
+            match &stmt.kind {
+                StmtKind::Block(body) if scan::escapes(body) => return self.run(body, Some(&after)),
+                StmtKind::If(condition, then, otherwise)
+                    if scan::escapes(then) || scan::escapes(otherwise) =>
+                {
+                    return self.parting(condition, then, otherwise, &after, stmt);
+                }
+                StmtKind::Return(value) => return self.leave(value.as_ref()),
+                StmtKind::Break | StmtKind::Continue => return Ok(()),
+                _ => self.statement(stmt)?,
+            }
+        }
+        match rest {
+            Some(rest) => self.run(rest.stmts, rest.next),
+            None => Ok(()),
+        }
+    }
+
+    /// A statement after which the walk goes on.
+    fn statement(&mut self, stmt: &'a Stmt) -> Read<()> {
+        match &stmt.kind {
+            StmtKind::Block(body) => self.run(body, None),
+            StmtKind::Declare(variables) => {
+                variables.iter().try_for_each(|variable| self.declare(variable))
+            }
+            StmtKind::Expr(e) => self.value(e).map(drop),
+            StmtKind::If(condition, then, otherwise) => {
+                let condition = self.condition(condition)?;
+                let side = |side: &'a [Stmt]| move |r: &mut Self| r.run(side, None);
+                self.fork(&condition, &stmt.at, side(then), side(otherwise)).map(drop)
+            }
+            StmtKind::For { init, .. } => {
+                self.run(init, None)?;
+                self.repeat(stmt)
+            }
+            StmtKind::While(..) | StmtKind::DoWhile(..) => self.repeat(stmt),
+            StmtKind::Unread(what) => Err(unread(what, &stmt.at)),
+            StmtKind::Return(_) | StmtKind::Break | StmtKind::Continue | StmtKind::Empty => Ok(()),
+        }
+    }
+
+    /// An `if` with a side that leaves: what follows belongs to each side that does not.
+    fn parting(
+        &mut self,
+        condition: &'a Expr,
+        then: &'a [Stmt],
+        otherwise: &'a [Stmt],
+        after: &Rest<'a, '_>,
+        stmt: &'a Stmt,
+    ) -> Read<()> {
+        let condition = self.condition(condition)?;
+        if self.bounded > 0 && !self.says_rounds(&condition) {
+            // The rounds that are counted are those that do not leave.
+            for (leaving, staying) in [(then, otherwise), (otherwise, then)] {
+                if scan::always_leaves(leaving) && self.is_silent(leaving)? {
+                    return self.run(staying, Some(after));
+                }
+            }
+        }
+        let side = |side: &'a [Stmt]| move |r: &mut Self| r.run(side, Some(after));
+        self.fork(&condition, &stmt.at, side(then), side(otherwise)).map(drop)
+    }
+
+    /// Whether statements do nothing but arithmetic. Nothing remains of the walk.
+    fn is_silent(&mut self, stmts: &'a [Stmt]) -> Read<bool> {
+        let before = self.state.clone();
+        let result = self.capture(|r| r.run(stmts, None));
+        self.state = before;
+        Ok(!matter(&result?.1))
+    }
+
+    fn leave(&mut self, value: Option<&'a Expr>) -> Read<()> {
+        let Some(e) = value else { return Ok(()) };
+        let value = self.value(e)?;
+        let result = self.calls.last().and_then(|name| self.unit.functions.get(*name));
+        let value = match result {
+            Some(function) => self.convert(value, &e.ty, &function.result, &e.at),
+            None => value,
+        };
+        self.state.returned = Some(value);
+        Ok(())
+    }
+
+    fn declare(&mut self, variable: &'a Variable) -> Read<()> {
+        if let Type::Other(name) = &variable.ty
+            && variable.space == Space::Private
+            && name != "event_t"
+        {
+            let what = format!("a variable of type {name}");
+            return Err(unread(&what, &variable.at));
+        }
+        if variable.space == Space::Local && !self.locals.contains_key(&variable.id) {
+            let bytes = self.bytes(&variable.ty)?;
+            self.locals.insert(variable.id, (variable, bytes));
+        }
+        if counts(variable.space) {
+            return Ok(());
+        }
+        let value = match &variable.init {
+            Some(init) => self.initial(variable, init)?,
+            None => self.unknown(&variable.ty, Dependence::Data),
+        };
+        self.state.values.insert(variable.id, value);
+        Ok(())
+    }
+
+    fn initial(&mut self, variable: &'a Variable, init: &'a Expr) -> Read<Value> {
+        let part = |r: &mut Self| {
+            let value = r.value(init)?;
+            let list = matches!(init.kind, ExprKind::List(_));
+            Ok(match &variable.ty {
+                Type::Array(..) | Type::Struct(..) => Value::Other(value.depends(&r.terms)),
+                ty if list => r.convert(value, &init.ty, ty, &init.at),
+                ty => r.convert(value, &init.ty, ty, &init.at),
+            })
+        };
+        let index = match &variable.ty {
+            Type::Pointer(..) => true,
+            ty => Integer::of(ty).is_some() && self.feeding.contains(&variable.id),
+        };
+        if index { self.index(part) } else { part(self) }
+    }
+}

@@ -1,0 +1,398 @@
+//! Arithmetic, comparisons, truth values, choices.
+
+use super::poly::gcd;
+use super::{Interval, Kind, Monomial, Poly, Terms};
+use crate::steps::Dependence;
+
+impl Terms {
+    /// Sum.
+    pub fn add(&mut self, a: &Poly, b: &Poly) -> Poly {
+        let sum = a.add(b);
+        self.or_unknown(sum, a, b)
+    }
+
+    /// Difference.
+    pub fn sub(&mut self, a: &Poly, b: &Poly) -> Poly {
+        let difference = a.sub(b);
+        self.or_unknown(difference, a, b)
+    }
+
+    /// Product.
+    pub fn mul(&mut self, a: &Poly, b: &Poly) -> Poly {
+        let product = a.mul(b);
+        self.or_unknown(product, a, b)
+    }
+
+    /// The negated number.
+    pub fn neg(&mut self, a: &Poly) -> Poly {
+        let negated = a.scale(-1);
+        self.or_unknown(negated, a, a)
+    }
+
+    /// A new leaf where there is no result.
+    pub(super) fn or_unknown(&mut self, result: Option<Poly>, a: &Poly, b: &Poly) -> Poly {
+        match result {
+            Some(poly) => poly,
+            None => {
+                let depends = self.depends(a).max(self.depends(b));
+                self.unknown(depends)
+            }
+        }
+    }
+
+    /// Quotient rounded down. A divisor that may be negative gives something unknown; one that is
+    /// zero is undefined in C.
+    pub fn quotient(&mut self, a: &Poly, d: &Poly) -> Poly {
+        match (a.constant(), d.constant()) {
+            (_, Some(1)) => return a.clone(),
+            (Some(0), _) => return Poly::int(0),
+            (Some(x), Some(y)) if y > 0 => return Poly::int(x.div_euclid(y)),
+            (_, Some(y)) if y <= 0 => return self.or_unknown(None, a, d),
+            _ if a == d => return Poly::int(1),
+            _ => {}
+        }
+        if !self.never_negative(d) {
+            return self.or_unknown(None, a, d);
+        }
+        let (whole, rest) = match d.as_term() {
+            Some((monomial, coefficient)) => a.split((monomial, coefficient)),
+            None => (Poly::int(0), a.clone()),
+        };
+        let small = self.small_quotient(&rest, d);
+        self.add(&whole, &small)
+    }
+
+    fn small_quotient(&mut self, a: &Poly, d: &Poly) -> Poly {
+        if self.never_negative(a) && self.less_always(a, d) {
+            return Poly::int(0);
+        }
+        let sum = a.add(d);
+        if self.negative_always(a) && sum.is_some_and(|s| self.never_negative(&s)) {
+            return Poly::int(-1);
+        }
+        let (a, d) = self.cancel(a, d);
+        if d == Poly::int(1) {
+            return a;
+        }
+        if let Some(Kind::Quotient(inner, by)) = self.kind_of(&a).cloned() {
+            // floor(floor(x / b) / d) = floor(x / (b d))
+            if let Some(product) = by.mul(&d) {
+                return self.quotient(&inner, &product);
+            }
+        }
+        let interval = self.interval(&a).quotient(self.interval(&d));
+        let likely = self.likely(&a).quotient(self.likely(&d));
+        self.composed(Kind::Quotient(a, d), interval, likely)
+    }
+
+    /// Divides both by what both have in common and is at least 1.
+    fn cancel(&self, a: &Poly, d: &Poly) -> (Poly, Poly) {
+        let common = gcd(gcd(a.content(), a.constant_term()), gcd(d.content(), d.constant_term()));
+        let (mut a, mut d) = (a.clone(), d.clone());
+        if common > 1 {
+            (a, d) = (a.split((&vec![], common)).0, d.split((&vec![], common)).0);
+        }
+        while let Some(atom) = self.common_atom(&[&a, &d]) {
+            (a, d) = (a.split((&atom, 1)).0, d.split((&atom, 1)).0);
+        }
+        (a, d)
+    }
+
+    /// An atom that is at least 1 and that divides all of these.
+    fn common_atom(&self, polys: &[&Poly]) -> Option<Monomial> {
+        let first = polys.iter().flat_map(|p| p.terms()).next()?;
+        let mut candidates = first.0.iter().filter(|a| self.info(**a).interval.least >= 1);
+        candidates
+            .find(|a| polys.iter().flat_map(|p| p.terms()).all(|(m, _)| m.contains(a)))
+            .map(|a| vec![*a])
+    }
+
+    /// Remainder of the quotient rounded down.
+    pub fn remainder(&mut self, a: &Poly, d: &Poly) -> Poly {
+        match (a.constant(), d.constant()) {
+            (_, Some(1)) => return Poly::int(0),
+            (Some(x), Some(y)) if y > 0 => return Poly::int(x.rem_euclid(y)),
+            (_, Some(y)) if y <= 0 => return self.or_unknown(None, a, d),
+            _ if a == d => return Poly::int(0),
+            _ => {}
+        }
+        if !self.never_negative(d) {
+            return self.or_unknown(None, a, d);
+        }
+        let rest = match d.as_term() {
+            Some((monomial, coefficient)) => a.split((monomial, coefficient)).1,
+            None => a.clone(),
+        };
+        if self.never_negative(&rest) && self.less_always(&rest, d) {
+            return rest;
+        }
+        if let Some(Kind::Remainder(inner, by)) = self.kind_of(&rest).cloned()
+            && let Some((monomial, coefficient)) = d.as_term()
+            && by.split((monomial, coefficient)).1 == Poly::int(0)
+        {
+            return self.remainder(&inner, d);
+        }
+        let interval = self.interval(&rest).remainder(self.interval(d));
+        let likely = self.likely(&rest).remainder(self.likely(d));
+        self.composed(Kind::Remainder(rest, d.clone()), interval, likely)
+    }
+
+    /// C's quotient, rounded towards zero.
+    pub fn truncated_quotient(&mut self, a: &Poly, d: &Poly) -> Poly {
+        self.by_signs(a, d, |terms, a, d| terms.quotient(a, d), true)
+    }
+
+    /// C's remainder, with the sign of the left operand.
+    pub fn truncated_remainder(&mut self, a: &Poly, d: &Poly) -> Poly {
+        self.by_signs(a, d, |terms, a, d| terms.remainder(a, d), false)
+    }
+
+    /// Makes operands non-negative; `both`: the result changes its sign with either of them.
+    fn by_signs(
+        &mut self,
+        a: &Poly,
+        d: &Poly,
+        f: fn(&mut Terms, &Poly, &Poly) -> Poly,
+        both: bool,
+    ) -> Poly {
+        if self.never_negative(d) {
+            return self.by_signs_of_left(a, d, f);
+        }
+        if !self.negative_always(d) {
+            return self.or_unknown(None, a, d);
+        }
+        let negated = self.neg(d);
+        let other = self.by_signs_of_left(a, &negated, f);
+        if both { self.neg(&other) } else { other }
+    }
+
+    fn by_signs_of_left(
+        &mut self,
+        a: &Poly,
+        d: &Poly,
+        f: fn(&mut Terms, &Poly, &Poly) -> Poly,
+    ) -> Poly {
+        if self.never_negative(a) {
+            return f(self, a, d);
+        }
+        let negative = self.negative(a);
+        let negated = self.neg(a);
+        let other = f(self, &negated, d);
+        let other = self.neg(&other);
+        let usual = f(self, a, d);
+        self.choice(&negative, &other, &usual)
+    }
+
+    /// 1 if the value is less than zero.
+    pub fn negative(&mut self, poly: &Poly) -> Poly {
+        if self.negative_always(poly) {
+            return Poly::int(1);
+        }
+        if self.never_negative(poly) {
+            return Poly::int(0);
+        }
+        let mut poly = poly.clone();
+        while let Some(atom) = self.common_atom(&[&poly]) {
+            poly = poly.split((&atom, 1)).0;
+        }
+        let common = poly.content();
+        if common > 1 {
+            // g q + c < 0 exactly if q + floor(c / g) < 0
+            let constant = poly.constant_term();
+            let rest = poly.sub(&Poly::int(constant)).unwrap_or_default();
+            let quotient = rest.split((&vec![], common)).0;
+            if let Some(reduced) = quotient.add(&Poly::int(constant.div_euclid(common))) {
+                poly = reduced;
+            }
+        }
+        self.composed(Kind::Negative(poly), Interval::TRUTH, Interval::TRUTH)
+    }
+
+    /// 1 if `a < b`.
+    pub fn less(&mut self, a: &Poly, b: &Poly) -> Poly {
+        let difference = self.sub(a, b);
+        self.negative(&difference)
+    }
+
+    /// 1 if the value is zero.
+    pub fn zero(&mut self, poly: &Poly) -> Poly {
+        if let Some(value) = poly.constant() {
+            return Poly::int(i64::from(value == 0));
+        }
+        let negated = poly.scale(-1).unwrap_or_default();
+        if self.negative_always(poly) || self.negative_always(&negated) {
+            return Poly::int(0);
+        }
+        if self.is_truth(poly) {
+            return self.not(poly);
+        }
+        let mut poly = poly.clone();
+        while let Some(atom) = self.common_atom(&[&poly]) {
+            poly = poly.split((&atom, 1)).0;
+        }
+        let (common, constant) = (poly.content(), poly.constant_term());
+        if common > 1 && constant % common != 0 {
+            return Poly::int(0);
+        }
+        if common > 1 {
+            poly = poly.split((&vec![], common)).0;
+        }
+        let last = poly.terms().last().map_or(0, |(_, coefficient)| *coefficient);
+        if last < 0 {
+            poly = poly.scale(-1).unwrap_or(poly);
+        }
+        self.composed(Kind::Zero(poly), Interval::TRUTH, Interval::TRUTH)
+    }
+
+    /// 1 if both are equal.
+    pub fn equal(&mut self, a: &Poly, b: &Poly) -> Poly {
+        let difference = self.sub(a, b);
+        self.zero(&difference)
+    }
+
+    /// Whether the value is 0 or 1 for certain.
+    fn is_truth(&self, poly: &Poly) -> bool {
+        Interval::TRUTH.covers(self.interval(poly))
+    }
+
+    /// 1 unless the value is zero.
+    pub fn truth(&mut self, poly: &Poly) -> Poly {
+        if self.is_truth(poly) {
+            return poly.clone();
+        }
+        let zero = self.zero(poly);
+        self.not(&zero)
+    }
+
+    /// The other truth value.
+    pub fn not(&mut self, truth: &Poly) -> Poly {
+        if let Some(Kind::Negative(poly)) = self.kind_of(truth).cloned()
+            && let Some(other) = poly.scale(-1).and_then(|p| p.sub(&Poly::int(1)))
+        {
+            return self.negative(&other);
+        }
+        self.sub(&Poly::int(1), truth)
+    }
+
+    /// Both truth values.
+    pub fn and(&mut self, a: &Poly, b: &Poly) -> Poly {
+        match (a.constant(), b.constant()) {
+            (Some(0), _) | (_, Some(0)) => return Poly::int(0),
+            (Some(_), _) => return b.clone(),
+            (_, Some(_)) => return a.clone(),
+            _ if a == b => return a.clone(),
+            _ => {}
+        }
+        self.composed(Kind::And(a.clone(), b.clone()), Interval::TRUTH, Interval::TRUTH)
+    }
+
+    /// One of two truth values.
+    pub fn or(&mut self, a: &Poly, b: &Poly) -> Poly {
+        match (a.constant(), b.constant()) {
+            (Some(0), _) => return b.clone(),
+            (_, Some(0)) => return a.clone(),
+            (Some(_), _) | (_, Some(_)) => return Poly::int(1),
+            _ if a == b => return a.clone(),
+            _ => {}
+        }
+        self.composed(Kind::Or(a.clone(), b.clone()), Interval::TRUTH, Interval::TRUTH)
+    }
+
+    /// `a` if the truth value holds, otherwise `b`. What both have in common stands outside.
+    pub fn choice(&mut self, condition: &Poly, a: &Poly, b: &Poly) -> Poly {
+        match condition.constant() {
+            Some(0) => return b.clone(),
+            Some(_) => return a.clone(),
+            None if a == b => return a.clone(),
+            None => {}
+        }
+        let (common, a, b) = common_part(a, b);
+        let choice = match (a.constant(), b.constant()) {
+            (Some(1), Some(0)) => condition.clone(),
+            (Some(0), Some(1)) => self.not(condition),
+            _ => {
+                let interval = self.interval(&a).union(self.interval(&b));
+                let likely = self.likely(&a).union(self.likely(&b));
+                self.composed(Kind::Choice(condition.clone(), a, b), interval, likely)
+            }
+        };
+        self.add(&common, &choice)
+    }
+
+    /// The lesser.
+    pub fn min(&mut self, a: &Poly, b: &Poly) -> Poly {
+        if self.at_most_always(a, b) {
+            return a.clone();
+        }
+        if self.at_most_always(b, a) {
+            return b.clone();
+        }
+        let (common, a, b) = common_part(a, b);
+        let (a, b) = if a <= b { (a, b) } else { (b, a) };
+        let least = |x: Interval, y: Interval| {
+            Interval::new(x.least.min(y.least), x.greatest.min(y.greatest))
+        };
+        let interval = least(self.interval(&a), self.interval(&b));
+        let likely = least(self.likely(&a), self.likely(&b));
+        let min = self.composed(Kind::Min(a, b), interval, likely);
+        self.add(&common, &min)
+    }
+
+    /// The greater.
+    pub fn max(&mut self, a: &Poly, b: &Poly) -> Poly {
+        if self.at_most_always(a, b) {
+            return b.clone();
+        }
+        if self.at_most_always(b, a) {
+            return a.clone();
+        }
+        let (common, a, b) = common_part(a, b);
+        let (a, b) = if a <= b { (a, b) } else { (b, a) };
+        let greatest = |x: Interval, y: Interval| {
+            Interval::new(x.least.max(y.least), x.greatest.max(y.greatest))
+        };
+        let interval = greatest(self.interval(&a), self.interval(&b));
+        let likely = greatest(self.likely(&a), self.likely(&b));
+        let max = self.composed(Kind::Max(a, b), interval, likely);
+        self.add(&common, &max)
+    }
+
+    /// Whether `a <= b` certainly.
+    pub fn at_most_always(&self, a: &Poly, b: &Poly) -> bool {
+        b.sub(a).is_some_and(|d| self.never_negative(&d))
+    }
+
+    /// Two to the power of a number; unknown if it may be negative or above 62.
+    pub fn power_of_two(&mut self, exponent: &Poly) -> Poly {
+        let interval = self.interval(exponent);
+        if let Some(value) = exponent.constant().filter(|v| (0..=62).contains(v)) {
+            return Poly::int(1 << value);
+        }
+        if !self.never_negative(exponent) || interval.greatest > 62 {
+            let depends = self.depends(exponent);
+            return self.unknown(depends);
+        }
+        let power = |v: i128| 1i128 << v.clamp(0, 62);
+        let range = Interval::new(power(interval.least), power(interval.greatest));
+        self.composed(Kind::Power(exponent.clone()), range, range)
+    }
+
+    /// An unknown truth value.
+    pub fn unknown_truth(&mut self, depends: Dependence) -> Poly {
+        self.leaf(Interval::TRUTH, depends, Vec::new())
+    }
+}
+
+/// The terms that two polynomials share, and what is left of each.
+fn common_part(a: &Poly, b: &Poly) -> (Poly, Poly, Poly) {
+    let shared = a.terms().iter().filter(|(monomial, coefficient)| {
+        !monomial.is_empty() && b.terms().iter().any(|(m, c)| m == monomial && c == coefficient)
+    });
+    let common = shared.fold(Poly::default(), |sum, (monomial, coefficient)| {
+        sum.add(&Poly::term(monomial.clone(), *coefficient)).unwrap_or(sum)
+    });
+    match (a.sub(&common), b.sub(&common)) {
+        (Some(x), Some(y)) => (common, x, y),
+        _ => (Poly::default(), a.clone(), b.clone()),
+    }
+}

@@ -1,0 +1,179 @@
+//! Polynomials with integer coefficients over atoms, in canonical form.
+
+use super::Atom;
+
+/// A product of atoms, each as often as its exponent says, in ascending order; empty: 1.
+pub type Monomial = Vec<Atom>;
+
+/// A polynomial: its monomials in ascending order with coefficients that are not zero.
+///
+/// Two polynomials are the same function of their atoms exactly if they are equal.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct Poly(Vec<(Monomial, i64)>);
+
+/// Most monomials of a polynomial; more are not kept apart.
+const MOST_TERMS: usize = 200;
+
+impl Poly {
+    /// A constant.
+    pub fn int(value: i64) -> Poly {
+        if value == 0 { Poly(Vec::new()) } else { Poly(vec![(Vec::new(), value)]) }
+    }
+
+    /// A single atom.
+    pub fn atom(atom: Atom) -> Poly {
+        Poly(vec![(vec![atom], 1)])
+    }
+
+    /// One monomial with its coefficient.
+    pub fn term(monomial: Monomial, coefficient: i64) -> Poly {
+        if coefficient == 0 { Poly::default() } else { Poly(vec![(monomial, coefficient)]) }
+    }
+
+    /// The monomials with their coefficients.
+    pub fn terms(&self) -> &[(Monomial, i64)] {
+        &self.0
+    }
+
+    /// The value, if it is a constant.
+    pub fn constant(&self) -> Option<i64> {
+        match self.0.as_slice() {
+            [] => Some(0),
+            [(monomial, value)] if monomial.is_empty() => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// The atom, if it is nothing else.
+    pub fn as_atom(&self) -> Option<Atom> {
+        match self.0.as_slice() {
+            [(monomial, 1)] if monomial.len() == 1 => Some(monomial[0]),
+            _ => None,
+        }
+    }
+
+    /// The monomial and its coefficient, if there is exactly one.
+    pub fn as_term(&self) -> Option<(&Monomial, i64)> {
+        match self.0.as_slice() {
+            [(monomial, coefficient)] => Some((monomial, *coefficient)),
+            _ => None,
+        }
+    }
+
+    /// The term without atoms.
+    pub fn constant_term(&self) -> i64 {
+        self.0.first().filter(|(monomial, _)| monomial.is_empty()).map_or(0, |(_, value)| *value)
+    }
+
+    /// All atoms, some of them more than once.
+    pub fn atoms(&self) -> impl Iterator<Item = Atom> + '_ {
+        self.0.iter().flat_map(|(monomial, _)| monomial.iter().copied())
+    }
+
+    /// The sum, if it fits.
+    pub fn add(&self, other: &Poly) -> Option<Poly> {
+        let (mut a, mut b) = (self.0.iter().peekable(), other.0.iter().peekable());
+        let mut sum: Vec<(Monomial, i64)> = Vec::with_capacity(self.0.len() + other.0.len());
+        loop {
+            let order = match (a.peek(), b.peek()) {
+                (None, None) => break,
+                (Some(_), None) => std::cmp::Ordering::Less,
+                (None, Some(_)) => std::cmp::Ordering::Greater,
+                (Some((x, _)), Some((y, _))) => x.cmp(y),
+            };
+            match order {
+                std::cmp::Ordering::Less => sum.extend(a.next().cloned()),
+                std::cmp::Ordering::Greater => sum.extend(b.next().cloned()),
+                std::cmp::Ordering::Equal => {
+                    if let (Some((monomial, x)), Some((_, y))) = (a.next(), b.next()) {
+                        let coefficient = x.checked_add(*y)?;
+                        if coefficient != 0 {
+                            sum.push((monomial.clone(), coefficient));
+                        }
+                    }
+                }
+            }
+        }
+        (sum.len() <= MOST_TERMS).then_some(Poly(sum))
+    }
+
+    /// The multiple, if it fits.
+    pub fn scale(&self, factor: i64) -> Option<Poly> {
+        if factor == 0 {
+            return Some(Poly::default());
+        }
+        let scaled = self.0.iter().map(|(m, c)| Some((m.clone(), c.checked_mul(factor)?)));
+        scaled.collect::<Option<_>>().map(Poly)
+    }
+
+    /// The difference, if it fits.
+    pub fn sub(&self, other: &Poly) -> Option<Poly> {
+        self.add(&other.scale(-1)?)
+    }
+
+    /// The product, if it fits.
+    pub fn mul(&self, other: &Poly) -> Option<Poly> {
+        if self.0.len().saturating_mul(other.0.len()) > MOST_TERMS {
+            return None;
+        }
+        let mut product = Poly::default();
+        for (m, c) in &self.0 {
+            for (n, d) in &other.0 {
+                let mut monomial = [m.as_slice(), n.as_slice()].concat();
+                monomial.sort_unstable();
+                product = product.add(&Poly::term(monomial, c.checked_mul(*d)?))?;
+            }
+        }
+        (product.degree() <= 12).then_some(product)
+    }
+
+    fn degree(&self) -> usize {
+        self.0.iter().map(|(monomial, _)| monomial.len()).max().unwrap_or(0)
+    }
+
+    /// `(q, r)` with `self = q * divisor + r` for a divisor of a single term, where `r` has no
+    /// term that the divisor divides.
+    pub fn split(&self, divisor: (&Monomial, i64)) -> (Poly, Poly) {
+        let (mut quotient, mut rest) = (Vec::new(), Vec::new());
+        for (monomial, coefficient) in &self.0 {
+            let whole = coefficient.checked_rem(divisor.1) == Some(0);
+            match without(monomial, divisor.0).filter(|_| whole) {
+                Some(left) => quotient.push((left, coefficient / divisor.1)),
+                None => rest.push((monomial.clone(), *coefficient)),
+            }
+        }
+        quotient.sort();
+        (Poly(quotient), Poly(rest))
+    }
+
+    /// `(c, r)` with `self = c * atom + r`, if no power of the atom occurs.
+    pub fn linear_in(&self, atom: Atom) -> Option<(Poly, Poly)> {
+        let (factor, rest) = self.split((&vec![atom], 1));
+        let again = factor.atoms().any(|a| a == atom);
+        (!again).then_some((factor, rest))
+    }
+
+    /// The greatest common divisor of the coefficients of all terms with atoms; 0 if none has.
+    pub fn content(&self) -> i64 {
+        let coefficients = self.0.iter().filter(|(m, _)| !m.is_empty()).map(|(_, c)| *c);
+        coefficients.fold(0, gcd)
+    }
+}
+
+/// What is left of a product when the factors of another are taken out of it.
+fn without(monomial: &Monomial, factors: &Monomial) -> Option<Monomial> {
+    let mut left = monomial.clone();
+    for factor in factors {
+        left.remove(left.iter().position(|atom| atom == factor)?);
+    }
+    Some(left)
+}
+
+/// The greatest common divisor, not negative (0 and the least number: 0).
+pub fn gcd(a: i64, b: i64) -> i64 {
+    let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    i64::try_from(a).unwrap_or(1)
+}

@@ -1,0 +1,203 @@
+//! Values in the expression language of problem files.
+
+use tickbound_encodings::model::expr::{BinaryOp, Expr, Function};
+
+use super::poly::gcd;
+use super::{Kind, Monomial, Poly, Terms};
+use crate::steps::Number;
+
+impl Terms {
+    /// The value as an expression; `None` if it has leaves.
+    pub fn number(&self, poly: &Poly) -> Option<Number> {
+        let (factor, rest) = self.factors(poly);
+        match factor.as_term() {
+            Some((monomial, coefficient)) if rest.terms().len() > 1 && coefficient > 0 => {
+                let sum = self.sum(&rest)?;
+                if factor == Poly::int(1) {
+                    return Some(sum);
+                }
+                let mut factors = self.product(monomial, coefficient)?;
+                factors.push(sum);
+                Some(multiplied(factors))
+            }
+            _ => self.sum(poly),
+        }
+    }
+
+    /// What all terms have in common, and what is left.
+    fn factors(&self, poly: &Poly) -> (Poly, Poly) {
+        let Some((first, _)) = poly.terms().first() else { return (Poly::int(1), Poly::int(0)) };
+        let whole = gcd(poly.content(), poly.constant_term()).max(1);
+        let mut rest = poly.split((&Monomial::new(), whole)).0;
+        let mut common = Monomial::new();
+        for atom in first {
+            let (quotient, left) = rest.split((&vec![*atom], 1));
+            if left == Poly::int(0) {
+                rest = quotient;
+                common.push(*atom);
+            }
+        }
+        (Poly::term(common, whole), rest)
+    }
+
+    fn sum(&self, poly: &Poly) -> Option<Number> {
+        let (mut plus, mut minus) = (Vec::new(), Vec::new());
+        let (rounded, poly) = self.take_rounded_up(poly)?;
+        plus.extend(rounded);
+        let mut terms: Vec<&(Monomial, i64)> = poly.terms().iter().collect();
+        // Products before what stands alone, constants last.
+        terms.sort_by_key(|(monomial, _)| std::cmp::Reverse(monomial.len()));
+        for (monomial, coefficient) in terms {
+            let size = i64::try_from(coefficient.unsigned_abs()).ok();
+            match size {
+                Some(size) if *coefficient < 0 => minus.push(multiplied(self.product(monomial, size)?)),
+                _ => plus.push(multiplied(self.product(monomial, *coefficient)?)),
+            }
+        }
+        Some(difference(plus, minus))
+    }
+
+    /// `(p - 1) // d + 1` is `ceil_div(p, d)`.
+    fn take_rounded_up(&self, poly: &Poly) -> Option<(Option<Number>, Poly)> {
+        if poly.constant_term() < 1 {
+            return Some((None, poly.clone()));
+        }
+        for (monomial, coefficient) in poly.terms() {
+            let ([atom], 1) = (monomial.as_slice(), *coefficient) else { continue };
+            let Kind::Quotient(a, d) = self.kind(*atom) else { continue };
+            if a.constant_term() >= 0 {
+                continue;
+            }
+            let a = a.add(&Poly::int(1))?;
+            let arguments = vec![self.number(&a)?, self.number(d)?];
+            let rest = poly.sub(&Poly::atom(*atom))?.sub(&Poly::int(1))?;
+            return Some((Some(Expr::Call(Function::CeilDiv, arguments)), rest));
+        }
+        Some((None, poly.clone()))
+    }
+
+    /// The factors of a term.
+    fn product(&self, monomial: &Monomial, coefficient: i64) -> Option<Vec<Number>> {
+        let mut left: Vec<_> = monomial.clone();
+        let mut factors = Vec::new();
+        if coefficient != 1 || monomial.is_empty() {
+            factors.push(Expr::Int(coefficient));
+        }
+        for d in 0..3 {
+            self.global_size(d, &mut left, &mut factors);
+        }
+        for atom in left {
+            factors.push(self.atom_number(self.kind(atom))?);
+        }
+        Some(factors)
+    }
+
+    /// `$groups_d * $local_d` is `$global_d`.
+    fn global_size(&self, d: usize, left: &mut Monomial, factors: &mut Vec<Number>) {
+        let is = |name: String| {
+            move |atom: &super::Atom| matches!(self.kind(*atom), Kind::Name(n) if **n == *name)
+        };
+        let groups = left.iter().position(is(format!("$groups_{d}")));
+        let local = left.iter().position(is(format!("$local_{d}")));
+        if let (Some(a), Some(b)) = (groups, local) {
+            left.remove(a.max(b));
+            left.remove(a.min(b));
+            factors.push(Expr::Name(format!("$global_{d}")));
+        }
+    }
+
+    fn atom_number(&self, kind: &Kind) -> Option<Number> {
+        let two = |op, a: &Poly, b: &Poly| Some(binary(op, self.number(a)?, self.number(b)?));
+        Some(match kind {
+            Kind::Name(name) => Expr::Name(name.to_string()),
+            Kind::Leaf(_) => return None,
+            Kind::Quotient(a, d) => two(BinaryOp::FloorDiv, a, d)?,
+            Kind::Remainder(a, d) => two(BinaryOp::Rem, a, d)?,
+            Kind::And(a, b) => two(BinaryOp::And, a, b)?,
+            Kind::Or(a, b) => two(BinaryOp::Or, a, b)?,
+            Kind::Negative(a) => self.comparison(BinaryOp::Lt, a)?,
+            Kind::Zero(a) => self.comparison(BinaryOp::Eq, a)?,
+            Kind::Choice(c, a, b) => {
+                let (c, a, b) = (self.number(c)?, self.number(a)?, self.number(b)?);
+                Expr::Conditional(Box::new(c), Box::new(a), Box::new(b))
+            }
+            Kind::Min(a, b) => Expr::Call(Function::Min, vec![self.number(a)?, self.number(b)?]),
+            Kind::Max(a, b) => Expr::Call(Function::Max, vec![self.number(a)?, self.number(b)?]),
+            Kind::Power(a) => binary(BinaryOp::Pow, Expr::Int(2), self.number(a)?),
+        })
+    }
+
+    /// `left op right` for `left - right op 0`, without minus signs.
+    fn comparison(&self, op: BinaryOp, difference: &Poly) -> Option<Number> {
+        let (mut left, mut right) = (Poly::int(0), Poly::int(0));
+        for (monomial, coefficient) in difference.terms() {
+            let term = Poly::term(monomial.clone(), *coefficient);
+            if *coefficient > 0 {
+                left = left.add(&term)?;
+            } else {
+                right = right.sub(&term)?;
+            }
+        }
+        let (op, left, right) = match (left.constant(), right.constant()) {
+            // 1 < x is x > 1; x + ... never on the right alone
+            (Some(0), _) if op == BinaryOp::Lt => (BinaryOp::Gt, right, left),
+            (Some(c), None) if op == BinaryOp::Lt => (BinaryOp::Gt, right, Poly::int(c)),
+            (Some(c), None) => (op, right, Poly::int(c)),
+            // x < y + 1 is x <= y
+            (None, None) if op == BinaryOp::Lt && right.constant_term() == 1 => {
+                (BinaryOp::Le, left, right.sub(&Poly::int(1))?)
+            }
+            _ => (op, left, right),
+        };
+        Some(binary(op, self.number(&left)?, self.number(&right)?))
+    }
+}
+
+fn multiplied(factors: Vec<Number>) -> Number {
+    factors.into_iter().reduce(|a, b| binary(BinaryOp::Mul, a, b)).unwrap_or(Expr::Int(1))
+}
+
+fn binary(op: BinaryOp, a: Number, b: Number) -> Number {
+    Expr::Binary(op, Box::new(a), Box::new(b))
+}
+
+/// The sum of some less the sum of others; `1 - c` for a truth value `c` is `not c`.
+fn difference(plus: Vec<Number>, minus: Vec<Number>) -> Number {
+    if let ([Expr::Int(1)], [condition]) = (plus.as_slice(), minus.as_slice())
+        && let Some(negated) = negated(condition)
+    {
+        return negated;
+    }
+    let mut plus = plus.into_iter();
+    let mut minus = minus.into_iter();
+    let first = match plus.next() {
+        Some(first) => first,
+        None => match minus.next() {
+            Some(Expr::Int(value)) => Expr::Int(-value),
+            Some(first) => Expr::Neg(Box::new(first)),
+            None => Expr::Int(0),
+        },
+    };
+    let sum = plus.fold(first, |a, b| binary(BinaryOp::Add, a, b));
+    minus.fold(sum, |a, b| binary(BinaryOp::Sub, a, b))
+}
+
+fn negated(condition: &Number) -> Option<Number> {
+    match condition {
+        Expr::Binary(op, a, b) => {
+            let op = match op {
+                BinaryOp::Eq => BinaryOp::Ne,
+                BinaryOp::Lt => BinaryOp::Ge,
+                BinaryOp::Le => BinaryOp::Gt,
+                BinaryOp::Gt => BinaryOp::Le,
+                BinaryOp::Ge => BinaryOp::Lt,
+                BinaryOp::And | BinaryOp::Or => {
+                    return Some(Expr::Not(Box::new(condition.clone())));
+                }
+                _ => return None,
+            };
+            Some(Expr::Binary(op, a.clone(), b.clone()))
+        }
+        _ => None,
+    }
+}

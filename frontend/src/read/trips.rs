@@ -1,0 +1,88 @@
+//! How many rounds a loop has.
+
+use super::symbolic::{Atom, Kind, Poly, Terms};
+
+/// The number of rounds 0, 1, ... before the first one in which the condition, a truth value over the round,
+/// does not hold; `None` if it is not known.
+pub fn trips(terms: &mut Terms, condition: &Poly, round: Atom) -> Option<Poly> {
+    if condition.constant() == Some(0) {
+        return Some(Poly::int(0));
+    }
+    match terms.kind_of(condition).cloned() {
+        Some(Kind::Negative(poly)) => {
+            let (step, start) = parts(terms, &poly, round)?;
+            let grows = step != Poly::int(0) && terms.never_negative(&step);
+            grows.then(|| rounds_below(terms, &start, &step))
+        }
+        Some(Kind::And(a, b)) => both(terms, &a, &b, round),
+        Some(Kind::Or(a, b)) => {
+            // As long as any of them holds: each of them once it failed stays so.
+            let (a, b) = (trips(terms, &a, round)?, trips(terms, &b, round)?);
+            Some(terms.max(&a, &b))
+        }
+        Some(_) => None,
+        None => {
+            let zero = terms.not(condition);
+            match terms.kind_of(&zero).cloned() {
+                Some(Kind::Zero(poly)) => rounds_until(terms, &poly, round),
+                _ => None,
+            }
+        }
+    }
+}
+
+/// `(step, start)` with `poly = step * round + start`.
+fn parts(terms: &Terms, poly: &Poly, round: Atom) -> Option<(Poly, Poly)> {
+    let (step, start) = poly.linear_in(round)?;
+    let Kind::Leaf(leaf) = terms.kind(round) else { return None };
+    let free = !terms.mentions(&step, *leaf) && !terms.mentions(&start, *leaf);
+    free.then_some((step, start))
+}
+
+/// How many rounds r there are with `start + step * r < 0`, where the step is positive.
+fn rounds_below(terms: &mut Terms, start: &Poly, step: &Poly) -> Poly {
+    let distance = terms.neg(start);
+    let raised = terms.add(&distance, step);
+    let raised = terms.sub(&raised, &Poly::int(1));
+    let count = terms.quotient(&raised, step);
+    if terms.interval(step).least < 1 {
+        // A step of zero is one of a loop that is not entered.
+        let enters = terms.negative(start);
+        return terms.choice(&enters, &count, &Poly::int(0));
+    }
+    if terms.never_negative(&distance) { count } else { terms.max(&Poly::int(0), &count) }
+}
+
+/// How many rounds r there are until `start + step * r = 0`, for a loop that ends.
+fn rounds_until(terms: &mut Terms, poly: &Poly, round: Atom) -> Option<Poly> {
+    let (step, start) = parts(terms, poly, round)?;
+    let negated = terms.neg(&step);
+    if step == Poly::int(0) {
+        return None;
+    }
+    if terms.never_negative(&step) {
+        let distance = terms.neg(&start);
+        return Some(terms.quotient(&distance, &step));
+    }
+    terms.never_negative(&negated).then(|| terms.quotient(&start, &negated))
+}
+
+/// The rounds as long as two conditions hold; one of them may not depend on the round.
+fn both(terms: &mut Terms, a: &Poly, b: &Poly, round: Atom) -> Option<Poly> {
+    let Kind::Leaf(leaf) = terms.kind(round).clone() else { return None };
+    match (terms.mentions(a, leaf), terms.mentions(b, leaf)) {
+        (true, true) => {
+            let (a, b) = (trips(terms, a, round)?, trips(terms, b, round)?);
+            Some(terms.min(&a, &b))
+        }
+        (false, true) => {
+            let b = trips(terms, b, round)?;
+            Some(terms.choice(a, &b, &Poly::int(0)))
+        }
+        (true, false) => {
+            let a = trips(terms, a, round)?;
+            Some(terms.choice(b, &a, &Poly::int(0)))
+        }
+        (false, false) => None,
+    }
+}

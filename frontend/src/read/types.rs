@@ -1,0 +1,165 @@
+//! Types of C: sizes, conversions, and what a value of a type can be.
+
+use super::symbolic::{Interval, Poly, Terms};
+use crate::ast::{Scalar, Type};
+
+/// An integer type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Integer {
+    /// 1 for `bool`, otherwise 8, 16, 32 or 64.
+    pub bits: u32,
+    /// Whether it has a sign.
+    pub signed: bool,
+}
+
+/// `int`
+pub const INT: Integer = Integer { bits: 32, signed: true };
+/// `size_t`, and what pointers are told apart by.
+pub const SIZE: Integer = Integer { bits: 64, signed: false };
+
+impl Integer {
+    /// The integer type, if it is one.
+    pub fn of(ty: &Type) -> Option<Integer> {
+        match ty {
+            Type::Scalar(Scalar::Bool) => Some(Integer { bits: 1, signed: false }),
+            Type::Scalar(Scalar::Int { bytes, signed }) => {
+                Some(Integer { bits: 8 * u32::from(*bytes), signed: *signed })
+            }
+            _ => None,
+        }
+    }
+
+    /// The type as the tree has it.
+    pub fn ast(self) -> Type {
+        let bytes = u8::try_from(self.bits / 8).unwrap_or(8).max(1);
+        Type::Scalar(match self.bits {
+            1 => Scalar::Bool,
+            _ => Scalar::Int { bytes, signed: self.signed },
+        })
+    }
+
+    /// All its values.
+    pub fn range(self) -> Interval {
+        if self.signed {
+            Interval::new(-(1i128 << (self.bits - 1)), (1i128 << (self.bits - 1)) - 1)
+        } else {
+            Interval::new(0, (1i128 << self.bits) - 1)
+        }
+    }
+
+    /// The type that arithmetic is done in: at least `int`.
+    pub fn promoted(self) -> Integer {
+        if self.bits < 32 { INT } else { self }
+    }
+
+    /// The type that two operands are brought to.
+    pub fn common(self, other: Integer) -> Integer {
+        let (a, b) = (self.promoted(), other.promoted());
+        match a.bits.cmp(&b.bits) {
+            std::cmp::Ordering::Greater => a,
+            std::cmp::Ordering::Less => b,
+            std::cmp::Ordering::Equal => Integer { bits: a.bits, signed: a.signed && b.signed },
+        }
+    }
+
+    /// The number itself, where the value of an unsigned type is only known up to wrapping around.
+    pub fn exact(self, terms: &mut Terms, value: &Poly) -> Poly {
+        if self.signed || self.bits == 1 || self.holds(terms, value) {
+            return value.clone();
+        }
+        if self.bits < 64 {
+            return terms.remainder(value, &Poly::int(1 << self.bits));
+        }
+        let depends = terms.depends(value);
+        terms.leaf(self.range(), depends, Vec::new())
+    }
+
+    /// Whether a value of an unsigned type has not wrapped around. That it does not so upwards is
+    /// taken for granted if it could not in a launch of 2^16 items.
+    pub fn holds(self, terms: &Terms, value: &Poly) -> bool {
+        let likely = terms.likely(value).greatest <= self.range().greatest;
+        likely && terms.never_negative(value)
+    }
+
+    /// The value after a conversion from this type. Signed types of at least 32 bits hold what is
+    /// put into them, if that is possible at all.
+    pub fn convert(self, to: Integer, terms: &mut Terms, value: &Poly) -> Poly {
+        if to.bits == 1 {
+            let exact = self.exact(terms, value);
+            return terms.truth(&exact);
+        }
+        let widens = to.bits > self.bits || to.bits == self.bits && self.signed == to.signed;
+        if widens || !to.signed {
+            // What leaves the same remainder by a greater power does so by a lesser one.
+            return if to.bits > self.bits { self.exact(terms, value) } else { value.clone() };
+        }
+        to.fit(terms, value)
+    }
+
+    /// The value of this signed type that leaves the same remainder.
+    fn fit(self, terms: &mut Terms, value: &Poly) -> Poly {
+        let range = self.range();
+        if range.covers(terms.interval(value)) {
+            return value.clone();
+        }
+        if self.bits >= 32 && range.covers(terms.likely(value)) {
+            return value.clone();
+        }
+        if self.bits == 64 {
+            return value.clone();
+        }
+        let half = Poly::int(1 << (self.bits - 1));
+        let raised = terms.add(value, &half);
+        let rest = terms.remainder(&raised, &Poly::int(1 << self.bits));
+        terms.sub(&rest, &half)
+    }
+}
+
+/// Size of a scalar in bytes.
+pub fn scalar_bytes(scalar: Scalar) -> u8 {
+    match scalar {
+        Scalar::Bool => 1,
+        Scalar::Int { bytes, .. } | Scalar::Real { bytes } => bytes,
+    }
+}
+
+/// The scalars that an access to the type moves: bytes of one, and how many; of a structure the first
+/// scalar counts.
+pub fn parts(ty: &Type) -> (u8, u8) {
+    match ty {
+        Type::Scalar(scalar) => (scalar_bytes(*scalar), 1),
+        Type::Vector(scalar, width) => (scalar_bytes(*scalar), *width),
+        Type::Array(element, _) => parts(element),
+        Type::Struct(_, fields) => fields.first().map_or((1, 1), |(_, ty)| parts(ty)),
+        Type::Pointer(..) => (8, 1),
+        Type::Void | Type::Other(_) => (1, 1),
+    }
+}
+
+/// Whether the type, or what it consists of, is real.
+pub fn is_real(ty: &Type) -> bool {
+    matches!(ty, Type::Scalar(Scalar::Real { .. }) | Type::Vector(Scalar::Real { .. }, _))
+}
+
+/// Components of a vector; 1 of anything else.
+pub fn width(ty: &Type) -> u8 {
+    if let Type::Vector(_, width) = ty { *width } else { 1 }
+}
+
+/// Bytes of a vector in memory: three components take the room of four.
+pub fn vector_bytes(scalar: Scalar, width: u8) -> i64 {
+    let width = if width == 3 { 4 } else { i64::from(width) };
+    i64::from(scalar_bytes(scalar)) * width
+}
+
+/// Alignment in bytes.
+pub fn alignment(ty: &Type) -> i64 {
+    match ty {
+        Type::Scalar(scalar) => i64::from(scalar_bytes(*scalar)),
+        Type::Vector(scalar, width) => vector_bytes(*scalar, *width),
+        Type::Array(element, _) => alignment(element),
+        Type::Struct(_, fields) => fields.iter().map(|(_, ty)| alignment(ty)).max().unwrap_or(1),
+        Type::Pointer(..) => 8,
+        Type::Void | Type::Other(_) => 1,
+    }
+}

@@ -1,0 +1,138 @@
+//! Loops whose rounds differ: one round after the other.
+
+use super::loops::{Loop, rounds_differ, unbounded};
+use super::nodes::{Node, NodeKind};
+use super::probe::{Change, Probe};
+use super::symbolic::{Kind, Poly};
+use super::value::{State, Value};
+use super::{Read, Reader};
+
+/// Most rounds.
+pub const MOST_ROUNDS: i64 = 64;
+
+/// A round that was walked.
+struct Round {
+    /// Whether it takes place, given that all before it do.
+    guard: Poly,
+    /// The state if it does not.
+    left: State,
+    /// The steps of its test.
+    test: Vec<Node>,
+    /// What it does.
+    body: Vec<Node>,
+}
+
+impl<'a> Reader<'a> {
+    /// Walks a loop's rounds from the state at hand. Without a count each round asks the condition.
+    pub fn unroll(&mut self, l: &Loop<'a>, count: Option<&Poly>, probe: Option<&Probe>) -> Read<()> {
+        let facts = self.terms.facts();
+        let result = self.rounds_of(l, count);
+        self.terms.forget(facts);
+        let (rounds, last) = result?;
+        let end = std::mem::take(&mut self.state);
+        self.state = rounds.iter().rev().fold(end, |after, round| {
+            State::merge(&mut self.terms, &round.guard, &after, &round.left)
+        });
+        let flat = count.is_some() || probe.is_some_and(|probe| self.stays_false(probe));
+        let nodes = if flat { in_turn(l, rounds, last) } else { inside(l, rounds, last) };
+        self.append(nodes);
+        Ok(())
+    }
+
+    /// All rounds that may take place, and the steps of the last test.
+    fn rounds_of(&mut self, l: &Loop<'a>, count: Option<&Poly>) -> Read<(Vec<Round>, Vec<Node>)> {
+        let mut rounds = Vec::new();
+        let mut pending = Poly::int(1);
+        for k in 0..=MOST_ROUNDS {
+            let (condition, test) = if l.after {
+                (pending.clone(), Vec::new())
+            } else {
+                self.capture(|r| r.test(l))?
+            };
+            let guard = match count {
+                Some(count) => self.terms.less(&Poly::int(k), count),
+                None => condition.clone(),
+            };
+            if guard.constant() == Some(0) {
+                return Ok((rounds, test));
+            }
+            if !self.says_rounds(&guard) {
+                return Err(unbounded(l.at));
+            }
+            let left = self.state.clone();
+            self.terms.assume(&guard);
+            self.terms.assume(&condition);
+            let (next, body) = self.capture(|r| {
+                r.run(l.body, None)?;
+                if l.after { r.test(l) } else { r.advance(l).map(|()| Poly::int(1)) }
+            })?;
+            pending = next;
+            rounds.push(Round { guard, left, test, body });
+        }
+        Err(rounds_differ(l.at))
+    }
+
+    /// Whether the condition, once it does not hold, would not hold later either.
+    fn stays_false(&self, probe: &Probe) -> bool {
+        let negated = Poly::int(1).sub(&probe.condition);
+        let zero = negated.as_ref().and_then(|n| self.terms.kind_of(n));
+        probe.placeholders.iter().any(|(id, atom)| {
+            let only = |poly: &Poly| poly.linear_in(*atom).is_some_and(|(factor, rest)| {
+                factor.constant().is_some() && !self.terms.mentions_since(&rest, probe.mark)
+            });
+            let sign = |poly: &Poly| poly.linear_in(*atom).map(|(factor, _)| factor);
+            let change = probe.changes.get(id).filter(|_| {
+                matches!(probe.start.values.get(id),
+                    Some(Value::Int(start)) if self.terms.never_negative(start))
+            });
+            match (self.terms.kind_of(&probe.condition), zero, change) {
+                (Some(Kind::Negative(p)), _, Some(Change::Shrinks)) => {
+                    only(p) && sign(p).and_then(|s| s.constant()).is_some_and(|s| s < 0)
+                }
+                (Some(Kind::Negative(p)), _, Some(Change::Grows)) => {
+                    only(p) && sign(p).and_then(|s| s.constant()).is_some_and(|s| s > 0)
+                }
+                (_, Some(Kind::Zero(p)), Some(Change::Shrinks)) => p.as_atom() == Some(*atom),
+                _ => false,
+            }
+        })
+    }
+}
+
+/// Rounds one after the other, each with its own condition. A test that is not the first one belongs to the
+/// round before it.
+fn in_turn(l: &Loop<'_>, rounds: Vec<Round>, last: Vec<Node>) -> Vec<Node> {
+    let (mut nodes, mut guards) = (Vec::new(), Vec::new());
+    let mut tests: Vec<Vec<Node>> = Vec::new();
+    for round in rounds {
+        tests.push(round.test);
+        guards.push((round.guard, round.body));
+    }
+    tests.push(last);
+    let mut tests = tests.into_iter();
+    nodes.extend(tests.next().unwrap_or_default());
+    for ((guard, mut body), test) in guards.into_iter().zip(tests) {
+        body.extend(test);
+        nodes.extend(guarded(l, guard, body));
+    }
+    nodes
+}
+
+/// Rounds one inside the other.
+fn inside(l: &Loop<'_>, rounds: Vec<Round>, last: Vec<Node>) -> Vec<Node> {
+    rounds.into_iter().rev().fold(last, |rest, round| {
+        let mut body = round.body;
+        body.extend(rest);
+        let mut nodes = round.test;
+        nodes.extend(guarded(l, round.guard, body));
+        nodes
+    })
+}
+
+fn guarded(l: &Loop<'_>, condition: Poly, body: Vec<Node>) -> Vec<Node> {
+    if condition.constant().is_some() || body.is_empty() {
+        return body;
+    }
+    let kind = NodeKind::If { condition, then: body, otherwise: Vec::new() };
+    vec![Node { kind, at: l.at.clone() }]
+}

@@ -1,0 +1,116 @@
+//! What variables hold while the reader walks, and how two paths come together.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use super::symbolic::{Poly, Terms};
+use crate::ast::{Space, VariableId};
+use crate::steps::Dependence;
+
+/// What an expression or a variable is worth.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// A whole number. Of a signed type: the number; of an unsigned one: a number that leaves the
+    /// same remainder by two to the power of the type's bits.
+    Int(Poly),
+    /// A pointer.
+    Pointer(Pointer),
+    /// Anything else: real numbers, vectors, structures, contents of arrays.
+    Other(Dependence),
+}
+
+/// Where a pointer points.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pointer {
+    /// To what.
+    pub target: Target,
+    /// How many bytes behind its beginning.
+    pub offset: Poly,
+}
+
+/// What a pointer points to.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Target {
+    /// An array or a parameter in memory that counts.
+    Memory(Space, Rc<str>),
+    /// One of these private variables.
+    Private(Rc<BTreeSet<VariableId>>),
+}
+
+/// The values of all variables on a path.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct State {
+    /// By variable; those that are missing have not been given a value.
+    pub values: BTreeMap<VariableId, Value>,
+    /// What the function under way returned.
+    pub returned: Option<Value>,
+}
+
+impl Value {
+    /// What it depends on.
+    pub fn depends(&self, terms: &Terms) -> Dependence {
+        match self {
+            Value::Int(poly) => terms.depends(poly),
+            Value::Pointer(pointer) => terms.depends(&pointer.offset),
+            Value::Other(depends) => *depends,
+        }
+    }
+
+    /// One or the other, as a truth value says.
+    pub fn choice(terms: &mut Terms, condition: &Poly, a: &Value, b: &Value) -> Value {
+        if a == b {
+            return a.clone();
+        }
+        match (a, b) {
+            (Value::Int(a), Value::Int(b)) => Value::Int(terms.choice(condition, a, b)),
+            (Value::Pointer(a), Value::Pointer(b)) => match Target::either(&a.target, &b.target) {
+                Some(target) => {
+                    let offset = terms.choice(condition, &a.offset, &b.offset);
+                    Value::Pointer(Pointer { target, offset })
+                }
+                None => Value::Other(Dependence::Data),
+            },
+            _ => {
+                let both = a.depends(terms).max(b.depends(terms));
+                Value::Other(both.max(terms.depends(condition)))
+            }
+        }
+    }
+}
+
+impl Target {
+    /// What points to one or the other; `None` if they lie in different memories.
+    pub fn either(a: &Target, b: &Target) -> Option<Target> {
+        match (a, b) {
+            _ if a == b => Some(a.clone()),
+            (Target::Memory(s, x), Target::Memory(t, y)) if s == t => {
+                let mut names: BTreeSet<&str> = x.split(" or ").collect();
+                names.extend(y.split(" or "));
+                let names: Vec<&str> = names.into_iter().collect();
+                Some(Target::Memory(*s, names.join(" or ").into()))
+            }
+            (Target::Private(x), Target::Private(y)) => {
+                Some(Target::Private(Rc::new(x.union(y).copied().collect())))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl State {
+    /// What holds after two paths have come together; variables that only one knows are gone.
+    pub fn merge(terms: &mut Terms, condition: &Poly, a: &State, b: &State) -> State {
+        let mut values = BTreeMap::new();
+        for (id, x) in &a.values {
+            if let Some(y) = b.values.get(id) {
+                values.insert(*id, Value::choice(terms, condition, x, y));
+            }
+        }
+        let returned = match (&a.returned, &b.returned) {
+            (Some(x), Some(y)) => Some(Value::choice(terms, condition, x, y)),
+            (Some(x), None) | (None, Some(x)) => Some(x.clone()),
+            (None, None) => None,
+        };
+        State { values, returned }
+    }
+}

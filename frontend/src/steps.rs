@@ -1,0 +1,162 @@
+//! What was read: the steps of one work item, each with its place in the source.
+//!
+//! Steps say more than a kernel program of the problem format does: for each access also its
+//! direction, vector width and strides, for arithmetic its kind. [`lower`](crate::lower) keeps what has a
+//! price; `tickbound explain` shows all of it.
+//!
+//! Numbers are expressions in the language of problem files over these names: symbols of the
+//! [request](crate::request::Request) (macros), the kernel's scalar arguments under their parameters' names as
+//! `$NAME`, and for each dimension d `$lid_d` and `$group_d` (place of the item in its group and
+//! of the group in the launch), `$local_d`, `$groups_d` and `$global_d` (sizes), and `$line_N` for the
+//! bound of line N. None of these but symbols can clash with names of a problem, as `$` is no part
+//! of one.
+
+mod count;
+mod print;
+
+pub use count::{Counts, count};
+pub use print::print;
+
+use tickbound_encodings::model::Expr;
+
+use crate::ast::At;
+
+pub use crate::ast::Space;
+
+/// A number over names.
+pub type Number = Expr<String>;
+
+/// The steps of a kernel for one choice of the macros that its syntax depends on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Steps {
+    /// What a work item does, in order.
+    pub body: Vec<Step>,
+    /// Its local arrays.
+    pub locals: Vec<LocalArray>,
+    /// Dimensions whose ids or sizes it asks for: 1 to 3.
+    pub dimensions: usize,
+}
+
+/// An array in local memory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LocalArray {
+    /// Its name.
+    pub name: String,
+    /// Its size in bytes.
+    pub bytes: Number,
+    /// Where it is declared.
+    pub at: At,
+}
+
+/// One step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// What it is.
+    pub kind: StepKind,
+    /// Where it stands in the source; inlined functions keep their own lines.
+    pub at: At,
+}
+
+/// What a step is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum StepKind {
+    /// One load or store of one scalar or vector.
+    Access(Access),
+    /// One atomic operation on memory of this space.
+    Atomic(Space),
+    /// So many operations of one kind, each on `width` components.
+    Compute {
+        /// The kind.
+        kind: Arithmetic,
+        /// How many.
+        amount: u32,
+        /// Components of each: 1 for scalars.
+        width: u8,
+    },
+    /// A barrier of the group.
+    Barrier,
+    /// The body, `count` times.
+    Repeat {
+        /// How often; not at all if negative.
+        count: Number,
+        /// What is repeated.
+        body: Vec<Step>,
+    },
+    /// One of two.
+    If {
+        /// True if not zero.
+        condition: Number,
+        /// What it depends on.
+        depends: Dependence,
+        /// Taken if true.
+        then: Vec<Step>,
+        /// Taken if false.
+        otherwise: Vec<Step>,
+    },
+}
+
+/// A load or a store.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Access {
+    /// Which memory.
+    pub space: Space,
+    /// Store or load.
+    pub store: bool,
+    /// The array or pointer parameter.
+    pub array: String,
+    /// Bytes of one component.
+    pub element: u8,
+    /// Components at once: 1 for scalars.
+    pub width: u8,
+    /// Between neighbouring work items (in dimension 0).
+    pub items: Stride,
+    /// Between iterations of the innermost loop around it; `None` outside loops.
+    pub rounds: Option<Stride>,
+}
+
+/// Distance between two accesses.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Stride {
+    /// So many elements (of one component each); 0: the same address.
+    Elements(Number),
+    /// Not the same everywhere, or not to be read.
+    Irregular,
+    /// Depends on data.
+    Data,
+}
+
+/// Kinds of arithmetic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Arithmetic {
+    /// Addresses and loop counters: what only feeds an index, a pointer or a loop's condition.
+    Index,
+    /// Other integer addition, subtraction, comparison, logic, shifts, min, max.
+    Integer,
+    /// Integer multiplication.
+    IntegerMultiply,
+    /// Integer division and remainder.
+    IntegerDivide,
+    /// Real addition, subtraction, comparison, min, max.
+    Real,
+    /// Real multiplication.
+    RealMultiply,
+    /// Real multiplication and addition in one (`fma`, `mad`).
+    RealMultiplyAdd,
+    /// Real division.
+    RealDivide,
+    /// Square roots, exponentials, sines and the like.
+    Special,
+    /// Conversions between types.
+    Convert,
+}
+
+/// What a branch depends on; the later includes the earlier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Dependence {
+    /// The same for all items of a group.
+    Uniform,
+    /// The item's place in its group or in the launch.
+    Item,
+    /// Data.
+    Data,
+}

@@ -1,0 +1,85 @@
+//! What one work item does, counted.
+
+use std::collections::BTreeMap;
+
+use tickbound_encodings::model::expr::EvalError;
+
+use super::{Number, Space, Step, StepKind, Steps};
+
+/// How often an item does what.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Loads by address space.
+    pub loads: BTreeMap<Space, u64>,
+    /// Stores by address space.
+    pub stores: BTreeMap<Space, u64>,
+    /// Atomic operations by address space.
+    pub atomics: BTreeMap<Space, u64>,
+    /// Barriers.
+    pub barriers: u64,
+}
+
+/// Counts what the item does for which names have the values that `names` gives them.
+///
+/// # Errors
+/// The number that has no value, as it is written, and why.
+pub fn count(
+    steps: &Steps,
+    names: &mut dyn FnMut(&str) -> Option<i64>,
+) -> Result<Counts, (String, EvalError)> {
+    let mut counts = Counts::default();
+    add(&steps.body, 1, names, &mut counts)?;
+    Ok(counts)
+}
+
+fn add(
+    steps: &[Step],
+    times: u64,
+    names: &mut dyn FnMut(&str) -> Option<i64>,
+    counts: &mut Counts,
+) -> Result<(), (String, EvalError)> {
+    if times == 0 {
+        return Ok(());
+    }
+    for step in steps {
+        match &step.kind {
+            StepKind::Access(access) => {
+                let of = if access.store { &mut counts.stores } else { &mut counts.loads };
+                more(of, access.space, times);
+            }
+            StepKind::Atomic(space) => more(&mut counts.atomics, *space, times),
+            StepKind::Barrier => counts.barriers = counts.barriers.saturating_add(times),
+            StepKind::Compute { .. } => {}
+            StepKind::Repeat { count, body } => {
+                let rounds = u64::try_from(evaluate(count, names)?).unwrap_or(0);
+                add(body, times.saturating_mul(rounds), names, counts)?;
+            }
+            StepKind::If { condition, then, otherwise, .. } => {
+                let taken = if evaluate(condition, names)? != 0 { then } else { otherwise };
+                add(taken, times, names, counts)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn more(counts: &mut BTreeMap<Space, u64>, space: Space, times: u64) {
+    let count = counts.entry(space).or_default();
+    *count = count.saturating_add(times);
+}
+
+/// The value of a number; names that have none count as 0.
+fn evaluate(
+    number: &Number,
+    names: &mut dyn FnMut(&str) -> Option<i64>,
+) -> Result<i64, (String, EvalError)> {
+    let mut values = Vec::new();
+    let resolved = number.resolve(&mut |name: &String| {
+        values.push(names(name).unwrap_or(0));
+        Some(values.len() - 1)
+    });
+    match resolved {
+        Ok(resolved) => resolved.eval(&values).map_err(|error| (number.to_string(), error)),
+        Err(_) => Ok(0),
+    }
+}

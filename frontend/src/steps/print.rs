@@ -1,0 +1,82 @@
+//! Steps as text, one a line.
+
+use std::fmt::Write;
+
+use super::{Access, Dependence, Space, Step, StepKind, Steps, Stride};
+
+/// The steps, indented, with the lines of the source in front.
+pub fn print(steps: &Steps) -> String {
+    let mut text = String::new();
+    for local in &steps.locals {
+        let _ = writeln!(text, "{:>4}  local {}: {} bytes", local.at.line, local.name, local.bytes);
+    }
+    block(&steps.body, 0, &mut text);
+    text
+}
+
+fn block(steps: &[Step], depth: usize, text: &mut String) {
+    for step in steps {
+        let _ = write!(text, "{:>4}  {:indent$}", step.at.line, "", indent = 2 * depth);
+        match &step.kind {
+            StepKind::Access(access) => line(access, text),
+            StepKind::Atomic(space) => {
+                let _ = writeln!(text, "atomic {}", space_name(*space));
+            }
+            StepKind::Barrier => text.push_str("barrier\n"),
+            StepKind::Compute { kind, amount, width } => {
+                let wide = if *width > 1 { format!(" of {width}") } else { String::new() };
+                let _ = writeln!(text, "{amount} {kind:?}{wide}");
+            }
+            StepKind::Repeat { count, body } => {
+                let _ = writeln!(text, "repeat {count}");
+                block(body, depth + 1, text);
+            }
+            StepKind::If { condition, depends, then, otherwise } => {
+                let by = match depends {
+                    Dependence::Uniform => "",
+                    Dependence::Item => " (item)",
+                    Dependence::Data => " (data)",
+                };
+                let _ = writeln!(text, "if {condition}{by}");
+                block(then, depth + 1, text);
+                if !otherwise.is_empty() {
+                    let _ = writeln!(text, "      {:indent$}else", "", indent = 2 * depth);
+                    block(otherwise, depth + 1, text);
+                }
+            }
+        }
+    }
+}
+
+fn line(access: &Access, text: &mut String) {
+    let verb = if access.store { "store" } else { "load" };
+    let space = space_name(access.space);
+    let _ = write!(text, "{verb} {space} {}", access.array);
+    let _ = match access.width {
+        1 => write!(text, " {}", access.element),
+        width => write!(text, " {}x{width}", access.element),
+    };
+    let _ = write!(text, " items {}", stride(&access.items));
+    if let Some(rounds) = &access.rounds {
+        let _ = write!(text, " rounds {}", stride(rounds));
+    }
+    text.push('\n');
+}
+
+fn stride(stride: &Stride) -> String {
+    match stride {
+        Stride::Elements(number) => format!("[{number}]"),
+        Stride::Irregular => "irregular".to_owned(),
+        Stride::Data => "data".to_owned(),
+    }
+}
+
+fn space_name(space: Space) -> &'static str {
+    match space {
+        Space::Private => "private",
+        Space::Local => "local",
+        Space::Global => "global",
+        Space::Constant => "constant",
+        Space::Generic => "generic",
+    }
+}

@@ -1,0 +1,607 @@
+//! A machine that runs a syntax tree, one work item at a time, and counts its accesses. It shares
+//! nothing with the reader but the tree: it knows values instead of formulas.
+//!
+//! What is in memory is drawn anew at each load. A program whose counts depend on it must be refused
+//! by the reader, so all the others have the same counts whatever is drawn.
+
+use std::collections::HashMap;
+
+use tickbound_frontend::ast::{
+    BinaryOp, Expr, ExprKind, Function, Scalar, Space, Stmt, StmtKind, Type, UnaryOp, Unit,
+    Variable, VariableId,
+};
+use tickbound_frontend::steps::Counts;
+
+use super::random::Random;
+
+/// Why a run has no meaning, so nothing can be compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Undefined {
+    Overflow,
+    DivisionByZero,
+    Endless,
+    Shift,
+}
+
+/// A work item's place: for each dimension its id, its group's, their size and number.
+#[derive(Debug, Clone, Copy)]
+pub struct Item {
+    pub lid: [i64; 3],
+    pub group: [i64; 3],
+    pub local: [i64; 3],
+    pub groups: [i64; 3],
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Value {
+    Int(i64),
+    Other,
+    /// Into memory, or to a private variable with an offset.
+    Memory(Space),
+    Private(VariableId, i64),
+}
+
+#[derive(Debug, Clone)]
+enum Place {
+    Variable(VariableId),
+    /// An element of a private array, or a component of a private vector.
+    Part,
+    Memory(Space),
+    Lane(Space),
+}
+
+enum Flow {
+    Next,
+    Break,
+    Continue,
+    Return(Value),
+}
+
+type Run<T> = Result<T, Undefined>;
+
+pub struct Machine<'u> {
+    pub unit: &'u Unit,
+    pub symbols: &'u HashMap<String, i64>,
+    pub item: Item,
+    pub counts: Counts,
+    pub random: Random,
+    values: HashMap<VariableId, Value>,
+    spaces: HashMap<VariableId, Space>,
+    arrays: HashMap<VariableId, bool>,
+    work: u64,
+}
+
+impl<'u> Machine<'u> {
+    pub fn new(
+        unit: &'u Unit,
+        symbols: &'u HashMap<String, i64>,
+        item: Item,
+        random: Random,
+    ) -> Machine<'u> {
+        Machine {
+            unit,
+            symbols,
+            item,
+            counts: Counts::default(),
+            random,
+            values: HashMap::new(),
+            spaces: HashMap::new(),
+            arrays: HashMap::new(),
+            work: 0,
+        }
+    }
+
+    /// Runs the kernel `k`, whose whole-number arguments have these values.
+    pub fn kernel(&mut self, arguments: &HashMap<String, i64>) -> Run<()> {
+        for global in &self.unit.globals {
+            self.spaces.insert(global.id, global.space);
+            self.arrays.insert(global.id, matches!(global.ty, Type::Array(..)));
+        }
+        let kernel = &self.unit.functions["k"];
+        for parameter in &kernel.parameters {
+            let value = match &parameter.ty {
+                Type::Pointer(space, _) => Value::Memory(*space),
+                _ => arguments.get(&parameter.name).map_or(Value::Other, |v| Value::Int(*v)),
+            };
+            self.values.insert(parameter.id, value);
+        }
+        self.block(&kernel.body).map(drop)
+    }
+
+    fn block(&mut self, stmts: &'u [Stmt]) -> Run<Flow> {
+        for stmt in stmts {
+            match self.stmt(stmt)? {
+                Flow::Next => {}
+                flow => return Ok(flow),
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    fn stmt(&mut self, stmt: &'u Stmt) -> Run<Flow> {
+        match &stmt.kind {
+            StmtKind::Block(body) => return self.block(body),
+            StmtKind::Declare(variables) => {
+                for variable in variables {
+                    self.declare(variable)?;
+                }
+            }
+            StmtKind::Expr(e) => {
+                self.value(e)?;
+            }
+            StmtKind::If(c, then, otherwise) => {
+                return if self.truth(c)? { self.block(then) } else { self.block(otherwise) };
+            }
+            StmtKind::For { init, condition, step, body } => {
+                self.block(init)?;
+                return self.repeat(condition.as_ref(), step.as_ref(), body, false);
+            }
+            StmtKind::While(c, body) => return self.repeat(Some(c), None, body, false),
+            StmtKind::DoWhile(body, c) => return self.repeat(Some(c), None, body, true),
+            StmtKind::Return(None) => return Ok(Flow::Return(Value::Other)),
+            StmtKind::Return(Some(e)) => return Ok(Flow::Return(self.value(e)?)),
+            StmtKind::Break => return Ok(Flow::Break),
+            StmtKind::Continue => return Ok(Flow::Continue),
+            StmtKind::Empty => {}
+            StmtKind::Unread(what) => panic!("{what}"),
+        }
+        Ok(Flow::Next)
+    }
+
+    fn repeat(
+        &mut self,
+        condition: Option<&'u Expr>,
+        step: Option<&'u Expr>,
+        body: &'u [Stmt],
+        after: bool,
+    ) -> Run<Flow> {
+        let mut first = true;
+        loop {
+            self.work += 1;
+            if self.work > 200_000 {
+                return Err(Undefined::Endless);
+            }
+            let asks = !(after && first);
+            first = false;
+            if let (true, Some(c)) = (asks, condition)
+                && !self.truth(c)?
+            {
+                return Ok(Flow::Next);
+            }
+            match self.block(body)? {
+                Flow::Break => return Ok(Flow::Next),
+                Flow::Return(value) => return Ok(Flow::Return(value)),
+                Flow::Next | Flow::Continue => {}
+            }
+            if let Some(step) = step {
+                self.value(step)?;
+            }
+        }
+    }
+
+    fn declare(&mut self, variable: &'u Variable) -> Run<()> {
+        self.spaces.insert(variable.id, variable.space);
+        let array = matches!(variable.ty, Type::Array(..));
+        self.arrays.insert(variable.id, array);
+        let value = match &variable.init {
+            Some(init) => {
+                let value = self.value(init)?;
+                convert(value, &variable.ty)?
+            }
+            None => self.drawn(&variable.ty),
+        };
+        self.values.insert(variable.id, value);
+        Ok(())
+    }
+
+    fn truth(&mut self, e: &'u Expr) -> Run<bool> {
+        Ok(match self.value(e)? {
+            Value::Int(v) => v != 0,
+            Value::Other => self.random.below(2) == 0,
+            Value::Memory(_) | Value::Private(..) => true,
+        })
+    }
+
+    fn drawn(&mut self, ty: &Type) -> Value {
+        match ty {
+            Type::Scalar(Scalar::Int { .. }) => Value::Int(self.random.below(12)),
+            _ => Value::Other,
+        }
+    }
+
+    fn place(&mut self, e: &'u Expr) -> Run<Place> {
+        match &e.kind {
+            ExprKind::Variable(id, _) => Ok(match self.spaces.get(id) {
+                Some(space @ (Space::Local | Space::Global | Space::Constant)) => {
+                    Place::Memory(*space)
+                }
+                _ => Place::Variable(*id),
+            }),
+            ExprKind::Unary(UnaryOp::Deref, a) => {
+                let pointer = self.value(a)?;
+                Ok(self.behind(pointer))
+            }
+            ExprKind::Index(base, index) => {
+                if matches!(base.ty, Type::Vector(..)) {
+                    let place = self.place(base)?;
+                    self.value(index)?;
+                    return Ok(lane(place));
+                }
+                let pointer = self.value(base)?;
+                let moved = match (pointer, self.value(index)?) {
+                    (Value::Private(id, at), Value::Int(by)) => Value::Private(id, at + by),
+                    (pointer, _) => pointer,
+                };
+                Ok(self.behind(moved))
+            }
+            ExprKind::Member { base, arrow, .. } => {
+                let place = if *arrow {
+                    let pointer = self.value(base)?;
+                    self.behind(pointer)
+                } else {
+                    self.place(base)?
+                };
+                let vector = match &base.ty {
+                    Type::Pointer(_, ty) => matches!(**ty, Type::Vector(..)),
+                    ty => matches!(ty, Type::Vector(..)),
+                };
+                Ok(if vector { lane(place) } else { place })
+            }
+            _ => {
+                self.value(e)?;
+                Ok(Place::Part)
+            }
+        }
+    }
+
+    fn behind(&self, pointer: Value) -> Place {
+        match pointer {
+            Value::Memory(space) => Place::Memory(space),
+            Value::Private(id, 0) if !self.arrays.get(&id).copied().unwrap_or(false) => {
+                Place::Variable(id)
+            }
+            _ => Place::Part,
+        }
+    }
+
+    fn load(&mut self, place: &Place, ty: &Type) -> Value {
+        if matches!(ty, Type::Array(..)) {
+            return match place {
+                Place::Memory(space) | Place::Lane(space) => Value::Memory(*space),
+                Place::Variable(id) => Value::Private(*id, 0),
+                Place::Part => Value::Other,
+            };
+        }
+        match place {
+            Place::Variable(id) => self.values.get(id).copied().unwrap_or(Value::Other),
+            Place::Part => self.drawn(ty),
+            Place::Memory(space) | Place::Lane(space) => {
+                *self.counts.loads.entry(*space).or_default() += 1;
+                self.drawn(ty)
+            }
+        }
+    }
+
+    fn store(&mut self, place: &Place, value: Value) {
+        match place {
+            Place::Variable(id) => {
+                self.values.insert(*id, value);
+            }
+            Place::Part => {}
+            Place::Memory(space) => *self.counts.stores.entry(*space).or_default() += 1,
+            Place::Lane(space) => {
+                *self.counts.loads.entry(*space).or_default() += 1;
+                *self.counts.stores.entry(*space).or_default() += 1;
+            }
+        }
+    }
+
+    fn value(&mut self, e: &'u Expr) -> Run<Value> {
+        self.work += 1;
+        if self.work > 200_000 {
+            return Err(Undefined::Endless);
+        }
+        Ok(match &e.kind {
+            ExprKind::Int(v) | ExprKind::SizeOf(v) => convert(Value::Int(*v), &e.ty)?,
+            ExprKind::Real(_) | ExprKind::Text => Value::Other,
+            ExprKind::Symbol(name) => Value::Int(self.symbols[name]),
+            ExprKind::Variable(..) | ExprKind::Index(..) | ExprKind::Member { .. } => {
+                let place = self.place(e)?;
+                let value = self.load(&place, &e.ty);
+                self.fixed(e).unwrap_or(value)
+            }
+            ExprKind::Unary(op, a) => self.unary(*op, a, e)?,
+            ExprKind::Binary(BinaryOp::And, a, b) => {
+                Value::Int(i64::from(self.truth(a)? && self.truth(b)?))
+            }
+            ExprKind::Binary(BinaryOp::Or, a, b) => {
+                Value::Int(i64::from(self.truth(a)? || self.truth(b)?))
+            }
+            ExprKind::Binary(BinaryOp::Comma, a, b) => {
+                self.value(a)?;
+                self.value(b)?
+            }
+            ExprKind::Binary(op, a, b) => {
+                let (x, y) = (self.value(a)?, self.value(b)?);
+                self.binary(*op, (x, &a.ty), (y, &b.ty), &e.ty)?
+            }
+            ExprKind::Assign(op, left, right) => {
+                let value = self.value(right)?;
+                let place = self.place(left)?;
+                let value = match op {
+                    None => convert(value, &left.ty)?,
+                    Some(op) => {
+                        let old = self.load(&place, &left.ty);
+                        let new =
+                            self.binary(*op, (old, &left.ty), (value, &right.ty), &left.ty)?;
+                        convert(new, &left.ty)?
+                    }
+                };
+                self.store(&place, value);
+                value
+            }
+            ExprKind::Conditional(c, a, b) => {
+                let chosen = if self.truth(c)? { a } else { b };
+                let value = self.value(chosen)?;
+                convert(value, &e.ty)?
+            }
+            ExprKind::Cast(a) => {
+                let value = self.value(a)?;
+                if value == Value::Other { self.drawn(&e.ty) } else { convert(value, &e.ty)? }
+            }
+            ExprKind::List(items) => {
+                for item in items {
+                    self.value(item)?;
+                }
+                Value::Other
+            }
+            ExprKind::Call(name, arguments) => self.call(name, arguments, e)?,
+            ExprKind::Unread(what) => panic!("{what}"),
+        })
+    }
+
+    /// The value of a constant of program scope.
+    fn fixed(&self, e: &Expr) -> Option<Value> {
+        let ExprKind::Variable(id, _) = &e.kind else { return None };
+        let global = self.unit.globals.iter().find(|global| global.id == *id)?;
+        match global.init.as_ref()?.kind {
+            ExprKind::Int(value) => Some(Value::Int(value)),
+            _ => None,
+        }
+    }
+
+    fn unary(&mut self, op: UnaryOp, a: &'u Expr, e: &'u Expr) -> Run<Value> {
+        let step = |delta: i64, before: bool, m: &mut Self| {
+            let place = m.place(a)?;
+            let old = m.load(&place, &a.ty);
+            let new = match old {
+                Value::Int(v) => convert(Value::Int(v + delta), &a.ty)?,
+                Value::Private(id, at) => Value::Private(id, at + delta),
+                other => other,
+            };
+            m.store(&place, new);
+            Ok(if before { new } else { old })
+        };
+        match op {
+            UnaryOp::PreIncrement => return step(1, true, self),
+            UnaryOp::PostIncrement => return step(1, false, self),
+            UnaryOp::PreDecrement => return step(-1, true, self),
+            UnaryOp::PostDecrement => return step(-1, false, self),
+            UnaryOp::Address => {
+                return Ok(match self.place(a)? {
+                    Place::Variable(id) => Value::Private(id, 0),
+                    Place::Part => Value::Other,
+                    Place::Memory(space) | Place::Lane(space) => Value::Memory(space),
+                });
+            }
+            UnaryOp::Deref => {
+                let place = self.place(e)?;
+                return Ok(self.load(&place, &e.ty));
+            }
+            _ => {}
+        }
+        let value = self.value(a)?;
+        let Value::Int(v) = value else {
+            return Ok(if op == UnaryOp::Not && value == Value::Other {
+                self.drawn(&e.ty)
+            } else {
+                Value::Other
+            });
+        };
+        let v = match op {
+            UnaryOp::Minus => -v,
+            UnaryOp::Not => i64::from(v == 0),
+            UnaryOp::Complement => !v,
+            _ => v,
+        };
+        convert(Value::Int(v), &e.ty)
+    }
+
+    fn binary(
+        &mut self,
+        op: BinaryOp,
+        (a, ta): (Value, &Type),
+        (b, tb): (Value, &Type),
+        result: &Type,
+    ) -> Run<Value> {
+        let (x, y) = match (a, b) {
+            (Value::Int(x), Value::Int(y)) => (x, y),
+            (Value::Private(id, at), Value::Int(by)) => {
+                let by = if op == BinaryOp::Sub { -by } else { by };
+                return Ok(Value::Private(id, at + by));
+            }
+            (Value::Memory(space), _) | (_, Value::Memory(space))
+                if matches!(op, BinaryOp::Add | BinaryOp::Sub) =>
+            {
+                return Ok(Value::Memory(space));
+            }
+            _ => return Ok(self.drawn(result)),
+        };
+        let common = common(ta, tb);
+        let shift = matches!(op, BinaryOp::Shl | BinaryOp::Shr);
+        let ty = if shift { promoted(ta) } else { common };
+        let (bits, signed) = ty;
+        let x = wrapped(x, ty)?;
+        let y = if shift { y.rem_euclid(i64::from(bits)) } else { wrapped(y, ty)? };
+        let unsigned = |v: i64| if bits == 64 { v as u64 } else { v as u64 & 0xFFFF_FFFF };
+        let less = if signed { x < y } else { unsigned(x) < unsigned(y) };
+        let value = match op {
+            BinaryOp::Add => x.wrapping_add(y),
+            BinaryOp::Sub => x.wrapping_sub(y),
+            BinaryOp::Mul if signed => x.checked_mul(y).ok_or(Undefined::Overflow)?,
+            BinaryOp::Mul => x.wrapping_mul(y),
+            BinaryOp::Div | BinaryOp::Rem if y == 0 => return Err(Undefined::DivisionByZero),
+            BinaryOp::Div if signed => x / y,
+            BinaryOp::Rem if signed => x % y,
+            BinaryOp::Div => (unsigned(x) / unsigned(y)) as i64,
+            BinaryOp::Rem => (unsigned(x) % unsigned(y)) as i64,
+            BinaryOp::Shl if signed => x.checked_mul(1 << y.min(62)).ok_or(Undefined::Shift)?,
+            BinaryOp::Shl => x << y,
+            BinaryOp::Shr if signed => x >> y,
+            BinaryOp::Shr => (unsigned(x) >> y) as i64,
+            BinaryOp::BitAnd => x & y,
+            BinaryOp::BitOr => x | y,
+            BinaryOp::BitXor => x ^ y,
+            BinaryOp::Eq => i64::from(x == y),
+            BinaryOp::Ne => i64::from(x != y),
+            BinaryOp::Lt => i64::from(less),
+            BinaryOp::Ge => i64::from(!less),
+            BinaryOp::Gt => i64::from(!less && x != y),
+            BinaryOp::Le => i64::from(less || x == y),
+            BinaryOp::And | BinaryOp::Or | BinaryOp::Comma => unreachable!(),
+        };
+        let compares = matches!(
+            op,
+            BinaryOp::Eq
+                | BinaryOp::Ne
+                | BinaryOp::Lt
+                | BinaryOp::Le
+                | BinaryOp::Gt
+                | BinaryOp::Ge
+        );
+        Ok(Value::Int(if compares { value } else { wrapped(value, ty)? }))
+    }
+
+    fn call(&mut self, name: &str, arguments: &'u [Expr], e: &'u Expr) -> Run<Value> {
+        let mut values = Vec::new();
+        for argument in arguments {
+            values.push(self.value(argument)?);
+        }
+        if let Some(function) = self.unit.functions.get(name) {
+            return self.function(function, values, e);
+        }
+        let int = |i: usize| match values.get(i) {
+            Some(Value::Int(v)) => Some(*v),
+            _ => None,
+        };
+        let d = usize::try_from(int(0).unwrap_or(0)).unwrap_or(9);
+        let of = |values: [i64; 3], outside: i64| {
+            Value::Int(values.get(d).copied().unwrap_or(outside))
+        };
+        let item = self.item;
+        Ok(match (name, int(0), int(1)) {
+            ("get_local_id", ..) => of(item.lid, 0),
+            ("get_group_id", ..) => of(item.group, 0),
+            ("get_local_size", ..) => of(item.local, 1),
+            ("get_num_groups", ..) => of(item.groups, 1),
+            ("get_global_id", ..) => {
+                let ids = [0, 1, 2].map(|d| item.group[d] * item.local[d] + item.lid[d]);
+                of(ids, 0)
+            }
+            ("get_global_size", ..) => of([0, 1, 2].map(|d| item.groups[d] * item.local[d]), 1),
+            ("min", Some(a), Some(b)) => Value::Int(a.min(b)),
+            ("max", Some(a), Some(b)) => Value::Int(a.max(b)),
+            ("abs", Some(a), _) => Value::Int(a.abs()),
+            ("mad24", Some(a), Some(b)) => match int(2) {
+                Some(c) => convert(Value::Int(a * b + c), &e.ty)?,
+                None => Value::Other,
+            },
+            ("barrier", ..) => {
+                self.counts.barriers += 1;
+                Value::Other
+            }
+            ("vload4" | "vload2", ..) => self.through(values[1], false),
+            ("vstore4" | "vstore2", ..) => self.through(values[2], true),
+            ("atomic_add" | "atomic_inc", ..) => {
+                if let Value::Memory(space) = values[0] {
+                    *self.counts.atomics.entry(space).or_default() += 1;
+                }
+                self.drawn(&e.ty)
+            }
+            _ => self.drawn(&e.ty),
+        })
+    }
+
+    fn through(&mut self, pointer: Value, store: bool) -> Value {
+        if let Value::Memory(space) = pointer {
+            let of = if store { &mut self.counts.stores } else { &mut self.counts.loads };
+            *of.entry(space).or_default() += 1;
+        }
+        Value::Other
+    }
+
+    fn function(&mut self, function: &'u Function, values: Vec<Value>, e: &Expr) -> Run<Value> {
+        for (parameter, value) in function.parameters.iter().zip(values) {
+            let value = convert(value, &parameter.ty)?;
+            self.values.insert(parameter.id, value);
+        }
+        match self.block(&function.body)? {
+            Flow::Return(value) => convert(value, &function.result),
+            _ => Ok(self.drawn(&e.ty)),
+        }
+    }
+}
+
+fn lane(place: Place) -> Place {
+    match place {
+        Place::Memory(space) | Place::Lane(space) => Place::Lane(space),
+        _ => Place::Part,
+    }
+}
+
+/// Bits and sign after promotion.
+fn promoted(ty: &Type) -> (u32, bool) {
+    match ty {
+        Type::Scalar(Scalar::Int { bytes, signed }) if *bytes >= 4 => {
+            (8 * u32::from(*bytes), *signed)
+        }
+        _ => (32, true),
+    }
+}
+
+fn common(a: &Type, b: &Type) -> (u32, bool) {
+    let (a, b) = (promoted(a), promoted(b));
+    match a.0.cmp(&b.0) {
+        std::cmp::Ordering::Less => b,
+        std::cmp::Ordering::Greater => a,
+        std::cmp::Ordering::Equal => (a.0, a.1 && b.1),
+    }
+}
+
+/// The value in a type; 64 bits without a sign are kept as the same bits with one.
+fn wrapped(value: i64, (bits, signed): (u32, bool)) -> Run<i64> {
+    if bits >= 64 {
+        return Ok(value);
+    }
+    let rest = value & ((1 << bits) - 1);
+    if !signed {
+        return Ok(rest);
+    }
+    let half = 1 << (bits - 1);
+    if (-half..half).contains(&value) { Ok(value) } else { Err(Undefined::Overflow) }
+}
+
+fn convert(value: Value, ty: &Type) -> Run<Value> {
+    let Value::Int(v) = value else { return Ok(value) };
+    Ok(match ty {
+        Type::Scalar(Scalar::Bool) => Value::Int(i64::from(v != 0)),
+        Type::Scalar(Scalar::Int { bytes, signed }) => {
+            let bits = 8 * u32::from(*bytes);
+            let rest = if bits >= 64 { v } else { v & ((1 << bits) - 1) };
+            let negative = *signed && bits < 64 && rest >= 1 << (bits - 1);
+            Value::Int(if negative { rest - (1 << bits) } else { rest })
+        }
+        Type::Pointer(..) => value,
+        _ => Value::Other,
+    })
+}

@@ -1,0 +1,345 @@
+//! Random kernels.
+
+use std::fmt::Write as _;
+
+use super::random::Random;
+
+/// Writes kernels.
+pub struct Writer {
+    pub random: Random,
+    text: String,
+    depth: usize,
+    /// Whole-number variables that may be read, and whether they may be changed.
+    variables: Vec<(String, bool)>,
+    names: u32,
+    loops: usize,
+    helper: bool,
+    /// Statements left.
+    left: i64,
+}
+
+/// Helper functions that any kernel may call.
+const HELPERS: &str = "int twice(int x) { return x + x; }
+int part(global int *p, int i) { return p[i] + p[i + 1]; }
+int clip(int x, int high) { if (x > high) { return high; } if (x < 0) return 0; return x; }
+void put(local int *l, int i, int v) { if (i < WG) { l[i] = v; } }
+void count(int *c, global int *p) { *c += 2; *p = *c; }
+int total(global const int *p, int n) { int s = 0; for (int i = 0; i < n; ++i) { s += p[i]; } return s; }
+";
+
+impl Writer {
+    pub fn new(seed: u64) -> Writer {
+        Writer {
+            random: Random(seed),
+            text: String::new(),
+            depth: 1,
+            variables: Vec::new(),
+            names: 0,
+            loops: 0,
+            helper: false,
+            left: 24,
+        }
+    }
+
+    /// A kernel `k(global int *a, global int *b, global float4 *v, constant int *c, local int *l,
+    /// int n, uint u)`.
+    pub fn kernel(mut self) -> String {
+        self.text.push_str("constant int K = 3;\n");
+        self.text.push_str(HELPERS);
+        self.text.push_str(
+            "kernel void k(global int *a, global int *b, global float4 *v, constant int *c, \
+             local int *l, int n, uint u)\n{\n",
+        );
+        for name in ["n", "N", "WG"] {
+            self.variables.push((name.to_owned(), false));
+        }
+        self.line("int lid = get_local_id(0);");
+        self.line("int gid = get_global_id(0);");
+        self.line("int x = 0;");
+        self.line("float4 f = (float4)(0.0f);");
+        self.line("local int t[WG];");
+        self.line("int r[4];");
+        self.variables.push(("lid".into(), false));
+        self.variables.push(("gid".into(), false));
+        self.variables.push(("x".into(), true));
+        let count = 2 + self.random.below(5);
+        for _ in 0..count {
+            self.statement();
+        }
+        self.line("a[gid] = x;");
+        self.text.push_str("}\n");
+        self.text
+    }
+
+    fn line(&mut self, text: &str) {
+        let _ = writeln!(self.text, "{}{text}", "    ".repeat(self.depth));
+    }
+
+    fn fresh(&mut self, stem: &str) -> String {
+        self.names += 1;
+        format!("{stem}{}", self.names)
+    }
+
+    fn block(&mut self) {
+        self.depth += 1;
+        let known = self.variables.len();
+        let count = 1 + self.random.below(3);
+        for _ in 0..count {
+            self.statement();
+        }
+        self.variables.truncate(known);
+        self.depth -= 1;
+    }
+
+    fn statement(&mut self) {
+        self.left -= 1;
+        let deep = self.depth > 4 || self.left < 0;
+        match self.random.below(if deep { 12 } else { 22 }) {
+            0 => self.declare(),
+            1 => self.assign(),
+            2 => {
+                let (i, j) = (self.index(), self.index());
+                self.line(&format!("a[{i}] = b[{j}];"));
+            }
+            3 => {
+                let op = self.random.pick(&["+=", "-=", "*=", "^="]);
+                let (i, e) = (self.index(), self.integer(2));
+                self.line(&format!("a[{i}] {op} {e};"));
+            }
+            4 => {
+                let i = self.index();
+                let text = self.random.pick(&["t[lid]++;", "--l[0];", "t[lid] = l[I] + c[I];",
+                    "x = x + 0 * K;", "*b = K;", "a[c[I]] = 1;", "r[I & 3] = a[I];", "x += r[I & 3] * 0;"]);
+                self.line(&text.replace('I', &i));
+            }
+            5 => {
+                let i = self.index();
+                let text = self.random.pick(&["f += v[I];", "v[I].x = f.y;", "v[I].s1 += 2.0f;",
+                    "f.xy = v[I].zw;", "v[I] = f * 2.0f;", "f = vload4(I, (global float *)v);",
+                    "vstore4(f, I, (global float *)v);", "v[I] += f;", "f.x = v[I].x + v[I].y;"]);
+                self.line(&text.replace('I', &i));
+            }
+            6 => self.line("barrier(CLK_LOCAL_MEM_FENCE);"),
+            7 => {
+                let i = self.index();
+                let e = self.integer(1);
+                let text = self.random.pick(&["a[I] = twice(E);", "x = clip(E, N);", "put(l, I, E);",
+                    "put(t, I, b[I]);", "count(&x, b + I);", "a[0] = part(b + I, 2);",
+                    "atomic_add(&a[I], E);", "a[I] = total(b, clip(E, 9));"]);
+                self.line(&text.replace('I', &i).replace('E', &e));
+            }
+            8 => self.data_branch(),
+            9 => {
+                let (c, i, j) = (self.condition(), self.index(), self.index());
+                let text = self.random.pick(&["x = C ? x : a[I];", "a[I] = C ? b[I] : c[J];",
+                    "if (C && a[I] > 0) { x += 0; }", "x += (C || b[J] != 0) * 0;",
+                    "*(C ? &a[I] : &b[J]) = 1;"]);
+                self.line(&text.replace('C', &c).replace('I', &i).replace('J', &j));
+            }
+            10 if self.loops > 0 && self.random.one_in(2) => {
+                let c = self.condition();
+                self.line(&format!("if ({c}) continue;"));
+            }
+            11 if self.loops == 0 && self.random.one_in(3) => {
+                let c = self.condition();
+                self.line(&format!("if ({c}) return;"));
+            }
+            10..=13 => self.branch(),
+            14..=18 => self.counted(),
+            19 => self.halving(),
+            20 => self.pointer_walk(),
+            _ => self.other_loop(),
+        }
+    }
+
+    fn declare(&mut self) {
+        let name = self.fresh("d");
+        let e = self.integer(2);
+        let ty = self.random.pick(&["int", "int", "uint", "const int", "long", "size_t", "short", "uchar"]);
+        self.line(&format!("{ty} {name} = {e};"));
+        self.variables.push((name, ty != "const int"));
+    }
+
+    fn assign(&mut self) {
+        let Some(name) = self.changeable() else { return self.declare() };
+        let e = self.integer(2);
+        let text = match self.random.below(5) {
+            0 => format!("{name} += {e};"),
+            1 => format!("{name}++;"),
+            2 => format!("{name} -= 2;"),
+            _ => format!("{name} = {e};"),
+        };
+        self.line(&text);
+    }
+
+    fn changeable(&mut self) -> Option<String> {
+        let names: Vec<String> =
+            self.variables.iter().filter(|v| v.1).map(|v| v.0.clone()).collect();
+        (!names.is_empty()).then(|| names[self.random.below(names.len() as u64) as usize].clone())
+    }
+
+    fn branch(&mut self) {
+        let c = self.condition();
+        self.line(&format!("if ({c}) {{"));
+        self.block();
+        if self.random.one_in(2) {
+            self.line("} else {");
+            self.block();
+        }
+        self.line("}");
+    }
+
+    fn data_branch(&mut self) {
+        let i = self.index();
+        let text = self.random.pick(&["if (a[I] > 0) { x += 0; }", "if (a[I] > b[0]) { l[0] = 1; } else { l[I] = 2; }",
+            "if (v[I].x > 0.5f) { f *= 2.0f; } else { f = f + 1.0f; }"]);
+        self.line(&text.replace('I', &i));
+    }
+
+    fn counted(&mut self) {
+        let name = self.fresh("i");
+        let (from, to) = (self.bound(), self.bound());
+        let ty = self.random.pick(&["int", "int", "int", "uint", "long", "size_t"]);
+        let step = self.random.pick(&["1", "2", "3", "N", "WG"]);
+        let ahead = match self.random.below(6) {
+            0..=2 => {
+                let op = self.random.pick(&["<", "<="]);
+                let inc = if step == "1" { format!("{name}++") } else { format!("{name} += {step}") };
+                format!("for ({ty} {name} = {from}; {name} {op} {to}; {inc}) {{")
+            }
+            3 => {
+                let op = self.random.pick(&[">", ">="]);
+                format!("for (int {name} = {from}; {name} {op} {to}; {name} -= {step}) {{")
+            }
+            4 => format!("for (int {name} = 0; {name} != {to} * {to}; ++{name}) {{"),
+            _ => {
+                let other = self.bound();
+                format!("for (int {name} = {from}; {name} < {to} && {name} <= {other}; {name} += {step}) {{")
+            }
+        };
+        self.line(&ahead);
+        self.inside(name);
+    }
+
+    fn inside(&mut self, counter: String) {
+        let known = self.variables.len();
+        self.variables.push((counter, false));
+        self.loops += 1;
+        self.block();
+        self.loops -= 1;
+        self.variables.truncate(known);
+        self.line("}");
+    }
+
+    fn halving(&mut self) {
+        let name = self.fresh("s");
+        let text = self.random.pick(&["for (int S = WG / 2; S > 0; S >>= 1) {", "for (int S = 1; S < WG; S *= 2) {",
+            "for (uint S = WG; S > 2; S /= 2) {", "for (int S = N; S; S >>= 2) {", "for (int S = 1; S <= N; S <<= 1) {"]);
+        self.line(&text.replace('S', &name));
+        self.inside(name);
+    }
+
+    fn pointer_walk(&mut self) {
+        let (name, count) = (self.fresh("p"), self.fresh("i"));
+        let to = self.bound();
+        self.line(&format!("global int *{name} = b + lid;"));
+        self.line(&format!("for (int {count} = 0; {count} < {to}; {count}++) {{"));
+        self.line(&format!("    *{name}++ = *(a + {count});"));
+        self.inside(count);
+    }
+
+    fn other_loop(&mut self) {
+        let name = self.fresh("w");
+        let to = self.bound();
+        match self.random.below(5) {
+            0 => {
+                self.line(&format!("int {name} = 0;"));
+                self.line(&format!("while ({name} < {to}) {{"));
+                self.line(&format!("    {name} += 2;"));
+            }
+            1 => {
+                self.line(&format!("int {name} = N;"));
+                self.line(&format!("while ({name}--) {{"));
+            }
+            2 => {
+                self.line(&format!("int {name} = 0;"));
+                self.line("do {");
+                self.line(&format!("    {name} += 3;"));
+                self.loops += 1;
+                let known = self.variables.len();
+                self.variables.push((name.clone(), false));
+                self.block();
+                self.variables.truncate(known);
+                self.loops -= 1;
+                self.line(&format!("}} while ({name} < {to});"));
+                return;
+            }
+            3 => {
+                self.line(&format!("for (int {name} = 0; ; {name}++) {{"));
+                self.line(&format!("    if ({name} >= {to}) break;"));
+            }
+            _ => {
+                self.line(&format!("int {name} = lid;"));
+                self.line(&format!("while ({name} < n && {name} < {to} + WG) {{"));
+                self.line(&format!("    {name} += WG;"));
+            }
+        }
+        self.inside(name);
+    }
+
+    fn bound(&mut self) -> String {
+        match self.random.below(6) {
+            0 => self.random.below(6).to_string(),
+            1 => self.random.pick(&["N", "WG / 2", "n", "WG", "N * 2", "n - 2"]).to_owned(),
+            2 => self.random.pick(&["lid", "N - lid", "lid + 2", "gid % 4"]).to_owned(),
+            3 => self.variable(),
+            _ => format!("{} + {}", self.variable(), self.random.below(3)),
+        }
+    }
+
+    fn variable(&mut self) -> String {
+        let at = self.random.below(self.variables.len() as u64) as usize;
+        self.variables[at].0.clone()
+    }
+
+    fn index(&mut self) -> String {
+        let e = self.integer(1);
+        if self.random.one_in(2) { "lid".into() } else { format!("({e})") }
+    }
+
+    fn integer(&mut self, depth: usize) -> String {
+        if depth == 0 || self.random.one_in(4) {
+            return match self.random.below(6) {
+                0 => self.random.below(9).to_string(),
+                1 => self.random.pick(&["get_local_id(0)", "u", "K", "get_num_groups(0)", "get_local_id(1)",
+                    "get_global_size(0)"]).to_owned(),
+                _ => self.variable(),
+            };
+        }
+        let (a, b) = (self.integer(depth - 1), self.integer(depth - 1));
+        match self.random.below(14) {
+            0..=3 => format!("({a} + {b})"),
+            4 | 5 => format!("({a} - {b})"),
+            6 => format!("({a} * 3)"),
+            7 => format!("({a} / {})", 1 + self.random.below(5)),
+            8 => format!("({a} % {})", 1 + self.random.below(7)),
+            9 => format!("({a} & {})", self.random.pick(&["1", "3", "7", "12", "-4", "WG"])),
+            10 => format!("({a} {} {})", self.random.pick(&["<<", ">>"]), self.random.below(3)),
+            11 => format!("({} ? {a} : {b})", self.condition()),
+            12 => format!("{}((int)({a}), (int)({b}))", self.random.pick(&["min", "max"])),
+            _ => format!("({})({a})", self.random.pick(&["int", "uint", "uchar", "short", "long", "ulong"])),
+        }
+    }
+
+    fn condition(&mut self) -> String {
+        let (a, b) = (self.integer(1), self.integer(1));
+        let op = self.random.pick(&["<", "<=", ">", ">=", "==", "!="]);
+        match self.random.below(8) {
+            0 => format!("{} {op} {} && {a} != 2", self.variable(), self.variable()),
+            1 => format!("({a} {op} {b} || lid == 0)"),
+            2 => format!("!({a} {op} {b})"),
+            3 => "lid == 0".to_owned(),
+            _ => format!("({a} {op} {b})"),
+        }
+    }
+}
