@@ -88,9 +88,7 @@ impl<'a> Reader<'a> {
     /// A pointer to a place.
     pub fn address(&mut self, place: &Place) -> Value {
         let (target, offset) = match place {
-            Place::Variable(id) => {
-                (Target::Private(Rc::new(BTreeSet::from([*id]))), Poly::int(0))
-            }
+            Place::Variable(id) => (Target::Private(Rc::new(BTreeSet::from([*id]))), Poly::int(0)),
             Place::Part(ids) => {
                 let offset = self.terms.unknown(Dependence::Data);
                 (Target::Private(ids.clone()), offset)

@@ -59,13 +59,18 @@ impl<'a> Reader<'a> {
             return Ok(());
         }
         let named = self.terms.sayable(condition);
-        let decided = named || self.says_rounds(condition);
+        let chosen = self.hints(at) && self.request.branches.contains_key(&at.line);
+        let decided = named || !chosen && self.says_rounds(condition);
         let same = same_effect(&then, &otherwise);
         if !named && same || !matter(&then) && !matter(&otherwise) && !named {
             let both = joined(&mut self.terms, then, otherwise);
             self.append(both);
         } else if decided {
-            let condition = condition.clone();
+            let (condition, then, otherwise) = if then.is_empty() {
+                (self.terms.not(condition), otherwise, then)
+            } else {
+                (condition.clone(), then, otherwise)
+            };
             self.emit(NodeKind::If { condition, then, otherwise }, at);
         } else {
             match self.side(at)? {

@@ -51,10 +51,11 @@ fn look(
             found.extend(mentioned(a));
             found.extend(mentioned(b));
         }
-        ExprKind::Assign(_, left, right) => match &left.kind {
-            ExprKind::Variable(id, _) => sources.push((*id, mentioned(right))),
-            _ => {}
-        },
+        ExprKind::Assign(_, left, right) => {
+            if let ExprKind::Variable(id, _) = &left.kind {
+                sources.push((*id, mentioned(right)));
+            }
+        }
         _ => {}
     }
 }

@@ -1,17 +1,14 @@
 //! Loops.
 
-use std::collections::{BTreeSet, HashMap};
-
+use super::bounded::{rounds_differ, unbounded};
 use super::nodes::{Node, NodeKind, matter, mention};
 use super::probe::{Change, Probe};
 use super::strides::set_rounds;
 use super::symbolic::{Interval, Leaf, Poly};
-use super::trips::trips;
-use super::types::Integer;
+use super::unroll::MOST_ROUNDS;
 use super::value::{Pointer, State, Value};
 use super::{Read, Reader, range_of, scan};
 use crate::ast::{At, Expr, Stmt, StmtKind, VariableId};
-use crate::error::FrontendError;
 use crate::steps::Dependence;
 
 /// A loop of any kind.
@@ -80,8 +77,7 @@ impl<'a> Reader<'a> {
     /// Walks a loop; its initialization has been walked.
     pub fn repeat(&mut self, stmt: &'a Stmt) -> Read<()> {
         let Some(l) = Loop::of(stmt) else { return Ok(()) };
-        let (before, facts, rounds) =
-            (self.state.clone(), self.terms.facts(), self.rounds.len());
+        let (before, facts, rounds) = (self.state.clone(), self.terms.facts(), self.rounds.len());
         let result = self.read_loop(&l);
         let bound = self.request.bounds.get(&l.at.line).filter(|_| self.hints(l.at));
         match (result, bound) {
@@ -98,7 +94,11 @@ impl<'a> Reader<'a> {
     /// A loop whose rounds can be counted.
     fn read_loop(&mut self, l: &Loop<'a>) -> Read<()> {
         if scan::breaks(l.body) || scan::returns(l.body) {
-            return if self.probing > 0 { self.bounded_loop(l, Interval::ALL) } else { Err(unbounded(l.at)) };
+            return if self.probing > 0 {
+                self.bounded_loop(l, Interval::ALL)
+            } else {
+                Err(unbounded(l.at))
+            };
         }
         let probe = self.probe(l)?;
         let Some(count) = self.count(l, &probe) else {
@@ -126,6 +126,9 @@ impl<'a> Reader<'a> {
         }
         let (nodes, round) = self.one_round(l, &probe, &count)?;
         if mention(&self.terms, &nodes, round) {
+            if self.terms.interval(&count).greatest > MOST_ROUNDS.into() {
+                return Err(rounds_differ(&self.terms, l.at, &nodes, round));
+            }
             self.state = probe.start.clone();
             self.unroll(l, Some(&count), Some(&probe))?;
             return self.final_values(&probe, &count);
@@ -172,67 +175,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// How many rounds there are, if that can be said.
-    fn count(&mut self, l: &Loop<'a>, probe: &Probe) -> Option<Poly> {
-        let range = Interval::new(0, i64::MAX);
-        let leaf = self.terms.counter(range, Interval::new(0, 1 << 16), Vec::new());
-        let round = leaf.as_atom()?;
-        let condition = self.at_round(probe, &probe.condition, &leaf)?;
-        let mut count = trips(&mut self.terms, &condition, round)?;
-        if l.after {
-            count = self.terms.add(&count, &Poly::int(1));
-        }
-        let fits = !self.terms.mentions_since(&count, probe.mark);
-        (fits && self.ends_above_zero(probe, &count)).then_some(count)
-    }
-
-    /// The value with `start + step * round` in the place of placeholders; `None` if other
-    /// variables of the loop are in it.
-    fn at_round(&mut self, probe: &Probe, value: &Poly, round: &Poly) -> Option<Poly> {
-        let mut by = HashMap::new();
-        for (id, atom) in &probe.placeholders {
-            let start = match probe.start.values.get(id)? {
-                Value::Int(poly) => poly,
-                Value::Pointer(pointer) => &pointer.offset,
-                Value::Other(_) => continue,
-            };
-            let value = match probe.changes.get(id) {
-                Some(Change::By(step)) => {
-                    let distance = self.terms.mul(step, round);
-                    self.terms.add(start, &distance)
-                }
-                None => start.clone(),
-                Some(_) => continue,
-            };
-            by.insert(*atom, value);
-        }
-        let value = self.terms.substitute(value, &by);
-        let round = self.terms.leaves(round);
-        let own = |leaf: &Leaf| *leaf >= probe.mark && !round.contains(leaf);
-        (!self.terms.leaves(&value).iter().any(own)).then_some(value)
-    }
-
-    /// Whether no unsigned counter that the condition asks for falls below zero.
-    fn ends_above_zero(&mut self, probe: &Probe, count: &Poly) -> bool {
-        for (id, atom) in &probe.placeholders {
-            let Some(Change::By(step)) = probe.changes.get(id) else { continue };
-            let unsigned = self.type_of(*id).and_then(Integer::of).is_some_and(|i| !i.signed);
-            let Some(Value::Int(start)) = probe.start.values.get(id) else { continue };
-            let asked = probe_mentions(self, probe, *atom);
-            if !unsigned || !asked || self.terms.never_negative(step) {
-                continue;
-            }
-            let distance = self.terms.mul(step, count);
-            let end = self.terms.add(start, &distance);
-            if !self.terms.never_negative(&end) {
-                return false;
-            }
-        }
-        true
-    }
-
     /// Walks the body for any round; the steps and the leaf that stands for the round.
-    fn one_round(
+    pub fn one_round(
         &mut self,
         l: &Loop<'a>,
         probe: &Probe,
@@ -283,7 +227,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A value of the same kind of which nothing is known.
-    fn blurred(&mut self, id: VariableId, value: &Value) -> Value {
+    pub fn blurred(&mut self, id: VariableId, value: &Value) -> Value {
         match (value, self.type_of(id)) {
             (Value::Pointer(pointer), _) => {
                 let offset = self.terms.unknown(Dependence::Data);
@@ -295,7 +239,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Makes a `Repeat` of a body.
-    fn close(&mut self, l: &Loop<'a>, mut body: Vec<Node>, round: Leaf, count: Poly) {
+    pub fn close(&mut self, l: &Loop<'a>, mut body: Vec<Node>, round: Leaf, count: Poly) {
         if body.is_empty() {
             return;
         }
@@ -310,7 +254,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The test that fails, for its effects.
-    fn last_test(&mut self, l: &Loop<'a>) -> Read<()> {
+    pub fn last_test(&mut self, l: &Loop<'a>) -> Read<()> {
         if l.after {
             return Ok(());
         }
@@ -331,65 +275,4 @@ impl<'a> Reader<'a> {
         }
         Ok(())
     }
-
-    /// A loop whose rounds the problem file gives.
-    fn bounded_loop(&mut self, l: &Loop<'a>, range: Interval) -> Read<()> {
-        self.bounded += 1;
-        let result = self.walk_bounded(l, range);
-        self.bounded -= 1;
-        result
-    }
-
-    fn walk_bounded(&mut self, l: &Loop<'a>, range: Interval) -> Read<()> {
-        let probe = self.probe(l)?;
-        let name = format!("$line_{}", l.at.line);
-        let count = self.terms.name(&name, range, Dependence::Uniform, Vec::new());
-        if self.probing == 0 {
-            let (nodes, round) = self.one_round(l, &probe, &count)?;
-            if mention(&self.terms, &nodes, round) {
-                return Err(rounds_differ(l.at));
-            }
-            self.close(l, nodes, round, count);
-        }
-        self.blur(l, probe)
-    }
-
-    /// The state after a loop of which is only known what it may have changed.
-    fn blur(&mut self, l: &Loop<'a>, probe: Probe) -> Read<()> {
-        let mut variables: BTreeSet<VariableId> = probe.changes.keys().copied().collect();
-        scan::assigned(l.body, &mut variables);
-        l.expressions().for_each(|e| scan::assigned_by(e, &mut variables));
-        self.state = probe.start;
-        for id in variables {
-            if let Some(value) = self.state.values.get(&id).cloned() {
-                let value = self.blurred(id, &value);
-                self.state.values.insert(id, value);
-            }
-        }
-        self.last_test(l)
-    }
-}
-
-fn probe_mentions(reader: &Reader<'_>, probe: &Probe, atom: super::symbolic::Atom) -> bool {
-    let leaves = reader.terms.leaves(&Poly::atom(atom));
-    leaves.iter().any(|leaf| reader.terms.mentions(&probe.condition, *leaf))
-}
-
-/// The rounds of a loop are not known.
-pub fn unbounded(at: &At) -> FrontendError {
-    let mend = format!("add \"line {}\": BOUND to kernel.bounds in the problem file", at.line);
-    FrontendError::at(at, "the loop's bound depends on data", mend)
-}
-
-/// The rounds of a loop differ, and there are too many of them.
-pub fn rounds_differ(at: &At) -> FrontendError {
-    FrontendError::at(
-        at,
-        "the loop's rounds access memory differently, and there may be more than 64 of them",
-        format!(
-            "add \"line {}\": BOUND to kernel.bounds for the loop inside it whose bound differs, or bound \
-             the parameters in it",
-            at.line
-        ),
-    )
 }

@@ -11,7 +11,7 @@
 //!
 //! # How
 //!
-//! A `Reader` walks the entry function's body as a machine would, with [symbolic](symbolic) numbers in
+//! A `Reader` walks the entry function's body as a machine would, with symbolic numbers in
 //! the place of values. Integers it knows as polynomials over ids, sizes, macros and arguments; what comes from
 //! memory or is real is unknown. Functions are walked where they are called.
 //!
@@ -39,9 +39,12 @@
 //! in the file. What consists of constants and macros alone costs nothing.
 
 mod access;
+mod arithmetic;
+mod bounded;
 mod branches;
 mod builtins;
 mod calls;
+mod counting;
 mod expressions;
 mod feeds;
 mod loops;
@@ -76,7 +79,7 @@ use value::{Pointer, State, Target, Value};
 type Read<T> = Result<T, FrontendError>;
 
 /// Most expressions that are walked before reading gives up.
-const MOST_WORK: u64 = 20_000_000;
+const MOST_WORK: u64 = 5_000_000;
 
 /// Reads the entry function of a file.
 ///

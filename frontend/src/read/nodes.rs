@@ -60,10 +60,9 @@ impl NodeKind {
             }
             (NodeKind::Atomic(a), NodeKind::Atomic(b)) => a == b,
             (NodeKind::Barrier, NodeKind::Barrier) => true,
-            (
-                NodeKind::Repeat { count: a, body: x },
-                NodeKind::Repeat { count: b, body: y },
-            ) => a == b && same_effect(x, y),
+            (NodeKind::Repeat { count: a, body: x }, NodeKind::Repeat { count: b, body: y }) => {
+                a == b && same_effect(x, y)
+            }
             (
                 NodeKind::If { condition: a, then: x, otherwise: v },
                 NodeKind::If { condition: b, then: y, otherwise: w },
@@ -122,7 +121,11 @@ fn join(terms: &mut Terms, node: Node, other: Option<Node>) -> Node {
             let depends = terms.depends(&a.offset).max(terms.depends(&b.offset));
             let depends = depends.max(crate::steps::Dependence::Item);
             let offset = terms.unknown(depends);
-            let array = if a.array == b.array { a.array } else { format!("{} or {}", a.array, b.array).into() };
+            let array = if a.array == b.array {
+                a.array
+            } else {
+                format!("{} or {}", a.array, b.array).into()
+            };
             NodeKind::Access(Reach { offset, array, ..a })
         }
         (NodeKind::Repeat { count, body: x }, NodeKind::Repeat { body: y, .. }) => {
@@ -139,16 +142,19 @@ fn join(terms: &mut Terms, node: Node, other: Option<Node>) -> Node {
 
 /// Whether a count or a condition mentions the leaf.
 pub fn mention(terms: &Terms, nodes: &[Node], leaf: Leaf) -> bool {
-    nodes.iter().any(|node| match &node.kind {
-        NodeKind::Repeat { count, body } => {
-            terms.mentions(count, leaf) || mention(terms, body, leaf)
+    first_mention(terms, nodes, leaf).is_some()
+}
+
+/// Where a count or a condition (then also `true`) first mentions the leaf.
+pub fn first_mention<'n>(terms: &Terms, nodes: &'n [Node], leaf: Leaf) -> Option<(&'n At, bool)> {
+    nodes.iter().find_map(|node| match &node.kind {
+        NodeKind::Repeat { count, .. } if terms.mentions(count, leaf) => Some((&node.at, false)),
+        NodeKind::If { condition, .. } if terms.mentions(condition, leaf) => Some((&node.at, true)),
+        NodeKind::Repeat { body, .. } => first_mention(terms, body, leaf),
+        NodeKind::If { then, otherwise, .. } => {
+            first_mention(terms, then, leaf).or_else(|| first_mention(terms, otherwise, leaf))
         }
-        NodeKind::If { condition, then, otherwise } => {
-            terms.mentions(condition, leaf)
-                || mention(terms, then, leaf)
-                || mention(terms, otherwise, leaf)
-        }
-        _ => false,
+        _ => None,
     })
 }
 

@@ -77,9 +77,9 @@ impl<'a> Reader<'a> {
 
     /// Whether a condition is the same for all items of a group.
     fn branch_depends(&self, condition: &Poly) -> Dependence {
-        let own = self.terms.names(condition).iter().any(|atom| {
-            matches!(self.terms.kind(*atom), Kind::Name(name) if name.starts_with("$lid_"))
-        });
+        let own = self.terms.names(condition).iter().any(
+            |atom| matches!(self.terms.kind(*atom), Kind::Name(name) if name.starts_with("$lid_")),
+        );
         if own { Dependence::Item } else { Dependence::Uniform }
     }
 }

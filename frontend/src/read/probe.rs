@@ -91,7 +91,8 @@ impl<'a> Reader<'a> {
         self.state = start.clone();
         for id in variables {
             let Some(value) = start.values.get(id) else { continue };
-            let range = self.type_of(*id).and_then(Integer::of).map_or(Interval::ALL, |i| i.range());
+            let range =
+                self.type_of(*id).and_then(Integer::of).map_or(Interval::ALL, |i| i.range());
             let likely = range.meet(Interval::new(-LIKELY, LIKELY));
             let mut leaf = || {
                 let leaf = self.terms.counter(range, likely, Vec::new());

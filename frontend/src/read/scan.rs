@@ -77,7 +77,9 @@ pub fn expressions<'a>(e: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
 fn root(e: &Expr) -> Option<VariableId> {
     match &e.kind {
         ExprKind::Variable(id, _) => Some(*id),
-        ExprKind::Index(base, _) | ExprKind::Member { base, .. } | ExprKind::Cast(base) => root(base),
+        ExprKind::Index(base, _) | ExprKind::Member { base, .. } | ExprKind::Cast(base) => {
+            root(base)
+        }
         _ => None,
     }
 }

@@ -24,7 +24,9 @@ impl<'a> Reader<'a> {
         for (i, stmt) in stmts.iter().enumerate() {
             let after = Rest { stmts: &stmts[i + 1..], next: rest };
             match &stmt.kind {
-                StmtKind::Block(body) if scan::escapes(body) => return self.run(body, Some(&after)),
+                StmtKind::Block(body) if scan::escapes(body) => {
+                    return self.run(body, Some(&after));
+                }
                 StmtKind::If(condition, then, otherwise)
                     if scan::escapes(then) || scan::escapes(otherwise) =>
                 {

@@ -1,5 +1,7 @@
 //! How many rounds a loop has.
 
+use std::collections::HashMap;
+
 use super::symbolic::{Atom, Kind, Poly, Terms};
 
 /// The number of rounds 0, 1, ... before the first one in which the condition, a truth value over the round,
@@ -72,8 +74,17 @@ fn both(terms: &mut Terms, a: &Poly, b: &Poly, round: Atom) -> Option<Poly> {
     let Kind::Leaf(leaf) = terms.kind(round).clone() else { return None };
     match (terms.mentions(a, leaf), terms.mentions(b, leaf)) {
         (true, true) => {
+            let first = HashMap::from([(round, Poly::int(0))]);
+            let (first_a, first_b) = (terms.substitute(a, &first), terms.substitute(b, &first));
+            let enters = terms.and(&first_a, &first_b);
             let (a, b) = (trips(terms, a, round)?, trips(terms, b, round)?);
-            Some(terms.min(&a, &b))
+            let least = terms.min(&a, &b);
+            // Steps of zero are those of a loop that is not entered.
+            Some(if safe(terms, &least) {
+                least
+            } else {
+                terms.choice(&enters, &least, &Poly::int(0))
+            })
         }
         (false, true) => {
             let b = trips(terms, b, round)?;
@@ -85,4 +96,16 @@ fn both(terms: &mut Terms, a: &Poly, b: &Poly, round: Atom) -> Option<Poly> {
         }
         (false, false) => None,
     }
+}
+
+/// Whether no quotient in the number has a divisor that may be zero.
+fn safe(terms: &Terms, poly: &Poly) -> bool {
+    poly.atoms().all(|atom| match terms.kind(atom) {
+        Kind::Quotient(a, d) | Kind::Remainder(a, d) => {
+            terms.interval(d).least >= 1 && safe(terms, a) && safe(terms, d)
+        }
+        Kind::Min(a, b) | Kind::Max(a, b) => safe(terms, a) && safe(terms, b),
+        Kind::Choice(_, a, b) => safe(terms, a) && safe(terms, b),
+        _ => true,
+    })
 }

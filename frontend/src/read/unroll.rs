@@ -1,11 +1,14 @@
 //! Loops whose rounds differ: one round after the other.
 
-use super::loops::{Loop, rounds_differ, unbounded};
+use super::bounded::unbounded;
+use super::loops::Loop;
 use super::nodes::{Node, NodeKind};
 use super::probe::{Change, Probe};
 use super::symbolic::{Kind, Poly};
 use super::value::{State, Value};
 use super::{Read, Reader};
+use crate::ast::At;
+use crate::error::FrontendError;
 
 /// Most rounds.
 pub const MOST_ROUNDS: i64 = 64;
@@ -24,7 +27,12 @@ struct Round {
 
 impl<'a> Reader<'a> {
     /// Walks a loop's rounds from the state at hand. Without a count each round asks the condition.
-    pub fn unroll(&mut self, l: &Loop<'a>, count: Option<&Poly>, probe: Option<&Probe>) -> Read<()> {
+    pub fn unroll(
+        &mut self,
+        l: &Loop<'a>,
+        count: Option<&Poly>,
+        probe: Option<&Probe>,
+    ) -> Read<()> {
         let facts = self.terms.facts();
         let result = self.rounds_of(l, count);
         self.terms.forget(facts);
@@ -44,11 +52,8 @@ impl<'a> Reader<'a> {
         let mut rounds = Vec::new();
         let mut pending = Poly::int(1);
         for k in 0..=MOST_ROUNDS {
-            let (condition, test) = if l.after {
-                (pending.clone(), Vec::new())
-            } else {
-                self.capture(|r| r.test(l))?
-            };
+            let (condition, test) =
+                if l.after { (pending.clone(), Vec::new()) } else { self.capture(|r| r.test(l))? };
             let guard = match count {
                 Some(count) => self.terms.less(&Poly::int(k), count),
                 None => condition.clone(),
@@ -69,7 +74,7 @@ impl<'a> Reader<'a> {
             pending = next;
             rounds.push(Round { guard, left, test, body });
         }
-        Err(rounds_differ(l.at))
+        Err(if count.is_some() { too_many_rounds(l.at) } else { unbounded(l.at) })
     }
 
     /// Whether the condition, once it does not hold, would not hold later either.
@@ -77,9 +82,11 @@ impl<'a> Reader<'a> {
         let negated = Poly::int(1).sub(&probe.condition);
         let zero = negated.as_ref().and_then(|n| self.terms.kind_of(n));
         probe.placeholders.iter().any(|(id, atom)| {
-            let only = |poly: &Poly| poly.linear_in(*atom).is_some_and(|(factor, rest)| {
-                factor.constant().is_some() && !self.terms.mentions_since(&rest, probe.mark)
-            });
+            let only = |poly: &Poly| {
+                poly.linear_in(*atom).is_some_and(|(factor, rest)| {
+                    factor.constant().is_some() && !self.terms.mentions_since(&rest, probe.mark)
+                })
+            };
             let sign = |poly: &Poly| poly.linear_in(*atom).map(|(factor, _)| factor);
             let change = probe.changes.get(id).filter(|_| {
                 matches!(probe.start.values.get(id),
@@ -97,6 +104,15 @@ impl<'a> Reader<'a> {
             }
         })
     }
+}
+
+/// There may be too many rounds to walk them one by one.
+fn too_many_rounds(at: &At) -> FrontendError {
+    FrontendError::at(
+        at,
+        format!("the loop's rounds differ, and there may be more than {MOST_ROUNDS} of them"),
+        "bound its parameters",
+    )
 }
 
 /// Rounds one after the other, each with its own condition. A test that is not the first one belongs to the

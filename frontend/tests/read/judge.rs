@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use indexmap::IndexMap;
+use tickbound_frontend::ast::Unit;
 use tickbound_frontend::steps::{count, print};
 use tickbound_frontend::{parse, preprocess};
-use tickbound_frontend::ast::Unit;
 
 use super::machine::{Item, Machine};
 use super::programs::Writer;
@@ -29,13 +29,18 @@ fn program(seed: u64) -> Case {
 
 /// Reads and runs the kernel of a seed.
 pub fn judge(seed: u64) -> Result<Verdict, String> {
-    let case = program(seed);
+    compare(&program(seed), seed)
+}
+
+/// Reads a kernel and runs it for a number of items.
+fn compare(case: &Case, seed: u64) -> Result<Verdict, String> {
     let (steps, unit) = match case.read_with_unit() {
         Ok(both) => both,
         Err(error) => {
             if std::env::var("SHOW").is_ok() {
                 let place = error.to_string();
-                let line = place.split(':').nth(1).and_then(|n| n.parse::<usize>().ok()).unwrap_or(1);
+                let line =
+                    place.split(':').nth(1).and_then(|n| n.parse::<usize>().ok()).unwrap_or(1);
                 println!("refused {seed} {error} @@@ {}", case.text.lines().nth(line - 1).unwrap());
             }
             return Ok(Verdict::Refused);
@@ -45,8 +50,7 @@ pub fn judge(seed: u64) -> Result<Verdict, String> {
     let mut compared = 0;
     for _ in 0..12 {
         let wg = [2, 4, 8][random.below(3) as usize];
-        let symbols =
-            HashMap::from([("N".to_owned(), random.below(7)), ("WG".to_owned(), wg)]);
+        let symbols = HashMap::from([("N".to_owned(), random.below(7)), ("WG".to_owned(), wg)]);
         let arguments = HashMap::from([
             ("n".to_owned(), random.below(12) - 2),
             ("u".to_owned(), random.below(6)),
@@ -87,6 +91,53 @@ pub fn judge(seed: u64) -> Result<Verdict, String> {
     Ok(Verdict::Agreed(compared))
 }
 
+/// Bodies that try what is easy to get wrong.
+const BODIES: [&str; 22] = [
+    "global int *p = a; global int *q = b; for (int i = 0; i < N; i++) { *p = q[1]; \
+     global int *s = p; p = q; q = s; }",
+    "int i = 0; do { i++; if (i % 2) continue; a[i] = 1; } while (i < n);",
+    "for (uint i = N; i-- > 0;) a[i] = 0; ",
+    "uint i = N; while (i--) a[i]++; if (i == 4294967295u) b[0] = 1;",
+    "for (short i = 0; i < n; i++) a[i] = 0;",
+    "for (uchar i = 250; i != 2; i++) a[i] = 0;",
+    "int i = 0; while (++i < n) a[i] = 0; b[0] = i; if (i > 4) b[1] = 2;",
+    "for (int i = 0; i < 20; i++) { for (int j = 0; j < N; j++) i += 2; a[i] = 1; }",
+    "for (int i = 0, j = n; i < j; i++, j--) a[i] = b[j];",
+    "while (1) { if (u >= 5) break; a[u] = 1; u++; }",
+    "int s = 1; for (int i = 0; i < N; i++) s *= 2; for (int i = 0; i < 5; i++) a[i] = s;",
+    "int x = n; if (x < 0) x = -x; for (int i = 0; i < x; i++) a[i] = 0;",
+    "for (int i = n; i < N; i++) if (i < 0) a[0] = 1; else b[0]++;",
+    "for (int i = 10; i > n; i -= N + 1) a[i] = 0;",
+    "for (int i = n / 2; i <= n % 3; ++i) a[0] = i;",
+    "for (int i = -7; i < 8; ++i) { if (i / 2 == 0) a[0] = 1; if (i % 3 < 0) b[0] = 2; }",
+    "for (int i = -8; i < 8; ++i) { if ((i >> 1) & 1) a[0] = 1; if ((i & ~3) == -4) b[0] = 2; }",
+    "size_t m = u; m -= 3; if (m < 9) a[m] = 0; if ((int)m < 2) b[0] = 0;",
+    "int t1 = 0; int *p = &t1; for (int i = 0; i < N; i++) (*p)++; if (t1 == 3) a[0] = 1;",
+    "int2 w = (int2)(1, 2); w.x = n; if (lid < 1) a[0] = w.y; struct { int m; } s; s.m = 3; ",
+    "for (int i = 0; i < N; i++) { int k1 = i; while (k1 > 0) { k1 /= 2; a[k1] = 1; } }",
+    "if (n > 3 || (lid > 1 && (a[0] = 1, u > 2))) b[0] = 3; else b[1] = c[1];",
+];
+
+#[test]
+fn kernels_that_are_easy_to_get_wrong() {
+    let mut faults = Vec::new();
+    for (i, body) in BODIES.iter().enumerate() {
+        let mut case = program(0);
+        case.text = format!(
+            "kernel void k(global int *a, global int *b, global float4 *v, constant int *c, \
+             local int *l, int n, uint u)\n{{ int lid = get_local_id(0);\n{body}\n}}\n"
+        );
+        let verdict = compare(&case, 77 + i as u64);
+        match verdict {
+            Ok(Verdict::Agreed(runs)) if runs > 0 => {}
+            Ok(Verdict::Agreed(_)) => faults.push(format!("never run: {body}")),
+            Ok(Verdict::Refused) => faults.push(format!("refused: {body}\n{}", case.shown())),
+            Err(difference) => faults.push(difference),
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n\n"));
+}
+
 fn judge_all(seeds: std::ops::Range<u64>) {
     let (mut refused, mut compared, mut kernels, mut failed) = (0, 0, 0, 0);
     for seed in seeds.clone() {
@@ -104,13 +155,13 @@ fn judge_all(seeds: std::ops::Range<u64>) {
     }
     println!("seeds {seeds:?}: {refused} refused, {kernels} kernels agree in {compared} runs");
     assert_eq!(failed, 0);
-    assert!(kernels > 0);
+    assert!(2 * kernels > seeds.count() as u32, "most kernels have to be readable");
 }
 
 #[test]
 fn random_kernels_count_as_they_run() {
     let from = std::env::var("SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(1);
-    let many = std::env::var("MANY").ok().and_then(|s| s.parse().ok()).unwrap_or(300);
+    let many = std::env::var("MANY").ok().and_then(|s| s.parse().ok()).unwrap_or(200);
     judge_all(from..from + many);
 }
 

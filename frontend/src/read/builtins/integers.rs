@@ -9,8 +9,24 @@ use crate::steps::Arithmetic;
 
 /// Other functions of whole numbers; nothing is known of their results.
 const OPAQUE: [&str; 19] = [
-    "abs_diff", "add_sat", "sub_sat", "hadd", "rhadd", "mad_hi", "mad_sat", "mul_hi", "rotate",
-    "clz", "ctz", "popcount", "upsample", "bitselect", "any", "all", "isequal", "vec_step",
+    "abs_diff",
+    "add_sat",
+    "sub_sat",
+    "hadd",
+    "rhadd",
+    "mad_hi",
+    "mad_sat",
+    "mul_hi",
+    "rotate",
+    "clz",
+    "ctz",
+    "popcount",
+    "upsample",
+    "bitselect",
+    "any",
+    "all",
+    "isequal",
+    "vec_step",
     "bit_reverse",
 ];
 
@@ -22,10 +38,7 @@ impl<'a> Reader<'a> {
         arguments: &'a [Expr],
         e: &'a Expr,
     ) -> Read<Option<Value>> {
-        let known = matches!(
-            name,
-            "min" | "max" | "clamp" | "abs" | "mul24" | "mad24" | "select"
-        );
+        let known = matches!(name, "min" | "max" | "clamp" | "abs" | "mul24" | "mad24" | "select");
         if !known && !OPAQUE.contains(&name) {
             return Ok(None);
         }

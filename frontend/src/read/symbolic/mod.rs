@@ -14,6 +14,7 @@
 //! leaf, of which nothing is known but what it depends on.
 
 mod bits;
+mod division;
 mod facts;
 mod interval;
 mod operations;
@@ -142,8 +143,15 @@ impl Terms {
         let launch = launch.iter().any(|start| name.starts_with(start));
         let likely = if launch { Interval::new(0, LIKELY) } else { interval };
         let (leaves, names) = (Rc::from([]), Rc::from([atom]));
-        let info =
-            Info { interval, likely: interval.meet(likely), uppers, depends, leaves, names, size: 1 };
+        let info = Info {
+            interval,
+            likely: interval.meet(likely),
+            uppers,
+            depends,
+            leaves,
+            names,
+            size: 1,
+        };
         self.kinds.insert(kind);
         self.infos.push(info);
         Poly::atom(atom)
@@ -247,31 +255,6 @@ impl Terms {
 
     fn size(&self, poly: &Poly) -> u32 {
         poly.atoms().fold(1u32, |sum, a| sum.saturating_add(self.info(a).size))
-    }
-
-    /// Where the value lies.
-    pub fn interval(&self, poly: &Poly) -> Interval {
-        self.range(poly, |info| info.interval)
-    }
-
-    /// Where the value lies if launches are of 2^16 items.
-    pub fn likely(&self, poly: &Poly) -> Interval {
-        self.range(poly, |info| info.likely)
-    }
-
-    fn range(&self, poly: &Poly, of: impl Fn(&Info) -> Interval) -> Interval {
-        poly.terms().iter().fold(Interval::point(0), |sum, (monomial, coefficient)| {
-            let product = monomial
-                .chunk_by(|a, b| a == b)
-                .map(|power| {
-                    let base = of(self.info(power[0]));
-                    let product = power[1..].iter().fold(base, |p, _| p.mul(base));
-                    let even = power.len() % 2 == 0;
-                    if even { product.meet(Interval::new(0, FAR)) } else { product }
-                })
-                .fold(Interval::point(*coefficient), Interval::mul);
-            sum.add(product)
-        })
     }
 }
 

@@ -50,7 +50,9 @@ impl Terms {
         for (monomial, coefficient) in terms {
             let size = i64::try_from(coefficient.unsigned_abs()).ok();
             match size {
-                Some(size) if *coefficient < 0 => minus.push(multiplied(self.product(monomial, size)?)),
+                Some(size) if *coefficient < 0 => {
+                    minus.push(multiplied(self.product(monomial, size)?))
+                }
                 _ => plus.push(multiplied(self.product(monomial, *coefficient)?)),
             }
         }
@@ -94,9 +96,7 @@ impl Terms {
 
     /// `$groups_d * $local_d` is `$global_d`.
     fn global_size(&self, d: usize, left: &mut Monomial, factors: &mut Vec<Number>) {
-        let is = |name: String| {
-            move |atom: &super::Atom| matches!(self.kind(*atom), Kind::Name(n) if **n == *name)
-        };
+        let is = |name: String| move |atom: &super::Atom| matches!(self.kind(*atom), Kind::Name(n) if **n == *name);
         let groups = left.iter().position(is(format!("$groups_{d}")));
         let local = left.iter().position(is(format!("$local_{d}")));
         if let (Some(a), Some(b)) = (groups, local) {

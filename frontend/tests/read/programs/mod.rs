@@ -1,5 +1,7 @@
 //! Random kernels.
 
+mod expressions;
+
 use std::fmt::Write as _;
 
 use super::random::Random;
@@ -13,7 +15,6 @@ pub struct Writer {
     variables: Vec<(String, bool)>,
     names: u32,
     loops: usize,
-    helper: bool,
     /// Statements left.
     left: i64,
 }
@@ -36,7 +37,6 @@ impl Writer {
             variables: Vec::new(),
             names: 0,
             loops: 0,
-            helper: false,
             left: 24,
         }
     }
@@ -56,6 +56,7 @@ impl Writer {
         self.line("int lid = get_local_id(0);");
         self.line("int gid = get_global_id(0);");
         self.line("int x = 0;");
+        self.line("int z = 0;");
         self.line("float4 f = (float4)(0.0f);");
         self.line("local int t[WG];");
         self.line("int r[4];");
@@ -66,7 +67,7 @@ impl Writer {
         for _ in 0..count {
             self.statement();
         }
-        self.line("a[gid] = x;");
+        self.line("a[gid] = x + z;");
         self.text.push_str("}\n");
         self.text
     }
@@ -108,32 +109,59 @@ impl Writer {
             }
             4 => {
                 let i = self.index();
-                let text = self.random.pick(&["t[lid]++;", "--l[0];", "t[lid] = l[I] + c[I];",
-                    "x = x + 0 * K;", "*b = K;", "a[c[I]] = 1;", "r[I & 3] = a[I];", "x += r[I & 3] * 0;"]);
+                let text = self.random.pick(&[
+                    "t[lid]++;",
+                    "--l[0];",
+                    "t[lid] = l[I] + c[I];",
+                    "x = x + 0 * K;",
+                    "*b = K;",
+                    "a[c[I]] = 1;",
+                    "r[I & 3] = a[I];",
+                    "x += r[I & 3] * 0;",
+                ]);
                 self.line(&text.replace('I', &i));
             }
             5 => {
                 let i = self.index();
-                let text = self.random.pick(&["f += v[I];", "v[I].x = f.y;", "v[I].s1 += 2.0f;",
-                    "f.xy = v[I].zw;", "v[I] = f * 2.0f;", "f = vload4(I, (global float *)v);",
-                    "vstore4(f, I, (global float *)v);", "v[I] += f;", "f.x = v[I].x + v[I].y;"]);
+                let text = self.random.pick(&[
+                    "f += v[I];",
+                    "v[I].x = f.y;",
+                    "v[I].s1 += 2.0f;",
+                    "f.xy = v[I].zw;",
+                    "v[I] = f * 2.0f;",
+                    "f = vload4(I, (global float *)v);",
+                    "vstore4(f, I, (global float *)v);",
+                    "v[I] += f;",
+                    "f.x = v[I].x + v[I].y;",
+                ]);
                 self.line(&text.replace('I', &i));
             }
             6 => self.line("barrier(CLK_LOCAL_MEM_FENCE);"),
             7 => {
                 let i = self.index();
                 let e = self.integer(1);
-                let text = self.random.pick(&["a[I] = twice(E);", "x = clip(E, N);", "put(l, I, E);",
-                    "put(t, I, b[I]);", "count(&x, b + I);", "a[0] = part(b + I, 2);",
-                    "atomic_add(&a[I], E);", "a[I] = total(b, clip(E, 9));"]);
+                let text = self.random.pick(&[
+                    "a[I] = twice(E);",
+                    "x = clip(E, N);",
+                    "put(l, I, E);",
+                    "put(t, I, b[I]);",
+                    "count(&x, b + I);",
+                    "a[0] = part(b + I, 2);",
+                    "atomic_add(&a[I], E);",
+                    "a[I] = total(b, clip(E, 9));",
+                ]);
                 self.line(&text.replace('I', &i).replace('E', &e));
             }
             8 => self.data_branch(),
             9 => {
                 let (c, i, j) = (self.condition(), self.index(), self.index());
-                let text = self.random.pick(&["x = C ? x : a[I];", "a[I] = C ? b[I] : c[J];",
-                    "if (C && a[I] > 0) { x += 0; }", "x += (C || b[J] != 0) * 0;",
-                    "*(C ? &a[I] : &b[J]) = 1;"]);
+                let text = self.random.pick(&[
+                    "z = C ? x : a[I];",
+                    "a[I] = C ? b[I] : c[J];",
+                    "if (C && a[I] > 0) { x += 0; }",
+                    "z += (C || b[J] != 0);",
+                    "*(C ? &a[I] : &b[J]) = 1;",
+                ]);
                 self.line(&text.replace('C', &c).replace('I', &i).replace('J', &j));
             }
             10 if self.loops > 0 && self.random.one_in(2) => {
@@ -155,7 +183,16 @@ impl Writer {
     fn declare(&mut self) {
         let name = self.fresh("d");
         let e = self.integer(2);
-        let ty = self.random.pick(&["int", "int", "uint", "const int", "long", "size_t", "short", "uchar"]);
+        let ty = self.random.pick(&[
+            "int",
+            "int",
+            "uint",
+            "const int",
+            "long",
+            "size_t",
+            "short",
+            "uchar",
+        ]);
         self.line(&format!("{ty} {name} = {e};"));
         self.variables.push((name, ty != "const int"));
     }
@@ -191,8 +228,11 @@ impl Writer {
 
     fn data_branch(&mut self) {
         let i = self.index();
-        let text = self.random.pick(&["if (a[I] > 0) { x += 0; }", "if (a[I] > b[0]) { l[0] = 1; } else { l[I] = 2; }",
-            "if (v[I].x > 0.5f) { f *= 2.0f; } else { f = f + 1.0f; }"]);
+        let text = self.random.pick(&[
+            "if (a[I] > 0) { x += 0; }",
+            "if (a[I] > b[0]) { l[0] = 1; } else { l[I] = 2; }",
+            "if (v[I].x > 0.5f) { f *= 2.0f; } else { f = f + 1.0f; }",
+        ]);
         self.line(&text.replace('I', &i));
     }
 
@@ -204,7 +244,8 @@ impl Writer {
         let ahead = match self.random.below(6) {
             0..=2 => {
                 let op = self.random.pick(&["<", "<="]);
-                let inc = if step == "1" { format!("{name}++") } else { format!("{name} += {step}") };
+                let inc =
+                    if step == "1" { format!("{name}++") } else { format!("{name} += {step}") };
                 format!("for ({ty} {name} = {from}; {name} {op} {to}; {inc}) {{")
             }
             3 => {
@@ -214,7 +255,9 @@ impl Writer {
             4 => format!("for (int {name} = 0; {name} != {to} * {to}; ++{name}) {{"),
             _ => {
                 let other = self.bound();
-                format!("for (int {name} = {from}; {name} < {to} && {name} <= {other}; {name} += {step}) {{")
+                format!(
+                    "for (int {name} = {from}; {name} < {to} && {name} <= {other}; {name} += {step}) {{"
+                )
             }
         };
         self.line(&ahead);
@@ -233,8 +276,13 @@ impl Writer {
 
     fn halving(&mut self) {
         let name = self.fresh("s");
-        let text = self.random.pick(&["for (int S = WG / 2; S > 0; S >>= 1) {", "for (int S = 1; S < WG; S *= 2) {",
-            "for (uint S = WG; S > 2; S /= 2) {", "for (int S = N; S; S >>= 2) {", "for (int S = 1; S <= N; S <<= 1) {"]);
+        let text = self.random.pick(&[
+            "for (int S = WG / 2; S > 0; S >>= 1) {",
+            "for (int S = 1; S < WG; S *= 2) {",
+            "for (uint S = WG; S > 2; S /= 2) {",
+            "for (int S = N; S; S >>= 2) {",
+            "for (int S = 1; S <= N; S <<= 1) {",
+        ]);
         self.line(&text.replace('S', &name));
         self.inside(name);
     }
@@ -285,61 +333,5 @@ impl Writer {
             }
         }
         self.inside(name);
-    }
-
-    fn bound(&mut self) -> String {
-        match self.random.below(6) {
-            0 => self.random.below(6).to_string(),
-            1 => self.random.pick(&["N", "WG / 2", "n", "WG", "N * 2", "n - 2"]).to_owned(),
-            2 => self.random.pick(&["lid", "N - lid", "lid + 2", "gid % 4"]).to_owned(),
-            3 => self.variable(),
-            _ => format!("{} + {}", self.variable(), self.random.below(3)),
-        }
-    }
-
-    fn variable(&mut self) -> String {
-        let at = self.random.below(self.variables.len() as u64) as usize;
-        self.variables[at].0.clone()
-    }
-
-    fn index(&mut self) -> String {
-        let e = self.integer(1);
-        if self.random.one_in(2) { "lid".into() } else { format!("({e})") }
-    }
-
-    fn integer(&mut self, depth: usize) -> String {
-        if depth == 0 || self.random.one_in(4) {
-            return match self.random.below(6) {
-                0 => self.random.below(9).to_string(),
-                1 => self.random.pick(&["get_local_id(0)", "u", "K", "get_num_groups(0)", "get_local_id(1)",
-                    "get_global_size(0)"]).to_owned(),
-                _ => self.variable(),
-            };
-        }
-        let (a, b) = (self.integer(depth - 1), self.integer(depth - 1));
-        match self.random.below(14) {
-            0..=3 => format!("({a} + {b})"),
-            4 | 5 => format!("({a} - {b})"),
-            6 => format!("({a} * 3)"),
-            7 => format!("({a} / {})", 1 + self.random.below(5)),
-            8 => format!("({a} % {})", 1 + self.random.below(7)),
-            9 => format!("({a} & {})", self.random.pick(&["1", "3", "7", "12", "-4", "WG"])),
-            10 => format!("({a} {} {})", self.random.pick(&["<<", ">>"]), self.random.below(3)),
-            11 => format!("({} ? {a} : {b})", self.condition()),
-            12 => format!("{}((int)({a}), (int)({b}))", self.random.pick(&["min", "max"])),
-            _ => format!("({})({a})", self.random.pick(&["int", "uint", "uchar", "short", "long", "ulong"])),
-        }
-    }
-
-    fn condition(&mut self) -> String {
-        let (a, b) = (self.integer(1), self.integer(1));
-        let op = self.random.pick(&["<", "<=", ">", ">=", "==", "!="]);
-        match self.random.below(8) {
-            0 => format!("{} {op} {} && {a} != 2", self.variable(), self.variable()),
-            1 => format!("({a} {op} {b} || lid == 0)"),
-            2 => format!("!({a} {op} {b})"),
-            3 => "lid == 0".to_owned(),
-            _ => format!("({a} {op} {b})"),
-        }
     }
 }

@@ -4,15 +4,20 @@
 //! What is in memory is drawn anew at each load. A program whose counts depend on it must be refused
 //! by the reader, so all the others have the same counts whatever is drawn.
 
+mod calls;
+mod operators;
+mod types;
+
 use std::collections::HashMap;
 
 use tickbound_frontend::ast::{
-    BinaryOp, Expr, ExprKind, Function, Scalar, Space, Stmt, StmtKind, Type, UnaryOp, Unit,
-    Variable, VariableId,
+    BinaryOp, Expr, ExprKind, Scalar, Space, Stmt, StmtKind, Type, UnaryOp, Unit, Variable,
+    VariableId,
 };
 use tickbound_frontend::steps::Counts;
 
 use super::random::Random;
+use types::convert;
 
 /// Why a run has no meaning, so nothing can be compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -369,187 +374,6 @@ impl<'u> Machine<'u> {
             _ => None,
         }
     }
-
-    fn unary(&mut self, op: UnaryOp, a: &'u Expr, e: &'u Expr) -> Run<Value> {
-        let step = |delta: i64, before: bool, m: &mut Self| {
-            let place = m.place(a)?;
-            let old = m.load(&place, &a.ty);
-            let new = match old {
-                Value::Int(v) => convert(Value::Int(v + delta), &a.ty)?,
-                Value::Private(id, at) => Value::Private(id, at + delta),
-                other => other,
-            };
-            m.store(&place, new);
-            Ok(if before { new } else { old })
-        };
-        match op {
-            UnaryOp::PreIncrement => return step(1, true, self),
-            UnaryOp::PostIncrement => return step(1, false, self),
-            UnaryOp::PreDecrement => return step(-1, true, self),
-            UnaryOp::PostDecrement => return step(-1, false, self),
-            UnaryOp::Address => {
-                return Ok(match self.place(a)? {
-                    Place::Variable(id) => Value::Private(id, 0),
-                    Place::Part => Value::Other,
-                    Place::Memory(space) | Place::Lane(space) => Value::Memory(space),
-                });
-            }
-            UnaryOp::Deref => {
-                let place = self.place(e)?;
-                return Ok(self.load(&place, &e.ty));
-            }
-            _ => {}
-        }
-        let value = self.value(a)?;
-        let Value::Int(v) = value else {
-            return Ok(if op == UnaryOp::Not && value == Value::Other {
-                self.drawn(&e.ty)
-            } else {
-                Value::Other
-            });
-        };
-        let v = match op {
-            UnaryOp::Minus => -v,
-            UnaryOp::Not => i64::from(v == 0),
-            UnaryOp::Complement => !v,
-            _ => v,
-        };
-        convert(Value::Int(v), &e.ty)
-    }
-
-    fn binary(
-        &mut self,
-        op: BinaryOp,
-        (a, ta): (Value, &Type),
-        (b, tb): (Value, &Type),
-        result: &Type,
-    ) -> Run<Value> {
-        let (x, y) = match (a, b) {
-            (Value::Int(x), Value::Int(y)) => (x, y),
-            (Value::Private(id, at), Value::Int(by)) => {
-                let by = if op == BinaryOp::Sub { -by } else { by };
-                return Ok(Value::Private(id, at + by));
-            }
-            (Value::Memory(space), _) | (_, Value::Memory(space))
-                if matches!(op, BinaryOp::Add | BinaryOp::Sub) =>
-            {
-                return Ok(Value::Memory(space));
-            }
-            _ => return Ok(self.drawn(result)),
-        };
-        let common = common(ta, tb);
-        let shift = matches!(op, BinaryOp::Shl | BinaryOp::Shr);
-        let ty = if shift { promoted(ta) } else { common };
-        let (bits, signed) = ty;
-        let x = wrapped(x, ty)?;
-        let y = if shift { y.rem_euclid(i64::from(bits)) } else { wrapped(y, ty)? };
-        let unsigned = |v: i64| if bits == 64 { v as u64 } else { v as u64 & 0xFFFF_FFFF };
-        let less = if signed { x < y } else { unsigned(x) < unsigned(y) };
-        let value = match op {
-            BinaryOp::Add => x.wrapping_add(y),
-            BinaryOp::Sub => x.wrapping_sub(y),
-            BinaryOp::Mul if signed => x.checked_mul(y).ok_or(Undefined::Overflow)?,
-            BinaryOp::Mul => x.wrapping_mul(y),
-            BinaryOp::Div | BinaryOp::Rem if y == 0 => return Err(Undefined::DivisionByZero),
-            BinaryOp::Div if signed => x / y,
-            BinaryOp::Rem if signed => x % y,
-            BinaryOp::Div => (unsigned(x) / unsigned(y)) as i64,
-            BinaryOp::Rem => (unsigned(x) % unsigned(y)) as i64,
-            BinaryOp::Shl if signed => x.checked_mul(1 << y.min(62)).ok_or(Undefined::Shift)?,
-            BinaryOp::Shl => x << y,
-            BinaryOp::Shr if signed => x >> y,
-            BinaryOp::Shr => (unsigned(x) >> y) as i64,
-            BinaryOp::BitAnd => x & y,
-            BinaryOp::BitOr => x | y,
-            BinaryOp::BitXor => x ^ y,
-            BinaryOp::Eq => i64::from(x == y),
-            BinaryOp::Ne => i64::from(x != y),
-            BinaryOp::Lt => i64::from(less),
-            BinaryOp::Ge => i64::from(!less),
-            BinaryOp::Gt => i64::from(!less && x != y),
-            BinaryOp::Le => i64::from(less || x == y),
-            BinaryOp::And | BinaryOp::Or | BinaryOp::Comma => unreachable!(),
-        };
-        let compares = matches!(
-            op,
-            BinaryOp::Eq
-                | BinaryOp::Ne
-                | BinaryOp::Lt
-                | BinaryOp::Le
-                | BinaryOp::Gt
-                | BinaryOp::Ge
-        );
-        Ok(Value::Int(if compares { value } else { wrapped(value, ty)? }))
-    }
-
-    fn call(&mut self, name: &str, arguments: &'u [Expr], e: &'u Expr) -> Run<Value> {
-        let mut values = Vec::new();
-        for argument in arguments {
-            values.push(self.value(argument)?);
-        }
-        if let Some(function) = self.unit.functions.get(name) {
-            return self.function(function, values, e);
-        }
-        let int = |i: usize| match values.get(i) {
-            Some(Value::Int(v)) => Some(*v),
-            _ => None,
-        };
-        let d = usize::try_from(int(0).unwrap_or(0)).unwrap_or(9);
-        let of = |values: [i64; 3], outside: i64| {
-            Value::Int(values.get(d).copied().unwrap_or(outside))
-        };
-        let item = self.item;
-        Ok(match (name, int(0), int(1)) {
-            ("get_local_id", ..) => of(item.lid, 0),
-            ("get_group_id", ..) => of(item.group, 0),
-            ("get_local_size", ..) => of(item.local, 1),
-            ("get_num_groups", ..) => of(item.groups, 1),
-            ("get_global_id", ..) => {
-                let ids = [0, 1, 2].map(|d| item.group[d] * item.local[d] + item.lid[d]);
-                of(ids, 0)
-            }
-            ("get_global_size", ..) => of([0, 1, 2].map(|d| item.groups[d] * item.local[d]), 1),
-            ("min", Some(a), Some(b)) => Value::Int(a.min(b)),
-            ("max", Some(a), Some(b)) => Value::Int(a.max(b)),
-            ("abs", Some(a), _) => Value::Int(a.abs()),
-            ("mad24", Some(a), Some(b)) => match int(2) {
-                Some(c) => convert(Value::Int(a * b + c), &e.ty)?,
-                None => Value::Other,
-            },
-            ("barrier", ..) => {
-                self.counts.barriers += 1;
-                Value::Other
-            }
-            ("vload4" | "vload2", ..) => self.through(values[1], false),
-            ("vstore4" | "vstore2", ..) => self.through(values[2], true),
-            ("atomic_add" | "atomic_inc", ..) => {
-                if let Value::Memory(space) = values[0] {
-                    *self.counts.atomics.entry(space).or_default() += 1;
-                }
-                self.drawn(&e.ty)
-            }
-            _ => self.drawn(&e.ty),
-        })
-    }
-
-    fn through(&mut self, pointer: Value, store: bool) -> Value {
-        if let Value::Memory(space) = pointer {
-            let of = if store { &mut self.counts.stores } else { &mut self.counts.loads };
-            *of.entry(space).or_default() += 1;
-        }
-        Value::Other
-    }
-
-    fn function(&mut self, function: &'u Function, values: Vec<Value>, e: &Expr) -> Run<Value> {
-        for (parameter, value) in function.parameters.iter().zip(values) {
-            let value = convert(value, &parameter.ty)?;
-            self.values.insert(parameter.id, value);
-        }
-        match self.block(&function.body)? {
-            Flow::Return(value) => convert(value, &function.result),
-            _ => Ok(self.drawn(&e.ty)),
-        }
-    }
 }
 
 fn lane(place: Place) -> Place {
@@ -557,51 +381,4 @@ fn lane(place: Place) -> Place {
         Place::Memory(space) | Place::Lane(space) => Place::Lane(space),
         _ => Place::Part,
     }
-}
-
-/// Bits and sign after promotion.
-fn promoted(ty: &Type) -> (u32, bool) {
-    match ty {
-        Type::Scalar(Scalar::Int { bytes, signed }) if *bytes >= 4 => {
-            (8 * u32::from(*bytes), *signed)
-        }
-        _ => (32, true),
-    }
-}
-
-fn common(a: &Type, b: &Type) -> (u32, bool) {
-    let (a, b) = (promoted(a), promoted(b));
-    match a.0.cmp(&b.0) {
-        std::cmp::Ordering::Less => b,
-        std::cmp::Ordering::Greater => a,
-        std::cmp::Ordering::Equal => (a.0, a.1 && b.1),
-    }
-}
-
-/// The value in a type; 64 bits without a sign are kept as the same bits with one.
-fn wrapped(value: i64, (bits, signed): (u32, bool)) -> Run<i64> {
-    if bits >= 64 {
-        return Ok(value);
-    }
-    let rest = value & ((1 << bits) - 1);
-    if !signed {
-        return Ok(rest);
-    }
-    let half = 1 << (bits - 1);
-    if (-half..half).contains(&value) { Ok(value) } else { Err(Undefined::Overflow) }
-}
-
-fn convert(value: Value, ty: &Type) -> Run<Value> {
-    let Value::Int(v) = value else { return Ok(value) };
-    Ok(match ty {
-        Type::Scalar(Scalar::Bool) => Value::Int(i64::from(v != 0)),
-        Type::Scalar(Scalar::Int { bytes, signed }) => {
-            let bits = 8 * u32::from(*bytes);
-            let rest = if bits >= 64 { v } else { v & ((1 << bits) - 1) };
-            let negative = *signed && bits < 64 && rest >= 1 << (bits - 1);
-            Value::Int(if negative { rest - (1 << bits) } else { rest })
-        }
-        Type::Pointer(..) => value,
-        _ => Value::Other,
-    })
 }

@@ -1,0 +1,131 @@
+//! Operators on values of any kind, and conversions between types.
+
+use super::operators::{self, operand_type};
+use super::symbolic::Poly;
+use super::types::{INT, Integer, is_real, width};
+use super::value::{Pointer, Value};
+use super::{Read, Reader};
+use crate::ast::{At, BinaryOp, Type};
+use crate::steps::{Arithmetic, Dependence};
+
+/// A value with its type.
+pub type Typed<'t> = (Value, &'t Type);
+
+impl<'a> Reader<'a> {
+    /// A binary operator on two values. The result's type is that of the computation, not yet that
+    /// of the expression.
+    pub fn arithmetic(
+        &mut self,
+        op: BinaryOp,
+        (a, ta): Typed,
+        (b, tb): Typed,
+        result: &Type,
+        at: &At,
+    ) -> Read<(Value, Type)> {
+        match (a, b, Integer::of(ta), Integer::of(tb)) {
+            (Value::Int(x), Value::Int(y), Some(tx), Some(ty)) => {
+                let value = self.integer_binary(op, (&x, tx), (&y, ty));
+                let free = self.folded(&x) && self.folded(&y);
+                self.price(op, ta, free, at);
+                Ok((Value::Int(value), operators::result_type(op, tx, ty)))
+            }
+            (Value::Pointer(p), Value::Int(y), _, Some(ty)) => {
+                let y = ty.exact(&mut self.terms, &y);
+                self.moved_pointer(op, p, &y, ta, at)
+            }
+            (Value::Int(x), Value::Pointer(p), Some(tx), _) => {
+                let x = tx.exact(&mut self.terms, &x);
+                self.moved_pointer(op, p, &x, tb, at)
+            }
+            (Value::Pointer(p), Value::Pointer(q), ..) => self.between(op, p, q, ta, result, at),
+            (a, b, ..) => {
+                self.price(op, operand_type(ta, tb), false, at);
+                let depends = a.depends(&self.terms).max(b.depends(&self.terms));
+                Ok((self.unknown(result, depends), result.clone()))
+            }
+        }
+    }
+
+    /// A pointer and a number.
+    fn moved_pointer(
+        &mut self,
+        op: BinaryOp,
+        p: Pointer,
+        by: &Poly,
+        ty: &Type,
+        at: &At,
+    ) -> Read<(Value, Type)> {
+        let element = match ty {
+            Type::Pointer(_, element) | Type::Array(element, _) => element,
+            other => other,
+        };
+        let size = self.bytes(element)?;
+        let distance = self.terms.mul(by, &size);
+        self.compute(Arithmetic::Index, 1, at);
+        let offset = match op {
+            BinaryOp::Add => self.terms.add(&p.offset, &distance),
+            BinaryOp::Sub => self.terms.sub(&p.offset, &distance),
+            // compared with NULL
+            BinaryOp::Eq => return Ok((Value::Int(Poly::int(0)), INT.ast())),
+            BinaryOp::Ne => return Ok((Value::Int(Poly::int(1)), INT.ast())),
+            _ => return Ok((Value::Other(Dependence::Data), ty.clone())),
+        };
+        Ok((Value::Pointer(Pointer { offset, ..p }), ty.clone()))
+    }
+
+    /// Two pointers: their distance or their order.
+    fn between(
+        &mut self,
+        op: BinaryOp,
+        p: Pointer,
+        q: Pointer,
+        ty: &Type,
+        result: &Type,
+        at: &At,
+    ) -> Read<(Value, Type)> {
+        self.compute(Arithmetic::Index, 1, at);
+        if p.target != q.target {
+            return Ok((self.unknown(result, Dependence::Data), result.clone()));
+        }
+        let element = match ty {
+            Type::Pointer(_, element) | Type::Array(element, _) => element,
+            other => other,
+        };
+        let value = match op {
+            BinaryOp::Sub => {
+                let size = self.bytes(element)?;
+                let distance = self.terms.sub(&p.offset, &q.offset);
+                self.terms.truncated_quotient(&distance, &size)
+            }
+            _ => {
+                let ty = Integer { bits: 64, signed: true };
+                self.compare(op, &p.offset, &q.offset, ty)
+            }
+        };
+        Ok((Value::Int(value), result.clone()))
+    }
+
+    /// The value as one of another type.
+    pub fn convert(&mut self, value: Value, from: &Type, to: &Type, at: &At) -> Value {
+        if from == to {
+            return value;
+        }
+        match (value, Integer::of(from), Integer::of(to)) {
+            (Value::Int(poly), Some(a), Some(b)) => {
+                Value::Int(a.convert(b, &mut self.terms, &poly))
+            }
+            (Value::Pointer(pointer), ..) if matches!(to, Type::Pointer(..)) => {
+                Value::Pointer(pointer)
+            }
+            (value, ..) => {
+                let known = matches!(&value, Value::Int(poly) if self.folded(poly));
+                let changes = is_real(from) != is_real(to);
+                if changes && !known && !matches!(to, Type::Void | Type::Pointer(..)) {
+                    self.compute(Arithmetic::Convert, width(to).max(width(from)), at);
+                }
+                let depends = value.depends(&self.terms);
+                self.unknown(to, depends)
+            }
+        }
+    }
+}

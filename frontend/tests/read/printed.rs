@@ -1,0 +1,271 @@
+//! Sources and the steps that are read out of them.
+
+use super::support::{case, number, shown};
+use tickbound_frontend::Passed;
+
+fn body(body: &str) -> String {
+    shown(&format!(
+        "kernel void k(global int *a, global float4 *v, constant int *c, local int *l) {{\n{body}\n}}\n"
+    ))
+}
+
+#[test]
+fn accesses() {
+    insta::assert_snapshot!(body("a[get_global_id(0)] += c[2] + l[0];"), @r"
+    2  load constant c 4 items [0]
+    2  load local l 4 items [0]
+    2  1 Integer
+    2  load global a 4 items [1]
+    2  1 Integer
+    2  store global a 4 items [1]
+    ");
+    insta::assert_snapshot!(body("int *p = 0; a[1]++; a[0] = sizeof(a[2]); global int *q = &a[3]; q[1];"), @r"
+    2  load global a 4 items [0]
+    2  1 Integer
+    2  store global a 4 items [0]
+    2  store global a 4 items [0]
+    2  load global a 4 items [0]
+    ");
+    insta::assert_snapshot!(body("v[0].x = 1; v[1].xy += v[2].zw; float z = v[3].s3;"), @r"
+    2  load global v 4x4 items [0]
+    2  store global v 4x4 items [0]
+    2  load global v 4x4 items [0]
+    2  load global v 4x4 items [0]
+    2  1 Real of 2
+    2  load global v 4x4 items [0]
+    2  store global v 4x4 items [0]
+    2  load global v 4x4 items [0]
+    ");
+    insta::assert_snapshot!(body("float4 f = vload4(2, (global float *)v); vstore2(f.xy, 1, (global float *)v);"), @r"
+    2  load global v 4x4 items [0]
+    2  store global v 4x2 items [0]
+    ");
+    insta::assert_snapshot!(body("atomic_add(&a[0], 1); atomic_max(l, 2);"), @r"
+    2  atomic global
+    2  atomic local
+    ");
+}
+
+#[test]
+fn loops() {
+    insta::assert_snapshot!(body("for (int i = get_local_id(0); i < N; i += WG) a[i] = 0;"), @r"
+    2  repeat max(0, ceil_div(N - $lid_0, WG))
+    2    1 Index
+    2    store global a 4 items [1] rounds [WG]
+    2    1 Index
+    ");
+    insta::assert_snapshot!(body("for (int i = N; i--;) a[i * WG] = 0;"), @r"
+    2  repeat N
+    2    2 Index
+    2    store global a 4 items [0] rounds [-WG]
+    ");
+    insta::assert_snapshot!(body("global int *p = a; for (int i = 0; i < N; i++) { *p = 0; p += WG; }\n*p = 1;"), @r"
+    2  repeat N
+    2    1 Index
+    2    store global a 4 items [0] rounds [WG]
+    2    2 Index
+    3  store global a 4 items [0]
+    ");
+    insta::assert_snapshot!(body("for (int i = 0; i < 3; i++) for (int j = 0; j <= i; j++) a[j] = i;"), @r"
+    2  store global a 4 items [0]
+    2  repeat 2
+    2    1 Index
+    2    store global a 4 items [0] rounds [1]
+    2    1 Index
+    2  repeat 3
+    2    1 Index
+    2    store global a 4 items [0] rounds [1]
+    2    1 Index
+    ");
+    insta::assert_snapshot!(body("for (uint s = WG / 2; s > 0; s >>= 1) { if (get_local_id(0) < s) l[0]++; }"), @r"
+    2  1 Integer
+    2  if $lid_0 < WG // 2 (item)
+    2    load local l 4 items [0]
+    2    1 Integer
+    2    store local l 4 items [0]
+    2  1 Integer
+    2  if $lid_0 < WG // 4 (item)
+    2    load local l 4 items [0]
+    2    1 Integer
+    2    store local l 4 items [0]
+    2  1 Integer
+    2  if $lid_0 < WG // 8 (item)
+    2    load local l 4 items [0]
+    2    1 Integer
+    2    store local l 4 items [0]
+    2  1 Integer
+    2  if $lid_0 < WG // 16 (item)
+    2    load local l 4 items [0]
+    2    1 Integer
+    2    store local l 4 items [0]
+    2  1 Integer
+    2  if $lid_0 < WG // 32 (item)
+    2    load local l 4 items [0]
+    2    1 Integer
+    2    store local l 4 items [0]
+    2  if WG // 64 > 0
+    2    1 Integer
+    2    if $lid_0 < WG // 64 (item)
+    2      load local l 4 items [0]
+    2      1 Integer
+    2      store local l 4 items [0]
+    2  if WG // 128 > 0
+    2    1 Integer
+    2    if $lid_0 < WG // 128 (item)
+    2      load local l 4 items [0]
+    2      1 Integer
+    2      store local l 4 items [0]
+    2  if WG // 256 > 0
+    2    1 Integer
+    2    if $lid_0 < WG // 256 (item)
+    2      load local l 4 items [0]
+    2      1 Integer
+    2      store local l 4 items [0]
+    ");
+    insta::assert_snapshot!(body("int i = 0; do { a[i] = 0; i += 2; } while (i < N);"), @r"
+    2  repeat ceil_div(N, 2)
+    2    store global a 4 items [0] rounds [2]
+    2    2 Index
+    ");
+    insta::assert_snapshot!(body("for (int i = 0; i < N; i++) { if (i * 2 >= WG) break; a[i] = c[i]; }"), @r"
+    2  repeat min(N, (WG + 1) // 2)
+    2    3 Index
+    2    load constant c 4 items [0] rounds [1]
+    2    store global a 4 items [0] rounds [1]
+    2    1 Index
+    ");
+}
+
+#[test]
+fn loops_over_pointers() {
+    let below = "global int *e = a + N; for (global int *p = a; p < e; p++) *p = 0;";
+    insta::assert_snapshot!(body(below), @r"
+    2  1 Index
+    2  repeat N
+    2    1 Index
+    2    store global a 4 items [0] rounds [1]
+    2    1 Index
+    ");
+    let until = "for (global int *p = a + N; p != a; --p) *p = 0;";
+    insta::assert_snapshot!(body(until), @r"
+    2  1 Index
+    2  repeat N
+    2    1 Index
+    2    store global a 4 items [0] rounds [-1]
+    2    1 Index
+    ");
+}
+
+#[test]
+fn branches() {
+    insta::assert_snapshot!(body("if (get_global_id(0) >= N) return;\na[0] = 1;"), @r"
+    2  1 Integer
+    2  if $group_0 * $local_0 + $lid_0 < N (item)
+    3    store global a 4 items [0]
+    ");
+    insta::assert_snapshot!(body("if (N > 0 && WG < 1000) a[0] = 1; else a[1] = c[2];"), @r"
+       2  store global a 4 items [0]
+    ");
+    insta::assert_snapshot!(body("if (a[0] > 1) l[3] = 1; else l[2] = 2;"), @r"
+    2  load global a 4 items [0]
+    2  1 Integer
+    2  store local l 4 items irregular
+    ");
+    insta::assert_snapshot!(body("a[0] = get_local_id(0) == 0 ? c[0] : 5;"), @r"
+    2  1 Integer
+    2  if $lid_0 == 0 (item)
+    2    load constant c 4 items [0]
+    2  store global a 4 items [0]
+    ");
+    insta::assert_snapshot!(body("for (int i = 0; i < N; i++) { if (get_group_id(0) & 1) continue; a[i] = 0; }"), @r"
+    2  repeat N
+    2    1 Index
+    2    1 Integer
+    2    if 1 - $group_0 % 2
+    2      store global a 4 items [0] rounds [1]
+    2    1 Index
+    ");
+}
+
+#[test]
+fn arithmetic() {
+    insta::assert_snapshot!(body("float4 f = v[0]; f = f * 2.0f + f / sqrt(f);\nint x = N * 4;\nint y = a[0] * 3 / 5;\nv[0] = mad(f, f, convert_float4((int4)(x, y, 1, 2)));"), @r"
+    2  load global v 4x4 items [0]
+    2  1 RealMultiply of 4
+    2  1 Special of 4
+    2  1 RealDivide of 4
+    2  1 Real of 4
+    4  load global a 4 items [0]
+    4  1 IntegerMultiply
+    4  1 IntegerDivide
+    5  1 Convert of 4
+    5  1 RealMultiplyAdd of 4
+    5  store global v 4x4 items [0]
+    ");
+}
+
+#[test]
+fn helpers() {
+    let text = "int low(int x) { if (x < 0) return 0; return x; }\n\
+                void put(local int *to, int at, int *count) { to[at] = 1; *count += 1; }\n\
+                kernel void k(global int *a, int n) {\n local int t[WG]; int c = 0;\n\
+                put(t, low(n), &c);\nput(t + 1, 2, &c);\nfor (int i = 0; i < c; i++) a[i] = t[i];\n}\n";
+    let mut c = case(text);
+    c.arguments = vec![Passed::Memory, number(-5, 100)];
+    insta::assert_snapshot!(c.shown(), @r"
+    4  local t: 4 * WG bytes
+    1  1 Index
+    2  store local t 4 items [0]
+    6  1 Index
+    2  store local t 4 items [0]
+    7  repeat 2
+    7    1 Index
+    7    load local t 4 items [0] rounds [1]
+    7    store global a 4 items [0] rounds [1]
+    7    1 Index
+    ");
+}
+
+#[test]
+fn unsigned_numbers_wrap_around() {
+    insta::assert_snapshot!(body("uint i = get_local_id(0) - 1; if (i < N) a[i] = 0;"), @r"
+    2  1 Index
+    2  1 Integer
+    2  if ($lid_0 - 1) % 4294967296 < N (item)
+    2    store global a 4 items irregular
+    ");
+    insta::assert_snapshot!(body("if (get_local_id(0) - 1 < N) a[0] = 0;"), @r"
+    2  2 Integer
+    2  if $lid_0 > 0 and $lid_0 <= N (item)
+    2    store global a 4 items [0]
+    ");
+    insta::assert_snapshot!(body("int i = get_local_id(0) - 1; if (i >= 0 && i < N) a[i] = 0;"), @r"
+    2  1 Index
+    2  1 Integer
+    2  if $lid_0 > 0 (item)
+    2    1 Integer
+    2  1 Integer
+    2  if $lid_0 > 0 and $lid_0 <= N (item)
+    2    store global a 4 items [1]
+    ");
+    insta::assert_snapshot!(body("uint h = get_local_id(0) * 2654435761u; if (h >> 30) a[0] = 0;"), @r"
+    2  1 IntegerMultiply
+    2  1 Integer
+    2  if 2654435761 * $lid_0 % 4294967296 // 1073741824 != 0 (item)
+    2    store global a 4 items [0]
+    ");
+}
+
+#[test]
+fn dimensions() {
+    let mut c = case(
+        "kernel void k(global float *a) { a[get_global_id(1) * get_global_size(0) + get_global_id(0)] = \
+         get_global_size(2); }",
+    );
+    c.dimensions = 2;
+    insta::assert_snapshot!(c.shown(), @r"
+    1  2 Index
+    1  store global a 4 items [1]
+    ");
+    assert_eq!(c.read().unwrap().dimensions, 2);
+}
