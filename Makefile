@@ -1,6 +1,6 @@
 # Everything tickbound needs to be built, shown and tested. `make` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: compare reo-report help setup build demo test test-long fuzz bench bench-report doc fmt clean-deps
+.PHONY: compare kernels-report reo-report help setup build demo test test-long fuzz bench bench-report doc fmt clean-deps
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -16,6 +16,10 @@ FUZZ_SECONDS ?= 600
 COMPARE_SECONDS ?= 60
 COMPARE_MEMORY ?= 12G
 
+# Size and configurations of each kernel for `make kernels-report`.
+KERNELS_SIZE ?= small
+KERNELS_SAMPLE ?= 100
+
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | while IFS='|' read -r name text; do printf '%-20s %s\n' "$$name" "$$text"; done
 
@@ -29,9 +33,10 @@ demo: setup ## build, then show what tickbound does
 	@cargo build --release $(FLAGS)
 	@$(TARGET)/release/tickbound demo
 
-test: setup ## all checks: format, lints, tests, doc tests, documentation; installs SPIN and PoCL
+test: setup ## all checks: format, lints, tests, doc tests, documentation; installs SPIN, PoCL and libclang
 	@bash scripts/setup-spin.sh
 	@bash scripts/setup-opencl.sh
+	@bash scripts/setup-libclang.sh
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets $(FLAGS) -- -D warnings
 	cargo test --workspace $(FLAGS)
@@ -41,6 +46,7 @@ test: setup ## all checks: format, lints, tests, doc tests, documentation; insta
 test-long: setup ## also the tests that are too slow for every day (marked #[ignore])
 	@bash scripts/setup-spin.sh
 	@bash scripts/setup-opencl.sh
+	@bash scripts/setup-libclang.sh
 	cargo test --release --workspace --lib --bins --tests $(FLAGS) -- --include-ignored
 
 fuzz: setup ## fuzz the parsers for FUZZ_SECONDS (600)
@@ -59,6 +65,10 @@ compare: setup ## all engines beside the paper's tables 1 and 3, COMPARE_SECONDS
 reo-report: setup ## the products of connectors measured on this machine: docs/results/reo.md and its plot
 	@cargo build --release $(FLAGS)
 	@bash scripts/reo-report.sh $(TARGET)/release/tickbound docs/results
+
+kernels-report: setup ## the example kernels on the first OpenCL device, beside the model: docs/results/kernels.md
+	@cargo build --release $(FLAGS)
+	@python3 scripts/kernels-report.py $(TARGET)/release/tickbound docs/results --size $(KERNELS_SIZE) --sample $(KERNELS_SAMPLE) --date "$$(date -I)"
 
 doc: setup ## build the documentation
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps $(FLAGS)

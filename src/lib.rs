@@ -23,6 +23,7 @@
 pub mod cli;
 pub mod compare;
 pub mod device;
+pub mod measure;
 pub mod platforms;
 pub mod reo;
 pub mod report;

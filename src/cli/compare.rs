@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tickbound_encodings::model::Problem;
 
-use super::load::{Setting, Size, by_name, problem};
+use super::load::{Chosen, Setting, Size, by_name};
 use super::progress::{Progress, interrupt_flag};
 use super::{CliError, Outcome, say};
 use crate::compare::paper::{self, PaperError};
@@ -143,7 +143,7 @@ fn write_paper(folder: &Path, result: &Comparison) -> Result<(), CliError> {
 
 /// A problem whose space can be listed, so that it is not for every engine to find the fault.
 fn readable(file: &str, input: &[Setting]) -> Result<Problem, CliError> {
-    let problem = problem(file, input)?;
+    let problem = Chosen::new(file, input).model()?;
     problem.space().map_err(|mut e| {
         e.at = format!("{file}: {}", e.at);
         e

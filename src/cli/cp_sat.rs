@@ -1,6 +1,6 @@
 //! `tickbound cp-sat`.
 
-use super::load::{Setting, problem, timeout};
+use super::load::{Chosen, timeout};
 use super::progress::interrupt_flag;
 use super::{CliError, Outcome, say};
 use crate::compare::cp_sat::{self, CpSatError, Python};
@@ -9,11 +9,8 @@ use crate::solve::Encoding;
 /// Arguments of `cp-sat`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Problem file (JSON)
-    problem: String,
-    /// Replace an input or a platform number
-    #[arg(long = "input", value_name = "N=V")]
-    input: Vec<Setting>,
+    #[command(flatten)]
+    chosen: Chosen,
     /// How time is encoded
     #[arg(long, value_enum, default_value = "summary")]
     encoding: Encoding,
@@ -29,7 +26,7 @@ pub struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
-    let problem = problem(&args.problem, &args.input)?;
+    let problem = args.chosen.model()?;
     let options = cp_sat::Options {
         encoding: Some(args.encoding),
         timeout: timeout(args.timeout)?,

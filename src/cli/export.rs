@@ -1,8 +1,9 @@
 //! `tickbound export`.
 
 use tickbound_encodings::promela::{self, Style};
+use tickbound_encodings::t1;
 
-use super::load::{Setting, fix, problem};
+use super::load::{Chosen, Setting, fix};
 use super::{CliError, Outcome, say};
 
 /// What a problem can be written for.
@@ -10,6 +11,8 @@ use super::{CliError, Outcome, say};
 enum Target {
     /// SPIN
     Promela,
+    /// Auto-tuners: the parameters, the conditions and the kernel as a T1 file
+    T1,
 }
 
 /// How a Promela model is written.
@@ -34,17 +37,14 @@ impl From<StyleChoice> for Style {
 /// Arguments of `export`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Problem file (JSON)
-    problem: String,
+    #[command(flatten)]
+    chosen: Chosen,
     /// What to write
     #[arg(long, value_enum)]
     to: Target,
     /// How a Promela model is written
     #[arg(long, value_enum, default_value = "processes")]
     style: StyleChoice,
-    /// Replace an input or a platform number
-    #[arg(long = "input", value_name = "N=V")]
-    input: Vec<Setting>,
     /// Fix a parameter
     #[arg(long = "set", value_name = "P=V")]
     set: Vec<Setting>,
@@ -54,21 +54,37 @@ pub struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
-    let mut problem = problem(&args.problem, &args.input)?;
+    match args.to {
+        Target::Promela => write_promela(args)?,
+        Target::T1 => {
+            let mut problem = args.chosen.read()?;
+            fix(&mut problem, &args.set)?;
+            let file = t1::write(&problem)?;
+            write(args, &format!("{file:#}\n"))?;
+        }
+    }
+    Ok(Outcome::Done)
+}
+
+fn write_promela(args: &Args) -> Result<(), CliError> {
+    let mut problem = args.chosen.model()?;
     fix(&mut problem, &args.set)?;
-    let Target::Promela = args.to;
     let space = problem.space()?;
     let model = promela::export(&problem, &space, &promela::Options { style: args.style.into() })?;
-    match &args.output {
-        None => say(&model.text)?,
-        Some(path) => std::fs::write(path, &model.text)
-            .map_err(|error| CliError::Write { path: path.clone(), error })?,
-    }
+    write(args, &model.text)?;
     if model.vector_bytes > 1024 {
         eprintln!(
             "tickbound: compile the verifier with -DVECTORSZ={}; a state is larger than SPIN's 1024 bytes",
             model.vector_bytes
         );
     }
-    Ok(Outcome::Done)
+    Ok(())
+}
+
+fn write(args: &Args, text: &str) -> Result<(), CliError> {
+    match &args.output {
+        None => say(text),
+        Some(path) => std::fs::write(path, text)
+            .map_err(|error| CliError::Write { path: path.clone(), error }),
+    }
 }

@@ -1,11 +1,15 @@
 //! Reading problem files, and the values of options that several commands have.
 
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use indexmap::IndexMap;
+use serde_json::Value;
 use tickbound_encodings::model::expr::{BinaryOp, Expr};
-use tickbound_encodings::model::problem::Constraint;
+use tickbound_encodings::model::problem::{Constraint, parse_json};
 use tickbound_encodings::model::{ModelError, Problem};
+use tickbound_encodings::t1;
+use tickbound_frontend::Reading;
 
 use super::CliError;
 use crate::platforms;
@@ -85,29 +89,112 @@ pub fn by_name(option: &str, settings: &[Setting]) -> Result<IndexMap<String, i6
     Ok(map)
 }
 
-/// Reads a problem file with inputs replaced. Platforms that the file names are looked up among the
-/// shipped ones, then as paths from the file's own folder.
-///
-/// # Errors
-/// If the file cannot be read or is no valid problem.
-pub fn problem(path: &str, inputs: &[Setting]) -> Result<Problem, CliError> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| CliError::Read { path: path.to_owned(), error })?;
-    let inputs = by_name("--input", inputs)?;
-    let folder = std::path::Path::new(path).parent().map(std::path::Path::to_path_buf);
-    let find = |name: &str| {
-        let beside = folder.as_ref().map(|f| f.join(name)).filter(|p| p.is_file());
-        match beside {
-            Some(p) if name.ends_with(".json") => platforms::find(&p.to_string_lossy()),
-            _ => platforms::find(name),
+/// The problem that a command is about: arguments that all such commands share.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct Chosen {
+    /// Problem file (JSON), or a T1 file
+    pub problem: String,
+    /// Replace an input or a platform number
+    #[arg(long = "input", value_name = "N=V")]
+    pub input: Vec<Setting>,
+    /// Take the inputs of this named size of the problem
+    #[arg(long, value_name = "NAME")]
+    pub size: Option<String>,
+    /// Take another platform: the name of a shipped one, or the path of a file
+    #[arg(long, value_name = "NAME")]
+    pub platform: Option<String>,
+}
+
+impl Chosen {
+    /// A problem file with inputs replaced.
+    pub fn new(problem: &str, input: &[Setting]) -> Chosen {
+        Chosen { problem: problem.to_owned(), input: input.to_vec(), ..Chosen::default() }
+    }
+
+    /// The folder that paths in the problem file count from.
+    pub fn folder(&self) -> PathBuf {
+        Path::new(&self.problem).parent().map(Path::to_path_buf).unwrap_or_default()
+    }
+
+    /// Reads the problem, with its kernel program: out of the source, where it names one.
+    ///
+    /// # Errors
+    /// As [`Chosen::read`], or the source cannot be read, or the file is T1 and has no platform.
+    pub fn model(&self) -> Result<Problem, CliError> {
+        let mut problem = self.read()?;
+        if problem.platform.name == t1::PLATFORM {
+            return Err(CliError::Input(format!(
+                "{}: a T1 file has no platform; add --platform NAME (`tickbound platforms` lists them)",
+                self.problem
+            )));
         }
-    };
-    Problem::from_json(&text, &inputs, &find).map_err(|mut e| {
-        if !e.at.starts_with("--input") {
-            e.at = format!("{path}: {}", e.at);
+        tickbound_frontend::attach(&mut problem, &self.folder())?;
+        Ok(problem)
+    }
+
+    /// As [`Chosen::model`], with what was read out of the source, for any platform.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn explained(&self) -> Result<(Problem, Option<Reading>), CliError> {
+        let mut problem = self.read()?;
+        let reading = tickbound_frontend::attach(&mut problem, &self.folder())?;
+        Ok((problem, reading))
+    }
+
+    /// Reads the problem; the kernel program is empty if the file names a source. Platforms that
+    /// the file names are looked up among the shipped ones, then as paths from the file's own folder.
+    ///
+    /// # Errors
+    /// If the file cannot be read or is no valid problem.
+    pub fn read(&self) -> Result<Problem, CliError> {
+        let path = &self.problem;
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| CliError::Read { path: path.clone(), error })?;
+        let of_file = |mut e: ModelError| {
+            if !e.at.starts_with("--") {
+                e.at = format!("{path}: {}", e.at);
+            }
+            CliError::from(e)
+        };
+        let mut value = parse_json(&text).map_err(of_file)?;
+        if t1::is_t1(&value) {
+            value = t1::read(&value).map_err(of_file)?;
         }
-        e.into()
-    })
+        if let (Some(platform), Some(object)) = (&self.platform, value.as_object_mut()) {
+            object.insert("platform".into(), platform.clone().into());
+        }
+        let inputs = self.inputs(&value)?;
+        let folder = self.folder();
+        let find = |name: &str| {
+            let beside = Some(folder.join(name)).filter(|p| self.platform.is_none() && p.is_file());
+            match beside {
+                Some(p) if name.ends_with(".json") => platforms::find(&p.to_string_lossy()),
+                _ => platforms::find(name),
+            }
+        };
+        Problem::from_value(&value, &inputs, &find).map_err(of_file)
+    }
+
+    /// Values of inputs: those of the size, then those given one by one.
+    fn inputs(&self, value: &Value) -> Result<IndexMap<String, i64>, CliError> {
+        let given = by_name("--input", &self.input)?;
+        let Some(size) = &self.size else { return Ok(given) };
+        let sizes = value.get("sizes").and_then(Value::as_object);
+        let Some(set) = sizes.and_then(|sizes| sizes.get(size)).and_then(Value::as_object) else {
+            let known: Vec<&str> =
+                sizes.into_iter().flat_map(|s| s.keys()).map(String::as_str).collect();
+            let mend = match known.is_empty() {
+                true => "the problem has no `sizes`; use --input".to_owned(),
+                false => format!("known here: {}", known.join(", ")),
+            };
+            let what = format!("there is no size `{size}`");
+            return Err(ModelError::new("--size", what, mend).into());
+        };
+        // What is no number is found where the problem is read.
+        let of_size = set.iter().filter_map(|(name, v)| Some((name.clone(), v.as_i64()?)));
+        Ok(of_size.chain(given).collect())
+    }
 }
 
 /// Fixes parameters by constraints.

@@ -7,13 +7,16 @@ mod compare;
 mod cp_sat;
 mod demo;
 mod devices;
+mod explain;
 mod export;
 mod load;
+mod measure;
 mod platforms;
 mod plot;
 mod progress;
 mod reo;
 mod report;
+mod score;
 mod simulate;
 mod spin;
 mod timeline;
@@ -41,7 +44,9 @@ enum Command {
     Tune(tune::Args),
     /// Run one configuration tick by tick
     Simulate(simulate::Args),
-    /// Write the problem for another tool: a Promela model for SPIN
+    /// Show the kernel program beside the source lines it was read from
+    Explain(explain::Args),
+    /// Write the problem for another tool: a Promela model for SPIN, a T1 file for auto-tuners
     Export(export::Args),
     /// Find the least run time with the model checker SPIN
     Spin(spin::Args),
@@ -53,6 +58,13 @@ enum Command {
     Report(report::Args),
     /// Compose, check and compare Reo connectors as constraint automata
     Reo(reo::Args),
+    /// Run configurations of a kernel on an OpenCL device: check the output, time them
+    Measure(measure::Args),
+    /// Compare the model's ranking with measured times
+    Score(score::Args),
+    /// Run kernels for `measure`, as a process that may crash
+    #[command(hide = true, name = crate::measure::lab::SUBCOMMAND)]
+    MeasureWorker(measure::WorkerArgs),
     /// List the OpenCL devices of this machine
     Devices(devices::Args),
     /// List the shipped platforms, or show one with the source of each number
@@ -87,12 +99,21 @@ pub enum CliError {
     /// The problem cannot be written in Promela.
     #[error(transparent)]
     Promela(#[from] tickbound_encodings::promela::PromelaError),
+    /// A kernel in OpenCL C cannot be read.
+    #[error(transparent)]
+    Frontend(#[from] tickbound_frontend::FrontendError),
     /// SPIN is missing, or has found a fault.
     #[error(transparent)]
     Spin(#[from] crate::spin::SpinError),
     /// A report could not be written.
     #[error(transparent)]
     Report(#[from] ReportError),
+    /// Measured times cannot be read.
+    #[error(transparent)]
+    Results(#[from] crate::measure::score::ResultsError),
+    /// Nothing could be measured.
+    #[error(transparent)]
+    Measure(#[from] crate::measure::MeasureError),
     /// Standard output or another file could not be written.
     #[error("{path}: cannot be written: {error}; choose a place that exists and may be written to")]
     Write {
@@ -125,12 +146,16 @@ pub fn main() -> ExitCode {
     let result = match &cli.command {
         Command::Tune(args) => tune::run(args),
         Command::Simulate(args) => simulate::run(args),
+        Command::Explain(args) => explain::run(args),
         Command::Export(args) => export::run(args),
         Command::Spin(args) => spin::run(args),
         Command::Compare(args) => compare::run(args),
         Command::CpSat(args) => cp_sat::run(args),
         Command::Report(args) => report::run(args),
         Command::Reo(args) => reo::run(args),
+        Command::Measure(args) => measure::run(args),
+        Command::Score(args) => score::run(args),
+        Command::MeasureWorker(args) => measure::work(args),
         Command::Devices(args) => devices::run(args),
         Command::Platforms(args) => platforms::run(args),
         Command::Demo(args) => demo::run(args),

@@ -43,6 +43,11 @@ impl Progress {
         self.bar.reset_elapsed();
     }
 
+    /// Leaves a line on standard error, above the moving one.
+    pub fn aside(&self, text: &str) {
+        self.bar.suspend(|| eprintln!("{text}"));
+    }
+
     /// Shows a sentence.
     pub fn say(&self, text: String) {
         self.bar.set_message(text);

@@ -2,21 +2,18 @@
 
 use tickbound_encodings::simulate::{Options, simulate};
 
-use super::load::{Setting, by_name, problem};
+use super::load::{Chosen, Setting, by_name};
 use super::{CliError, Outcome, say, timeline};
 use crate::solve::open::Script;
 
 /// Arguments of `simulate`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Problem file (JSON)
-    problem: String,
+    #[command(flatten)]
+    chosen: Chosen,
     /// Value of a parameter; every parameter needs one
     #[arg(long = "set", value_name = "P=V")]
     set: Vec<Setting>,
-    /// Replace an input or a platform number
-    #[arg(long = "input", value_name = "N=V")]
-    input: Vec<Setting>,
     /// Write the timeline (Trace Event JSON, for Perfetto) to this file
     #[arg(long, value_name = "FILE")]
     trace: Option<String>,
@@ -26,7 +23,7 @@ pub struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
-    let problem = problem(&args.problem, &args.input)?;
+    let problem = args.chosen.model()?;
     let bound = problem.bind(&by_name("--set", &args.set)?)?;
     let run = simulate(&problem, &bound, &Options::default())?;
     if args.json {

@@ -7,7 +7,7 @@ use tickbound_encodings::model::Problem;
 use tickbound_encodings::promela;
 
 use super::export::StyleChoice;
-use super::load::{Setting, Size, fix, problem, timeout};
+use super::load::{Chosen, Setting, Size, fix, timeout};
 use super::progress::{Progress, interrupt_flag};
 use super::{CliError, Outcome, say};
 use crate::spin::answer::Answer;
@@ -17,11 +17,8 @@ use crate::spin::{Event, Options, Search, SpinResult, Subject, Tools, search};
 /// Arguments of `spin`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Problem file (JSON)
-    problem: String,
-    /// Replace an input or a platform number
-    #[arg(long = "input", value_name = "N=V")]
-    input: Vec<Setting>,
+    #[command(flatten)]
+    chosen: Chosen,
     /// Fix a parameter
     #[arg(long = "set", value_name = "P=V")]
     set: Vec<Setting>,
@@ -65,7 +62,7 @@ impl Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
-    let mut problem = problem(&args.problem, &args.input)?;
+    let mut problem = args.chosen.model()?;
     fix(&mut problem, &args.set)?;
     let options = args.options()?;
     let space = problem.space()?;

@@ -2,7 +2,7 @@
 
 use tickbound_encodings::model::Problem;
 
-use super::load::{Setting, fix, problem, timeout};
+use super::load::{Chosen, Setting, fix, timeout};
 use super::progress::{Progress, interrupt_flag};
 use super::{CliError, Outcome, plot, say, timeline};
 use crate::report::{Answer, Table};
@@ -20,11 +20,8 @@ enum EncodingChoice {
 /// Arguments of `tune`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Problem file (JSON)
-    problem: String,
-    /// Replace an input or a platform number
-    #[arg(long = "input", value_name = "N=V")]
-    input: Vec<Setting>,
+    #[command(flatten)]
+    chosen: Chosen,
     /// Fix a parameter
     #[arg(long = "set", value_name = "P=V")]
     set: Vec<Setting>,
@@ -73,7 +70,7 @@ impl Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
-    let mut problem = problem(&args.problem, &args.input)?;
+    let mut problem = args.chosen.model()?;
     fix(&mut problem, &args.set)?;
     let options = args.options()?;
     let interrupt = interrupt_flag()?;

@@ -34,6 +34,18 @@ pub enum DeviceError {
         /// Bytes of the largest buffer that it allows.
         most: u64,
     },
+    /// An argument that the kernel does not take.
+    #[error("{device}: argument {index} of {bytes} bytes is refused: {} ({code})", error_text(*code))]
+    Argument {
+        /// The device's name.
+        device: String,
+        /// The argument, from 0.
+        index: u32,
+        /// Its size: a scalar's, a handle's, or that of local memory.
+        bytes: usize,
+        /// What clSetKernelArg returned, below 0.
+        code: i32,
+    },
     /// Elements outside a buffer.
     #[error("elements {offset} to {end} of a buffer of {len}")]
     Range {

@@ -6,8 +6,8 @@ use std::ptr;
 
 use opencl3::command_queue::enqueue_nd_range_kernel;
 use opencl3::kernel::{
-    CL_KERNEL_WORK_GROUP_SIZE, create_kernel, get_kernel_work_group_data, release_kernel,
-    set_kernel_arg,
+    CL_KERNEL_NUM_ARGS, CL_KERNEL_WORK_GROUP_SIZE, create_kernel, get_kernel_data,
+    get_kernel_work_group_data, release_kernel, set_kernel_arg,
 };
 use opencl3::program::{
     CL_PROGRAM_BUILD_LOG, build_program, create_program_with_source, get_program_build_data,
@@ -70,7 +70,10 @@ impl<'s> Program<'s> {
         let most = get_kernel_work_group_data(kernel.get(), device, CL_KERNEL_WORK_GROUP_SIZE);
         let most = most.map_err(self.session.fail("clGetKernelWorkGroupInfo"))?;
         let max_group = most.first_chunk().copied().map_or(1, usize::from_ne_bytes).max(1);
-        Ok(Kernel { kernel, max_group })
+        let arguments = get_kernel_data(kernel.get(), CL_KERNEL_NUM_ARGS);
+        let arguments = arguments.map_err(self.session.fail("clGetKernelInfo"))?;
+        let arguments = arguments.first_chunk().copied().map_or(0, u32::from_ne_bytes);
+        Ok(Kernel { kernel, max_group, arguments })
     }
 }
 
@@ -79,6 +82,7 @@ impl<'s> Program<'s> {
 pub struct Kernel {
     kernel: Owned<cl_kernel>,
     max_group: usize,
+    arguments: u32,
 }
 
 impl Kernel {
@@ -86,6 +90,12 @@ impl Kernel {
     #[must_use]
     pub fn max_group(&self) -> usize {
         self.max_group
+    }
+
+    /// How many arguments it takes.
+    #[must_use]
+    pub fn arguments(&self) -> usize {
+        self.arguments as usize
     }
 }
 
@@ -108,6 +118,8 @@ pub enum Arg<'a> {
     F64(f64),
     /// Local memory of so many bytes.
     Local(usize),
+    /// A value of any other type, as the bytes that it has on this machine.
+    Bytes(&'a [u8]),
 }
 
 /// A buffer that lives as long as it is an argument.
@@ -138,6 +150,7 @@ impl<'a> Arg<'a> {
             Arg::F32(value) => of(value),
             Arg::F64(value) => of(value),
             Arg::Local(bytes) => (*bytes, ptr::null()),
+            Arg::Bytes(bytes) => (bytes.len(), bytes.as_ptr().cast()),
         };
         use_it(size, value)
     }
@@ -199,7 +212,12 @@ impl Session {
             let set = argument.with(|size, value| unsafe {
                 set_kernel_arg(kernel.kernel.get(), index, size, value)
             });
-            set.map_err(self.fail("clSetKernelArg"))?;
+            set.map_err(|code| DeviceError::Argument {
+                device: self.device().name.clone(),
+                index,
+                bytes: argument.with(|size, _| size),
+                code,
+            })?;
         }
         // SAFETY: the handles are valid, the sizes have `global.len()` dimensions, and what the
         // kernel does with its arguments is for the caller to answer.

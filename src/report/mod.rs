@@ -6,6 +6,7 @@
 //! - [`HeatMap`]: the time over two parameters, as SVG and PNG;
 //! - [`write_timeline`]: who did what when, as Trace Event JSON for Perfetto;
 //! - [`Table`]: aligned columns for a terminal, and the same table in Markdown;
+//! - [`MeasuredTimes`]: times of a device, as words, as JSON, and as a [`Chart`];
 //! - [`comparison`] and [`html`]: engines side by side, as words and as a page with plots.
 
 use std::path::{Path, PathBuf};
@@ -13,14 +14,20 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 pub mod answer;
+pub mod chart;
 pub mod comparison;
+pub mod explain;
 pub mod heatmap;
 pub mod html;
+pub mod measured;
+mod measured_chart;
 pub mod table;
 pub mod timeline;
 
 pub use answer::Answer;
+pub use chart::Chart;
 pub use heatmap::{Axis, HeatMap};
+pub use measured::MeasuredTimes;
 pub use table::Table;
 pub use timeline::{TimelineSpan, write_timeline};
 

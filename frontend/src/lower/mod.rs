@@ -8,7 +8,7 @@
 //!
 //! Prices: a load or store of global, local or constant memory is one `global`, `local` or `constant`,
 //! however wide it is; an atomic is one `atomic`; arithmetic is one `compute` an operation, however
-//! wide, except [`Arithmetic::Index`], which compilers fold into addresses and loop control.
+//! wide, except [`Arithmetic::Index`](crate::steps::Arithmetic::Index), which compilers fold into addresses and loop control.
 //! Accesses to private memory are registers, without a price.
 
 mod general;

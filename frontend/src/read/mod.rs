@@ -170,8 +170,13 @@ impl<'a> Reader<'a> {
                     ));
                 }
                 ty => match (Integer::of(ty), self.request.arguments.get(i)) {
-                    (Some(integer), Some(Passed::Number(symbol))) => {
-                        let range = range_of(*symbol).meet(integer.range());
+                    (Some(integer), passed) if !matches!(passed, Some(Passed::Memory)) => {
+                        // One that the problem does not list keeps its name too: where it decides
+                        // something, its value is asked for.
+                        let range = match passed {
+                            Some(Passed::Number(symbol)) => range_of(*symbol).meet(integer.range()),
+                            _ => integer.range(),
+                        };
                         let name = format!("${}", parameter.name);
                         Value::Int(self.terms.name(&name, range, Dependence::Uniform, Vec::new()))
                     }

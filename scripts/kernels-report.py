@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""Measures the example kernels on a device and writes how well the model ranks them.
+
+    scripts/kernels-report.py TICKBOUND FOLDER [--size small] [--sample 100] [--device opencl]
+
+Calibrates the device, measures each kernel of examples/kernels (the whole space, or a random sample of
+a larger one), and compares the times with the model on the calibrated platform and on the one of the
+problem file. Writes FOLDER/kernels.md, and FOLDER/kernels/ with the platform and the results as T4.
+"""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+KERNELS = ["minimum", "reduction", "transpose", "gemm", "convolution", "dedispersion",
+           "nbody", "coulomb", "stencil"]
+
+
+def run(program, *arguments):
+    """What the program prints; its progress goes where ours goes."""
+    done = subprocess.run([program, *arguments], stdout=subprocess.PIPE, text=True)
+    if done.returncode == 2:
+        sys.exit(f"kernels-report: {' '.join(arguments)} failed")
+    return done.stdout
+
+
+def measure(options, kernel, folder, caches, platform):
+    problem = f"examples/kernels/{kernel}.json"
+    size = ["--size", options.size]
+    space = json.loads(run(options.tickbound, "explain", problem, "--json", *size))
+    configurations = space["configurations"]
+    which = ["--all"] if configurations <= options.sample else ["--sample", str(options.sample)]
+    cache = str(pathlib.Path(caches) / f"{kernel}.json")
+    result = json.loads(run(
+        options.tickbound, "measure", problem, *size, *which, "--device", options.device,
+        "--limit", "60", "--cache", cache, "--t4", str(folder / f"{kernel}.T4.json"), "--json"))
+    scores = [json.loads(run(options.tickbound, "score", problem, *size, *extra,
+                             "--against", cache, "--json"))
+              for extra in ([], ["--platform", platform])]
+    return {"kernel": kernel, "configurations": configurations, "result": result,
+            "scores": scores}
+
+
+def percent(fraction):
+    return "-" if fraction is None else f"{100 * fraction:.0f} %"
+
+
+def row(entry):
+    result, (shipped, own) = entry["result"], entry["scores"]
+    best = ", ".join(f"{k}={v}" for k, v in (result["best"] or {}).items())
+    time = "-" if result["time"] is None else f"{1e3 * result['time']:.4g}"
+    reached = {r["trials"]: r for r in own["reached"]}
+    one, ten = reached.get(1, {}), reached.get(10, {})
+    failed = sum(result["failed"].values())
+    correlation = [("-" if s["spearman"] is None else f"{s['spearman']:.2f}")
+                   for s in (shipped, own)]
+    return [entry["kernel"], f"{result['measured']} of {entry['configurations']}", str(failed),
+            str(result["unsteady"]), time, best, *correlation,
+            f"{percent(one.get('model'))} / {percent(ten.get('model'))}",
+            f"{percent(one.get('random'))} / {percent(ten.get('random'))}"]
+
+
+HEAD = ["kernel", "measured", "failed", "unsteady", "best ms", "at", "Spearman, h200",
+        "Spearman, calibrated", "model's best 1 / 10", "random 1 / 10"]
+
+TEXT = """# The example kernels on a device
+
+{device}, {platform}, driver {driver}; {date}; size `{size}`.
+
+    make kernels-report
+
+Each configuration's output was compared with the host reference. `measured` counts those with right results;
+`unsteady` are those whose median was not known to 2 % in the time allowed. Spearman's rank correlation is that
+of measured times with the model's, once on the platform of the problem files and once on the one that
+`tickbound calibrate` wrote for this device ([platform](kernels/platform.json)). The last two columns: the fraction of
+the best measured speed that the model's best 1 and best 10 configurations reach, beside as many chosen at random.
+The times are kept as T4 files in [kernels/](kernels/).
+
+{table}
+{notes}"""
+
+
+def table(entries):
+    rows = [HEAD, ["---"] * len(HEAD)] + [row(e) for e in entries]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in rows) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("tickbound")
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--size", default="small")
+    parser.add_argument("--sample", type=int, default=100)
+    parser.add_argument("--device", default="opencl")
+    parser.add_argument("--date", default="")
+    options = parser.parse_args()
+    folder = options.folder / "kernels"
+    folder.mkdir(parents=True, exist_ok=True)
+    platform = folder / "platform.json"
+    run(options.tickbound, "calibrate", "--device", options.device, "-o", str(platform))
+    with tempfile.TemporaryDirectory() as caches:
+        entries = [measure(options, kernel, folder, caches, str(platform)) for kernel in KERNELS]
+    device = entries[0]["result"]["device"]
+    notes = options.folder / "kernels-notes.md"
+    text = TEXT.format(device=device["name"], platform=device["platform"], driver=device["driver"],
+                       date=options.date, size=options.size, table=table(entries),
+                       notes=notes.read_text() if notes.exists() else "")
+    (options.folder / "kernels.md").write_text(text)
+
+
+if __name__ == "__main__":
+    main()

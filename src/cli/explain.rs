@@ -1,0 +1,156 @@
+//! `tickbound explain`.
+
+use std::fmt::Write;
+
+use serde_json::json;
+use tickbound_encodings::model::count::{Counts, count};
+use tickbound_encodings::model::{Access, Bound, Problem};
+use tickbound_frontend::{Reading, Variant};
+
+use super::load::{Chosen, Setting, by_name};
+use super::{CliError, Outcome, say};
+use crate::report::explain;
+
+/// Arguments of `explain`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    chosen: Chosen,
+    /// Show this configuration; every parameter needs a value
+    #[arg(long = "set", value_name = "P=V")]
+    set: Vec<Setting>,
+    /// Print one JSON object, with the program in the problem format
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
+    let (problem, reading) = args.chosen.explained()?;
+    let space = problem.space()?.bound;
+    let choices = problem.choices()?;
+    let chosen = match args.set.is_empty() {
+        true => None,
+        false => Some(problem.bind(&by_name("--set", &args.set)?)?),
+    };
+    let page = Page { problem: &problem, reading: reading.as_ref(), chosen: chosen.as_ref() };
+    if args.json {
+        say(&format!("{}\n", page.json(space.len(), choices)?))?;
+    } else {
+        say(&page.text(&space, choices)?)?;
+    }
+    Ok(if space.is_empty() { Outcome::Nothing } else { Outcome::Done })
+}
+
+struct Page<'p> {
+    problem: &'p Problem,
+    reading: Option<&'p Reading>,
+    chosen: Option<&'p Bound>,
+}
+
+/// Kinds of access, as counts show them.
+const COUNTED: [Access; 5] =
+    [Access::Global, Access::Local, Access::Constant, Access::Atomic, Access::Compute];
+
+impl Page<'_> {
+    fn text(&self, space: &[Bound], choices: u64) -> Result<String, CliError> {
+        let problem = self.problem;
+        let of = match &problem.source {
+            Some(source) => format!(": kernel `{}` of {}", source.entry, source.path),
+            None => String::new(),
+        };
+        let mut text = format!(
+            "{}{of}\n{} configurations of {choices} choices\n\n",
+            problem.name,
+            space.len()
+        );
+        match self.reading {
+            Some(reading) => self.add_steps(&mut text, reading, space),
+            None if problem.kernel.is_empty() => text.push_str("there is no kernel program\n"),
+            None => text.push_str(&explain::program(problem, &problem.kernel)),
+        }
+        if !problem.finish.is_empty() {
+            text.push_str("\nat the end, once:\n");
+            text.push_str(&explain::program(problem, &problem.finish));
+        }
+        if let Some(bound) = self.chosen {
+            let counts = count(problem, bound)?;
+            let _ = writeln!(
+                text,
+                "\none launch with {}: {}",
+                problem.name_values(&bound.configuration),
+                said(&counts)
+            );
+        }
+        Ok(text)
+    }
+
+    fn add_steps(&self, text: &mut String, reading: &Reading, space: &[Bound]) {
+        let extracted = &reading.extracted;
+        let Some(variant) = self.variant(reading, space) else { return };
+        text.push_str(&explain::steps(&variant.steps.body, &reading.text));
+        for array in &variant.steps.locals {
+            let bytes = explain::number(&array.bytes);
+            let _ = writeln!(text, "\nlocal array {}: {bytes} bytes (line {})", array.name, array.at.line);
+        }
+        if !extracted.structural.is_empty() {
+            let values = extracted.structural.iter().zip(&variant.values);
+            let shown: Vec<String> = values.map(|(name, v)| format!("{name}={v}")).collect();
+            let _ = writeln!(
+                text,
+                "\nthe source's text depends on {}: this is one of {} readings, for {}; --set shows others",
+                extracted.structural.join(", "),
+                extracted.variants.len(),
+                shown.join(", ")
+            );
+        }
+    }
+
+    /// The reading for the chosen configuration, or for the first one.
+    fn variant<'r>(&self, reading: &'r Reading, space: &[Bound]) -> Option<&'r Variant> {
+        let bound = self.chosen.or(space.first())?;
+        let extracted = &reading.extracted;
+        let values = extracted.structural.iter().map(|name| self.define(name, bound));
+        let values: Option<Vec<i64>> = values.collect();
+        extracted.variants.iter().find(|v| Some(&v.values) == values.as_ref())
+    }
+
+    /// The value of a macro.
+    fn define(&self, name: &str, bound: &Bound) -> Option<i64> {
+        use tickbound_encodings::model::source::Define;
+        let defines = &self.problem.source.as_ref()?.defines;
+        defines.iter().find_map(|(n, define)| match define {
+            Define::Number(value) if n == name => value.eval(&bound.env).ok(),
+            _ => None,
+        })
+    }
+
+    fn json(&self, configurations: usize, choices: u64) -> Result<serde_json::Value, CliError> {
+        let problem = self.problem;
+        let mut object = json!({
+            "name": problem.name, "configurations": configurations, "choices": choices,
+        });
+        if let Some(reading) = self.reading {
+            object["program"] = problem.kernel_json();
+            object["structural"] = json!(reading.extracted.structural);
+            object["readings"] = json!(reading.extracted.variants.len());
+        }
+        if let Some(bound) = self.chosen {
+            let counts = count(problem, bound)?;
+            object["counts"] = COUNTED.iter().map(|a| (a.name(), number(counts.of(*a)))).collect();
+            object["counts"]["barrier"] = number(counts.barriers);
+        }
+        Ok(object)
+    }
+}
+
+/// As a number if it fits into one, else as text.
+fn number(n: i128) -> serde_json::Value {
+    i64::try_from(n).map_or_else(|_| n.to_string().into(), Into::into)
+}
+
+fn said(counts: &Counts) -> String {
+    let accesses = COUNTED.iter().map(|a| (a.name(), counts.of(*a)));
+    let all = accesses.chain([("barrier", counts.barriers)]).filter(|(_, n)| *n != 0);
+    let all: Vec<String> = all.map(|(name, n)| format!("{name} {n}")).collect();
+    if all.is_empty() { "nothing".into() } else { all.join(", ") }
+}

@@ -1,0 +1,251 @@
+//! `tickbound measure`, and the process that it runs kernels in.
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use tickbound_encodings::model::{Bound, Problem};
+use tickbound_encodings::simulate::{self, simulate};
+
+use super::load::{Chosen, Setting, fix, timeout};
+use super::progress::{Progress, interrupt_flag};
+use super::{CliError, Outcome, say};
+use crate::device::Choice;
+use crate::measure::outcome::Outcome as Result_;
+use crate::measure::select::{Selection, select};
+use crate::measure::{Event, Options, measure, t4, worker};
+use crate::report::MeasuredTimes;
+
+/// Most configurations that are measured if nobody says which.
+const MOST_UNASKED: usize = 500;
+/// Most configurations of a space whose model is made only to be shown.
+const MOST_MODELLED: usize = 20_000;
+/// Failures that are told one by one.
+const MOST_TOLD: usize = 20;
+
+/// Arguments of `measure`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    chosen: Chosen,
+    /// Fix a parameter
+    #[arg(long = "set", value_name = "P=V")]
+    set: Vec<Setting>,
+    /// The device: opencl, or opencl:N as `tickbound devices` lists them
+    #[arg(long, value_name = "DEVICE", default_value = "opencl")]
+    device: String,
+    /// Measure the whole space
+    #[arg(long, conflicts_with_all = ["top", "sample"])]
+    all: bool,
+    /// Measure the K best configurations of the model
+    #[arg(long, value_name = "K", conflicts_with = "sample")]
+    top: Option<usize>,
+    /// Measure N configurations chosen at random
+    #[arg(long, value_name = "N")]
+    sample: Option<usize>,
+    /// What the random choice depends on
+    #[arg(long, value_name = "SEED", default_value_t = 0, requires = "sample")]
+    seed: u64,
+    /// Most seconds for compiling and running one configuration
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
+    limit: f64,
+    /// Most seconds for one run of the host reference
+    #[arg(long, value_name = "SECONDS", default_value_t = 600.0)]
+    reference_limit: f64,
+    /// Where results are kept; the same command goes on where this file ends
+    /// [default: KERNEL-INPUTS-DEVICE.cache.json in the current folder]
+    #[arg(long, value_name = "FILE")]
+    cache: Option<String>,
+    /// Write the results in the T4 format of auto-tuning results
+    #[arg(long, value_name = "FILE")]
+    t4: Option<String>,
+    /// Draw the results (.svg or .png; both without an extension)
+    #[arg(long, value_name = "FILE")]
+    plot: Option<String>,
+    /// Stop after this many seconds and report what was measured
+    #[arg(long, value_name = "SECONDS")]
+    timeout: Option<f64>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Arguments of the process that kernels run in.
+#[derive(Debug, clap::Args)]
+pub struct WorkerArgs {
+    /// The device
+    device: String,
+}
+
+pub(super) fn work(args: &WorkerArgs) -> Result<Outcome, CliError> {
+    worker::serve(choice(&args.device)?).map_err(|e| CliError::Input(e.to_string()))?;
+    Ok(Outcome::Done)
+}
+
+fn choice(text: &str) -> Result<Choice, CliError> {
+    text.parse().map_err(|e: crate::device::ChoiceError| CliError::Input(e.to_string()))
+}
+
+impl Args {
+    fn selection(&self, configurations: usize) -> Result<Selection, CliError> {
+        match (self.top, self.sample) {
+            (Some(count), _) => Ok(Selection::Top(count)),
+            (_, Some(count)) => Ok(Selection::Sample { count, seed: self.seed }),
+            _ if self.all || configurations <= MOST_UNASKED => Ok(Selection::All),
+            _ => Err(CliError::Input(format!(
+                "{}: {configurations} configurations; say which to measure: --sample N, --top K, or --all",
+                self.chosen.problem
+            ))),
+        }
+    }
+
+    fn seconds(option: &str, seconds: f64) -> Result<Duration, CliError> {
+        let time = Duration::try_from_secs_f64(seconds).ok().filter(|t| !t.is_zero());
+        time.ok_or_else(|| {
+            CliError::Input(format!("{option} {seconds}: write a positive number of seconds"))
+        })
+    }
+
+    fn options(&self, problem: &Problem) -> Result<Options, CliError> {
+        let program = std::env::current_exe()
+            .map_err(|e| CliError::Input(format!("this program's own file is not known: {e}")))?;
+        let cache = self.cache.clone().unwrap_or_else(|| {
+            let entry = problem.source.as_ref().map_or("kernel", |s| s.entry.as_str());
+            let size: Vec<String> = problem.inputs.values().map(i64::to_string).collect();
+            let size = if size.is_empty() { size.concat() } else { format!("-{}", size.join("x")) };
+            format!("{entry}{size}-{}.cache.json", self.device.replace(':', "-"))
+        });
+        Ok(Options {
+            choice: choice(&self.device)?,
+            limit: Args::seconds("--limit", self.limit)?,
+            reference_limit: Args::seconds("--reference-limit", self.reference_limit)?,
+            timeout: timeout(self.timeout)?,
+            cache: Some(PathBuf::from(cache)),
+            program,
+        })
+    }
+
+    fn write_files(&self, times: &MeasuredTimes<'_>) -> Result<(), CliError> {
+        if let Some(path) = &self.t4 {
+            let text = format!("{:#}\n", t4::results(times.problem, times.report));
+            std::fs::write(path, text)
+                .map_err(|error| CliError::Write { path: path.clone(), error })?;
+            eprintln!("tickbound: {path} written");
+        }
+        match (&self.plot, times.chart()) {
+            (None, _) => {}
+            (Some(_), None) => eprintln!("tickbound: --plot: there are no times to draw"),
+            (Some(path), Some(chart)) => {
+                for path in chart.write(path)? {
+                    eprintln!("tickbound: {} written", path.display());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts the kernel program in, if it is needed or is there for little.
+    fn add_model(&self, problem: &mut Problem, configurations: usize) -> Result<(), CliError> {
+        if self.top.is_none() && configurations > MOST_MODELLED {
+            return Ok(());
+        }
+        match tickbound_frontend::attach(problem, &self.chosen.folder()) {
+            Ok(_) => Ok(()),
+            Err(e) if self.top.is_some() => Err(e.into()),
+            Err(e) => {
+                eprintln!("tickbound: no model beside the times: {}", one_line(&e.to_string()));
+                Ok(())
+            }
+        }
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.replace(['\n', '\r'], " ")
+}
+
+pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
+    let mut problem = args.chosen.read()?;
+    fix(&mut problem, &args.set)?;
+    let options = args.options(&problem)?;
+    let space = problem.space()?;
+    let selection = args.selection(space.bound.len())?;
+    let interrupt = interrupt_flag()?;
+    let progress = Progress::new(&problem.name);
+    args.add_model(&mut problem, space.bound.len())?;
+    let selected = select(&problem, space, selection, &interrupt)?;
+    let folder = args.chosen.folder();
+    let mut teller = Teller { problem: &problem, progress: &progress, told: 0 };
+    let report =
+        measure(&problem, &folder, &selected, &options, &interrupt, &mut |e| teller.tell(&e));
+    let report = match report {
+        Err(e) if e.is_only_stopped() => {
+            teller.line(&e.to_string());
+            return Ok(Outcome::Nothing);
+        }
+        report => report?,
+    };
+    let ticks: Vec<Option<i64>> =
+        report.results.iter().map(|m| ticks(&problem, &m.bound, &interrupt)).collect();
+    drop(progress);
+    let cache = options.cache.as_ref().map(|c| c.display().to_string());
+    let times = MeasuredTimes {
+        problem: &problem,
+        report: &report,
+        ticks: &ticks,
+        cache: cache.as_deref(),
+    };
+    match args.json {
+        true => say(&format!("{}\n", times.json()))?,
+        false => say(&times.words())?,
+    }
+    args.write_files(&times)?;
+    let vanished = matches!(report.stopped, Some(crate::measure::lab::LabError::Vanished { .. }));
+    if let Some(why) = report.stopped.as_ref().filter(|_| vanished || args.json) {
+        eprintln!("tickbound: {why}");
+    }
+    let found = !report.ranked().is_empty() && !vanished;
+    Ok(if found { Outcome::Done } else { Outcome::Nothing })
+}
+
+/// The model's time of a configuration, if there is a model that is not too large for it.
+fn ticks(problem: &Problem, bound: &Bound, interrupt: &AtomicBool) -> Option<i64> {
+    if problem.kernel.is_empty() || interrupt.load(std::sync::atomic::Ordering::Relaxed) {
+        return None;
+    }
+    simulate(problem, bound, &simulate::Options::default()).ok().map(|run| run.time)
+}
+
+/// Says on standard error what happens.
+struct Teller<'a> {
+    problem: &'a Problem,
+    progress: &'a Progress,
+    told: usize,
+}
+
+impl Teller<'_> {
+    fn tell(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Note(note) => self.line(note),
+            Event::Reference => self.progress.say("the host computes what is right".to_owned()),
+            Event::Stage(bound, stage, done, of) => {
+                let named = self.problem.name_values(&bound.configuration);
+                self.progress.say(format!("{done} of {of}; {named}: {}", stage.progress()));
+            }
+            Event::Measured(bound, record) => {
+                let Result_::Failed(failure) = &record.outcome else { return };
+                self.told += 1;
+                let named = self.problem.name_values(&bound.configuration);
+                match self.told {
+                    ..=MOST_TOLD => self.line(&format!("{named}: {}", failure.message)),
+                    told if told == MOST_TOLD + 1 => self.line("more failures are in the cache"),
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    fn line(&self, text: &str) {
+        self.progress.aside(&format!("tickbound: {}", one_line(text)));
+    }
+}

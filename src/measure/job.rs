@@ -1,0 +1,247 @@
+//! What is run: a kernel's source, its macros, arguments and launch, all worked out for one
+//! configuration.
+//!
+//! A [`Job`] is plain data that says everything a device needs, so that it can be sent to another
+//! process, and so that two equal jobs are the same measurement: [`Job::fingerprint`] is what a
+//! cache remembers.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use tickbound_encodings::model::source::{
+    Argument as Asked, ArgumentKind, Define, ElementType, Fill,
+};
+use tickbound_encodings::model::{Bound, Expr, Problem};
+
+use super::MeasureError;
+use super::data::{self, Content};
+use super::files::{Files, source_of};
+use super::sample::Rule;
+
+/// A kernel's source file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Code {
+    /// The file as messages call it.
+    pub path: String,
+    /// Its text.
+    pub text: String,
+    /// The kernel function.
+    pub entry: String,
+    /// Options of the compiler.
+    pub options: String,
+}
+
+/// What is run, for one configuration.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Job {
+    /// The source.
+    pub code: Code,
+    /// Macros and their texts.
+    pub defines: Vec<(String, String)>,
+    /// The kernel's arguments, in order.
+    pub arguments: Vec<Argument>,
+    /// Global and local size of each dimension.
+    pub grid: Vec<[usize; 2]>,
+    /// Greatest allowed `|got - expected| / max(1, |expected|)` of floating-point outputs.
+    pub tolerance: f64,
+    /// A file with the bytes of all outputs as they should be, one after another.
+    pub expected: Option<PathBuf>,
+    /// When to stop repeating.
+    pub rule: Rule,
+}
+
+/// An argument of the kernel.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Argument {
+    /// A buffer.
+    Buffer(BufferArgument),
+    /// Local memory of so many bytes.
+    Local(usize),
+    /// A value, as the bytes that it has on this machine.
+    Value(Vec<u8>),
+}
+
+/// A buffer in the device's memory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BufferArgument {
+    /// Its name, which its random numbers depend on.
+    pub name: String,
+    /// The type of its elements.
+    #[serde(with = "element")]
+    pub element: ElementType,
+    /// How many there are.
+    pub length: usize,
+    /// What is in it before each run.
+    pub content: Content,
+    /// Whether the kernel's result is in it.
+    pub output: bool,
+}
+
+impl BufferArgument {
+    /// Its size in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.length * self.element.bytes()
+    }
+}
+
+/// Element types travel by their names.
+mod element {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+    use tickbound_encodings::model::source::ElementType;
+
+    pub fn serialize<S: Serializer>(element: &ElementType, s: S) -> Result<S::Ok, S::Error> {
+        s.serialize_str(element.name())
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<ElementType, D::Error> {
+        let name = String::deserialize(d)?;
+        let found = ElementType::ALL.into_iter().find(|e| e.name() == name);
+        found.ok_or_else(|| D::Error::custom(format!("no element type `{name}`")))
+    }
+}
+
+impl Job {
+    /// The job of one configuration.
+    ///
+    /// # Errors
+    /// An expression without a value, a number that does not fit its type, a length below 0.
+    pub fn new(problem: &Problem, files: &Files, bound: &Bound) -> Result<Job, MeasureError> {
+        let source = source_of(problem)?;
+        let scope = Values { env: &bound.env };
+        let defines = source.defines.iter().map(|(name, define)| {
+            let text = match define {
+                Define::Number(e) => {
+                    scope.number(&format!("kernel.defines.{name}"), e)?.to_string()
+                }
+                Define::Text(text) => text.clone(),
+            };
+            Ok((name.clone(), text))
+        });
+        let arguments = source.arguments.iter().enumerate();
+        let grid = problem.grid_sizes(&bound.env)?;
+        Ok(Job {
+            code: files.code.clone(),
+            defines: defines.collect::<Result<_, MeasureError>>()?,
+            arguments: arguments.map(|(i, a)| scope.argument(i, a)).collect::<Result<_, _>>()?,
+            // The space has only sizes of at least 1.
+            grid: grid.iter().map(|d| d.map(|n| usize::try_from(n).unwrap_or(0))).collect(),
+            tolerance: source.tolerance as f64 * 1e-12,
+            expected: None,
+            rule: Rule::default(),
+        })
+    }
+
+    /// The program's text: macros, then the source from its line 1.
+    ///
+    /// The macros are lines of the text and no options `-D`, because drivers do not agree on how a
+    /// value with blanks is written as an option.
+    #[must_use]
+    pub fn program(&self) -> String {
+        let mut text = String::new();
+        for (name, value) in &self.defines {
+            let _ = writeln!(text, "#define {name} {}", value.replace(['\n', '\r'], " "));
+        }
+        text + "#line 1\n" + &self.code.text
+    }
+
+    /// The buffers, in order.
+    pub fn buffers(&self) -> impl Iterator<Item = &BufferArgument> {
+        self.arguments.iter().filter_map(|argument| match argument {
+            Argument::Buffer(buffer) => Some(buffer),
+            _ => None,
+        })
+    }
+
+    /// The buffers with results, in order.
+    pub fn outputs(&self) -> impl Iterator<Item = &BufferArgument> {
+        self.buffers().filter(|buffer| buffer.output)
+    }
+
+    /// A hash of all that decides what is measured: the source, what it includes, the reference,
+    /// and everything else that is said about this configuration but where files lie. 32
+    /// hexadecimal digits, 128-bit FNV-1a; the same for all versions of this program that measure
+    /// the same way.
+    #[must_use]
+    pub fn fingerprint(&self, files: &Files) -> String {
+        let reference = files.reference.as_ref().map(|(_, text)| text);
+        let said = serde_json::json!([
+            self.code.text,
+            self.code.entry,
+            self.code.options,
+            self.defines,
+            self.arguments,
+            self.grid,
+            self.tolerance,
+            files.included,
+            reference,
+        ]);
+        let prime: u128 = 0x0100_0000_0000_0000_0000_013b;
+        let step = |hash: u128, byte: u8| (hash ^ u128::from(byte)).wrapping_mul(prime);
+        let hash = said.to_string().bytes().fold(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d, step);
+        format!("{hash:032x}")
+    }
+}
+
+/// Where expressions get their values.
+struct Values<'a> {
+    env: &'a [i64],
+}
+
+impl Values<'_> {
+    fn number(&self, at: &str, expr: &Expr) -> Result<i64, MeasureError> {
+        expr.eval(self.env)
+            .map_err(|e| MeasureError::Number { at: at.to_owned(), why: e.to_string() })
+    }
+
+    fn argument(&self, index: usize, asked: &Asked) -> Result<Argument, MeasureError> {
+        let at = |field: &str| format!("kernel.arguments[{index}].{field}");
+        let element = asked.element;
+        let fits = |field: &str, result: Result<(), data::DataError>| {
+            result.map_err(|why| MeasureError::Number { at: at(field), why: why.to_string() })
+        };
+        Ok(match &asked.kind {
+            ArgumentKind::Scalar(e) => {
+                let value = self.number(&at("value"), e)?;
+                fits("value", Content::Constant(value).check(element))?;
+                Argument::Value(data::scalar(element, value))
+            }
+            ArgumentKind::Real(text) => {
+                let value = text.parse().map_err(|_| MeasureError::Number {
+                    at: at("real"),
+                    why: format!("`{text}` is no number"),
+                })?;
+                Argument::Value(data::real(element, value))
+            }
+            ArgumentKind::Local { length } => {
+                Argument::Local(self.length(&at("length"), length, element)? * element.bytes())
+            }
+            ArgumentKind::Buffer { length, fill, output } => {
+                let length = self.length(&at("length"), length, element)?;
+                let number = |e| self.number(&at("fill"), e);
+                let content = match fill {
+                    Fill::Constant(e) => Content::Constant(number(e)?),
+                    Fill::Index => Content::Index,
+                    Fill::Random { low, high } => Content::Random(number(low)?, number(high)?),
+                };
+                fits("fill", content.check(element))?;
+                let name = asked.name.clone();
+                Argument::Buffer(BufferArgument { name, element, length, content, output: *output })
+            }
+        })
+    }
+
+    fn length(&self, at: &str, e: &Expr, element: ElementType) -> Result<usize, MeasureError> {
+        let length = self.number(at, e)?;
+        let bytes = usize::try_from(length).ok().and_then(|n| n.checked_mul(element.bytes()));
+        match bytes {
+            Some(bytes) if bytes <= isize::MAX as usize => Ok(length as usize),
+            _ => Err(MeasureError::Number {
+                at: at.to_owned(),
+                why: format!("{length} elements of type {}", element.name()),
+            }),
+        }
+    }
+}

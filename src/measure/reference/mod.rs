@@ -1,0 +1,301 @@
+//! The host reference: what a kernel's outputs should be.
+//!
+//! The problem's C file is compiled with a small program of ours around it, `$CC` or `cc` with
+//! `-O2 -std=c99 -lm`, and run as a process with a time limit. Our program reads the first contents
+//! of all buffers from a file, calls `reference`, and writes the outputs to another; it provides
+//! `value`, and writes down which names were asked for and what they were.
+//!
+//! A reference is a function of its arguments and of the values that it asks for, so outputs are
+//! kept with these: for a later configuration with the same ones the reference is not run again. In
+//! particular it runs once if it asks for nothing that configurations differ in.
+//!
+//! The declaration that the file should have is put before it, so that a file with other arguments
+//! does not compile, instead of reading what is not there.
+
+mod program;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use tempfile::TempDir;
+use tickbound_encodings::model::source::Argument;
+use tickbound_encodings::model::{Bound, Problem};
+
+use super::job::{Argument as Given, Job};
+use super::{MeasureError, log};
+use crate::compare::process::{Ended, Limits, Stopped, run};
+use program::Parts;
+
+/// How long compiling may take.
+const COMPILING: Duration = Duration::from_secs(120);
+/// Our exit status for a name that is none.
+const UNKNOWN_NAME: i32 = 77;
+/// Most bytes of outputs that are kept for other configurations.
+const MOST_KEPT: u64 = 8 << 30;
+
+/// A reference that is compiled.
+#[derive(Debug)]
+pub struct Reference {
+    path: PathBuf,
+    /// The line of the function.
+    line: usize,
+    folder: TempDir,
+    /// Most time that one run may take.
+    limit: Duration,
+    known: Vec<Known>,
+    /// Arguments that lie in files.
+    inputs: Vec<(Given, PathBuf)>,
+    /// How many files with arguments there have been.
+    numbered: usize,
+}
+
+/// Outputs that are known.
+#[derive(Debug)]
+struct Known {
+    arguments: Vec<Given>,
+    asked: Vec<(String, i64)>,
+    file: PathBuf,
+    bytes: u64,
+}
+
+impl Reference {
+    /// Compiles the reference in `path`, whose text is given, for a kernel with these arguments.
+    ///
+    /// # Errors
+    /// No compiler, or the file does not compile.
+    pub fn compile(
+        path: &Path,
+        text: &str,
+        arguments: &[Argument],
+        limit: Duration,
+        interrupt: &AtomicBool,
+    ) -> Result<Reference, MeasureError> {
+        let folder = tempfile::Builder::new().prefix("tickbound-reference-").tempdir();
+        let folder = folder.map_err(|e| fault(path, None, format!("no temporary folder: {e}")))?;
+        let parts = Parts::of(arguments);
+        let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let write = |name: &str, text: String| {
+            let file = folder.path().join(name);
+            std::fs::write(&file, text).map_err(|e| fault(path, None, e.to_string()))
+        };
+        let quoted = whole.display().to_string().replace('\\', "\\\\").replace('"', "\\\"");
+        write("declared.c", format!("{}\n#include \"{quoted}\"\n", parts.prototype))?;
+        write("main.c", parts.main(path)?)?;
+        let compiler = std::env::var("CC").ok().filter(|cc| !cc.trim().is_empty());
+        let compiler = compiler.unwrap_or_else(|| "cc".to_owned());
+        let mut words = compiler.split_whitespace();
+        let mut command = Command::new(words.next().unwrap_or("cc"));
+        command.args(words).current_dir(folder.path());
+        command.args([
+            "-O2",
+            "-std=c99",
+            "-fsigned-char",
+            "-o",
+            "reference",
+            "main.c",
+            "declared.c",
+            "-lm",
+        ]);
+        let grace = Duration::from_secs(1);
+        let limits = Limits { time: Some(COMPILING), memory: None, interrupt, grace };
+        let ended = run(&mut command, "", limits).map_err(|e| {
+            fault(
+                path,
+                None,
+                format!(
+                    "the C compiler `{compiler}` cannot be started: {e}; install one, or set CC"
+                ),
+            )
+        })?;
+        if ended.stopped == Some(Stopped::Interrupted) {
+            return Err(MeasureError::Interrupted);
+        }
+        if !ended.status.success() {
+            return Err(not_compiled(path, &whole, &ended.errors));
+        }
+        let line = text.lines().position(|l| l.contains("void reference")).map_or(1, |l| l + 1);
+        Ok(Reference {
+            path: path.to_owned(),
+            line,
+            folder,
+            limit,
+            known: Vec::new(),
+            inputs: Vec::new(),
+            numbered: 0,
+        })
+    }
+
+    /// The file with the outputs of a configuration, one after another.
+    ///
+    /// # Errors
+    /// The reference crashes, takes too long, or asks for a name that is none.
+    pub fn expected(
+        &mut self,
+        problem: &Problem,
+        bound: &Bound,
+        job: &Job,
+        interrupt: &AtomicBool,
+    ) -> Result<PathBuf, MeasureError> {
+        let scope = &problem.scope;
+        let slots = (0..scope.len()).filter(|slot| !scope.is_item(*slot));
+        let names: Vec<(String, i64)> =
+            slots.map(|slot| (scope.name(slot).to_owned(), bound.env[slot])).collect();
+        let value = |name: &str| names.iter().find(|(n, _)| n == name).map(|(_, v)| *v);
+        let arguments: Vec<Given> =
+            job.arguments.iter().filter(|a| !matches!(a, Given::Local(_))).cloned().collect();
+        let same = |known: &&Known| {
+            known.arguments == arguments && known.asked.iter().all(|(n, v)| value(n) == Some(*v))
+        };
+        if let Some(known) = self.known.iter().find(same) {
+            return Ok(known.file.clone());
+        }
+        let file = self.folder.path().join(format!("outputs-{}", self.known.len()));
+        let inputs = self.write_inputs(&arguments, &names)?;
+        let asked = self.run(&file, &inputs, interrupt)?;
+        let bytes = job.outputs().map(|o| o.bytes() as u64).sum();
+        self.forget_to_make_room(bytes);
+        self.known.push(Known { arguments, asked, file: file.clone(), bytes });
+        Ok(file)
+    }
+
+    /// Removes the oldest outputs if there are too many.
+    fn forget_to_make_room(&mut self, bytes: u64) {
+        let mut kept = bytes + self.known.iter().map(|k| k.bytes).sum::<u64>();
+        for known in self.known.iter_mut().filter(|k| k.bytes > 0) {
+            if kept <= MOST_KEPT {
+                break;
+            }
+            let _ = std::fs::remove_file(&known.file);
+            // What nobody can ask for; its place keeps the files' numbers apart.
+            kept -= std::mem::take(&mut known.bytes);
+            known.arguments = vec![Given::Local(0)];
+        }
+    }
+
+    /// Writes the arguments that are not written yet; returns a file for each.
+    fn write_inputs(
+        &mut self,
+        arguments: &[Given],
+        names: &[(String, i64)],
+    ) -> Result<Vec<PathBuf>, MeasureError> {
+        let path = self.path.clone();
+        let failed =
+            |e: std::io::Error| fault(&path, None, format!("its inputs cannot be written: {e}"));
+        self.inputs.retain(|(given, file)| {
+            let used = arguments.contains(given);
+            if !used {
+                let _ = std::fs::remove_file(file);
+            }
+            used
+        });
+        let mut files = Vec::new();
+        for argument in arguments {
+            if let Some((_, file)) = self.inputs.iter().find(|(given, _)| given == argument) {
+                files.push(file.clone());
+                continue;
+            }
+            let bytes = match argument {
+                Given::Value(bytes) => bytes.clone(),
+                Given::Buffer(b) => b.content.bytes(&b.name, b.element, b.length),
+                Given::Local(_) => continue,
+            };
+            let file = self.folder.path().join(format!("input-{}", self.numbered));
+            self.numbered += 1;
+            std::fs::write(&file, bytes).map_err(failed)?;
+            self.inputs.push((argument.clone(), file.clone()));
+            files.push(file);
+        }
+        let text: String = names.iter().map(|(name, value)| format!("{name} {value}\n")).collect();
+        std::fs::write(self.folder.path().join("values"), text).map_err(failed)?;
+        Ok(files)
+    }
+
+    /// Runs the program; returns what it asked for.
+    fn run(
+        &self,
+        outputs: &Path,
+        inputs: &[PathBuf],
+        interrupt: &AtomicBool,
+    ) -> Result<Vec<(String, i64)>, MeasureError> {
+        let at = |why: String| fault(&self.path, Some(self.line), why);
+        let mut command = Command::new(self.folder.path().join("reference"));
+        command.current_dir(self.folder.path()).arg(outputs).args(inputs);
+        let grace = Duration::from_millis(100);
+        let limits = Limits { time: Some(self.limit), memory: None, interrupt, grace };
+        let ended =
+            run(&mut command, "", limits).map_err(|e| at(format!("cannot be started: {e}")))?;
+        match ended.stopped {
+            Some(Stopped::Interrupted) => return Err(MeasureError::Interrupted),
+            Some(_) => {
+                let seconds = self.limit.as_secs_f64();
+                return Err(at(format!(
+                    "`reference` has not ended after {seconds} s; --reference-limit gives it more time, --size or --input less to do"
+                )));
+            }
+            None => {}
+        }
+        match ended.status.code() {
+            Some(0) => {}
+            Some(UNKNOWN_NAME) => {
+                let name = ended.errors.lines().last().unwrap_or_default().to_owned();
+                return Err(self.unknown(&name));
+            }
+            _ => return Err(at(format!("`reference` crashed: {}", how(&ended)))),
+        }
+        let asked = std::fs::read_to_string(self.folder.path().join("asked"))
+            .map_err(|e| at(format!("says nothing: {e}")))?;
+        let pairs = asked.lines().filter_map(|line| {
+            let (name, value) = line.split_once(' ')?;
+            Some((name.to_owned(), value.parse().ok()?))
+        });
+        Ok(pairs.collect())
+    }
+
+    /// The error for a name that is none, with the line that asks for it.
+    fn unknown(&self, name: &str) -> MeasureError {
+        let text = std::fs::read_to_string(&self.path).unwrap_or_default();
+        let line = text.lines().position(|l| l.contains(&format!("\"{name}\"")));
+        let why = format!(
+            "`value` is asked for `{name}`, which is no input, platform number, parameter or definition"
+        );
+        fault(&self.path, Some(line.map_or(self.line, |l| l + 1)), why)
+    }
+}
+
+fn fault(path: &Path, line: Option<usize>, why: String) -> MeasureError {
+    let line = line.map_or_else(String::new, |line| format!(":{line}"));
+    MeasureError::Reference { at: format!("{}{line}", path.display()), why }
+}
+
+fn not_compiled(path: &Path, whole: &Path, errors: &str) -> MeasureError {
+    match log::first_error(errors) {
+        Some(error) if Path::new(&error.file) == whole => {
+            fault(path, Some(error.line as usize), error.text)
+        }
+        Some(error) => fault(path, None, format!("{}:{}: {}", error.file, error.line, error.text)),
+        // The linker has no lines.
+        None => {
+            let undefined = errors.lines().find(|l| l.contains("undefined"));
+            let said = undefined.unwrap_or_else(|| log::first_line(errors));
+            let said = said.rsplit("): ").next().unwrap_or(said);
+            fault(path, None, format!("does not compile: {said}"))
+        }
+    }
+}
+
+fn how(ended: &Ended) -> String {
+    #[cfg(unix)]
+    {
+        use std::os::unix::process::ExitStatusExt;
+        if let Some(signal) = ended.status.signal() {
+            let name = if signal == 11 { " (invalid memory)" } else { "" };
+            return format!("signal {signal}{name}");
+        }
+    }
+    match ended.errors.lines().last() {
+        Some(last) => format!("{} ({last})", ended.status),
+        None => ended.status.to_string(),
+    }
+}

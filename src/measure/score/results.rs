@@ -1,0 +1,127 @@
+//! Published measurements: Kernel Tuner's caches and T4 files, plain or compressed with gzip.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use indexmap::IndexMap;
+use serde_json::{Map, Value};
+
+use crate::measure::cache::{entry::integer, text};
+
+/// Measured times by configuration.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Results {
+    /// The device, if the file says.
+    pub device: Option<String>,
+    /// Parameters by name, and milliseconds.
+    pub entries: Vec<(IndexMap<String, i64>, f64)>,
+    /// Configurations that failed.
+    pub failed: usize,
+}
+
+/// Why there are no results.
+#[derive(Debug, thiserror::Error)]
+pub enum ResultsError {
+    /// The file cannot be read.
+    #[error("{}: {error}; give a cache of Kernel Tuner or a T4 file", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// It is something else.
+    #[error("{}: neither a cache of Kernel Tuner nor a T4 file", path.display())]
+    Format {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A parameter varies that the problem does not have.
+    #[error(
+        "`{0}` varies in the results, and the problem has no parameter of this name; add it to the problem"
+    )]
+    Unknown(String),
+}
+
+impl Results {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// It cannot be read, or is something else.
+    pub fn read(path: &Path) -> Result<Results, ResultsError> {
+        let failed = |error| ResultsError::Read { path: path.to_owned(), error };
+        let bytes = std::fs::read(path).map_err(failed)?;
+        let mut content = String::new();
+        match bytes.starts_with(&[0x1f, 0x8b]) {
+            true => flate2::read::MultiGzDecoder::new(&bytes[..]).read_to_string(&mut content),
+            false => (&bytes[..]).read_to_string(&mut content),
+        }
+        .map_err(failed)?;
+        let results = Results::of_cache(&content).or_else(|| Results::of_t4(&content));
+        results.ok_or_else(|| ResultsError::Format { path: path.to_owned() })
+    }
+
+    fn add(&mut self, parameters: Option<IndexMap<String, i64>>, time: Option<f64>) {
+        match (parameters, time.filter(|t| t.is_finite() && *t > 0.0)) {
+            (Some(parameters), Some(time)) => self.entries.push((parameters, time)),
+            _ => self.failed += 1,
+        }
+    }
+
+    fn of_cache(content: &str) -> Option<Results> {
+        let parts = text::read(content)?;
+        let names: Vec<&str> = parts
+            .head
+            .get("tune_params_keys")?
+            .as_array()?
+            .iter()
+            .filter_map(Value::as_str)
+            .collect();
+        let device = parts.head.get("device_name").and_then(Value::as_str).map(str::to_owned);
+        let mut results = Results { device, ..Results::default() };
+        // Of entries with one key the last counts, as in other readers of JSON.
+        let entries: IndexMap<_, _> = parts.entries.into_iter().map(|(k, v, _)| (k, v)).collect();
+        for entry in entries.values() {
+            let value = |name: &&str| Some(((*name).to_owned(), integer(entry.get(*name)?)?));
+            let time = entry.get("time").and_then(Value::as_f64);
+            let time = time.filter(|_| entry.get("__error__").is_none());
+            results.add(names.iter().map(value).collect(), time);
+        }
+        Some(results)
+    }
+
+    fn of_t4(content: &str) -> Option<Results> {
+        let value: Value = serde_json::from_str(content).ok()?;
+        let device = value.pointer("/metadata/device").and_then(Value::as_str).map(str::to_owned);
+        let mut results = Results { device, ..Results::default() };
+        for result in value.get("results")?.as_array()? {
+            let pair = |(name, value): (&String, &Value)| Some((name.clone(), integer(value)?));
+            let of =
+                |c: &Map<String, Value>| c.iter().map(pair).collect::<Option<IndexMap<_, _>>>();
+            let parameters = result.get("configuration").and_then(Value::as_object).and_then(of);
+            let measurements = result.get("measurements").and_then(Value::as_array);
+            let time = measurements.into_iter().flatten().find(|m| m["name"] == "time");
+            let time = time.and_then(|m| m["value"].as_f64());
+            results.add(parameters, time.filter(|_| result["invalidity"] == "correct"));
+        }
+        Some(results)
+    }
+
+    /// Leaves out parameters that are none of `names`.
+    ///
+    /// # Errors
+    /// One of them has several values, so that configurations would be mixed up.
+    pub fn only(&mut self, names: &[&str]) -> Result<(), ResultsError> {
+        let mut others: BTreeMap<&String, i64> = BTreeMap::new();
+        for (parameters, _) in &self.entries {
+            for (name, value) in parameters.iter().filter(|(n, _)| !names.contains(&n.as_str())) {
+                if others.insert(name, *value).is_some_and(|before| before != *value) {
+                    return Err(ResultsError::Unknown(name.clone()));
+                }
+            }
+        }
+        self.entries.iter_mut().for_each(|(p, _)| p.retain(|n, _| names.contains(&n.as_str())));
+        Ok(())
+    }
+}

@@ -1,0 +1,215 @@
+//! A kernel program beside the source lines that it was read from.
+//!
+//! ```text
+//! line  source                                   what a work item does
+//! ----  ---------------------------------------  ---------------------------------------------
+//!   13  for (int i = 0; i < TS; i++) {           repeat TS
+//!   14      best = min(best, input[first + i]);    global load input: int, TS between items, 1 between rounds
+//!                                                  compute 1 integer
+//! ```
+//!
+//! What has no price, such as arithmetic for addresses, is left out. Steps stand in the order in which an item takes them, so a line of a loop that was unrolled, or of a
+//! function that is called twice, shows more than once.
+
+use std::fmt::Write;
+
+use itertools::Itertools;
+use tickbound_encodings::model::{Expr, Problem};
+use tickbound_encodings::model::{Program, StmtKind};
+use tickbound_frontend::ast::At;
+use tickbound_frontend::steps::{
+    Access, Arithmetic, Dependence, Number, Space, Step, StepKind, Stride,
+};
+
+use super::Table;
+
+/// Columns of source text that are shown.
+const SOURCE_WIDTH: usize = 56;
+
+/// The steps of an item beside the lines of `text`, the source.
+#[must_use]
+pub fn steps(steps: &[Step], text: &str) -> String {
+    let mut page = Page { lines: text.lines().collect(), shown: None, table: Table::new(HEADERS) };
+    page.steps(steps, 0);
+    page.table.to_string()
+}
+
+const HEADERS: [&str; 3] = ["line", "source", "what a work item does"];
+
+struct Page<'t> {
+    lines: Vec<&'t str>,
+    /// The line that was shown last.
+    shown: Option<At>,
+    table: Table,
+}
+
+impl Page<'_> {
+    fn steps(&mut self, steps: &[Step], depth: usize) {
+        let priced =
+            |step: &&Step| !matches!(step.kind, StepKind::Compute { kind: Arithmetic::Index, .. });
+        for (same, step) in steps.iter().filter(priced).dedup_with_count() {
+            let times = if same > 1 { format!("{same} times ") } else { String::new() };
+            self.row(&step.at, depth, &format!("{times}{}", say(&step.kind)));
+            match &step.kind {
+                StepKind::Repeat { body, .. } => self.steps(body, depth + 1),
+                StepKind::If { then, otherwise, .. } => {
+                    self.steps(then, depth + 1);
+                    if !otherwise.is_empty() {
+                        self.row(&step.at, depth, "else");
+                        self.steps(otherwise, depth + 1);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn row(&mut self, at: &At, depth: usize, says: &str) {
+        let same = self.shown.as_ref().is_some_and(|s| (&s.file, s.line) == (&at.file, at.line));
+        let (line, source) = match same {
+            true => (String::new(), String::new()),
+            false => (at.line.to_string(), self.source(at.line)),
+        };
+        self.shown = Some(at.clone());
+        // A table trims nothing, so blanks at the beginning show nesting.
+        self.table.push([line, source, format!("{}{says}", "  ".repeat(depth))]);
+    }
+
+    fn source(&self, line: u32) -> String {
+        let text = self.lines.get((line as usize).saturating_sub(1)).copied().unwrap_or_default();
+        let text = text.replace('\t', "    ");
+        match text.char_indices().nth(SOURCE_WIDTH) {
+            None => text,
+            Some((end, _)) => format!("{}...", text[..end].trim_end()),
+        }
+    }
+}
+
+fn say(kind: &StepKind) -> String {
+    match kind {
+        StepKind::Access(access) => say_access(access),
+        StepKind::Atomic(space) => format!("atomic operation on {} memory", space_name(*space)),
+        StepKind::Compute { kind, amount, width } => {
+            let wide = if *width > 1 { format!(", {width} wide") } else { String::new() };
+            format!("compute {amount} {}{wide}", arithmetic(*kind))
+        }
+        StepKind::Barrier => "barrier".into(),
+        StepKind::Repeat { count, .. } => format!("repeat {}", number(count)),
+        StepKind::If { condition, depends, .. } => {
+            let by = match depends {
+                Dependence::Uniform => "the same for all items of a group",
+                Dependence::Item => "differs between items",
+                Dependence::Data => "depends on data",
+            };
+            format!("if {} ({by})", number(condition))
+        }
+    }
+}
+
+fn say_access(access: &Access) -> String {
+    let verb = if access.store { "store" } else { "load" };
+    let mut text = format!("{} {verb} {}", space_name(access.space), access.array);
+    let components = match access.width {
+        1 => String::new(),
+        width => format!("{width} x "),
+    };
+    let _ = write!(text, ": {components}{} bytes", access.element);
+    let strides = [(Some(&access.items), "items"), (access.rounds.as_ref(), "rounds")];
+    for (stride, between) in strides {
+        let Some(stride) = stride else { continue };
+        let _ = match stride {
+            Stride::Elements(Expr::Int(0)) => write!(text, ", the same for {between}"),
+            Stride::Elements(n) => write!(text, ", {} between {between}", number(n)),
+            Stride::Irregular => write!(text, ", irregular between {between}"),
+            Stride::Data => write!(text, ", by data between {between}"),
+        };
+    }
+    text
+}
+
+fn space_name(space: Space) -> &'static str {
+    match space {
+        Space::Private => "private",
+        Space::Local => "local",
+        Space::Global | Space::Generic => "global",
+        Space::Constant => "constant",
+    }
+}
+
+fn arithmetic(kind: Arithmetic) -> &'static str {
+    match kind {
+        Arithmetic::Index => "index",
+        Arithmetic::Integer => "integer",
+        Arithmetic::IntegerMultiply => "integer multiply",
+        Arithmetic::IntegerDivide => "integer divide",
+        Arithmetic::Real => "real",
+        Arithmetic::RealMultiply => "real multiply",
+        Arithmetic::RealMultiplyAdd => "real multiply-add",
+        Arithmetic::RealDivide => "real divide",
+        Arithmetic::Special => "special function",
+        Arithmetic::Convert => "conversion",
+    }
+}
+
+/// A number with the names of steps as OpenCL C writes them.
+#[must_use]
+pub fn number(number: &Number) -> String {
+    let spelled = number.replace(&mut |name: &String| {
+        let Some(own) = name.strip_prefix('$') else {
+            return Ok::<_, std::convert::Infallible>(Expr::Name(name.clone()));
+        };
+        let of = |function: &str, d: &str| format!("{function}({d})");
+        let known = [
+            ("lid_", "get_local_id"),
+            ("group_", "get_group_id"),
+            ("local_", "get_local_size"),
+            ("groups_", "get_num_groups"),
+            ("global_", "get_global_size"),
+        ];
+        let id = known.iter().find_map(|(prefix, f)| Some(of(f, own.strip_prefix(prefix)?)));
+        Ok(Expr::Name(match own.strip_prefix("line_") {
+            Some(line) => format!("bound of line {line}"),
+            None => id.unwrap_or_else(|| own.to_owned()),
+        }))
+    });
+    match spelled {
+        Ok(number) => number.to_string(),
+        Err(never) => match never {},
+    }
+}
+
+/// A kernel program that was written by hand.
+#[must_use]
+pub fn program(problem: &Problem, program: &Program) -> String {
+    let mut text = String::new();
+    write_program(&mut text, problem, program, 0);
+    text
+}
+
+fn write_program(text: &mut String, problem: &Problem, program: &Program, depth: usize) {
+    let show = |expr: &Expr| problem.scope.show(expr);
+    for stmt in program {
+        let says = match &stmt.kind {
+            StmtKind::Access { amount, .. } => format!("{} {}", stmt.kind.name(), show(amount)),
+            StmtKind::Until(ticks) => format!("until mark + {}", show(ticks)),
+            StmtKind::Repeat { count, .. } => format!("repeat {}", show(count)),
+            StmtKind::If { condition, .. } => format!("if {}", show(condition)),
+            StmtKind::Mark | StmtKind::Barrier => stmt.kind.name().to_owned(),
+        };
+        let indent = "  ".repeat(depth);
+        let label = if stmt.label == stmt.kind.name() { "" } else { stmt.label.as_str() };
+        let says = format!("{indent}{says}");
+        let _ = writeln!(text, "{}", format!("{says:<48}  {label}").trim_end());
+        match &stmt.kind {
+            StmtKind::Repeat { body, .. } => write_program(text, problem, body, depth + 1),
+            StmtKind::If { then, otherwise, .. } => {
+                write_program(text, problem, then, depth + 1);
+                if !otherwise.is_empty() {
+                    let _ = writeln!(text, "{indent}else");
+                    write_program(text, problem, otherwise, depth + 1);
+                }
+            }
+            _ => {}
+        }
+    }
+}

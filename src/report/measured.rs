@@ -1,0 +1,197 @@
+//! Measured times, for a person and as JSON.
+
+use serde_json::{Map, Value, json};
+use tickbound_encodings::model::Problem;
+
+use super::Table;
+use super::answer::{rounded, values};
+use crate::measure::outcome::{FailureKind, Outcome};
+use crate::measure::{Measured, Report};
+
+/// Configurations in the table.
+const SHOWN: usize = 10;
+
+/// A report of measured times together with what it is about.
+#[derive(Debug, Clone, Copy)]
+pub struct MeasuredTimes<'a> {
+    /// The problem.
+    pub problem: &'a Problem,
+    /// The report.
+    pub report: &'a Report,
+    /// The model's ticks for each result, where there is a model.
+    pub ticks: &'a [Option<i64>],
+    /// The cache's path, if there is one.
+    pub cache: Option<&'a str>,
+}
+
+/// A number with four digits that count.
+#[must_use]
+pub fn four_digits(number: f64) -> String {
+    let whole = number.abs().log10().floor().max(-6.0) as i32 + 1;
+    format!("{number:.*}", usize::try_from(4 - whole).unwrap_or(0))
+}
+
+fn milliseconds(seconds: f64) -> String {
+    four_digits(seconds * 1e3)
+}
+
+impl MeasuredTimes<'_> {
+    fn ticks_of(&self, measured: &Measured) -> Option<i64> {
+        let position = self.report.results.iter().position(|m| std::ptr::eq(m, measured))?;
+        self.ticks.get(position).copied().flatten()
+    }
+
+    /// The best configurations.
+    #[must_use]
+    pub fn table(&self) -> Table {
+        let ranked = self.report.ranked();
+        let rates: Vec<&String> = ranked
+            .first()
+            .map(|m| m.record.rates.iter().map(|(name, _)| name).collect())
+            .unwrap_or_default();
+        let with_ticks = self.ticks.iter().any(Option::is_some);
+        let mut heads = vec!["ms".to_owned(), "spread".to_owned()];
+        heads.extend(rates.iter().map(ToString::to_string));
+        heads.extend(with_ticks.then(|| "ticks".to_owned()));
+        heads.extend(self.problem.parameters.iter().map(|p| p.name.clone()));
+        let mut table = Table::new(heads);
+        for measured in ranked.into_iter().take(SHOWN) {
+            let Some(timed) = measured.record.outcome.timed() else { continue };
+            let spread =
+                timed.spread().map_or_else(|| "?".into(), |s| format!("{:.1}%", s * 100.0));
+            let mut row = vec![milliseconds(timed.seconds()), spread];
+            row.extend(measured.record.rates.iter().map(|(_, rate)| four_digits(*rate)));
+            let ticks = || self.ticks_of(measured).map_or_else(|| "-".into(), |t| t.to_string());
+            row.extend(with_ticks.then(ticks));
+            row.extend(measured.bound.configuration.0.iter().map(i64::to_string));
+            table.push(row);
+        }
+        table
+    }
+
+    fn unsteady(&self) -> usize {
+        let timed = self.report.results.iter().filter_map(|m| m.record.outcome.timed());
+        timed.filter(|timed| !timed.steady).count()
+    }
+
+    /// All for a person.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let (report, ranked) = (self.report, self.report.ranked());
+        let inputs: Vec<String> =
+            self.problem.inputs.iter().map(|(n, v)| format!("{n} = {v}")).collect();
+        let about =
+            if inputs.is_empty() { String::new() } else { format!(" ({})", inputs.join(", ")) };
+        let mut out = format!("{}{about} on {}\n", self.problem.name, report.device.name);
+        if !ranked.is_empty() {
+            out += &format!("\n{}\n", self.table());
+        }
+        let mut said =
+            vec![format!("{} of {} configurations have a time", ranked.len(), report.asked)];
+        let cached = report.results.iter().filter(|m| m.cached).count();
+        said.extend((cached > 0).then(|| format!("{cached} results were in the cache")));
+        let failed = FailureKind::ALL.into_iter().map(|kind| (kind, report.failed(kind)));
+        said.extend(
+            failed.filter(|(_, n)| *n > 0).map(|(kind, n)| format!("{n} {}", kind.words())),
+        );
+        let unsteady = self.unsteady();
+        said.extend((unsteady > 0).then(|| format!("{unsteady} unsteady")));
+        if !report.checked {
+            said.push("outputs unchecked".into());
+        }
+        out += &format!("measured:   {}\n", said.join("; "));
+        if let Some(best) = ranked.first() {
+            out += &format!("best:       {}\n", self.best(best));
+        }
+        if let Some(why) = &report.stopped {
+            out += &format!("stopped by: {why}\n");
+        }
+        if let Some(cache) = self.cache {
+            out += &format!("cache:      {cache}\n");
+        }
+        out + &format!("in:         {:.1} s\n", report.seconds)
+    }
+
+    fn best(&self, best: &Measured) -> String {
+        let named = self.problem.name_values(&best.bound.configuration).to_string();
+        let named = if named.is_empty() { "the only configuration".to_owned() } else { named };
+        let seconds = best.record.outcome.timed().map_or(f64::NAN, |t| t.seconds());
+        format!("{} ms at {named}", milliseconds(seconds))
+    }
+
+    /// The object that `measure --json` prints. Times are in seconds.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        let report = self.report;
+        let results = report.results.iter().enumerate().map(|(i, m)| self.result(i, m));
+        let failed: Map<String, Value> = FailureKind::ALL
+            .into_iter()
+            .map(|kind| (kind.name().to_owned(), json!(report.failed(kind))))
+            .collect();
+        let ranked = report.ranked();
+        json!({
+            "problem": self.problem.name,
+            "inputs": self.problem.inputs,
+            "device": report.device,
+            "asked": report.asked,
+            "measured": ranked.len(),
+            "cached": report.results.iter().filter(|m| m.cached).count(),
+            "failed": failed,
+            "unsteady": self.unsteady(),
+            "checked": report.checked,
+            "best": ranked.first().map(|m| values(self.problem, &m.bound.configuration)),
+            "time": ranked.first().and_then(|m| m.record.outcome.timed()).map(|t| t.seconds()),
+            "stopped_by": report.stopped.as_ref().map(ToString::to_string),
+            "cache": self.cache,
+            "seconds": rounded(report.seconds),
+            "results": results.collect::<Vec<_>>(),
+        })
+    }
+
+    fn result(&self, index: usize, measured: &Measured) -> Value {
+        let mut result = json!({
+            "configuration": values(self.problem, &measured.bound.configuration),
+            "cached": measured.cached,
+        });
+        let mut put = |name: &str, value: Value| result[name] = value;
+        match &measured.record.outcome {
+            Outcome::Timed(timed) => {
+                put("time", json!(timed.seconds()));
+                put("spread", json!(timed.spread()));
+                put("steady", json!(timed.steady));
+                put("checked", json!(timed.checked));
+                put("runs", json!(timed.runs));
+                measured.record.rates.iter().for_each(|(name, rate)| put(name, json!(rate)));
+            }
+            Outcome::Failed(failure) => {
+                put("failure", json!(failure.kind.name()));
+                put("message", json!(failure.message));
+            }
+        }
+        if let Some(ticks) = self.ticks.get(index).copied().flatten() {
+            put("ticks", json!(ticks));
+        }
+        result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::four_digits;
+
+    #[test]
+    fn numbers_have_four_digits() {
+        let table = [
+            (0.0, "0.000000000"),
+            (12.345_6, "12.35"),
+            (0.012_345, "0.01235"),
+            (98765.4, "98765"),
+            (1.0, "1.000"),
+        ];
+        for (number, text) in table {
+            if number > 0.0 {
+                assert_eq!(four_digits(number), text);
+            }
+        }
+    }
+}

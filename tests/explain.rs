@@ -1,0 +1,158 @@
+//! `tickbound explain`, and what a person sees who gives it kernels that cannot be read.
+
+use std::fs;
+use std::path::Path;
+
+use assert_cmd::cargo::cargo_bin_cmd;
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// Runs tickbound in the folder of the example kernels: what it prints, what it complains about, and
+/// its exit status.
+fn tickbound(folder: &Path, arguments: &[&str]) -> (String, String, i32) {
+    let mut command = cargo_bin_cmd!("tickbound");
+    let output = command.current_dir(folder).args(arguments).output().expect("it runs");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+    (text(output.stdout), text(output.stderr), output.status.code().unwrap_or(-1))
+}
+
+fn kernels() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/kernels")
+}
+
+/// Without libclang kernels cannot be read; in CI that is a failure.
+fn can_read() -> bool {
+    let (_, errors, _) = tickbound(&kernels(), &["explain", "minimum.json"]);
+    let missing = errors.contains("libclang");
+    assert!(!missing || std::env::var_os("CI").is_none(), "{errors}");
+    if missing {
+        eprintln!("skipped: {errors}");
+    }
+    !missing
+}
+
+#[test]
+fn minimum_beside_its_source() {
+    if !can_read() {
+        return;
+    }
+    let (text, errors, status) =
+        tickbound(&kernels(), &["explain", "minimum.json", "--set", "WG=64", "--set", "TS=4"]);
+    assert_eq!((errors.as_str(), status), ("", 0));
+    assert_snapshot!(text);
+    let (text, _, _) = tickbound(&kernels(), &["explain", "minimum.json", "--json"]);
+    let object: Value = serde_json::from_str(&text).expect("JSON");
+    assert_snapshot!(format!("{object:#}"));
+}
+
+#[test]
+fn one_program_for_all_readings() {
+    if !can_read() {
+        return;
+    }
+    let (text, _, _) = tickbound(&kernels(), &["explain", "gemm.json", "--json"]);
+    let object: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(object["configurations"], 241_600);
+    assert_eq!(object["choices"], 1_327_104);
+    assert_eq!(object["structural"], json!(["VWM", "VWN", "SA", "SB"]));
+    assert_eq!(object["readings"], 64);
+    assert_snapshot!(format!("{:#}", object["program"]));
+}
+
+#[test]
+fn programs_written_by_hand() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/problems");
+    let (text, _, status) = tickbound(&folder, &["explain", "abstract.json"]);
+    assert_eq!(status, 0);
+    assert_snapshot!(text);
+}
+
+/// Each source, with what `explain` says about it: one line, the file, the line, the mend.
+#[test]
+fn sources_that_cannot_be_read() {
+    if !can_read() {
+        return;
+    }
+    for (source, complaint) in [
+        (
+            "kernel void k(global int *x) {\n    x[0] = 1\n}\n",
+            "k.cl:2: expected ';' after expression",
+        ),
+        (
+            "kernel void k(global int *x) {\n    for (int i = 0; i < x[0]; i++)\n        x[i] = 1;\n}\n",
+            "k.cl:2: the loop's bound depends on data; add \"line 2\": BOUND to kernel.bounds in the problem file",
+        ),
+        (
+            "kernel void k(global int *x, int n) {\n    for (int i = 0; i < n; i++)\n        x[i] = 1;\n}\n",
+            "k.cl:2: the value of `n` is not known; add it to kernel.arguments",
+        ),
+        (
+            "int f(int n) {\n    return n ? f(n - 1) : 0;\n}\nkernel void k(global int *x) {\n    x[0] = f(3);\n}\n",
+            "k.cl:2: functions call themselves: f -> f; write a loop",
+        ),
+        (
+            "kernel void k(global int *x,\n              read_only image2d_t i) {\n    x[0] = 1;\n}\n",
+            "k.cl:2: 'i' is a __read_only image2d_t; pass the data in a buffer",
+        ),
+        (
+            "kernel void k(global int *x) {\n    x[0] = TS;\n}\n",
+            "k.cl:2: use of undeclared identifier 'TS'",
+        ),
+        (
+            "#include \"none.h\"\nkernel void k(global int *x) {}\n",
+            "k.cl:1: cannot find none.h; put it into the folder of the source",
+        ),
+        (
+            "kernel void other(global int *x) {}\n",
+            "k.cl: there is no kernel 'k'; kernel.entry may be other",
+        ),
+        (
+            "kernel void k(global int *x) {\n    if (x[0] > 3)\n        x[1] = 1;\n}\n",
+            "k.cl:2: the branch depends on data and its sides access memory differently; add \"line 2\": \"then\", \"else\" or \"both\" to kernel.branches",
+        ),
+        (
+            "kernel void k(global int *x) {\n    switch (x[0]) {\n    case 1: x[1] = 1;\n    }\n}\n",
+            "k.cl:2: switch is not read; write it in another way",
+        ),
+    ] {
+        let folder = TempDir::new().expect("a folder");
+        fs::write(folder.path().join("k.cl"), source).expect("written");
+        let problem = json!({
+            "platform": "h200", "parameters": { "WG": [32] },
+            "launch": { "global_size": 64, "local_size": "WG" },
+            "kernel": { "opencl": "k.cl", "entry": "k" }
+        });
+        fs::write(folder.path().join("k.json"), problem.to_string()).expect("written");
+        for command in ["explain", "tune"] {
+            let (text, errors, status) = tickbound(folder.path(), &[command, "k.json"]);
+            assert_eq!((text.as_str(), status), ("", 2), "{source}{errors}");
+            assert_eq!(errors.lines().count(), 1, "{errors}");
+            let expected = format!("tickbound: {complaint}");
+            assert!(errors.starts_with(&expected), "expected {expected}\nfound {errors}");
+        }
+    }
+}
+
+#[test]
+fn t1_files() {
+    let folder = TempDir::new().expect("a folder");
+    let file = folder.path().join("sum.T1.json");
+    let (text, _, status) = tickbound(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/problems"),
+        &["export", "matmul.json", "--to", "t1"],
+    );
+    assert_eq!(status, 0);
+    fs::write(&file, text).expect("written");
+    let (text, errors, status) = tickbound(folder.path(), &["explain", "sum.T1.json", "--json"]);
+    assert_eq!((errors.as_str(), status), ("", 0));
+    let object: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(object["configurations"], 231);
+    let (_, errors, status) = tickbound(folder.path(), &["tune", "sum.T1.json"]);
+    assert_eq!(status, 2);
+    assert_eq!(
+        errors,
+        "tickbound: sum.T1.json: a T1 file has no platform; add --platform NAME (`tickbound \
+         platforms` lists them)\n"
+    );
+}

@@ -1,0 +1,842 @@
+//! Measuring kernels on a device: what comes out, and what happens to kernels that are wrong.
+//!
+//! A device is needed, such as PoCL. Where there is none these tests say so and do nothing, except
+//! on CI, where that is a failure.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command as Process, Stdio};
+use std::time::{Duration, Instant};
+
+use assert_cmd::cargo::cargo_bin;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// Whether there is a device; says so if not.
+fn device() -> bool {
+    let listing = tickbound::device::list();
+    match listing.absent() {
+        Some(why) if std::env::var_os("CI").is_none() => {
+            eprintln!("skipped: {why}");
+            false
+        }
+        Some(why) => panic!("{why}"),
+        None => true,
+    }
+}
+
+/// A problem in a folder of its own.
+struct Case {
+    folder: TempDir,
+    problem: Value,
+}
+
+/// What a command said.
+struct Said {
+    status: Option<i32>,
+    out: String,
+    err: String,
+}
+
+const TWICE: &str = "\
+// Each item doubles one element, and adds WG.
+kernel void twice(global const int *x, global int *y)
+{
+    size_t i = get_global_id(0);
+    y[i] = 2 * x[i] + WG;
+}
+";
+
+const TWICE_REFERENCE: &str = "\
+long value(const char *name);
+
+void reference(const int *x, int *y)
+{
+    for (long i = 0; i < value(\"n\"); i++)
+        y[i] = 2 * x[i] + value(\"WG\");
+}
+";
+
+impl Case {
+    /// A kernel with its reference, four configurations.
+    fn twice() -> Case {
+        Case::new(TWICE, Some(TWICE_REFERENCE))
+    }
+
+    fn new(kernel: &str, reference: Option<&str>) -> Case {
+        let folder = TempDir::new().unwrap();
+        std::fs::write(folder.path().join("k.cl"), kernel).unwrap();
+        let mut problem = json!({
+            "name": "twice",
+            "inputs": { "n": 64 },
+            "sizes": { "tiny": { "n": 32 } },
+            "platform": { "units_per_device": 1, "elements_per_unit": 4, "global_access": 4 },
+            "parameters": { "WG": [4, 8, 16, 32] },
+            "constraints": [ "n % WG == 0" ],
+            "launch": { "global_size": "n", "local_size": "WG" },
+            "kernel": {
+                "opencl": "k.cl", "entry": "twice",
+                "arguments": [
+                    { "name": "x", "type": "int", "length": "n", "fill": { "random": [-9, 9] } },
+                    { "name": "y", "type": "int", "length": "n", "fill": 7, "output": true }
+                ],
+                "bytes": "8 * n"
+            }
+        });
+        if let Some(reference) = reference {
+            std::fs::write(folder.path().join("k.ref.c"), reference).unwrap();
+            problem["kernel"]["reference"] = json!("k.ref.c");
+        }
+        Case { folder, problem }
+    }
+
+    /// With a part of the problem replaced.
+    fn with(mut self, pointer: &str, value: Value) -> Case {
+        let (parent, name) = pointer.rsplit_once('/').unwrap();
+        self.problem.pointer_mut(parent).unwrap()[name] = value;
+        self
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Process {
+        std::fs::write(self.path("p.json"), self.problem.to_string()).unwrap();
+        let mut command = Process::new(cargo_bin("tickbound"));
+        command.current_dir(self.folder.path()).args(["measure", "p.json", "--cache", "c.json"]);
+        command.args(arguments).stdin(Stdio::null());
+        command
+    }
+
+    fn say(&self, arguments: &[&str]) -> Said {
+        let output = self.command(arguments).output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        let (out, err) = (text(output.stdout), text(output.stderr));
+        assert!(!err.contains("panicked"), "{err}");
+        Said { status: output.status.code(), out, err }
+    }
+
+    fn json(&self, arguments: &[&str]) -> (Value, Said) {
+        let said = self.say(&[arguments, &["--json"]].concat());
+        let value = serde_json::from_str(&said.out).unwrap_or_else(|e| panic!("{e}: {}", said.err));
+        (value, said)
+    }
+
+    fn cache(&self) -> Value {
+        read_json(&self.path("c.json"))
+    }
+
+    fn keys(&self) -> Vec<String> {
+        self.cache()["cache"].as_object().unwrap().keys().cloned().collect()
+    }
+}
+
+fn read_json(path: &Path) -> Value {
+    let text = std::fs::read_to_string(path).unwrap();
+    serde_json::from_str(&text).unwrap_or_else(|e| panic!("{e}: {text}"))
+}
+
+/// The message of the only failure.
+fn failures(result: &Value) -> Vec<(String, String)> {
+    let results = result["results"].as_array().unwrap();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let failed = results.iter().filter(|r| r.get("failure").is_some());
+    failed.map(|r| (text(&r["failure"]), text(&r["message"]))).collect()
+}
+
+#[track_caller]
+fn refused(said: &Said, parts: &[&str]) {
+    assert_eq!(said.status, Some(2), "{}", said.err);
+    let lines: Vec<&str> = said.err.lines().filter(|l| !l.contains("no model")).collect();
+    assert_eq!(lines.len(), 1, "{}", said.err);
+    parts.iter().for_each(|part| assert!(said.err.contains(part), "`{part}`: {}", said.err));
+}
+
+// What comes out.
+
+#[test]
+fn a_whole_space() {
+    if !device() {
+        return;
+    }
+    let case = Case::twice();
+    let (result, said) = case.json(&["--t4", "t4.json"]);
+    assert_eq!(said.status, Some(0), "{}", said.err);
+    assert_eq!((&result["asked"], &result["measured"]), (&json!(4), &json!(4)), "{}", said.err);
+    assert_eq!(result["checked"], true);
+    for one in result["results"].as_array().unwrap() {
+        assert_eq!((&one["checked"], &one["cached"]), (&json!(true), &json!(false)));
+        assert!(one["runs"].as_array().unwrap().len() >= 7 && one["time"].as_f64() > Some(0.0));
+        assert!(one["GB/s"].as_f64() > Some(0.0));
+    }
+    assert_eq!(case.keys(), ["4", "8", "16", "32"]);
+    let cache = case.cache();
+    assert_eq!(cache["kernel_name"], "twice");
+    assert_eq!(cache["problem_size"], json!([64]));
+    assert_eq!(cache["tune_params"], json!({ "WG": [4, 8, 16, 32] }));
+    let entry = &cache["cache"]["16"];
+    assert_eq!((&entry["WG"], &entry["verification"]), (&json!(16), &json!("correct")));
+    for field in ["time", "compile_time", "verification_time", "benchmark_time", "framework_time"] {
+        assert!(entry[field].is_number(), "{field}: {entry}");
+    }
+    let said = case.say(&[]);
+    assert!(said.out.contains("4 of 4 configurations have a time; 4 results were in the cache"));
+}
+
+/// The parts of the T4 format that its readers need.
+#[test]
+fn results_for_other_tools() {
+    if !device() {
+        return;
+    }
+    let wrong = TWICE.replace("+ WG", "+ WG + (WG == 8)").replace("2 * x", "2 * WHERE x");
+    let wrong = format!("#if WG != 16\n#define WHERE\n#endif\n{wrong}");
+    let case = Case::new(&wrong, Some(TWICE_REFERENCE)).with("/parameters/WG", json!([4, 8, 16]));
+    let said = case.say(&["--t4", "t4.json", "--plot", "times"]);
+    assert_eq!(said.status, Some(0), "{}", said.err);
+    let t4 = read_json(&case.path("t4.json"));
+    let schema = json!({
+        "type": "object", "required": ["schema_version", "metadata", "results"],
+        "properties": {
+            "schema_version": { "const": "1.0.0" },
+            "metadata": { "type": "object", "required": ["timeunit", "device"] },
+            "results": { "type": "array", "minItems": 3, "maxItems": 3, "items": {
+                "type": "object",
+                "required": ["timestamp", "configuration", "times", "invalidity", "correctness", "measurements", "objectives"],
+                "properties": {
+                    "timestamp": { "type": "string", "pattern": "^20.*\\+00:00$" },
+                    "configuration": { "type": "object", "required": ["WG"] },
+                    "times": {
+                        "type": "object",
+                        "required": ["compilation_time", "framework", "search_algorithm", "validation", "runtimes"],
+                        "properties": { "runtimes": { "type": "array", "items": { "type": "number" } } },
+                        "additionalProperties": { "type": "number", "minimum": 0 }
+                    },
+                    "invalidity": { "enum": ["timeout", "compile", "runtime", "correctness", "constraints", "correct"] },
+                    "correctness": { "enum": [0, 1] },
+                    "measurements": { "type": "array", "items": {
+                        "type": "object", "required": ["name", "value", "unit"],
+                        "properties": { "name": { "type": "string" }, "value": { "type": "number" }, "unit": { "type": "string" } }
+                    } },
+                    "objectives": { "const": ["time"] }
+                }
+            } }
+        }
+    });
+    let schema = jsonschema::validator_for(&schema).unwrap();
+    schema.validate(&t4).unwrap_or_else(|e| panic!("{e}: {t4}"));
+    let of = |field: &str| -> Vec<Value> {
+        t4["results"].as_array().unwrap().iter().map(|r| r[field].clone()).collect()
+    };
+    assert_eq!(of("invalidity"), ["correct", "correctness", "compile"]);
+    assert_eq!(of("correctness"), [1, 0, 0]);
+    assert_eq!(t4["results"][0]["measurements"][0]["unit"], "ms");
+    assert!(std::fs::read_to_string(case.path("times.svg")).unwrap().starts_with("<svg"));
+    assert!(std::fs::read(case.path("times.png")).unwrap().starts_with(b"\x89PNG"));
+}
+
+/// Kernel Tuner itself, where Python has it.
+#[test]
+fn kernel_tuner_opens_the_cache() {
+    if !device() {
+        return;
+    }
+    let python = std::env::var("TICKBOUND_PYTHON").unwrap_or_else(|_| "python3".into());
+    let has = Process::new(&python).args(["-c", "import kernel_tuner"]).output();
+    if !has.is_ok_and(|output| output.status.success()) {
+        eprintln!("skipped: {python} has no kernel_tuner");
+        return;
+    }
+    let wrong = TWICE.replace("+ WG", "+ WG + (WG == 8)");
+    let case = Case::new(&wrong, Some(TWICE_REFERENCE));
+    case.say(&["--t4", "t4.json"]);
+    cut(&case, 40);
+    case.say(&["--t4", "t4.json"]);
+    let script = "
+import json, shutil, jsonschema, kernel_tuner
+from kernel_tuner import util, file_utils
+whole = json.load(open('c.json'))
+shutil.copy('c.json', 'copy.json')
+opened = util.read_cache('copy.json', open_cache=True)['cache']
+assert sorted(opened) == ['16', '32', '4', '8'], opened.keys()
+assert [k for k in opened if '__error__' in opened[k]] == ['8']
+util.close_cache('copy.json')
+assert json.load(open('copy.json')) == whole
+for entry in opened.values():
+    entry.setdefault('times', [])
+file_utils.store_output_file('theirs.json', list(opened.values()), whole['tune_params'])
+_, schema = file_utils.output_file_schema('results')
+jsonschema.validate(json.load(open('theirs.json')), schema)
+jsonschema.validate(json.load(open('t4.json')), schema)
+results, _ = kernel_tuner.tune_kernel('twice', '', whole['problem_size'], [], whole['tune_params'],
+    cache='c.json', simulation_mode=True, lang='OpenCL', quiet=True)
+best = min((r for r in results if '__error__' not in r), key=lambda r: r['time'])
+print(len(results), best['WG'])
+";
+    let output =
+        Process::new(&python).args(["-c", script]).current_dir(case.folder.path()).output();
+    let output = output.unwrap();
+    let out = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{out}{}", String::from_utf8_lossy(&output.stderr));
+    let (result, _) = case.json(&[]);
+    assert!(out.trim_end().ends_with(&format!("4 {}", result["best"]["WG"])), "{out}");
+}
+
+#[test]
+fn sizes_inputs_and_selections() {
+    if !device() {
+        return;
+    }
+    let case = Case::twice();
+    let (result, _) = case.json(&["--size", "tiny", "--set", "WG=8"]);
+    assert_eq!((&result["inputs"]["n"], &result["asked"]), (&json!(32), &json!(1)));
+    assert_eq!(case.keys(), ["8"]);
+    let said = case.say(&["--input", "n=128"]);
+    refused(&said, &["c.json: its problem size is [32], not [128]", "--cache"]);
+    let said = case.say(&["--size", "huge"]);
+    refused(&said, &["huge", "tiny"]);
+    let (result, _) = case.json(&["--size", "tiny", "--sample", "2", "--seed", "3"]);
+    assert_eq!(result["asked"], 2);
+    let case = Case::twice().with("/parameters/WG", json!("range(1, 600)"));
+    let case = case.with("/inputs/n", json!(1)).with("/launch/global_size", json!("WG"));
+    let case = case.with("/constraints", json!([]));
+    refused(&case.say(&[]), &["600 configurations", "--sample", "--top", "--all"]);
+}
+
+#[test]
+fn arguments_of_all_kinds() {
+    if !device() {
+        return;
+    }
+    let kernel = "\
+kernel void every(global const float4 *v, global uchar *bytes, local float *part, const int scale,
+                const double real, const ulong big, const char small, global short *sums,
+                global const uint *index)
+{
+    int x = get_local_id(0), y = get_local_id(1);
+    int i = get_global_id(0) + get_global_size(0) * get_global_id(1);
+    part[x + X * y] = v[i].x + v[i].y + v[i].z + v[i].w;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    float other = part[(X - 1 - x) + X * (Y - 1 - y)];
+    bytes[i] = bytes[i] + small + (big >> 40) + index[i];
+    sums[i] = scale * convert_int_rte(other * (REAL)1) + (int)real;
+}
+";
+    let reference = "\
+#include <math.h>
+long value(const char *name);
+void reference(const float *v, unsigned char *bytes, int scale, double real, unsigned long big,
+               char small, short *sums, const unsigned int *index)
+{
+    long w = value(\"w\"), h = value(\"h\"), X = value(\"X\"), Y = value(\"Y\");
+    for (long y = 0; y < h; y++)
+        for (long x = 0; x < w; x++) {
+            long ox = x / X * X + (X - 1 - x % X), oy = y / Y * Y + (Y - 1 - y % Y);
+            const float *e = v + 4 * (ox + w * oy);
+            long i = x + w * y;
+            bytes[i] = bytes[i] + small + (big >> 40) + index[i];
+            sums[i] = scale * (int)nearbyintf(e[0] + e[1] + e[2] + e[3]) + (int)real;
+        }
+}
+";
+    let case = Case::new(kernel, Some(reference))
+        .with("/inputs", json!({ "w": 32, "h": 16 }))
+        .with("/sizes", json!({}))
+        .with("/parameters", json!({ "X": [4, 8], "Y": [1, 2] }))
+        .with("/constraints", json!([]))
+        .with("/launch", json!({ "global_size": ["w", "h"], "local_size": ["X", "Y"] }))
+        .with("/kernel", json!({
+            "opencl": "k.cl", "entry": "every", "reference": "k.ref.c",
+            "defines": { "X": "X", "Y": "Y", "REAL": { "text": "float" } },
+            "arguments": [
+                { "name": "v", "type": "float", "length": "4 * w * h", "fill": { "random": [0, 100] } },
+                { "name": "bytes", "type": "uchar", "length": "w * h", "fill": { "random": [0, 255] }, "output": true },
+                { "name": "part", "type": "float", "length": "X * Y", "space": "local" },
+                { "name": "scale", "type": "int", "value": "0 - 3" },
+                { "name": "real", "type": "double", "real": 12.75 },
+                { "name": "big", "type": "ulong", "value": "1099511627776 * 5" },
+                { "name": "small", "type": "char", "value": "0 - 2" },
+                { "name": "sums", "type": "short", "length": "w * h", "output": true },
+                { "name": "index", "type": "uint", "length": "w * h", "fill": "index" }
+            ]
+        }));
+    let (result, said) = case.json(&[]);
+    assert_eq!(result["measured"], 4, "{}", said.err);
+}
+
+#[test]
+fn no_reference_is_said_once() {
+    if !device() {
+        return;
+    }
+    let case = Case::new(TWICE, None);
+    let (result, said) = case.json(&[]);
+    assert_eq!((&result["measured"], &result["checked"]), (&json!(4), &json!(false)));
+    assert_eq!(said.err.matches("not checked").count(), 1, "{}", said.err);
+    assert_eq!(case.cache()["cache"]["4"]["verification"], "unchecked");
+    assert!(case.say(&[]).out.contains("outputs unchecked"));
+}
+
+#[test]
+fn outputs_are_restored_before_each_run() {
+    if !device() {
+        return;
+    }
+    // Each run doubles what is there; the output is checked after the last one, too.
+    let kernel = "kernel void twice(global int *y) { y[get_global_id(0)] *= 2; }";
+    let reference = "void reference(int *y) { for (int i = 0; i < 64; i++) y[i] *= 2; }";
+    let case = Case::new(kernel, Some(reference)).with(
+        "/kernel/arguments",
+        json!([
+            { "name": "y", "type": "int", "length": "n", "fill": 7, "output": true }
+        ]),
+    );
+    let (result, said) = case.json(&[]);
+    assert_eq!(result["measured"], 4, "{}", said.err);
+}
+
+// What goes wrong with a kernel.
+
+#[test]
+fn wrong_numbers() {
+    if !device() {
+        return;
+    }
+    let wrong = TWICE.replace("+ WG", "+ WG + (WG == 8 && i == 3)");
+    let case = Case::new(&wrong, Some(TWICE_REFERENCE));
+    let (result, said) = case.json(&[]);
+    assert_eq!(said.status, Some(0));
+    assert_eq!(result["measured"], 3);
+    let [(kind, message)] = &failures(&result)[..] else { panic!("{result}") };
+    assert_eq!(kind, "correctness");
+    assert!(
+        message.starts_with("output `y[3]` is ") && message.contains(", expected "),
+        "{message}"
+    );
+    assert!(said.err.contains("tickbound: WG=8: output `y[3]` is "), "{}", said.err);
+    assert_eq!(case.cache()["cache"]["8"]["time"], "RuntimeFailedConfig");
+}
+
+#[test]
+fn what_does_not_compile() {
+    if !device() {
+        return;
+    }
+    let wrong = TWICE.replace("2 * x[i]", "2 * x[i] + MISSING");
+    let case = Case::new(&wrong, Some(TWICE_REFERENCE));
+    let (result, said) = case.json(&["--set", "WG=4"]);
+    assert_eq!(said.status, Some(1), "nothing has a time");
+    let [(kind, message)] = &failures(&result)[..] else { panic!("{result}") };
+    assert_eq!(kind, "compile");
+    assert!(message.starts_with("k.cl:5: ") && message.contains("MISSING"), "{message}");
+    assert_eq!(case.cache()["cache"]["4"]["time"], "CompilationFailedConfig");
+    // In a file that it includes; and a kernel that is not there.
+    let case = Case::new(&format!("#include \"h.h\"\n{TWICE}"), None);
+    std::fs::write(case.path("h.h"), "\n\nint f(void) { return nothing; }\n").unwrap();
+    let (result, _) = case.json(&["--set", "WG=4"]);
+    assert!(failures(&result)[0].1.starts_with("h.h:3: "), "{result}");
+    let case = Case::new(TWICE, None).with("/kernel/entry", json!("thrice"));
+    let (result, _) = case.json(&["--set", "WG=4"]);
+    assert_eq!(failures(&result)[0].1, "k.cl: there is no kernel `thrice`");
+}
+
+#[test]
+fn what_cannot_be_launched() {
+    if !device() {
+        return;
+    }
+    let case = Case::new(TWICE, None)
+        .with("/parameters/WG", json!([4, 1_048_576]))
+        .with("/inputs/n", json!(1_048_576));
+    let (result, said) = case.json(&[]);
+    assert_eq!(result["measured"], 1, "{}", said.err);
+    let [(kind, message)] = &failures(&result)[..] else { panic!("{result}") };
+    assert_eq!(kind, "launch");
+    assert!(message.contains("groups of 1048576 items"), "{message}");
+    // Too few arguments, and one of another size.
+    let case = Case::new(TWICE, None)
+        .with("/kernel/arguments", json!([{ "name": "x", "type": "int", "length": "n" }]));
+    let (result, _) = case.json(&["--set", "WG=4"]);
+    assert!(failures(&result)[0].1.contains("takes 2 arguments, the problem gives 1"), "{result}");
+    let scalar = "kernel void twice(global int *y, int n) { y[get_global_id(0)] = n; }";
+    let case = Case::new(scalar, None).with(
+        "/kernel/arguments",
+        json!([
+            { "name": "y", "type": "int", "length": "n", "output": true },
+            { "name": "n", "type": "long", "value": "n" }
+        ]),
+    );
+    let (result, _) = case.json(&["--set", "WG=4"]);
+    assert!(failures(&result)[0].1.contains("argument 2 of `twice`"), "{result}");
+}
+
+#[test]
+fn what_hangs_is_stopped_and_the_rest_goes_on() {
+    if !device() {
+        return;
+    }
+    let hangs = TWICE.replace(
+        "    y[i] =",
+        "    if (WG == 8) { volatile int k = 0; while (k == 0) ; }\n    y[i] =",
+    );
+    let case = Case::new(&hangs, Some(TWICE_REFERENCE));
+    let began = Instant::now();
+    let (result, said) = case.json(&["--limit", "3"]);
+    assert!(began.elapsed() < Duration::from_secs(100));
+    assert_eq!(result["measured"], 3, "{}", said.err);
+    let [(kind, message)] = &failures(&result)[..] else { panic!("{result}") };
+    assert_eq!(kind, "timeout");
+    assert!(message.contains("after 3 s in its first run"), "{message}");
+}
+
+#[test]
+fn what_crashes_the_process_and_the_rest_goes_on() {
+    if !device() {
+        return;
+    }
+    let crashes = TWICE.replace(
+        "    y[i] =",
+        "    if (WG == 8) *(global volatile int *)(8 * (size_t)(x[0] == 77)) = 1;\n    y[i] =",
+    );
+    let case = Case::new(&crashes, Some(TWICE_REFERENCE));
+    let (result, said) = case.json(&[]);
+    assert_eq!(result["measured"], 3, "{}", said.err);
+    let [(kind, message)] = &failures(&result)[..] else { panic!("{result}") };
+    assert_eq!(kind, "runtime");
+    assert!(
+        message.contains("crashed with signal 11") && message.contains("in its first run"),
+        "{message}"
+    );
+    // What kernels print is no part of what is said.
+    let prints = TWICE.replace("    y[i] =", "    printf(\"{ noise %d\", (int)i);\n    y[i] =");
+    let (result, said) = Case::new(&prints, Some(TWICE_REFERENCE)).json(&["--set", "WG=8"]);
+    assert_eq!(result["measured"], 1, "{}", said.err);
+}
+
+// What goes wrong with the reference and the problem.
+
+#[test]
+fn references_that_fail() {
+    if !device() {
+        return;
+    }
+    let with = |reference: &str| Case::new(TWICE, Some(reference)).say(&["--reference-limit", "1"]);
+    refused(&with(&TWICE_REFERENCE.replace("2 * x[i]", "2 * z[i]")), &["k.ref.c:6: ", "z"]);
+    refused(&with(&TWICE_REFERENCE.replace("int *y)", "float *y)")), &["k.ref.c:3: ", "reference"]);
+    refused(&with(&TWICE_REFERENCE.replace("\"n\"", "\"m\"")), &["k.ref.c:5: ", "`m`"]);
+    refused(
+        &with(&TWICE_REFERENCE.replace("void reference", "void other")),
+        &["k.ref.c", "reference"],
+    );
+    refused(
+        &with(&TWICE_REFERENCE.replace("y[i] =", "y[i + 1000000000] =")),
+        &["k.ref.c:3: ", "signal 11"],
+    );
+    refused(&with(&TWICE_REFERENCE.replace("i++", "i += 0")), &["k.ref.c:3: ", "after 1 s"]);
+    let case = Case::twice();
+    let mut command = case.command(&[]);
+    let output = command.env("CC", "no-such-compiler -O3").output().unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(text.contains("no-such-compiler") && text.contains("set CC"), "{text}");
+}
+
+#[test]
+fn problems_that_cannot_be_measured() {
+    if !device() {
+        return;
+    }
+    refused(&Case::twice().with("/kernel", json!([])).say(&[]), &["names no kernel in OpenCL C"]);
+    refused(&Case::twice().with("/kernel/opencl", json!("other.cl")).say(&[]), &["other.cl"]);
+    refused(
+        &Case::twice().with("/kernel/defines", json!({ "A": "1 // (WG - 4)" })).say(&[]),
+        &["kernel.defines.A", "WG=4"],
+    );
+    refused(
+        &Case::twice().with("/kernel/arguments/0/type", json!("uchar")).say(&[]),
+        &["kernel.arguments[0].fill", "-9 is no uchar"],
+    );
+    refused(
+        &Case::twice().with("/kernel/arguments/0/length", json!("0 - n")).say(&[]),
+        &["kernel.arguments[0].length"],
+    );
+    refused(
+        &Case::twice().say(&["--device", "opencl:77"]),
+        &["opencl device 77", "tickbound devices"]
+            .map(|s| if s.starts_with("opencl d") { "device 77" } else { s }),
+    );
+    refused(&Case::twice().say(&["--device", "cpu"]), &["--device opencl"]);
+    refused(&Case::twice().say(&["--limit", "0"]), &["--limit 0"]);
+}
+
+// The cache.
+
+/// Cuts the cache after so many bytes from the end of the last entry.
+fn cut(case: &Case, after: usize) {
+    let text = std::fs::read_to_string(case.path("c.json")).unwrap();
+    let last = text.rfind("\n\"32\"").unwrap();
+    std::fs::write(case.path("c.json"), &text[..last + after]).unwrap();
+}
+
+#[test]
+fn a_cut_cache_is_mended() {
+    if !device() {
+        return;
+    }
+    let case = Case::twice();
+    case.say(&[]);
+    let before = case.cache();
+    for after in [0, 3, 9, 40] {
+        cut(&case, after);
+        let (result, said) = case.json(&[]);
+        assert_eq!(
+            (&result["measured"], &result["cached"]),
+            (&json!(4), &json!(3)),
+            "cut after {after}"
+        );
+        assert_eq!(said.err.contains("c.json:14: cut short"), after > 1, "{}", said.err);
+        assert_eq!(case.keys(), ["4", "8", "16", "32"]);
+        for key in ["4", "8", "16"] {
+            assert_eq!(
+                case.cache()["cache"][key],
+                before["cache"][key],
+                "nothing is measured twice"
+            );
+        }
+    }
+    std::fs::write(case.path("c.json"), "{\"device_name\": \"po").unwrap();
+    refused(&case.say(&[]), &["c.json", "is no cache"]);
+    std::fs::write(case.path("c.json"), "").unwrap();
+    assert_eq!(case.say(&[]).status, Some(0));
+}
+
+#[test]
+fn another_source_is_measured_again() {
+    if !device() {
+        return;
+    }
+    let case = Case::twice();
+    case.say(&[]);
+    let before = std::fs::read_to_string(case.path("c.json")).unwrap();
+    std::fs::write(case.path("k.cl"), TWICE.replace("doubles", "doubles, by now,")).unwrap();
+    let (result, said) = case.json(&["--set", "WG=8"]);
+    assert_eq!((&result["cached"], &result["measured"]), (&json!(0), &json!(1)));
+    assert!(said.err.contains("1 entries are of another version"), "{}", said.err);
+    assert_eq!(std::fs::read_to_string(case.path("c.json.old")).unwrap(), before);
+    assert_eq!(case.keys().len(), 4);
+    // Where the reference or the arguments change, so does what is measured.
+    let case = case.with("/kernel/tolerance", json!(1e-3));
+    assert_eq!(case.json(&[]).0["cached"], 0);
+    assert_eq!(case.json(&[]).0["cached"], 4);
+    let case = case.with("/name", json!("renamed"));
+    assert_eq!(case.json(&[]).0["cached"], 4);
+}
+
+#[test]
+fn another_kernels_cache_is_refused() {
+    if !device() {
+        return;
+    }
+    let case = Case::twice();
+    case.say(&[]);
+    let text = std::fs::read_to_string(case.path("c.json")).unwrap();
+    let other = text.replacen("\"kernel_name\": \"twice\"", "\"kernel_name\": \"thrice\"", 1);
+    std::fs::write(case.path("c.json"), &other).unwrap();
+    refused(&case.say(&[]), &["its kernel name is \"thrice\", not \"twice\""]);
+    assert_eq!(std::fs::read_to_string(case.path("c.json")).unwrap(), other);
+}
+
+/// A kernel that takes about a tenth of a second in each of 20 configurations.
+fn slow() -> Case {
+    let kernel =
+        TWICE.replace("    y[i] =", "    volatile int k = 0; while (k < 1000000) k++;\n    y[i] =");
+    Case::new(&kernel, Some(TWICE_REFERENCE))
+        .with("/parameters", json!({ "WG": [4, 8], "V": "range(1, 10)" }))
+}
+
+fn entries(case: &Case) -> usize {
+    let text = std::fs::read_to_string(case.path("c.json")).unwrap_or_default();
+    text.matches("\n\"4,").count() + text.matches("\n\"8,").count()
+}
+
+#[cfg(unix)]
+#[test]
+fn a_kill_costs_nothing_but_the_moment() {
+    use rustix::process::{Pid, Signal, kill_process};
+
+    if !device() {
+        return;
+    }
+    for signal in [Signal::KILL, Signal::INT] {
+        let case = slow();
+        let child =
+            case.command(&[]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let began = Instant::now();
+        while entries(&case) < 3 {
+            assert!(began.elapsed() < Duration::from_secs(60), "nothing is measured");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        let interrupted = child.wait_with_output().unwrap();
+        let before = entries(&case);
+        assert!((3..20).contains(&before));
+        if signal == Signal::INT {
+            let out = String::from_utf8(interrupted.stdout).unwrap();
+            assert!(out.contains(&format!("{before} of 20 configurations have a time")), "{out}");
+            assert!(out.contains("stopped by: interrupted"), "{out}");
+            assert_eq!(interrupted.status.code(), Some(0));
+            assert_eq!(case.keys().len(), before, "the cache is closed");
+        }
+        let (result, said) = case.json(&[]);
+        assert_eq!(result["cached"], before, "{}", said.err);
+        assert_eq!((&result["measured"], case.keys().len()), (&json!(20), 20));
+    }
+}
+
+#[test]
+fn a_time_that_is_up() {
+    if !device() {
+        return;
+    }
+    let case = slow();
+    let (result, said) = case.json(&["--timeout", "2"]);
+    assert_eq!(result["stopped_by"], "the time is up", "{}", said.err);
+    let measured = result["measured"].as_u64().unwrap() as usize;
+    assert_eq!(case.keys().len(), measured);
+    assert!(measured < 20);
+    let said = case.say(&["--timeout", "0.000001"]);
+    assert_eq!(said.status, Some(1), "{}", said.err);
+    assert!(said.err.contains("the time is up"), "{}", said.err);
+}
+
+#[cfg(unix)]
+#[test]
+fn two_at_once_are_refused() {
+    if !device() {
+        return;
+    }
+    let case = slow();
+    let mut child = case.command(&[]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let began = Instant::now();
+    while entries(&case) < 1 && began.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    refused(&case.say(&[]), &["another process measures into it"]);
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// A loader of drivers that finds PoCL in a folder which is emptied while a kernel hangs.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_device_that_vanishes() {
+    let drivers = Path::new("/etc/OpenCL/vendors/pocl.icd");
+    if !device() || !drivers.is_file() {
+        eprintln!("skipped: no {}", drivers.display());
+        return;
+    }
+    let hangs = TWICE.replace(
+        "    y[i] =",
+        "    if (WG == 8) { volatile int k = 0; while (k == 0) ; }\n    y[i] =",
+    );
+    let case = Case::new(&hangs, Some(TWICE_REFERENCE));
+    let vendors = case.path("vendors");
+    std::fs::create_dir(&vendors).unwrap();
+    std::fs::copy(drivers, vendors.join("pocl.icd")).unwrap();
+    let mut command = case.command(&["--limit", "4", "--json"]);
+    command.env("OCL_ICD_VENDORS", &vendors);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let began = Instant::now();
+    let measured =
+        || std::fs::read_to_string(case.path("c.json")).unwrap_or_default().contains("\n\"4\"");
+    while !measured() {
+        assert!(began.elapsed() < Duration::from_secs(60), "nothing is measured");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::fs::remove_file(vendors.join("pocl.icd")).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{err}");
+    assert_eq!(err.matches("has vanished").count(), 1, "{err}");
+    let result: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(result["measured"], 1, "{result}");
+    // What had been measured and the one that hung are kept; nobody blames the others.
+    assert_eq!(case.keys(), ["4", "8"]);
+    let (result, _) = case.json(&[]);
+    assert_eq!((&result["measured"], &result["cached"]), (&json!(3), &json!(2)));
+}
+
+// Scores.
+
+/// What the published caches' own notes say that random choice reaches with 1, 10 and 100 trials.
+#[test]
+fn random_choice_on_published_measurements() {
+    use tickbound::measure::score::{Results, TRIALS, reached};
+
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
+    if !data.is_dir() {
+        eprintln!("skipped: no {}", data.display());
+        return;
+    }
+    let table = [
+        ("gemm_opencl/RTX_2080_Ti.json.gz", 17_956, [0.31, 0.72, 0.87]),
+        ("gemm_opencl/RTX_3090.json.gz", 17_956, [0.29, 0.66, 0.83]),
+        ("convolution/A4000.json.gz", 4362, [0.29, 0.61, 0.82]),
+        ("convolution/W6600.json.gz", 4362, [0.02, 0.33, 0.79]),
+        ("dedispersion/W7800.json.gz", 11_130, [0.64, 0.83, 0.94]),
+    ];
+    for (file, entries, expected) in table {
+        let results = Results::read(&data.join(file)).unwrap();
+        assert_eq!(results.entries.len() + results.failed, entries, "{file}");
+        let pairs: Vec<(i64, f64)> = results.entries.iter().map(|(_, time)| (0, *time)).collect();
+        for (trials, expected) in TRIALS.into_iter().zip(expected) {
+            let random = reached(&pairs, trials);
+            assert!((random - expected).abs() < 0.006, "{file}, {trials} trials: {random}");
+        }
+    }
+}
+
+#[test]
+fn a_model_against_results() {
+    let folder = TempDir::new().unwrap();
+    let problem = json!({
+        "name": "linear", "inputs": { "n": 64 },
+        "platform": { "units_per_device": 1, "elements_per_unit": 1, "global_access": 4 },
+        "parameters": { "P": "range(1, 12)" },
+        "launch": { "global_size": 1, "local_size": 1 },
+        "kernel": [ { "compute": "P // 2" } ]
+    });
+    std::fs::write(folder.path().join("p.json"), problem.to_string()).unwrap();
+    let entry =
+        |p: i64, time: Value| format!("\n\"{p},32\": {{\"P\": {p}, \"X\": 32, \"time\": {time}}},");
+    let mut cache =
+        "{\"device_name\": \"d\", \"tune_params_keys\": [\"P\", \"X\"], \"cache\": {".to_owned();
+    (1..=12).for_each(|p| cache += &entry(p, json!(p as f64)));
+    cache += &entry(99, json!(1.0));
+    cache += &entry(13, json!("RuntimeFailedConfig"));
+    std::fs::write(folder.path().join("c.json"), &cache).unwrap();
+    let run = |results: &str| {
+        let mut command = Process::new(cargo_bin("tickbound"));
+        command.current_dir(folder.path()).args(["score", "p.json", "--against", results]);
+        command.arg("--json").output().unwrap()
+    };
+    let score: Value = serde_json::from_slice(&run("c.json").stdout).unwrap();
+    assert_eq!(
+        (&score["entries"], &score["outside"], &score["failed"]),
+        (&json!(12), &json!(1), &json!(1))
+    );
+    // Ticks 0, 1, 1, 2, 2, ... 6 for times 1 .. 12: of 66 pairs 5 are tied in ticks, none the other way.
+    let kendall = (66.0 - 5.0) / ((66.0f64 - 5.0) * 66.0).sqrt();
+    assert!((score["kendall"].as_f64().unwrap() - kendall).abs() < 1e-9, "{score}");
+    assert_eq!(score["reached"][0]["model"], 1.0);
+    std::fs::write(folder.path().join("mixed.json"), cache.replacen("\"X\": 32,", "\"X\": 16,", 1))
+        .unwrap();
+    let mixed = run("mixed.json");
+    assert_eq!(mixed.status.code(), Some(2));
+    assert!(String::from_utf8(mixed.stderr).unwrap().contains("`X` varies"));
+    let none = run("p.json");
+    assert!(
+        String::from_utf8(none.stderr)
+            .unwrap()
+            .contains("neither a cache of Kernel Tuner nor a T4")
+    );
+}
