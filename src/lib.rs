@@ -20,6 +20,7 @@
 //! assert_eq!(result.best.unwrap().configuration.0, [4]);
 //! ```
 
+pub mod calibrate;
 pub mod cli;
 pub mod compare;
 pub mod device;

@@ -90,7 +90,11 @@ impl Page<'_> {
         text.push_str(&explain::steps(&variant.steps.body, &reading.text));
         for array in &variant.steps.locals {
             let bytes = explain::number(&array.bytes);
-            let _ = writeln!(text, "\nlocal array {}: {bytes} bytes (line {})", array.name, array.at.line);
+            let _ = writeln!(
+                text,
+                "\nlocal array {}: {bytes} bytes (line {})",
+                array.name, array.at.line
+            );
         }
         if !extracted.structural.is_empty() {
             let values = extracted.structural.iter().zip(&variant.values);

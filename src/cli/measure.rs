@@ -13,7 +13,7 @@ use super::{CliError, Outcome, say};
 use crate::device::Choice;
 use crate::measure::outcome::Outcome as Result_;
 use crate::measure::select::{Selection, select};
-use crate::measure::{Event, Options, measure, t4, worker};
+use crate::measure::{Event, MeasureError, Options, measure, t4, worker};
 use crate::report::MeasuredTimes;
 
 /// Most configurations that are measured if nobody says which.
@@ -167,6 +167,9 @@ fn one_line(text: &str) -> String {
 pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
     let mut problem = args.chosen.read()?;
     fix(&mut problem, &args.set)?;
+    if problem.source.is_none() {
+        return Err(MeasureError::NoSource.into());
+    }
     let options = args.options(&problem)?;
     let space = problem.space()?;
     let selection = args.selection(space.bound.len())?;

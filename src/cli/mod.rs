@@ -3,6 +3,7 @@
 //! Results go to standard output, progress and warnings to standard error. Exit status 0: done; 1:
 //! nothing was found; 2: bad input, with one line that says what, where, and the mend.
 
+mod calibrate;
 mod compare;
 mod cp_sat;
 mod demo;
@@ -65,6 +66,8 @@ enum Command {
     /// Run kernels for `measure`, as a process that may crash
     #[command(hide = true, name = crate::measure::lab::SUBCOMMAND)]
     MeasureWorker(measure::WorkerArgs),
+    /// Measure the prices of an OpenCL device, and write them as a platform file
+    Calibrate(calibrate::Args),
     /// List the OpenCL devices of this machine
     Devices(devices::Args),
     /// List the shipped platforms, or show one with the source of each number
@@ -156,6 +159,7 @@ pub fn main() -> ExitCode {
         Command::Measure(args) => measure::run(args),
         Command::Score(args) => score::run(args),
         Command::MeasureWorker(args) => measure::work(args),
+        Command::Calibrate(args) => calibrate::run(args),
         Command::Devices(args) => devices::run(args),
         Command::Platforms(args) => platforms::run(args),
         Command::Demo(args) => demo::run(args),

@@ -37,6 +37,7 @@
 //! ```
 
 mod choice;
+mod details;
 mod error;
 mod list;
 mod program;
@@ -44,6 +45,7 @@ mod raw;
 mod session;
 
 pub use choice::{Choice, ChoiceError, Picked};
+pub use details::Details;
 pub use error::DeviceError;
 pub use list::{Device, Kind, Listing, list};
 pub use program::{Arg, BufferArg, Kernel, Launch, Program};

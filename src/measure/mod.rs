@@ -37,7 +37,7 @@ pub mod score;
 pub mod select;
 pub mod t4;
 pub mod trouble;
-mod utc;
+pub(crate) mod utc;
 pub mod worker;
 
 use std::path::PathBuf;

@@ -47,6 +47,6 @@ mod tests {
         for (seconds, expected) in table {
             assert_eq!(text(seconds, 0), expected);
         }
-        assert!(now() > "2024".to_owned());
+        assert!(now().as_str() > "2024");
     }
 }

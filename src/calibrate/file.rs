@@ -1,0 +1,91 @@
+//! What was found, as a platform file and as tables.
+
+use serde_json::{Map, Value, json};
+
+use super::prices::{Calibration, Number};
+use super::sample::Sample;
+use crate::report::Table;
+
+impl Sample {
+    /// `0.4%`, with a remark where it is not small enough; nothing is said of what was not seen.
+    #[must_use]
+    pub fn spread_text(&self) -> String {
+        match self.spread {
+            None => "?".to_owned(),
+            Some(spread) => format!("{:.1}%", spread * 100.0),
+        }
+    }
+
+    /// How often it was measured and how well it is known.
+    fn quality(&self) -> String {
+        if !self.seen() {
+            return format!("below what can be measured, in {} repetitions", self.runs);
+        }
+        let unsteady = if self.steady { "" } else { "unsteady, " };
+        format!("median of {}, {unsteady}spread {}", self.runs, self.spread_text())
+    }
+}
+
+impl Number {
+    fn source(&self, device: &str) -> String {
+        match &self.sample {
+            None => format!("{}; asked by {device}", self.how),
+            Some(sample) => format!("{}; {}; measured by {device}", self.how, sample.quality()),
+        }
+    }
+}
+
+impl Calibration {
+    /// The platform file. `date` is the day of the measurements.
+    #[must_use]
+    pub fn platform(&self, name: &str, date: &str) -> Value {
+        let device =
+            format!("tickbound calibrate on {} ({}), {date}", self.facts.name, self.facts.driver);
+        let mut file = Map::new();
+        file.insert("name".into(), json!(name));
+        file.insert("tick".into(), json!("0.01 ns"));
+        file.insert("notes".into(), json!(self.notes_text()));
+        for number in &self.numbers {
+            let source = number.source(&device);
+            let value = json!({ "value": number.value, "unit": number.unit, "source": source });
+            file.insert(number.field.into(), value);
+        }
+        Value::Object(file)
+    }
+
+    fn notes_text(&self) -> String {
+        let also: Vec<String> =
+            self.asides.iter().map(|a| format!("{}: {}", a.what, a.value)).collect();
+        let mut notes = vec![
+            "Prices are those of busy elements, in hundredths of a nanosecond (docs/calibrate.md)."
+                .to_owned(),
+        ];
+        notes.extend(self.notes.iter().cloned());
+        notes.push(format!("Also measured: {}.", also.join("; ")));
+        notes.join(" ")
+    }
+
+    /// All for a person.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let spread = |s: &Sample| match (s.seen(), s.steady) {
+            (false, _) => "-".to_owned(),
+            (true, true) => s.spread_text(),
+            (true, false) => format!("{} unsteady", s.spread_text()),
+        };
+        let mut table = Table::new(["number", "value", "unit", "spread", "how measured"]);
+        for n in &self.numbers {
+            let known = n.sample.as_ref().map_or_else(|| "-".to_owned(), spread);
+            table.push([n.field, &n.value.to_string(), n.unit, &known, &n.how]);
+        }
+        let mut also = Table::new(["also measured", "value", "spread"]);
+        for a in &self.asides {
+            also.push([&a.what, &a.value, &spread(&a.sample)]);
+        }
+        let notes: String = self.notes.iter().map(|note| format!("{note}\n")).collect();
+        format!(
+            "{} ({}); a tick is 0.01 ns\n\n{table}\n{also}\n{notes}",
+            self.facts.name, self.facts.driver
+        )
+    }
+}

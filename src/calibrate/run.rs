@@ -1,0 +1,210 @@
+//! What is run on a device to find its prices, and who runs it.
+//!
+//! A [`Run`] is plain data. A [`Runner`] times it: [`OpenCl`](super::OpenCl) on a device; in the tests, the
+//! model's own simulator, whose prices must come out as they went in.
+
+use thiserror::Error;
+
+use crate::device::DeviceError;
+
+/// One of the kernels in `kernels.cl`, with what a round of it does for each item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Work {
+    /// 64 fused multiply-adds, each needing the result of the one before.
+    Chain,
+    /// 8 of them and a barrier.
+    OneBarrier,
+    /// 8 of them with a barrier after each.
+    Barriers,
+    /// 16 loads from global memory by one item, each from the place that the one before read: a cycle
+    /// in random order over so many bytes.
+    Chase {
+        /// Bytes that the cycle lies in.
+        bytes: usize,
+    },
+    /// The same in local memory, in a table of 4 KiB.
+    ChaseLocal,
+    /// The same in constant memory, in a table of 4 KiB.
+    ChaseConstant,
+    /// 8 independent loads of 4 bytes from global memory, neighbouring items beside each other, no word
+    /// twice; there are no rounds.
+    Stream {
+        /// Bytes of the buffer, of which a launch of fewer items reads the beginning.
+        bytes: usize,
+    },
+    /// 16 independent loads of 4 bytes from local memory, neighbouring items beside each other.
+    LoadLocal,
+    /// 16 loads of 4 bytes from constant memory, all items the same place.
+    LoadConstant,
+    /// 4 atomic additions to a counter of the item's own.
+    Atomic,
+    /// 4 atomic additions to one counter of all items.
+    AtomicShared,
+    /// Nothing; there are no rounds.
+    Start,
+    /// The driver's own fill of so many bytes, in place of a kernel.
+    Fill {
+        /// Bytes that are written.
+        bytes: usize,
+    },
+}
+
+impl Work {
+    /// Operations of one item in one round: what the price is of.
+    #[must_use]
+    pub fn operations(self) -> u64 {
+        match self {
+            Work::Chain => 64,
+            Work::OneBarrier | Work::Barriers | Work::Stream { .. } => 8,
+            Work::Chase { .. } | Work::ChaseLocal | Work::ChaseConstant => 16,
+            Work::LoadLocal | Work::LoadConstant => 16,
+            Work::Atomic | Work::AtomicShared => 4,
+            Work::Start | Work::Fill { .. } => 1,
+        }
+    }
+
+    /// The kernel's name.
+    #[must_use]
+    pub fn kernel(self) -> &'static str {
+        match self {
+            Work::Chain => "chain",
+            Work::OneBarrier => "one_barrier",
+            Work::Barriers => "barriers",
+            Work::Chase { .. } => "chase",
+            Work::ChaseLocal => "chase_local",
+            Work::ChaseConstant => "chase_constant",
+            Work::Stream { .. } => "stream",
+            Work::LoadLocal => "load_local",
+            Work::LoadConstant => "load_constant",
+            Work::Atomic | Work::AtomicShared => "atomics",
+            Work::Start => "start",
+            Work::Fill { .. } => "fill",
+        }
+    }
+}
+
+/// A launch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Run {
+    /// The kernel.
+    pub work: Work,
+    /// Groups, at least 1.
+    pub groups: usize,
+    /// Items in each, at least 1.
+    pub group: usize,
+    /// Rounds of the kernel.
+    pub rounds: u32,
+}
+
+impl Run {
+    /// One round of some groups.
+    #[must_use]
+    pub fn new(work: Work, groups: usize, group: usize) -> Run {
+        Run { work, groups, group, rounds: 1 }
+    }
+
+    /// With another number of rounds.
+    #[must_use]
+    pub fn rounds(self, rounds: u32) -> Run {
+        Run { rounds, ..self }
+    }
+
+    /// Work items.
+    #[must_use]
+    pub fn items(&self) -> usize {
+        self.groups.saturating_mul(self.group)
+    }
+}
+
+/// How long a launch took, in seconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Times {
+    /// From the moment when the device began with it.
+    pub busy: f64,
+    /// From the moment when it was put into the queue.
+    pub queued: f64,
+}
+
+/// What runs launches and times them.
+pub trait Runner {
+    /// Items of the largest group that this kernel can be run in, at least 1.
+    ///
+    /// # Errors
+    /// The device fails.
+    fn most_items(&mut self, work: Work) -> Result<usize, Fault>;
+
+    /// Runs it.
+    ///
+    /// # Errors
+    /// The device fails.
+    fn run(&mut self, run: &Run) -> Result<Times, Fault>;
+
+    /// Runs it and compares what it computes with what the host computes.
+    ///
+    /// # Errors
+    /// The device fails, or has computed something else.
+    fn verify(&mut self, run: &Run) -> Result<(), Fault>;
+}
+
+/// What a device says of itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// Its name.
+    pub name: String,
+    /// Its platform and its driver, for people.
+    pub driver: String,
+    /// Compute units.
+    pub units: u32,
+    /// Items of the largest group.
+    pub max_group: usize,
+    /// Bytes of local memory that a group can have.
+    pub local_memory: u64,
+    /// Bytes of the largest buffer.
+    pub max_alloc: u64,
+    /// Bytes of global memory.
+    pub memory: u64,
+    /// Bytes of the largest cache of global memory; 0 if unknown.
+    pub cache: u64,
+    /// The greatest clock rate in MHz; 0 if unknown.
+    pub clock_mhz: u32,
+    /// Items that move in lockstep (a warp, a wavefront), where the device says so.
+    pub lockstep: Option<u32>,
+}
+
+/// Why a device cannot be calibrated.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum Fault {
+    /// The device or its driver failed.
+    #[error("{0}; nothing was written")]
+    Device(#[from] DeviceError),
+    /// A kernel has computed something else than it should.
+    #[error(
+        "{device}: kernel `{kernel}` has computed {got} at {index}, expected {expected}: the driver or \
+         the device is at fault; nothing was written"
+    )]
+    Wrong {
+        /// The device's name.
+        device: String,
+        /// The kernel.
+        kernel: &'static str,
+        /// Place in the output.
+        index: usize,
+        /// What is there, as 32 bits.
+        got: u32,
+        /// What should be there.
+        expected: u32,
+    },
+    /// A launch that this runner cannot make.
+    #[error("{device}: kernel `{kernel}` cannot be run: {why}")]
+    Refused {
+        /// The device's name.
+        device: String,
+        /// The kernel.
+        kernel: &'static str,
+        /// Why.
+        why: String,
+    },
+    /// Ctrl-C.
+    #[error("interrupted; nothing was written")]
+    Interrupted,
+}

@@ -1,0 +1,140 @@
+//! `tickbound calibrate`.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::progress::Progress;
+use super::{CliError, Outcome, say};
+use crate::calibrate::{Fault, OpenCl, Options, calibrate, today};
+use crate::device::{self, Choice, Device, Picked, Session};
+
+/// Arguments of `calibrate`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The device: opencl, or opencl:N as `tickbound devices` lists them
+    #[arg(long, value_name = "DEVICE", default_value = "opencl")]
+    device: String,
+    /// What the platform is called [default: the device's name]
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// Write the platform file
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<String>,
+    /// Print the platform file instead of the table
+    #[arg(long)]
+    json: bool,
+    /// Fewer repetitions and a smaller buffer: a few seconds
+    #[arg(long)]
+    quick: bool,
+}
+
+pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
+    args.check_output()?;
+    let choice = args.choice()?;
+    let listing = device::list();
+    let picked = listing.pick(choice).map_err(|e| CliError::Input(e.to_string()))?;
+    let device = match picked {
+        Picked::Device(device) => device,
+        Picked::Cpu => {
+            let text = "--device cpu: prices are measured through OpenCL; write opencl or opencl:N";
+            return Err(CliError::Input(text.into()));
+        }
+        Picked::Absent(why) => return Err(CliError::Input(why)),
+    };
+    match args.measure(device) {
+        Ok(()) => Ok(Outcome::Done),
+        Err(Stopped::Interrupted) => {
+            eprintln!("tickbound: {}", Fault::Interrupted);
+            Ok(Outcome::Nothing)
+        }
+        Err(Stopped::Failed(e)) => Err(e),
+    }
+}
+
+/// Why there is no platform.
+enum Stopped {
+    Interrupted,
+    Failed(CliError),
+}
+
+impl From<CliError> for Stopped {
+    fn from(e: CliError) -> Stopped {
+        Stopped::Failed(e)
+    }
+}
+
+impl From<Fault> for Stopped {
+    fn from(fault: Fault) -> Stopped {
+        match fault {
+            Fault::Interrupted => Stopped::Interrupted,
+            fault => Stopped::Failed(CliError::Input(fault.to_string())),
+        }
+    }
+}
+
+impl Args {
+    fn choice(&self) -> Result<Choice, CliError> {
+        self.device
+            .parse()
+            .map_err(|e: device::ChoiceError| CliError::Input(format!("--device: {e}")))
+    }
+
+    /// Whether the file can probably be written, before much time goes into it.
+    fn check_output(&self) -> Result<(), CliError> {
+        let Some(path) = &self.output else { return Ok(()) };
+        let folder = Path::new(path).parent().filter(|p| !p.as_os_str().is_empty());
+        let kind = match () {
+            () if Path::new(path).is_dir() => std::io::ErrorKind::IsADirectory,
+            () if folder.is_some_and(|folder| !folder.is_dir()) => std::io::ErrorKind::NotFound,
+            () => return Ok(()),
+        };
+        Err(CliError::Write { path: path.clone(), error: kind.into() })
+    }
+
+    fn measure(&self, device: &Device) -> Result<(), Stopped> {
+        let interrupt = interrupt_flag()?;
+        let options = if self.quick { Options::quick() } else { Options::thorough() };
+        let progress = Progress::new(&device.name);
+        progress.say("compiling".to_owned());
+        let session = Session::open(device).map_err(Fault::from)?;
+        let mut runner = OpenCl::new(&session)?;
+        let facts = OpenCl::facts(device);
+        let mut show = |what: &str| progress.say(what.to_owned());
+        let found = calibrate(&mut runner, &facts, &options, &interrupt, &mut show)?;
+        drop(progress);
+        let name = self.name.as_deref().unwrap_or(&device.name);
+        let file = format!("{:#}\n", found.platform(name, &today()));
+        let text = if self.json { file.clone() } else { found.words() };
+        if let Some(path) = &self.output {
+            std::fs::write(path, file)
+                .map_err(|error| CliError::Write { path: path.clone(), error })?;
+        }
+        say(&text)?;
+        if let (Some(path), false) = (&self.output, self.json) {
+            say(&format!("\nwritten: {path}; tune with --platform {}\n", as_option(path)))?;
+        }
+        Ok(())
+    }
+}
+
+/// How `--platform` takes the path for a file and not for a name.
+fn as_option(path: &str) -> String {
+    match path.contains('/') || path.to_lowercase().ends_with(".json") {
+        true => path.to_owned(),
+        false => format!("./{path}"),
+    }
+}
+
+/// A flag that Ctrl-C sets; a second Ctrl-C ends the process at once.
+fn interrupt_flag() -> Result<Arc<AtomicBool>, CliError> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let set = flag.clone();
+    let stop = move || {
+        if set.swap(true, Ordering::SeqCst) {
+            std::process::exit(130);
+        }
+    };
+    ctrlc::set_handler(stop).map_err(|e| CliError::Input(format!("cannot catch Ctrl-C: {e}")))?;
+    Ok(flag)
+}

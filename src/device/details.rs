@@ -1,0 +1,40 @@
+//! What a device says of itself beyond what is listed.
+
+use opencl3::device::{CL_DEVICE_WARP_SIZE_NV, Device as Info, get_device_info};
+
+use super::Device;
+
+/// Numbers for those who measure a device. What its driver does not tell is 0 or nothing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Details {
+    /// The greatest clock rate in MHz.
+    pub clock_mhz: u32,
+    /// Bytes of the cache of global memory.
+    pub cache: u64,
+    /// Items that move in lockstep: NVIDIA's warps, AMD's wavefronts.
+    pub lockstep: Option<u32>,
+}
+
+impl Device {
+    /// Asks the driver.
+    #[must_use]
+    pub fn details(&self) -> Details {
+        let info = Info::new(self.id.0);
+        let extensions = info.extensions().unwrap_or_default();
+        // Other drivers may mean something else by these numbers.
+        let lockstep = match () {
+            () if extensions.contains("cl_nv_device_attribute_query") => {
+                get_device_info(self.id.0, CL_DEVICE_WARP_SIZE_NV).ok().map(u32::from)
+            }
+            () if extensions.contains("cl_amd_device_attribute_query") => {
+                info.wavefront_width_amd().ok()
+            }
+            () => None,
+        };
+        Details {
+            clock_mhz: info.max_clock_frequency().unwrap_or(0),
+            cache: info.global_mem_cache_size().unwrap_or(0),
+            lockstep: lockstep.filter(|width| *width > 0),
+        }
+    }
+}

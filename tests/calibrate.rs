@@ -1,0 +1,496 @@
+//! Calibration: the formulas, on devices that follow the model, and the command, on a real one.
+//!
+//! The command needs a device, such as PoCL. Where there is none these tests say so and do nothing,
+//! except on CI, where that is a failure.
+
+use std::path::Path;
+use std::process::{Command as Process, Output, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use assert_cmd::cargo::cargo_bin;
+use indexmap::IndexMap;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tickbound::calibrate::{
+    Calibration, Effort, Facts, Fault, OpenCl, Options, Run, Runner, Times, Work, calibrate,
+};
+use tickbound::device::{self, Session};
+use tickbound::measure::sample::Rule;
+use tickbound::platforms;
+use tickbound_encodings::model::{Platform, Problem};
+use tickbound_encodings::simulate::{self, simulate};
+
+/// A device that takes as long as the model says.
+struct Model {
+    platform: Value,
+    max_group: usize,
+    /// Added to the n-th launch, in seconds.
+    noise: fn(usize) -> f64,
+    launches: usize,
+    verified: Vec<Work>,
+    /// A kernel that computes something wrong.
+    wrong: Option<Work>,
+}
+
+fn program(run: &Run) -> Value {
+    let repeated = |body: Value| json!([{ "repeat": run.rounds, "body": body }]);
+    match run.work {
+        Work::Chain => repeated(json!([{ "compute": 64 }])),
+        Work::OneBarrier => repeated(json!([{ "compute": 8 }, "barrier"])),
+        Work::Barriers => {
+            let each = [json!({ "compute": 1 }), json!("barrier")];
+            repeated(json!(each.iter().cycle().take(16).collect::<Vec<_>>()))
+        }
+        Work::Chase { .. } => repeated(json!([{ "global": 16 }])),
+        Work::ChaseLocal | Work::LoadLocal => repeated(json!([{ "local": 16 }])),
+        Work::ChaseConstant | Work::LoadConstant => repeated(json!([{ "constant": 16 }])),
+        Work::Atomic | Work::AtomicShared => repeated(json!([{ "atomic": 4 }])),
+        Work::Stream { .. } => json!([{ "global": 8 }]),
+        Work::Start | Work::Fill { .. } => json!([{ "compute": 0 }]),
+    }
+}
+
+impl Model {
+    fn new(numbers: Value) -> Model {
+        Model {
+            platform: numbers,
+            max_group: 1024,
+            noise: |_| 0.0,
+            launches: 0,
+            verified: Vec::new(),
+            wrong: None,
+        }
+    }
+
+    fn number(&self, field: &str) -> i64 {
+        self.platform[field].as_i64().unwrap()
+    }
+
+    fn facts(&self) -> Facts {
+        Facts {
+            name: "model".into(),
+            driver: "the simulator".into(),
+            units: u32::try_from(self.number("units_per_device")).unwrap(),
+            max_group: self.max_group,
+            local_memory: 1 << 16,
+            max_alloc: 1 << 40,
+            memory: 1 << 42,
+            cache: 0,
+            clock_mhz: 0,
+            lockstep: None,
+        }
+    }
+
+    fn ticks(&self, run: &Run) -> i64 {
+        let problem = json!({
+            "platform": self.platform,
+            "launch": { "global_size": run.items(), "local_size": run.group },
+            "kernel": program(run)
+        });
+        let problem = Problem::from_value(&problem, &IndexMap::new(), &platforms::find).unwrap();
+        let space = problem.space().unwrap();
+        simulate(&problem, &space.bound[0], &simulate::Options::default()).unwrap().time
+    }
+
+    fn calibrate(&mut self, options: &Options) -> Result<Calibration, Fault> {
+        let (facts, never) = (self.facts(), AtomicBool::new(false));
+        calibrate(self, &facts, options, &never, &mut |_| {})
+    }
+}
+
+impl Runner for Model {
+    fn most_items(&mut self, _: Work) -> Result<usize, Fault> {
+        Ok(self.max_group)
+    }
+
+    fn run(&mut self, run: &Run) -> Result<Times, Fault> {
+        self.launches += 1;
+        let busy = self.ticks(run) as f64 * 1e-11 + (self.noise)(self.launches);
+        Ok(Times { busy, queued: busy + 1e-6 })
+    }
+
+    fn verify(&mut self, run: &Run) -> Result<(), Fault> {
+        self.verified.push(run.work);
+        if self.wrong.is_some_and(|wrong| wrong.kernel() == run.work.kernel()) {
+            let (device, kernel) = ("model".to_owned(), run.work.kernel());
+            return Err(Fault::Wrong { device, kernel, index: 3, got: 1, expected: 2 });
+        }
+        Ok(())
+    }
+}
+
+/// As few launches as have an interval, of one round and of four.
+fn short() -> Options {
+    let rule =
+        Rule { warm_up: 0, warm_seconds: 0.0, least: 6, most: 10, spread: 0.01, seconds: 60.0 };
+    Options { effort: Effort { rule, launch: 0.0 }, footprint: Some(1 << 20) }
+}
+
+fn numbers(units: i64, elements: i64) -> Value {
+    json!({
+        "units_per_device": units, "elements_per_unit": elements,
+        "global_access": 8231, "local_access": 941, "constant_access": 317, "compute_op": 229,
+        "atomic_access": 12007, "barrier": 3511, "group_start": 17341, "kernel_launch": 412_345
+    })
+}
+
+fn value(found: &Calibration, field: &str) -> i64 {
+    found.numbers.iter().find(|n| n.field == field).unwrap_or_else(|| panic!("{field}")).value
+}
+
+// The formulas.
+
+#[test]
+fn the_model_calibrated_gives_its_platform_back() {
+    for (units, elements) in [(1, 1), (2, 8), (4, 32), (8, 64), (2, 512)] {
+        let mut model = Model::new(numbers(units, elements));
+        let found = model.calibrate(&short()).unwrap();
+        for (field, expected) in model.platform.as_object().unwrap() {
+            let at = format!("{units} units of {elements}: {field}");
+            assert_eq!(value(&found, field), expected.as_i64().unwrap(), "{at}");
+        }
+        assert_eq!(value(&found, "global_latency"), model.number("global_access"));
+        assert_eq!(value(&found, "max_group_size"), 1024);
+        assert_eq!(found.notes, [""; 0]);
+        let every = found.numbers.iter().filter_map(|n| n.sample);
+        assert!(every.into_iter().all(|s| s.steady && s.spread == Some(0.0)));
+    }
+}
+
+#[test]
+fn groups_that_do_not_fill_the_elements_are_seen() {
+    // 1024 items are 21.3 rounds of 48 elements, so a twenty-second of them is idle in part.
+    let found = Model::new(numbers(2, 48)).calibrate(&short()).unwrap();
+    assert_eq!(value(&found, "elements_per_unit"), 47);
+    assert_eq!(value(&found, "local_access"), 941);
+    // A small group is never full.
+    let mut model = Model::new(numbers(2, 512));
+    model.max_group = 128;
+    let found = model.calibrate(&short()).unwrap();
+    assert_eq!(value(&found, "elements_per_unit"), 128);
+    assert_eq!((value(&found, "global_access"), value(&found, "atomic_access")), (8231, 12007));
+}
+
+#[test]
+fn every_kernel_is_verified() {
+    let mut model = Model::new(numbers(2, 8));
+    model.calibrate(&short()).unwrap();
+    let verified: Vec<&str> = model.verified.iter().map(|w| w.kernel()).collect();
+    for kernel in [
+        "chain",
+        "one_barrier",
+        "barriers",
+        "chase",
+        "chase_local",
+        "chase_constant",
+        "stream",
+        "load_local",
+        "load_constant",
+        "atomics",
+        "start",
+        "fill",
+    ] {
+        assert!(verified.contains(&kernel), "{kernel}");
+    }
+    model.wrong = Some(Work::LoadLocal);
+    let fault = model.calibrate(&short()).unwrap_err().to_string();
+    assert_eq!(
+        fault,
+        "model: kernel `load_local` has computed 1 at 3, expected 2: the driver or the device is at \
+         fault; nothing was written"
+    );
+}
+
+#[test]
+fn outliers_do_not_count_and_noise_is_told() {
+    // Every eleventh launch is interrupted for 10 ms.
+    let mut model = Model::new(numbers(2, 8));
+    model.noise = |n| if n % 11 == 0 { 0.01 } else { 0.0 };
+    let mut options = short();
+    options.effort.rule.most = 60;
+    let found = model.calibrate(&options).unwrap();
+    assert_eq!(value(&found, "compute_op"), 229);
+    assert_eq!(value(&found, "barrier"), 3511);
+    // Launches take up to a microsecond more or less.
+    model.noise = |n| (n * 7919 % 101) as f64 * 1e-8;
+    let found = model.calibrate(&short()).unwrap();
+    let launch = found.numbers.iter().find(|n| n.field == "kernel_launch").unwrap();
+    assert!(!launch.sample.unwrap().steady);
+    assert!(found.notes.iter().any(|n| n.starts_with("Not steady") && n.contains("kernel_launch")));
+    let file = found.platform("noisy", "2026-01-01");
+    let source = file["kernel_launch"]["source"].as_str().unwrap();
+    assert!(source.contains("unsteady, spread "), "{source}");
+    assert!(found.words().contains("% unsteady"));
+}
+
+#[test]
+fn what_takes_no_time_is_0_and_said_to_be() {
+    let mut model = Model::new(numbers(2, 8));
+    for (_, price) in model.platform.as_object_mut().unwrap().iter_mut().skip(2) {
+        *price = json!(0);
+    }
+    let found = model.calibrate(&short()).unwrap();
+    assert_eq!(value(&found, "elements_per_unit"), 1);
+    assert_eq!((value(&found, "global_access"), value(&found, "barrier")), (0, 0));
+    assert!(
+        found.notes[0].starts_with("Less than can be measured, hence 0: "),
+        "{:?}",
+        found.notes
+    );
+    let file = found.platform("nothing", "2026-01-01");
+    assert!(file["barrier"]["source"].as_str().unwrap().contains("below what can be measured"));
+    check(&file);
+}
+
+#[test]
+fn launches_grow_until_they_are_long_enough() {
+    let mut model = Model::new(numbers(2, 8));
+    let mut options = short();
+    // A launch of four rounds of `chain` takes 4.7 us.
+    options.effort.launch = 1e-4;
+    assert_eq!(value(&model.calibrate(&options).unwrap(), "compute_op"), 229);
+}
+
+#[test]
+fn an_interrupt_ends_it() {
+    struct Late<'a>(Model, &'a AtomicBool);
+    impl Runner for Late<'_> {
+        fn most_items(&mut self, work: Work) -> Result<usize, Fault> {
+            self.0.most_items(work)
+        }
+        fn run(&mut self, run: &Run) -> Result<Times, Fault> {
+            self.1.store(self.0.launches >= 20, Ordering::Relaxed);
+            self.0.run(run)
+        }
+        fn verify(&mut self, run: &Run) -> Result<(), Fault> {
+            self.0.verify(run)
+        }
+    }
+    let interrupt = AtomicBool::new(false);
+    let mut late = Late(Model::new(numbers(2, 8)), &interrupt);
+    let facts = late.0.facts();
+    let result = calibrate(&mut late, &facts, &short(), &interrupt, &mut |_| {});
+    assert_eq!(result, Err(Fault::Interrupted));
+    assert_eq!(late.0.launches, 21);
+}
+
+#[test]
+fn the_device_is_asked_for_no_more_than_it_has() {
+    let mut model = Model::new(numbers(2, 8));
+    let mut facts = model.facts();
+    (facts.max_alloc, facts.memory, facts.lockstep) = (1 << 19, 5 << 17, Some(32));
+    facts.cache = 1 << 30;
+    let never = AtomicBool::new(false);
+    let found = calibrate(&mut model, &facts, &short(), &never, &mut |_| {}).unwrap();
+    let footprint = |w: &Work| match *w {
+        Work::Chase { bytes } | Work::Stream { bytes } | Work::Fill { bytes } => bytes,
+        _ => 0,
+    };
+    // A quarter of the memory, 160 KiB, rounded down to a power of two.
+    assert_eq!(model.verified.iter().map(footprint).max(), Some(128 << 10));
+    assert!(found.notes.iter().any(|n| n.starts_with("A cache of 1024 MiB")), "{:?}", found.notes);
+    assert!(found.notes.iter().any(|n| n.starts_with("32 items move in lockstep")));
+}
+
+// A device.
+
+/// The best device; says so if there is none.
+fn best() -> Option<device::Device> {
+    let listing = device::list();
+    match listing.absent() {
+        Some(why) if std::env::var_os("CI").is_none() => eprintln!("skipped: {why}"),
+        Some(why) => panic!("{why}"),
+        None => {}
+    }
+    listing.devices.into_iter().next()
+}
+
+#[test]
+fn a_device_computes_what_the_host_does() {
+    let Some(device) = best() else { return };
+    let session = Session::open(&device).unwrap();
+    let mut runner = OpenCl::new(&session).unwrap();
+    let bytes = 1 << 20;
+    let ones = [
+        Work::Chase { bytes: 4 << 10 },
+        Work::Chase { bytes },
+        Work::ChaseLocal,
+        Work::ChaseConstant,
+    ];
+    // Another order than calibration's: nothing may depend on what ran before.
+    for rounds in [3, 100, 1] {
+        for work in [Work::Fill { bytes }, ones[1], ones[2], ones[0], ones[3], ones[1]] {
+            let run = Run::new(work, 1, 1).rounds(rounds);
+            runner.verify(&run).unwrap_or_else(|e| panic!("{run:?}: {e}"));
+            assert!(runner.run(&run).unwrap().busy >= 0.0);
+            runner.run(&run).unwrap();
+        }
+        for (groups, group) in [(1, 1), (3, 7), (16, 64), (5, 48)] {
+            for work in [
+                Work::Chain,
+                Work::OneBarrier,
+                Work::Barriers,
+                Work::Stream { bytes },
+                Work::LoadLocal,
+                Work::LoadConstant,
+                Work::Atomic,
+                Work::AtomicShared,
+                Work::Start,
+            ] {
+                let run = Run::new(work, groups, group).rounds(rounds);
+                let group = run.group.min(runner.most_items(work).unwrap());
+                let run = Run { group, ..run };
+                runner.run(&run).unwrap();
+                runner.verify(&run).unwrap_or_else(|e| panic!("{run:?}: {e}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn launches_that_would_leave_their_buffers_are_refused() {
+    let Some(device) = best() else { return };
+    let session = Session::open(&device).unwrap();
+    let mut runner = OpenCl::new(&session).unwrap();
+    for run in [
+        Run::new(Work::Stream { bytes: 1 << 16 }, 33, 64),
+        Run::new(Work::ChaseLocal, 1, 2),
+        Run::new(Work::Chain, 0, 1),
+        Run::new(Work::Chain, usize::MAX, 2),
+        Run::new(Work::Chase { bytes: 0 }, 1, 1),
+        Run::new(Work::Chase { bytes: 1 << 40 }, 1, 1),
+    ] {
+        assert!(matches!(runner.run(&run), Err(Fault::Refused { .. })), "{run:?}");
+        assert!(matches!(runner.verify(&run), Err(Fault::Refused { .. })), "{run:?}");
+    }
+}
+
+// The command.
+
+fn command(folder: &Path, arguments: &[&str]) -> Process {
+    let mut command = Process::new(cargo_bin("tickbound"));
+    command.current_dir(folder).args(arguments).stdin(Stdio::null());
+    command
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// Reads the file as tune does, and validates it.
+fn check(file: &Value) -> Platform {
+    let mut schema: Value =
+        serde_json::from_str(include_str!("../schema/problem.schema.json")).unwrap();
+    let defs = schema["$defs"].take();
+    let reference = json!({ "$ref": "#/$defs/platform" });
+    let schema = json!({ "$schema": schema["$schema"], "$defs": defs, "allOf": [reference] });
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let complaints: Vec<String> = validator.iter_errors(file).map(|e| e.to_string()).collect();
+    assert_eq!(complaints, [""; 0]);
+    Platform::from_json("platform", file).unwrap_or_else(|e| panic!("{e}"))
+}
+
+#[test]
+fn the_file_is_a_platform_that_can_be_tuned_for() {
+    let Some(device) = best() else { return };
+    let folder = TempDir::new().unwrap();
+    let arguments = ["calibrate", "--quick", "--name", "mine", "-o", "mine.json", "--json"];
+    let said = command(folder.path(), &arguments).output().unwrap();
+    assert!(said.status.success(), "{}", text(&said.stderr));
+    let written = std::fs::read_to_string(folder.path().join("mine.json")).unwrap();
+    assert_eq!(text(&said.stdout), written);
+    let file: Value = serde_json::from_str(&written).unwrap();
+    let platform = check(&file);
+    assert_eq!((platform.name.as_str(), &file["tick"]), ("mine", &json!("0.01 ns")));
+    for (number, value) in platform.numbers().filter(|(number, _)| *number != "devices") {
+        let source = platform.source(number).unwrap_or_else(|| panic!("{number} has no source"));
+        assert!(source.contains(&device.name), "{number}: {source}");
+        assert!(file[number]["unit"].is_string() && value >= 0);
+    }
+    // What takes time on every device.
+    for number in ["global_access", "compute_op", "global_latency"] {
+        assert!(file[number]["value"].as_i64().unwrap() > 0, "{number}");
+    }
+    let problem =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/problems/reduction-h200.json");
+    let problem = problem.to_str().unwrap();
+    let tuned = command(folder.path(), &["tune", problem, "--platform", "mine.json", "--json"]);
+    let tuned = { tuned }.output().unwrap();
+    assert!(tuned.status.success(), "{}", text(&tuned.stderr));
+    let tuned: Value = serde_json::from_slice(&tuned.stdout).unwrap();
+    assert!(tuned["configuration"].is_object(), "{tuned}");
+}
+
+#[test]
+fn a_table_for_people() {
+    if best().is_none() {
+        return;
+    }
+    let folder = TempDir::new().unwrap();
+    let said = command(folder.path(), &["calibrate", "--quick", "-o", "mine"]).output().unwrap();
+    let out = text(&said.stdout);
+    assert!(said.status.success(), "{}", text(&said.stderr));
+    for word in
+        ["a tick is 0.01 ns", "elements_per_unit", "GB/s", "load after load, global, 16 KiB"]
+    {
+        assert!(out.contains(word), "{word}: {out}");
+    }
+    assert!(out.ends_with("written: mine; tune with --platform ./mine\n"), "{out}");
+}
+
+/// The only line on standard error.
+fn line(output: &Output) -> String {
+    let err = text(&output.stderr);
+    assert_eq!(err.lines().count(), 1, "{err}");
+    assert!(output.stdout.is_empty());
+    err.trim_end().to_owned()
+}
+
+#[test]
+fn wrong_arguments_give_one_line() {
+    let folder = TempDir::new().unwrap();
+    let table: [(&[&str], &str); 4] = [
+        (&["--device", "gpu"], "tickbound: --device: `gpu` is no device; "),
+        (&["--device", "cpu"], "tickbound: --device cpu: prices are measured through OpenCL; "),
+        (&["-o", "missing/x.json"], "tickbound: missing/x.json: cannot be written: "),
+        (&["-o", "."], "tickbound: .: cannot be written: is a directory"),
+    ];
+    for (arguments, says) in table {
+        let said = command(folder.path(), &[&["calibrate"], arguments].concat()).output().unwrap();
+        assert_eq!(said.status.code(), Some(2), "{arguments:?}");
+        assert!(line(&said).starts_with(says), "{}", line(&said));
+    }
+    if best().is_some() {
+        let said =
+            command(folder.path(), &["calibrate", "--device", "opencl:99"]).output().unwrap();
+        assert!(line(&said).starts_with("tickbound: there is no OpenCL device 99; "));
+    }
+}
+
+#[test]
+fn without_a_driver_one_line_says_so() {
+    let folder = TempDir::new().unwrap();
+    let mut command = command(folder.path(), &["calibrate"]);
+    let said = command.env("OCL_ICD_VENDORS", folder.path()).output().unwrap();
+    assert_eq!(said.status.code(), Some(2));
+    assert!(line(&said).starts_with("tickbound: no OpenCL device ("), "{}", line(&said));
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_writes_nothing() {
+    if best().is_none() {
+        return;
+    }
+    let folder = TempDir::new().unwrap();
+    let mut command = command(folder.path(), &["calibrate", "-o", "x.json"]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(1500));
+    let process = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(process, rustix::process::Signal::INT).unwrap();
+    let said = child.wait_with_output().unwrap();
+    assert_eq!(said.status.code(), Some(1));
+    assert_eq!(line(&said), "tickbound: interrupted; nothing was written");
+    assert!(!folder.path().join("x.json").exists());
+}
