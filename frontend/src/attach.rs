@@ -9,7 +9,7 @@ use tickbound_encodings::model::source::{ArgumentKind, Define};
 use tickbound_encodings::model::{Bound, Expr, KernelSource, Problem};
 
 use crate::FrontendError;
-use crate::extract::{Extracted, extract};
+use crate::extract::{Extracted, Variant, extract};
 use crate::lower::{Names, lower};
 use crate::request::{Passed, Request, Symbol};
 
@@ -37,7 +37,7 @@ pub fn attach(problem: &mut Problem, folder: &Path) -> Result<Option<Reading>, F
     let request = reader.request(folder)?;
     let extracted = extract(&request, &reader.configurations()?)?;
     check_arguments(&request, &source, &extracted)?;
-    let names = Names::new(problem, &source, &extracted.parameters);
+    let names = Names::new(problem, &source);
     problem.set_kernel(&lower(&extracted, &names)?)?;
     problem.settle(&space);
     // It was readable a moment ago.
@@ -50,14 +50,14 @@ fn check_arguments(
     source: &KernelSource,
     extracted: &Extracted,
 ) -> Result<(), FrontendError> {
-    let (needed, given) = (extracted.parameters.len(), source.arguments.len());
-    if given == 0 || needed == given {
-        return Ok(());
-    }
+    let given = source.arguments.len();
+    let wrong = extracted.variants.iter().find(|v| given != 0 && v.parameters.len() != given);
+    let Some(Variant { parameters, .. }) = wrong else { return Ok(()) };
+    let needed = parameters.len();
     Err(FrontendError::file(
         &request.name,
         format!("`{}` takes {needed} arguments, but kernel.arguments has {given}", request.entry),
-        format!("list one for each of {}", extracted.parameters.join(", ")),
+        format!("list one for each of {}", parameters.join(", ")),
     ))
 }
 

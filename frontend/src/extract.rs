@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use indexmap::{IndexMap, IndexSet};
 
+use crate::preprocess::Expanded;
 use crate::request::Request;
 use crate::steps::Steps;
 use crate::{FrontendError, parse, preprocess, read};
@@ -18,8 +19,6 @@ const MAX_VARIANTS: usize = 4096;
 /// The steps of a kernel for all configurations.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Extracted {
-    /// The names of the kernel function's parameters.
-    pub parameters: Vec<String>,
     /// The symbols that the syntax depends on.
     pub structural: Vec<String>,
     /// The steps for each combination of their values that occurs, in the order in which they
@@ -32,6 +31,8 @@ pub struct Extracted {
 pub struct Variant {
     /// A value for each structural symbol.
     pub values: Vec<i64>,
+    /// The names of the kernel function's parameters.
+    pub parameters: Vec<String>,
     /// What a work item does.
     pub steps: Steps,
 }
@@ -49,9 +50,7 @@ pub fn extract(
         let combinations = combinations(request, configurations, &structural)?;
         let names: Vec<String> = structural.iter().cloned().collect();
         match read_all(request, &names, &combinations)? {
-            Pass::Read(parameters, variants) => {
-                return Ok(Extracted { parameters, structural: names, variants });
-            }
+            Pass::Read(variants) => return Ok(Extracted { structural: names, variants }),
             Pass::Asked(more) => {
                 let before = structural.len();
                 structural.extend(more);
@@ -98,8 +97,8 @@ fn combinations<'c>(
 
 /// What one pass over all combinations came to.
 enum Pass {
-    /// All were read: the kernel's parameters, and the steps.
-    Read(Vec<String>, Vec<Variant>),
+    /// All were read.
+    Read(Vec<Variant>),
     /// The syntax depends on more symbols.
     Asked(Vec<String>),
 }
@@ -119,23 +118,27 @@ fn read_all(
         expanded.push((values, text));
     }
     // Structural values that make no difference give the same text.
-    let mut known: HashMap<String, Steps> = HashMap::new();
-    let mut parameters = Vec::new();
+    let mut known: HashMap<String, (Vec<String>, Steps)> = HashMap::new();
     let mut variants = Vec::with_capacity(expanded.len());
     for (values, expanded) in expanded {
-        let steps = match known.get(&expanded.text) {
-            Some(steps) => steps.clone(),
+        let (parameters, steps) = match known.get(&expanded.text) {
+            Some(read) => read.clone(),
             None => {
-                let unit = parse::parse(request, &expanded)?;
-                if let Some(kernel) = unit.functions.get(&request.entry) {
-                    parameters = kernel.parameters.iter().map(|p| p.name.clone()).collect();
-                }
-                let steps = read::read(request, &unit)?;
-                known.insert(expanded.text, steps.clone());
-                steps
+                let read = read_one(request, &expanded)?;
+                known.insert(expanded.text, read.clone());
+                read
             }
         };
-        variants.push(Variant { values: values.clone(), steps });
+        variants.push(Variant { values: values.clone(), parameters, steps });
     }
-    Ok(Pass::Read(parameters, variants))
+    Ok(Pass::Read(variants))
+}
+
+/// The parameters of the kernel function, and what it does.
+fn read_one(request: &Request, text: &Expanded) -> Result<(Vec<String>, Steps), FrontendError> {
+    let unit = parse::parse(request, text)?;
+    let steps = read::read(request, &unit)?;
+    let kernel = unit.functions.get(&request.entry);
+    let names = kernel.map(|k| k.parameters.iter().map(|p| p.name.clone()).collect());
+    Ok((names.unwrap_or_default(), steps))
 }

@@ -16,7 +16,8 @@ pub(super) enum Division {
 /// `expr` over parameters alone: inputs and platform numbers become their values, definitions what
 /// they are defined as, and functions that Python lacks what they mean.
 pub(super) fn over_parameters(problem: &Problem, expr: &Expr, division: Division) -> Expr<String> {
-    let expr = in_python(expr, division);
+    let truth = division == Division::Exact;
+    let expr = Python { division }.expr(expr, truth);
     let replaced = expr.replace(&mut |slot: &usize| {
         Ok::<_, std::convert::Infallible>(match problem.scope.kind(*slot) {
             Some(NameKind::Definition) => {
@@ -39,25 +40,81 @@ fn known(problem: &Problem, slot: usize) -> i64 {
     inputs.chain(problem.platform.numbers().map(|(_, n)| n)).nth(slot).unwrap_or_default()
 }
 
-fn in_python(expr: &Expr, division: Division) -> Expr {
-    let of = |e: &Expr| Box::new(in_python(e, division));
+/// Writes expressions so that Python makes the same of them.
+struct Python {
+    division: Division,
+}
+
+impl Python {
+    /// `truth`: only whether the expression is true matters. Elsewhere `a or b` is one of its
+    /// operands in Python, but 0 or 1 here.
+    fn expr(&self, expr: &Expr, truth: bool) -> Expr {
+        let of = |e: &Expr| Box::new(self.expr(e, false));
+        match expr {
+            Expr::Int(_) | Expr::Name(_) => expr.clone(),
+            Expr::Neg(a) => Expr::Neg(of(a)),
+            Expr::Not(a) => Expr::Not(Box::new(self.expr(a, true))),
+            Expr::Binary(BinaryOp::Div, a, b) if self.division == Division::Floor => {
+                Expr::Binary(BinaryOp::FloorDiv, of(a), of(b))
+            }
+            Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or), a, b) => {
+                let [a, b] = [a, b].map(|e| Box::new(self.expr(e, true)));
+                let whole = Expr::Binary(*op, a, b);
+                match truth {
+                    true => whole,
+                    false => Expr::Conditional(
+                        Box::new(whole),
+                        Box::new(Expr::Int(1)),
+                        Box::new(Expr::Int(0)),
+                    ),
+                }
+            }
+            Expr::Binary(op, a, b) => Expr::Binary(*op, of(a), of(b)),
+            Expr::Conditional(c, a, b) => Expr::Conditional(
+                Box::new(self.expr(c, true)),
+                Box::new(self.expr(a, truth)),
+                Box::new(self.expr(b, truth)),
+            ),
+            Expr::Call(f, args) => self.call(*f, args),
+        }
+    }
+
+    fn call(&self, function: Function, args: &[Expr]) -> Expr {
+        let args: Vec<Expr> = args.iter().map(|a| self.expr(a, false)).collect();
+        match (function, &args[..]) {
+            // ceil(a / b) = -((-a) // b)
+            (Function::CeilDiv, [a, b]) => {
+                let a = Box::new(Expr::Neg(Box::new(a.clone())));
+                let b = Box::new(b.clone());
+                Expr::Neg(Box::new(Expr::Binary(BinaryOp::FloorDiv, a, b)))
+            }
+            // Python's take one argument for a list.
+            (Function::Min | Function::Max, [a]) => a.clone(),
+            _ => Expr::Call(function, args),
+        }
+    }
+}
+
+/// A condition in Python as one of ours: `a or b` whose value matters, not only its truth, is one of
+/// its operands.
+pub(super) fn from_python(expr: &Expr<String>, truth: bool) -> Expr<String> {
+    let of = |e: &Expr<String>| Box::new(from_python(e, false));
+    let true_of = |e: &Expr<String>| Box::new(from_python(e, true));
     match expr {
         Expr::Int(_) | Expr::Name(_) => expr.clone(),
         Expr::Neg(a) => Expr::Neg(of(a)),
-        Expr::Not(a) => Expr::Not(of(a)),
-        Expr::Binary(BinaryOp::Div, a, b) if division == Division::Floor => {
-            Expr::Binary(BinaryOp::FloorDiv, of(a), of(b))
+        Expr::Not(a) => Expr::Not(true_of(a)),
+        Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or), a, b) if truth => {
+            Expr::Binary(*op, true_of(a), true_of(b))
         }
+        Expr::Binary(BinaryOp::Or, a, b) => Expr::Conditional(true_of(a), of(a), of(b)),
+        Expr::Binary(BinaryOp::And, a, b) => Expr::Conditional(true_of(a), of(b), of(a)),
         Expr::Binary(op, a, b) => Expr::Binary(*op, of(a), of(b)),
-        Expr::Conditional(c, a, b) => Expr::Conditional(of(c), of(a), of(b)),
-        // ceil(a / b) = -((-a) // b)
-        Expr::Call(Function::CeilDiv, args) if args.len() == 2 => {
-            let quotient =
-                Expr::Binary(BinaryOp::FloorDiv, Box::new(Expr::Neg(of(&args[0]))), of(&args[1]));
-            Expr::Neg(Box::new(quotient))
-        }
-        Expr::Call(f, args) => {
-            Expr::Call(*f, args.iter().map(|a| in_python(a, division)).collect())
-        }
+        Expr::Conditional(c, a, b) => Expr::Conditional(
+            true_of(c),
+            Box::new(from_python(a, truth)),
+            Box::new(from_python(b, truth)),
+        ),
+        Expr::Call(f, args) => Expr::Call(*f, args.iter().map(|a| from_python(a, false)).collect()),
     }
 }

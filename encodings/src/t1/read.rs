@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::python::from_python;
 use super::{PLATFORM, arguments};
 use crate::model::ModelError;
 use crate::model::expr::{BinaryOp, Expr};
@@ -97,6 +98,12 @@ fn domain(at: &str, values: &Value) -> Result<Value, ModelError> {
     if let Some(bounds) = listed.strip_prefix("range(").and_then(|r| r.strip_suffix(')')) {
         return range(bounds).ok_or_else(|| wrong(format!("cannot read `{listed}`")));
     }
+    // A plain list may be longer than a text that is read as expressions.
+    if let Ok(Value::Array(list)) = serde_json::from_str(&listed)
+        && list.iter().all(Value::is_i64)
+    {
+        return Ok(list.into());
+    }
     match listed.starts_with('[').then(|| parse_domain(&listed)) {
         Some(Ok(_)) => Ok(listed.into()),
         _ => Err(wrong(format!("cannot read the values {listed}"))),
@@ -121,8 +128,12 @@ fn conditions(space: &Value) -> Result<Vec<Value>, ModelError> {
     let path = "ConfigurationSpace.Conditions";
     let text = |field: &Field<'_>| {
         let text = field.value.get("Expression").unwrap_or(field.value).as_str();
-        text.map(|t| Value::from(t.trim()))
-            .ok_or_else(|| field.expected("{ \"Expression\": \"...\" }"))
+        text.map(|t| match parse(t.trim()) {
+            Ok(condition) => Value::from(from_python(&condition, true).to_string()),
+            // What is wrong with it is said where the problem is read.
+            Err(_) => t.trim().into(),
+        })
+        .ok_or_else(|| field.expected("{ \"Expression\": \"...\" }"))
     };
     Field::new(path, list).array()?.iter().map(text).collect()
 }

@@ -1,14 +1,15 @@
 //! A problem as a T1 file.
 
-use indexmap::IndexSet;
+use indexmap::{IndexMap, IndexSet};
 use itertools::Itertools;
 use serde_json::{Value, json};
 
 use super::python::{Division, over_parameters};
 use crate::model::domain::Domain;
-use crate::model::expr::Expr;
+use crate::model::expr::{BinaryOp, Expr, Function};
+use crate::model::problem::Constraint;
 use crate::model::source::{Argument, ArgumentKind, Define, Fill};
-use crate::model::{Launch, ModelError, Parameter, Problem};
+use crate::model::{ModelError, Parameter, Problem, Profile};
 
 /// Writes the problem as a T1 file, with the inputs' and the platform's present values put in.
 ///
@@ -21,7 +22,7 @@ use crate::model::{Launch, ModelError, Parameter, Problem};
 pub fn write(problem: &Problem) -> Result<Value, ModelError> {
     let writer = Writer { problem };
     let parameters = writer.parameters()?;
-    let conditions: Vec<Value> = writer.conditions().iter().map(|c| writer.condition(c)).collect();
+    let conditions = writer.conditions(&parameters)?;
     Ok(json!({
         "General": { "BenchmarkName": problem.name, "OutputFormat": "JSON" },
         "ConfigurationSpace": { "TuningParameters": parameters, "Conditions": conditions },
@@ -59,22 +60,55 @@ impl Writer<'_> {
         list.collect()
     }
 
-    fn conditions(&self) -> Vec<Expr<String>> {
+    /// In the order in which [`Problem::space`] asks for them: for each parameter its domain and the
+    /// constraints that it completes, then constraints on definitions, then the launch. One that may
+    /// divide by zero where earlier ones do not hold has those before it.
+    fn conditions(&self, parameters: &[Value]) -> Result<Vec<Value>, ModelError> {
+        let guards = Guards::new(parameters);
+        let mut earlier: Vec<Expr<String>> = Vec::new();
+        let mut written = Vec::new();
+        for condition in self.in_order()? {
+            let guarded = match guards.may_fail(&condition) {
+                false => condition.clone(),
+                true => earlier.iter().rev().fold(condition.clone(), |rest, guard| {
+                    Expr::Binary(BinaryOp::And, Box::new(guard.clone()), Box::new(rest))
+                }),
+            };
+            earlier.push(condition);
+            written.push(self.condition(&guarded)?);
+        }
+        Ok(written)
+    }
+
+    fn in_order(&self) -> Result<Vec<Expr<String>>, ModelError> {
         let problem = self.problem;
-        let mut conditions: Vec<Expr<String>> = problem
+        let (first, defined) = (problem.first_parameter(), problem.first_definition());
+        let newest = |expr: &Expr| {
+            let mut newest = 0;
+            expr.names(&mut |slot| newest = newest.max(*slot));
+            newest
+        };
+        let constraint = |c: &Constraint| over_parameters(problem, &c.expr, Division::Exact);
+        let mut conditions = Vec::new();
+        for (i, parameter) in problem.parameters.iter().enumerate() {
+            if depends(problem, parameter) {
+                conditions.push(self.within(parameter)?);
+            }
+            let completed = problem.constraints.iter().filter(|c| newest(&c.expr) == first + i);
+            conditions.extend(completed.map(constraint));
+        }
+        let (none, last): (Vec<&Constraint>, Vec<&Constraint>) = problem
             .constraints
             .iter()
-            .map(|c| over_parameters(problem, &c.expr, Division::Exact))
-            .collect();
-        for parameter in problem.parameters.iter().filter(|p| depends(problem, p)) {
-            conditions.push(self.within(parameter));
-        }
-        conditions.extend(self.launchable());
-        conditions
+            .filter(|c| !(first..defined).contains(&newest(&c.expr)))
+            .partition(|c| newest(&c.expr) < first);
+        conditions.extend(none.into_iter().chain(last).map(constraint));
+        conditions.extend(self.launchable()?);
+        Ok(conditions)
     }
 
     /// That a parameter is in its domain, given that it is one of its values at all.
-    fn within(&self, parameter: &Parameter) -> Expr<String> {
+    fn within(&self, parameter: &Parameter) -> Result<Expr<String>, ModelError> {
         let this = parameter.name.as_str();
         let text = match &parameter.domain {
             Domain::List(items) => {
@@ -93,24 +127,32 @@ impl Writer<'_> {
     }
 
     /// What a launch asks for, left out where it always holds.
-    fn launchable(&self) -> Vec<Expr<String>> {
+    fn launchable(&self) -> Result<Vec<Expr<String>>, ModelError> {
         let problem = self.problem;
-        let Launch::Range { local_size, .. } = &problem.launch else { return Vec::new() };
-        let mut conditions = Vec::new();
+        let local = self.over(problem.launch.local_size());
+        let mut texts = Vec::new();
         for dimension in &problem.grid {
             let (global, local) = (self.over(&dimension.global), self.over(&dimension.local));
-            conditions.push(parsed(&format!("({global}) % ({local}) == 0")));
+            texts.push(format!("({global}) % ({local}) == 0"));
+        }
+        if let (Profile::Published2021, Some(warps)) = (problem.profile, problem.platform.warps()) {
+            let round = warps.width.saturating_mul(warps.dispatchers);
+            texts.push(format!("({local}) % {round} == 0"));
         }
         if let Some(most) = problem.platform.max_group_size() {
-            conditions.push(parsed(&format!("{} <= {most}", self.over(local_size))));
+            texts.push(format!("({local}) <= {most}"));
         }
+        let mut conditions = texts.iter().map(|t| parsed(t)).collect::<Result<Vec<_>, _>>()?;
         conditions.retain(|c| parameters_of(c).next().is_some());
-        conditions
+        Ok(conditions)
     }
 
-    fn condition(&self, condition: &Expr<String>) -> Value {
+    fn condition(&self, condition: &Expr<String>) -> Result<Value, ModelError> {
+        let text = condition.to_string();
+        // What could not be read again is refused here.
+        parsed(&text)?;
         let names: IndexSet<&String> = parameters_of(condition).collect();
-        json!({ "Expression": condition.to_string(), "Parameters": names })
+        Ok(json!({ "Expression": text, "Parameters": names }))
     }
 
     fn kernel(&self) -> Value {
@@ -127,10 +169,13 @@ impl Writer<'_> {
             "GlobalSizeType": "OpenCL",
             "LocalSize": sizes(|d| &d.local),
             "GlobalSize": sizes(|d| &d.global),
-            "ProblemSize": problem.inputs.values().take(3).collect_vec(),
             "SharedMemory": 0,
             "Stream": null,
         });
+        // A reader names its numbers, which must not be a parameter's name.
+        if !problem.parameters.iter().any(|p| p.name.starts_with("problem_size_")) {
+            kernel["ProblemSize"] = problem.inputs.values().copied().take(3).collect();
+        }
         if let Some(source) = &problem.source {
             let options = source.defines.iter().filter_map(|(name, define)| match define {
                 Define::Text(text) => Some(format!("-D{name}={text}")),
@@ -196,7 +241,60 @@ fn parameters_of(expr: &Expr<String>) -> impl Iterator<Item = &String> {
     names.into_iter()
 }
 
-/// Text made of printed expressions, which therefore can be read.
-fn parsed(text: &str) -> Expr<String> {
-    crate::model::parse::parse(text).unwrap_or(Expr::Int(1))
+/// Text made of printed expressions, which can be read unless it is too long.
+fn parsed(text: &str) -> Result<Expr<String>, ModelError> {
+    crate::model::parse::parse(text).map_err(|e| {
+        ModelError::new("--to t1", format!("a condition cannot be written: {e}"), "shorten it")
+    })
+}
+
+/// Most values that are tried for the divisors of one condition.
+const MAX_TRIED: usize = 100_000;
+
+/// Knows where conditions have no value.
+struct Guards {
+    values: IndexMap<String, Vec<i64>>,
+}
+
+impl Guards {
+    fn new(parameters: &[Value]) -> Guards {
+        let of = |p: &Value| {
+            let name = p["Name"].as_str()?.to_owned();
+            let values = serde_json::from_str(p["Values"].as_str()?).ok()?;
+            Some((name, values))
+        };
+        Guards { values: parameters.iter().filter_map(of).collect() }
+    }
+
+    /// Whether a condition has no value for some values of its parameters; also if that is too much
+    /// to try.
+    fn may_fail(&self, condition: &Expr<String>) -> bool {
+        let names: IndexSet<&String> = parameters_of(condition).collect();
+        let lists: Vec<&[i64]> =
+            names.iter().map(|n| self.values.get(*n).map_or(&[][..], Vec::as_slice)).collect();
+        let tried: usize = lists.iter().map(|l| l.len()).fold(1, usize::saturating_mul);
+        let resolved = condition.resolve(&mut |name| names.get_index_of(name));
+        let (Ok(resolved), true) = (resolved, tried <= MAX_TRIED) else {
+            return divides(condition);
+        };
+        if !divides(condition) {
+            return false;
+        }
+        let mut all = lists.into_iter().map(|l| l.iter().copied()).multi_cartesian_product();
+        all.any(|env| resolved.holds(&env).is_err())
+    }
+}
+
+/// Whether there is anything in it that may have no value.
+fn divides(expr: &Expr<String>) -> bool {
+    match expr {
+        Expr::Int(_) | Expr::Name(_) => false,
+        Expr::Neg(a) | Expr::Not(a) => divides(a),
+        Expr::Binary(op, a, b) => {
+            use BinaryOp::{Div, FloorDiv, Pow, Rem};
+            matches!(op, Div | FloorDiv | Rem | Pow) || divides(a) || divides(b)
+        }
+        Expr::Conditional(c, a, b) => divides(c) || divides(a) || divides(b),
+        Expr::Call(f, args) => *f == Function::CeilDiv || args.iter().any(divides),
+    }
 }

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 
 use tickbound_encodings::model::Expr;
-use tickbound_encodings::model::expr::BinaryOp;
+use tickbound_encodings::model::expr::{BinaryOp, Function};
 
 /// The numbers of a symbol's values, and which ones no general form covers.
 pub(super) struct General {
@@ -47,7 +47,26 @@ pub(super) fn general(symbol: &Expr<String>, numbers: Vec<(i64, Expr<String>)>) 
 
 /// Whether a form is this number for this value of the symbol.
 fn gives(form: &Expr<String>, symbol: &Expr<String>, value: i64, number: &Expr<String>) -> bool {
-    form == number || put_in(form, symbol, value).simplified() == *number
+    let put_in = put_in(form, symbol, value);
+    form == number || (!divides_by_zero(&put_in) && put_in.simplified() == *number)
+}
+
+/// Whether a divisor in it is zero.
+fn divides_by_zero(expr: &Expr<String>) -> bool {
+    let is_zero = |e: &Expr<String>| e.clone().simplified() == Expr::Int(0);
+    match expr {
+        Expr::Int(_) | Expr::Name(_) => false,
+        Expr::Neg(a) | Expr::Not(a) => divides_by_zero(a),
+        Expr::Binary(op, a, b) => {
+            let divides = matches!(op, BinaryOp::Div | BinaryOp::FloorDiv | BinaryOp::Rem);
+            divides && is_zero(b) || divides_by_zero(a) || divides_by_zero(b)
+        }
+        Expr::Conditional(c, a, b) => [c, a, b].into_iter().any(|e| divides_by_zero(e)),
+        Expr::Call(function, args) => {
+            *function == Function::CeilDiv && args.get(1).is_some_and(is_zero)
+                || args.iter().any(divides_by_zero)
+        }
+    }
 }
 
 /// An expression with its constants left out.
@@ -211,6 +230,10 @@ mod tests {
         assert_eq!(found(&[(0, "0"), (1, "n")]), "n; 0: 0");
         assert_eq!(found(&[(0, "0"), (1, "1")]), "1; 0: 0");
         assert_eq!(found(&[(1, "a"), (2, "b"), (4, "c")]), "c; 1: a; 2: b");
+        assert_eq!(
+            found(&[(0, "w"), (1, "2 * w"), (2, "w // 2 * 2 + w"), (4, "w // 4 * 4 + w")]),
+            "w // S * S + w; 0: w; 1: 2 * w"
+        );
         assert_eq!(found(&[(2, "max(a, 2)"), (4, "max(a, 4)")]), "max(a, S)");
     }
 }

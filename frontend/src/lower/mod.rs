@@ -33,7 +33,7 @@ pub fn lower(extracted: &Extracted, names: &Names) -> Result<Value, FrontendErro
         .variants
         .iter()
         .map(|v| {
-            let program = tree::program(&v.steps.body, names)?;
+            let program = tree::program(&v.steps.body, &names.of_parameters(&v.parameters))?;
             Ok(Alternative { values: v.values.clone(), program })
         })
         .collect::<Result<Vec<_>, FrontendError>>()?;

@@ -14,6 +14,8 @@ use crate::steps::Number;
 #[derive(Debug, Clone)]
 pub struct Names {
     known: IndexMap<String, Expr<String>>,
+    /// For each argument of the kernel its value, if it is a number.
+    arguments: Vec<Option<Expr<String>>>,
 }
 
 fn binary(op: BinaryOp, a: Expr<String>, b: Expr<String>) -> Expr<String> {
@@ -21,10 +23,9 @@ fn binary(op: BinaryOp, a: Expr<String>, b: Expr<String>) -> Expr<String> {
 }
 
 impl Names {
-    /// The names that a problem gives to the steps of its source; `parameters` are those of the
-    /// kernel function, in order.
+    /// The names that a problem gives to the steps of its source.
     #[must_use]
-    pub fn new(problem: &Problem, source: &KernelSource, parameters: &[String]) -> Names {
+    pub fn new(problem: &Problem, source: &KernelSource) -> Names {
         let written = |expr: &Expr| {
             // Every slot of the problem's own expressions has a name.
             expr.replace(&mut |slot| Ok::<_, ()>(Expr::Name(problem.scope.name(*slot).to_owned())))
@@ -36,17 +37,28 @@ impl Names {
                 known.insert(name.clone(), written(value));
             }
         }
-        for (parameter, argument) in parameters.iter().zip(&source.arguments) {
-            if let ArgumentKind::Scalar(value) = &argument.kind {
-                known.insert(format!("${parameter}"), written(value));
-            }
-        }
         for (line, bound) in &source.bounds {
             known.insert(format!("$line_{line}"), written(bound));
         }
         let sizes = problem.grid.iter().map(|d| (written(&d.global), written(&d.local)));
         ids(&mut known, &sizes.collect_vec());
-        Names { known }
+        let arguments = source.arguments.iter().map(|argument| match &argument.kind {
+            ArgumentKind::Scalar(value) => Some(written(value)),
+            _ => None,
+        });
+        Names { known, arguments: arguments.collect() }
+    }
+
+    /// With the arguments under the names of the kernel function's parameters, which may differ from
+    /// reading to reading.
+    pub(super) fn of_parameters(&self, parameters: &[String]) -> Names {
+        let mut names = self.clone();
+        for (parameter, value) in parameters.iter().zip(&self.arguments) {
+            if let Some(value) = value {
+                names.known.insert(format!("${parameter}"), value.clone());
+            }
+        }
+        names
     }
 
     /// A symbol as an expression over the problem's names.

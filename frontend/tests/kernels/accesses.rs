@@ -57,7 +57,8 @@ impl Read {
         let variant = extracted.variants.iter().find(|v| v.values == values).unwrap();
         let mut names = |name: &str| match name.strip_prefix('$') {
             None => symbol(name),
-            Some(own) => place(own, grid, group, lid).or_else(|| self.argument(own, bound)),
+            Some(own) => place(own, grid, group, lid)
+                .or_else(|| self.argument(own, &variant.parameters, bound)),
         };
         let counted = steps::count(&variant.steps, &mut names)
             .unwrap_or_else(|(number, e)| panic!("{number}: {e}"));
@@ -73,9 +74,9 @@ impl Read {
     }
 
     /// The value of a scalar argument, by the parameter's name.
-    fn argument(&self, parameter: &str, bound: &Bound) -> Option<i64> {
+    fn argument(&self, parameter: &str, parameters: &[String], bound: &Bound) -> Option<i64> {
         let source = self.problem.source.as_ref()?;
-        let place = self.reading.extracted.parameters.iter().position(|p| p == parameter)?;
+        let place = parameters.iter().position(|p| p == parameter)?;
         match &source.arguments.get(place)?.kind {
             ArgumentKind::Scalar(value) => value.eval(&bound.env).ok(),
             _ => None,
