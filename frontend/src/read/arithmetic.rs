@@ -25,8 +25,7 @@ impl<'a> Reader<'a> {
         match (a, b, Integer::of(ta), Integer::of(tb)) {
             (Value::Int(x), Value::Int(y), Some(tx), Some(ty)) => {
                 let value = self.integer_binary(op, (&x, tx), (&y, ty));
-                let free = self.folded(&x) && self.folded(&y);
-                self.price(op, ta, free, at);
+                self.price(op, ta, at);
                 Ok((Value::Int(value), operators::result_type(op, tx, ty)))
             }
             (Value::Pointer(p), Value::Int(y), _, Some(ty)) => {
@@ -39,7 +38,7 @@ impl<'a> Reader<'a> {
             }
             (Value::Pointer(p), Value::Pointer(q), ..) => self.between(op, p, q, ta, result, at),
             (a, b, ..) => {
-                self.price(op, operand_type(ta, tb), false, at);
+                self.price(op, operand_type(ta, tb), at);
                 let depends = a.depends(&self.terms).max(b.depends(&self.terms));
                 Ok((self.unknown(result, depends), result.clone()))
             }
@@ -118,9 +117,8 @@ impl<'a> Reader<'a> {
                 Value::Pointer(pointer)
             }
             (value, ..) => {
-                let known = matches!(&value, Value::Int(poly) if self.folded(poly));
                 let changes = is_real(from) != is_real(to);
-                if changes && !known && !matches!(to, Type::Void | Type::Pointer(..)) {
+                if changes && !matches!(to, Type::Void | Type::Pointer(..)) {
                     self.compute(Arithmetic::Convert, width(to).max(width(from)), at);
                 }
                 let depends = value.depends(&self.terms);

@@ -21,7 +21,7 @@ impl<'a> Reader<'a> {
         for (argument, parameter) in arguments.iter().zip(&function.parameters) {
             let part = |r: &mut Self| {
                 let value = r.value(argument)?;
-                Ok(r.convert(value, &argument.ty, &parameter.ty, &argument.at))
+                Ok(r.of(argument, |r| r.convert(value, &argument.ty, &parameter.ty, &argument.at)))
             };
             let value =
                 if self.feeding.contains(&parameter.id) { self.index(part)? } else { part(self)? };

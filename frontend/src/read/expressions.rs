@@ -12,6 +12,10 @@ impl<'a> Reader<'a> {
     /// Walks an expression for its value.
     pub fn value(&mut self, e: &'a Expr) -> Read<Value> {
         self.tick(&e.at)?;
+        self.of(e, |r| r.value_of(e))
+    }
+
+    fn value_of(&mut self, e: &'a Expr) -> Read<Value> {
         match &e.kind {
             ExprKind::Int(value) | ExprKind::SizeOf(value) if Integer::of(&e.ty).is_some() => {
                 Ok(Value::Int(Poly::int(*value)))
@@ -49,7 +53,7 @@ impl<'a> Reader<'a> {
         }
         match (single, items.len()) {
             (Some((value, from)), 1) if Integer::of(ty).is_some() => {
-                Ok(self.convert(value, from, ty, &items[0].at))
+                Ok(self.of(&items[0], |r| r.convert(value, from, ty, &items[0].at)))
             }
             _ => Ok(self.unknown(ty, depends)),
         }
@@ -84,13 +88,12 @@ impl<'a> Reader<'a> {
         match (value, Integer::of(&a.ty)) {
             (Value::Int(poly), Some(integer)) => {
                 let result = self.integer_unary(op, &poly, integer);
-                let free = self.folded(&poly);
-                self.price(BinaryOp::Sub, &a.ty, free, &e.at);
+                self.price(BinaryOp::Sub, &a.ty, &e.at);
                 Value::Int(result)
             }
             (Value::Pointer(_), _) => Value::Int(Poly::int(0)), // `!p`: arrays have an address
             (value, _) => {
-                self.price(BinaryOp::Sub, &a.ty, false, &e.at);
+                self.price(BinaryOp::Sub, &a.ty, &e.at);
                 let depends = value.depends(&self.terms);
                 self.unknown(&e.ty, depends)
             }
@@ -138,7 +141,7 @@ impl<'a> Reader<'a> {
         let part = |r: &mut Self| {
             let value = r.value(right)?;
             let Some(op) = op else {
-                let value = r.convert(value, &right.ty, &left.ty, &e.at);
+                let value = r.of(right, |r| r.convert(value, &right.ty, &left.ty, &e.at));
                 return Ok((r.place(left)?, value));
             };
             let place = r.place(left)?;
@@ -174,8 +177,7 @@ impl<'a> Reader<'a> {
         let first = self.condition(a)?;
         let asks = if op == BinaryOp::And { first.clone() } else { self.terms.not(&first) };
         let second = self.fork(&asks, at, |r| r.condition(b), |_| Ok(Poly::int(0)))?;
-        let free = self.folded(&first);
-        self.price(op, &b.ty, free, at);
+        self.price(op, &b.ty, at);
         let neutral = Poly::int(i64::from(op == BinaryOp::And));
         let second = second.0.unwrap_or(neutral);
         Ok(Value::Int(match (op, asks.constant()) {
@@ -210,7 +212,7 @@ impl<'a> Reader<'a> {
         let side = |side: &'a Expr| {
             move |r: &mut Self| {
                 let value = r.value(side)?;
-                Ok(r.convert(value, &side.ty, &e.ty, &e.at))
+                Ok(r.of(side, |r| r.convert(value, &side.ty, &e.ty, &e.at)))
             }
         };
         match self.fork(&condition, &e.at, side(a), side(b))? {

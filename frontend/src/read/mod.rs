@@ -121,6 +121,8 @@ struct Reader<'a> {
     calls: Vec<&'a str>,
     /// Inside how many subscripts and the like the walk is.
     indexing: u32,
+    /// Inside how many expressions of constants and macros alone.
+    constant: u32,
     /// Inside how many walks that only look.
     probing: u32,
     /// Inside how many loops whose rounds the problem file gives.
@@ -146,6 +148,7 @@ impl<'a> Reader<'a> {
             locals: IndexMap::new(),
             calls: Vec::new(),
             indexing: 0,
+            constant: 0,
             probing: 0,
             bounded: 0,
             rounds: Vec::new(),
@@ -231,8 +234,11 @@ impl<'a> Reader<'a> {
         nodes::push(&mut self.nodes, Node { kind, at: at.clone() });
     }
 
-    /// Appends arithmetic.
+    /// Appends arithmetic, unless it is that of constants and macros alone.
     fn compute(&mut self, kind: Arithmetic, width: u8, at: &At) {
+        if self.constant > 0 {
+            return;
+        }
         let integer = matches!(
             kind,
             Arithmetic::Integer | Arithmetic::IntegerMultiply | Arithmetic::IntegerDivide
@@ -254,6 +260,15 @@ impl<'a> Reader<'a> {
         self.indexing += 1;
         let result = part(self);
         self.indexing -= 1;
+        result
+    }
+
+    /// A part of the walk for an expression, whose arithmetic is free if it is constant.
+    fn of<T>(&mut self, e: &Expr, part: impl FnOnce(&mut Self) -> T) -> T {
+        let constant = u32::from(operators::is_constant(e));
+        self.constant += constant;
+        let result = part(self);
+        self.constant -= constant;
         result
     }
 

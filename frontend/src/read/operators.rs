@@ -3,8 +3,8 @@
 use super::symbolic::{FAR, Poly};
 use super::types::{INT, Integer, SIZE, is_real, width};
 use super::{Reader, types};
-use crate::ast::{At, BinaryOp, Type, UnaryOp};
-use crate::steps::{Arithmetic, Dependence};
+use crate::ast::{At, BinaryOp, Expr, ExprKind, Type, UnaryOp};
+use crate::steps::Arithmetic;
 
 impl<'a> Reader<'a> {
     /// A unary operator on an integer of a type; increments are binary.
@@ -162,11 +162,8 @@ impl<'a> Reader<'a> {
         range.least > -(1 << 62) && range.greatest < 1 << 62
     }
 
-    /// Counts a binary operation, unless it is one of constants and macros.
-    pub fn price(&mut self, op: BinaryOp, ty: &Type, free: bool, at: &At) {
-        if free {
-            return;
-        }
+    /// Counts a binary operation.
+    pub fn price(&mut self, op: BinaryOp, ty: &Type, at: &At) {
         let kind = match (op, is_real(ty)) {
             (BinaryOp::Mul, false) => Arithmetic::IntegerMultiply,
             (BinaryOp::Div | BinaryOp::Rem, false) => Arithmetic::IntegerDivide,
@@ -177,15 +174,22 @@ impl<'a> Reader<'a> {
         };
         self.compute(kind, width(ty), at);
     }
+}
 
-    /// Whether a number consists of constants and macros only.
-    pub fn folded(&self, poly: &Poly) -> bool {
-        self.terms.sayable(poly)
-            && self.terms.depends(poly) == Dependence::Uniform
-            && self.terms.names(poly).iter().all(|atom| {
-                matches!(self.terms.kind(*atom),
-                    super::symbolic::Kind::Name(name) if !name.starts_with('$'))
-            })
+/// Whether an expression consists of constants and macros alone. It is the syntax that tells, not the
+/// value, so that the arithmetic of a kernel is the same for all configurations.
+pub fn is_constant(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Int(_) | ExprKind::Real(_) | ExprKind::Symbol(_) | ExprKind::SizeOf(_) => true,
+        ExprKind::Unary(op, a) => {
+            matches!(op, UnaryOp::Plus | UnaryOp::Minus | UnaryOp::Not | UnaryOp::Complement)
+                && is_constant(a)
+        }
+        ExprKind::Cast(a) => is_constant(a),
+        ExprKind::Binary(_, a, b) => is_constant(a) && is_constant(b),
+        ExprKind::Conditional(c, a, b) => [c, a, b].into_iter().all(|e| is_constant(e)),
+        ExprKind::List(items) => items.iter().all(is_constant),
+        _ => false,
     }
 }
 

@@ -6,7 +6,7 @@ use super::scan;
 use super::types::Integer;
 use super::value::Value;
 use super::{Read, Reader, counts};
-use crate::ast::{Expr, ExprKind, Space, Stmt, StmtKind, Type, Variable};
+use crate::ast::{Expr, Space, Stmt, StmtKind, Type, Variable};
 use crate::steps::Dependence;
 
 /// What is to be walked after the statements at hand.
@@ -101,7 +101,7 @@ impl<'a> Reader<'a> {
         let value = self.value(e)?;
         let result = self.calls.last().and_then(|name| self.unit.functions.get(*name));
         let value = match result {
-            Some(function) => self.convert(value, &e.ty, &function.result, &e.at),
+            Some(function) => self.of(e, |r| r.convert(value, &e.ty, &function.result, &e.at)),
             None => value,
         };
         self.state.returned = Some(value);
@@ -134,11 +134,9 @@ impl<'a> Reader<'a> {
     fn initial(&mut self, variable: &'a Variable, init: &'a Expr) -> Read<Value> {
         let part = |r: &mut Self| {
             let value = r.value(init)?;
-            let list = matches!(init.kind, ExprKind::List(_));
             Ok(match &variable.ty {
                 Type::Array(..) | Type::Struct(..) => Value::Other(value.depends(&r.terms)),
-                ty if list => r.convert(value, &init.ty, ty, &init.at),
-                ty => r.convert(value, &init.ty, ty, &init.at),
+                ty => r.of(init, |r| r.convert(value, &init.ty, ty, &init.at)),
             })
         };
         let index = match &variable.ty {

@@ -96,7 +96,6 @@ fn macros_that_are_no_parameters() {
 
 /// As a whole `lid % V` is an operation; where V is 1 by itself it is 0, and constants are free.
 #[test]
-#[ignore = "what the reader takes for constant depends on the domains, and constants cost nothing"]
 fn arithmetic_that_is_constant_for_some() {
     let source = "kernel void k(global int *a, int n)\n{\n\
         if ((int)get_local_id(0) % (V + 1) < 1) a[0] = 1;\n}\n";

@@ -195,7 +195,6 @@ fn whole_problems_do_what_their_configurations_do() {
 }
 
 #[test]
-#[ignore = "what the reader takes for constant depends on the domains, and constants cost nothing"]
 fn whole_problems_do_the_arithmetic_of_their_configurations() {
     super::judge_all("arithmetic", 60, |seed| judge(&Writer::new(seed).case(), seed % 4 < 2));
 }

@@ -67,60 +67,76 @@ fn loops() {
     3  store global a 4 items [0]
     ");
     insta::assert_snapshot!(body("for (int i = 0; i < 3; i++) for (int j = 0; j <= i; j++) a[j] = i;"), @r"
+    2  2 Index
     2  store global a 4 items [0]
+    2  4 Index
     2  repeat 2
     2    1 Index
     2    store global a 4 items [0] rounds [1]
     2    1 Index
+    2  2 Index
     2  repeat 3
     2    1 Index
     2    store global a 4 items [0] rounds [1]
     2    1 Index
+    2  2 Index
     ");
     insta::assert_snapshot!(body("for (uint s = WG / 2; s > 0; s >>= 1) { if (get_local_id(0) < s) l[0]++; }"), @r"
+    2  1 Index
     2  1 Integer
     2  if $lid_0 < WG // 2 (item)
     2    load local l 4 items [0]
     2    1 Integer
     2    store local l 4 items [0]
+    2  2 Index
     2  1 Integer
     2  if $lid_0 < WG // 4 (item)
     2    load local l 4 items [0]
     2    1 Integer
     2    store local l 4 items [0]
+    2  2 Index
     2  1 Integer
     2  if $lid_0 < WG // 8 (item)
     2    load local l 4 items [0]
     2    1 Integer
     2    store local l 4 items [0]
+    2  2 Index
     2  1 Integer
     2  if $lid_0 < WG // 16 (item)
     2    load local l 4 items [0]
     2    1 Integer
     2    store local l 4 items [0]
+    2  2 Index
     2  1 Integer
     2  if $lid_0 < WG // 32 (item)
     2    load local l 4 items [0]
     2    1 Integer
     2    store local l 4 items [0]
+    2  2 Index
     2  if WG // 64 > 0
     2    1 Integer
     2    if $lid_0 < WG // 64 (item)
     2      load local l 4 items [0]
     2      1 Integer
     2      store local l 4 items [0]
+    2    1 Index
+    2    1 Index
     2  if WG // 128 > 0
     2    1 Integer
     2    if $lid_0 < WG // 128 (item)
     2      load local l 4 items [0]
     2      1 Integer
     2      store local l 4 items [0]
+    2    1 Index
+    2    1 Index
     2  if WG // 256 > 0
     2    1 Integer
     2    if $lid_0 < WG // 256 (item)
     2      load local l 4 items [0]
     2      1 Integer
     2      store local l 4 items [0]
+    2    1 Index
+    2    1 Index
     ");
     insta::assert_snapshot!(body("int i = 0; do { a[i] = 0; i += 2; } while (i < N);"), @r"
     2  repeat ceil_div(N, 2)
@@ -216,8 +232,10 @@ fn helpers() {
     4  local t: 4 * WG bytes
     1  1 Index
     2  store local t 4 items [0]
+    2  1 Integer
     6  1 Index
     2  store local t 4 items [0]
+    2  1 Integer
     7  repeat 2
     7    1 Index
     7    load local t 4 items [0] rounds [1]
@@ -264,6 +282,7 @@ fn dimensions() {
     );
     c.dimensions = 2;
     insta::assert_snapshot!(c.shown(), @r"
+    1  1 Convert
     1  2 Index
     1  store global a 4 items [1]
     ");

@@ -44,7 +44,7 @@ impl<'a> Reader<'a> {
         }
         let values = self.all(arguments)?;
         let depends = self.joint(&values);
-        self.price_of(name, arguments, &values, e);
+        self.price_of(name, arguments, e);
         let exact: Option<Vec<Poly>> = values
             .iter()
             .zip(arguments)
@@ -63,11 +63,7 @@ impl<'a> Reader<'a> {
         }))
     }
 
-    fn price_of(&mut self, name: &str, arguments: &[Expr], values: &[Value], e: &Expr) {
-        let free = |value: &Value| matches!(value, Value::Int(poly) if self.folded(poly));
-        if values.iter().all(free) {
-            return;
-        }
+    fn price_of(&mut self, name: &str, arguments: &[Expr], e: &Expr) {
         let real = arguments.first().is_some_and(|a| is_real(&a.ty));
         let kind = match name {
             _ if real => Arithmetic::Real,
