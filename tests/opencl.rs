@@ -72,9 +72,12 @@ fn what_goes_wrong() {
         };
         let x = Arg::buffer(&buffer);
         let wrong_size = bad(&[x, Arg::I64(3)], &[1]).unwrap_err();
-        assert!(matches!(wrong_size, DeviceError::Call { code: -51, .. }), "{wrong_size}");
+        let size =
+            matches!(wrong_size, DeviceError::Argument { index: 1, bytes: 8, code: -51, .. });
+        assert!(size, "{wrong_size}");
         let too_many = bad(&[x, Arg::I32(3), Arg::I32(3)], &[1]).unwrap_err();
-        assert!(matches!(too_many, DeviceError::Call { code: -49, .. }), "{too_many}");
+        let index = matches!(too_many, DeviceError::Argument { index: 2, bytes: 4, code: -49, .. });
+        assert!(index, "{too_many}");
         let dimensions = DeviceError::Dimensions { global: 0, local: 0 };
         assert_eq!(bad(&[x, Arg::I32(3)], &[]).unwrap_err(), dimensions);
         assert!(bad(&[x, Arg::I32(3)], &[1]).is_ok());
