@@ -70,7 +70,7 @@ TEXT = """# The example kernels on a device
 
 {device}, {platform}, driver {driver}; {date}; size `{size}`.
 
-    make kernels-report
+    make kernels-report KERNELS_SIZE={size} KERNELS_SAMPLE={sample}
 
 Each configuration's output was compared with the host reference. `measured` counts those with right results;
 `unsteady` are those whose median was not known to 2 % in the time allowed. Spearman's rank correlation is that
@@ -79,8 +79,7 @@ of measured times with the model's, once on the platform of the problem files an
 the best measured speed that the model's best 1 and best 10 configurations reach, beside as many chosen at random.
 The times are kept as T4 files in [kernels/](kernels/).
 
-{table}
-{notes}"""
+{table}"""
 
 
 def table(entries):
@@ -104,10 +103,9 @@ def main():
     with tempfile.TemporaryDirectory() as caches:
         entries = [measure(options, kernel, folder, caches, str(platform)) for kernel in KERNELS]
     device = entries[0]["result"]["device"]
-    notes = options.folder / "kernels-notes.md"
     text = TEXT.format(device=device["name"], platform=device["platform"], driver=device["driver"],
-                       date=options.date, size=options.size, table=table(entries),
-                       notes=notes.read_text() if notes.exists() else "")
+                       date=options.date, size=options.size, sample=options.sample,
+                       table=table(entries))
     (options.folder / "kernels.md").write_text(text)
 
 
