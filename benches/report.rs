@@ -14,7 +14,7 @@ use common::{ENCODINGS, Prepared, name, problem, search, two_halves, with};
 use tickbound::report::Table;
 use tickbound::solve::result::Status;
 use tickbound::solve::{Encoding, Options, Strategy};
-use tickbound_encodings::model::Problem;
+use tickbound_model::Problem;
 
 /// A search that takes longer is given up.
 const LIMIT: Duration = Duration::from_secs(60);

@@ -17,7 +17,7 @@ use criterion::{BenchmarkGroup, BenchmarkId, Criterion, SamplingMode};
 use criterion::{criterion_group, criterion_main};
 use tickbound::solve::result::Status;
 use tickbound::solve::{Encoding, Options, Strategy};
-use tickbound_encodings::model::Problem;
+use tickbound_model::Problem;
 
 /// Strategies from the papers' start, and their names.
 const SAME_START: [(&str, Strategy); 5] = [

@@ -14,11 +14,11 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use indexmap::IndexMap;
-use tickbound::platforms;
 use tickbound::report::Answer;
 use tickbound::solve::result::Status;
 use tickbound::solve::{Options, tune};
-use tickbound_encodings::model::Problem;
+use tickbound_model::Problem;
+use tickbound_model::platforms;
 
 /// Each item adds up `chunk` values, then item 0 of each group adds up its group's sums. The names
 /// of the parameters are free; `lid` is an item's index in its group.

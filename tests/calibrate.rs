@@ -17,9 +17,9 @@ use tickbound::calibrate::{
 };
 use tickbound::device::{self, Session};
 use tickbound::measure::sample::Rule;
-use tickbound::platforms;
-use tickbound_encodings::model::{Platform, Problem};
-use tickbound_encodings::simulate::{self, simulate};
+use tickbound_model::platforms;
+use tickbound_model::simulate::{self, simulate};
+use tickbound_model::{Platform, Problem};
 
 /// A device that takes as long as the model says.
 struct Model {

@@ -11,7 +11,7 @@ use indexmap::IndexMap;
 use predicates::str::contains;
 use serde_json::{Value, json};
 use tickbound::compare::{Input, Options, Session, Status, engine};
-use tickbound_encodings::model::Problem;
+use tickbound_model::Problem;
 
 const ABSTRACT: &str = "examples/problems/abstract.json";
 const MINIMUM: &str = "examples/problems/minimum.json";
@@ -242,8 +242,8 @@ fn with_script(script: &str, engines: &str) -> tickbound::compare::Comparison {
     std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).expect("written");
     executable(&program);
     let text = std::fs::read_to_string(root(ABSTRACT)).expect("the problem");
-    let problem =
-        Problem::from_json(&text, &IndexMap::new(), &tickbound::platforms::find).expect("valid");
+    let problem = Problem::from_json(&text, &IndexMap::new(), &tickbound_model::platforms::find)
+        .expect("valid");
     let options = Options { program, timeout: Duration::from_secs(60), memory: None };
     let never = AtomicBool::new(false);
     let mut session = Session::new(options, &never, &|_| {});

@@ -17,13 +17,13 @@ use arbtest::arbitrary::{Result as Made, Unstructured};
 use arbtest::arbtest;
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
-use tickbound_encodings::model::kernel::expressions;
-use tickbound_encodings::model::parse::{parse, parse_domain};
-use tickbound_encodings::model::{ModelError, Problem, Space};
 use tickbound_encodings::plan::Plan;
-use tickbound_encodings::simulate::{Options, simulate};
 use tickbound_encodings::system::run::run;
 use tickbound_encodings::{bounds, event, summary, tick};
+use tickbound_model::kernel::expressions;
+use tickbound_model::parse::{parse, parse_domain};
+use tickbound_model::simulate::{Options, simulate};
+use tickbound_model::{ModelError, Problem, Space};
 
 /// The parsers are honest about nesting only on a stack of the usual size for a thread.
 const STACK: usize = 2 << 20;

@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use indexmap::IndexMap;
 use tickbound::solve::result::Status;
 use tickbound::solve::{Encoding, Objective, Options, Strategy, TuneResult, tune};
-use tickbound_encodings::model::Problem;
+use tickbound_model::Problem;
 
 /// A small generator: one number after another from a seed.
 struct Random(u64);
@@ -62,7 +62,7 @@ fn problem(seed: u64) -> String {
 }
 
 fn solve(text: &str, strategy: Strategy, objective: Objective) -> TuneResult {
-    let problem = Problem::from_json(text, &IndexMap::new(), &tickbound::platforms::find)
+    let problem = Problem::from_json(text, &IndexMap::new(), &tickbound_model::platforms::find)
         .unwrap_or_else(|e| panic!("{e}\n{text}"));
     let options =
         Options { strategy, objective, encoding: Some(Encoding::Event), ..Options::default() };
@@ -103,7 +103,7 @@ fn formula_and_explorer_agree() {
 #[test]
 fn latency_example() {
     let text = std::fs::read_to_string("examples/problems/latency.json").expect("the example");
-    let problem = Problem::from_json(&text, &IndexMap::new(), &tickbound::platforms::find)
+    let problem = Problem::from_json(&text, &IndexMap::new(), &tickbound_model::platforms::find)
         .expect("a valid example");
     let run = |objective| {
         let options = Options { objective, ..Options::default() };

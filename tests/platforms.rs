@@ -1,8 +1,8 @@
 //! The shipped platforms: every one can be read, says what it should, and names its sources.
 
 use serde_json::Value;
-use tickbound::platforms;
-use tickbound_encodings::model::{Access, Platform};
+use tickbound_model::platforms;
+use tickbound_model::{Access, Platform};
 
 fn load(name: &str) -> Platform {
     let json = platforms::find(name).unwrap_or_else(|e| panic!("{e}"));

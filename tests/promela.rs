@@ -13,9 +13,9 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, FileFailurePersistence, RngSeed, TestRunner};
 use tickbound::solve::result::Status;
 use tickbound::solve::{self, tune};
-use tickbound_encodings::model::{Problem, Space};
 use tickbound_encodings::promela::{Options, PromelaError, Style, export};
-use tickbound_encodings::simulate::{self, simulate};
+use tickbound_model::simulate::{self, simulate};
+use tickbound_model::{Problem, Space};
 
 const ABSTRACT: &str = include_str!("../examples/problems/abstract.json");
 const MINIMUM: &str = include_str!("../examples/problems/minimum.json");

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use indexmap::IndexMap;
 use jsonschema::Validator;
 use serde_json::{Value, json};
-use tickbound::platforms;
-use tickbound_encodings::model::{ModelError, Platform, Problem};
+use tickbound_model::platforms;
+use tickbound_model::{ModelError, Platform, Problem};
 
 fn schema() -> Value {
     serde_json::from_str(include_str!("../schema/problem.schema.json")).expect("JSON")

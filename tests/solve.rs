@@ -7,14 +7,14 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use indexmap::IndexMap;
-use tickbound::platforms;
 use tickbound::solve::result::Status;
 use tickbound::solve::{Encoding, Options, SolveError, StopReason, Strategy, TuneResult, tune};
-use tickbound_encodings::model::Problem;
 use tickbound_encodings::plan::{Plan, PlanError};
-use tickbound_encodings::simulate::{self, simulate};
 use tickbound_encodings::system::run::run;
 use tickbound_encodings::{event, summary, tick};
+use tickbound_model::Problem;
+use tickbound_model::platforms;
+use tickbound_model::simulate::{self, simulate};
 
 const ENCODINGS: [Encoding; 3] = [Encoding::Tick, Encoding::Event, Encoding::Summary];
 const STRATEGIES: [Strategy; 7] = [

@@ -22,9 +22,9 @@ use tickbound::spin::result::{Proof, RunLog};
 use tickbound::spin::times::times;
 use tickbound::spin::tools::Tools;
 use tickbound::spin::{Event, Options, Search, SpinError, SpinResult, StopReason, Subject, search};
-use tickbound_encodings::model::{Problem, Space};
 use tickbound_encodings::promela::{self, Model, Name, Style, export};
-use tickbound_encodings::simulate::simulate;
+use tickbound_model::simulate::simulate;
+use tickbound_model::{Problem, Space};
 
 /// The tools, if they are there.
 fn tools() -> Option<Tools> {

@@ -5,18 +5,18 @@
 use std::sync::atomic::AtomicBool;
 
 use indexmap::IndexMap;
-use tickbound::platforms;
 use tickbound::solve::bracket::Bracket;
 use tickbound::solve::closed::MAX_STEPS;
 use tickbound::solve::instance::{Answer, Instance, Questions};
 use tickbound::solve::{Encoding, Options, SolveError, Strategy, TuneResult, tune};
 use tickbound_encodings::bounds::lower_bounds;
-use tickbound_encodings::model::{Problem, Space};
 use tickbound_encodings::plan::Plan;
-use tickbound_encodings::simulate::{self, simulate};
 use tickbound_encodings::system::System;
 use tickbound_encodings::system::run::run;
 use tickbound_encodings::{event, summary, tick};
+use tickbound_model::platforms;
+use tickbound_model::simulate::{self, simulate};
+use tickbound_model::{Problem, Space};
 
 /// All encodings, the largest formulas first.
 pub const ENCODINGS: [Encoding; 3] = [Encoding::Tick, Encoding::Event, Encoding::Summary];

@@ -8,13 +8,10 @@
 pub mod bounds;
 pub mod event;
 mod machine;
-pub mod model;
 pub mod plan;
 pub mod promela;
 pub mod schedule;
 pub mod simplify;
-pub mod simulate;
 pub mod summary;
 pub mod system;
-pub mod t1;
 pub mod tick;

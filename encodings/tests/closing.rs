@@ -8,10 +8,10 @@ use egg::{ENodeOrVar, FlatTerm, Id, Language, PatternAst, Rewrite, Var};
 use indexmap::IndexMap;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
-use tickbound_encodings::model::Problem;
 use tickbound_encodings::plan::{AmountId, Plan};
 use tickbound_encodings::simplify::rules::{MaxPlus, Numbers, closing, shrinking};
 use tickbound_encodings::simplify::{Jump, Scalar, Term, close, explain};
+use tickbound_model::Problem;
 
 // ---- meaning --------------------------------------------------------------------------------------
 

@@ -13,12 +13,12 @@ use indexmap::IndexMap;
 use proptest::strategy::BoxedStrategy;
 use proptest::test_runner::{Config, FileFailurePersistence, RngSeed, TestCaseError, TestRunner};
 use serde_json::{Value, json};
-use tickbound_encodings::model::{Problem, Profile, Space};
 use tickbound_encodings::plan::{Plan, PlanError};
-use tickbound_encodings::simulate::{Options, simulate};
 use tickbound_encodings::system::System;
 use tickbound_encodings::system::run::run;
 use tickbound_encodings::{bounds, event, summary, tick};
+use tickbound_model::simulate::{Options, simulate};
+use tickbound_model::{Problem, Profile, Space};
 
 /// Times above this are not run tick by tick.
 const TICKS: i64 = 2_000;

@@ -1,10 +1,10 @@
 //! The encodings against known times, configuration by configuration.
 
 use indexmap::IndexMap;
-use tickbound_encodings::model::Problem;
 use tickbound_encodings::plan::Plan;
 use tickbound_encodings::system::run::run;
 use tickbound_encodings::{event, summary, tick};
+use tickbound_model::Problem;
 
 fn problem(file: &str, inputs: &[(&str, i64)]) -> Problem {
     let path = format!("{}/../examples/problems/{file}", env!("CARGO_MANIFEST_DIR"));

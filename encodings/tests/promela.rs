@@ -2,8 +2,8 @@
 
 use indexmap::IndexMap;
 use serde_json::Value;
-use tickbound_encodings::model::{ModelError, Problem};
 use tickbound_encodings::promela::{Options, PromelaError, Style, export};
+use tickbound_model::{ModelError, Problem};
 
 fn platform(name: &str) -> Result<Value, ModelError> {
     panic!("{name}: the problems here bring their platforms along")

@@ -14,11 +14,11 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
-use tickbound_encodings::model::{Bound, ModelError, Problem, Space};
 use tickbound_encodings::promela::{Model, Options, PromelaError, Style, export};
-use tickbound_encodings::simulate::{
+use tickbound_model::simulate::{
     self, Decision, Explored, Limits, Scripted, SimulateError, explore, simulate_with,
 };
+use tickbound_model::{Bound, ModelError, Problem, Space};
 
 const LATENCY: &str = include_str!("../../examples/problems/latency.json");
 

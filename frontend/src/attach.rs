@@ -4,9 +4,9 @@ use std::path::Path;
 
 use indexmap::{IndexMap, IndexSet};
 use itertools::Itertools;
-use tickbound_encodings::model::expr::EvalError;
-use tickbound_encodings::model::source::{ArgumentKind, Define};
-use tickbound_encodings::model::{Bound, Expr, KernelSource, Problem};
+use tickbound_model::expr::EvalError;
+use tickbound_model::source::{ArgumentKind, Define};
+use tickbound_model::{Bound, Expr, KernelSource, Problem};
 
 use crate::FrontendError;
 use crate::extract::{Extracted, Variant, extract};
@@ -83,7 +83,7 @@ impl Reader<'_> {
                 }
             }
         }
-        let argument = |a: &tickbound_encodings::model::source::Argument| match &a.kind {
+        let argument = |a: &tickbound_model::source::Argument| match &a.kind {
             ArgumentKind::Buffer { .. } | ArgumentKind::Local { .. } => Ok(Passed::Memory),
             ArgumentKind::Real(_) => Ok(Passed::Real),
             ArgumentKind::Scalar(_) if a.element.is_real() => Ok(Passed::Real),

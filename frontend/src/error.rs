@@ -27,7 +27,7 @@ pub enum FrontendError {
     },
     /// The program that was read does not fit the problem.
     #[error(transparent)]
-    Model(#[from] tickbound_encodings::model::ModelError),
+    Model(#[from] tickbound_model::ModelError),
 }
 
 impl FrontendError {

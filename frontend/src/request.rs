@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use indexmap::IndexMap;
-use tickbound_encodings::model::source::{Side, Standard};
+use tickbound_model::source::{Side, Standard};
 
 /// A kernel to be read.
 #[derive(Debug, Clone)]

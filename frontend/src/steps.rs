@@ -17,7 +17,7 @@ mod print;
 pub use count::{Counts, count};
 pub use print::print;
 
-use tickbound_encodings::model::Expr;
+use tickbound_model::Expr;
 
 use crate::ast::At;
 

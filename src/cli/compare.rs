@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use tickbound_encodings::model::Problem;
+use tickbound_model::Problem;
 
 use super::load::{Chosen, Setting, Size, by_name};
 use super::progress::{Progress, interrupt_flag};

@@ -3,15 +3,15 @@
 use std::sync::atomic::AtomicBool;
 
 use indexmap::IndexMap;
-use tickbound_encodings::model::Problem;
+use tickbound_model::Problem;
 
 use super::progress::{Progress, interrupt_flag};
 use super::{CliError, Outcome, say};
 use crate::compare::paper::{Published, TABLE_1};
-use crate::platforms;
 use crate::report::Table;
 use crate::solve::result::Status;
 use crate::solve::{Options, TuneResult, tune};
+use tickbound_model::platforms;
 
 /// Arguments of `demo`.
 #[derive(Debug, clap::Args)]

@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use serde_json::json;
-use tickbound_encodings::model::count::{Counts, count};
-use tickbound_encodings::model::{Access, Bound, Problem};
 use tickbound_frontend::{Reading, Variant};
+use tickbound_model::count::{Counts, count};
+use tickbound_model::{Access, Bound, Problem};
 
 use super::load::{Chosen, Setting, by_name};
 use super::{CliError, Outcome, say};
@@ -120,7 +120,7 @@ impl Page<'_> {
 
     /// The value of a macro.
     fn define(&self, name: &str, bound: &Bound) -> Option<i64> {
-        use tickbound_encodings::model::source::Define;
+        use tickbound_model::source::Define;
         let defines = &self.problem.source.as_ref()?.defines;
         defines.iter().find_map(|(n, define)| match define {
             Define::Number(value) if n == name => value.eval(&bound.env).ok(),

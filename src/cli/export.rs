@@ -1,7 +1,7 @@
 //! `tickbound export`.
 
 use tickbound_encodings::promela::{self, Style};
-use tickbound_encodings::t1;
+use tickbound_model::t1;
 
 use super::load::{Chosen, Setting, fix};
 use super::{CliError, Outcome, say};

@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 use serde_json::Value;
-use tickbound_encodings::model::expr::{BinaryOp, Expr};
-use tickbound_encodings::model::problem::{Constraint, parse_json};
-use tickbound_encodings::model::{ModelError, Problem};
-use tickbound_encodings::t1;
 use tickbound_frontend::Reading;
+use tickbound_model::expr::{BinaryOp, Expr};
+use tickbound_model::problem::{Constraint, parse_json};
+use tickbound_model::t1;
+use tickbound_model::{ModelError, Problem};
 
 use super::CliError;
-use crate::platforms;
+use tickbound_model::platforms;
 
 /// A `NAME=VALUE` option.
 #[derive(Debug, Clone, PartialEq, Eq)]

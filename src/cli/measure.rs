@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use tickbound_encodings::model::{Bound, Problem};
-use tickbound_encodings::simulate::{self, simulate};
+use tickbound_model::simulate::{self, simulate};
+use tickbound_model::{Bound, Problem};
 
 use super::load::{Chosen, Setting, fix, timeout};
 use super::progress::{Progress, interrupt_flag};

@@ -130,14 +130,14 @@ pub enum CliError {
     Input(String),
 }
 
-impl From<tickbound_encodings::model::ModelError> for CliError {
-    fn from(e: tickbound_encodings::model::ModelError) -> Self {
+impl From<tickbound_model::ModelError> for CliError {
+    fn from(e: tickbound_model::ModelError) -> Self {
         CliError::Solve(e.into())
     }
 }
 
-impl From<tickbound_encodings::simulate::SimulateError> for CliError {
-    fn from(e: tickbound_encodings::simulate::SimulateError) -> Self {
+impl From<tickbound_model::simulate::SimulateError> for CliError {
+    fn from(e: tickbound_model::simulate::SimulateError) -> Self {
         CliError::Solve(e.into())
     }
 }

@@ -1,10 +1,10 @@
 //! `tickbound platforms`.
 
-use tickbound_encodings::model::Platform;
+use tickbound_model::Platform;
 
 use super::{CliError, Outcome, say};
-use crate::platforms;
 use crate::report::Table;
+use tickbound_model::platforms;
 
 /// Arguments of `platforms`.
 #[derive(Debug, clap::Args)]

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use tickbound_encodings::model::{Problem, Space};
-use tickbound_encodings::simulate::{Options, simulate};
+use tickbound_model::simulate::{Options, simulate};
+use tickbound_model::{Problem, Space};
 
 use super::CliError;
 use crate::report::{Axis, HeatMap};

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use serde_json::json;
-use tickbound_encodings::model::Problem;
-use tickbound_encodings::simulate::{Options, simulate};
+use tickbound_model::Problem;
+use tickbound_model::simulate::{Options, simulate};
 
 use super::load::{Chosen, Setting, fix};
 use super::progress::Progress;

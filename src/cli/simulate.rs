@@ -1,6 +1,6 @@
 //! `tickbound simulate`.
 
-use tickbound_encodings::simulate::{Options, simulate};
+use tickbound_model::simulate::{Options, simulate};
 
 use super::load::{Chosen, Setting, by_name};
 use super::{CliError, Outcome, say, timeline};

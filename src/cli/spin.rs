@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use tickbound_encodings::model::Problem;
 use tickbound_encodings::promela;
+use tickbound_model::Problem;
 
 use super::export::StyleChoice;
 use super::load::{Chosen, Setting, Size, fix, timeout};

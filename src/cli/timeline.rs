@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::BufWriter;
 
-use tickbound_encodings::model::{Bound, Problem, Profile};
-use tickbound_encodings::simulate::{Options, Span, SpanKind};
+use tickbound_model::simulate::{Options, Span, SpanKind};
+use tickbound_model::{Bound, Problem, Profile};
 
 use super::CliError;
 use crate::report::{TimelineSpan, write_timeline};

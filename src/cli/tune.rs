@@ -1,6 +1,6 @@
 //! `tickbound tune`.
 
-use tickbound_encodings::model::Problem;
+use tickbound_model::Problem;
 
 use super::load::{Chosen, Setting, fix, timeout};
 use super::progress::{Progress, interrupt_flag};

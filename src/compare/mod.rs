@@ -31,7 +31,7 @@ use std::time::{Duration, Instant};
 
 use indexmap::IndexMap;
 use serde::Deserialize;
-use tickbound_encodings::model::Problem;
+use tickbound_model::Problem;
 
 use crate::spin;
 pub use engine::Engine;

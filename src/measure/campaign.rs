@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use tickbound_encodings::model::{Bound, Problem};
+use tickbound_model::{Bound, Problem};
 
 use super::cache::{Cache, Head, Record};
 use super::files::{Files, source_of};

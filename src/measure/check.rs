@@ -4,7 +4,7 @@
 //! |expected|)`; an infinity must be the same infinity. Something that is not a number is right only
 //! where the reference has none either, because then there is nothing that could be right.
 
-use tickbound_encodings::model::source::ElementType;
+use tickbound_model::source::ElementType;
 
 /// The first element that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -16,7 +16,7 @@
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
-use tickbound_encodings::model::source::ElementType;
+use tickbound_model::source::ElementType;
 
 /// First content of a buffer, its numbers worked out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use tickbound_encodings::model::{KernelSource, Problem};
+use tickbound_model::{KernelSource, Problem};
 
 use super::MeasureError;
 use super::job::Code;

@@ -9,10 +9,8 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use tickbound_encodings::model::source::{
-    Argument as Asked, ArgumentKind, Define, ElementType, Fill,
-};
-use tickbound_encodings::model::{Bound, Expr, Problem};
+use tickbound_model::source::{Argument as Asked, ArgumentKind, Define, ElementType, Fill};
+use tickbound_model::{Bound, Expr, Problem};
 
 use super::MeasureError;
 use super::data::{self, Content};
@@ -90,7 +88,7 @@ impl BufferArgument {
 /// Element types travel by their names.
 mod element {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
-    use tickbound_encodings::model::source::ElementType;
+    use tickbound_model::source::ElementType;
 
     pub fn serialize<S: Serializer>(element: &ElementType, s: S) -> Result<S::Ok, S::Error> {
         s.serialize_str(element.name())

@@ -43,7 +43,7 @@ pub mod worker;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use tickbound_encodings::model::{Bound, ModelError};
+use tickbound_model::{Bound, ModelError};
 
 use crate::device::Choice;
 use bench::Stage;

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
-use tickbound_encodings::model::{Bound, Problem, Space};
+use tickbound_model::{Bound, Problem, Space};
 
 use crate::solve::{Options, SolveError, Strategy, tune};
 

@@ -5,7 +5,7 @@
 //! `compilation`: both are there. Times are milliseconds.
 
 use serde_json::{Map, Value, json};
-use tickbound_encodings::model::Problem;
+use tickbound_model::Problem;
 
 use super::Report;
 use super::cache::Record;

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use serde_json::{Map, Value, json};
-use tickbound_encodings::model::{Configuration, Problem};
+use tickbound_model::{Configuration, Problem};
 
 use crate::solve::Objective;
 use crate::solve::result::{Found, Status, TuneResult};

@@ -1,7 +1,7 @@
 //! Measured times, for a person and as JSON.
 
 use serde_json::{Map, Value, json};
-use tickbound_encodings::model::Problem;
+use tickbound_model::Problem;
 
 use super::Table;
 use super::answer::{rounded, values};

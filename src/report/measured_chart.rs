@@ -5,7 +5,7 @@
 //! (2023), else milliseconds. Over others: each configuration as a point, its time over the model's
 //! ticks; without a model, over its place in the order of times.
 
-use tickbound_encodings::model::Problem;
+use tickbound_model::Problem;
 
 use super::chart::{Chart, MAX_LINES, Shape};
 use super::measured::MeasuredTimes;

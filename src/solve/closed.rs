@@ -6,12 +6,12 @@
 use std::sync::mpsc;
 
 use tickbound_encodings::bounds::lower_bounds;
-use tickbound_encodings::model::{Problem, Space};
 use tickbound_encodings::plan::Plan;
 use tickbound_encodings::summary::Report;
 use tickbound_encodings::system::System;
 use tickbound_encodings::system::run::{RunError, run as run_system};
 use tickbound_encodings::{event, summary, tick};
+use tickbound_model::{Problem, Space};
 use z3::Context;
 
 use super::bracket::Bounds;

@@ -27,9 +27,9 @@ use std::time::Duration;
 
 use serde::Serialize;
 use thiserror::Error;
-use tickbound_encodings::model::{ModelError, Problem, Space};
 use tickbound_encodings::plan::{Plan, PlanError};
-use tickbound_encodings::simulate::SimulateError;
+use tickbound_model::simulate::SimulateError;
+use tickbound_model::{ModelError, Problem, Space};
 
 use bracket::Bracket;
 use instance::interruptible;

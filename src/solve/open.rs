@@ -7,13 +7,13 @@
 //!
 //! Every schedule that a solver proposes is followed by the simulator decision by decision.
 
-use tickbound_encodings::model::{Bound, Problem, Space};
 use tickbound_encodings::plan::PlanError;
 use tickbound_encodings::schedule::{self, Lanes, Schedule};
-use tickbound_encodings::simulate::{
+use tickbound_model::simulate::{
     Decision, Explored, Limits, Options, Run, Scripted, SimulateError, explore, simulate,
     simulate_with,
 };
+use tickbound_model::{Bound, Problem, Space};
 use z3::ast::{Bool, Int};
 use z3::{Model, SatResult, Solver};
 

@@ -1,8 +1,8 @@
 //! What a search returns, whether it was finished or stopped.
 
 use serde::Serialize;
-use tickbound_encodings::model::Configuration;
 use tickbound_encodings::summary::Report;
+use tickbound_model::Configuration;
 
 /// How much is known about the least time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

@@ -5,7 +5,7 @@
 use std::fmt::Write;
 
 use serde_json::{Value, json};
-use tickbound_encodings::model::{Configuration, Problem};
+use tickbound_model::{Configuration, Problem};
 
 use super::result::{Proof, RunLog, SpinResult};
 use super::trail::Trail;

@@ -47,9 +47,9 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use thiserror::Error;
-use tickbound_encodings::model::{Problem, Space};
 use tickbound_encodings::promela::Model;
-use tickbound_encodings::simulate::SimulateError;
+use tickbound_model::simulate::SimulateError;
+use tickbound_model::{Problem, Space};
 
 use output::Pulse;
 use process::Watch;

@@ -100,7 +100,7 @@ fn read(
         let lines = Lines::parse(std::slice::from_ref(line)).map_err(|_| fault())?;
         let (time, values) = lines.end.ok_or_else(fault)?;
         let values: Vec<i64> = values.into_iter().map(|(_, value)| value).collect();
-        let of = |b: &tickbound_encodings::model::Bound| b.configuration.0 == values;
+        let of = |b: &tickbound_model::Bound| b.configuration.0 == values;
         let index = subject.space.bound.iter().position(of).ok_or_else(fault)?;
         times[index].insert(time);
     }

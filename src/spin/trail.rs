@@ -9,9 +9,9 @@
 //! belong to the space, the schedule must be one that the simulator can follow decision by
 //! decision, and the time must be the same. If not, that is an error that shows both sides.
 
-use tickbound_encodings::model::{Bound, Problem, Space};
 use tickbound_encodings::promela::Name;
-use tickbound_encodings::simulate::SimulateError;
+use tickbound_model::simulate::SimulateError;
+use tickbound_model::{Bound, Problem, Space};
 
 use super::SpinError;
 use crate::solve::open::Script;

@@ -13,13 +13,13 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use indexmap::IndexMap;
-use tickbound_encodings::model::Problem;
 use tickbound_encodings::promela::Model;
+use tickbound_model::Problem;
 
 /// A problem from JSON, on a shipped platform or its own.
 pub fn problem(text: &str, inputs: &[(&str, i64)]) -> Problem {
     let inputs: IndexMap<String, i64> = inputs.iter().map(|(n, v)| ((*n).into(), *v)).collect();
-    Problem::from_json(text, &inputs, &tickbound::platforms::find).unwrap()
+    Problem::from_json(text, &inputs, &tickbound_model::platforms::find).unwrap()
 }
 
 /// Every time of every configuration, as SPIN finds them in an exhaustive search that must come to its

@@ -5,10 +5,10 @@ use indexmap::IndexSet;
 use super::classes::{Classifier, Layout, runs, waves};
 use super::walk::{Numbered, Signature, Step, Walker};
 use super::{Amount, AmountId, Op, Plan, PlanError, Values};
-use crate::model::expr::Expr;
-use crate::model::kernel::{expressions, has_until};
-use crate::model::{Problem, Profile, Space};
 use crate::system;
+use tickbound_model::expr::Expr;
+use tickbound_model::kernel::{expressions, has_until};
+use tickbound_model::{Problem, Profile, Space};
 
 /// See [`Plan::new`].
 pub(super) fn build(problem: &Problem, space: &Space) -> Result<Plan, PlanError> {
@@ -216,7 +216,7 @@ impl<'a> Builder<'a> {
         &mut self,
         name: &str,
         expr: Option<Expr>,
-        value: impl Fn(&crate::model::Bound) -> Option<i64>,
+        value: impl Fn(&tickbound_model::Bound) -> Option<i64>,
     ) -> AmountId {
         let values = self.space.bound.iter().map(value).collect();
         self.push(name, expr, Values::Uniform(values))

@@ -4,9 +4,9 @@ use itertools::Itertools;
 
 use super::PlanError;
 use super::walk::{Signature, Walker};
-use crate::model::kernel::has_until;
-use crate::model::platform::Warps;
-use crate::model::{Bound, LaunchSize, Problem, Profile};
+use tickbound_model::kernel::has_until;
+use tickbound_model::platform::Warps;
+use tickbound_model::{Bound, LaunchSize, Problem, Profile};
 
 /// Most work items that are sorted into classes, over all configurations.
 const MAX_ITEMS_WALKED: u64 = 20_000_000;

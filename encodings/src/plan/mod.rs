@@ -26,10 +26,10 @@ pub(crate) use build::frozen;
 
 use thiserror::Error;
 
-use crate::model::error::ModelError;
-use crate::model::expr::Expr;
 use crate::simplify::Jump;
 use crate::system;
+use tickbound_model::error::ModelError;
+use tickbound_model::expr::Expr;
 
 /// Index of an [`Amount`] in [`Plan::amounts`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -105,7 +105,7 @@ pub(crate) enum Values {
 pub struct Plan {
     /// The frozen symbols.
     pub parameters: Vec<system::Parameter>,
-    /// The valid configurations, as in [`crate::model::Space::bound`].
+    /// The valid configurations, as in [`tickbound_model::Space::bound`].
     pub configurations: Vec<Vec<u32>>,
     /// Threads; a configuration with fewer has copies of thread 0, which change nothing.
     pub threads: usize,
@@ -165,8 +165,8 @@ impl Plan {
     /// A fault of the problem that shows only in a configuration (an amount without a value, a
     /// barrier that not all items take), or a problem outside what the encodings cover.
     pub fn new(
-        problem: &crate::model::Problem,
-        space: &crate::model::Space,
+        problem: &tickbound_model::Problem,
+        space: &tickbound_model::Space,
     ) -> Result<Plan, PlanError> {
         build::build(problem, space)
     }

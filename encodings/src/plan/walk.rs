@@ -3,11 +3,11 @@
 //! The kernel's expressions are numbered in the order they are written. A [`Signature`] holds the
 //! value of each that is reached; two items with the same signature take the same time everywhere.
 
-use crate::model::Problem;
-use crate::model::error::ModelError;
-use crate::model::expr::Expr;
-use crate::model::kernel::{Stmt, StmtKind, has_barrier};
-use crate::model::platform::Access;
+use tickbound_model::Problem;
+use tickbound_model::error::ModelError;
+use tickbound_model::expr::Expr;
+use tickbound_model::kernel::{Stmt, StmtKind, has_barrier};
+use tickbound_model::platform::Access;
 
 /// Values of the numbered expressions; `None` where one is not reached. For a warp, the branch
 /// taken by *some* item and the branch taken by *some other* are two numbers.
@@ -109,7 +109,7 @@ fn in_ticks(price: i64, amount: &Expr) -> Expr {
     match price {
         1 => amount.clone(),
         price => Expr::Binary(
-            crate::model::expr::BinaryOp::Mul,
+            tickbound_model::expr::BinaryOp::Mul,
             Box::new(Expr::Int(price)),
             Box::new(amount.clone()),
         ),

@@ -115,7 +115,7 @@ fn options(facts: &Facts<'_>, p: usize) -> Result<Options, PromelaError> {
         }
     }
     let lists: indexmap::IndexSet<&Vec<i64>> = values.values().collect();
-    let class = |b: &crate::model::Bound| {
+    let class = |b: &tickbound_model::Bound| {
         let list = values.get(&b.configuration.0[..p])?;
         lists.get_index_of(list).map(|i| i as i64)
     };

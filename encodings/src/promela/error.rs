@@ -2,8 +2,8 @@
 
 use thiserror::Error;
 
-use crate::model::ModelError;
-use crate::simulate::SimulateError;
+use tickbound_model::ModelError;
+use tickbound_model::simulate::SimulateError;
 
 /// Why there is no Promela text; each message ends with what to shrink.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

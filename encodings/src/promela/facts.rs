@@ -10,9 +10,9 @@ use super::names::Names;
 use super::shape::Shape;
 use super::table::{Key, conditional};
 use super::width::Width;
-use crate::model::expr::Slot;
-use crate::model::scope::NameKind;
-use crate::model::{Expr, Problem, Profile, Space};
+use tickbound_model::expr::Slot;
+use tickbound_model::scope::NameKind;
+use tickbound_model::{Expr, Problem, Profile, Space};
 
 /// Most evaluations of one expression while it is compared with what C computes.
 const MAX_SAMPLES: u64 = 8_000_000;

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use crate::model::Problem;
-use crate::model::expr::Slot;
+use tickbound_model::Problem;
+use tickbound_model::expr::Slot;
 
 /// Words that are taken: by Promela, by C, and by the verifier's macros.
 const RESERVED: &str = include_str!("reserved.txt");

@@ -1,9 +1,9 @@
 //! How a launch is laid out over units and elements, for every configuration.
 
 use super::error::PromelaError;
-use crate::model::expr::{BinaryOp, Function};
-use crate::model::kernel::{expressions, has_barrier};
-use crate::model::{Bound, Expr, Launch, LaunchSize, Problem, Profile, Space};
+use tickbound_model::expr::{BinaryOp, Function};
+use tickbound_model::kernel::{expressions, has_barrier};
+use tickbound_model::{Bound, Expr, Launch, LaunchSize, Problem, Profile, Space};
 
 /// What one worker - a processing element or a dispatcher - does in one group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,10 +2,10 @@
 
 use super::MAX_LANES;
 use crate::bounds::Map;
-use crate::model::platform::{Access, Warps};
-use crate::model::{Bound, LaunchSize, ModelError, Problem, Profile, Space};
 use crate::plan::walk::{Numbered, Signature, Step, Walker};
 use crate::plan::{Amount, AmountId, Op, Plan, PlanError, Values};
+use tickbound_model::platform::{Access, Warps};
+use tickbound_model::{Bound, LaunchSize, ModelError, Problem, Profile, Space};
 
 /// The warps of some configurations as threads of one program.
 #[derive(Debug, Clone)]

@@ -19,9 +19,9 @@
 mod encode;
 mod lanes;
 
-use crate::model::{Problem, Space};
 use crate::plan::PlanError;
 use crate::system::{ChoiceId, System};
+use tickbound_model::{Problem, Space};
 
 pub use lanes::Lanes;
 

@@ -7,8 +7,8 @@
 
 use std::collections::HashMap;
 
-use tickbound_encodings::model::Expr;
-use tickbound_encodings::model::expr::{BinaryOp, Function};
+use tickbound_model::Expr;
+use tickbound_model::expr::{BinaryOp, Function};
 
 /// The numbers of a symbol's values, and which ones no general form covers.
 pub(super) struct General {
@@ -204,7 +204,7 @@ fn put_in(form: &Expr<String>, symbol: &Expr<String>, value: i64) -> Expr<String
 
 #[cfg(test)]
 mod tests {
-    use tickbound_encodings::model::parse::parse;
+    use tickbound_model::parse::parse;
 
     use super::*;
 

@@ -7,8 +7,8 @@
 
 use std::{iter, mem};
 
-use tickbound_encodings::model::Expr;
-use tickbound_encodings::model::expr::BinaryOp;
+use tickbound_model::Expr;
+use tickbound_model::expr::BinaryOp;
 
 use super::general::{General, general};
 use super::tree::Node;

@@ -2,7 +2,7 @@
 //!
 //! What goes in: the [steps](crate::steps) of each variant, and for every name they use the expression
 //! over the problem's own names. What comes out: one program for all configurations, as JSON that
-//! [`Problem::set_kernel`](tickbound_encodings::model::Problem::set_kernel) reads. What it promises: for every
+//! [`Problem::set_kernel`](tickbound_model::Problem::set_kernel) reads. What it promises: for every
 //! configuration and work item the program has as many accesses of each address space, atomics and
 //! barriers as the steps of its variant.
 //!

@@ -2,9 +2,9 @@
 
 use indexmap::IndexMap;
 use itertools::Itertools;
-use tickbound_encodings::model::expr::BinaryOp;
-use tickbound_encodings::model::source::{ArgumentKind, Define};
-use tickbound_encodings::model::{Expr, KernelSource, Problem};
+use tickbound_model::expr::BinaryOp;
+use tickbound_model::source::{ArgumentKind, Define};
+use tickbound_model::{Expr, KernelSource, Problem};
 
 use crate::FrontendError;
 use crate::ast::At;

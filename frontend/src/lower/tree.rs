@@ -1,7 +1,7 @@
 //! Kernel programs while they are made: statements with expressions over the problem's names.
 
 use serde_json::{Value, json};
-use tickbound_encodings::model::Expr;
+use tickbound_model::Expr;
 
 use super::Names;
 use crate::FrontendError;

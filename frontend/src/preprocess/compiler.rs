@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use tickbound_encodings::model::source::Standard;
+use tickbound_model::source::Standard;
 
 use crate::error::FrontendError;
 use crate::parse::library::HEADER;

@@ -1,6 +1,6 @@
 //! Two ways and what becomes of them.
 
-use tickbound_encodings::model::source::Side;
+use tickbound_model::source::Side;
 
 use super::nodes::{self, Node, NodeKind, joined, matter, same_effect};
 use super::symbolic::Poly;

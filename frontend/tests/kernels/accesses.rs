@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use tickbound_encodings::model::count::count;
-use tickbound_encodings::model::source::{ArgumentKind, Define};
-use tickbound_encodings::model::{Access, Bound, Problem};
 use tickbound_frontend::ast::Space;
 use tickbound_frontend::steps;
 use tickbound_frontend::{Reading, attach};
+use tickbound_model::count::count;
+use tickbound_model::source::{ArgumentKind, Define};
+use tickbound_model::{Access, Bound, Problem};
 
 use crate::example::Kernel;
 use crate::instrumented::{Counts, Outcome};

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
-use tickbound_encodings::model::source::{ArgumentKind, Define, ElementType, Fill};
-use tickbound_encodings::model::{Bound, KernelSource, ModelError, Problem};
+use tickbound_model::source::{ArgumentKind, Define, ElementType, Fill};
+use tickbound_model::{Bound, KernelSource, ModelError, Problem};
 
 use crate::SEED;
 use crate::instrumented::{Argument, Content, Instrument, Outcome, Run};

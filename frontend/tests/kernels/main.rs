@@ -9,7 +9,7 @@ use accesses::Read;
 use example::Kernel;
 use instrumented::{Instrument, available};
 use reference::Reference;
-use tickbound_encodings::model::source::{ArgumentKind, ElementType};
+use tickbound_model::source::{ArgumentKind, ElementType};
 
 mod accesses;
 mod example;

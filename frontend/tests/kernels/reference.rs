@@ -5,8 +5,8 @@ use std::fs;
 use std::process::Command;
 
 use tempfile::TempDir;
-use tickbound_encodings::model::Bound;
-use tickbound_encodings::model::source::ArgumentKind;
+use tickbound_model::Bound;
+use tickbound_model::source::ArgumentKind;
 
 use crate::example::Kernel;
 use crate::finish;

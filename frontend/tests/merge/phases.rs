@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tickbound_encodings::model::{Access, Bound, LaunchSize, Problem, Program, StmtKind};
+use tickbound_model::{Access, Bound, LaunchSize, Problem, Program, StmtKind};
 
 /// Amounts by kind of access between two barriers; kinds that do not happen are absent.
 type Phase = BTreeMap<&'static str, i64>;
@@ -17,9 +17,8 @@ fn phases(problem: &Problem, env: &[i64]) -> Result<Vec<Phase>, String> {
 
 fn run(program: &Program, env: &[i64], all: &mut Vec<Phase>) -> Result<(), String> {
     for stmt in program {
-        let value = |e: &tickbound_encodings::model::Expr| {
-            e.eval(env).map_err(|e| format!("{}: {e}", stmt.at))
-        };
+        let value =
+            |e: &tickbound_model::Expr| e.eval(env).map_err(|e| format!("{}: {e}", stmt.at));
         match &stmt.kind {
             StmtKind::Access { access, amount } => {
                 let amount = value(amount)?;

@@ -1,7 +1,7 @@
 //! Random programs before and after `Problem::settle`.
 
 use serde_json::{Value, json};
-use tickbound_encodings::model::kernel::expressions;
+use tickbound_model::kernel::expressions;
 
 use super::random::Random;
 use super::whole::{Verdict, compare, problem};

@@ -3,10 +3,10 @@
 use std::io::Write as _;
 
 use indexmap::{IndexMap, IndexSet};
-use tickbound_encodings::model::source::{Side, Standard};
 use tickbound_frontend::extract::extract;
 use tickbound_frontend::steps::{Steps, print};
 use tickbound_frontend::{FrontendError, Passed, Request, Symbol};
+use tickbound_model::source::{Side, Standard};
 
 /// A source with what is known about it. The kernel is called `k`.
 pub struct Case {

@@ -26,12 +26,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use thiserror::Error;
 use tickbound_encodings::bounds::lower_bounds;
-use tickbound_encodings::model::{Bound, Configuration, Problem, Space};
 use tickbound_encodings::plan::Plan;
-use tickbound_encodings::simulate::{self, SimulateError, simulate};
 use tickbound_encodings::system::System;
 use tickbound_encodings::system::run::{RunError, run as run_system};
 use tickbound_encodings::{event, summary, tick};
+use tickbound_model::simulate::{self, SimulateError, simulate};
+use tickbound_model::{Bound, Configuration, Problem, Space};
 
 use super::process::{self, Limits};
 use crate::report::answer::{rounded, values};

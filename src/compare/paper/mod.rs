@@ -12,15 +12,15 @@ mod page;
 use indexmap::IndexMap;
 use serde_json::{Value, json};
 use thiserror::Error;
-use tickbound_encodings::model::{ModelError, Problem};
-use tickbound_encodings::simulate::{self, SimulateError, simulate};
+use tickbound_model::simulate::{self, SimulateError, simulate};
+use tickbound_model::{ModelError, Problem};
 
 use super::engine::Engine;
 use super::{Input, Session, Status, engine};
 use crate::compare::result::{Case, Comparison, Row};
-use crate::platforms;
 use crate::spin::Search;
 pub use page::page;
+use tickbound_model::platforms;
 
 /// The problem of Table 1, from the root of the repository.
 pub const ABSTRACT: &str = "examples/problems/abstract.json";

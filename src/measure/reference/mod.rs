@@ -20,8 +20,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use tempfile::TempDir;
-use tickbound_encodings::model::source::Argument;
-use tickbound_encodings::model::{Bound, Problem};
+use tickbound_model::source::Argument;
+use tickbound_model::{Bound, Problem};
 
 use super::job::{Argument as Given, Job};
 use super::{MeasureError, log};

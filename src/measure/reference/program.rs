@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use minijinja::{Environment, context};
-use tickbound_encodings::model::source::{Argument, ArgumentKind, ElementType};
+use tickbound_model::source::{Argument, ArgumentKind, ElementType};
 
 use super::{UNKNOWN_NAME, fault};
 use crate::measure::MeasureError;

@@ -15,9 +15,9 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use serde::Serialize;
-use tickbound_encodings::model::{Problem, Space};
-use tickbound_encodings::simulate;
 use tickbound_encodings::system::System;
+use tickbound_model::simulate;
+use tickbound_model::{Problem, Space};
 
 use super::bracket::Bracket;
 use super::instance::{Answer, Instance, Questions};

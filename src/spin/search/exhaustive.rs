@@ -5,7 +5,7 @@
 //! one of them for each configuration, so T may be too large; then the second run has a trail as
 //! well, and the search goes on from its time.
 
-use tickbound_encodings::simulate::{Options, SimulateError, simulate};
+use tickbound_model::simulate::{Options, SimulateError, simulate};
 
 use super::super::process::Stop;
 use super::super::question::Answer;

@@ -18,10 +18,10 @@ use super::processes::body::Body;
 use super::shape::Layout;
 use super::width::Width;
 use super::{Model, Style, mentions, render};
-use crate::model::expr::Function;
-use crate::model::kernel::{has_barrier, has_until};
-use crate::model::{Expr, Profile};
 use nodes::{Nodes, Written};
+use tickbound_model::expr::Function;
+use tickbound_model::kernel::{has_barrier, has_until};
+use tickbound_model::{Expr, Profile};
 
 /// Most rows of elements or items.
 const MAX_ROWS: u64 = 1 << 15;

@@ -1,11 +1,11 @@
 //! A kernel program as a list of places with what happens at each: the `do` of `go_on`.
 
-use crate::model::{Expr, Stmt, StmtKind};
 use crate::promela::amounts::{Amounts, Sides};
 use crate::promela::comment;
 use crate::promela::error::PromelaError;
 use crate::promela::facts::Value;
 use crate::promela::width::Width;
+use tickbound_model::{Expr, Stmt, StmtKind};
 
 /// A place that is not known yet.
 #[derive(Debug, Clone, Copy)]

@@ -4,9 +4,9 @@
 //! their way, a warp waits for its mark, a barrier is being released, a group starts. Otherwise something
 //! could be started, and it would be. So no schedule takes longer than all of these one after another.
 
-use crate::model::{Access, Bound, Expr, LaunchSize, Problem, Stmt, StmtKind};
 use crate::promela::error::PromelaError;
-use crate::simulate::{Options, simulate};
+use tickbound_model::simulate::{Options, simulate};
+use tickbound_model::{Access, Bound, Expr, LaunchSize, Problem, Stmt, StmtKind};
 
 /// Most statements of a run; each is a step of SPIN on the way from one state to the next.
 const MAX_STATEMENTS: i64 = 1 << 24;

@@ -7,13 +7,13 @@ use minijinja::{Value as Json, context};
 
 use super::nodes::{Nodes, Written};
 use super::{Common, warps_alike};
-use crate::model::kernel::has_until;
 use crate::promela::amounts::Amounts;
 use crate::promela::choice::Choice;
 use crate::promela::error::PromelaError;
 use crate::promela::processes::body::Body;
 use crate::promela::width::Width;
 use crate::promela::{Model, Style, mentions, render};
+use tickbound_model::kernel::has_until;
 
 /// Writes the model.
 ///

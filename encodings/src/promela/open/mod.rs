@@ -8,7 +8,7 @@
 //! - `lockstep` has one process, whose states are the moments at which something is open;
 //! - `bounds` says how long a run can take at most.
 //!
-//! Every decision prints a line where a run is replayed, so that [`crate::simulate::Scripted`] can follow it.
+//! Every decision prints a line where a run is replayed, so that [`tickbound_model::simulate::Scripted`] can follow it.
 
 mod bounds;
 mod lockstep;
@@ -21,9 +21,9 @@ use super::error::PromelaError;
 use super::facts::{Facts, Value, Who};
 use super::width::Width;
 use super::{Model, Style};
-use crate::model::expr::{BinaryOp, Function};
-use crate::model::kernel::{expressions, has_barrier, has_until};
-use crate::model::{
+use tickbound_model::expr::{BinaryOp, Function};
+use tickbound_model::kernel::{expressions, has_barrier, has_until};
+use tickbound_model::{
     Access, Expr, Launch, ModelError, Platform, Problem, Profile, Space, Stmt, StmtKind, Warps,
 };
 

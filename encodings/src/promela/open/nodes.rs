@@ -1,11 +1,11 @@
 //! A warp's program as a list of places with what happens at each: the `do` of `go_on`.
 
 use super::Common;
-use crate::model::{Access, Expr, Stmt, StmtKind};
 use crate::promela::amounts::{Amounts, Sides};
 use crate::promela::comment;
 use crate::promela::error::PromelaError;
 use crate::promela::width::Width;
+use tickbound_model::{Access, Expr, Stmt, StmtKind};
 
 /// A place that is not known yet.
 #[derive(Debug, Clone, Copy)]

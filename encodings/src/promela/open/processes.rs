@@ -7,14 +7,14 @@
 use minijinja::{Value as Json, context};
 
 use super::{Common, groups_alike};
-use crate::model::kernel::has_until;
-use crate::model::{Access, Stmt, StmtKind};
 use crate::promela::amounts::Amounts;
 use crate::promela::choice::Choice;
 use crate::promela::error::PromelaError;
 use crate::promela::processes::body::Body;
 use crate::promela::width::Width;
 use crate::promela::{Model, Style, mentions, render};
+use tickbound_model::kernel::has_until;
+use tickbound_model::{Access, Stmt, StmtKind};
 
 /// Most processes that SPIN runs at a time, and most channels.
 const MAX_PROCESSES: i64 = 255;

@@ -1,13 +1,13 @@
 //! A kernel program as the body of a process.
 
-use crate::model::kernel::has_until;
-use crate::model::{Expr, Stmt, StmtKind};
 use crate::promela::amounts::{Amounts, Sides};
 use crate::promela::comment;
 use crate::promela::error::PromelaError;
 use crate::promela::facts::Value;
 use crate::promela::lines::Lines;
 use crate::promela::width::Width;
+use tickbound_model::kernel::has_until;
+use tickbound_model::{Expr, Stmt, StmtKind};
 
 /// Which inline stands for an access, and its ticks; `None` if nothing does.
 pub(crate) type AccessCall<'b> =

@@ -18,9 +18,9 @@ use super::facts::{Facts, Value, Who};
 use super::shape::Layout;
 use super::width::Width;
 use super::{Model, Style, mentions, render};
-use crate::model::Expr;
-use crate::model::kernel::{has_barrier, has_until};
 use body::Body;
+use tickbound_model::Expr;
+use tickbound_model::kernel::{has_barrier, has_until};
 
 /// Most processes that SPIN runs at a time, and one for the never claim.
 const MAX_PROCESSES: u64 = 255;
@@ -124,7 +124,7 @@ impl<'f, 'a> Parts<'f, 'a> {
             "working elements of a unit",
         )];
         let rounds = match (&self.facts.problem.launch, self.groups_differ()) {
-            (crate::model::Launch::Activations { .. }, _) => "how often the unit is activated",
+            (tickbound_model::Launch::Activations { .. }, _) => "how often the unit is activated",
             (_, true) => "workgroups of all units",
             (_, false) => "workgroups of the busiest unit",
         };
@@ -132,7 +132,7 @@ impl<'f, 'a> Parts<'f, 'a> {
         if shape.units > 1 {
             let units = Box::new(Expr::Int(shape.units));
             let groups = Box::new(shape.rounds_expr.clone());
-            let working = Expr::Call(crate::model::expr::Function::Min, vec![*groups, *units]);
+            let working = Expr::Call(tickbound_model::expr::Function::Min, vec![*groups, *units]);
             all.push(quantity("NWU", self.launch("launch", &working)?, "working units"));
         }
         if self.loops_over_runs() {

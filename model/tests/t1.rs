@@ -5,8 +5,8 @@ use std::path::Path;
 use indexmap::{IndexMap, IndexSet};
 use itertools::Itertools;
 use serde_json::{Value, json};
-use tickbound_encodings::model::{Configuration, Problem};
-use tickbound_encodings::t1;
+use tickbound_model::t1;
+use tickbound_model::{Configuration, Problem};
 
 fn problem(value: &Value) -> Problem {
     let none = |name: &str| panic!("no platform `{name}` here");

@@ -224,7 +224,7 @@ impl Problem {
     }
 
     /// An evaluation error at `at`, with the values it happened for.
-    pub(crate) fn fault(&self, at: &str, e: &impl fmt::Display, env: &[i64]) -> ModelError {
+    pub fn fault(&self, at: &str, e: &impl fmt::Display, env: &[i64]) -> ModelError {
         ModelError::new(
             at,
             format!("{e} for {}", self.describe(env)),

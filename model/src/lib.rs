@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use indexmap::IndexMap;
-//! use tickbound_encodings::model::Problem;
+//! use tickbound_model::Problem;
 //!
 //! let text = r#"{ "inputs": { "size": 64 },
 //!   "platform": { "units_per_device": 2, "elements_per_unit": 4, "global_access": 4 },
@@ -22,16 +22,20 @@ pub mod count;
 pub mod domain;
 pub mod error;
 pub mod expr;
-pub(crate) mod json;
+mod json;
 pub mod kernel;
 pub mod parse;
+
 pub mod platform;
+pub mod platforms;
 pub mod problem;
 pub mod scope;
 mod settle;
 mod simple;
+pub mod simulate;
 pub mod source;
 pub mod space;
+pub mod t1;
 mod write;
 
 pub use error::ModelError;

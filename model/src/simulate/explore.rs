@@ -19,7 +19,7 @@ use super::chooser::Decision;
 use super::engine::Engine;
 use super::schedule::{Machine, is_open};
 use super::{Options, SimulateError, launch, simulate};
-use crate::model::{Bound, Problem};
+use crate::{Bound, Problem};
 
 /// When an exploration gives up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 //! A T1 file (FAIR autotuning formats, as written by Kernel Tuner, KTT and BAT) is JSON with a
 //! `ConfigurationSpace` - parameters with the values they may take, and conditions in Python - and a
 //! `KernelSpecification` - the source, its arguments, how it is launched. [`read`] turns one into a
-//! problem of [our format](crate::model), [`write()`] turns a problem into one. What the two promise: the
+//! problem of [our format](crate), [`write()`] turns a problem into one. What the two promise: the
 //! configurations are the same ones.
 //!
 //! T1 has no platform and no timing model. A problem that was read from T1 has [`PLATFORM`] in its
@@ -13,7 +13,7 @@
 //!
 //! ```
 //! use indexmap::IndexMap;
-//! use tickbound_encodings::{model::Problem, t1};
+//! use tickbound_model::{Problem, t1};
 //!
 //! let file = serde_json::json!({
 //!     "ConfigurationSpace": {

@@ -5,11 +5,11 @@ use itertools::Itertools;
 use serde_json::{Value, json};
 
 use super::python::{Division, over_parameters};
-use crate::model::domain::Domain;
-use crate::model::expr::{BinaryOp, Expr, Function};
-use crate::model::problem::Constraint;
-use crate::model::source::{Argument, ArgumentKind, Define, Fill};
-use crate::model::{ModelError, Parameter, Problem, Profile};
+use crate::domain::Domain;
+use crate::expr::{BinaryOp, Expr, Function};
+use crate::problem::Constraint;
+use crate::source::{Argument, ArgumentKind, Define, Fill};
+use crate::{ModelError, Parameter, Problem, Profile};
 
 /// Writes the problem as a T1 file, with the inputs' and the platform's present values put in.
 ///
@@ -158,7 +158,7 @@ impl Writer<'_> {
     fn kernel(&self) -> Value {
         let problem = self.problem;
         let axes = ["X", "Y", "Z"];
-        let sizes = |which: fn(&crate::model::Dimension) -> &Expr| -> Value {
+        let sizes = |which: fn(&crate::Dimension) -> &Expr| -> Value {
             let of = |(axis, d): (&&str, _)| {
                 ((*axis).to_owned(), Value::from(self.over(which(d)).to_string()))
             };
@@ -220,7 +220,7 @@ impl Writer<'_> {
 }
 
 fn number(expr: &Expr<String>) -> Value {
-    let parsed = crate::model::parse::parse(&expr.to_string()).ok();
+    let parsed = crate::parse::parse(&expr.to_string()).ok();
     let constant = parsed.and_then(|e| e.resolve(&mut |_| None::<usize>).ok());
     match constant.and_then(|e| e.eval(&[]).ok()) {
         Some(n) => n.into(),
@@ -243,7 +243,7 @@ fn parameters_of(expr: &Expr<String>) -> impl Iterator<Item = &String> {
 
 /// Text made of printed expressions, which can be read unless it is too long.
 fn parsed(text: &str) -> Result<Expr<String>, ModelError> {
-    crate::model::parse::parse(text).map_err(|e| {
+    crate::parse::parse(text).map_err(|e| {
         ModelError::new("--to t1", format!("a condition cannot be written: {e}"), "shorten it")
     })
 }

@@ -7,8 +7,8 @@ use super::engine::{Engine, Place};
 use super::group::{self, Lane};
 use super::strand::{Share, Strand};
 use super::{MAX_ITEMS, SimulateError};
-use crate::model::kernel::expressions;
-use crate::model::{Bound, LaunchSize, ModelError, Platform, Problem, Profile};
+use crate::kernel::expressions;
+use crate::{Bound, LaunchSize, ModelError, Platform, Problem, Profile};
 
 /// How the items of a group are laid out over the elements of a unit.
 #[derive(Debug, Clone, Copy)]

@@ -13,8 +13,8 @@ use super::launch::{divides, mentions, mismatch, start_items};
 use super::strand::{Share, Step, Strand};
 use super::trace::SpanKind;
 use super::{MAX_UNITS, SimulateError};
-use crate::model::kernel::has_until;
-use crate::model::{Access, Bound, LaunchSize, ModelError, Problem, Profile, Stmt, Warps};
+use crate::kernel::has_until;
+use crate::{Access, Bound, LaunchSize, ModelError, Problem, Profile, Stmt, Warps};
 
 /// True if the problem leaves the schedule open.
 pub(super) fn is_open(problem: &Problem) -> bool {

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::read::expression;
-use crate::model::ModelError;
-use crate::model::json::Field;
+use crate::ModelError;
+use crate::json::Field;
 
 /// The `kernel` of the problem: its source if it is in OpenCL C, else a program without statements.
 pub(super) fn kernel(kernel: &Value) -> Result<Value, ModelError> {

@@ -3,10 +3,8 @@
 use indexmap::IndexMap;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use tickbound_encodings::model::{Bound, Problem};
-use tickbound_encodings::simulate::{
-    MAX_ITEMS, Options, Run, SimulateError, Span, SpanKind, simulate,
-};
+use tickbound_model::simulate::{MAX_ITEMS, Options, Run, SimulateError, Span, SpanKind, simulate};
+use tickbound_model::{Bound, Problem};
 
 fn read(path: &str) -> String {
     let path = format!("{}/../{path}", env!("CARGO_MANIFEST_DIR"));
@@ -504,7 +502,7 @@ fn a_trace_tells_what_happened() {
         let label = label.to_owned();
         Span { unit: 0, element, group: 0, item: element, kind, label, start, end }
     };
-    let load = SpanKind::Access(tickbound_encodings::model::Access::Global);
+    let load = SpanKind::Access(tickbound_model::Access::Global);
     assert_eq!(
         trace.spans,
         [

@@ -14,8 +14,8 @@
 //!
 //! ```
 //! use indexmap::IndexMap;
-//! use tickbound_encodings::model::Problem;
-//! use tickbound_encodings::simulate::{Options, simulate};
+//! use tickbound_model::Problem;
+//! use tickbound_model::simulate::{Options, simulate};
 //!
 //! // 8 items on 2 units of 2 elements: with groups of 4 each element runs 2 items, one after the
 //! // other, and the barrier waits for the last.
@@ -81,7 +81,7 @@ pub use error::SimulateError;
 pub use explore::{Explored, Limits, explore};
 pub use trace::{MAX_SPANS, Span, SpanKind, Trace};
 
-use crate::model::{Bound, Problem};
+use crate::{Bound, Problem};
 
 /// Most work items, or warps' items, that one unit may hold at once in a simulation.
 pub const MAX_ITEMS: i64 = 1 << 20;

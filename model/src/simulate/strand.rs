@@ -9,7 +9,7 @@ use std::rc::Rc;
 use super::SimulateError;
 use super::engine::{Engine, Place};
 use super::trace::SpanKind;
-use crate::model::{Access, Expr, Stmt, StmtKind};
+use crate::{Access, Expr, Stmt, StmtKind};
 
 /// Some items, by `lid`.
 type Items = Rc<[i64]>;

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::model::ModelError;
+use crate::ModelError;
 
 /// Why a simulation has no result.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

@@ -2,7 +2,7 @@
 
 use super::trace::{Span, SpanKind, Trace};
 use super::{Options, Run, SimulateError};
-use crate::model::{Bound, Expr, ModelError, Problem, Stmt};
+use crate::{Bound, Expr, ModelError, Problem, Stmt};
 
 /// Where an item runs, and the values that follow from it.
 #[derive(Debug, Clone, Copy)]

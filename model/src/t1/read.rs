@@ -4,10 +4,10 @@ use serde_json::{Map, Value, json};
 
 use super::python::from_python;
 use super::{PLATFORM, arguments};
-use crate::model::ModelError;
-use crate::model::expr::{BinaryOp, Expr};
-use crate::model::json::Field;
-use crate::model::parse::{parse, parse_domain};
+use crate::ModelError;
+use crate::expr::{BinaryOp, Expr};
+use crate::json::Field;
+use crate::parse::{parse, parse_domain};
 
 /// Whether a JSON file is a T1 file and not a problem file.
 #[must_use]
@@ -204,7 +204,7 @@ fn grid(kernel: &Value, dimensions: usize) -> Result<Option<Vec<Expr<String>>>, 
         let size = Expr::Name(size_name(d));
         Ok(match by {
             None => size,
-            Some(by) => Expr::Call(crate::model::expr::Function::CeilDiv, vec![size, by]),
+            Some(by) => Expr::Call(crate::expr::Function::CeilDiv, vec![size, by]),
         })
     });
     groups.collect::<Result<_, _>>().map(Some)

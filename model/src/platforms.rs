@@ -4,21 +4,21 @@
 //! tick is one clock cycle of a compute unit.
 //!
 //! ```
-//! use tickbound_encodings::model::Platform;
+//! use tickbound_model::Platform;
 //!
-//! let json = tickbound::platforms::find("h200").unwrap();
+//! let json = tickbound_model::platforms::find("h200").unwrap();
 //! let h200 = Platform::from_json("h200", &json).unwrap();
 //! assert_eq!((h200.units(), h200.elements_per_unit()), (132, 128));
 //! ```
 
 use std::path::Path;
 
+use crate::ModelError;
 use serde_json::Value;
-use tickbound_encodings::model::ModelError;
 
 macro_rules! shipped {
     ($($name:literal),* $(,)?) => {
-        &[$(($name, include_str!(concat!("../platforms/", $name, ".json")))),*]
+        &[$(($name, include_str!(concat!("../../platforms/", $name, ".json")))),*]
     };
 }
 
@@ -33,7 +33,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 
 /// Finds a platform: a shipped one by name, otherwise a JSON file if the text ends in `.json` or
 /// contains a slash. A relative path starts at the current folder. The result is JSON that
-/// [`Platform::from_json`](tickbound_encodings::model::Platform::from_json) can read.
+/// [`Platform::from_json`](crate::Platform::from_json) can read.
 ///
 /// # Errors
 /// No such name (with the nearest one), or a file that cannot be read or is not JSON.

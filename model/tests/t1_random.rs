@@ -16,8 +16,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
-use tickbound_encodings::model::{ModelError, Problem};
-use tickbound_encodings::t1;
+use tickbound_model::t1;
+use tickbound_model::{ModelError, Problem};
 
 /// A generator that a seed determines (SplitMix64).
 struct Random(u64);

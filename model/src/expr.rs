@@ -10,7 +10,7 @@
 //! values without any look-up by name.
 //!
 //! ```
-//! use tickbound_encodings::model::expr::parse;
+//! use tickbound_model::expr::parse;
 //! let e = parse("size // 3 if size % 2 == 1 else -size").unwrap();
 //! let value = e.resolve(&mut |name| (name == "size").then_some(0)).unwrap().eval(&[7]).unwrap();
 //! assert_eq!(value, 2);

@@ -1,8 +1,8 @@
 //! Our expressions in Python's notation, with everything but parameters put in.
 
-use crate::model::Problem;
-use crate::model::expr::{BinaryOp, Expr, Function};
-use crate::model::scope::NameKind;
+use crate::Problem;
+use crate::expr::{BinaryOp, Expr, Function};
+use crate::scope::NameKind;
 
 /// What `/` means in an expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
