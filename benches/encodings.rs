@@ -14,9 +14,9 @@ use std::time::Duration;
 use common::{ENCODINGS, Prepared, name, problem};
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use tickbound::report::Table;
-use tickbound::solve::Encoding;
 use tickbound_encodings::summary;
 use tickbound_encodings::system::System;
+use tickbound_solve::Encoding;
 
 /// A file of examples/problems and its size.
 type Case = (&'static str, i64);
@@ -26,7 +26,7 @@ fn prepared((kernel, size): Case) -> Prepared {
 }
 
 fn summary(prepared: &Prepared, shrink: bool) -> System {
-    summary::encode_with(&prepared.plan, summary::Options { shrink }).0
+    summary::encode_with(&prepared.plan, summary::Options { shrink }).system
 }
 
 /// What each encoding solves in a fraction of a second.

@@ -12,9 +12,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use common::{ENCODINGS, Prepared, name, problem, search, two_halves, with};
 use tickbound::report::Table;
-use tickbound::solve::result::Status;
-use tickbound::solve::{Encoding, Options, Strategy};
 use tickbound_model::Problem;
+use tickbound_model::verdict::Status;
+use tickbound_solve::{Encoding, Options, Strategy};
 
 /// A search that takes longer is given up.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -233,7 +233,7 @@ fn page(sizes: &Table, (ratios, least): &(Table, [f64; 3]), platforms: &Table) -
          and replaying. Below {LONG} s the median of {REPEATS} runs. A search is given up after {} s.\n",
         today(),
         cpu(),
-        z3::full_version().split(" - ").next().unwrap_or("?"),
+        tickbound_solve::z3_version().split(" - ").next().unwrap_or("?"),
         LIMIT.as_secs(),
     );
     let _ = writeln!(

@@ -15,9 +15,9 @@ use common::{name, problem, search, two_halves, with};
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, BenchmarkId, Criterion, SamplingMode};
 use criterion::{criterion_group, criterion_main};
-use tickbound::solve::result::Status;
-use tickbound::solve::{Encoding, Options, Strategy};
 use tickbound_model::Problem;
+use tickbound_model::verdict::Status;
+use tickbound_solve::{Encoding, Options, Strategy};
 
 /// Strategies from the papers' start, and their names.
 const SAME_START: [(&str, Strategy); 5] = [

@@ -6,14 +6,13 @@
 //! better than the best time.
 //!
 //! ```text
-//! cargo run --example custom_search
-//! cargo run --example custom_search -- examples/problems/minimum-opencl.json
+//! cargo run -p tickbound-solve --example custom_search
+//! cargo run -p tickbound-solve --example custom_search -- examples/problems/minimum-opencl.json
 //! ```
 
 use std::error::Error;
 
 use indexmap::IndexMap;
-use tickbound::report::Table;
 use tickbound_encodings::bounds::lower_bounds;
 use tickbound_encodings::event;
 use tickbound_encodings::plan::Plan;
@@ -55,37 +54,23 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut order: Vec<usize> = (0..space.bound.len()).collect();
     order.sort_by_key(|c| bounds[*c]);
     let mut best: Option<i64> = None;
-    let mut table = Table::new(["configuration", "lower bound", "ticks", "steps", ""]);
+    println!("{}: {} threads, {} states", problem.name, plan.threads, system.states.len());
     for c in order {
         let name = problem.name_values(&space.bound[c].configuration).to_string();
         if best.is_some_and(|time| bounds[c] >= time) {
-            table.push([
-                name,
-                bounds[c].to_string(),
-                String::new(),
-                String::new(),
-                "left out".into(),
-            ]);
+            println!("{name}: at least {} ticks, pruned", bounds[c]);
             continue;
         }
         let run = run(&system, c, MOST_STEPS)?;
         let better = best.is_none_or(|time| run.cost < time);
         best = Some(best.map_or(run.cost, |time| time.min(run.cost)));
-        let note = if better { "best so far" } else { "" };
-        table.push([
-            name,
-            bounds[c].to_string(),
-            run.cost.to_string(),
-            run.steps.to_string(),
-            note.to_owned(),
-        ]);
+        let note = if better { ", best so far" } else { "" };
+        let (bound, ticks, steps) = (bounds[c], run.cost, run.steps);
+        println!("{name}: at least {bound}, {ticks} ticks in {steps} steps{note}");
     }
-    println!(
-        "{}: {} threads, {} states\n\n{table}\n\nleast time: {} ticks",
-        problem.name,
-        plan.threads,
-        system.states.len(),
-        best.unwrap_or_default(),
-    );
+    match best {
+        Some(time) => println!("least time: {time} ticks"),
+        None => println!("no configuration is valid"),
+    }
     Ok(())
 }

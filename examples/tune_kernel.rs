@@ -5,8 +5,8 @@
 //! and what the proof is.
 //!
 //! ```text
-//! cargo run --example tune_kernel
-//! cargo run --example tune_kernel -- 4096
+//! cargo run -p tickbound-solve --example tune_kernel
+//! cargo run -p tickbound-solve --example tune_kernel -- 4096
 //! ```
 
 use std::error::Error;
@@ -14,11 +14,10 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use indexmap::IndexMap;
-use tickbound::report::Answer;
-use tickbound::solve::result::Status;
-use tickbound::solve::{Options, tune};
 use tickbound_model::Problem;
 use tickbound_model::platforms;
+use tickbound_model::verdict::Status;
+use tickbound_solve::{Options, tune};
 
 /// Each item adds up `chunk` values, then item 0 of each group adds up its group's sums. The names
 /// of the parameters are free; `lid` is an item's index in its group.
@@ -57,13 +56,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         None => println!("the least time is at least {} ticks", bounds.lower),
     })?;
 
-    // The fields, for a program ...
     if result.status == Status::Optimal {
         for found in &result.optima {
             println!("{} ticks at {}", found.time, problem.name_values(&found.configuration));
         }
+        // Of the whole space, or of what the lower bounds had left over.
+        let all = if result.confirmed_uncut { "all configurations" } else { "the candidates" };
+        println!("proved: nothing is faster, confirmed over {all}");
     }
-    // ... and the words, for a person.
-    print!("\n{}", Answer { problem: &problem, result: &result }.words());
     Ok(())
 }

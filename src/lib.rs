@@ -6,7 +6,7 @@
 //! ```
 //! use std::sync::atomic::AtomicBool;
 //! use indexmap::IndexMap;
-//! use tickbound::solve::{Options, tune};
+//! use tickbound_solve::{Options, tune};
 //! use tickbound_model::Problem;
 //!
 //! let text = r#"{ "inputs": { "size": 64 },
@@ -27,5 +27,3 @@ pub mod device;
 pub mod measure;
 pub mod reo;
 pub mod report;
-pub mod solve;
-pub mod spin;

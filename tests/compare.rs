@@ -311,7 +311,7 @@ fn the_papers_tables_need_the_repository() {
 
 #[test]
 fn spin_is_an_engine() {
-    if let Err(e) = tickbound::spin::Tools::find() {
+    if let Err(e) = tickbound_spin::Tools::find() {
         eprintln!("skipped: {e}");
         return;
     }

@@ -19,7 +19,7 @@ use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 use tickbound_encodings::plan::Plan;
 use tickbound_encodings::system::run::run;
-use tickbound_encodings::{bounds, event, summary, tick};
+use tickbound_encodings::{Encoding, bounds};
 use tickbound_model::kernel::expressions;
 use tickbound_model::parse::{parse, parse_domain};
 use tickbound_model::simulate::{Options, simulate};
@@ -116,7 +116,7 @@ fn try_encodings(problem: &Problem, space: &Space) {
     if plan.threads * plan.items > 16 {
         return;
     }
-    for system in [event::encode(&plan), summary::encode(&plan).0, tick::encode(&plan)] {
+    for system in Encoding::ALL.map(|encoding| encoding.encode(&plan).system) {
         if let Err(e) = run(&system, 0, 50) {
             one_line(&e);
         }

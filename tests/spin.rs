@@ -15,16 +15,16 @@ use std::time::{Duration, Instant};
 use assert_cmd::cargo::{cargo_bin, cargo_bin_cmd};
 use indexmap::IndexMap;
 use serde_json::{Value, json};
-use tickbound::solve::open::Script;
-use tickbound::solve::result::Status;
-use tickbound::spin::output::Verdict;
-use tickbound::spin::result::{Proof, RunLog};
-use tickbound::spin::times::times;
-use tickbound::spin::tools::Tools;
-use tickbound::spin::{Event, Options, Search, SpinError, SpinResult, StopReason, Subject, search};
-use tickbound_encodings::promela::{self, Model, Name, Style, export};
+use tickbound_model::simulate::Script;
 use tickbound_model::simulate::simulate;
+use tickbound_model::verdict::Status;
 use tickbound_model::{Problem, Space};
+use tickbound_spin::output::Verdict;
+use tickbound_spin::promela::{self, Model, Name, Style, export};
+use tickbound_spin::result::{Proof, RunLog};
+use tickbound_spin::times::times;
+use tickbound_spin::tools::Tools;
+use tickbound_spin::{Event, Options, Search, SpinError, SpinResult, StopReason, Subject, search};
 
 /// The tools, if they are there.
 fn tools() -> Option<Tools> {

@@ -5,18 +5,17 @@
 use std::sync::atomic::AtomicBool;
 
 use indexmap::IndexMap;
-use tickbound::solve::bracket::Bracket;
-use tickbound::solve::closed::MAX_STEPS;
-use tickbound::solve::instance::{Answer, Instance, Questions};
-use tickbound::solve::{Encoding, Options, SolveError, Strategy, TuneResult, tune};
 use tickbound_encodings::bounds::lower_bounds;
 use tickbound_encodings::plan::Plan;
 use tickbound_encodings::system::System;
 use tickbound_encodings::system::run::run;
-use tickbound_encodings::{event, summary, tick};
 use tickbound_model::platforms;
 use tickbound_model::simulate::{self, simulate};
 use tickbound_model::{Problem, Space};
+use tickbound_solve::bracket::Bracket;
+use tickbound_solve::closed::MAX_STEPS;
+use tickbound_solve::instance::{Answer, Instance, Questions};
+use tickbound_solve::{Encoding, Options, SolveError, Strategy, TuneResult, tune};
 
 /// All encodings, the largest formulas first.
 pub const ENCODINGS: [Encoding; 3] = [Encoding::Tick, Encoding::Event, Encoding::Summary];
@@ -98,11 +97,7 @@ impl Prepared {
 
     /// The transition system of an encoding.
     pub fn encode(&self, encoding: Encoding) -> System {
-        match encoding {
-            Encoding::Tick => tick::encode(&self.plan),
-            Encoding::Event => event::encode(&self.plan),
-            Encoding::Summary => summary::encode(&self.plan).0,
-        }
+        encoding.encode(&self.plan).system
     }
 
     /// True if the lower bound leaves a configuration out of the search.

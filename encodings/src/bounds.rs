@@ -9,7 +9,7 @@
 
 use crate::plan::{AmountId, Op, Plan};
 
-/// A map of (now, mark), with numbers. See [`crate::simplify::Jump`] for the two shapes.
+/// A map of (now, mark), with numbers. See [`crate::plan::Jump`] for the two shapes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Map {
     Keep(i64, i64),

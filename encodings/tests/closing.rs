@@ -8,9 +8,9 @@ use egg::{ENodeOrVar, FlatTerm, Id, Language, PatternAst, Rewrite, Var};
 use indexmap::IndexMap;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
-use tickbound_encodings::plan::{AmountId, Plan};
-use tickbound_encodings::simplify::rules::{MaxPlus, Numbers, closing, shrinking};
-use tickbound_encodings::simplify::{Jump, Scalar, Term, close, explain};
+use tickbound_encodings::max_plus::rules::{MaxPlus, Numbers, closing, shrinking};
+use tickbound_encodings::max_plus::{Term, close, explain};
+use tickbound_encodings::plan::{AmountId, Jump, Plan, Scalar};
 use tickbound_model::Problem;
 
 // ---- meaning --------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use tickbound_encodings::plan::{Plan, PlanError};
 use tickbound_encodings::system::System;
 use tickbound_encodings::system::run::run;
-use tickbound_encodings::{bounds, event, summary, tick};
+use tickbound_encodings::{Encoded, bounds, event, summary, tick};
 use tickbound_model::simulate::{Options, simulate};
 use tickbound_model::{Problem, Profile, Space};
 
@@ -102,7 +102,8 @@ fn compare_plan(
     plan: &Plan,
     times: &[i64],
 ) -> Result<Seen, String> {
-    let (summarised, report) = summary::encode(plan);
+    let Encoded { system: summarised, report } = summary::encode(plan);
+    let report = report.expect("a summary reports");
     let systems = [("event", event::encode(plan)), ("summary", summarised)];
     let ticked = tick::encode(plan);
     let bounds = bounds::lower_bounds(plan);

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use tickbound_encodings::plan::Plan;
 use tickbound_encodings::system::run::run;
-use tickbound_encodings::{event, summary, tick};
+use tickbound_encodings::{Encoded, event, summary, tick};
 use tickbound_model::Problem;
 
 fn problem(file: &str, inputs: &[(&str, i64)]) -> Problem {
@@ -27,7 +27,8 @@ fn published_abstract_kernel_in_every_encoding() {
         let problem = problem("abstract.json", &[("size", size)]);
         let space = problem.space().expect("a space");
         let plan = Plan::new(&problem, &space).expect("a plan");
-        let (summary, report) = summary::encode(&plan);
+        let Encoded { system: summary, report } = summary::encode(&plan);
+        let report = report.expect("a summary reports");
         assert_eq!((report.closed, report.open), (report.shapes, 0), "{report:?}");
         let event = event::encode(&plan);
         let tick = tick::encode(&plan);
@@ -58,7 +59,7 @@ fn steps_of_a_summary_do_not_grow() {
     let problem = problem("abstract.json", &[("size", 1 << 30)]);
     let space = problem.space().expect("a space");
     let plan = Plan::new(&problem, &space).expect("a plan");
-    let (system, _) = summary::encode(&plan);
+    let system = summary::encode(&plan).system;
     let best = (0..space.bound.len()).map(|c| run(&system, c, 10).expect("a run").cost).min();
     let formula = space
         .bound

@@ -24,6 +24,7 @@ pub mod error;
 pub mod expr;
 mod json;
 pub mod kernel;
+pub mod named;
 pub mod parse;
 
 pub mod platform;
@@ -36,6 +37,7 @@ pub mod simulate;
 pub mod source;
 pub mod space;
 pub mod t1;
+pub mod verdict;
 mod write;
 
 pub use error::ModelError;

@@ -2,9 +2,10 @@
 
 use super::load::{Chosen, timeout};
 use super::progress::interrupt_flag;
+use super::values::named;
 use super::{CliError, Outcome, say};
 use crate::compare::cp_sat::{self, CpSatError, Python};
-use crate::solve::Encoding;
+use tickbound_solve::Encoding;
 
 /// Arguments of `cp-sat`.
 #[derive(Debug, clap::Args)]
@@ -12,7 +13,7 @@ pub struct Args {
     #[command(flatten)]
     chosen: Chosen,
     /// How time is encoded
-    #[arg(long, value_enum, default_value = "summary")]
+    #[arg(long, value_parser = named::<Encoding>(), default_value = "summary")]
     encoding: Encoding,
     /// Search threads; as many as there are cores if not given
     #[arg(long, value_name = "N")]

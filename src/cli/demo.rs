@@ -9,9 +9,9 @@ use super::progress::{Progress, interrupt_flag};
 use super::{CliError, Outcome, say};
 use crate::compare::paper::{Published, TABLE_1};
 use crate::report::Table;
-use crate::solve::result::Status;
-use crate::solve::{Options, TuneResult, tune};
 use tickbound_model::platforms;
+use tickbound_model::verdict::Status;
+use tickbound_solve::{Options, TuneResult, tune};
 
 /// Arguments of `demo`.
 #[derive(Debug, clap::Args)]

@@ -1,9 +1,10 @@
 //! `tickbound export`.
 
-use tickbound_encodings::promela::{self, Style};
 use tickbound_model::t1;
+use tickbound_spin::promela::{self, Style};
 
 use super::load::{Chosen, Setting, fix};
+use super::values::named;
 use super::{CliError, Outcome, say};
 
 /// What a problem can be written for.
@@ -15,25 +16,6 @@ enum Target {
     T1,
 }
 
-/// How a Promela model is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
-pub(super) enum StyleChoice {
-    /// The processes of the paper: host, device, unit, pex, barrier, clock
-    Processes,
-    /// One process, one atomic step from one moment to the next
-    #[default]
-    Lockstep,
-}
-
-impl From<StyleChoice> for Style {
-    fn from(choice: StyleChoice) -> Style {
-        match choice {
-            StyleChoice::Processes => Style::Processes,
-            StyleChoice::Lockstep => Style::Lockstep,
-        }
-    }
-}
-
 /// Arguments of `export`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -43,8 +25,8 @@ pub struct Args {
     #[arg(long, value_enum)]
     to: Target,
     /// How a Promela model is written
-    #[arg(long, value_enum, default_value = "processes")]
-    style: StyleChoice,
+    #[arg(long, value_parser = named::<Style>(), default_value = "processes")]
+    style: Style,
     /// Fix a parameter
     #[arg(long = "set", value_name = "P=V")]
     set: Vec<Setting>,
@@ -70,7 +52,7 @@ fn write_promela(args: &Args) -> Result<(), CliError> {
     let mut problem = args.chosen.model()?;
     fix(&mut problem, &args.set)?;
     let space = problem.space()?;
-    let model = promela::export(&problem, &space, &promela::Options { style: args.style.into() })?;
+    let model = promela::export(&problem, &space, &promela::Options { style: args.style })?;
     write(args, &model.text)?;
     if model.vector_bytes > 1024 {
         eprintln!(

@@ -22,13 +22,14 @@ mod simulate;
 mod spin;
 mod timeline;
 mod tune;
+mod values;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
 use crate::report::ReportError;
-use crate::solve::SolveError;
+use tickbound_solve::SolveError;
 
 /// Finds the tuning parameters that give an OpenCL kernel its least run time, and proves it, from a
 /// timing model, without the device.
@@ -101,13 +102,13 @@ pub enum CliError {
     },
     /// The problem cannot be written in Promela.
     #[error(transparent)]
-    Promela(#[from] tickbound_encodings::promela::PromelaError),
+    Promela(#[from] tickbound_spin::promela::PromelaError),
     /// A kernel in OpenCL C cannot be read.
     #[error(transparent)]
     Frontend(#[from] tickbound_frontend::FrontendError),
     /// SPIN is missing, or has found a fault.
     #[error(transparent)]
-    Spin(#[from] crate::spin::SpinError),
+    Spin(#[from] tickbound_spin::SpinError),
     /// A report could not be written.
     #[error(transparent)]
     Report(#[from] ReportError),

@@ -4,7 +4,7 @@ use tickbound_model::simulate::{Options, simulate};
 
 use super::load::{Chosen, Setting, by_name};
 use super::{CliError, Outcome, say, timeline};
-use crate::solve::open::Script;
+use tickbound_model::simulate::Script;
 
 /// Arguments of `simulate`.
 #[derive(Debug, clap::Args)]

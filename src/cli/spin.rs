@@ -3,16 +3,17 @@
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use tickbound_encodings::promela;
 use tickbound_model::Problem;
+use tickbound_spin::promela;
 
-use super::export::StyleChoice;
 use super::load::{Chosen, Setting, Size, fix, timeout};
 use super::progress::{Progress, interrupt_flag};
+use super::values::named;
 use super::{CliError, Outcome, say};
-use crate::spin::answer::Answer;
-use crate::spin::output::Pulse;
-use crate::spin::{Event, Options, Search, SpinResult, Subject, Tools, search};
+use crate::report::spin::Answer;
+use tickbound_spin::output::Pulse;
+use tickbound_spin::promela::Style;
+use tickbound_spin::{Event, Options, Search, SpinResult, Subject, Tools, search};
 
 /// Arguments of `spin`.
 #[derive(Debug, clap::Args)]
@@ -23,11 +24,11 @@ pub struct Args {
     #[arg(long = "set", value_name = "P=V")]
     set: Vec<Setting>,
     /// How the least time is searched for
-    #[arg(long, value_enum, default_value = "branch-and-bound")]
+    #[arg(long, value_parser = named::<Search>(), default_value = "branch-and-bound")]
     search: Search,
     /// How the Promela model is written
-    #[arg(long, value_enum, default_value = "lockstep")]
-    style: StyleChoice,
+    #[arg(long, value_parser = named::<Style>(), default_value = "lockstep")]
+    style: Style,
     /// Memory for all verifiers that run at the same time, such as 4G
     #[arg(long, value_name = "SIZE", default_value = "4G")]
     memory: Size,
@@ -69,9 +70,9 @@ pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
     let tools = Tools::find()?;
     let interrupt = interrupt_flag()?;
     let result = if space.bound.is_empty() {
-        SpinResult::infeasible(options.search, args.style.into(), &tools)
+        SpinResult::infeasible(options.search, args.style, &tools)
     } else {
-        let style = args.style.into();
+        let style = args.style;
         let model = promela::export(&problem, &space, &promela::Options { style })?;
         let shown = Shown::new(&problem);
         let subject = Subject { problem: &problem, space: &space, model: &model };

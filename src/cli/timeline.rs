@@ -9,7 +9,7 @@ use tickbound_model::{Bound, Problem, Profile};
 
 use super::CliError;
 use crate::report::{TimelineSpan, write_timeline};
-use crate::solve::open::Script;
+use tickbound_model::simulate::Script;
 
 /// Most spans of a timeline: about 25 MB of JSON, which Perfetto opens at once.
 const MAX_SPANS: usize = 200_000;

@@ -4,18 +4,10 @@ use tickbound_model::Problem;
 
 use super::load::{Chosen, Setting, fix, timeout};
 use super::progress::{Progress, interrupt_flag};
+use super::values::{OrAuto, named, or_auto};
 use super::{CliError, Outcome, plot, say, timeline};
 use crate::report::{Answer, Table};
-use crate::solve::{Encoding, Objective, Options, Strategy, TuneResult, tune};
-
-/// An encoding, or the choice left to the program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum EncodingChoice {
-    Tick,
-    Event,
-    Summary,
-    Auto,
-}
+use tickbound_solve::{Encoding, Objective, Options, Strategy, TuneResult, tune};
 
 /// Arguments of `tune`.
 #[derive(Debug, clap::Args)]
@@ -26,13 +18,13 @@ pub struct Args {
     #[arg(long = "set", value_name = "P=V")]
     set: Vec<Setting>,
     /// How time is encoded; auto takes summary
-    #[arg(long, value_enum, default_value = "auto")]
-    encoding: EncodingChoice,
+    #[arg(long, value_parser = or_auto::<Encoding>(), default_value = "auto")]
+    encoding: OrAuto<Encoding>,
     /// How the least time is searched for
-    #[arg(long, value_enum, default_value = "race")]
+    #[arg(long, value_parser = named::<Strategy>(), default_value = "race")]
     strategy: Strategy,
     /// What is best where schedules are open
-    #[arg(long, value_enum, default_value = "best")]
+    #[arg(long, value_parser = named::<Objective>(), default_value = "best")]
     objective: Objective,
     /// Show at least this many of the best configurations
     #[arg(long, value_name = "K", default_value_t = 0)]
@@ -54,12 +46,7 @@ pub struct Args {
 impl Args {
     fn options(&self) -> Result<Options, CliError> {
         Ok(Options {
-            encoding: match self.encoding {
-                EncodingChoice::Auto => None,
-                EncodingChoice::Tick => Some(Encoding::Tick),
-                EncodingChoice::Event => Some(Encoding::Event),
-                EncodingChoice::Summary => Some(Encoding::Summary),
-            },
+            encoding: self.encoding,
             strategy: self.strategy,
             objective: self.objective,
             top: self.top,

@@ -22,20 +22,12 @@
 
 use std::fmt;
 
-use clap::ValueEnum;
 use thiserror::Error;
 
-use crate::solve::{Encoding, Strategy};
-use crate::spin::Search;
-
-/// How the Promela model lets elements run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum SpinStyle {
-    /// A process for each element, as in the papers.
-    Processes,
-    /// Elements of a group move together.
-    Lockstep,
-}
+use tickbound_model::named::Named;
+use tickbound_solve::{Encoding, Strategy};
+use tickbound_spin::Search;
+use tickbound_spin::promela::Style;
 
 /// One way to find the least time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +49,7 @@ pub enum Engine {
     /// SPIN on the Promela model.
     Spin {
         /// How elements run.
-        style: SpinStyle,
+        style: Style,
         /// How the least time is searched for.
         search: Search,
     },
@@ -135,11 +127,11 @@ fn parse_one(name: &str) -> Result<Vec<Engine>, EngineError> {
 fn smt(name: &str, words: &[&str]) -> Result<Vec<Engine>, EngineError> {
     let (mut encoding, mut strategy) = (None, None);
     for word in words {
-        if let Ok(e) = Encoding::from_str(word, false) {
+        if let Some(e) = Encoding::find(word) {
             once(name, "encoding", &mut encoding, e)?;
         } else if *word == "enumerate" {
             return Err(EngineError::new(name, "this is no search with Z3", "write `enumerate`"));
-        } else if let Ok(s) = Strategy::from_str(word, false) {
+        } else if let Some(s) = Strategy::find(word) {
             once(name, "strategy", &mut strategy, s)?;
         } else {
             let known = [names::<Encoding>(), names::<Strategy>(), vec!["all".into()]].concat();
@@ -152,7 +144,7 @@ fn smt(name: &str, words: &[&str]) -> Result<Vec<Engine>, EngineError> {
 fn only_encoding(name: &str, words: &[&str]) -> Result<Option<Encoding>, EngineError> {
     let mut encoding = None;
     for word in words {
-        let Ok(e) = Encoding::from_str(word, false) else {
+        let Some(e) = Encoding::find(word) else {
             return Err(unknown(name, word, "encoding", &names::<Encoding>()));
         };
         once(name, "encoding", &mut encoding, e)?;
@@ -163,17 +155,17 @@ fn only_encoding(name: &str, words: &[&str]) -> Result<Option<Encoding>, EngineE
 fn spin(name: &str, words: &[&str]) -> Result<Vec<Engine>, EngineError> {
     let (mut style, mut search) = (None, None);
     for word in words {
-        if let Ok(s) = SpinStyle::from_str(word, false) {
+        if let Some(s) = Style::find(word) {
             once(name, "style", &mut style, s)?;
-        } else if let Ok(s) = Search::from_str(word, false) {
+        } else if let Some(s) = Search::find(word) {
             once(name, "search", &mut search, s)?;
         } else {
-            let known = [names::<SpinStyle>(), names::<Search>(), vec!["all".into()]].concat();
+            let known = [names::<Style>(), names::<Search>(), vec!["all".into()]].concat();
             return Err(unknown(name, word, "style or search", &known));
         }
     }
     Ok(vec![Engine::Spin {
-        style: style.unwrap_or(SpinStyle::Lockstep),
+        style: style.unwrap_or(Style::Lockstep),
         search: search.unwrap_or(Search::BranchAndBound),
     }])
 }
@@ -202,8 +194,8 @@ fn suggest(word: &str, known: &[String]) -> String {
 fn every_smt() -> Vec<Engine> {
     let race = |encoding| Engine::Smt { encoding: Some(encoding), strategy: Strategy::Race };
     let alone = |strategy| Engine::Smt { encoding: None, strategy };
-    let strategies = Strategy::value_variants().iter().copied();
-    let mut all: Vec<Engine> = Encoding::value_variants().iter().copied().map(race).collect();
+    let strategies = Strategy::ALL.into_iter();
+    let mut all: Vec<Engine> = Encoding::ALL.into_iter().map(race).collect();
     all.extend(
         strategies.filter(|s| !matches!(s, Strategy::Race | Strategy::Enumerate)).map(alone),
     );
@@ -211,8 +203,8 @@ fn every_smt() -> Vec<Engine> {
 }
 
 fn every_spin() -> Vec<Engine> {
-    let styles = SpinStyle::value_variants().iter().copied();
-    let searches = || Search::value_variants().iter().copied();
+    let styles = Style::ALL.into_iter();
+    let searches = || Search::ALL.into_iter();
     styles.flat_map(|style| searches().map(move |search| Engine::Spin { style, search })).collect()
 }
 
@@ -221,13 +213,8 @@ fn every() -> Vec<Engine> {
     every_smt().into_iter().chain(alone).chain(every_spin()).collect()
 }
 
-fn names<T: ValueEnum>() -> Vec<String> {
-    T::value_variants().iter().map(name_of).collect()
-}
-
-/// A value's name on the command line.
-fn name_of<T: ValueEnum>(value: &T) -> String {
-    value.to_possible_value().map(|v| v.get_name().to_owned()).unwrap_or_default()
+fn names<T: Named>() -> Vec<String> {
+    T::VALUES.iter().map(|v| v.name().to_owned()).collect()
 }
 
 impl Engine {
@@ -235,17 +222,17 @@ impl Engine {
     pub(super) fn arguments(self) -> Vec<String> {
         let own = |parts: &[&str]| parts.iter().map(|p| (*p).to_owned()).collect::<Vec<_>>();
         let with = |mut start: Vec<String>, encoding: Option<Encoding>| {
-            start.extend(encoding.iter().flat_map(|e| ["--encoding".to_owned(), name_of(e)]));
+            start.extend(encoding.iter().flat_map(|e| ["--encoding".to_owned(), e.to_string()]));
             start
         };
         match self {
             Engine::Smt { encoding, strategy } => {
-                with(own(&["tune", "--strategy", &name_of(&strategy)]), encoding)
+                with(own(&["tune", "--strategy", strategy.name()]), encoding)
             }
             Engine::Enumerate => own(&["tune", "--strategy", "enumerate"]),
             Engine::CpSat { encoding } => with(own(&["cp-sat"]), encoding),
             Engine::Spin { style, search } => {
-                own(&["spin", "--style", &name_of(&style), "--search", &name_of(&search)])
+                own(&["spin", "--style", style.name(), "--search", search.name()])
             }
         }
     }
@@ -258,16 +245,16 @@ impl fmt::Display for Engine {
         match self {
             Engine::Smt { encoding, strategy } => {
                 f.write_str("smt")?;
-                encoding.iter().try_for_each(|e| part(f, name_of(e)))?;
-                if *strategy == Strategy::Race { Ok(()) } else { part(f, name_of(strategy)) }
+                encoding.iter().try_for_each(|e| part(f, e.to_string()))?;
+                if *strategy == Strategy::Race { Ok(()) } else { part(f, strategy.to_string()) }
             }
             Engine::Enumerate => f.write_str("enumerate"),
             Engine::CpSat { encoding } => {
                 f.write_str("cp-sat")?;
-                encoding.iter().try_for_each(|e| part(f, name_of(e)))
+                encoding.iter().try_for_each(|e| part(f, e.to_string()))
             }
             Engine::Spin { style, search } => {
-                write!(f, "spin:{}:{}", name_of(style), name_of(search))
+                write!(f, "spin:{}:{}", style.name(), search.name())
             }
         }
     }

@@ -33,7 +33,6 @@ use indexmap::IndexMap;
 use serde::Deserialize;
 use tickbound_model::Problem;
 
-use crate::spin;
 pub use engine::Engine;
 use machine::Machine;
 use process::{Ended, Limits};
@@ -192,7 +191,7 @@ impl<'a> Session<'a> {
     fn tool(&self, engine: Engine) -> Result<String, String> {
         match engine {
             Engine::Smt { .. } => {
-                let version = z3::full_version();
+                let version = tickbound_solve::z3_version();
                 let number = version.split_whitespace().next().unwrap_or("?");
                 Ok(format!("Z3 {}", number.trim_start_matches('v')))
             }
@@ -205,7 +204,7 @@ impl<'a> Session<'a> {
                 self.cp_sat.get_or_init(find).clone()
             }
             Engine::Spin { .. } => {
-                let find = || match spin::Tools::find() {
+                let find = || match tickbound_spin::Tools::find() {
                     Ok(tools) => Ok(format!("SPIN {}", tools.version)),
                     Err(e) => Err(e.to_string()),
                 };
@@ -268,7 +267,7 @@ fn heard(engine: Engine, ended: &Ended) -> Row {
     // Open schedules, and groups that differ, are explored by the simulator whatever is asked for.
     let simulated =
         matches!(engine, Engine::Smt { .. }) && said.encoding.as_deref() == Some("none");
-    let swarm = matches!(engine, Engine::Spin { search: spin::Search::Swarm, .. });
+    let swarm = matches!(engine, Engine::Spin { search: tickbound_spin::Search::Swarm, .. });
     let remark = match said.status {
         _ if simulated => Some("answered without Z3".to_owned()),
         Status::Bounded if swarm => Some("a swarm proves nothing".to_owned()),

@@ -6,7 +6,7 @@ use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
 use tickbound_model::{Bound, Problem, Space};
 
-use crate::solve::{Options, SolveError, Strategy, tune};
+use tickbound_solve::{Options, SolveError, Strategy, tune};
 
 /// Which configurations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub fn select(
             let options =
                 Options { strategy: Strategy::Enumerate, top: count, ..Options::default() };
             let result = tune(problem, &options, interrupt, &|_| {})?;
-            let find = |found: &crate::solve::result::Found| {
+            let find = |found: &tickbound_model::verdict::Found| {
                 space.bound.iter().find(|b| b.configuration == found.configuration).cloned()
             };
             Ok(result.optima.iter().take(count).filter_map(find).collect())

@@ -5,8 +5,9 @@ use std::fmt::Write;
 use serde_json::{Map, Value, json};
 use tickbound_model::{Configuration, Problem};
 
-use crate::solve::Objective;
-use crate::solve::result::{Found, Status, TuneResult};
+use tickbound_model::verdict::{Found, Status};
+use tickbound_solve::Objective;
+use tickbound_solve::TuneResult;
 
 /// A result together with the problem it answers.
 #[derive(Debug, Clone, Copy)]

@@ -21,6 +21,7 @@ pub mod heatmap;
 pub mod html;
 pub mod measured;
 mod measured_chart;
+pub mod spin;
 pub mod table;
 pub mod timeline;
 

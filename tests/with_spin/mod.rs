@@ -1,4 +1,4 @@
-//! Runs the real SPIN on exported models, without `tickbound::spin`, which has tests of its own, and with a
+//! Runs the real SPIN on exported models, without `tickbound_spin`, which has tests of its own, and with a
 //! compiler that does not optimise: hundreds of small verifiers are made.
 //!
 //! Without spin or a C compiler the tests that need them are skipped, with a message; in CI that is a
@@ -13,8 +13,8 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use indexmap::IndexMap;
-use tickbound_encodings::promela::Model;
 use tickbound_model::Problem;
+use tickbound_spin::promela::Model;
 
 /// A problem from JSON, on a shipped platform or its own.
 pub fn problem(text: &str, inputs: &[(&str, i64)]) -> Problem {

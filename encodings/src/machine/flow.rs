@@ -3,8 +3,8 @@
 //! What lies between two points - loop tests, branches, marks - takes no time and is folded into
 //! the [`Exit`]s of the point before it. Exits of one point exclude each other and cover all cases.
 
+use crate::plan::Jump;
 use crate::plan::{AmountId, Op};
-use crate::simplify::Jump;
 
 /// A place where a thread can be.
 #[derive(Debug, Clone)]

@@ -13,7 +13,7 @@ pub(crate) mod flow;
 use flow::{Count, Exit, Flow, Guard, PointKind};
 
 use crate::plan::{AmountId, Op, Plan};
-use crate::simplify::{Jump, Scalar};
+use crate::plan::{Jump, Scalar};
 use crate::system::{Ex, Sort, StateId, System};
 
 /// State variables of one thread.

@@ -20,13 +20,14 @@
 
 mod build;
 mod classes;
+mod jump;
 pub(crate) mod walk;
 
 pub(crate) use build::frozen;
+pub use jump::{Jump, Scalar};
 
 use thiserror::Error;
 
-use crate::simplify::Jump;
 use crate::system;
 use tickbound_model::error::ModelError;
 use tickbound_model::expr::Expr;

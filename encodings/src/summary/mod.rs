@@ -2,7 +2,7 @@
 //!
 //! Configurations are sorted into *shapes*: within a shape every branch goes one way and every loop
 //! runs or does not. For each shape the program is one term, with phases as joins of threads
-//! (`phases`), and [`crate::simplify`] closes it in max-plus arithmetic, loop counts and amounts
+//! (`phases`), and [`crate::max_plus`] closes it in max-plus arithmetic, loop counts and amounts
 //! still symbolic. A closed program is a single jump. Where the rules do not reach a closed form -
 //! threads that keep different marks, items that wait for marks across a barrier - that part stays
 //! a program whose phases are jumps, and the event encoding runs it.
@@ -13,9 +13,9 @@ mod phases;
 
 use indexmap::IndexMap;
 
+use crate::Encoded;
 use crate::event::encode_program;
 use crate::plan::{Amount, AmountId, Op, Plan, Values, has_barrier};
-use crate::system::System;
 
 /// Most shapes that are closed separately; beyond it the event encoding takes over.
 const MAX_SHAPES: usize = 24;
@@ -58,20 +58,23 @@ impl Options {
     }
 }
 
+/// Steps after which a program that is closed as a whole has reached its goal.
+pub const CLOSED_STEPS: usize = 2;
+
 /// The summary encoding of a plan, and what became of its program.
 #[must_use]
-pub fn encode(plan: &Plan) -> (System, Report) {
+pub fn encode(plan: &Plan) -> Encoded {
     encode_with(plan, Options::suited(plan))
 }
 
 /// As [`encode`], with options.
 #[must_use]
-pub fn encode_with(plan: &Plan, options: Options) -> (System, Report) {
+pub fn encode_with(plan: &Plan, options: Options) -> Encoded {
     let mut plan = plan.clone();
     let shapes = shapes(&plan);
     if shapes.len() > MAX_SHAPES {
         let report = Report { shapes: shapes.len(), open: 1, ..Report::default() };
-        return (encode_program(&plan, &plan.code, false), report);
+        return Encoded { system: encode_program(&plan, &plan.code, false), report: Some(report) };
     }
     let mut report = Report { shapes: shapes.len(), ..Report::default() };
     let mut programs = Vec::new();
@@ -80,7 +83,7 @@ pub fn encode_with(plan: &Plan, options: Options) -> (System, Report) {
     }
     let alike = report.open == 0;
     let code = choice(&mut plan, &shapes.into_values().collect::<Vec<_>>(), programs);
-    (encode_program(&plan, &code, alike), report)
+    Encoded { system: encode_program(&plan, &code, alike), report: Some(report) }
 }
 
 /// What decides which way a configuration goes through the program: for each branch, thread and

@@ -8,8 +8,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::{Options, Report, push};
+use crate::max_plus::{Closed, Term, close_with};
 use crate::plan::{AmountId, Op, Plan, Values, has_barrier};
-use crate::simplify::{Closed, Jump, Scalar, Term, close_with};
+use crate::plan::{Jump, Scalar};
 
 /// Most pieces laid while the loops of a shape are turned; beyond it events take over.
 const MAX_PIECES: usize = 2_000;

@@ -9,6 +9,7 @@
 //! - `strand`: one work item, or one warp in lockstep, from one barrier to the next;
 //! - `schedule`: open schedules: warps that compete for dispatchers and memory slots;
 //! - `chooser`: who decides what a schedule leaves open;
+//! - `script`: a schedule found elsewhere, followed decision by decision;
 //! - `explore`: the least and the greatest time over all schedules;
 //! - `engine`: values of expressions, the count of events, the trace.
 //!
@@ -73,12 +74,14 @@ mod explore;
 mod group;
 mod launch;
 mod schedule;
+mod script;
 mod strand;
 mod trace;
 
 pub use chooser::{Chooser, Decision, FirstCome, Scripted};
 pub use error::SimulateError;
 pub use explore::{Explored, Limits, explore};
+pub use script::Script;
 pub use trace::{MAX_SPANS, Span, SpanKind, Trace};
 
 use crate::{Bound, Problem};

@@ -29,14 +29,13 @@ use tickbound_encodings::bounds::lower_bounds;
 use tickbound_encodings::plan::Plan;
 use tickbound_encodings::system::System;
 use tickbound_encodings::system::run::{RunError, run as run_system};
-use tickbound_encodings::{event, summary, tick};
 use tickbound_model::simulate::{self, SimulateError, simulate};
 use tickbound_model::{Bound, Configuration, Problem, Space};
 
 use super::process::{self, Limits};
 use crate::report::answer::{rounded, values};
-use crate::solve::result::Status;
-use crate::solve::{Encoding, SolveError};
+use tickbound_model::verdict::Status;
+use tickbound_solve::{Encoding, SolveError};
 
 /// Builds the constraints and runs CP-SAT; reads a model on standard input.
 const SCRIPT: &str = include_str!("solve.py");
@@ -122,7 +121,7 @@ pub enum CpSatError {
     )]
     TooLarge {
         /// The encoding.
-        encoding: &'static str,
+        encoding: Encoding,
         /// Values in the graph so far.
         nodes: usize,
     },
@@ -227,7 +226,7 @@ pub fn solve(
         let (system, kept) = encode(problem, &space, encoding)?;
         solved.steps = steps(problem, &space, &system, &kept, encoding)?;
         let flat = flatten::flatten(&system, solved.steps, &kept, MAX_NODES)
-            .map_err(|nodes| CpSatError::TooLarge { encoding: name(encoding), nodes })?;
+            .map_err(|nodes| CpSatError::TooLarge { encoding, nodes })?;
         let model = model::Model::new(&flat).map_err(|bits| CpSatError::Range { bits })?;
         solved.nodes = model.nodes.len();
         let left = options.timeout.map(|t| t.saturating_sub(started.elapsed()));
@@ -281,20 +280,12 @@ impl Solved {
             problem.name,
             stopped.collect::<String>(),
             self.tool,
-            name(self.encoding),
+            self.encoding,
             self.steps,
             self.nodes,
             self.branches,
             self.seconds,
         )
-    }
-}
-
-fn name(encoding: Encoding) -> &'static str {
-    match encoding {
-        Encoding::Tick => "tick",
-        Encoding::Event => "event",
-        Encoding::Summary => "summary",
     }
 }
 
@@ -306,14 +297,9 @@ fn encode(
 ) -> Result<(System, Vec<usize>), SolveError> {
     let plan = Plan::new(problem, space)?;
     let all = || (0..space.bound.len()).collect();
-    Ok(match encoding {
-        Encoding::Tick => (tick::encode(&plan), candidates(problem, space, &plan)?),
-        Encoding::Event => (event::encode(&plan), candidates(problem, space, &plan)?),
-        Encoding::Summary => match summary::encode(&plan) {
-            (system, report) if report.open == 0 => (system, all()),
-            (system, _) => (system, candidates(problem, space, &plan)?),
-        },
-    })
+    let encoded = encoding.encode(&plan);
+    let kept = if encoded.is_closed() { all() } else { candidates(problem, space, &plan)? };
+    Ok((encoded.system, kept))
 }
 
 /// Configurations whose lower bound does not exceed the time of one that has been simulated.
@@ -355,7 +341,6 @@ fn steps(
             }
             Err(RunError::Steps(limit)) => {
                 let configuration = configuration();
-                let encoding = name(encoding);
                 return Err(SolveError::TooDeep { encoding, configuration, limit });
             }
         }

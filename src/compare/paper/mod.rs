@@ -18,9 +18,9 @@ use tickbound_model::{ModelError, Problem};
 use super::engine::Engine;
 use super::{Input, Session, Status, engine};
 use crate::compare::result::{Case, Comparison, Row};
-use crate::spin::Search;
 pub use page::page;
 use tickbound_model::platforms;
+use tickbound_spin::Search;
 
 /// The problem of Table 1, from the root of the repository.
 pub const ABSTRACT: &str = "examples/problems/abstract.json";

@@ -1,0 +1,54 @@
+//! A schedule that was found elsewhere, to be followed decision by decision.
+
+use super::{Decision, Options, Run, Scripted, SimulateError, simulate, simulate_with};
+use crate::{Bound, Problem};
+
+/// The decisions of one run.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Script {
+    /// First come, first served.
+    #[default]
+    FirstCome,
+    /// As a solver found them.
+    Starts {
+        /// Which warp of which group is started when: (tick, group, warp).
+        starts: Vec<(i64, i64, i64)>,
+        /// Which unit each group goes to.
+        units: Vec<i64>,
+    },
+    /// As the explorer found them: the index of each answer that a chooser is asked for.
+    Choices(Vec<usize>),
+}
+
+impl Script {
+    /// Runs a configuration under this schedule; `None` if the simulator could not follow it.
+    ///
+    /// # Errors
+    /// As for [`simulate`].
+    pub fn run(
+        &self,
+        problem: &Problem,
+        bound: &Bound,
+        options: &Options,
+    ) -> Result<Option<Run>, SimulateError> {
+        match self {
+            Script::FirstCome => simulate(problem, bound, options).map(Some),
+            Script::Starts { starts, units } => {
+                let mut chooser = Scripted::new(starts.clone(), units.clone());
+                let run = simulate_with(problem, bound, options, &mut chooser)?;
+                Ok(chooser.followed().then_some(run))
+            }
+            Script::Choices(choices) => {
+                let mut left = choices.iter();
+                let mut followed = true;
+                let mut chooser = |_: i64, options: &[Decision]| {
+                    let next = left.next().copied().filter(|c| *c < options.len());
+                    followed &= next.is_some();
+                    next.unwrap_or(0)
+                };
+                let run = simulate_with(problem, bound, options, &mut chooser)?;
+                Ok((followed && left.next().is_none()).then_some(run))
+            }
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! The bracket around the least time, shared by everything that works on it.
+//!
+//! It only ever closes: lower bounds rise, upper bounds fall, and every upper bound comes with a
+//! configuration that the simulator has run. Several strategies may share one bracket, so each
+//! profits from what the others have proved. It is also where "stop" is decided: when the bracket
+//! is closed, the time is out, or the user interrupts.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use tickbound_model::verdict::StopReason;
+
+/// What is known at some moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounds {
+    /// No configuration takes fewer ticks.
+    pub lower: i64,
+    /// Index of the best configuration in the space and its ticks.
+    pub best: Option<(usize, i64)>,
+}
+
+impl Bounds {
+    /// Ticks of the best configuration; the greatest number if there is none.
+    #[must_use]
+    pub fn upper(&self) -> i64 {
+        self.best.map_or(i64::MAX, |(_, time)| time)
+    }
+}
+
+/// Called with the bounds whenever they change.
+pub type Observer<'a> = &'a (dyn Fn(Bounds) + Sync);
+
+/// The shared bracket.
+pub struct Bracket<'a> {
+    bounds: Mutex<Bounds>,
+    stopped: Mutex<Option<StopReason>>,
+    calls: AtomicU64,
+    refuted: AtomicI64,
+    started: Instant,
+    timeout: Option<Duration>,
+    interrupt: &'a AtomicBool,
+    observer: Observer<'a>,
+}
+
+impl<'a> Bracket<'a> {
+    /// A bracket that knows nothing yet. `interrupt` is looked at, never set.
+    pub fn new(
+        timeout: Option<Duration>,
+        interrupt: &'a AtomicBool,
+        observer: Observer<'a>,
+    ) -> Bracket<'a> {
+        Bracket {
+            bounds: Mutex::new(Bounds { lower: 0, best: None }),
+            stopped: Mutex::new(None),
+            calls: AtomicU64::new(0),
+            refuted: AtomicI64::new(-1),
+            started: Instant::now(),
+            timeout,
+            interrupt,
+            observer,
+        }
+    }
+
+    /// What is known now.
+    pub fn bounds(&self) -> Bounds {
+        *lock(&self.bounds)
+    }
+
+    /// True if lower and upper bound have met.
+    pub fn closed(&self) -> bool {
+        let bounds = self.bounds();
+        bounds.best.is_some() && bounds.lower >= bounds.upper()
+    }
+
+    /// No configuration takes fewer ticks than `lower`.
+    pub fn raise(&self, lower: i64) {
+        self.change(|b| {
+            let higher = lower.min(b.upper());
+            let better = higher > b.lower;
+            b.lower = b.lower.max(higher);
+            better
+        });
+    }
+
+    /// The simulator took `time` ticks for a configuration. Of equal times the earlier
+    /// configuration is kept, so that the result does not depend on who found one first.
+    pub fn offer(&self, configuration: usize, time: i64) {
+        self.change(|b| match b.best {
+            Some((c, t)) if (t, c) <= (time, configuration) => false,
+            _ => {
+                b.best = Some((configuration, time));
+                true
+            }
+        });
+    }
+
+    fn change(&self, update: impl FnOnce(&mut Bounds) -> bool) {
+        let changed = {
+            let mut bounds = lock(&self.bounds);
+            update(&mut bounds).then_some(*bounds)
+        };
+        if let Some(bounds) = changed {
+            (self.observer)(bounds);
+        }
+    }
+
+    /// A plain solver has refuted that anything takes at most `ticks`.
+    pub fn refute(&self, ticks: i64) {
+        self.refuted.fetch_max(ticks, Ordering::Relaxed);
+        self.raise(ticks.saturating_add(1));
+    }
+
+    /// The greatest time that a plain solver has refuted; -1 if none.
+    pub fn refuted(&self) -> i64 {
+        self.refuted.load(Ordering::Relaxed)
+    }
+
+    /// Counts a solver call.
+    pub fn count_call(&self) {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts several solver calls.
+    pub fn count_calls(&self, calls: u64) {
+        self.calls.fetch_add(calls, Ordering::Relaxed);
+    }
+
+    /// Solver calls so far.
+    pub fn calls(&self) -> u64 {
+        self.calls.load(Ordering::Relaxed)
+    }
+
+    /// Seconds since the bracket was made.
+    pub fn seconds(&self) -> f64 {
+        self.started.elapsed().as_secs_f64()
+    }
+
+    /// True if there is nothing left to do, or no time left to do it.
+    pub fn done(&self) -> bool {
+        self.closed() || self.out_of_time()
+    }
+
+    /// True if the user or the clock ended the search; remembers which.
+    pub fn out_of_time(&self) -> bool {
+        let reason = if self.interrupt.load(Ordering::Relaxed) {
+            StopReason::Interrupted
+        } else if let Some(timeout) = self.timeout.filter(|t| self.started.elapsed() >= *t) {
+            StopReason::TimeOut(timeout.as_secs_f64())
+        } else {
+            return false;
+        };
+        lock(&self.stopped).get_or_insert(reason);
+        true
+    }
+
+    /// A solver gave up.
+    pub fn give_up(&self, why: String) {
+        lock(&self.stopped).get_or_insert(StopReason::Solver(why));
+    }
+
+    /// What ended the search, if something did before it was finished.
+    pub fn stopped_by(&self) -> Option<StopReason> {
+        lock(&self.stopped).clone()
+    }
+
+    /// A bracket that knows nothing, with the time that is left to this one.
+    pub fn reopened(&self) -> Bracket<'a> {
+        let left = self.timeout.map(|t| t.saturating_sub(self.started.elapsed()));
+        Bracket::new(left, self.interrupt, &|_| {})
+    }
+}
+
+/// Locks; a strategy that panicked elsewhere leaves the plain data here intact.
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}

@@ -1,0 +1,230 @@
+//! Searching where each configuration has one run time.
+//!
+//! The transition system is deterministic once the parameters are chosen, so the steps it needs are
+//! known, and the formula is unrolled that far at once.
+
+use std::sync::mpsc;
+
+use tickbound_encodings::Encoded;
+use tickbound_encodings::bounds::lower_bounds;
+use tickbound_encodings::plan::Plan;
+use tickbound_encodings::summary::CLOSED_STEPS;
+use tickbound_encodings::system::System;
+use tickbound_encodings::system::run::{RunError, run as run_system};
+use tickbound_model::{Problem, Space};
+use z3::Context;
+
+use super::bracket::Bounds;
+use super::instance::{Answer, Instance, interruptible};
+use super::result::{Size, TuneResult};
+use super::strategy::{Formula, Strategy, Task};
+use super::{Encoding, Ending, Inquiry, SolveError, is_too_large, probe, search};
+use tickbound_model::verdict::Found;
+
+/// Most steps an encoding is unrolled for.
+pub const MAX_STEPS: usize = 20_000;
+/// Most nodes of the unrolled system, over all steps: about 2 GB in Z3.
+pub const MAX_NODES: usize = 1_500_000;
+/// Configurations simulated before the search for a first incumbent.
+const PROBES: usize = 4;
+/// Most optimal configurations that are listed.
+pub const MAX_OPTIMA: usize = 64;
+
+/// Searches with a plan, or without one by simulating configurations.
+pub(super) fn tune(inquiry: &Inquiry<'_>, plan: Option<Plan>) -> Result<TuneResult, SolveError> {
+    let Inquiry { space, options, bracket, .. } = *inquiry;
+    let bounds = options.bounds && options.strategy != Strategy::BisectFresh;
+    let lower = match plan.as_ref().filter(|_| bounds) {
+        Some(plan) => lower_bounds(plan),
+        None => vec![0; space.bound.len()],
+    };
+    let mut size = Size { configurations: space.bound.len(), ..Size::default() };
+    let task = Task::new(inquiry, &lower);
+    probe(&task, if bounds { PROBES } else { 1 })?;
+    let plan = plan.filter(|_| options.strategy.needs_encoding());
+    let encoding = options.encoding.unwrap_or(Encoding::Summary);
+    if bracket.out_of_time() {
+        // With an encoding, a bracket that only the bounds have closed is not proved yet.
+        return finish(&task, inquiry, plan.map(|_| encoding), false, size);
+    }
+    let Some(plan) = plan else {
+        size.candidates = lower.len();
+        search(&task, Strategy::Enumerate)?;
+        return finish(&task, inquiry, None, false, size);
+    };
+    // Without a gap the confirmation is all that is left, and a closed summary always gets one.
+    let confirms = bracket.closed() || encoding == Encoding::Summary;
+    std::thread::scope(|scope| {
+        let (hand_over, taken) = mpsc::channel();
+        let solver = scope.spawn(move || {
+            if confirms {
+                // Z3 fills 17 MB of tables for a thread's context, which takes longer than anything
+                // else in a small problem; meanwhile the other thread makes the encoding.
+                Context::thread_local();
+            }
+            let encoded = taken.recv().map_err(|_| SolveError::Panicked)?;
+            solve(task, inquiry, encoding, &encoded, size)
+        });
+        // Nobody takes it only if the thread has panicked, which its end tells.
+        let _ = hand_over.send(encoding.encode(&plan));
+        solver.join().unwrap_or(Err(SolveError::Panicked))
+    })
+}
+
+/// Closes the bracket on an encoding and confirms it. Runs on a thread whose solver context nothing
+/// else uses: the search takes threads of its own, whose contexts a stop leaves interrupted.
+fn solve(
+    task: Task<'_>,
+    inquiry: &Inquiry<'_>,
+    encoding: Encoding,
+    encoded: &Encoded,
+    mut size: Size,
+) -> Result<TuneResult, SolveError> {
+    let Inquiry { problem, space, options, bracket } = *inquiry;
+    let lower = task.lower;
+    let first = bracket.bounds().upper();
+    let system = &encoded.system;
+    size.note(encoded);
+    let left_out = |c: usize| lower[c] > first;
+    let candidates: Vec<usize> = (0..lower.len()).filter(|c| !left_out(*c)).collect();
+    size.candidates = candidates.len();
+    size.steps = steps_needed(problem, space, system, encoding, &candidates)?;
+    let some = Formula { system, steps: size.steps, left_out: &left_out, open: None };
+    let mut task = task;
+    task.system = Some(some);
+    search(&task, options.strategy)?;
+    let mut confirmed_uncut = false;
+    if bracket.closed() {
+        // A closed summary ends after the same few steps in every configuration, so none need be
+        // left out; elsewhere the search's own refusal is as good.
+        let uncut = encoded.is_closed();
+        if uncut || bracket.refuted() < bracket.bounds().upper() - 1 {
+            let all = Formula { steps: size.steps.max(CLOSED_STEPS), left_out: &|_| false, ..some };
+            let confirmed = confirm(&task, if uncut { all } else { some }, &mut size)?;
+            confirmed_uncut = confirmed && uncut;
+        }
+    }
+    finish(&task, inquiry, Some(encoding), confirmed_uncut, size)
+}
+
+/// Steps after which every given configuration has reached its goal.
+fn steps_needed(
+    problem: &Problem,
+    space: &Space,
+    system: &System,
+    encoding: Encoding,
+    candidates: &[usize],
+) -> Result<usize, SolveError> {
+    let limit = MAX_STEPS.min(MAX_NODES / system.live().len().max(1));
+    let mut most = 0;
+    for c in candidates {
+        let configuration = || {
+            let named = problem.name_values(&space.bound[*c].configuration).to_string();
+            if named.is_empty() { problem.name.clone() } else { named }
+        };
+        match run_system(system, *c, limit) {
+            Ok(run) => most = most.max(run.steps),
+            Err(RunError::Overflow) => {
+                return Err(SolveError::Overflow { configuration: configuration() });
+            }
+            Err(RunError::Steps(limit)) => {
+                return Err(SolveError::TooDeep {
+                    encoding,
+                    configuration: configuration(),
+                    limit,
+                });
+            }
+        }
+    }
+    Ok(most)
+}
+
+/// Asks a plain solver, from nothing, for one tick less than the best time; on this thread's
+/// context.
+fn confirm(task: &Task<'_>, encoded: Formula<'_>, size: &mut Size) -> Result<bool, SolveError> {
+    let claimed = task.bracket.bounds().upper();
+    // A bracket of its own: the shared one is closed, which would stop the solver at once.
+    let own = task.bracket.reopened();
+    let instance = Instance::for_one_question(encoded, &own);
+    (size.steps, size.variables) = (encoded.steps, instance.size());
+    let answer = interruptible(&own, || instance.at_most_for_good(claimed - 1));
+    task.bracket.count_call();
+    match answer {
+        Answer::No => {
+            task.bracket.refute(claimed - 1);
+            Ok(true)
+        }
+        Answer::Yes(_, found) | Answer::Scheduled(_, found, _) => {
+            Err(SolveError::Refuted { claimed, found })
+        }
+        Answer::Nothing => {
+            if !task.bracket.out_of_time() {
+                task.bracket.give_up("no answer to the confirming question".into());
+            }
+            Ok(false)
+        }
+    }
+}
+
+fn finish(
+    task: &Task<'_>,
+    inquiry: &Inquiry<'_>,
+    encoding: Option<Encoding>,
+    confirmed_uncut: bool,
+    size: Size,
+) -> Result<TuneResult, SolveError> {
+    let bounds = task.bracket.bounds();
+    let proved = encoding.is_none() || task.bracket.refuted() >= bounds.upper().saturating_sub(1);
+    let finished = task.bracket.closed() && proved;
+    let (optima, more_optima) =
+        if finished { ranked(task, inquiry.options.top, bounds)? } else { (Vec::new(), false) };
+    let replayed = bounds.best.is_some_and(|(c, t)| task.replay(c, None).is_ok_and(|r| r == t));
+    let ending =
+        Ending { encoding, finished, optima, more_optima, confirmed_uncut, replayed, size };
+    Ok(inquiry.result(ending))
+}
+
+/// All optimal configurations, and the next best up to `top` in all, by simulating in order of
+/// their lower bounds whatever may be among them.
+fn ranked(task: &Task<'_>, top: usize, bounds: Bounds) -> Result<(Vec<Found>, bool), SolveError> {
+    let mut order: Vec<usize> = (0..task.lower.len()).collect();
+    order.sort_by_key(|c| (task.lower[*c], *c));
+    let mut best: Vec<(i64, usize)> = bounds.best.iter().map(|(c, t)| (*t, *c)).collect();
+    let least = bounds.upper();
+    for c in order {
+        let worst_kept =
+            if best.len() < top { i64::MAX } else { best.last().map_or(least, |b| b.0) };
+        if task.lower[c] > worst_kept.max(least) {
+            break;
+        }
+        if task.bracket.out_of_time() {
+            return Ok((named(task, &best), true));
+        }
+        if bounds.best.is_some_and(|(known, _)| known == c) {
+            continue;
+        }
+        let time = match task.replay(c, None) {
+            Ok(time) => time,
+            Err(SolveError::Simulate(e)) if is_too_large(&e) => continue,
+            Err(e) => return Err(e),
+        };
+        best.push((time, c));
+        best.sort_unstable();
+        let optimal = best.iter().filter(|(t, _)| *t == least).count();
+        best.truncate(top.max(optimal).max(1));
+        if optimal > MAX_OPTIMA && top <= optimal {
+            best.truncate(top.max(MAX_OPTIMA));
+            return Ok((named(task, &best), true));
+        }
+    }
+    Ok((named(task, &best), false))
+}
+
+fn named(task: &Task<'_>, best: &[(i64, usize)]) -> Vec<Found> {
+    best.iter()
+        .map(|(time, c)| Found {
+            configuration: task.space.bound[*c].configuration.clone(),
+            time: *time,
+        })
+        .collect()
+}

@@ -1,0 +1,194 @@
+//! A formula on a live solver, asked again and again under assumptions.
+
+use tickbound_encodings::system::System;
+use z3::ast::{Bool, Int};
+use z3::{Context, Params, SatResult, Solver, Tactic};
+
+use super::bracket::Bracket;
+use super::strategy::Formula;
+use super::unroll::Unrolled;
+use tickbound_model::simulate::Script;
+
+/// What a solver says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// Some configuration takes at most as many ticks; its index in the space and its ticks.
+    Yes(usize, i64),
+    /// As `Yes`, under this schedule.
+    Scheduled(usize, i64, Script),
+    /// No configuration does.
+    No,
+    /// The search was stopped, or the solver gave up; the bracket knows which.
+    Nothing,
+}
+
+/// A formula that can be asked for run times.
+pub trait Questions {
+    /// Asks whether some configuration takes at most `ticks`.
+    fn at_most(&mut self, ticks: i64) -> Answer;
+
+    /// Tells the solver for good what the bracket knows by now.
+    fn learn(&mut self);
+}
+
+/// A system without choices on a live solver.
+pub struct Instance<'a> {
+    solver: Solver,
+    unrolled: Unrolled<'a>,
+    cost: Int,
+    system: &'a System,
+    bracket: &'a Bracket<'a>,
+}
+
+impl<'a> Instance<'a> {
+    /// Unrolls `system` for `steps` steps; configurations for which `left_out` holds may not be
+    /// chosen.
+    pub fn new(
+        system: &'a System,
+        steps: usize,
+        left_out: &dyn Fn(usize) -> bool,
+        bracket: &'a Bracket<'a>,
+    ) -> Instance<'a> {
+        Instance::on(Solver::new(), system, steps, left_out, bracket)
+    }
+
+    /// As [`Instance::new`], for [`Instance::at_most_for_good`] alone. A plain solver hands what it
+    /// is told to two solvers, one for a first question without assumptions and one for all others;
+    /// this is the first of them by itself.
+    pub(super) fn for_one_question(encoded: Formula<'a>, bracket: &'a Bracket<'a>) -> Instance<'a> {
+        let Formula { system, steps, left_out, .. } = encoded;
+        Instance::on(Tactic::new("default").solver(), system, steps, left_out, bracket)
+    }
+
+    /// Unrolls and asserts on a solver that knows nothing yet.
+    fn on(
+        solver: Solver,
+        system: &'a System,
+        steps: usize,
+        left_out: &dyn Fn(usize) -> bool,
+        bracket: &'a Bracket<'a>,
+    ) -> Instance<'a> {
+        solver.set_params(&leave_ctrl_c());
+        let (mut unrolled, goal, cost) = unrolled(system, steps);
+        unrolled.facts().iter().for_each(|fact| solver.assert(fact));
+        solver.assert(goal);
+        for c in (0..system.configurations.len()).filter(|c| left_out(*c)) {
+            solver.assert(choice(system, &unrolled, c).not());
+        }
+        Instance { solver, unrolled, cost, system, bracket }
+    }
+
+    /// Constants and assertions of the formula.
+    pub fn size(&self) -> usize {
+        self.unrolled.size()
+    }
+
+    /// Asks a last time: whether some configuration takes at most `ticks`. As a fact, not an
+    /// assumption, the bound takes part in Z3's simplification, which is several times faster.
+    pub fn at_most_for_good(self, ticks: i64) -> Answer {
+        self.solver.assert(self.cost.le(ticks));
+        self.bracket.count_call();
+        self.answer(self.solver.check())
+    }
+
+    fn answer(&self, result: SatResult) -> Answer {
+        match result {
+            SatResult::Unsat => Answer::No,
+            SatResult::Sat => self.model(),
+            SatResult::Unknown => {
+                if !self.bracket.done() {
+                    let why = self.solver.get_reason_unknown().unwrap_or_default();
+                    self.bracket.give_up(why);
+                }
+                Answer::Nothing
+            }
+        }
+    }
+
+    fn model(&self) -> Answer {
+        let found = self.solver.get_model().and_then(|m| {
+            let choice = chosen(&m, &self.unrolled)?;
+            let cost = m.eval(&self.cost, true)?.as_i64()?;
+            let index = self.system.configurations.iter().position(|c| *c == choice)?;
+            Some(Answer::Yes(index, cost))
+        });
+        found.unwrap_or_else(|| {
+            self.bracket.give_up("a model without a valid configuration".into());
+            Answer::Nothing
+        })
+    }
+}
+
+impl Questions for Instance<'_> {
+    fn at_most(&mut self, ticks: i64) -> Answer {
+        let assumption = self.cost.le(ticks);
+        self.bracket.count_call();
+        self.answer(self.solver.check_assumptions(&[assumption]))
+    }
+
+    fn learn(&mut self) {
+        let bounds = self.bracket.bounds();
+        self.solver.assert(self.cost.ge(bounds.lower));
+        if bounds.best.is_some() {
+            self.solver.assert(self.cost.le(bounds.upper()));
+        }
+    }
+}
+
+/// A system unrolled for some steps, with the goal and the cost at the end.
+pub(super) fn unrolled(system: &System, steps: usize) -> (Unrolled<'_>, Bool, Int) {
+    let mut unrolled = Unrolled::new(system);
+    (0..steps).for_each(|_| unrolled.extend());
+    let (goal, cost) = unrolled.end();
+    (unrolled, goal, cost)
+}
+
+/// Keeps Z3 from catching Ctrl-C while it searches: it would give up without a word to the others,
+/// and the program's own handler would not hear of it.
+pub(super) fn leave_ctrl_c() -> Params {
+    let mut params = Params::new();
+    params.set_bool("ctrl_c", false);
+    params
+}
+
+/// The value of each parameter in a model.
+pub(super) fn chosen(model: &z3::Model, unrolled: &Unrolled<'_>) -> Option<Vec<u32>> {
+    let value = |values: &Vec<Bool>| {
+        let is_true = |b: &Bool| model.eval(b, true).and_then(|v| v.as_bool()) == Some(true);
+        values.iter().position(is_true).map(|v| v as u32)
+    };
+    unrolled.chosen.iter().map(value).collect()
+}
+
+/// The fact that configuration `c` is chosen.
+pub(super) fn choice(system: &System, unrolled: &Unrolled<'_>, c: usize) -> Bool {
+    let values = system.configurations[c].iter().zip(&unrolled.chosen);
+    Bool::and(&values.map(|(v, chosen)| chosen[*v as usize].clone()).collect::<Vec<_>>())
+}
+
+/// Runs `work` on this thread while another interrupts its solver once the bracket is done.
+pub fn interruptible<T>(bracket: &Bracket<'_>, work: impl FnOnce() -> T) -> T {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::Duration;
+
+    /// How soon a stop reaches the solver.
+    const PERIOD: Duration = Duration::from_millis(4);
+    let finished = AtomicBool::new(false);
+    let context = Context::thread_local();
+    let handle = context.handle();
+    let finished = &finished;
+    std::thread::scope(|scope| {
+        let watcher = scope.spawn(move || {
+            while !finished.load(Ordering::Acquire) {
+                if bracket.done() {
+                    handle.interrupt();
+                }
+                std::thread::park_timeout(PERIOD);
+            }
+        });
+        let result = work();
+        finished.store(true, Ordering::Release);
+        watcher.thread().unpark();
+        result
+    })
+}

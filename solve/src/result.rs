@@ -1,0 +1,85 @@
+//! What a search returns, whether it was finished or stopped.
+
+use serde::Serialize;
+use tickbound_encodings::Encoded;
+use tickbound_model::simulate::Script;
+use tickbound_model::verdict::{Found, Status, StopReason};
+
+/// How large the formula was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Size {
+    /// Configurations in the space.
+    pub configurations: usize,
+    /// Of these, how many the lower bounds left to the solver.
+    pub candidates: usize,
+    /// State variables of the transition system.
+    pub states: usize,
+    /// Steps it was unrolled for.
+    pub steps: usize,
+    /// Constants and assertions given to the solver by one strategy.
+    pub variables: usize,
+    /// Nodes of terms given to egg, by the summary encoding.
+    pub nodes_in: usize,
+    /// Nodes of arithmetic that came out of egg.
+    pub nodes_out: usize,
+}
+
+impl Size {
+    pub(crate) fn note(&mut self, encoded: &Encoded) {
+        self.states = encoded.system.states.len();
+        if let Some(report) = encoded.report {
+            (self.nodes_in, self.nodes_out) = (report.nodes_in, report.nodes_out);
+        }
+    }
+}
+
+/// What is known of the schedules of the best configuration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenSchedule {
+    /// Ticks under the best schedule, if it was searched for.
+    pub best_case: Option<i64>,
+    /// Ticks under the worst schedule, if it was searched for.
+    pub worst_case: Option<i64>,
+    /// Ticks if every dispatcher starts the warp that has been ready longest.
+    pub first_come: i64,
+    /// The decisions that lead to the time found.
+    pub script: Script,
+}
+
+/// The result of [`super::tune`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct TuneResult {
+    /// How much is known.
+    pub status: Status,
+    /// No configuration takes fewer ticks than this.
+    pub lower: i64,
+    /// Ticks of the best configuration found; `None` if none was.
+    pub upper: Option<i64>,
+    /// The best configuration found; of several, the first in the space's order.
+    pub best: Option<Found>,
+    /// The best configurations, least time first: all optimal ones, or with `top` at least that
+    /// many. Empty unless the search was finished.
+    pub optima: Vec<Found>,
+    /// There are more optimal configurations than are listed.
+    pub more_optima: bool,
+    /// Encoding used; `None` if configurations were simulated one by one.
+    pub encoding: Option<super::Encoding>,
+    /// Strategy asked for.
+    pub strategy: super::Strategy,
+    /// What was asked for.
+    pub objective: super::Objective,
+    /// Where schedules are open: the schedules that matter for `best`.
+    pub schedule: Option<OpenSchedule>,
+    /// Checks that solvers made, over all strategies.
+    pub solver_calls: u64,
+    /// The least time was confirmed by a plain solver over all configurations, without cuts.
+    pub confirmed_uncut: bool,
+    /// The simulator was run on `best` and took as many ticks.
+    pub replayed: bool,
+    /// Wall-clock seconds.
+    pub seconds: f64,
+    /// What ended the search early.
+    pub stopped_by: Option<StopReason>,
+    /// How large the formula was.
+    pub size: Size,
+}

@@ -1,0 +1,17 @@
+//! The papers' bisection (seed 000, section 2, Fig. 1): every bound is a new run from nothing.
+//!
+//! It starts from 0 and the time of one simulated configuration, and unrolls the formula anew for a
+//! new solver at every bound, as SPIN is started anew there. It exists to show what a live solver
+//! and good bounds save.
+
+use super::{Formula, SolveError, Task, middle};
+
+pub(super) fn run(task: &Task<'_>, encoded: Formula<'_>) -> Result<(), SolveError> {
+    while !task.bracket.done() {
+        let mut instance = task.questions(encoded);
+        if !task.ask(instance.as_mut(), middle(task.bracket.bounds()))? {
+            break;
+        }
+    }
+    Ok(())
+}

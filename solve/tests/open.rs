@@ -1,0 +1,118 @@
+//! Open schedules: the formula against the explorer, on small random launches.
+//!
+//! The explorer runs the simulator through every schedule; the formula is made from the plan of the
+//! warps and shares no code with it. They must agree on the best case, the worst case of its
+//! configuration, and the least worst case; and every schedule that Z3 proposes is followed by the
+//! simulator on the way.
+
+use std::sync::atomic::AtomicBool;
+
+use indexmap::IndexMap;
+use tickbound_model::Problem;
+use tickbound_model::verdict::Status;
+use tickbound_solve::{Encoding, Objective, Options, Strategy, TuneResult, tune};
+
+/// A small generator: one number after another from a seed.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % n
+    }
+
+    fn pick<'a>(&mut self, items: &[&'a str]) -> &'a str {
+        items[self.below(items.len() as u64) as usize]
+    }
+}
+
+fn statement(r: &mut Random) -> String {
+    match r.below(7) {
+        0 | 1 => r#"{ "global": 1 }"#.into(),
+        2 => format!(r#"{{ "compute": {} }}"#, 1 + r.below(4)),
+        3 => {
+            r#"{ "if": "lid % 2 == 0", "then": [ { "local": 2 } ], "else": [ { "compute": 1 } ] }"#
+                .into()
+        }
+        4 => r#""barrier""#.into(),
+        5 => format!(r#"{{ "repeat": {}, "body": [ {{ "local": "P" }} ] }}"#, r.below(3)),
+        _ => r#"{ "if": "group == 0", "then": [ { "compute": 3 } ] }"#.into(),
+    }
+}
+
+fn problem(seed: u64) -> String {
+    let mut r = Random(seed);
+    let body: Vec<String> = (0..2 + r.below(2)).map(|_| statement(&mut r)).collect();
+    let slots = r.pick(&[r#", "memory_slots": 1"#, r#", "memory_slots": 2"#, ""]);
+    let (units, dispatchers, places) = (1 + r.below(2), 1 + r.below(2), 1 + r.below(2));
+    let (barrier, start, issue, latency) = (r.below(2), r.below(3), 1 + r.below(2), r.below(6));
+    let size = r.pick(&["[2]", "[4]", "[2, 4]"]);
+    let finish = r.pick(&["[]", r#"[ { "work": 3 } ]"#]);
+    format!(
+        r#"{{ "platform": {{ "units_per_device": {units}, "elements_per_unit": 2, "global_access": 3,
+             "barrier": {barrier}, "group_start": {start}, "global_issue": {issue},
+             "global_latency": {latency},
+             "warps": {{ "width": 2, "dispatchers": {dispatchers}, "resident_groups": {places} {slots} }} }},
+           "parameters": {{ "WG": {size}, "P": [1, 2] }},
+           "launch": {{ "global_size": 4, "local_size": "WG" }},
+           "kernel": [ {} ], "finish": {finish} }}"#,
+        body.join(", ")
+    )
+}
+
+fn solve(text: &str, strategy: Strategy, objective: Objective) -> TuneResult {
+    let problem = Problem::from_json(text, &IndexMap::new(), &tickbound_model::platforms::find)
+        .unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let options =
+        Options { strategy, objective, encoding: Some(Encoding::Event), ..Options::default() };
+    tune(&problem, &options, &AtomicBool::new(false), &|_| {})
+        .unwrap_or_else(|e| panic!("{e}\n{text}"))
+}
+
+fn agree(seed: u64, strategy: Strategy) -> bool {
+    let text = problem(seed);
+    let mut differ = false;
+    for objective in [Objective::Best, Objective::Worst, Objective::Robust] {
+        let explored = solve(&text, Strategy::Enumerate, objective);
+        let formula = solve(&text, strategy, objective);
+        let at = format!("seed {seed}, {objective:?}\n{text}");
+        assert_eq!(formula.status, Status::Optimal, "{at}");
+        assert_eq!(formula.upper, explored.upper, "{at}");
+        assert!(explored.replayed && formula.replayed, "{at}");
+        if objective == Objective::Best {
+            assert_eq!(formula.optima, explored.optima, "{at}");
+        }
+        let cases = explored.schedule.expect("an open schedule");
+        differ |= cases.best_case != cases.worst_case;
+    }
+    differ
+}
+
+#[test]
+fn formula_and_explorer_agree() {
+    let cases: u64 =
+        std::env::var("TICKBOUND_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(12);
+    let strategies = [Strategy::Descend, Strategy::Ascend, Strategy::Bisect];
+    let differing =
+        (0..cases).filter(|seed| agree(*seed, strategies[(*seed % 3) as usize])).count();
+    // A test in which every schedule takes as long would show nothing.
+    assert!(differing as u64 * 8 >= cases, "only {differing} of {cases} have open times");
+}
+
+#[test]
+fn latency_example() {
+    let text = std::fs::read_to_string("examples/problems/latency.json").expect("the example");
+    let problem = Problem::from_json(&text, &IndexMap::new(), &tickbound_model::platforms::find)
+        .expect("a valid example");
+    let run = |objective| {
+        let options = Options { objective, ..Options::default() };
+        tune(&problem, &options, &AtomicBool::new(false), &|_| {}).expect("a result")
+    };
+    let best = run(Objective::Best);
+    assert_eq!((best.upper, best.status), (Some(54), Status::Optimal));
+    let cases = best.schedule.expect("an open schedule");
+    assert_eq!((cases.best_case, cases.worst_case, cases.first_come), (Some(54), Some(61), 54));
+    assert_eq!(run(Objective::Worst).upper, Some(61));
+    assert_eq!(run(Objective::Robust).upper, Some(61));
+}

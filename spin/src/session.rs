@@ -1,0 +1,303 @@
+//! A search under way: what is known, and the folder in which everything happens.
+//!
+//! A [`Session`] keeps the books: the bounds, the trails, the log of runs. Bounds only ever close,
+//! and one that contradicts another is a fault and not a result. The folder has one subfolder for
+//! each verifier, with the model, the C files and the program, and in it one for each run, with its
+//! trails and its log. `--keep` keeps all of it.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use tempfile::TempDir;
+
+use super::process::{self, Call, Finished, Line, Stop, Watch};
+use super::result::{Proof, RunLog, SpinResult, StopReason};
+use super::trail::Trail;
+use super::verifier::{Build, Goal, Storage};
+use super::{Event, LEAST_MEMORY, MAX_DEPTH, Observer, Options, SpinError, Subject, Tools};
+use tickbound_model::verdict::Status;
+
+/// The depth limit of the first run, in steps: the verifier's own default.
+const FIRST_DEPTH: u64 = 10_000;
+/// By how much a depth limit is raised.
+const DEEPER: u64 = 10;
+/// Bytes of the verifier's stack for each step, in any kind of search, rounded up.
+const STACK_BYTES: u64 = 80;
+
+/// How a search ended.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Ending {
+    /// What the best time is proved by.
+    pub proof: Option<Proof>,
+    /// What ended it early.
+    pub stopped_by: Option<StopReason>,
+}
+
+/// What is known so far.
+#[derive(Debug, Default)]
+pub struct Book {
+    pub lower: i64,
+    pub trails: Vec<Trail>,
+    pub runs: Vec<RunLog>,
+    pub notes: Vec<String>,
+    pub builds: HashMap<(Goal, Storage), Arc<Build>>,
+    pub folders: usize,
+    /// The depth limit that was last found to suffice.
+    pub depth: u64,
+    /// When the replays end that were begun after the search was stopped.
+    pub grace: Option<Instant>,
+}
+
+impl Book {
+    fn best(&self) -> Option<&Trail> {
+        self.trails.iter().min_by_key(|t| rank(t))
+    }
+}
+
+/// Best first: by time, then by steps, then by configuration and run.
+fn rank(trail: &Trail) -> (i64, u64, usize, usize) {
+    (trail.found.time, trail.steps.unwrap_or(u64::MAX), trail.index, trail.run)
+}
+
+/// A search under way.
+pub struct Session<'a> {
+    pub subject: Subject<'a>,
+    pub options: &'a Options,
+    pub watch: Watch<'a>,
+    pub tools: &'a Tools,
+    pub observer: Observer<'a>,
+    folder: PathBuf,
+    /// Removes the folder at the end, unless it is kept.
+    _temporary: Option<TempDir>,
+    started: Instant,
+    book: Mutex<Book>,
+}
+
+impl<'a> Session<'a> {
+    /// A search with an empty folder.
+    pub fn new(
+        subject: Subject<'a>,
+        tools: &'a Tools,
+        options: &'a Options,
+        watch: Watch<'a>,
+        observer: Observer<'a>,
+    ) -> Result<Session<'a>, SpinError> {
+        let (folder, temporary) = match &options.keep {
+            Some(kept) => (empty_folder(kept)?, None),
+            None => {
+                let made = tempfile::Builder::new().prefix("tickbound-spin-").tempdir();
+                let made =
+                    made.map_err(|error| SpinError::File { path: std::env::temp_dir(), error })?;
+                (made.path().to_owned(), Some(made))
+            }
+        };
+        let depth = options.depth.unwrap_or(FIRST_DEPTH);
+        let book = Mutex::new(Book { depth, ..Book::default() });
+        let started = Instant::now();
+        let _temporary = temporary;
+        Ok(Session { subject, options, watch, tools, observer, folder, _temporary, started, book })
+    }
+
+    pub fn book(&self) -> MutexGuard<'_, Book> {
+        // A worker that panicked elsewhere leaves the plain data here intact.
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The bounds: nothing takes less than the first, the best trail takes the second.
+    pub fn bounds(&self) -> (i64, Option<i64>) {
+        let book = self.book();
+        (book.lower, book.best().map(|t| t.found.time))
+    }
+
+    /// The depth limit to begin with.
+    pub fn depth(&self) -> u64 {
+        self.book().depth
+    }
+
+    /// Adds a sentence to the result.
+    pub fn note(&self, note: String) {
+        self.book().notes.push(note);
+    }
+
+    /// A complete run has proved that everything takes more than `bound` ticks.
+    pub fn refuted(&self, bound: i64) -> Result<(), SpinError> {
+        if let (_, Some(found)) = self.bounds()
+            && found <= bound
+        {
+            let who = "a trail that it found before".to_owned();
+            return Err(SpinError::Contradiction { proved: bound, who, found });
+        }
+        {
+            let mut book = self.book();
+            book.lower = book.lower.max(bound.saturating_add(1));
+        }
+        self.tell_bounds();
+        Ok(())
+    }
+
+    /// A trail has been confirmed.
+    pub fn offer(&self, trail: Trail) -> Result<(), SpinError> {
+        let (lower, found) = (self.bounds().0, trail.found.time);
+        if found < lower {
+            let who = "a trail that it found later".to_owned();
+            return Err(SpinError::Contradiction { proved: lower - 1, who, found });
+        }
+        self.book().trails.push(trail);
+        self.tell_bounds();
+        Ok(())
+    }
+
+    fn tell_bounds(&self) {
+        let (lower, upper) = self.bounds();
+        (self.observer)(&Event::Bounds { lower, upper });
+    }
+
+    /// The reason for a stop from outside.
+    pub fn reason(&self, stop: Stop) -> StopReason {
+        match stop {
+            Stop::Interrupted => StopReason::Interrupted,
+            Stop::TimedOut | Stop::RoundOver | Stop::Settled => {
+                StopReason::TimeOut(self.options.timeout.unwrap_or_default().as_secs_f64())
+            }
+        }
+    }
+
+    /// The next depth limit above one that did not suffice; `None` if the user has fixed it, or if
+    /// the verifier's stack would take more than half of `memory`.
+    pub fn deeper(&self, depth: u64, memory: u64) -> Option<u64> {
+        if self.options.depth.is_some() {
+            return None;
+        }
+        let most = (memory / 2 / STACK_BYTES).min(MAX_DEPTH);
+        let next = depth.saturating_mul(DEEPER).min(most);
+        (next > depth).then_some(next)
+    }
+
+    /// A smaller depth limit did not suffice.
+    pub fn set_depth(&self, depth: u64) {
+        let mut book = self.book();
+        book.depth = book.depth.max(depth);
+    }
+
+    /// Bytes for one verifier.
+    pub fn memory_for(&self, storage: Storage) -> u64 {
+        let all = self.options.memory;
+        match storage {
+            Storage::Full => all,
+            Storage::Bits => (all / self.workers() as u64).max(LEAST_MEMORY / 2),
+        }
+    }
+
+    /// Workers of a swarm.
+    pub fn workers(&self) -> usize {
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        self.options.workers.unwrap_or_else(cores)
+    }
+
+    pub fn enter(&self, entry: RunLog) -> usize {
+        let mut book = self.book();
+        book.runs.push(entry);
+        book.runs.len() - 1
+    }
+
+    /// A run of the log.
+    pub fn entry(&self, run: usize) -> Option<RunLog> {
+        self.book().runs.get(run).cloned()
+    }
+
+    pub fn new_folder(&self, name: &str) -> Result<PathBuf, SpinError> {
+        let number = {
+            let mut book = self.book();
+            book.folders += 1;
+            book.folders
+        };
+        empty_folder(&self.folder.join(format!("{number:02}-{name}")))
+    }
+
+    pub fn start(
+        &self,
+        call: &Call,
+        watch: &Watch<'_>,
+        on_line: &mut dyn FnMut(&str) -> Line,
+    ) -> Result<Finished, SpinError> {
+        process::run(call, watch, on_line)
+            .map_err(|error| SpinError::Start { program: call.program.clone(), error })
+    }
+
+    /// What is known now.
+    pub fn result(self, ending: Ending) -> SpinResult {
+        let seconds = self.started.elapsed().as_secs_f64();
+        let mut book = self.book.into_inner().unwrap_or_else(PoisonError::into_inner);
+        book.trails.sort_by_key(rank);
+        // Workers find the same run again and again; the first one to do so keeps it.
+        let mut trails: Vec<Trail> = Vec::new();
+        for trail in book.trails {
+            let alike = |t: &Trail| {
+                (&t.found, &t.script, t.steps) == (&trail.found, &trail.script, trail.steps)
+            };
+            if !trails.iter().any(alike) {
+                trails.push(trail);
+            }
+        }
+        let best = trails.first().map(|t| t.found.clone());
+        let proved = ending.proof.is_some() && best.is_some();
+        SpinResult {
+            status: if proved { Status::Optimal } else { Status::Bounded },
+            lower: book.lower,
+            upper: best.as_ref().map(|f| f.time),
+            best,
+            proof: ending.proof.filter(|_| proved),
+            search: self.options.search,
+            style: self.subject.model.style,
+            runs: book.runs,
+            trails,
+            notes: book.notes,
+            seconds,
+            stopped_by: ending.stopped_by,
+            spin: self.tools.version.to_string(),
+            compiler: self.tools.compiler_version.clone(),
+        }
+    }
+}
+
+/// Makes a folder; it is a fault if it has something in it.
+pub fn empty_folder(path: &Path) -> Result<PathBuf, SpinError> {
+    let fail = |error| SpinError::File { path: path.to_owned(), error };
+    std::fs::create_dir_all(path).map_err(fail)?;
+    if std::fs::read_dir(path).map_err(fail)?.next().is_some() {
+        return Err(SpinError::Option {
+            what: format!("{}: the folder is not empty", path.display()),
+            mend: "give a new one",
+        });
+    }
+    // The programs run in other folders.
+    std::path::absolute(path).map_err(fail)
+}
+
+pub fn write(path: &Path, text: &str) -> Result<(), SpinError> {
+    std::fs::write(path, text).map_err(|error| SpinError::File { path: path.to_owned(), error })
+}
+
+/// Appends a command and its output to a log.
+pub fn log(folder: &Path, name: &str, call: &Call, done: &Finished) -> Result<(), SpinError> {
+    let path = folder.join(name);
+    let mut text = std::fs::read_to_string(&path).unwrap_or_default();
+    let _ = writeln!(text, "$ {}", call.line());
+    done.stdout.iter().for_each(|line| {
+        let _ = writeln!(text, "{line}");
+    });
+    let _ = writeln!(text, "{}[{:?} after {:.3} s]", done.stderr, done.ended, done.seconds);
+    write(&path, &text)
+}
+
+/// The line in which a program says what it does not like.
+pub fn complaint(done: &Finished) -> String {
+    let all = || done.stderr.lines().chain(done.stdout.iter().map(String::as_str)).map(str::trim);
+    let error = |l: &&str| l.to_lowercase().contains("error") || l.contains("cannot");
+    let line = all().find(error).or_else(|| all().find(|l| !l.is_empty()));
+    let line = line.map_or_else(|| format!("{:?}, without a word", done.ended), str::to_owned);
+    line.chars().take(300).collect()
+}
