@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use serde_json::json;
-use tickbound_frontend::{Reading, Variant};
 use tickbound_model::count::{Counts, count};
 use tickbound_model::{Access, Bound, Problem};
+use tickbound_opencl_c::{Reading, Variant};
 
 use super::load::{Chosen, Setting, by_name};
 use super::{CliError, Outcome, say};

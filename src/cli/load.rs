@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 use serde_json::Value;
-use tickbound_frontend::Reading;
 use tickbound_model::expr::{BinaryOp, Expr};
 use tickbound_model::problem::{Constraint, parse_json};
 use tickbound_model::t1;
 use tickbound_model::{ModelError, Problem};
+use tickbound_opencl_c::Reading;
 
 use super::CliError;
 use tickbound_model::platforms;
@@ -128,7 +128,7 @@ impl Chosen {
                 self.problem
             )));
         }
-        tickbound_frontend::attach(&mut problem, &self.folder())?;
+        tickbound_opencl_c::attach(&mut problem, &self.folder())?;
         Ok(problem)
     }
 
@@ -138,7 +138,7 @@ impl Chosen {
     /// As there.
     pub fn explained(&self) -> Result<(Problem, Option<Reading>), CliError> {
         let mut problem = self.read()?;
-        let reading = tickbound_frontend::attach(&mut problem, &self.folder())?;
+        let reading = tickbound_opencl_c::attach(&mut problem, &self.folder())?;
         Ok((problem, reading))
     }
 

@@ -149,7 +149,7 @@ impl Args {
         if self.top.is_none() && configurations > MOST_MODELLED {
             return Ok(());
         }
-        match tickbound_frontend::attach(problem, &self.chosen.folder()) {
+        match tickbound_opencl_c::attach(problem, &self.chosen.folder()) {
             Ok(_) => Ok(()),
             Err(e) if self.top.is_some() => Err(e.into()),
             Err(e) => {

@@ -14,12 +14,12 @@
 use std::fmt::Write;
 
 use itertools::Itertools;
-use tickbound_frontend::ast::At;
-use tickbound_frontend::steps::{
-    Access, Arithmetic, Dependence, Number, Space, Step, StepKind, Stride,
-};
 use tickbound_model::{Expr, Problem};
 use tickbound_model::{Program, StmtKind};
+use tickbound_opencl_c::ast::At;
+use tickbound_opencl_c::steps::{
+    Access, Arithmetic, Dependence, Number, Space, Step, StepKind, Stride,
+};
 
 use super::Table;
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use itertools::Itertools;
-use tickbound_frontend::ast::{
+use tickbound_opencl_c::ast::{
     BinaryOp, Expr, ExprKind, Function, Scalar, Space, Stmt, StmtKind, Type, UnaryOp, Unit,
     Variable,
 };

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
 use itertools::Itertools;
-use tickbound_frontend::ast::Unit;
-use tickbound_frontend::preprocess::{Expanded, expand};
-use tickbound_frontend::{FrontendError, Request, Symbol, parse};
 use tickbound_model::source::Standard;
+use tickbound_opencl_c::ast::Unit;
+use tickbound_opencl_c::preprocess::{Expanded, expand};
+use tickbound_opencl_c::{FrontendError, Request, Symbol, parse};
 
 use crate::print::{print, stmt};
 

@@ -1,6 +1,6 @@
 //! Sources with tokens deleted, doubled and swapped at random: read, or refused in one line.
 
-use tickbound_frontend::parse::parse;
+use tickbound_opencl_c::parse::parse;
 
 use crate::print::print;
 use crate::tree::{Source, example, examples, ready};

@@ -10,11 +10,11 @@ mod types;
 
 use std::collections::HashMap;
 
-use tickbound_frontend::ast::{
+use tickbound_opencl_c::ast::{
     BinaryOp, Expr, ExprKind, Scalar, Space, Stmt, StmtKind, Type, UnaryOp, Unit, Variable,
     VariableId,
 };
-use tickbound_frontend::steps::Counts;
+use tickbound_opencl_c::steps::Counts;
 
 use super::random::Random;
 use types::convert;

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use tickbound_frontend::ast::Space;
-use tickbound_frontend::steps;
-use tickbound_frontend::{Reading, attach};
 use tickbound_model::count::count;
 use tickbound_model::source::{ArgumentKind, Define};
 use tickbound_model::{Access, Bound, Problem};
+use tickbound_opencl_c::ast::Space;
+use tickbound_opencl_c::steps;
+use tickbound_opencl_c::{Reading, attach};
 
 use crate::example::Kernel;
 use crate::instrumented::{Counts, Outcome};

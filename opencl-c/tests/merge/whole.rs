@@ -2,10 +2,10 @@
 
 use indexmap::IndexMap;
 use serde_json::{Value, json};
-use tickbound_frontend::attach;
 use tickbound_model::count::count;
 use tickbound_model::simulate::{Options, simulate};
 use tickbound_model::{Bound, Problem};
+use tickbound_opencl_c::attach;
 
 use super::phases::of_all_items;
 use super::writer::{Case, Writer};

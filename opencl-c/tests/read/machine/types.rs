@@ -1,6 +1,6 @@
 //! C's integer types.
 
-use tickbound_frontend::ast::{Scalar, Type};
+use tickbound_opencl_c::ast::{Scalar, Type};
 
 use super::{Run, Undefined, Value};
 

@@ -1,6 +1,6 @@
 //! Operators on values.
 
-use tickbound_frontend::ast::{BinaryOp, Expr, Type, UnaryOp};
+use tickbound_opencl_c::ast::{BinaryOp, Expr, Type, UnaryOp};
 
 use super::types::{common, convert, promoted, wrapped};
 use super::{Machine, Place, Run, Undefined, Value};

@@ -1,7 +1,7 @@
 //! Sources and the steps that are read out of them.
 
 use super::support::{case, number, shown};
-use tickbound_frontend::Passed;
+use tickbound_opencl_c::Passed;
 
 fn body(body: &str) -> String {
     shown(&format!(

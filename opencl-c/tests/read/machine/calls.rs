@@ -1,6 +1,6 @@
 //! Calls of functions of the file and of builtins.
 
-use tickbound_frontend::ast::{Expr, Function};
+use tickbound_opencl_c::ast::{Expr, Function};
 
 use super::types::convert;
 use super::{Flow, Machine, Run, Value};

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use indexmap::IndexMap;
-use tickbound_frontend::ast::Unit;
-use tickbound_frontend::steps::{count, print};
-use tickbound_frontend::{parse, preprocess};
+use tickbound_opencl_c::ast::Unit;
+use tickbound_opencl_c::steps::{count, print};
+use tickbound_opencl_c::{parse, preprocess};
 
 use super::machine::{Item, Machine};
 use super::programs::Writer;
@@ -22,7 +22,7 @@ pub enum Verdict {
 fn program(seed: u64) -> Case {
     let mut case = case(&Writer::new(seed).kernel());
     case.symbols = vec![("N", 0, 6), ("WG", 2, 8)];
-    case.arguments = vec![tickbound_frontend::Passed::Memory; 5];
+    case.arguments = vec![tickbound_opencl_c::Passed::Memory; 5];
     case.arguments.extend([number(-2, 9), number(0, 5)]);
     case
 }
@@ -168,11 +168,11 @@ fn random_kernels_count_as_they_run() {
 impl Case {
     fn read_with_unit(
         &self,
-    ) -> Result<(tickbound_frontend::steps::Steps, Unit), tickbound_frontend::FrontendError> {
+    ) -> Result<(tickbound_opencl_c::steps::Steps, Unit), tickbound_opencl_c::FrontendError> {
         self.with_request(|request| {
             let expanded = preprocess::expand(request, &[], &IndexMap::new())?;
             let unit = parse::parse(request, &expanded)?;
-            Ok((tickbound_frontend::read::read(request, &unit)?, unit))
+            Ok((tickbound_opencl_c::read::read(request, &unit)?, unit))
         })
     }
 }

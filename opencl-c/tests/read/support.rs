@@ -3,10 +3,10 @@
 use std::io::Write as _;
 
 use indexmap::{IndexMap, IndexSet};
-use tickbound_frontend::extract::extract;
-use tickbound_frontend::steps::{Steps, print};
-use tickbound_frontend::{FrontendError, Passed, Request, Symbol};
 use tickbound_model::source::{Side, Standard};
+use tickbound_opencl_c::extract::extract;
+use tickbound_opencl_c::steps::{Steps, print};
+use tickbound_opencl_c::{FrontendError, Passed, Request, Symbol};
 
 /// A source with what is known about it. The kernel is called `k`.
 pub struct Case {

@@ -1,7 +1,7 @@
 //! What is refused, with its message: place, what is wrong, and what to write instead.
 
-use tickbound_frontend::Passed;
 use tickbound_model::source::{Side, Standard};
+use tickbound_opencl_c::Passed;
 
 use super::support::{case, number, shown};
 
