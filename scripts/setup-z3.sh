@@ -209,11 +209,11 @@ take_vendored() {
     cmake=$(cmake --version 2>/dev/null | sed -n '1s/.* //p') || cmake=
     gcc=$(c++ -dumpfullversion 2>/dev/null || echo 0)
     if ! at_least "${cmake:-0}" 3.26; then
-        die "no Z3: $why_not_system; $why_not_wheel; and a build from source needs cmake >= 3.26 (found: ${cmake:-none}). Mend one of the three and run this again"
+        die "no Z3: $why_not_system; $why_not_wheel; and a build from source needs cmake >= 3.26 (found: ${cmake:-none}). Fix one of the three and run this again"
     fi
     # A compiler that is not GCC (clang) reports no such version; let it try.
     if [ "$gcc" != 0 ] && c++ --version | grep -qi 'free software' && ! at_least "$gcc" 13; then
-        die "no Z3: $why_not_system; $why_not_wheel; and a build from source needs GCC >= 13 (found: $gcc). Mend one of the three and run this again"
+        die "no Z3: $why_not_system; $why_not_wheel; and a build from source needs GCC >= 13 (found: $gcc). Fix one of the three and run this again"
     fi
     mkdir -p "$work/z3"
     echo "--features vendored-z3" >"$work/z3/cargo-flags"

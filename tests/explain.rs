@@ -68,7 +68,7 @@ fn programs_written_by_hand() {
     assert_snapshot!(text);
 }
 
-/// Each source, with what `explain` says about it: one line, the file, the line, the mend.
+/// Each source, with what `explain` says about it: one line, the file, the line, the fix.
 #[test]
 fn sources_that_cannot_be_read() {
     if !can_read() {

@@ -4,8 +4,7 @@
 //! A device is needed, such as PoCL. Where there is none these tests say so and do nothing, except
 //! on CI, where that is a failure.
 
-#[path = "../reo/tests/families/mod.rs"]
-mod families;
+use crate::families;
 
 use std::sync::atomic::AtomicBool;
 

@@ -1,8 +1,7 @@
 //! The Promela models, run by the real SPIN, against the simulator and the optimiser.
 
-#[path = "../encodings/tests/common/mod.rs"]
-mod common;
-mod with_spin;
+use crate::common;
+use crate::with_spin;
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;

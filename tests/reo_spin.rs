@@ -1,7 +1,6 @@
 //! The Promela export of connectors: SPIN must say of deadlocks and invariants what `reo check` says.
 
-#[path = "with_spin/here.rs"]
-mod here;
+use crate::with_spin::here;
 
 use std::path::Path;
 use std::process::{Command, Output};

@@ -1,9 +1,9 @@
 //! The encodings against the simulator, on random problems and on every configuration of each.
 //!
-//! The simulator is the judge. Run one configuration of a failing problem by hand with
+//! The simulator is the oracle. Run one configuration of a failing problem by hand with
 //! `tickbound simulate problem.json --set P=V...`: the failure prints all of it, and the seed.
 
-mod common;
+use crate::common;
 
 use std::cell::RefCell;
 use std::ops::AddAssign;
@@ -144,7 +144,7 @@ fn agree(name: &str, system: &System, c: usize, time: i64) -> Result<(), String>
     }
 }
 
-/// Compares random problems. The seed is the same every day, so that a change is judged by itself;
+/// Compares random problems. The seed is the same every day, so that a change is compared by itself;
 /// a long run takes a new one, and `PROPTEST_RNG_SEED` any.
 fn compare_random(problems: BoxedStrategy<Written>, cases: u32, seed: RngSeed) -> Seen {
     let cases = std::env::var("TICKBOUND_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(cases);

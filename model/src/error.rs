@@ -1,12 +1,12 @@
-//! What is wrong with a problem, said so that it can be mended.
+//! What is wrong with a problem, said so that it can be fixed.
 
 use std::fmt;
 
 use thiserror::Error;
 
-/// A fault in a problem or a platform: where it is, what it is and how to mend it.
+/// A fault in a problem or a platform: where it is, what it is and how to fix it.
 ///
-/// It prints as one line, `where: what; mend`.
+/// It prints as one line, `where: what; fix`.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub struct ModelError {
     /// The field, as a path such as `kernel[0].body[1].until`.
@@ -14,13 +14,13 @@ pub struct ModelError {
     /// What is wrong there.
     pub what: String,
     /// What to write or do instead; may be empty.
-    pub mend: String,
+    pub fix: String,
 }
 
 impl ModelError {
     /// A fault at `at`.
-    pub fn new(at: impl Into<String>, what: impl Into<String>, mend: impl Into<String>) -> Self {
-        ModelError { at: at.into(), what: what.into(), mend: mend.into() }
+    pub fn new(at: impl Into<String>, what: impl Into<String>, fix: impl Into<String>) -> Self {
+        ModelError { at: at.into(), what: what.into(), fix: fix.into() }
     }
 }
 
@@ -28,8 +28,8 @@ impl fmt::Display for ModelError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let line = |s: &str| s.replace(['\n', '\r'], " ");
         write!(f, "{}: {}", line(&self.at), line(&self.what))?;
-        if !self.mend.is_empty() {
-            write!(f, "; {}", line(&self.mend))?;
+        if !self.fix.is_empty() {
+            write!(f, "; {}", line(&self.fix))?;
         }
         Ok(())
     }

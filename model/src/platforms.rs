@@ -50,15 +50,15 @@ pub fn find(name_or_path: &str) -> Result<Value, ModelError> {
         ));
     }
     let text = std::fs::read_to_string(name_or_path).map_err(|e| {
-        let mend = "give an existing platform file, or one of the names of `tickbound platforms`";
-        ModelError::new(name_or_path, format!("cannot be read: {e}"), mend)
+        let fix = "give an existing platform file, or one of the names of `tickbound platforms`";
+        ModelError::new(name_or_path, format!("cannot be read: {e}"), fix)
     })?;
     parse(name_or_path, &text)
 }
 
 fn parse(at: &str, text: &str) -> Result<Value, ModelError> {
     serde_json::from_str(text)
-        .map_err(|e| ModelError::new(at, format!("not JSON: {e}"), "mend the platform file"))
+        .map_err(|e| ModelError::new(at, format!("not JSON: {e}"), "fix the platform file"))
 }
 
 fn suggestion(name: &str) -> String {

@@ -160,7 +160,7 @@ impl Problem {
     /// `platforms` finds a platform that is given by name.
     ///
     /// # Errors
-    /// What is wrong, where, and how to mend it.
+    /// What is wrong, where, and how to fix it.
     pub fn from_json(
         text: &str,
         inputs: &IndexMap<String, i64>,

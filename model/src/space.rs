@@ -104,10 +104,10 @@ impl Problem {
     fn count_choices(&self, env: &mut Vec<i64>, depth: usize) -> Result<u64, ModelError> {
         let Some(parameter) = self.parameters.get(depth) else { return Ok(1) };
         let at = || format!("parameters.{}", parameter.name);
-        let mend = "write a domain with a few finite values";
+        let fix = "write a domain with a few finite values";
         let too_many = || ModelError::new(at(), "more than 2^63 choices", "narrow the domains");
         let values = parameter.domain.values(env);
-        let values = values.map_err(|e| ModelError::new(at(), e.to_string(), mend))?;
+        let values = values.map_err(|e| ModelError::new(at(), e.to_string(), fix))?;
         let slot = self.first_parameter() + depth;
         let needed = self.parameters[depth + 1..]
             .iter()

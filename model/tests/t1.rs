@@ -124,11 +124,11 @@ fn what_is_written_has_the_same_configurations() {
 fn refused() {
     let wrong =
         |parameters: &[(&str, &str)]| t1::read(&t1(parameters, &[])).unwrap_err().to_string();
-    let mend = "write whole numbers, such as \"[16, 32]\"";
+    let fix = "write whole numbers, such as \"[16, 32]\"";
     let at = "ConfigurationSpace.TuningParameters[0] (`P`)";
-    assert_eq!(wrong(&[("P", "['a']")]), format!("{at}: cannot read the values ['a']; {mend}"));
-    assert_eq!(wrong(&[("P", "[0.5]")]), format!("{at}: cannot read the values [0.5]; {mend}"));
-    assert_eq!(wrong(&[("P", "range(x)")]), format!("{at}: cannot read `range(x)`; {mend}"));
+    assert_eq!(wrong(&[("P", "['a']")]), format!("{at}: cannot read the values ['a']; {fix}"));
+    assert_eq!(wrong(&[("P", "[0.5]")]), format!("{at}: cannot read the values [0.5]; {fix}"));
+    assert_eq!(wrong(&[("P", "range(x)")]), format!("{at}: cannot read `range(x)`; {fix}"));
     let twice = wrong(&[("P", "[1]"), ("P", "[2]")]);
     assert_eq!(
         twice,

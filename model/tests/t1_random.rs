@@ -202,7 +202,7 @@ fn read_again() {
 }
 
 /// Reads T1 files, a line each, and prints the configurations of each, or the exception's name.
-const JUDGE: &str = r#"
+const ORACLE: &str = r#"
 import sys, json, itertools
 def ceil_div(a, b): raise NameError("ceil_div")
 for line in sys.stdin:
@@ -231,7 +231,7 @@ fn python(files: &[&Value]) -> Option<Vec<Value>> {
     let lines: String = files.iter().map(|file| format!("{file}\n")).collect();
     std::fs::write(&input, lines).ok()?;
     let stdin = std::fs::File::open(&input).ok()?;
-    let output = Command::new("python3").args(["-c", JUDGE]).stdin(stdin).output();
+    let output = Command::new("python3").args(["-c", ORACLE]).stdin(stdin).output();
     let _ = std::fs::remove_file(&input);
     let Ok(output) = output else {
         eprintln!("skipped: no python3");
@@ -263,7 +263,7 @@ fn python_agrees() {
             let _ = writeln!(faults, "seed {seed}: Python says {what}\n{value}\n{space}");
         }
     }
-    println!("{} problems judged by Python", cases.len());
+    println!("{} problems compared with Python", cases.len());
     assert!(faults.is_empty(), "{faults}");
 }
 

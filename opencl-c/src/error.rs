@@ -2,28 +2,28 @@
 
 use crate::ast::At;
 
-/// Why a kernel cannot be read. It prints as one line: `file:line: what; mend`.
+/// Why a kernel cannot be read. It prints as one line: `file:line: what; fix`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FrontendError {
     /// Something in the source.
-    #[error("{}:{}: {what}; {mend}", at.file, at.line)]
+    #[error("{}:{}: {what}; {fix}", at.file, at.line)]
     Source {
         /// Where.
         at: At,
         /// What is wrong there.
         what: String,
         /// What to write or do instead.
-        mend: String,
+        fix: String,
     },
     /// Something about the file as a whole, or about this machine.
-    #[error("{name}: {what}; {mend}")]
+    #[error("{name}: {what}; {fix}")]
     File {
         /// The file, or the tool that is missing.
         name: String,
         /// What is wrong.
         what: String,
         /// What to do.
-        mend: String,
+        fix: String,
     },
     /// The program that was read does not fit the problem.
     #[error(transparent)]
@@ -32,16 +32,16 @@ pub enum FrontendError {
 
 impl FrontendError {
     /// A fault at a place of the source.
-    pub fn at(at: &At, what: impl Into<String>, mend: impl Into<String>) -> FrontendError {
-        FrontendError::Source { at: at.clone(), what: what.into(), mend: mend.into() }
+    pub fn at(at: &At, what: impl Into<String>, fix: impl Into<String>) -> FrontendError {
+        FrontendError::Source { at: at.clone(), what: what.into(), fix: fix.into() }
     }
 
     /// A fault of a file or of this machine.
     pub fn file(
         name: impl Into<String>,
         what: impl Into<String>,
-        mend: impl Into<String>,
+        fix: impl Into<String>,
     ) -> FrontendError {
-        FrontendError::File { name: name.into(), what: what.into(), mend: mend.into() }
+        FrontendError::File { name: name.into(), what: what.into(), fix: fix.into() }
     }
 }

@@ -45,21 +45,21 @@ const MAX_LABELS: usize = 32 << 20;
 /// A fault and its place, on one line.
 pub type CatError = At<CatFault>;
 
-/// What is wrong with a `.cat` text, and the mend.
+/// What is wrong with a `.cat` text, and the fix.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum CatFault {
     /// It is no sentence of the language.
     #[error(transparent)]
     Syntax(#[from] Fault),
     /// A word that is not listed.
-    #[error("`{word}` is no {what} of the automaton; {mend}")]
+    #[error("`{word}` is no {what} of the automaton; {fix}")]
     Unknown {
         /// The word.
         word: String,
         /// What it should be.
         what: &'static str,
         /// What to do.
-        mend: String,
+        fix: String,
     },
     /// A second state or name with one word.
     #[error("`{0}` stands here a second time; rename one of them")]
@@ -243,8 +243,8 @@ impl<'f> Maker<'f> {
         if let Some((at, _, state)) = file.states.get_full(word) {
             return Ok((at as u32, state));
         }
-        let mend = suggest(word, self.file.states.keys().map(String::as_str));
-        let fault = CatFault::Unknown { word: word.clone(), what: "state", mend };
+        let fix = suggest(word, self.file.states.keys().map(String::as_str));
+        let fault = CatFault::Unknown { word: word.clone(), what: "state", fix };
         Err(self.source.fault(*spot, fault))
     }
 
@@ -252,8 +252,8 @@ impl<'f> Maker<'f> {
         let mut fire = Vec::new();
         for (spot, word) in &step.fire {
             if !self.file.names.contains(word) {
-                let mend = suggest(word, self.file.names.iter().map(String::as_str));
-                let fault = CatFault::Unknown { word: word.clone(), what: "name", mend };
+                let fix = suggest(word, self.file.names.iter().map(String::as_str));
+                let fault = CatFault::Unknown { word: word.clone(), what: "name", fix };
                 return Err(self.source.fault(*spot, fault));
             }
             fire.push(self.symbols.name(word));

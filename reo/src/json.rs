@@ -64,7 +64,7 @@ pub const MAX_LABELS: usize = 1 << 25;
 /// A fault and its place: a line of the text, or a part and step.
 pub type JsonError = At<JsonFault>;
 
-/// What is wrong with a JSON text, and the mend.
+/// What is wrong with a JSON text, and the fix.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum JsonFault {
     /// It is no JSON, or its fields are others.
@@ -96,17 +96,17 @@ pub enum JsonFault {
         fault: Fault,
     },
     /// A name that is not listed.
-    #[error("{place}: `{name}` is none of the names; {mend}")]
+    #[error("{place}: `{name}` is none of the names; {fix}")]
     Name {
         /// Which step or field.
         place: String,
         /// The name.
         name: String,
         /// What to do.
-        mend: String,
+        fix: String,
     },
     /// Parts of an automaton that do not fit.
-    #[error("{place}: {error}; mend the numbers")]
+    #[error("{place}: {error}; fix the numbers")]
     Automaton {
         /// Which part.
         place: String,

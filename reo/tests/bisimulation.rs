@@ -1,6 +1,6 @@
 //! Partitions, least automata and comparisons against the greatest fixpoint, pair by pair.
 
-mod values;
+use crate::values;
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ const KINDS: [Kind; 2] = [Kind::Strong, Kind::Weak];
 /// What is seen of a step; a silent one without a condition is `(vec![], true)`.
 type Action = (Vec<Name>, Constraint);
 
-/// States with their steps, for the naive judges.
+/// States with their steps, for the naive oracles.
 #[derive(Debug, Clone)]
 struct Plain {
     initial: Vec<usize>,

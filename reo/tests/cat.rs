@@ -1,7 +1,7 @@
 //! `.cat` files: the samples of the Extensible Coordination Tools (where they are at hand), our own,
 //! and what is refused.
 
-mod connectors;
+use crate::connectors;
 
 use std::path::Path;
 

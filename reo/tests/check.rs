@@ -1,6 +1,6 @@
 //! Runs to deadlocks and to broken invariants against every shortest run, and formulas as text.
 
-mod values;
+use crate::values;
 
 use std::collections::BTreeSet;
 

@@ -1,6 +1,6 @@
 //! Constraints simplified, joined and put one after another, against all combinations of values.
 
-mod values;
+use crate::values;
 
 use std::collections::BTreeSet;
 

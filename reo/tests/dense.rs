@@ -1,6 +1,6 @@
 //! The dense product against the definition, and what it refuses.
 
-mod families;
+use crate::families;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

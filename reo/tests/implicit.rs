@@ -1,6 +1,6 @@
 //! The product that is not made, against the definition and against closed forms.
 
-mod families;
+use crate::families;
 
 use std::sync::atomic::AtomicBool;
 

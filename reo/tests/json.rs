@@ -1,6 +1,6 @@
 //! JSON: what is written reads back as the same data; what is refused.
 
-mod connectors;
+use crate::connectors;
 
 use connectors::{composed, connector, example};
 use proptest::prelude::*;
@@ -184,7 +184,7 @@ fn faults_say_where_what_and_the_mend() {
         (automaton("\"state\": 1"), "1:63: unknown field `state`; did you mean `states`?"),
         (
             automaton("\"names\": [], \"states\": 1, \"initial\": [1], \"steps\": []"),
-            "1:1: part 0 (`automaton`): state 1 is mentioned, but there are only 1 (numbered from 0); mend the numbers",
+            "1:1: part 0 (`automaton`): state 1 is mentioned, but there are only 1 (numbered from 0); fix the numbers",
         ),
         (
             automaton("\"names\": [], \"states\": 99999999, \"initial\": [], \"steps\": []"),

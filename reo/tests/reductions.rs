@@ -1,8 +1,8 @@
-//! What hiding, closing, confluence and composing piece by piece keep, judged with the data written
+//! What hiding, closing, confluence and composing piece by piece keep, compared with the data written
 //! out over two values.
 
-mod expand;
-mod values;
+use crate::expand;
+use crate::values;
 
 use expand::machines::{Part, Words, machine, part};
 use expand::{Expanded, expand, strongly_alike, weakly_alike};
@@ -27,7 +27,7 @@ const SOME: u64 = 1 << 17;
 /// States of the largest automaton whose data are written out.
 const MOST: usize = 300;
 
-/// Whether an automaton is small enough to be judged.
+/// Whether an automaton is small enough to be compared.
 fn small(automaton: &Automaton) -> bool {
     automaton.states() << automaton.cells().len() <= MOST
 }
@@ -56,8 +56,8 @@ fn strongly(wanted: &Expanded, made: &Automaton, meaning: &Meaning, what: &str) 
     );
 }
 
-/// Judges everything that is done about hidden names of one automaton.
-fn judge(given: &Automaton, names: &[Name], meaning: &Meaning) {
+/// Oracles everything that is done about hidden names of one automaton.
+fn oracle(given: &Automaton, names: &[Name], meaning: &Meaning) {
     let words = Words::new();
     let given_text = given.text(&words.symbols);
     let about = |what: &str| {
@@ -95,13 +95,13 @@ proptest! {
     #[test]
     fn one_automaton(machine in machine(4, false), bits: u8, seed: u64) {
         let words = Words::new();
-        judge(&machine.automaton(&words, 0), &words.chosen(bits), &words.meaning(seed));
+        oracle(&machine.automaton(&words, 0), &words.chosen(bits), &words.meaning(seed));
     }
 
     #[test]
     fn one_automaton_with_silent_steps(machine in machine(4, true), bits: u8, seed: u64) {
         let words = Words::new();
-        judge(&machine.automaton(&words, 0), &words.chosen(bits), &words.meaning(seed));
+        oracle(&machine.automaton(&words, 0), &words.chosen(bits), &words.meaning(seed));
     }
 }
 
@@ -120,15 +120,15 @@ fn family(parts: &[Part]) -> Option<(Vec<Automaton>, Automaton)> {
     Some((parts, whole))
 }
 
-/// Judges [`compose`] in each of its ways.
-fn judge_composed(parts: &[Automaton], whole: &Automaton, hidden: &[Name], meaning: &Meaning) {
+/// Oracles [`compose`] in each of its ways.
+fn check_composed(parts: &[Automaton], whole: &Automaton, hidden: &[Name], meaning: &Meaning) {
     let words = Words::new();
     let texts: Vec<String> = parts.iter().map(|p| p.text(&words.symbols)).collect();
     let all: Vec<&Automaton> = parts.iter().collect();
     let wanted = expand(whole, meaning).hidden(hidden);
     for kind in [None, Some(Kind::Strong), Some(Kind::Weak)] {
         let options = Options { hidden: hidden.to_vec(), minimise: kind };
-        // Closing may take more memory than there is: see `judge`.
+        // Closing may take more memory than there is: see `oracle`.
         let limits = Limits::memory(if kind == Some(Kind::Weak) { PLENTY } else { SOME });
         let made = match compose(&all, &options, &limits) {
             Ok(made) => made.automaton,
@@ -143,8 +143,8 @@ fn judge_composed(parts: &[Automaton], whole: &Automaton, hidden: &[Name], meani
     }
 }
 
-/// Judges that a piece may be replaced by its least form before the last part comes.
-fn judge_piece(parts: &[Automaton], whole: &Automaton, hidden: &[Name], meaning: &Meaning) {
+/// Oracles that a piece may be replaced by its least form before the last part comes.
+fn check_piece(parts: &[Automaton], whole: &Automaton, hidden: &[Name], meaning: &Meaning) {
     let [before @ .., last] = parts else { return };
     let Some((first, rest)) = before.split_first() else { return };
     let piece = rest.iter().fold(first.clone(), |all, part| textbook::product(&all, part));
@@ -170,7 +170,7 @@ proptest! {
     fn a_product(parts in vec(part(), 2..=4), bits: u8, seed: u64) {
         let words = Words::new();
         if let Some((_, whole)) = family(&parts) {
-            judge(&whole, &words.chosen(bits), &words.meaning(seed));
+            oracle(&whole, &words.chosen(bits), &words.meaning(seed));
         }
     }
 
@@ -179,8 +179,8 @@ proptest! {
         let words = Words::new();
         if let Some((parts, whole)) = family(&parts) {
             let (hidden, meaning) = (words.chosen(bits), words.meaning(seed));
-            judge_composed(&parts, &whole, &hidden, &meaning);
-            judge_piece(&parts, &whole, &hidden, &meaning);
+            check_composed(&parts, &whole, &hidden, &meaning);
+            check_piece(&parts, &whole, &hidden, &meaning);
         }
     }
 }
@@ -197,8 +197,8 @@ fn an_unknown_datum_in_two_places_is_one_datum() {
             [fifo(a, x, 0, content), fifo(x, b, 1, Content::Empty), fifo(x, c, 2, Content::Empty)];
         let first = textbook::product(&parts[0], &parts[1]);
         let whole = textbook::product(&first, &parts[2]).reachable().0;
-        judge(&whole, &[a, x], &words.meaning(1));
-        judge_composed(&parts, &whole, &[a, x], &words.meaning(1));
+        oracle(&whole, &[a, x], &words.meaning(1));
+        check_composed(&parts, &whole, &[a, x], &words.meaning(1));
     }
 }
 
@@ -216,7 +216,7 @@ fn ways_to_one_state_with_different_data_are_a_choice() {
         let give = Literal::Equal(Term::Datum(name), Term::Before(cell));
         builder.step(2, &[name], Constraint::new([give]), 2);
         let automaton = builder.finish().unwrap();
-        judge(&automaton, &[], &words.meaning(1));
+        oracle(&automaton, &[], &words.meaning(1));
         let states = confluence::reduce(&hide(&automaton, &[])).states();
         assert_eq!(states, if one == other { 1 } else { 2 });
     }

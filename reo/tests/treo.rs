@@ -1,7 +1,7 @@
 //! Treo files: the standard library and the examples of the Reo tools (where they are at hand), and
 //! our own examples.
 
-mod connectors;
+use crate::connectors;
 
 use std::path::Path;
 

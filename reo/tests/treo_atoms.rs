@@ -1,6 +1,6 @@
 //! What atoms come to: rules with cells, automata, primitives.
 
-mod connectors;
+use crate::connectors;
 
 use connectors::{connector, steps};
 

@@ -1,6 +1,6 @@
 //! What is refused, and with which words.
 
-mod connectors;
+use crate::connectors;
 
 use std::time::{Duration, Instant};
 

@@ -179,12 +179,12 @@ pub enum SpinError {
         oldest: Version,
     },
     /// A limit that makes no sense.
-    #[error("{what}; {mend}")]
+    #[error("{what}; {fix}")]
     Option {
         /// What it is.
         what: String,
         /// What to give instead.
-        mend: &'static str,
+        fix: &'static str,
     },
     /// A file or a folder could not be used.
     #[error("{}: {error}; give a folder that may be written to", path.display())]
@@ -323,7 +323,7 @@ pub fn search(
 
 impl Options {
     fn check(&self) -> Result<(), SpinError> {
-        let refuse = |what: String, mend| Err(SpinError::Option { what, mend });
+        let refuse = |what: String, fix| Err(SpinError::Option { what, fix });
         if self.memory < LEAST_MEMORY {
             return refuse(
                 format!("a memory limit of {} bytes is too small", self.memory),

@@ -12,7 +12,7 @@ use super::output::Verdict;
 use super::process::{Call, Ended, Line, Stop, Watch};
 use super::result::{RunLog, StopReason};
 use super::session::{Session, complaint, log, write};
-use super::trail::{Judge, Lines, Trail};
+use super::trail::{Lines, Oracle, Trail};
 use super::verifier::{Build, Claim, Goal, Order, Outcome, Storage};
 use super::{Event, SpinError, Subject};
 
@@ -163,9 +163,9 @@ impl Session<'_> {
         let read = Lines::parse(lines)
             .map_err(|line| SpinError::Trail { why: format!("it prints `{line}`") })?;
         let Subject { problem, space, model } = self.subject;
-        let judge =
-            Judge { problem, space, names: &model.parameters, open_schedule: model.open_schedule };
-        judge.confirm(&read, run)
+        let oracle =
+            Oracle { problem, space, names: &model.parameters, open_schedule: model.open_schedule };
+        oracle.confirm(&read, run)
     }
 
     /// One random run in SPIN's simulator: a first time. `None` if it does not come to an end.

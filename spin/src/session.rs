@@ -270,7 +270,7 @@ pub fn empty_folder(path: &Path) -> Result<PathBuf, SpinError> {
     if std::fs::read_dir(path).map_err(fail)?.next().is_some() {
         return Err(SpinError::Option {
             what: format!("{}: the folder is not empty", path.display()),
-            mend: "give a new one",
+            fix: "give a new one",
         });
     }
     // The programs run in other folders.

@@ -116,7 +116,7 @@ pub struct Trail {
 
 /// Whom the lines of a model are about.
 #[derive(Debug, Clone, Copy)]
-pub struct Judge<'a> {
+pub struct Oracle<'a> {
     /// The problem.
     pub problem: &'a Problem,
     /// Its space.
@@ -127,7 +127,7 @@ pub struct Judge<'a> {
     pub open_schedule: bool,
 }
 
-impl Judge<'_> {
+impl Oracle<'_> {
     /// The run that these lines tell of, after our simulator has confirmed it; `None` if they do
     /// not tell of an end.
     ///

@@ -27,9 +27,9 @@ impl std::str::FromStr for Setting {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let mend = "write NAME=VALUE with a whole number, such as size=1024";
-        let (name, value) = text.split_once('=').ok_or(mend)?;
-        let value = value.trim().replace('_', "").parse().map_err(|_| mend)?;
+        let fix = "write NAME=VALUE with a whole number, such as size=1024";
+        let (name, value) = text.split_once('=').ok_or(fix)?;
+        let value = value.trim().replace('_', "").parse().map_err(|_| fix)?;
         Ok(Setting { name: name.trim().to_owned(), value })
     }
 }
@@ -42,7 +42,7 @@ impl std::str::FromStr for Size {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let mend = "write a number of bytes with a unit, such as 512M or 8G";
+        let fix = "write a number of bytes with a unit, such as 512M or 8G";
         let plain = text.trim().to_ascii_uppercase();
         let plain = plain.strip_suffix('B').unwrap_or(&plain);
         let unit = plain.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
@@ -51,11 +51,11 @@ impl std::str::FromStr for Size {
             "K" => 1024.0,
             "M" => 1024.0 * 1024.0,
             "G" => 1024.0 * 1024.0 * 1024.0,
-            _ => return Err(mend),
+            _ => return Err(fix),
         };
-        let number: f64 = plain[..plain.len() - unit.len()].parse().map_err(|_| mend)?;
+        let number: f64 = plain[..plain.len() - unit.len()].parse().map_err(|_| fix)?;
         let bytes = number * factor;
-        if (1.0..=9e18).contains(&bytes) { Ok(Size(bytes as u64)) } else { Err(mend) }
+        if (1.0..=9e18).contains(&bytes) { Ok(Size(bytes as u64)) } else { Err(fix) }
     }
 }
 
@@ -184,12 +184,12 @@ impl Chosen {
         let Some(set) = sizes.and_then(|sizes| sizes.get(size)).and_then(Value::as_object) else {
             let known: Vec<&str> =
                 sizes.into_iter().flat_map(|s| s.keys()).map(String::as_str).collect();
-            let mend = match known.is_empty() {
+            let fix = match known.is_empty() {
                 true => "the problem has no `sizes`; use --input".to_owned(),
                 false => format!("known here: {}", known.join(", ")),
             };
             let what = format!("there is no size `{size}`");
-            return Err(ModelError::new("--size", what, mend).into());
+            return Err(ModelError::new("--size", what, fix).into());
         };
         // What is no number is found where the problem is read.
         let of_size = set.iter().filter_map(|(name, v)| Some((name.clone(), v.as_i64()?)));

@@ -1,7 +1,7 @@
 //! The command line: one file per subcommand, no logic of its own.
 //!
 //! Results go to standard output, progress and warnings to standard error. Exit status 0: done; 1:
-//! nothing was found; 2: bad input, with one line that says what, where, and the mend.
+//! nothing was found; 2: bad input, with one line that says what, where, and the fix.
 
 mod calibrate;
 mod compare;

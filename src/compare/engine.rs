@@ -60,19 +60,19 @@ pub const DEFAULT: &str = "smt,enumerate,cp-sat,spin";
 
 /// An engine's name that is not understood.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("--engines {engine}: {what}; {mend}")]
+#[error("--engines {engine}: {what}; {fix}")]
 pub struct EngineError {
     /// The name as given.
     pub engine: String,
     /// What is wrong with it.
     pub what: String,
     /// What to write instead.
-    pub mend: String,
+    pub fix: String,
 }
 
 impl EngineError {
-    fn new(engine: &str, what: impl Into<String>, mend: impl Into<String>) -> Self {
-        EngineError { engine: engine.to_owned(), what: what.into(), mend: mend.into() }
+    fn new(engine: &str, what: impl Into<String>, fix: impl Into<String>) -> Self {
+        EngineError { engine: engine.to_owned(), what: what.into(), fix: fix.into() }
     }
 }
 

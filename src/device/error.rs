@@ -7,7 +7,7 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum DeviceError {
     /// A call of OpenCL failed.
-    #[error("{device}: {call} failed: {} ({code}){}", error_text(*code), mend(*code))]
+    #[error("{device}: {call} failed: {} ({code}){}", error_text(*code), fix(*code))]
     Call {
         /// The device's name.
         device: String,
@@ -72,7 +72,7 @@ pub enum DeviceError {
 }
 
 /// What to try after some codes.
-fn mend(code: i32) -> &'static str {
+fn fix(code: i32) -> &'static str {
     match code {
         -6..=-4 => "; it is out of memory: make less at a time",
         -3 => "; the driver has no compiler",

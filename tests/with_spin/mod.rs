@@ -4,7 +4,7 @@
 //! Without spin or a C compiler the tests that need them are skipped, with a message; in CI that is a
 //! failure.
 
-mod here;
+pub mod here;
 
 pub use here::here;
 

@@ -1,6 +1,6 @@
 //! The reference semantics: runs one configuration of a problem and says when it ends.
 //!
-//! This module is the judge of every encoding, so it is literal. It knows nothing of max-plus
+//! This module is the oracle of every encoding, so it is literal. It knows nothing of max-plus
 //! algebra or of closed forms; each rule stands beside its source in one of the papers
 //! (`docs/semantics.md` tells the same in prose, with a worked example per profile).
 //!

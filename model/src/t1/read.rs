@@ -18,7 +18,7 @@ pub fn is_t1(file: &Value) -> bool {
 /// Turns a T1 file into a problem file.
 ///
 /// # Errors
-/// A part that is missing, or that says what our format cannot: where, what, and the mend.
+/// A part that is missing, or that says what our format cannot: where, what, and the fix.
 pub fn read(file: &Value) -> Result<Value, ModelError> {
     let space = part(file, "ConfigurationSpace")?;
     let kernel = file.get("KernelSpecification").unwrap_or(&Value::Null);
@@ -87,8 +87,8 @@ fn parameters(space: &Value) -> Result<Map<String, Value>, ModelError> {
 
 /// Values are a list, or the text of a list, or of a `range` in Python's sense.
 fn domain(at: &str, values: &Value) -> Result<Value, ModelError> {
-    let mend = "write whole numbers, such as \"[16, 32]\"";
-    let wrong = |what: String| ModelError::new(at, what, mend);
+    let fix = "write whole numbers, such as \"[16, 32]\"";
+    let wrong = |what: String| ModelError::new(at, what, fix);
     let listed = match values {
         Value::Array(_) => values.to_string(),
         Value::String(text) => text.trim().to_owned(),

@@ -20,14 +20,14 @@ pub(super) fn check<'tu>(
     };
     let (file, line, column) = first.get_location().get_presumed_location();
     let text = first.get_text();
-    let mend = mend(&text);
+    let fix = fix(&text);
     if file.is_empty() || file.starts_with('<') {
-        return Err(FrontendError::file(&request.name, text, mend));
+        return Err(FrontendError::file(&request.name, text, fix));
     }
-    Err(FrontendError::at(&At { file: Arc::from(file), line, column }, text, mend))
+    Err(FrontendError::at(&At { file: Arc::from(file), line, column }, text, fix))
 }
 
-fn mend(text: &str) -> &'static str {
+fn fix(text: &str) -> &'static str {
     let unknown =
         ["undeclared identifier", "unknown type name", "implicit declaration of function"];
     if unknown.iter().any(|words| text.contains(words)) {

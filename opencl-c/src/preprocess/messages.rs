@@ -15,8 +15,8 @@ pub(super) fn error(messages: &str, files: &Files) -> FrontendError {
     });
     match placed.next() {
         Some((at, message, rest)) => {
-            let (what, mend) = explain(&with_directive(message, rest));
-            FrontendError::at(&at, what, mend)
+            let (what, fix) = explain(&with_directive(message, rest));
+            FrontendError::at(&at, what, fix)
         }
         None => {
             let first = lines.iter().find(|line| !line.trim().is_empty());

@@ -56,15 +56,15 @@ impl<'a> Reader<'a> {
 
 /// The rounds of a loop are not known.
 pub fn unbounded(at: &At) -> FrontendError {
-    let mend = format!("add \"line {}\": BOUND to kernel.bounds in the problem file", at.line);
-    FrontendError::at(at, "the loop's bound depends on data", mend)
+    let fix = format!("add \"line {}\": BOUND to kernel.bounds in the problem file", at.line);
+    FrontendError::at(at, "the loop's bound depends on data", fix)
 }
 
 /// The rounds of a loop differ, and there may be too many of them.
 pub fn rounds_differ(terms: &Terms, at: &At, nodes: &[Node], round: Leaf) -> FrontendError {
     let (inner, branch) = first_mention(terms, nodes, round).unwrap_or((at, false));
     let line = inner.line;
-    let mend = if branch {
+    let fix = if branch {
         format!("add \"line {line}\": \"then\", \"else\" or \"both\" to kernel.branches")
     } else {
         format!("add \"line {line}\": BOUND to kernel.bounds in the problem file")
@@ -72,5 +72,5 @@ pub fn rounds_differ(terms: &Terms, at: &At, nodes: &[Node], round: Leaf) -> Fro
     let what = format!(
         "line {line} depends on the round of this loop, which may have more than {MOST_ROUNDS} of them"
     );
-    FrontendError::at(at, what, mend)
+    FrontendError::at(at, what, fix)
 }

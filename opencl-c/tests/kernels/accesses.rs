@@ -9,8 +9,8 @@ use tickbound_opencl_c::ast::Space;
 use tickbound_opencl_c::steps;
 use tickbound_opencl_c::{Reading, attach};
 
-use crate::example::Kernel;
-use crate::instrumented::{Counts, Outcome};
+use crate::kernels::example::Kernel;
+use crate::kernels::instrumented::{Counts, Outcome};
 
 /// A kernel as the front end reads it.
 pub struct Read {

@@ -7,8 +7,8 @@ use indexmap::IndexMap;
 use tickbound_model::source::{ArgumentKind, Define, ElementType, Fill};
 use tickbound_model::{Bound, KernelSource, ModelError, Problem};
 
-use crate::SEED;
-use crate::instrumented::{Argument, Content, Instrument, Outcome, Run};
+use crate::kernels::SEED;
+use crate::kernels::instrumented::{Argument, Content, Instrument, Outcome, Run};
 
 /// A problem in `examples/kernels`.
 pub struct Kernel {

@@ -4,9 +4,9 @@ use std::fs;
 
 use tempfile::TempDir;
 
-use crate::example::Kernel;
-use crate::instrument;
-use crate::instrumented::{Argument, Content, Counts, Instrument, Outcome, Run};
+use crate::kernels::example::Kernel;
+use crate::kernels::instrument;
+use crate::kernels::instrumented::{Argument, Content, Counts, Instrument, Outcome, Run};
 
 #[test]
 fn counts_of_minimum() {

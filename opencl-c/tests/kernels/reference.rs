@@ -8,9 +8,9 @@ use tempfile::TempDir;
 use tickbound_model::Bound;
 use tickbound_model::source::ArgumentKind;
 
-use crate::example::Kernel;
-use crate::finish;
-use crate::instrumented::{Content, c_type};
+use crate::kernels::example::Kernel;
+use crate::kernels::finish;
+use crate::kernels::instrumented::{Content, c_type};
 
 /// A kernel's host reference, compiled into a program that reads and writes files.
 pub struct Reference {

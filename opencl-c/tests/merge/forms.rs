@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::random::Random;
-use super::whole::{judge, without_arithmetic};
+use super::whole::{oracle, without_arithmetic};
 use super::writer::{Case, PLATFORM};
 
 /// Values of the structural parameter: with 0, 1, negative ones and no multiples of each other.
@@ -101,6 +101,6 @@ pub fn case(seed: u64) -> Case {
 #[test]
 fn forms_are_the_numbers_of_all_values() {
     let sum =
-        super::judge_all("forms", 40, |seed| judge(&without_arithmetic(case(seed)), seed % 4 < 2));
+        super::check_all("forms", 40, |seed| oracle(&without_arithmetic(case(seed)), seed % 4 < 2));
     assert!(sum.problems > sum.refused, "most sources have to be readable");
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::whole::{judge, without_arithmetic};
+use super::whole::{oracle, without_arithmetic};
 use super::writer::{Case, PLATFORM};
 
 /// A kernel with parameters V (0, 1, 2, 4), S (-1, 3) and WG (2, 4), and macros of these names.
@@ -54,7 +54,7 @@ fn bodies() {
     let mut faults = Vec::new();
     for body in BODIES {
         let source = format!("kernel void k(global int *a, int n)\n{{\n{body}\n}}\n");
-        match judge(&without_arithmetic(plain(&source)), true) {
+        match oracle(&without_arithmetic(plain(&source)), true) {
             Ok(verdict) if verdict.refused + verdict.refused_alone == 0 => {}
             Ok(verdict) => faults.push(format!("{verdict:?} {body}")),
             Err(fault) => faults.push(fault),
@@ -76,7 +76,7 @@ fn parameters_in_conditions() {
          kernel void k(global int *a, HEAD)\n{{\nfor (int i = 0; i < n; i++) a[i] = m;\n}}\n",
         heads[0], heads[1]
     );
-    judge(&without_arithmetic(case(&source, defines, arguments)), true)
+    oracle(&without_arithmetic(case(&source, defines, arguments)), true)
         .unwrap_or_else(|e| panic!("{e}"));
 }
 
@@ -89,7 +89,7 @@ fn macros_that_are_no_parameters() {
     let source = "#if V == 1\n#define E n\n#elif V == 2\n#define E (n / 2 + 4)\n#elif V == 4\n#define E (n / 4 + S)\n#else\n#define E (n / 16 + 4)\n#endif\n\
         kernel void k(global int *a, int n)\n{\nfor (int i = -4; i < E + WG; i++) a[i] = 1;\n#if WG < 0 && S == 4\na[0]++;\n#endif\nif (WG == 3) a[0] = 1;\n}\n";
     for as_text in [true, false] {
-        judge(&without_arithmetic(case(source, defines.clone(), arguments.clone())), as_text)
+        oracle(&without_arithmetic(case(source, defines.clone(), arguments.clone())), as_text)
             .unwrap_or_else(|e| panic!("{e}"));
     }
 }
@@ -99,5 +99,5 @@ fn macros_that_are_no_parameters() {
 fn arithmetic_that_is_constant_for_some() {
     let source = "kernel void k(global int *a, int n)\n{\n\
         if ((int)get_local_id(0) % (V + 1) < 1) a[0] = 1;\n}\n";
-    judge(&plain(source), true).unwrap_or_else(|e| panic!("{e}"));
+    oracle(&plain(source), true).unwrap_or_else(|e| panic!("{e}"));
 }

@@ -90,7 +90,7 @@ impl Writer {
     }
 }
 
-fn judge(seed: u64) -> Result<Verdict, String> {
+fn oracle(seed: u64) -> Result<Verdict, String> {
     let mut writer = Writer { random: Random(seed ^ 0x5E77), left: 14 };
     let kernel = writer.program(true);
     let r = &mut writer.random;
@@ -142,7 +142,7 @@ fn judge(seed: u64) -> Result<Verdict, String> {
 
 #[test]
 fn settled_programs_do_the_same() {
-    let sum = super::judge_all("settled", 300, judge);
+    let sum = super::check_all("settled", 300, oracle);
     assert!(sum.structural > sum.problems / 3, "most programs have something to settle");
     assert!(sum.configurations > sum.refused);
 }

@@ -111,7 +111,7 @@ pub fn compare(a: (&Problem, &Bound), b: (&Problem, &Bound)) -> Result<bool, Str
 }
 
 /// Reads a case as a whole and configuration by configuration.
-pub fn judge(case: &Case, as_text: bool) -> Result<Verdict, String> {
+pub fn oracle(case: &Case, as_text: bool) -> Result<Verdict, String> {
     let folder = tempfile::tempdir().map_err(|e| e.to_string())?;
     std::fs::write(folder.path().join("k.cl"), &case.source).map_err(|e| e.to_string())?;
     let shown = |fault: String| format!("{fault}\n{}\n{}", case.problem, case.source);
@@ -187,8 +187,8 @@ pub fn without_arithmetic(mut case: Case) -> Case {
 
 #[test]
 fn whole_problems_do_what_their_configurations_do() {
-    let sum = super::judge_all("sources", 60, |seed| {
-        judge(&without_arithmetic(Writer::new(seed).case()), seed % 4 < 2)
+    let sum = super::check_all("sources", 60, |seed| {
+        oracle(&without_arithmetic(Writer::new(seed).case()), seed % 4 < 2)
     });
     assert!(sum.problems > sum.refused, "most sources have to be readable");
     assert!(sum.simulated > sum.configurations / 2, "most launches have to be simulated");
@@ -196,5 +196,5 @@ fn whole_problems_do_what_their_configurations_do() {
 
 #[test]
 fn whole_problems_do_the_arithmetic_of_their_configurations() {
-    super::judge_all("arithmetic", 60, |seed| judge(&Writer::new(seed).case(), seed % 4 < 2));
+    super::check_all("arithmetic", 60, |seed| oracle(&Writer::new(seed).case(), seed % 4 < 2));
 }

@@ -2,8 +2,8 @@
 
 use insta::assert_snapshot;
 
-use crate::print::print;
-use crate::tree::{Source, example, examples, ready};
+use crate::parse::print::print;
+use crate::parse::tree::{Source, example, examples, ready};
 
 fn read(source: Source) -> String {
     print(&source.parse().unwrap_or_else(|error| panic!("{error}")))

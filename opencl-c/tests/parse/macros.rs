@@ -1,7 +1,7 @@
 //! Macros: expanded, kept open, asked for.
 
-use crate::print::print;
-use crate::tree::{Source, ready};
+use crate::parse::print::print;
+use crate::parse::tree::{Source, ready};
 
 /// The body of `k` with open symbols TS and WG.
 fn read(text: &str) -> String {

@@ -1,6 +1,6 @@
 //! Operators and literals: each as it is written, with the nesting that C gives it.
 
-use crate::tree::{body, ready};
+use crate::parse::tree::{body, ready};
 
 /// Statements and what they are read as.
 fn table(rows: &[(&str, &str)]) {

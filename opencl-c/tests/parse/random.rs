@@ -2,8 +2,8 @@
 
 use tickbound_opencl_c::parse::parse;
 
-use crate::print::print;
-use crate::tree::{Source, example, examples, ready};
+use crate::parse::print::print;
+use crate::parse::tree::{Source, example, examples, ready};
 
 /// A small generator of its own, so that the sources are always the same ones.
 struct Random(u64);

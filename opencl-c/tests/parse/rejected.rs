@@ -1,6 +1,6 @@
 //! Sources without a tree, and what is said of them.
 
-use crate::tree::{Source, ready};
+use crate::parse::tree::{Source, ready};
 
 /// What to do about a name that is not known.
 const UNKNOWN: &str =

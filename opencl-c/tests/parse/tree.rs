@@ -9,7 +9,7 @@ use tickbound_opencl_c::ast::Unit;
 use tickbound_opencl_c::preprocess::{Expanded, expand};
 use tickbound_opencl_c::{FrontendError, Request, Symbol, parse};
 
-use crate::print::{print, stmt};
+use crate::parse::print::{print, stmt};
 
 /// A source in a folder of its own, with the macros that a problem would give it.
 pub struct Source {

@@ -27,8 +27,8 @@ fn branches_on_data() {
         "if (atomic_inc(&a[0]) == 3) b[0] = 1;",
     ];
     for body in table {
-        let mend = "add \"line 3\": \"then\", \"else\" or \"both\" to kernel.branches";
-        refuses(body, &format!("k.cl:3: {BRANCH}; {mend}"));
+        let fix = "add \"line 3\": \"then\", \"else\" or \"both\" to kernel.branches";
+        refuses(body, &format!("k.cl:3: {BRANCH}; {fix}"));
     }
 }
 
@@ -44,8 +44,8 @@ fn bounds_on_data() {
         "for (int i = a[1]; i > 0; i >>= 1) b[i] = 1;",
     ];
     for body in table {
-        let mend = "add \"line 3\": BOUND to kernel.bounds in the problem file";
-        refuses(body, &format!("k.cl:3: {BOUND}; {mend}"));
+        let fix = "add \"line 3\": BOUND to kernel.bounds in the problem file";
+        refuses(body, &format!("k.cl:3: {BOUND}; {fix}"));
     }
 }
 

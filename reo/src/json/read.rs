@@ -54,8 +54,8 @@ pub(super) fn automaton(
     sizes.add(data)?;
     let known: IndexSet<&str> = data.names.iter().map(String::as_str).collect();
     let unknown = |place: String, name: &str| {
-        let mend = suggest(name, known.iter().copied());
-        JsonFault::Name { place, name: one_line(name), mend }
+        let fix = suggest(name, known.iter().copied());
+        JsonFault::Name { place, name: one_line(name), fix }
     };
     let names: Vec<_> = data.names.iter().map(|n| symbols.name(n)).collect();
     let mut builder = Builder::over(names, data.states, data.initial.clone());
@@ -101,8 +101,8 @@ fn constraint(
     match wrong {
         None => Ok(condition::constraint(&claims, symbols)),
         Some(name) => {
-            let mend = suggest(&name, known.iter().copied());
-            Err(JsonFault::Name { place: place(), name: one_line(&name), mend })
+            let fix = suggest(&name, known.iter().copied());
+            Err(JsonFault::Name { place: place(), name: one_line(&name), fix })
         }
     }
 }
@@ -193,8 +193,8 @@ fn seen(data: &ConnectorData, parts: &[Ready], symbols: &Symbols) -> Made<Vec<St
         (None, hide) => hide.as_deref().unwrap_or_default(),
     };
     if let Some(name) = hide.iter().find(|n| !all.contains(n.as_str())) {
-        let mend = suggest(name, all.iter().copied());
-        return Err(JsonFault::Name { place: "`hide`".into(), name: one_line(name), mend });
+        let fix = suggest(name, all.iter().copied());
+        return Err(JsonFault::Name { place: "`hide`".into(), name: one_line(name), fix });
     }
     let hide: IndexSet<&str> = hide.iter().map(String::as_str).collect();
     Ok(all.into_iter().filter(|n| !hide.contains(n)).map(str::to_owned).collect())

@@ -1,4 +1,4 @@
-//! The product of two automata as the definition says it: the judge of the engines.
+//! The product of two automata as the definition says it: the oracle of the engines.
 //!
 //! All pairs of states, each pair of steps compared name by name; no cleverness, so that one can
 //! see that it is right. Quadratic in everything; for tests and small automata.

@@ -2,7 +2,7 @@
 //!
 //! A [`Source`] is cut into [`lex::Token`]s, each with its place; [`lex::Cursor`] walks over them.
 //! [`condition`] reads the conditions of rules, of `.cat` files and of JSON, and writes them. Errors
-//! say where they are, as `file:line:column`, what is wrong and the mend, in one line: [`At`].
+//! say where they are, as `file:line:column`, what is wrong and the fix, in one line: [`At`].
 
 pub mod condition;
 pub mod lex;
@@ -97,7 +97,7 @@ impl fmt::Display for Place {
 pub struct At<F: fmt::Display> {
     /// Where.
     pub place: Place,
-    /// What is wrong, and the mend.
+    /// What is wrong, and the fix.
     pub fault: Box<F>,
 }
 
@@ -142,7 +142,7 @@ pub(crate) fn one_line(text: &str) -> String {
     short.replace(|c: char| c.is_control(), " ")
 }
 
-/// The mend for an unknown word: the nearest known one, or some of the known ones.
+/// The fix for an unknown word: the nearest known one, or some of the known ones.
 pub(crate) fn suggest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
     let short = |w: &&str| w.len() <= 64 && word.len() <= 64;

@@ -5,7 +5,7 @@ use thiserror::Error;
 use crate::catalog::CatalogError;
 use crate::syntax::{At, Fault};
 
-/// A fault and its place, on one line: `file:line:column: what; mend`.
+/// A fault and its place, on one line: `file:line:column: what; fix`.
 pub type TreoError = At<TreoFault>;
 
 /// Most parts of one connector.
@@ -27,29 +27,29 @@ pub const MAX_ATOM_STEPS: usize = 200_000;
 /// About the most 64-bit words that all parts of one connector take.
 pub const MAX_SIZE: usize = 64 << 20;
 
-/// What is wrong, and the mend.
+/// What is wrong, and the fix.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum TreoFault {
     /// The text is no sentence of Treo.
     #[error(transparent)]
     Syntax(#[from] Fault),
     /// A word that nothing defines.
-    #[error("`{word}` is no {what}; {mend}")]
+    #[error("`{word}` is no {what}; {fix}")]
     Unknown {
         /// The word.
         word: String,
         /// What it should be.
         what: &'static str,
         /// What to do.
-        mend: String,
+        fix: String,
     },
     /// A parameter or word without a value.
-    #[error("{} without a value; {mend}", listed(words))]
+    #[error("{} without a value; {fix}", listed(words))]
     Unset {
         /// The words.
         words: Vec<String>,
         /// What to do.
-        mend: String,
+        fix: String,
     },
     /// An import that is nowhere.
     #[error(
@@ -62,7 +62,7 @@ pub enum TreoFault {
         tried: usize,
     },
     /// A file that could not be read.
-    #[error("cannot read {path}: {why}; mend the file, or import from another")]
+    #[error("cannot read {path}: {why}; fix the file, or import from another")]
     Read {
         /// The file.
         path: String,
@@ -70,12 +70,12 @@ pub enum TreoFault {
         why: String,
     },
     /// Something that this reader knows and leaves out.
-    #[error("{what} is outside what is read here; {mend}")]
+    #[error("{what} is outside what is read here; {fix}")]
     Outside {
         /// The feature.
         what: String,
         /// What to do.
-        mend: &'static str,
+        fix: &'static str,
     },
     /// A second definition of one word.
     #[error("`{0}` stands here a second time; rename one of them")]
@@ -84,7 +84,7 @@ pub enum TreoFault {
     #[error("`{0}` is imported from `{1}` and from `{2}`; keep one of them")]
     Ambiguous(String, String, String),
     /// Nodes or arguments that do not fit.
-    #[error("`{component}` has {has}, here are {given}; {mend}")]
+    #[error("`{component}` has {has}, here are {given}; {fix}")]
     Misfit {
         /// The component.
         component: String,
@@ -93,7 +93,7 @@ pub enum TreoFault {
         /// What is given.
         given: String,
         /// What to do.
-        mend: String,
+        fix: String,
     },
     /// A value of the wrong kind.
     #[error("{value} where {expected} should stand")]
@@ -113,32 +113,32 @@ pub enum TreoFault {
     #[error("{0}; see the list of built-in components")]
     Catalog(#[from] CatalogError),
     /// A setting for what cannot be set.
-    #[error("nothing called `{word}` can be set in `{component}`; {mend}")]
+    #[error("nothing called `{word}` can be set in `{component}`; {fix}")]
     Setting {
         /// The word.
         word: String,
         /// The component.
         component: String,
         /// What to do.
-        mend: String,
+        fix: String,
     },
     /// A rule that says something impossible.
-    #[error("{what}; {mend}")]
+    #[error("{what}; {fix}")]
     Rule {
         /// What is wrong.
         what: String,
         /// What to do.
-        mend: &'static str,
+        fix: &'static str,
     },
     /// More than is allowed.
-    #[error("more than {limit} {what}; {mend}")]
+    #[error("more than {limit} {what}; {fix}")]
     Limit {
         /// Of what.
         what: &'static str,
         /// How many are allowed.
         limit: usize,
         /// What to do.
-        mend: &'static str,
+        fix: &'static str,
     },
 }
 
@@ -150,12 +150,12 @@ fn listed(words: &[String]) -> String {
 impl TreoFault {
     /// The limit that a count passed.
     pub(super) fn limit(what: &'static str, limit: usize) -> TreoFault {
-        let mend = match what {
+        let fix = match what {
             "parts" | "pieces of work" | "values in one range" => "use smaller numbers",
             "components in components" => "a component may not contain itself; name another",
             _ => "split the component",
         };
-        TreoFault::Limit { what, limit, mend }
+        TreoFault::Limit { what, limit, fix }
     }
 
     /// Whether the text is right, but uses what this reader leaves out.

@@ -1,7 +1,7 @@
 //! What constraints mean over a few values, by trying every combination.
 //!
 //! Functions and predicates are given some meaning each, different constants are different values.
-//! Nothing here is shared with the code that is judged.
+//! Nothing here is shared with the code under test.
 
 #![allow(dead_code)]
 

@@ -38,6 +38,6 @@ pub(super) fn run(task: &Task<'_>, encoded: Formula<'_>) -> Result<(), SolveErro
         task.bracket.give_up(optimizer.get_reason_unknown().unwrap_or_default());
         return Ok(());
     }
-    // The proof, and the mend if the optimiser was wrong.
+    // The proof, and the fix if the optimiser was wrong.
     super::descend::run(task, encoded)
 }

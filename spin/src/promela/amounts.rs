@@ -128,8 +128,8 @@ impl Warps {
             items = items.saturating_add((groups * facts.shape.items[c]).unsigned_abs());
             if items > MAX_ITEMS {
                 let (at, what) = ("kernel".into(), "work items to sort into warps");
-                let (limit, mend) = (MAX_ITEMS, facts.mend());
-                return Err(PromelaError::TooMany { at, what, count: items, limit, mend });
+                let (limit, fix) = (MAX_ITEMS, facts.fix());
+                return Err(PromelaError::TooMany { at, what, count: items, limit, fix });
             }
             for group in 0..groups {
                 let mut first = 0;

@@ -63,7 +63,7 @@ impl Choice {
             self.constants.push(format!("#define {name} {}  /* {comment} */", literal(constant)));
             return Ok(());
         }
-        let width = Width::holding(value.range, name, &facts.mend())?;
+        let width = Width::holding(value.range, name, &facts.fix())?;
         self.bytes += width.bytes();
         self.variables.push(format!("{} {name};  /* {comment} */", width.name()));
         self.statements.push(format!("{name} = {};", value.text));
@@ -127,7 +127,7 @@ fn options(facts: &Facts<'_>, p: usize) -> Result<Options, PromelaError> {
         what: "different combinations of earlier parameters that decide its values",
         count: values.len() as u64,
         limit: super::table::MAX_BRANCHES as u64,
-        mend: "narrow the domains, or fix parameters by --set".into(),
+        fix: "narrow the domains, or fix parameters by --set".into(),
     })?;
     let list = |c: i64| lists[usize::try_from(c).unwrap_or(0)].clone();
     Ok(found.into_iter().map(|(condition, c)| (condition, list(c))).collect())

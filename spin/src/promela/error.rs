@@ -18,18 +18,18 @@ pub enum PromelaError {
     #[error("the space is empty: no configuration satisfies the constraints; loosen one of them")]
     EmptySpace,
     /// A number that no Promela type holds.
-    #[error("{what}: {value} is beyond Promela's 32-bit int; {mend}")]
+    #[error("{what}: {value} is beyond Promela's 32-bit int; {fix}")]
     TooWide {
         /// What it is.
         what: String,
         /// How large it gets.
         value: i64,
         /// What to shrink.
-        mend: String,
+        fix: String,
     },
     /// More processes than SPIN can run.
     #[error(
-        "--style processes: {count} processes ({what}), SPIN has at most {limit}; {mend}, or take --style lockstep"
+        "--style processes: {count} processes ({what}), SPIN has at most {limit}; {fix}, or take --style lockstep"
     )]
     TooManyProcesses {
         /// How many there would be.
@@ -39,10 +39,10 @@ pub enum PromelaError {
         /// The most that are possible.
         limit: u64,
         /// What to shrink.
-        mend: String,
+        fix: String,
     },
     /// An array or a table that is too large to be written out.
-    #[error("{at}: {count} {what}, a Promela text holds {limit}; {mend}")]
+    #[error("{at}: {count} {what}, a Promela text holds {limit}; {fix}")]
     TooMany {
         /// Where.
         at: String,
@@ -53,7 +53,7 @@ pub enum PromelaError {
         /// The most that are possible.
         limit: u64,
         /// What to shrink.
-        mend: String,
+        fix: String,
     },
     /// A template that does not fit: a fault of this program.
     #[error(

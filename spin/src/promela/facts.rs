@@ -83,7 +83,7 @@ impl<'a> Facts<'a> {
         let samples = self.samples(at, expr, who)?;
         let values: Vec<Option<i64>> = samples.iter().map(|s| expr.eval(&s.env).ok()).collect();
         let range = range(&values);
-        Width::holding(range, at, &self.mend())?;
+        Width::holding(range, at, &self.fix())?;
         let same =
             samples.iter().zip(&values).all(|(s, v)| v.is_none() || c_value(expr, &s.env) == *v);
         let name = |slot: Slot| self.name(slot, who);
@@ -124,7 +124,7 @@ impl<'a> Facts<'a> {
         keys.extend(more);
         let text = conditional(&keys, values).ok_or_else(|| self.too_many(at, values.len()))?;
         let range = range(values);
-        Width::holding(range, at, &self.mend())?;
+        Width::holding(range, at, &self.fix())?;
         Ok(Value { text, range })
     }
 
@@ -134,12 +134,12 @@ impl<'a> Facts<'a> {
             what: "different values that Promela's arithmetic cannot compute",
             count: count as u64,
             limit: super::table::MAX_BRANCHES as u64,
-            mend: self.mend(),
+            fix: self.fix(),
         }
     }
 
     /// What to shrink, in words.
-    pub fn mend(&self) -> String {
+    pub fn fix(&self) -> String {
         let inputs: Vec<&str> = self.problem.inputs.keys().map(String::as_str).collect();
         if inputs.is_empty() {
             "make the problem's numbers smaller".into()
@@ -161,8 +161,8 @@ impl<'a> Facts<'a> {
             let count = (samples.len() as u64).saturating_add((groups * items).unsigned_abs());
             if count > limit {
                 let what = "work items whose expressions would have to be checked";
-                let (at, mend) = (at.into(), self.mend());
-                return Err(PromelaError::TooMany { at, what, count, limit, mend });
+                let (at, fix) = (at.into(), self.fix());
+                return Err(PromelaError::TooMany { at, what, count, limit, fix });
             }
             for group in 0..groups {
                 for lid in 0..items {
@@ -285,7 +285,7 @@ impl<'a> Facts<'a> {
     /// If times leave 32 bits.
     pub fn time_width(&self) -> Result<Width, PromelaError> {
         // One more, because the clock may pass the last tick before everybody has seen it.
-        Width::holding((0, self.max_time.saturating_add(1)), "time", &self.mend())
+        Width::holding((0, self.max_time.saturating_add(1)), "time", &self.fix())
     }
 }
 

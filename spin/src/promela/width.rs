@@ -17,11 +17,11 @@ impl Width {
     /// The type for `least..=greatest`, which is `what`.
     ///
     /// # Errors
-    /// If not even 32 bits are enough; `mend` says what to shrink.
+    /// If not even 32 bits are enough; `fix` says what to shrink.
     pub fn holding(
         (least, greatest): (i64, i64),
         what: &str,
-        mend: &str,
+        fix: &str,
     ) -> Result<Width, PromelaError> {
         let fits = |low: i64, high: i64| low <= least && greatest <= high;
         if fits(0, 255) {
@@ -32,7 +32,7 @@ impl Width {
             Ok(Width::Int)
         } else {
             let value = if greatest > i64::from(i32::MAX) { greatest } else { least };
-            Err(PromelaError::TooWide { what: what.into(), value, mend: mend.into() })
+            Err(PromelaError::TooWide { what: what.into(), value, fix: fix.into() })
         }
     }
 

@@ -78,7 +78,7 @@ fn within<T>(
     work(&Limits { memory: memory.0, stop: &stop, progress: &show })
 }
 
-/// An error of a library as an error about the input: it says what, where and the mend itself.
+/// An error of a library as an error about the input: it says what, where and the fix itself.
 fn input(error: impl std::fmt::Display) -> CliError {
     CliError::Input(error.to_string())
 }

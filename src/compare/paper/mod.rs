@@ -126,7 +126,7 @@ impl Problems {
             let text =
                 std::fs::read_to_string(path).map_err(|error| PaperError::Read { path, error })?;
             serde_json::from_str(&text).map_err(|e| {
-                PaperError::Model(ModelError::new(path, format!("not JSON: {e}"), "mend the file"))
+                PaperError::Model(ModelError::new(path, format!("not JSON: {e}"), "fix the file"))
             })
         };
         Ok(Problems {

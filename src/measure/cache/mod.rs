@@ -4,7 +4,7 @@
 //! `tune_params_keys`, `tune_params`, `objective` and, last, `cache`: an object with an entry for
 //! each configuration ([`entry`]), one on a line. While it is written to, the two closing braces are
 //! missing and a comma follows the last entry, as Kernel Tuner leaves it, so a kill costs at most
-//! the line that was being written ([`text`]). Opening a cache mends what is broken by writing a
+//! the line that was being written ([`text`]). Opening a cache fixes what is broken by writing a
 //! whole new file beside it and renaming that, so a kill then costs nothing.
 //!
 //! A cache belongs to one device, one kernel and one problem size (the values of the inputs); another
@@ -222,9 +222,9 @@ fn sift(
     }
     if let [first, ..] = parts.broken[..] {
         let count = kept.len();
-        found.notes.push(format!(
-            "{name}:{first}: cut short or broken; mended, {count} entries are whole"
-        ));
+        found
+            .notes
+            .push(format!("{name}:{first}: cut short or broken; fixed, {count} entries are whole"));
     }
     if stale > 0 {
         found.notes.push(format!(

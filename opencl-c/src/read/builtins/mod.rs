@@ -77,9 +77,9 @@ impl<'a> Reader<'a> {
 }
 
 fn refusal(name: &str, at: &At) -> FrontendError {
-    for (start, what, mend) in REFUSED {
+    for (start, what, fix) in REFUSED {
         if name.starts_with(start) {
-            return FrontendError::at(at, format!("{what} ({name}) is not read"), mend);
+            return FrontendError::at(at, format!("{what} ({name}) is not read"), fix);
         }
     }
     FrontendError::at(

@@ -121,8 +121,8 @@ impl Reader<'_> {
             Some(Value::Null) => Ok(None),
             _ => {
                 let what = "a cell begins with something that is no constant".to_owned();
-                let mend = "write `null`, a number, a text in quotes or a parameter";
-                self.fault(spot, TreoFault::Rule { what, mend })
+                let fix = "write `null`, a number, a text in quotes or a parameter";
+                self.fault(spot, TreoFault::Rule { what, fix })
             }
         }
     }
@@ -143,7 +143,7 @@ impl Reader<'_> {
         }
         if let Some(both) = positive.intersection(&negative).next() {
             let what = format!("`{0}` and `~{0}` in one rule never hold", self.ports[*both]);
-            return self.fault(rule.spot, TreoFault::Rule { what, mend: "keep one of them" });
+            return self.fault(rule.spot, TreoFault::Rule { what, fix: "keep one of them" });
         }
         let mut claims = Vec::new();
         for (spot, claim) in &rule.condition {
@@ -152,8 +152,8 @@ impl Reader<'_> {
                 let fires = self.ports.iter().position(|p| p == word);
                 if fires.is_none_or(|at| !positive.contains(&at)) {
                     let what = format!("the datum of `{word}` in a rule in which it does not fire");
-                    let mend = "name it in the braces of the rule";
-                    return self.fault(*spot, TreoFault::Rule { what, mend });
+                    let fix = "name it in the braces of the rule";
+                    return self.fault(*spot, TreoFault::Rule { what, fix });
                 }
             }
             claims.push(claim);
@@ -164,8 +164,8 @@ impl Reader<'_> {
     }
 
     fn unknown<T>(&self, spot: Spot, word: &str, what: &'static str) -> Result<T, TreoError> {
-        let mend = crate::syntax::suggest(word, self.ports.iter().map(String::as_str));
-        self.fault(spot, TreoFault::Unknown { word: word.into(), what, mend })
+        let fix = crate::syntax::suggest(word, self.ports.iter().map(String::as_str));
+        self.fault(spot, TreoFault::Unknown { word: word.into(), what, fix })
     }
 
     fn claim(&mut self, rule: &Rule, spot: Spot, claim: &Claim) -> Result<Claim, TreoError> {

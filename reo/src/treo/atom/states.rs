@@ -29,8 +29,8 @@ pub(super) fn template(
     let initial: Vec<u32> = automaton.initial.iter().map(|(_, s)| number(s)).collect();
     if initial.is_empty() && !states.is_empty() {
         let what = format!("`{}` has no initial state", words.atom());
-        let mend = "mark one: `q*` in #WA, `q : initial` in #SCA";
-        return Err(words.source().fault(first, TreoFault::Rule { what, mend }));
+        let fix = "mark one: `q*` in #WA, `q : initial` in #SCA";
+        return Err(words.source().fault(first, TreoFault::Rule { what, fix }));
     }
     // Without any step it is an automaton that does nothing.
     let (count, initial) = if states.is_empty() { (1, vec![0]) } else { (states.len(), initial) };
@@ -53,7 +53,7 @@ fn fire(
     words: &mut dyn Words,
 ) -> Result<Vec<usize>, TreoError> {
     let tag = &automaton.tag;
-    let outside = |what| TreoFault::Outside { what, mend: "write the atom with #RBA" };
+    let outside = |what| TreoFault::Outside { what, fix: "write the atom with #RBA" };
     if let Some(guard) = &step.guard {
         let fault = outside(format!("the guard `{}` of #{tag}", crate::syntax::one_line(guard)));
         return Err(words.source().fault(step.spot, fault));
@@ -68,8 +68,8 @@ fn fire(
             match ports.iter().position(|p| *p == name) {
                 Some(at) => fire.push(at),
                 None => {
-                    let mend = crate::syntax::suggest(&name, ports.iter().map(String::as_str));
-                    let fault = TreoFault::Unknown { word: name, what: "node of the atom", mend };
+                    let fix = crate::syntax::suggest(&name, ports.iter().map(String::as_str));
+                    let fault = TreoFault::Unknown { word: name, what: "node of the atom", fix };
                     return Err(words.source().fault(node.spot, fault));
                 }
             }

@@ -18,11 +18,11 @@ impl Expander<'_> {
         given: &[Value],
     ) -> Result<(), TreoFault> {
         let parameters = &f.definition().parameters;
-        let misfit = |mend: &str| TreoFault::Misfit {
+        let misfit = |fix: &str| TreoFault::Misfit {
             component: f.definition().name.clone(),
             has: leaf::counted(parameters.len(), "parameter"),
             given: given.len().to_string(),
-            mend: mend.to_owned(),
+            fix: fix.to_owned(),
         };
         let ranged = parameters.iter().filter(|p| is_range(&p.name)).count();
         if given.len() > parameters.len() && ranged != 1 {
@@ -45,8 +45,8 @@ impl Expander<'_> {
             }
         }
         for (parameter, items) in lists {
-            let mend = "give a list of another length";
-            self.spread(f, scope, parameter, items).ok_or_else(|| misfit(mend))?;
+            let fix = "give a list of another length";
+            self.spread(f, scope, parameter, items).ok_or_else(|| misfit(fix))?;
         }
         Ok(())
     }

@@ -77,7 +77,7 @@ impl Frame {
         let name = &definition.name;
         let parameter = definition.parameters.iter().any(|p| p.name.word == word);
         let known: Vec<&str> = scope.words();
-        let mend = if self.top && parameter {
+        let fix = if self.top && parameter {
             format!("give --set {}=VALUE", one_line(&word))
         } else if parameter {
             format!("give it where `{name}` is used: `{name}<...>(...)`")
@@ -90,6 +90,6 @@ impl Frame {
                 suggest(&word, known)
             )
         };
-        self.fault(spot, TreoFault::Unset { words: vec![one_line(&word)], mend })
+        self.fault(spot, TreoFault::Unset { words: vec![one_line(&word)], fix })
     }
 }

@@ -140,9 +140,9 @@ impl Expander<'_> {
         for variable in primitive.inputs.iter().chain(&primitive.outputs) {
             for name in self.names(f, scope, variable).map_err(|t| f.unset(scope, t))? {
                 if !f.ports.iter().any(|(port, _)| *port == name) {
-                    let mend =
+                    let fix =
                         crate::syntax::suggest(&name, f.ports.iter().map(|(p, _)| p.as_str()));
-                    let fault = TreoFault::Unknown { word: name, what: "node of the atom", mend };
+                    let fault = TreoFault::Unknown { word: name, what: "node of the atom", fix };
                     return Err(f.fault(variable.spot, fault));
                 }
                 nodes.push(f.node(&name));

@@ -116,8 +116,8 @@ impl Expander<'_> {
             Err(Trouble::Missing(spot, missing)) if missing == word.word => {
                 let known = self.files.words(f.file);
                 let near = crate::syntax::suggest(&missing, known.iter().map(String::as_str));
-                let mend = format!("define or import it ({near})");
-                Err(f.fault(spot, TreoFault::Unknown { word: missing, what: "component", mend }))
+                let fix = format!("define or import it ({near})");
+                Err(f.fault(spot, TreoFault::Unknown { word: missing, what: "component", fix }))
             }
             Err(trouble) => Err(f.unset(scope, trouble)),
         }
@@ -151,8 +151,8 @@ impl Expander<'_> {
                 ),
             };
             let (component, given) = (component.word.to_string(), format!("{given}"));
-            let mend = "give each a node".to_owned();
-            return Err(caller.fault(spot, TreoFault::Misfit { component, has, given, mend }));
+            let fix = "give each a node".to_owned();
+            return Err(caller.fault(spot, TreoFault::Misfit { component, has, given, fix }));
         }
         let local = f.ports.iter().map(|(name, _)| name.clone());
         f.outer = local.zip(groups.iter().flatten().cloned()).collect();

@@ -26,8 +26,8 @@ impl Expander<'_> {
         let unset = self.unset(&f, &scope);
         if !unset.is_empty() {
             let settings = unset.iter().map(|w| format!("--set {w}=VALUE"));
-            let mend = format!("give {}", settings.collect::<Vec<_>>().join(" "));
-            return Err(f.fault(f.spot, TreoFault::Unset { words: unset, mend }));
+            let fix = format!("give {}", settings.collect::<Vec<_>>().join(" "));
+            return Err(f.fault(f.spot, TreoFault::Unset { words: unset, fix }));
         }
         self.interface(&mut f, &scope)?;
         f.outer = f.ports.iter().map(|(name, _)| (name.clone(), name.clone())).collect();
@@ -49,9 +49,9 @@ impl Expander<'_> {
         let known = settable(definition);
         let base = word.split('[').next().unwrap_or_default();
         if !known.contains(base) {
-            let mend = suggest(base, known.iter().copied());
+            let fix = suggest(base, known.iter().copied());
             let component = definition.name.clone();
-            return Err(at(TreoFault::Setting { word: word.into(), component, mend }));
+            return Err(at(TreoFault::Setting { word: word.into(), component, fix }));
         }
         let written = super::super::parse::setting(&source).map_err(|e| e.map(Into::into))?;
         let value = match (self.value(f, scope, &written), &written) {
@@ -67,7 +67,7 @@ impl Expander<'_> {
                     component: base.to_owned(),
                     has: format!("the words `{}`", parameter.name),
                     given: length.to_string(),
-                    mend: "give a list of another length".to_owned(),
+                    fix: "give a list of another length".to_owned(),
                 };
                 self.spread(f, scope, parameter, items.to_vec()).ok_or_else(|| at(misfit()))
             }
@@ -109,7 +109,7 @@ fn chosen(file: &File, source: &Source, request: &Request) -> Result<usize, Treo
         return position(word).ok_or_else(|| TreoFault::Unknown {
             word: crate::syntax::one_line(word),
             what: "component of this file",
-            mend: suggest(word, file.definitions.iter().map(|d| d.name.as_str())),
+            fix: suggest(word, file.definitions.iter().map(|d| d.name.as_str())),
         });
     }
     let last = file.definitions.len().checked_sub(1).ok_or(TreoFault::Empty)?;

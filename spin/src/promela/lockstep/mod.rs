@@ -62,21 +62,21 @@ impl<'f, 'a> Parts<'f, 'a> {
         };
         let marks = has_until(&problem.kernel);
         let barrier_price = problem.profile == Profile::OpenCl && problem.platform.barrier() > 0;
-        let nodes = Nodes::new(&amounts, facts.mend(), (barrier_price, marks), 1);
+        let nodes = Nodes::new(&amounts, facts.fix(), (barrier_price, marks), 1);
         let kernel = nodes.write(&problem.kernel)?;
         let launch = Amounts::of_launch(facts);
         let finish = if problem.finish.is_empty() {
             (Vec::new(), Vec::new())
         } else {
-            Body::new(&launch, facts.mend(), ("begin", "f")).write(&problem.finish)?
+            Body::new(&launch, facts.fix(), ("begin", "f")).write(&problem.finish)?
         };
         let shape = &facts.shape;
         let rows = shape.units.saturating_mul(shape.slots());
         if rows.unsigned_abs() > MAX_ROWS {
             let (at, what) = ("launch".into(), "work items or elements in units at once");
-            let mend = "make groups smaller, or take fewer units".into();
+            let fix = "make groups smaller, or take fewer units".into();
             let (count, limit) = (rows.unsigned_abs(), MAX_ROWS);
-            return Err(PromelaError::TooMany { at, what, count, limit, mend });
+            return Err(PromelaError::TooMany { at, what, count, limit, fix });
         }
         let value = |at: &str, expr: &Expr| facts.value(at, expr, Who::Launch);
         Ok(Parts {
@@ -115,7 +115,7 @@ impl<'f, 'a> Parts<'f, 'a> {
     }
 
     fn width(&self, most: i64, what: &str) -> Result<Width, PromelaError> {
-        Width::holding((0, most), what, &self.facts.mend())
+        Width::holding((0, most), what, &self.facts.fix())
     }
 
     fn elements(&self) -> Result<String, PromelaError> {

@@ -32,7 +32,7 @@ enum Step {
 /// The places of a program; the first is `first`.
 pub(crate) struct Nodes<'b, 'f, 'a> {
     amounts: &'b Amounts<'f, 'a>,
-    mend: String,
+    fix: String,
     /// A barrier is released this many ticks after the last arrival.
     barrier_price: bool,
     marks: bool,
@@ -56,12 +56,12 @@ pub(crate) struct Written {
 impl<'b, 'f, 'a> Nodes<'b, 'f, 'a> {
     pub fn new(
         amounts: &'b Amounts<'f, 'a>,
-        mend: String,
+        fix: String,
         (barrier_price, marks): (bool, bool),
         first: usize,
     ) -> Self {
         let (steps, labels, counters) = (Vec::new(), Vec::new(), Vec::new());
-        Nodes { amounts, mend, barrier_price, marks, first, steps, labels, depth: 0, counters }
+        Nodes { amounts, fix, barrier_price, marks, first, steps, labels, depth: 0, counters }
     }
 
     /// The places of `program`.
@@ -161,7 +161,7 @@ impl<'b, 'f, 'a> Nodes<'b, 'f, 'a> {
 
     fn repeat(&mut self, stmt: &Stmt, count: &Expr, body: &[Stmt]) -> Result<(), PromelaError> {
         let count = self.amounts.value(stmt, count)?;
-        let width = Width::holding((0, count.range.1.max(0)), &stmt.at, &self.mend)?;
+        let width = Width::holding((0, count.range.1.max(0)), &stmt.at, &self.fix)?;
         if self.counters.len() == self.depth {
             self.counters.push(width);
         }

@@ -48,7 +48,7 @@ impl Demand {
 pub(in crate::promela) fn times(
     problem: &Problem,
     bounds: &[Bound],
-    mend: &str,
+    fix: &str,
 ) -> Result<(i64, i64), PromelaError> {
     let (mut first, mut most) = (None, 0);
     for bound in bounds {
@@ -58,7 +58,7 @@ pub(in crate::promela) fn times(
         if demand.statements > MAX_STATEMENTS {
             let (at, what) = ("kernel".into(), "statements in one run");
             let (count, limit) = (demand.statements.unsigned_abs(), MAX_STATEMENTS.unsigned_abs());
-            return Err(PromelaError::TooMany { at, what, count, limit, mend: mend.into() });
+            return Err(PromelaError::TooMany { at, what, count, limit, fix: fix.into() });
         }
         most = most.max(demand.ticks);
     }

@@ -46,7 +46,7 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
         let finish = if facts.problem.finish.is_empty() {
             (Vec::new(), Vec::new())
         } else {
-            Body::new(&launch, facts.mend(), ("begin", "f")).write(&facts.problem.finish)?
+            Body::new(&launch, facts.fix(), ("begin", "f")).write(&facts.problem.finish)?
         };
         Ok(Parts { common, kernel, finish, time: facts.time_width()? })
     }

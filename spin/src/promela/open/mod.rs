@@ -217,18 +217,18 @@ impl<'f, 'a> Common<'f, 'a> {
 
     fn check(&self) -> Result<(), PromelaError> {
         let all = self.rows.saturating_mul(self.units());
-        let mend = "make groups smaller, or the platform (--input resident_groups=...)";
+        let fix = "make groups smaller, or the platform (--input resident_groups=...)";
         let units = "use fewer units (--input units_per_device=...)";
         let checks = [
-            (self.rows, MAX_OPTIONS, "launch", "warps on a unit at once", mend),
+            (self.rows, MAX_OPTIONS, "launch", "warps on a unit at once", fix),
             (self.units(), MAX_OPTIONS, "platform.units_per_device", "units", units),
             (all, MAX_ROWS, "launch", "warps on all units at once", units),
         ];
-        for (count, limit, at, what, mend) in checks {
+        for (count, limit, at, what, fix) in checks {
             if count > limit {
                 let (count, limit) = (count.unsigned_abs(), limit.unsigned_abs());
-                let (at, mend) = (at.into(), mend.into());
-                return Err(PromelaError::TooMany { at, what, count, limit, mend });
+                let (at, fix) = (at.into(), fix.into());
+                return Err(PromelaError::TooMany { at, what, count, limit, fix });
             }
         }
         Ok(())
@@ -278,7 +278,7 @@ impl<'f, 'a> Common<'f, 'a> {
 
     /// The type of a number up to `most`.
     fn width(&self, most: i64, what: &str) -> Result<Width, PromelaError> {
-        Width::holding((0, most), what, &self.facts.mend())
+        Width::holding((0, most), what, &self.facts.fix())
     }
 
     /// WGs, warps and places.

@@ -124,8 +124,8 @@ impl<'b, 'f, 'a> Nodes<'b, 'f, 'a> {
 
     fn repeat(&mut self, stmt: &Stmt, count: &Expr, body: &[Stmt]) -> Result<(), PromelaError> {
         let count = self.amounts.value(stmt, count)?;
-        let mend = self.common.facts.mend();
-        let width = Width::holding((0, count.range.1.max(0)), &stmt.at, &mend)?;
+        let fix = self.common.facts.fix();
+        let width = Width::holding((0, count.range.1.max(0)), &stmt.at, &fix)?;
         if self.counters.len() == self.depth {
             self.counters.push(width);
         }

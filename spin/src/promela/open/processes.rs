@@ -53,13 +53,13 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
             let inline = if global { "load" } else { "segment" };
             Ok(common.ticks(&amounts, stmt)?.map(|ticks| (inline, ticks)))
         };
-        let body = Body::new(&amounts, facts.mend(), ("mark", "k")).with_accesses(&access);
+        let body = Body::new(&amounts, facts.fix(), ("mark", "k")).with_accesses(&access);
         let kernel = body.write(&problem.kernel)?;
         let launch = Amounts::of_launch(facts);
         let finish = if problem.finish.is_empty() {
             (Vec::new(), Vec::new())
         } else {
-            Body::new(&launch, facts.mend(), ("mark", "k")).write(&problem.finish)?
+            Body::new(&launch, facts.fix(), ("mark", "k")).write(&problem.finish)?
         };
         let parts = Parts { common, time: facts.time_width()?, kernel, finish };
         parts.check()?;
@@ -95,7 +95,7 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
                 common.rows
             ),
             limit: MAX_PROCESSES.unsigned_abs(),
-            mend: "make groups smaller, or the platform (--input resident_groups=...)".into(),
+            fix: "make groups smaller, or the platform (--input resident_groups=...)".into(),
         })
     }
 

@@ -16,7 +16,7 @@ pub(crate) type AccessCall<'b> =
 /// Writes programs, and notes which loop counters they need.
 pub(crate) struct Body<'b, 'f, 'a> {
     amounts: &'b Amounts<'f, 'a>,
-    mend: String,
+    fix: String,
     /// What accesses call, if not `work`.
     accesses: Option<&'b AccessCall<'b>>,
     /// The variable that holds the mark, and what the names of loop counters begin with.
@@ -33,12 +33,12 @@ pub(crate) struct Body<'b, 'f, 'a> {
 impl<'b, 'f, 'a> Body<'b, 'f, 'a> {
     pub fn new(
         amounts: &'b Amounts<'f, 'a>,
-        mend: String,
+        fix: String,
         (mark, counter): (&'static str, &'static str),
     ) -> Self {
         Body {
             amounts,
-            mend,
+            fix,
             accesses: None,
             mark,
             counter,
@@ -119,7 +119,7 @@ impl<'b, 'f, 'a> Body<'b, 'f, 'a> {
         }
         // A `for` leaves its counter one above the bound.
         let range = (0, count.range.1.max(0).saturating_add(1));
-        let width = Width::holding(range, &stmt.at, &self.mend)?;
+        let width = Width::holding(range, &stmt.at, &self.fix)?;
         if self.counters.len() == self.depth {
             self.counters.push(width);
         }

@@ -59,9 +59,9 @@ impl<'f, 'a> Parts<'f, 'a> {
             (Layout::Warps, Some(warps)) => Amounts::of_warps(facts, warps.width)?,
             _ => Amounts::of_items(facts),
         };
-        let kernel = Body::new(&amounts, facts.mend(), ("mark", "k")).write(&problem.kernel)?;
+        let kernel = Body::new(&amounts, facts.fix(), ("mark", "k")).write(&problem.kernel)?;
         let launch = Amounts::of_launch(facts);
-        let finish = Body::new(&launch, facts.mend(), ("mark", "k")).write(&problem.finish)?;
+        let finish = Body::new(&launch, facts.fix(), ("mark", "k")).write(&problem.finish)?;
         let finish = if problem.finish.is_empty() { (Vec::new(), Vec::new()) } else { finish };
         Ok(Parts {
             facts,
@@ -96,7 +96,7 @@ impl<'f, 'a> Parts<'f, 'a> {
                 count,
                 what: format!("{units} units with {slots} {what} each"),
                 limit: MAX_PROCESSES,
-                mend: "make groups smaller, or the platform (--input elements_per_unit=...)".into(),
+                fix: "make groups smaller, or the platform (--input elements_per_unit=...)".into(),
             });
         }
         Ok(count as usize)
@@ -165,7 +165,7 @@ impl<'f, 'a> Parts<'f, 'a> {
 
     /// The type of a counter up to `most`, and one more, which a `for` reaches.
     fn counter(&self, most: i64, what: &str) -> Result<&'static str, PromelaError> {
-        let width = Width::holding((0, most.saturating_add(1)), what, &self.facts.mend())?;
+        let width = Width::holding((0, most.saturating_add(1)), what, &self.facts.fix())?;
         Ok(width.name())
     }
 

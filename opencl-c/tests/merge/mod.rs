@@ -28,23 +28,23 @@ fn seeds(default: u64) -> std::ops::Range<u64> {
     from..from + number("MANY").unwrap_or(default)
 }
 
-/// Tries `judge` on all seeds with two threads; each answers with what it tried (a number) or a
+/// Tries `oracle` on all seeds with two threads; each answers with what it tried (a number) or a
 /// fault.
-fn judge_all(
+fn check_all(
     name: &str,
     default: u64,
-    judge: impl Fn(u64) -> Result<whole::Verdict, String> + Sync,
+    oracle: impl Fn(u64) -> Result<whole::Verdict, String> + Sync,
 ) -> whole::Verdict {
     let seeds = seeds(default);
     let (sum, faults) = std::thread::scope(|scope| {
-        let judge = &judge;
+        let oracle = &oracle;
         let part = |odd: u64| {
             let seeds = seeds.clone();
             scope.spawn(move || {
                 let mut sum = whole::Verdict::default();
                 let mut faults = Vec::new();
                 for seed in seeds.filter(|s| s % 2 == odd) {
-                    match judge(seed) {
+                    match oracle(seed) {
                         Ok(verdict) => sum.add(&verdict),
                         Err(fault) => faults.push(format!("seed {seed}: {fault}")),
                     }
@@ -55,7 +55,7 @@ fn judge_all(
         let threads = [part(0), part(1)];
         let mut all = (whole::Verdict::default(), Vec::new());
         for thread in threads {
-            let (sum, faults) = thread.join().expect("a judge panicked");
+            let (sum, faults) = thread.join().expect("an oracle panicked");
             all.0.add(&sum);
             all.1.extend(faults);
         }

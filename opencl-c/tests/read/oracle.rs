@@ -28,7 +28,7 @@ fn program(seed: u64) -> Case {
 }
 
 /// Reads and runs the kernel of a seed.
-pub fn judge(seed: u64) -> Result<Verdict, String> {
+pub fn oracle(seed: u64) -> Result<Verdict, String> {
     compare(&program(seed), seed)
 }
 
@@ -138,10 +138,10 @@ fn kernels_that_are_easy_to_get_wrong() {
     assert!(faults.is_empty(), "{}", faults.join("\n\n"));
 }
 
-fn judge_all(seeds: std::ops::Range<u64>) {
+fn check_all(seeds: std::ops::Range<u64>) {
     let (mut refused, mut compared, mut kernels, mut failed) = (0, 0, 0, 0);
     for seed in seeds.clone() {
-        match judge(seed) {
+        match oracle(seed) {
             Ok(Verdict::Refused) => refused += 1,
             Ok(Verdict::Agreed(runs)) => {
                 kernels += u32::from(runs > 0);
@@ -162,7 +162,7 @@ fn judge_all(seeds: std::ops::Range<u64>) {
 fn random_kernels_count_as_they_run() {
     let from = std::env::var("SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(1);
     let many = std::env::var("MANY").ok().and_then(|s| s.parse().ok()).unwrap_or(200);
-    judge_all(from..from + many);
+    check_all(from..from + many);
 }
 
 impl Case {

@@ -1,0 +1,6 @@
+//! What the model promises. One binary for all, so that the crate is linked once.
+
+mod schedules;
+mod simulate;
+mod t1;
+mod t1_random;

@@ -1,0 +1,22 @@
+//! What connectors and automata promise. One binary for all, so that the crate is linked once.
+
+mod bisimulation;
+mod cat;
+mod check;
+mod connectors;
+mod constraints;
+mod dense;
+mod expand;
+mod export;
+mod families;
+mod hide;
+mod implicit;
+mod inputs_fuzz;
+mod json;
+mod reachable;
+mod reductions;
+mod stepwise;
+mod treo;
+mod treo_atoms;
+mod treo_refused;
+mod values;

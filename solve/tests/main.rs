@@ -1,0 +1,4 @@
+//! What the search promises. One binary for all, so that the crate is linked once.
+
+mod open;
+mod solve;

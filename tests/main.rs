@@ -1,0 +1,22 @@
+//! What the program and the crates promise together. One binary for all, so that the crate is linked once.
+
+mod calibrate;
+mod cli;
+#[path = "../encodings/tests/common/mod.rs"]
+mod common;
+mod compare;
+mod explain;
+#[path = "../reo/tests/families/mod.rs"]
+mod families;
+mod fuzz;
+mod kernels;
+mod measure;
+mod opencl;
+mod platforms;
+mod promela;
+mod reo;
+mod reo_spin;
+mod report;
+mod schema;
+mod spin;
+mod with_spin;
