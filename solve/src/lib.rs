@@ -28,6 +28,7 @@ use std::time::Duration;
 use thiserror::Error;
 pub use tickbound_encodings::Encoding;
 use tickbound_encodings::plan::{Plan, PlanError};
+use tickbound_encodings::system::Fault;
 use tickbound_model::simulate::SimulateError;
 pub use tickbound_model::verdict::StopReason;
 use tickbound_model::verdict::{Found, Status};
@@ -137,11 +138,23 @@ pub enum SolveError {
         /// What the confirming solver found.
         found: i64,
     },
+    /// What cannot be: a fault of this program.
+    #[error(transparent)]
+    Fault(#[from] Fault),
     /// A strategy panicked: a fault of this program.
     #[error(
         "a search thread failed; this is a fault of tickbound, please report it with the problem file"
     )]
     Panicked,
+}
+
+impl SolveError {
+    /// True if this program is at fault, not what it was given.
+    #[must_use]
+    pub fn is_fault(&self) -> bool {
+        use SolveError::{Disagreement, Fault, Panicked, Refuted};
+        matches!(self, Disagreement { .. } | Refuted { .. } | Fault(_) | Panicked)
+    }
 }
 
 /// What is asked, and what is known so far.
@@ -265,7 +278,8 @@ fn search(task: &Task<'_>, strategy: Strategy) -> Result<(), SolveError> {
     if task.bracket.done() {
         return Ok(());
     }
-    if strategy == Strategy::Race {
+    // A race has threads of its own.
+    if strategy.entry().leaves_choice {
         return strategy::run(strategy, task);
     }
     std::thread::scope(|scope| {

@@ -9,6 +9,7 @@
 
 use tickbound_encodings::plan::PlanError;
 use tickbound_encodings::schedule::{self, Lanes, Schedule};
+use tickbound_encodings::system::Fault;
 use tickbound_model::simulate::{
     Explored, Limits, Options, Script, SimulateError, explore, simulate,
 };
@@ -19,7 +20,7 @@ use z3::{Model, SatResult, Solver};
 use super::bracket::Bracket;
 use super::instance::{Answer, Questions, choice, chosen, interruptible, leave_ctrl_c};
 use super::result::{OpenSchedule, Size, TuneResult};
-use super::strategy::{Formula, Strategy, Task};
+use super::strategy::{Formula, Task};
 use super::unroll::Unrolled;
 use super::{Ending, Inquiry, Objective, SolveError, probe, search};
 use tickbound_model::verdict::{Found, Status};
@@ -50,9 +51,9 @@ impl Open {
     ///
     /// # Errors
     /// As for [`schedule::lanes`].
-    pub fn new(problem: &Problem, space: &Space, members: Vec<usize>) -> Result<Open, PlanError> {
+    pub fn new(problem: &Problem, space: &Space, members: Vec<usize>) -> Result<Open, SolveError> {
         let lanes = schedule::lanes(problem, space, &members)?;
-        Ok(Open { schedule: schedule::encode(&lanes), members })
+        Ok(Open { schedule: schedule::encode(&lanes)?, members })
     }
 }
 
@@ -75,14 +76,16 @@ pub struct OpenInstance<'a> {
 
 impl<'a> OpenInstance<'a> {
     /// The first few steps of the system.
-    #[must_use]
-    pub fn new(open: &'a Open, bracket: &'a Bracket<'a>) -> OpenInstance<'a> {
+    ///
+    /// # Errors
+    /// The system is not one.
+    pub fn new(open: &'a Open, bracket: &'a Bracket<'a>) -> Result<OpenInstance<'a>, Fault> {
         let solver = Solver::new();
         solver.set_params(&leave_ctrl_c());
-        let unrolled = Unrolled::new(&open.schedule.system);
+        let unrolled = Unrolled::new(&open.schedule.system)?;
         let mut instance = OpenInstance { solver, unrolled, open, bracket };
-        instance.extend(FIRST_STEPS);
-        instance
+        instance.extend(FIRST_STEPS)?;
+        Ok(instance)
     }
 
     /// Steps and size of the formula by now.
@@ -91,11 +94,10 @@ impl<'a> OpenInstance<'a> {
         (self.unrolled.depth(), self.unrolled.size())
     }
 
-    fn extend(&mut self, steps: usize) {
-        (0..steps).for_each(|_| self.unrolled.extend());
-        for fact in self.unrolled.facts() {
-            self.solver.assert(fact);
-        }
+    fn extend(&mut self, steps: usize) -> Result<(), Fault> {
+        (0..steps).try_for_each(|_| self.unrolled.extend())?;
+        self.unrolled.facts().iter().for_each(|fact| self.solver.assert(fact));
+        Ok(())
     }
 
     /// Never again chooses the configuration with this index in the space.
@@ -106,37 +108,41 @@ impl<'a> OpenInstance<'a> {
     }
 
     /// Asks for a schedule under which configuration `c` takes at least `ticks`.
-    pub fn at_least(&mut self, c: usize, ticks: i64) -> Answer {
-        let Some(k) = self.open.members.iter().position(|m| *m == c) else { return Answer::No };
+    ///
+    /// # Errors
+    /// The system is not one.
+    pub fn at_least(&mut self, c: usize, ticks: i64) -> Result<Answer, Fault> {
+        let k = self.open.members.iter().position(|m| *m == c);
+        let k = k.ok_or_else(|| Fault("a schedule of a configuration that is pruned".into()))?;
         let chosen = choice(&self.open.schedule.system, &self.unrolled, k);
         loop {
-            let (goal, cost) = self.unrolled.end();
+            let (goal, cost) = self.unrolled.end()?;
             // A run that has come this far without an end takes at least as long as one that ends.
             let late = cost.ge(ticks);
             match self.check(&[chosen.clone(), late, goal.clone()]) {
-                SatResult::Sat => return self.model(&cost),
-                SatResult::Unknown => return Answer::Nothing,
+                SatResult::Sat => return Ok(self.model(&cost)),
+                SatResult::Unknown => return Ok(Answer::Nothing),
                 SatResult::Unsat => {}
             }
             match self.check(&[chosen.clone(), goal.not()]) {
-                SatResult::Unsat => return Answer::No,
-                SatResult::Unknown => return Answer::Nothing,
+                SatResult::Unsat => return Ok(Answer::No),
+                SatResult::Unknown => return Ok(Answer::Nothing),
                 SatResult::Sat => {}
             }
-            if !self.grow() {
-                return Answer::Nothing;
+            if !self.grow()? {
+                return Ok(Answer::Nothing);
             }
         }
     }
 
-    fn grow(&mut self) -> bool {
+    fn grow(&mut self) -> Result<bool, Fault> {
         let depth = self.unrolled.depth();
         if depth >= MAX_STEPS {
             self.bracket.give_up(format!("no end of the schedule within {MAX_STEPS} steps"));
-            return false;
+            return Ok(false);
         }
-        self.extend(depth / 2);
-        true
+        self.extend(depth / 2)?;
+        Ok(true)
     }
 
     fn check(&self, assumptions: &[Bool]) -> SatResult {
@@ -187,49 +193,50 @@ impl<'a> OpenInstance<'a> {
 }
 
 impl Questions for OpenInstance<'_> {
-    fn at_most(&mut self, ticks: i64) -> Answer {
+    fn at_most(&mut self, ticks: i64) -> Result<Answer, Fault> {
         loop {
-            let (goal, cost) = self.unrolled.end();
+            let (goal, cost) = self.unrolled.end()?;
             let early = cost.le(ticks);
             match self.check(std::slice::from_ref(&early)) {
-                SatResult::Unsat => return Answer::No,
-                SatResult::Unknown => return Answer::Nothing,
+                SatResult::Unsat => return Ok(Answer::No),
+                SatResult::Unknown => return Ok(Answer::Nothing),
                 SatResult::Sat => {}
             }
             match self.check(&[early, goal]) {
-                SatResult::Sat => return self.model(&cost),
-                SatResult::Unknown => return Answer::Nothing,
+                SatResult::Sat => return Ok(self.model(&cost)),
+                SatResult::Unknown => return Ok(Answer::Nothing),
                 SatResult::Unsat => {}
             }
-            if !self.grow() {
-                return Answer::Nothing;
+            if !self.grow()? {
+                return Ok(Answer::Nothing);
             }
         }
     }
 
-    fn learn(&mut self) {
+    fn learn(&mut self) -> Result<(), Fault> {
         // A lower bound says nothing about the clock of an unfinished run.
         if self.bracket.bounds().best.is_some() {
-            let (_, cost) = self.unrolled.end();
+            let (_, cost) = self.unrolled.end()?;
             self.solver.assert(cost.le(self.bracket.bounds().upper()));
         }
+        Ok(())
     }
 }
 
 /// Searches over configurations and schedules.
 pub(super) fn tune(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
     let Inquiry { problem, space, options, .. } = *inquiry;
-    let bounds = options.bounds && options.strategy != Strategy::BisectFresh;
+    let bounds = options.bounds && !options.strategy.entry().from_nothing;
     let lower = if bounds { lower_bounds(problem, space)? } else { vec![0; space.bound.len()] };
     let mut task = Task::new(inquiry, &lower);
     probe(&task, if bounds { PROBES } else { 1 })?;
     // Exploring all schedules with states remembered is by far faster than the formula as it stands
     // (docs/results/schedules.md), so the formula is used where it is asked for, or where the
     // explorer's memory does not suffice.
-    if options.strategy == Strategy::Enumerate {
+    if !options.strategy.needs_encoding() {
         return explored(&task, inquiry);
     }
-    if options.strategy == Strategy::Race && options.encoding.is_none() {
+    if options.strategy.entry().leaves_choice && options.encoding.is_none() {
         match explored(&task, inquiry) {
             Err(SolveError::Simulate(SimulateError::TooManyStates { .. })) => {}
             decided => return decided,
@@ -245,7 +252,7 @@ pub(super) fn tune(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
     let open = Open::new(problem, space, members)?;
     size.states = open.schedule.system.states.len();
     let system = &open.schedule.system;
-    task.system = Some(Formula { system, steps: 0, left_out: &|_| false, open: Some(&open) });
+    task.formula = Some(Formula { system, steps: 0, pruned: &|_| false, open: Some(&open) });
     search(&task, options.strategy)?;
     let (mut optima, mut more_optima) = (Vec::new(), false);
     if task.bracket.closed() {
@@ -258,7 +265,7 @@ pub(super) fn tune(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
         time: least.upper(),
     };
     let ending = Ending {
-        encoding: Some(super::Encoding::Event),
+        encoding: Some(schedule::ENCODING),
         finished,
         optima: if finished { optima.iter().map(found).collect() } else { Vec::new() },
         more_optima: finished && more_optima,
@@ -307,11 +314,11 @@ fn all_optima(
     let own = task.bracket.reopened();
     let (own, size) = (&own, size);
     let result = apart(own, || {
-        let mut instance = OpenInstance::new(open, own);
+        let mut instance = OpenInstance::new(open, own)?;
         let mut optima = Vec::new();
         let (mut refuted, mut complete) = (false, false);
         // First the proof, with a solver that has learned nothing.
-        match instance.at_most(least - 1) {
+        match instance.at_most(least - 1)? {
             Answer::No => refuted = true,
             Answer::Yes(_, found) | Answer::Scheduled(_, found, _) => {
                 return Err(SolveError::Refuted { claimed: least, found });
@@ -319,7 +326,7 @@ fn all_optima(
             Answer::Nothing => {}
         }
         while refuted && optima.len() <= MAX_OPTIMA {
-            match instance.at_most(least) {
+            match instance.at_most(least)? {
                 Answer::Scheduled(c, ticks, script) => {
                     task.follow(c, ticks, script)?;
                     instance.exclude(c);
@@ -353,7 +360,7 @@ fn worst_case(
 ) -> Result<Option<(i64, Script)>, SolveError> {
     let mut worst = (first_come(task, c)?, Script::default());
     loop {
-        match instance.at_least(c, worst.0 + 1) {
+        match instance.at_least(c, worst.0 + 1)? {
             Answer::Scheduled(_, ticks, script) => {
                 task.follow(c, ticks, script.clone())?;
                 worst = (ticks, script);
@@ -373,7 +380,7 @@ fn worst_of(
 ) -> Result<TuneResult, SolveError> {
     let open = Open::new(task.problem, task.space, vec![c])?;
     let own = task.bracket.reopened();
-    let worst = apart(&own, || worst_case(task, &mut OpenInstance::new(&open, &own), c))??;
+    let worst = apart(&own, || worst_case(task, &mut OpenInstance::new(&open, &own)?, c))??;
     result.solver_calls += own.calls();
     result.seconds = inquiry.bracket.seconds();
     match worst {
@@ -407,14 +414,14 @@ fn robust(task: &Task<'_>, inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveErr
     let own = task.bracket.reopened();
     own.raise(order[0].0);
     let ended = apart(&own, || {
-        let mut instance = OpenInstance::new(&open, &own);
+        let mut instance = OpenInstance::new(&open, &own)?;
         let mut best: Option<(i64, usize, Script)> = None;
         for (first, c) in &order {
             if let Some((limit, ..)) = &best {
                 if first >= limit {
                     break;
                 }
-                match instance.at_least(*c, *limit) {
+                match instance.at_least(*c, *limit)? {
                     Answer::Scheduled(_, ticks, script) => {
                         task.follow(*c, ticks, script)?;
                         continue;
@@ -438,7 +445,7 @@ fn robust(task: &Task<'_>, inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveErr
         ..Size::default()
     };
     let mut result = inquiry.result(Ending {
-        encoding: Some(super::Encoding::Event),
+        encoding: Some(schedule::ENCODING),
         finished,
         replayed: best.is_some(),
         size,

@@ -4,11 +4,13 @@
 //! new solver at every bound, as SPIN is started anew there. It exists to show what a live solver
 //! and good bounds save.
 
-use super::{Formula, SolveError, Task, middle};
+use super::{Entry, Formula, SolveError, Task, middle};
 
-pub(super) fn run(task: &Task<'_>, encoded: Formula<'_>) -> Result<(), SolveError> {
+pub(super) const ENTRY: Entry = Entry { from_nothing: true, ..Entry::on_formula(run) };
+
+fn run(task: &Task<'_>, formula: Formula<'_>) -> Result<(), SolveError> {
     while !task.bracket.done() {
-        let mut instance = task.questions(encoded);
+        let mut instance = task.questions(formula)?;
         if !task.ask(instance.as_mut(), middle(task.bracket.bounds()))? {
             break;
         }

@@ -2,7 +2,9 @@
 //!
 //! As soon as the next lower bound reaches the best time, nothing that is left can be faster.
 
-use super::{SolveError, Task};
+use super::{Entry, SolveError, Task};
+
+pub(super) const ENTRY: Entry = Entry::on_simulator(run);
 
 pub(super) fn run(task: &Task<'_>) -> Result<(), SolveError> {
     let mut order: Vec<usize> = (0..task.space.bound.len()).collect();

@@ -9,7 +9,7 @@ mod bisect_fresh;
 mod descend;
 mod enumerate;
 mod optimize;
-pub(super) mod race;
+mod race;
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -25,21 +25,51 @@ use super::{Inquiry, SolveError, bracket, is_too_large};
 
 tickbound_model::named! {
     /// A strategy's name.
-    pub enum Strategy {
+    pub enum Strategy: Entry {
         /// Z3's own optimisation, confirmed by a plain solver.
-        Optimize = "optimize",
+        Optimize = "optimize" => optimize::ENTRY,
         /// From the best known time downwards until nothing is faster.
-        Descend = "descend",
+        Descend = "descend" => descend::ENTRY,
         /// From the lower bound upwards until something is found.
-        Ascend = "ascend",
+        Ascend = "ascend" => ascend::ENTRY,
         /// Halving the bracket on one live solver.
-        Bisect = "bisect",
+        Bisect = "bisect" => bisect::ENTRY,
         /// Halving with a new solver for every question, as the papers do; for comparison.
-        BisectFresh = "bisect-fresh",
+        BisectFresh = "bisect-fresh" => bisect_fresh::ENTRY,
         /// Simulating every configuration that the lower bounds leave over.
-        Enumerate = "enumerate",
+        Enumerate = "enumerate" => enumerate::ENTRY,
         /// Several at once on one bracket.
-        Race = "race",
+        Race = "race" => race::ENTRY,
+    }
+}
+
+/// What a name stands for.
+pub(crate) struct Entry {
+    run: Run,
+    /// Its place in a race, the most promising first; `None` if it takes no part.
+    rank: Option<u8>,
+    /// It begins with neither bounds nor probes.
+    pub from_nothing: bool,
+    /// It leaves to the program how the search is done.
+    pub leaves_choice: bool,
+}
+
+/// How a strategy closes the bracket.
+#[derive(Clone, Copy)]
+enum Run {
+    /// By asking a solver about a formula.
+    OnFormula(fn(&Task<'_>, Formula<'_>) -> Result<(), SolveError>),
+    /// By simulating.
+    OnSimulator(fn(&Task<'_>) -> Result<(), SolveError>),
+}
+
+impl Entry {
+    const fn on_formula(run: fn(&Task<'_>, Formula<'_>) -> Result<(), SolveError>) -> Entry {
+        Entry { run: Run::OnFormula(run), rank: None, from_nothing: false, leaves_choice: false }
+    }
+
+    const fn on_simulator(run: fn(&Task<'_>) -> Result<(), SolveError>) -> Entry {
+        Entry { run: Run::OnSimulator(run), rank: None, from_nothing: false, leaves_choice: false }
     }
 }
 
@@ -47,7 +77,7 @@ impl Strategy {
     /// True if a transition system is needed.
     #[must_use]
     pub fn needs_encoding(self) -> bool {
-        self != Strategy::Enumerate
+        matches!(self.entry().run, Run::OnFormula(_))
     }
 }
 
@@ -59,8 +89,8 @@ pub struct Task<'a> {
     pub space: &'a Space,
     /// For each configuration a number of ticks it does not undercut.
     pub lower: &'a [i64],
-    /// The encoding, if the strategy needs one.
-    pub system: Option<Formula<'a>>,
+    /// The formula, if the strategy needs one.
+    pub formula: Option<Formula<'a>>,
     /// The shared bracket.
     pub bracket: &'a Bracket<'a>,
     /// The schedule that led to the best time of each configuration, where schedules are open.
@@ -72,11 +102,11 @@ pub struct Task<'a> {
 pub struct Formula<'a> {
     /// The system.
     pub system: &'a System,
-    /// Steps after which every configuration that is not left out has reached the goal.
+    /// Steps after which every configuration that is not pruned has reached the goal.
     pub steps: usize,
-    /// Configurations that are left out: their lower bound exceeds the first incumbent. Those that
+    /// Configurations that are pruned: their lower bound exceeds the first incumbent. Those that
     /// just reach it stay, so that it is the solver and not the bound that refutes one tick less.
-    pub left_out: &'a (dyn Fn(usize) -> bool + Sync),
+    pub pruned: &'a (dyn Fn(usize) -> bool + Sync),
     /// What else is needed where schedules are open.
     pub open: Option<&'a Open>,
 }
@@ -85,7 +115,13 @@ impl<'a> Task<'a> {
     /// A task without an encoding yet.
     pub(super) fn new(inquiry: &Inquiry<'a>, lower: &'a [i64]) -> Task<'a> {
         let Inquiry { problem, space, bracket, .. } = *inquiry;
-        Task { problem, space, lower, system: None, bracket, scripts: Mutex::default() }
+        Task { problem, space, lower, formula: None, bracket, scripts: Mutex::default() }
+    }
+
+    /// The same task with a formula.
+    pub(super) fn on(&self, formula: Formula<'a>) -> Task<'a> {
+        let Task { problem, space, lower, bracket, .. } = *self;
+        Task { problem, space, lower, formula: Some(formula), bracket, scripts: Mutex::default() }
     }
 
     /// Follows a schedule in the simulator and offers the time to the bracket.
@@ -120,16 +156,11 @@ impl<'a> Task<'a> {
     }
 
     /// The formula on a live solver.
-    fn questions(&self, encoded: Formula<'a>) -> Box<dyn Questions + 'a> {
-        match encoded.open {
-            Some(open) => Box::new(OpenInstance::new(open, self.bracket)),
-            None => Box::new(Instance::new(
-                encoded.system,
-                encoded.steps,
-                encoded.left_out,
-                self.bracket,
-            )),
-        }
+    fn questions(&self, formula: Formula<'a>) -> Result<Box<dyn Questions + 'a>, SolveError> {
+        Ok(match formula.open {
+            Some(open) => Box::new(OpenInstance::new(open, self.bracket)?),
+            None => Box::new(Instance::new(formula, self.bracket)?),
+        })
     }
 
     /// Runs configuration `c` in the simulator and offers its time to the bracket. `claimed` is what
@@ -158,7 +189,7 @@ impl<'a> Task<'a> {
     /// Asks the live solver for at most `ticks` and puts the answer into the bracket. False if
     /// there is no answer.
     fn ask(&self, instance: &mut dyn Questions, ticks: i64) -> Result<bool, SolveError> {
-        match instance.at_most(ticks) {
+        match instance.at_most(ticks)? {
             Answer::Yes(c, cost) => self.replay(c, Some(cost)).map(|_| true),
             Answer::Scheduled(c, cost, script) => self.follow(c, cost, script).map(|_| true),
             Answer::No => {
@@ -170,21 +201,12 @@ impl<'a> Task<'a> {
     }
 }
 
-/// Runs one strategy to its end on this thread.
+/// Runs one strategy to its end on this thread. Without a formula configurations are simulated.
 pub(super) fn run(strategy: Strategy, task: &Task<'_>) -> Result<(), SolveError> {
-    match (strategy, task.system) {
-        (Strategy::Enumerate, _) | (_, None) => enumerate::run(task),
-        (Strategy::Race, _) => race::run(task),
-        // Z3's optimisation needs the goal within a fixed number of steps, which an open schedule
-        // does not have.
-        (Strategy::Optimize, Some(encoded)) if encoded.open.is_none() => {
-            optimize::run(task, encoded)
-        }
-        (Strategy::Optimize, Some(encoded)) => descend::run(task, encoded),
-        (Strategy::Descend, Some(encoded)) => descend::run(task, encoded),
-        (Strategy::Ascend, Some(encoded)) => ascend::run(task, encoded),
-        (Strategy::Bisect, Some(encoded)) => bisect::run(task, encoded),
-        (Strategy::BisectFresh, Some(encoded)) => bisect_fresh::run(task, encoded),
+    match (strategy.entry().run, task.formula) {
+        (Run::OnFormula(run), Some(formula)) => run(task, formula),
+        (Run::OnSimulator(run), _) => run(task),
+        (Run::OnFormula(_), None) => enumerate::run(task),
     }
 }
 

@@ -6,23 +6,30 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::super::instance::interruptible;
-use super::{SolveError, Strategy, Task, run as run_one};
+use super::{Entry, Formula, SolveError, Strategy, Task, run as run_one};
 
-/// Who takes part, the most promising first; as many as there are processors.
-const RUNNERS: [Strategy; 4] =
-    [Strategy::Ascend, Strategy::Descend, Strategy::Bisect, Strategy::Optimize];
+/// Who takes part, the most promising first.
+fn runners() -> Vec<Strategy> {
+    let mut ranked: Vec<_> =
+        Strategy::ALL.iter().filter_map(|s| s.entry().rank.map(|rank| (rank, *s))).collect();
+    ranked.sort_unstable_by_key(|(rank, _)| *rank);
+    ranked.into_iter().map(|(_, strategy)| strategy).collect()
+}
 
-pub(crate) fn run(task: &Task<'_>) -> Result<(), SolveError> {
+pub(super) const ENTRY: Entry = Entry { leaves_choice: true, ..Entry::on_formula(run) };
+
+fn run(task: &Task<'_>, _: Formula<'_>) -> Result<(), SolveError> {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let failed = AtomicBool::new(false);
     let results: Vec<Result<(), SolveError>> = std::thread::scope(|scope| {
-        let runners: Vec<_> = RUNNERS
-            .iter()
+        // As many as there are processors.
+        let runners: Vec<_> = runners()
+            .into_iter()
             .take(processors)
             .map(|strategy| {
                 let failed = &failed;
                 scope.spawn(move || {
-                    let result = interruptible(task.bracket, || run_one(*strategy, task));
+                    let result = interruptible(task.bracket, || run_one(strategy, task));
                     if result.is_err() {
                         failed.store(true, Ordering::Relaxed);
                     }

@@ -225,8 +225,11 @@ pub fn solve(
     if !space.bound.is_empty() {
         let (system, kept) = encode(problem, &space, encoding)?;
         solved.steps = steps(problem, &space, &system, &kept, encoding)?;
-        let flat = flatten::flatten(&system, solved.steps, &kept, MAX_NODES)
-            .map_err(|nodes| CpSatError::TooLarge { encoding, nodes })?;
+        let flat =
+            flatten::flatten(&system, solved.steps, &kept, MAX_NODES).map_err(|e| match e {
+                flatten::Unflat::TooLarge(nodes) => CpSatError::TooLarge { encoding, nodes },
+                flatten::Unflat::Fault(fault) => SolveError::from(fault).into(),
+            })?;
         let model = model::Model::new(&flat).map_err(|bits| CpSatError::Range { bits })?;
         solved.nodes = model.nodes.len();
         let left = options.timeout.map(|t| t.saturating_sub(started.elapsed()));
@@ -297,7 +300,7 @@ fn encode(
 ) -> Result<(System, Vec<usize>), SolveError> {
     let plan = Plan::new(problem, space)?;
     let all = || (0..space.bound.len()).collect();
-    let encoded = encoding.encode(&plan);
+    let encoded = encoding.encode(&plan).map_err(SolveError::from)?;
     let kept = if encoded.is_closed() { all() } else { candidates(problem, space, &plan)? };
     Ok((encoded.system, kept))
 }
@@ -336,6 +339,7 @@ fn steps(
         let configuration = || problem.name_values(&space.bound[*c].configuration).to_string();
         match run_system(system, *c, MAX_STEPS) {
             Ok(run) => most = most.max(run.steps),
+            Err(RunError::Fault(fault)) => return Err(fault.into()),
             Err(RunError::Overflow) => {
                 return Err(SolveError::Overflow { configuration: configuration() });
             }
