@@ -134,7 +134,7 @@ impl Path<'_> {
     }
 
     /// What the thread does with all its items, without a barrier. With more than one item, waits
-    /// are left out: each item has its own mark.
+    /// are dropped: each item has its own mark.
     fn items(&self, code: &[Op], solo: bool) -> Map {
         if self.plan.items == 1 || solo {
             return self.item(code, 0, true);

@@ -5,21 +5,24 @@
 
 use std::sync::mpsc;
 
-use tickbound_encodings::Encoded;
 use tickbound_encodings::bounds::lower_bounds;
 use tickbound_encodings::plan::Plan;
 use tickbound_encodings::summary::CLOSED_STEPS;
-use tickbound_encodings::system::run::{RunError, run as run_system};
+use tickbound_encodings::system::run::{RunError, Runner};
 use tickbound_encodings::system::{Fault, System};
+use tickbound_encodings::{Encoded, Encoding};
+use tickbound_model::verdict::Found;
 use tickbound_model::{Problem, Space};
 use z3::Context;
 
-use super::bracket::Bounds;
-use super::instance::{Answer, Instance, interruptible};
-use super::result::{Size, TuneResult};
-use super::strategy::{Formula, Strategy, Task};
-use super::{Encoding, Ending, Inquiry, SolveError, is_too_large, probe, search};
-use tickbound_model::verdict::Found;
+use crate::bracket::Bounds;
+use crate::error::SolveError;
+use crate::formula::Formula;
+use crate::inquiry::{Ending, Inquiry};
+use crate::instance::{Answer, Instance, interruptible};
+use crate::result::{Size, TuneResult};
+use crate::strategy::{self, Strategy};
+use crate::task::{Task, is_too_large};
 
 /// Most steps an encoding is unrolled for.
 pub const MAX_STEPS: usize = 20_000;
@@ -41,8 +44,8 @@ pub(super) fn tune(inquiry: &Inquiry<'_>, plan: Option<Plan>) -> Result<TuneResu
         None => vec![0; space.bound.len()],
     };
     // 2. The first incumbents, by simulation.
-    let task = Task::new(inquiry, &lower);
-    probe(&task, if bounds { PROBES } else { 1 })?;
+    let task = Task::new(inquiry.problem, space, bracket, &lower);
+    task.probe(if bounds { PROBES } else { 1 })?;
     let plan = plan.filter(|_| options.strategy.needs_encoding());
     let mut size = Size { configurations: space.bound.len(), ..Size::default() };
     // With an encoding, a bracket that only the bounds have closed is not proved yet.
@@ -55,7 +58,7 @@ pub(super) fn tune(inquiry: &Inquiry<'_>, plan: Option<Plan>) -> Result<TuneResu
             }
             None => {
                 size.candidates = lower.len();
-                search(&task, Strategy::Enumerate)?;
+                strategy::search(&task, Strategy::Enumerate)?;
             }
         }
     }
@@ -116,7 +119,7 @@ fn close(
     let system = &encoded.system;
     size.steps = steps_needed(problem, space, system, encoding, &kept)?;
     let of_kept = Formula { system, steps: size.steps, pruned: &pruned, open: None };
-    search(&task.on(of_kept), options.strategy)?;
+    strategy::search(&task.on(of_kept), options.strategy)?;
     if !bracket.closed() {
         return Ok(false);
     }
@@ -139,14 +142,14 @@ fn steps_needed(
     encoding: Encoding,
     candidates: &[usize],
 ) -> Result<usize, SolveError> {
-    let limit = MAX_STEPS.min(MAX_NODES / system.live().len().max(1));
-    let mut most = 0;
+    let (mut most, mut runner) = (0, Runner::new(system));
+    let limit = MAX_STEPS.min(MAX_NODES / runner.size().max(1));
     for c in candidates {
         let configuration = || {
             let named = problem.name_values(&space.bound[*c].configuration).to_string();
             if named.is_empty() { problem.name.clone() } else { named }
         };
-        match run_system(system, *c, limit) {
+        match runner.run(*c, limit) {
             Ok(run) => most = most.max(run.steps),
             Err(RunError::Fault(fault)) => return Err(fault.into()),
             Err(RunError::Overflow) => {
@@ -194,11 +197,9 @@ fn confirm(task: &Task<'_>, formula: Formula<'_>, size: &mut Size) -> Result<boo
 /// All optimal configurations, and the next best up to `top` in all, by simulating in order of
 /// their lower bounds whatever may be among them.
 fn ranked(task: &Task<'_>, top: usize, bounds: Bounds) -> Result<(Vec<Found>, bool), SolveError> {
-    let mut order: Vec<usize> = (0..task.lower.len()).collect();
-    order.sort_by_key(|c| (task.lower[*c], *c));
     let mut best: Vec<(i64, usize)> = bounds.best.iter().map(|(c, t)| (*t, *c)).collect();
     let least = bounds.upper();
-    for c in order {
+    for c in task.most_promising() {
         let worst_kept =
             if best.len() < top { i64::MAX } else { best.last().map_or(least, |b| b.0) };
         if task.lower[c] > worst_kept.max(least) {

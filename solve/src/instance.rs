@@ -4,9 +4,9 @@ use tickbound_encodings::system::{Fault, System};
 use z3::ast::{Bool, Int};
 use z3::{Context, Params, SatResult, Solver, Tactic};
 
-use super::bracket::Bracket;
-use super::strategy::Formula;
-use super::unroll::Unrolled;
+use crate::bracket::Bracket;
+use crate::formula::Formula;
+use crate::unroll::Unrolled;
 use tickbound_model::simulate::Script;
 
 /// What a solver says.
@@ -58,7 +58,7 @@ impl<'a> Instance<'a> {
     /// As [`Instance::new`], for [`Instance::at_most_for_good`] alone. A plain solver hands what it
     /// is told to two solvers, one for a first question without assumptions and one for all others;
     /// this is the first of them by itself.
-    pub(super) fn for_one_question(
+    pub(crate) fn for_one_question(
         formula: Formula<'a>,
         bracket: &'a Bracket<'a>,
     ) -> Result<Instance<'a>, Fault> {
@@ -141,7 +141,7 @@ impl Questions for Instance<'_> {
 }
 
 /// A system unrolled for some steps, with the goal and the cost at the end.
-pub(super) fn unrolled(system: &System, steps: usize) -> Result<(Unrolled<'_>, Bool, Int), Fault> {
+pub(crate) fn unrolled(system: &System, steps: usize) -> Result<(Unrolled<'_>, Bool, Int), Fault> {
     let mut unrolled = Unrolled::new(system)?;
     (0..steps).try_for_each(|_| unrolled.extend())?;
     let (goal, cost) = unrolled.end()?;
@@ -150,14 +150,14 @@ pub(super) fn unrolled(system: &System, steps: usize) -> Result<(Unrolled<'_>, B
 
 /// Keeps Z3 from catching Ctrl-C while it searches: it would give up without a word to the others,
 /// and the program's own handler would not hear of it.
-pub(super) fn leave_ctrl_c() -> Params {
+pub(crate) fn leave_ctrl_c() -> Params {
     let mut params = Params::new();
     params.set_bool("ctrl_c", false);
     params
 }
 
 /// The value of each parameter in a model.
-pub(super) fn chosen(model: &z3::Model, unrolled: &Unrolled<'_>) -> Option<Vec<u32>> {
+pub(crate) fn chosen(model: &z3::Model, unrolled: &Unrolled<'_>) -> Option<Vec<u32>> {
     let value = |values: &Vec<Bool>| {
         let is_true = |b: &Bool| model.eval(b, true).and_then(|v| v.as_bool()) == Some(true);
         values.iter().position(is_true).map(|v| v as u32)
@@ -166,7 +166,7 @@ pub(super) fn chosen(model: &z3::Model, unrolled: &Unrolled<'_>) -> Option<Vec<u
 }
 
 /// The fact that configuration `c` is chosen.
-pub(super) fn choice(system: &System, unrolled: &Unrolled<'_>, c: usize) -> Bool {
+pub(crate) fn choice(system: &System, unrolled: &Unrolled<'_>, c: usize) -> Bool {
     let values = system.configurations[c].iter().zip(unrolled.chosen());
     Bool::and(&values.map(|(v, chosen)| chosen[*v as usize].clone()).collect::<Vec<_>>())
 }

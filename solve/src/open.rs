@@ -1,29 +1,27 @@
 //! Searching over open schedules.
 //!
 //! Where warps share dispatchers, a run time belongs to a configuration *and* a schedule, and the
-//! formula chooses both. How many steps a run takes is not known beforehand, so the unrolling grows:
-//! the clock never goes back, hence if no run of `k` steps has a clock of at most `t`, finished or
-//! not, none ever ends by `t`. Only when an unfinished run is still that early are more steps added.
-//!
-//! Every schedule that a solver proposes is followed by the simulator decision by decision.
+//! formula chooses both ([`crate::open_instance`]). Every schedule that a solver proposes is followed
+//! by the simulator decision by decision.
 
 use tickbound_encodings::plan::PlanError;
-use tickbound_encodings::schedule::{self, Lanes, Schedule};
-use tickbound_encodings::system::Fault;
+use tickbound_encodings::schedule::{self, Lanes};
 use tickbound_model::simulate::{
     Explored, Limits, Options, Script, SimulateError, explore, simulate,
 };
-use tickbound_model::{Problem, Space};
-use z3::ast::{Bool, Int};
-use z3::{Model, SatResult, Solver};
-
-use super::bracket::Bracket;
-use super::instance::{Answer, Questions, choice, chosen, interruptible, leave_ctrl_c};
-use super::result::{OpenSchedule, Size, TuneResult};
-use super::strategy::{Formula, Task};
-use super::unroll::Unrolled;
-use super::{Ending, Inquiry, Objective, SolveError, probe, search};
 use tickbound_model::verdict::{Found, Status};
+use tickbound_model::{Problem, Space};
+
+use crate::bracket::Bracket;
+use crate::error::SolveError;
+use crate::formula::{Formula, Open};
+use crate::inquiry::{Ending, Inquiry};
+use crate::instance::{Answer, Questions, interruptible};
+use crate::open_instance::OpenInstance;
+use crate::options::Objective;
+use crate::result::{OpenSchedule, Size, TuneResult};
+use crate::strategy;
+use crate::task::Task;
 
 /// Configurations simulated, first come first served, before the search.
 const PROBES: usize = 16;
@@ -31,31 +29,6 @@ const PROBES: usize = 16;
 const MAX_OPTIMA: usize = 16;
 /// Most states that the explorer visits for one configuration.
 const MAX_STATES: u64 = 2_000_000;
-
-/// Steps of the first unrolling.
-const FIRST_STEPS: usize = 12;
-/// Most steps.
-const MAX_STEPS: usize = 2_000;
-
-/// An open schedule over some configurations of a space.
-#[derive(Debug, Clone)]
-pub struct Open {
-    /// The transition system and its choices.
-    pub schedule: Schedule,
-    /// For each configuration of the system its index in the space.
-    pub members: Vec<usize>,
-}
-
-impl Open {
-    /// The system over the given configurations.
-    ///
-    /// # Errors
-    /// As for [`schedule::lanes`].
-    pub fn new(problem: &Problem, space: &Space, members: Vec<usize>) -> Result<Open, SolveError> {
-        let lanes = schedule::lanes(problem, space, &members)?;
-        Ok(Open { schedule: schedule::encode(&lanes)?, members })
-    }
-}
 
 /// Lower bounds of all configurations of a space.
 ///
@@ -66,170 +39,13 @@ pub fn lower_bounds(problem: &Problem, space: &Space) -> Result<Vec<i64>, PlanEr
     schedule::lanes(problem, space, &all).map(|lanes: Lanes| lanes.lower_bounds())
 }
 
-/// An open schedule on a live solver.
-pub struct OpenInstance<'a> {
-    solver: Solver,
-    unrolled: Unrolled<'a>,
-    open: &'a Open,
-    bracket: &'a Bracket<'a>,
-}
-
-impl<'a> OpenInstance<'a> {
-    /// The first few steps of the system.
-    ///
-    /// # Errors
-    /// The system is not one.
-    pub fn new(open: &'a Open, bracket: &'a Bracket<'a>) -> Result<OpenInstance<'a>, Fault> {
-        let solver = Solver::new();
-        solver.set_params(&leave_ctrl_c());
-        let unrolled = Unrolled::new(&open.schedule.system)?;
-        let mut instance = OpenInstance { solver, unrolled, open, bracket };
-        instance.extend(FIRST_STEPS)?;
-        Ok(instance)
-    }
-
-    /// Steps and size of the formula by now.
-    #[must_use]
-    pub fn size(&self) -> (usize, usize) {
-        (self.unrolled.depth(), self.unrolled.size())
-    }
-
-    fn extend(&mut self, steps: usize) -> Result<(), Fault> {
-        (0..steps).try_for_each(|_| self.unrolled.extend())?;
-        self.unrolled.facts().iter().for_each(|fact| self.solver.assert(fact));
-        Ok(())
-    }
-
-    /// Never again chooses the configuration with this index in the space.
-    pub fn exclude(&self, c: usize) {
-        if let Some(k) = self.open.members.iter().position(|m| *m == c) {
-            self.solver.assert(choice(&self.open.schedule.system, &self.unrolled, k).not());
-        }
-    }
-
-    /// Asks for a schedule under which configuration `c` takes at least `ticks`.
-    ///
-    /// # Errors
-    /// The system is not one.
-    pub fn at_least(&mut self, c: usize, ticks: i64) -> Result<Answer, Fault> {
-        let k = self.open.members.iter().position(|m| *m == c);
-        let k = k.ok_or_else(|| Fault("a schedule of a configuration that is pruned".into()))?;
-        let chosen = choice(&self.open.schedule.system, &self.unrolled, k);
-        loop {
-            let (goal, cost) = self.unrolled.end()?;
-            // A run that has come this far without an end takes at least as long as one that ends.
-            let late = cost.ge(ticks);
-            match self.check(&[chosen.clone(), late, goal.clone()]) {
-                SatResult::Sat => return Ok(self.model(&cost)),
-                SatResult::Unknown => return Ok(Answer::Nothing),
-                SatResult::Unsat => {}
-            }
-            match self.check(&[chosen.clone(), goal.not()]) {
-                SatResult::Unsat => return Ok(Answer::No),
-                SatResult::Unknown => return Ok(Answer::Nothing),
-                SatResult::Sat => {}
-            }
-            if !self.grow()? {
-                return Ok(Answer::Nothing);
-            }
-        }
-    }
-
-    fn grow(&mut self) -> Result<bool, Fault> {
-        let depth = self.unrolled.depth();
-        if depth >= MAX_STEPS {
-            self.bracket.give_up(format!("no end of the schedule within {MAX_STEPS} steps"));
-            return Ok(false);
-        }
-        self.extend(depth / 2)?;
-        Ok(true)
-    }
-
-    fn check(&self, assumptions: &[Bool]) -> SatResult {
-        self.bracket.count_call();
-        let answer = self.solver.check_assumptions(assumptions);
-        if answer == SatResult::Unknown && !self.bracket.done() {
-            self.bracket.give_up(self.solver.get_reason_unknown().unwrap_or_default());
-        }
-        answer
-    }
-
-    fn model(&self, cost: &Int) -> Answer {
-        let found = self.solver.get_model().and_then(|m| {
-            let chosen = chosen(&m, &self.unrolled)?;
-            let system = &self.open.schedule.system;
-            let k = system.configurations.iter().position(|c| *c == chosen)?;
-            let ticks = m.eval(cost, true)?.as_i64()?;
-            Some(Answer::Scheduled(self.open.members[k], ticks, self.script(&m, k)?))
-        });
-        found.unwrap_or_else(|| {
-            self.bracket.give_up("a model without a valid configuration".into());
-            Answer::Nothing
-        })
-    }
-
-    /// Reads the decisions off a model.
-    fn script(&self, model: &Model, k: usize) -> Option<Script> {
-        let schedule = &self.open.schedule;
-        let warps = schedule.warps_per_group[k];
-        let (mut starts, mut units) = (Vec::new(), Vec::new());
-        for (cost, picks) in self.unrolled.picks() {
-            let time = model.eval(cost, true)?.as_i64()? - schedule.finish[k];
-            let picked =
-                |pick: &Bool| model.eval(pick, true).and_then(|v| v.as_bool()) == Some(true);
-            for (lane, id) in schedule.start.iter().enumerate() {
-                if picked(&picks[id.index()]) {
-                    starts.push((time, (lane / warps) as i64, (lane % warps) as i64));
-                }
-            }
-            for (place, id) in schedule.place.iter().enumerate() {
-                if picked(&picks[id.index()]) {
-                    units.push((place / schedule.places_per_unit) as i64);
-                }
-            }
-        }
-        Some(Script::Starts { starts, units })
-    }
-}
-
-impl Questions for OpenInstance<'_> {
-    fn at_most(&mut self, ticks: i64) -> Result<Answer, Fault> {
-        loop {
-            let (goal, cost) = self.unrolled.end()?;
-            let early = cost.le(ticks);
-            match self.check(std::slice::from_ref(&early)) {
-                SatResult::Unsat => return Ok(Answer::No),
-                SatResult::Unknown => return Ok(Answer::Nothing),
-                SatResult::Sat => {}
-            }
-            match self.check(&[early, goal]) {
-                SatResult::Sat => return Ok(self.model(&cost)),
-                SatResult::Unknown => return Ok(Answer::Nothing),
-                SatResult::Unsat => {}
-            }
-            if !self.grow()? {
-                return Ok(Answer::Nothing);
-            }
-        }
-    }
-
-    fn learn(&mut self) -> Result<(), Fault> {
-        // A lower bound says nothing about the clock of an unfinished run.
-        if self.bracket.bounds().best.is_some() {
-            let (_, cost) = self.unrolled.end()?;
-            self.solver.assert(cost.le(self.bracket.bounds().upper()));
-        }
-        Ok(())
-    }
-}
-
 /// Searches over configurations and schedules.
 pub(super) fn tune(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
     let Inquiry { problem, space, options, .. } = *inquiry;
     let bounds = options.bounds && !options.strategy.entry().from_nothing;
     let lower = if bounds { lower_bounds(problem, space)? } else { vec![0; space.bound.len()] };
-    let mut task = Task::new(inquiry, &lower);
-    probe(&task, if bounds { PROBES } else { 1 })?;
+    let mut task = Task::new(problem, space, inquiry.bracket, &lower);
+    task.probe(if bounds { PROBES } else { 1 })?;
     // Exploring all schedules with states remembered is by far faster than the formula as it stands
     // (docs/results/schedules.md), so the formula is used where it is asked for, or where the
     // explorer's memory does not suffice.
@@ -253,7 +69,7 @@ pub(super) fn tune(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
     size.states = open.schedule.system.states.len();
     let system = &open.schedule.system;
     task.formula = Some(Formula { system, steps: 0, pruned: &|_| false, open: Some(&open) });
-    search(&task, options.strategy)?;
+    strategy::search(&task, options.strategy)?;
     let (mut optima, mut more_optima) = (Vec::new(), false);
     if task.bracket.closed() {
         (optima, more_optima) = all_optima(&task, &open, &mut size)?;

@@ -9,7 +9,7 @@
 //!
 //! * Elements with the same work are one thread: time is a maximum over elements, and a maximum
 //!   does not count how often a value occurs.
-//! * An element whose items are a part of another's never arrives later and is left out.
+//! * An element whose items are a part of another's never arrives later and is dropped.
 //! * Where no statement waits for a remembered time, the items of an element in one phase are a
 //!   plain sum, so equal items are one item, `times` as long.
 //! * The groups of a launch are alike (a problem whose groups differ is refused, see

@@ -1,6 +1,6 @@
 //! The `summary` encoding: loops and lockstep phases closed, so that steps do not grow with data.
 //!
-//! Configurations are sorted into *shapes*: within a shape every branch goes one way and every loop
+//! Configurations are sorted into *shapes*: within a shape every branch takes one side and every loop
 //! runs or does not. For each shape the program is one term, with phases as joins of threads
 //! (`phases`), and [`crate::max_plus`] closes it in max-plus arithmetic, loop counts and amounts
 //! still symbolic. A closed program is a single jump. Where the rules do not reach a closed form -

@@ -9,7 +9,7 @@
 use thiserror::Error;
 
 use super::evaluate::{Algebra, Values, evaluate};
-use super::{ChoiceId, Fault, System, TableId};
+use super::{ChoiceId, Ex, Fault, System, TableId};
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,25 +39,56 @@ pub enum RunError {
 /// # Errors
 /// A value overflows, the limit is hit, or the run needs a value that is not there.
 pub fn run(system: &System, configuration: usize, limit: usize) -> Result<Run, RunError> {
-    let chosen = &system.configurations[configuration];
-    let mut numbers = Numbers { tables: system.tables.iter().map(|t| t.value(chosen)).collect() };
-    let mut values = Values::none(system);
-    evaluate(system, &system.first(), &[], &mut numbers, &mut values)?;
-    let mut states: Vec<_> =
-        system.states.iter().map(|s| values.get(s.init).copied()).collect::<Result<_, _>>()?;
-    let live = system.live();
-    let unknown = |what: &str| Fault(format!("{what} depends on a value that is not there"));
-    for steps in 0..=limit {
-        evaluate(system, &live, &states, &mut numbers, &mut values)?;
-        if values.bool(system.goal)?.ok_or_else(|| unknown("the goal"))? {
-            let cost = values.int(system.cost)?.ok_or_else(|| unknown("the cost"))?;
-            return Ok(Run { steps, cost });
-        }
-        for (state, value) in system.states.iter().zip(&mut states) {
-            *value = *values.get(state.next)?;
-        }
+    Runner::new(system).run(configuration, limit)
+}
+
+/// Runs one system for many configurations.
+pub struct Runner<'s> {
+    system: &'s System,
+    first: Vec<Ex>,
+    live: Vec<Ex>,
+    values: Values<Number, Truth>,
+}
+
+impl<'s> Runner<'s> {
+    /// A runner that has not run anything yet.
+    #[must_use]
+    pub fn new(system: &'s System) -> Runner<'s> {
+        let (first, live) = (system.first(), system.live());
+        Runner { system, first, live, values: Values::none(system) }
     }
-    Err(RunError::Steps(limit))
+
+    /// Expressions that one step computes.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.live.len()
+    }
+
+    /// As [`run`].
+    ///
+    /// # Errors
+    /// As for [`run`].
+    pub fn run(&mut self, configuration: usize, limit: usize) -> Result<Run, RunError> {
+        let Runner { system, first, live, values } = self;
+        let chosen = &system.configurations[configuration];
+        let tables = system.tables.iter().map(|t| t.value(chosen)).collect();
+        let mut numbers = Numbers { tables };
+        evaluate(system, first, &[], &mut numbers, values)?;
+        let mut states: Vec<_> =
+            system.states.iter().map(|s| values.get(s.init).copied()).collect::<Result<_, _>>()?;
+        let unknown = |what: &str| Fault(format!("{what} depends on a value that is not there"));
+        for steps in 0..=limit {
+            evaluate(system, live, &states, &mut numbers, values)?;
+            if values.bool(system.goal)?.ok_or_else(|| unknown("the goal"))? {
+                let cost = values.int(system.cost)?.ok_or_else(|| unknown("the cost"))?;
+                return Ok(Run { steps, cost });
+            }
+            for (state, value) in system.states.iter().zip(&mut states) {
+                *value = *values.get(state.next)?;
+            }
+        }
+        Err(RunError::Steps(limit))
+    }
 }
 
 /// Numbers, `None` where nobody is to read one. What depends on such a number is unknown itself, but

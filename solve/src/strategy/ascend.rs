@@ -4,7 +4,10 @@
 //! refusal the stride doubles, so that a loose bound costs a logarithm of calls and not a call per
 //! tick; after a find it starts again at the (then higher) lower bound.
 
-use super::{Entry, Formula, SolveError, Task};
+use super::entry::Entry;
+use crate::error::SolveError;
+use crate::formula::Formula;
+use crate::task::Task;
 
 pub(super) const ENTRY: Entry = Entry { rank: Some(1), ..Entry::on_formula(run) };
 

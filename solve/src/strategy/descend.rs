@@ -1,6 +1,9 @@
 //! From the best known time downwards: is there anything faster? The last answer is the proof.
 
-use super::{Entry, Formula, SolveError, Task};
+use super::entry::Entry;
+use crate::error::SolveError;
+use crate::formula::Formula;
+use crate::task::Task;
 
 pub(super) const ENTRY: Entry = Entry { rank: Some(2), ..Entry::on_formula(run) };
 

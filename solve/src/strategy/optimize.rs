@@ -6,8 +6,11 @@ use std::rc::Rc;
 
 use z3::{Optimize, SatResult};
 
-use super::super::instance::{choice, chosen, leave_ctrl_c, unrolled};
-use super::{Entry, Formula, SolveError, Task};
+use super::entry::Entry;
+use crate::error::SolveError;
+use crate::formula::Formula;
+use crate::instance::{choice, chosen, leave_ctrl_c, unrolled};
+use crate::task::Task;
 
 pub(super) const ENTRY: Entry = Entry { rank: Some(4), ..Entry::on_formula(run) };
 

@@ -5,31 +5,26 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::super::instance::interruptible;
-use super::{Entry, Formula, SolveError, Strategy, Task, run as run_one};
+use super::entry::{Entry, OnFormula, Run};
+use crate::error::SolveError;
+use crate::formula::Formula;
+use crate::instance::interruptible;
+use crate::task::Task;
 
-/// Who takes part, the most promising first.
-fn runners() -> Vec<Strategy> {
-    let mut ranked: Vec<_> =
-        Strategy::ALL.iter().filter_map(|s| s.entry().rank.map(|rank| (rank, *s))).collect();
-    ranked.sort_unstable_by_key(|(rank, _)| *rank);
-    ranked.into_iter().map(|(_, strategy)| strategy).collect()
-}
+pub(super) const ENTRY: Entry = Entry { leaves_choice: true, ..Entry::with(Run::Together(run)) };
 
-pub(super) const ENTRY: Entry = Entry { leaves_choice: true, ..Entry::on_formula(run) };
-
-fn run(task: &Task<'_>, _: Formula<'_>) -> Result<(), SolveError> {
+fn run(task: &Task<'_>, formula: Formula<'_>, racers: &[OnFormula]) -> Result<(), SolveError> {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let failed = AtomicBool::new(false);
     let results: Vec<Result<(), SolveError>> = std::thread::scope(|scope| {
         // As many as there are processors.
-        let runners: Vec<_> = runners()
-            .into_iter()
+        let runners: Vec<_> = racers
+            .iter()
             .take(processors)
-            .map(|strategy| {
+            .map(|run| {
                 let failed = &failed;
                 scope.spawn(move || {
-                    let result = interruptible(task.bracket, || run_one(strategy, task));
+                    let result = interruptible(task.bracket, || run(task, formula));
                     if result.is_err() {
                         failed.store(true, Ordering::Relaxed);
                     }
