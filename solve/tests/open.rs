@@ -102,7 +102,11 @@ fn formula_and_explorer_agree() {
 
 #[test]
 fn latency_example() {
-    let text = std::fs::read_to_string("examples/problems/latency.json").expect("the example");
+    let text = std::fs::read_to_string(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../examples/problems/latency.json"
+    ))
+    .expect("the example");
     let problem = Problem::from_json(&text, &IndexMap::new(), &tickbound_model::platforms::find)
         .expect("a valid example");
     let run = |objective| {

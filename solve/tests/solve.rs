@@ -33,7 +33,7 @@ fn parsed(text: &str, inputs: &[(&str, i64)]) -> Problem {
 }
 
 fn shipped(file: &str, inputs: &[(&str, i64)]) -> Problem {
-    let path = format!("{}/examples/problems/{file}", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/../examples/problems/{file}", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path}: {e}"));
     parsed(&text, inputs)
 }
