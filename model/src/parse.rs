@@ -202,13 +202,7 @@ fn comparison(i: &mut Input<'_>) -> PResult<Expr<String>> {
 
 /// Number of operators, numbers and names.
 fn size(e: &Expr<String>) -> usize {
-    1 + match e {
-        Expr::Int(_) | Expr::Name(_) => 0,
-        Expr::Neg(a) | Expr::Not(a) => size(a),
-        Expr::Binary(_, a, b) => size(a) + size(b),
-        Expr::Conditional(c, a, b) => size(c) + size(a) + size(b),
-        Expr::Call(_, args) => args.iter().map(size).sum(),
-    }
+    1 + e.parts().map(size).sum::<usize>()
 }
 
 fn comparator(i: &mut Input<'_>) -> PResult<BinaryOp> {

@@ -242,16 +242,6 @@ impl Problem {
         Ok(problem)
     }
 
-    /// Puts in the kernel program, as JSON in the problem format: what a front end has read out of
-    /// [`Problem::source`].
-    ///
-    /// # Errors
-    /// What is wrong with the program; paths begin with `kernel`.
-    pub fn set_kernel(&mut self, program: &Value) -> Result<(), ModelError> {
-        self.kernel = read_program(&Field::new("kernel", program), &self.scope)?;
-        Ok(())
-    }
-
     fn check_profile(&self) -> Result<(), ModelError> {
         if has_barrier(&self.finish) {
             return Err(ModelError::new(

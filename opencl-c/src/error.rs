@@ -4,7 +4,7 @@ use crate::ast::At;
 
 /// Why a kernel cannot be read. It prints as one line: `file:line: what; fix`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum FrontendError {
+pub enum ReadError {
     /// Something in the source.
     #[error("{}:{}: {what}; {fix}", at.file, at.line)]
     Source {
@@ -30,10 +30,10 @@ pub enum FrontendError {
     Model(#[from] tickbound_model::ModelError),
 }
 
-impl FrontendError {
+impl ReadError {
     /// A fault at a place of the source.
-    pub fn at(at: &At, what: impl Into<String>, fix: impl Into<String>) -> FrontendError {
-        FrontendError::Source { at: at.clone(), what: what.into(), fix: fix.into() }
+    pub fn at(at: &At, what: impl Into<String>, fix: impl Into<String>) -> ReadError {
+        ReadError::Source { at: at.clone(), what: what.into(), fix: fix.into() }
     }
 
     /// A fault of a file or of this machine.
@@ -41,7 +41,7 @@ impl FrontendError {
         name: impl Into<String>,
         what: impl Into<String>,
         fix: impl Into<String>,
-    ) -> FrontendError {
-        FrontendError::File { name: name.into(), what: what.into(), fix: fix.into() }
+    ) -> ReadError {
+        ReadError::File { name: name.into(), what: what.into(), fix: fix.into() }
     }
 }

@@ -22,6 +22,6 @@ pub mod request;
 pub mod steps;
 
 pub use attach::{Reading, attach};
-pub use error::FrontendError;
+pub use error::ReadError;
 pub use extract::{Extracted, Variant};
 pub use request::{Passed, Request, Symbol};

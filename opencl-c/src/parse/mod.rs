@@ -19,7 +19,7 @@ mod types;
 use clang::{Index, Unsaved};
 
 use crate::ast::Unit;
-use crate::error::FrontendError;
+use crate::error::ReadError;
 use crate::preprocess::Expanded;
 use crate::request::Request;
 
@@ -30,7 +30,7 @@ use state::Tree;
 const FILE: &str = "kernel.cl";
 
 /// Makes the tree of a source that has been expanded.
-pub fn parse(request: &Request, expanded: &Expanded) -> Result<Unit, FrontendError> {
+pub fn parse(request: &Request, expanded: &Expanded) -> Result<Unit, ReadError> {
     let standard = format!("-cl-std={}", request.standard.name());
     library::lend(|clang, headers| {
         let headers = headers.to_string_lossy();
@@ -55,7 +55,7 @@ pub fn parse(request: &Request, expanded: &Expanded) -> Result<Unit, FrontendErr
         let mut parser = index.parser(FILE);
         parser.arguments(&arguments).unsaved(&[Unsaved::new(FILE, &expanded.text)]);
         let unit = parser.parse().map_err(|error| {
-            FrontendError::file(
+            ReadError::file(
                 &request.name,
                 format!("libclang gives up: {error}"),
                 "simplify the source, or install another version of libclang",

@@ -12,7 +12,7 @@ use super::symbolic::{Interval, Leaf, Terms};
 use super::unroll::MOST_ROUNDS;
 use super::{Read, Reader, scan};
 use crate::ast::{At, VariableId};
-use crate::error::FrontendError;
+use crate::error::ReadError;
 use crate::steps::Dependence;
 
 impl<'a> Reader<'a> {
@@ -55,13 +55,13 @@ impl<'a> Reader<'a> {
 }
 
 /// The rounds of a loop are not known.
-pub fn unbounded(at: &At) -> FrontendError {
+pub fn unbounded(at: &At) -> ReadError {
     let fix = format!("add \"line {}\": BOUND to kernel.bounds in the problem file", at.line);
-    FrontendError::at(at, "the loop's bound depends on data", fix)
+    ReadError::at(at, "the loop's bound depends on data", fix)
 }
 
 /// The rounds of a loop differ, and there may be too many of them.
-pub fn rounds_differ(terms: &Terms, at: &At, nodes: &[Node], round: Leaf) -> FrontendError {
+pub fn rounds_differ(terms: &Terms, at: &At, nodes: &[Node], round: Leaf) -> ReadError {
     let (inner, branch) = first_mention(terms, nodes, round).unwrap_or((at, false));
     let line = inner.line;
     let fix = if branch {
@@ -72,5 +72,5 @@ pub fn rounds_differ(terms: &Terms, at: &At, nodes: &[Node], round: Leaf) -> Fro
     let what = format!(
         "line {line} depends on the round of this loop, which may have more than {MOST_ROUNDS} of them"
     );
-    FrontendError::at(at, what, fix)
+    ReadError::at(at, what, fix)
 }

@@ -7,7 +7,7 @@ use super::symbolic::Poly;
 use super::value::State;
 use super::{Read, Reader};
 use crate::ast::At;
-use crate::error::FrontendError;
+use crate::error::ReadError;
 
 impl<'a> Reader<'a> {
     /// Walks both sides of a branch, each from the state before it, and lets them come together.
@@ -94,7 +94,7 @@ impl<'a> Reader<'a> {
     pub fn side(&self, at: &At) -> Read<Side> {
         let chosen = self.request.branches.get(&at.line).filter(|_| self.hints(at));
         chosen.copied().ok_or_else(|| {
-            FrontendError::at(
+            ReadError::at(
                 at,
                 "the branch depends on data and its sides access memory differently",
                 format!(

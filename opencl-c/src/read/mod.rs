@@ -67,7 +67,7 @@ use std::collections::{HashMap, HashSet};
 use indexmap::IndexMap;
 
 use crate::ast::{At, Expr, Function, Space, Type, Unit, Variable, VariableId};
-use crate::error::FrontendError;
+use crate::error::ReadError;
 use crate::request::{Passed, Request, Symbol};
 use crate::steps::{Arithmetic, Dependence, Steps};
 use nodes::{Node, NodeKind};
@@ -76,7 +76,7 @@ use types::Integer;
 use value::{Pointer, State, Target, Value};
 
 /// What reading yields.
-type Read<T> = Result<T, FrontendError>;
+type Read<T> = Result<T, ReadError>;
 
 /// Most expressions that are walked before reading gives up.
 const MOST_WORK: u64 = 5_000_000;
@@ -85,11 +85,11 @@ const MOST_WORK: u64 = 5_000_000;
 ///
 /// # Errors
 /// What cannot be read exactly, with its place and what to write instead.
-pub fn read(request: &Request, unit: &Unit) -> Result<Steps, FrontendError> {
+pub fn read(request: &Request, unit: &Unit) -> Result<Steps, ReadError> {
     let Some(entry) = unit.functions.get(&request.entry) else {
         let known: Vec<&str> =
             unit.functions.values().filter(|f| f.kernel).map(|f| f.name.as_str()).collect();
-        return Err(FrontendError::file(
+        return Err(ReadError::file(
             &request.name,
             format!("there is no kernel '{}'", request.entry),
             match known.as_slice() {
@@ -166,7 +166,7 @@ impl<'a> Reader<'a> {
                     Value::Pointer(Pointer { target, offset: Poly::int(0) })
                 }
                 Type::Other(name) => {
-                    return Err(FrontendError::at(
+                    return Err(ReadError::at(
                         &parameter.at,
                         format!("'{}' is a {name}", parameter.name),
                         "pass the data in a buffer",
@@ -207,7 +207,7 @@ impl<'a> Reader<'a> {
     /// A macro whose value is open.
     fn symbol(&mut self, name: &str, at: &At) -> Read<Poly> {
         let Some(symbol) = self.request.symbols.get(name) else {
-            return Err(FrontendError::at(
+            return Err(ReadError::at(
                 at,
                 format!("the macro '{name}' has no value"),
                 "name it in kernel.defines",
@@ -222,7 +222,7 @@ impl<'a> Reader<'a> {
         if self.work <= MOST_WORK {
             return Ok(());
         }
-        Err(FrontendError::at(
+        Err(ReadError::at(
             at,
             "the kernel is too large to be read",
             "make loops shorter whose rounds differ",

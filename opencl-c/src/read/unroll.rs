@@ -8,7 +8,7 @@ use super::symbolic::{Kind, Poly};
 use super::value::{State, Value};
 use super::{Read, Reader};
 use crate::ast::At;
-use crate::error::FrontendError;
+use crate::error::ReadError;
 
 /// Most rounds.
 pub const MOST_ROUNDS: i64 = 64;
@@ -107,8 +107,8 @@ impl<'a> Reader<'a> {
 }
 
 /// There may be too many rounds to walk them one by one.
-fn too_many_rounds(at: &At) -> FrontendError {
-    FrontendError::at(
+fn too_many_rounds(at: &At) -> ReadError {
+    ReadError::at(
         at,
         format!("the loop's rounds differ, and there may be more than {MOST_ROUNDS} of them"),
         "bound its parameters",

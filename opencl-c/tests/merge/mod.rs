@@ -14,6 +14,7 @@
 
 mod forms;
 mod hard;
+mod many;
 mod phases;
 #[path = "../read/random.rs"]
 mod random;

@@ -168,7 +168,7 @@ fn random_kernels_count_as_they_run() {
 impl Case {
     fn read_with_unit(
         &self,
-    ) -> Result<(tickbound_opencl_c::steps::Steps, Unit), tickbound_opencl_c::FrontendError> {
+    ) -> Result<(tickbound_opencl_c::steps::Steps, Unit), tickbound_opencl_c::ReadError> {
         self.with_request(|request| {
             let expanded = preprocess::expand(request, &[], &IndexMap::new())?;
             let unit = parse::parse(request, &expanded)?;

@@ -4,7 +4,7 @@ use super::super::symbolic::{Interval, Poly};
 use super::super::value::Value;
 use super::super::{Read, Reader};
 use crate::ast::Expr;
-use crate::error::FrontendError;
+use crate::error::ReadError;
 use crate::steps::Dependence;
 
 /// Launches are taken to have less than this in each dimension.
@@ -42,7 +42,7 @@ impl<'a> Reader<'a> {
         match value.constant() {
             Some(d) => Ok(usize::try_from(d).unwrap_or(usize::MAX)),
             None if self.probing > 0 => Ok(0),
-            None => Err(FrontendError::at(
+            None => Err(ReadError::at(
                 &argument.at,
                 "the dimension is not a constant",
                 "write 0, 1 or 2",

@@ -9,7 +9,7 @@ mod vectors;
 use super::value::Value;
 use super::{Read, Reader};
 use crate::ast::{At, Expr};
-use crate::error::FrontendError;
+use crate::error::ReadError;
 use crate::steps::Dependence;
 
 use super::nodes::NodeKind;
@@ -76,13 +76,13 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn refusal(name: &str, at: &At) -> FrontendError {
+fn refusal(name: &str, at: &At) -> ReadError {
     for (start, what, fix) in REFUSED {
         if name.starts_with(start) {
-            return FrontendError::at(at, format!("{what} ({name}) is not read"), fix);
+            return ReadError::at(at, format!("{what} ({name}) is not read"), fix);
         }
     }
-    FrontendError::at(
+    ReadError::at(
         at,
         format!("the function '{name}' is not known and has no body"),
         "define it in the file",
