@@ -132,6 +132,28 @@ pub struct Expr {
     pub at: At,
 }
 
+impl Expr {
+    /// The expressions that it is made of, in the order they are written.
+    #[must_use]
+    pub fn parts(&self) -> Vec<&Expr> {
+        match &self.kind {
+            ExprKind::Unary(_, a) | ExprKind::Cast(a) | ExprKind::Member { base: a, .. } => vec![a],
+            ExprKind::Binary(_, a, b) | ExprKind::Assign(_, a, b) | ExprKind::Index(a, b) => {
+                vec![a, b]
+            }
+            ExprKind::Conditional(a, b, c) => vec![a, b, c],
+            ExprKind::Call(_, parts) | ExprKind::List(parts) => parts.iter().collect(),
+            ExprKind::Int(_)
+            | ExprKind::Real(_)
+            | ExprKind::Text
+            | ExprKind::Variable(..)
+            | ExprKind::Symbol(_)
+            | ExprKind::SizeOf(_)
+            | ExprKind::Unread(_) => Vec::new(),
+        }
+    }
+}
+
 /// What an expression is.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ExprKind {

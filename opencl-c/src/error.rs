@@ -15,6 +15,15 @@ pub enum ReadError {
         /// What to write or do instead.
         fix: String,
     },
+    /// A loop whose iterations cannot be counted, and for which the problem file gives no bound.
+    #[error(
+        "{}:{}: the loop's bound depends on data; add \"line {}\": BOUND to kernel.bounds in the \
+         problem file", at.file, at.line, at.line
+    )]
+    Unbounded {
+        /// Where the loop begins.
+        at: At,
+    },
     /// Something about the file as a whole, or about this machine.
     #[error("{name}: {what}; {fix}")]
     File {

@@ -14,6 +14,7 @@ pub mod ast;
 mod attach;
 pub mod error;
 pub mod extract;
+mod libclang;
 pub mod lower;
 pub mod parse;
 pub mod preprocess;

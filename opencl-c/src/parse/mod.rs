@@ -6,7 +6,6 @@
 mod declare;
 mod diagnostics;
 mod express;
-pub(crate) mod library;
 mod literal;
 mod member;
 mod operator;
@@ -20,6 +19,7 @@ use clang::{Index, Unsaved};
 
 use crate::ast::Unit;
 use crate::error::ReadError;
+use crate::libclang;
 use crate::preprocess::Expanded;
 use crate::request::Request;
 
@@ -32,7 +32,7 @@ const FILE: &str = "kernel.cl";
 /// Makes the tree of a source that has been expanded.
 pub fn parse(request: &Request, expanded: &Expanded) -> Result<Unit, ReadError> {
     let standard = format!("-cl-std={}", request.standard.name());
-    library::lend(|clang, headers| {
+    libclang::lend(|clang, headers| {
         let headers = headers.to_string_lossy();
         let arguments = [
             "-x",

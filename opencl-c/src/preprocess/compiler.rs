@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use tickbound_model::source::Standard;
 
 use crate::error::ReadError;
-use crate::parse::library::HEADER;
+use crate::libclang::HEADER;
 
 /// What the preprocessor said.
 pub(super) struct Said {

@@ -20,8 +20,10 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 
 use crate::error::ReadError;
-use crate::parse::library;
+use crate::libclang;
 use crate::request::Request;
+
+pub(crate) use text::SYMBOLS;
 
 /// A source without macros.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,9 +37,6 @@ pub struct Expanded {
     pub asked: Vec<String>,
 }
 
-/// The file, in line markers, of the declarations of open symbols.
-pub(crate) const SYMBOLS: &str = "<symbols>";
-
 /// Expands the macros of a source. Symbols listed in `structural` have their value of `values`; the
 /// others stay open, and `values` only gives one for which the source compiles.
 pub fn expand(
@@ -46,7 +45,7 @@ pub fn expand(
     values: &IndexMap<String, i64>,
 ) -> Result<Expanded, ReadError> {
     let source = read(request)?;
-    let headers = library::lend(|_, headers| Ok(headers.to_owned()))?;
+    let headers = libclang::lend(|_, headers| Ok(headers.to_owned()))?;
     let value = |name: &str| {
         values.get(name).copied().or_else(|| request.symbols.get(name).map(|s| s.least))
     };

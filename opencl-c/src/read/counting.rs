@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::Reader;
-use super::loops::Loop;
+use super::form::Loop;
 use super::probe::{Change, Probe};
 use super::symbolic::{Atom, Interval, Leaf, Poly};
 use super::trips::trips;

@@ -86,16 +86,11 @@ fn gather(e: &Expr, found: &mut BTreeSet<VariableId>) {
         ExprKind::Variable(id, _) => {
             found.insert(*id);
         }
-        ExprKind::Unary(_, a) | ExprKind::Cast(a) => gather(a, found),
-        ExprKind::Binary(_, a, b) | ExprKind::Assign(_, a, b) => {
-            gather(a, found);
-            gather(b, found);
-        }
-        ExprKind::Conditional(c, a, b) => {
-            gather(c, found);
-            gather(a, found);
-            gather(b, found);
-        }
+        ExprKind::Unary(..)
+        | ExprKind::Cast(_)
+        | ExprKind::Binary(..)
+        | ExprKind::Assign(..)
+        | ExprKind::Conditional(..) => e.parts().into_iter().for_each(|part| gather(part, found)),
         _ => {}
     }
 }

@@ -1,77 +1,16 @@
 //! Loops.
 
-use super::bounded::{rounds_differ, unbounded};
+use super::form::Loop;
 use super::nodes::{Node, NodeKind, matter, mention};
 use super::probe::{Change, Probe};
+use super::refusals::{MOST_ROUNDS, rounds_differ, unbounded};
 use super::strides::set_rounds;
 use super::symbolic::{Interval, Leaf, Poly};
-use super::unroll::MOST_ROUNDS;
 use super::value::{Pointer, State, Value};
 use super::{Read, Reader, range_of, scan};
-use crate::ast::{At, Expr, Stmt, StmtKind, VariableId};
+use crate::ast::{Stmt, VariableId};
+use crate::error::ReadError;
 use crate::steps::Dependence;
-
-/// A loop of any kind.
-#[derive(Debug, Clone)]
-pub struct Loop<'a> {
-    /// Where it stands.
-    pub at: &'a At,
-    /// Whether there is a round; absent: always.
-    pub test: Option<&'a Expr>,
-    /// Conditions under which the body begins with a `break`.
-    pub breaks: Vec<&'a Expr>,
-    /// Run after each round.
-    pub step: Option<&'a Expr>,
-    /// What else is done in a round.
-    pub body: &'a [Stmt],
-    /// Whether the test comes after the body.
-    pub after: bool,
-}
-
-impl<'a> Loop<'a> {
-    fn of(stmt: &'a Stmt) -> Option<Loop<'a>> {
-        let (test, step, body, after) = match &stmt.kind {
-            StmtKind::For { condition, step, body, .. } => {
-                (condition.as_ref(), step.as_ref(), body, false)
-            }
-            StmtKind::While(condition, body) => (Some(condition), None, body, false),
-            StmtKind::DoWhile(body, condition) => (Some(condition), None, body, true),
-            _ => return None,
-        };
-        let (breaks, body) = if after { (Vec::new(), &body[..]) } else { leading_breaks(body) };
-        Some(Loop { at: &stmt.at, test, breaks, step, body, after })
-    }
-
-    /// The expressions that belong to the loop itself.
-    pub fn expressions(&self) -> impl Iterator<Item = &'a Expr> + '_ {
-        self.test.into_iter().chain(self.breaks.iter().copied()).chain(self.step)
-    }
-}
-
-/// A body that begins with `if (c) break;` is one with a further condition.
-fn leading_breaks(body: &[Stmt]) -> (Vec<&Expr>, &[Stmt]) {
-    let mut conditions = Vec::new();
-    let mut rest = body;
-    if let [Stmt { kind: StmtKind::Block(inner), .. }] = rest {
-        rest = inner;
-    }
-    while let [first, others @ ..] = rest {
-        let StmtKind::If(condition, then, otherwise) = &first.kind else { break };
-        let breaks = match then.as_slice() {
-            [Stmt { kind: StmtKind::Break, .. }] => true,
-            [Stmt { kind: StmtKind::Block(inner), .. }] => {
-                matches!(inner.as_slice(), [Stmt { kind: StmtKind::Break, .. }])
-            }
-            _ => false,
-        };
-        if !breaks || !otherwise.is_empty() {
-            break;
-        }
-        conditions.push(condition);
-        rest = others;
-    }
-    (conditions, rest)
-}
 
 impl<'a> Reader<'a> {
     /// Walks a loop; its initialization has been walked.
@@ -81,7 +20,7 @@ impl<'a> Reader<'a> {
         let result = self.read_loop(&l);
         let bound = self.request.bounds.get(&l.at.line).filter(|_| self.hints(l.at));
         match (result, bound) {
-            (Err(error), Some(bound)) if error == unbounded(l.at) => {
+            (Err(ReadError::Unbounded { at }), Some(bound)) if at == *l.at => {
                 self.state = before;
                 self.terms.forget(facts);
                 self.rounds.truncate(rounds);

@@ -47,12 +47,14 @@ mod calls;
 mod counting;
 mod expressions;
 mod feeds;
+mod form;
 mod loops;
 mod nodes;
 mod operators;
 mod output;
 mod places;
 mod probe;
+mod refusals;
 mod scan;
 mod statements;
 mod strides;
@@ -265,7 +267,7 @@ impl<'a> Reader<'a> {
 
     /// A part of the walk for an expression, whose arithmetic is free if it is constant.
     fn of<T>(&mut self, e: &Expr, part: impl FnOnce(&mut Self) -> T) -> T {
-        let constant = u32::from(operators::is_constant(e));
+        let constant = u32::from(scan::is_constant(e));
         self.constant += constant;
         let result = part(self);
         self.constant -= constant;

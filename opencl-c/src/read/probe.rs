@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::loops::Loop;
+use super::form::Loop;
 use super::symbolic::{Atom, Interval, Kind, Leaf, Poly};
 use super::types::Integer;
 use super::value::{Pointer, State, Target, Value};

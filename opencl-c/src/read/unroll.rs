@@ -1,17 +1,12 @@
 //! Loops whose rounds differ: one round after the other.
 
-use super::bounded::unbounded;
-use super::loops::Loop;
+use super::form::Loop;
 use super::nodes::{Node, NodeKind};
 use super::probe::{Change, Probe};
+use super::refusals::{MOST_ROUNDS, too_many_rounds, unbounded};
 use super::symbolic::{Kind, Poly};
 use super::value::{State, Value};
 use super::{Read, Reader};
-use crate::ast::At;
-use crate::error::ReadError;
-
-/// Most rounds.
-pub const MOST_ROUNDS: i64 = 64;
 
 /// A round that was walked.
 struct Round {
@@ -104,15 +99,6 @@ impl<'a> Reader<'a> {
             }
         })
     }
-}
-
-/// There may be too many rounds to walk them one by one.
-fn too_many_rounds(at: &At) -> ReadError {
-    ReadError::at(
-        at,
-        format!("the loop's rounds differ, and there may be more than {MOST_ROUNDS} of them"),
-        "bound its parameters",
-    )
 }
 
 /// Rounds one after the other, each with its own condition. A test that is not the first one belongs to the
