@@ -129,8 +129,8 @@ pub struct Problem {
     pub grid: Vec<Dimension>,
     /// Named sets of input values.
     pub sizes: IndexMap<String, IndexMap<String, i64>>,
-    /// The kernel in OpenCL C, if the file names one. Its `kernel` is empty until somebody who can
-    /// read the source calls [`Problem::set_kernel`].
+    /// The kernel in OpenCL C, if the file names one. Its `kernel` is empty until whoever reads
+    /// the source calls [`Problem::set_kernel`].
     pub source: Option<KernelSource>,
     /// What each work item does.
     pub kernel: Program,

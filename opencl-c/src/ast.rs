@@ -1,7 +1,7 @@
 //! The syntax tree of an OpenCL C file, as plain data.
 //!
-//! [`parse`](crate::parse) makes it out of libclang's cursors; [`read`](crate::read) walks it. It holds what
-//! a reader of memory accesses needs: types with their address spaces, names resolved to
+//! [`parse`](crate::parse) makes it out of libclang's cursors; [`read`](crate::read) walks it. It
+//! holds what a reader of memory accesses needs: types with their address spaces, names resolved to
 //! declarations, places in the source as the user wrote it (macros are expanded, lines are those of
 //! the original file). Implicit conversions and parentheses are left out.
 
@@ -274,7 +274,7 @@ pub enum StmtKind {
         init: Vec<Stmt>,
         /// Absent: true.
         condition: Option<Expr>,
-        /// Run after each round.
+        /// Run after each iteration.
         step: Option<Expr>,
         /// The body.
         body: Vec<Stmt>,

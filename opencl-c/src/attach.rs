@@ -23,10 +23,11 @@ pub struct Reading {
 }
 
 /// Reads the source of `problem`, whose path counts from `folder`, and puts the kernel program in.
-/// Gives back what was read; `None` if the problem has no source, or no configuration to read it for.
+/// Gives back what was read; `None` if the problem has no source, or no configuration to read it
+/// for.
 ///
 /// # Errors
-/// What in the source, in the problem or on this machine stands in the way.
+/// What cannot be read in the source, what does not fit the problem, or what this machine lacks.
 pub fn attach(problem: &mut Problem, folder: &Path) -> Result<Option<Reading>, ReadError> {
     let Some(source) = problem.source.clone() else { return Ok(None) };
     let space = problem.space()?.bound;

@@ -1,8 +1,9 @@
 //! From a request to the steps of all its configurations.
 //!
 //! One reading keeps the symbols open, so it serves all configurations - unless the syntax itself
-//! depends on a symbol: `#if VW == 4`, or `float##VW`. Such a symbol is *structural*. The source is then
-//! read once for each combination of structural values that occurs; each reading is a [`Variant`].
+//! depends on a symbol: `#if VW == 4`, or `float##VW`. Such a symbol is *structural*. The source is
+//! then read once for each combination of structural values that occurs; each reading is a
+//! [`Variant`].
 
 use std::collections::HashMap;
 
@@ -41,7 +42,7 @@ pub struct Variant {
 /// Reads a kernel for `configurations`, each a value for every symbol of the request, in order.
 ///
 /// # Errors
-/// What in the source, or on this machine, stands in the way.
+/// What cannot be read in the source, or what this machine lacks.
 pub fn extract(
     request: &Request,
     configurations: &IndexSet<Vec<i64>>,

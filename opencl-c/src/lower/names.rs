@@ -44,8 +44,8 @@ impl Names {
         Names { known, arguments: arguments.collect() }
     }
 
-    /// With the arguments under the names of the kernel function's parameters, which may differ from
-    /// reading to reading.
+    /// With the arguments under the names of the kernel function's parameters, which may differ
+    /// from reading to reading.
     pub(super) fn of_parameters(&self, parameters: &[String]) -> Names {
         let mut names = self.clone();
         for (parameter, value) in parameters.iter().zip(&self.arguments) {

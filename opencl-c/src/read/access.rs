@@ -116,7 +116,7 @@ impl<'a> Reader<'a> {
         at: &At,
     ) {
         let (array, offset) = (array.clone(), offset.clone());
-        let reach = Reach { space, store, array, element, width, offset, rounds: None };
+        let reach = Reach { space, store, array, element, width, offset, iterations: None };
         self.emit(NodeKind::Access(reach), at);
     }
 

@@ -7,13 +7,13 @@ use crate::ast::{At, Expr, Stmt, StmtKind};
 pub struct Loop<'a> {
     /// Where it stands.
     pub at: &'a At,
-    /// Whether there is a round; absent: always.
+    /// Whether there is an iteration; absent: always.
     pub test: Option<&'a Expr>,
     /// Conditions under which the body begins with a `break`.
     pub breaks: Vec<&'a Expr>,
-    /// Run after each round.
+    /// Run after each iteration.
     pub step: Option<&'a Expr>,
-    /// What else is done in a round.
+    /// What else is done in an iteration.
     pub body: &'a [Stmt],
     /// Whether the test comes after the body.
     pub after: bool,

@@ -2,41 +2,43 @@
 //!
 //! # What is promised
 //!
-//! For every configuration and every work item, the steps, executed, have exactly the loads and stores
-//! in each memory that the kernel has on C's abstract machine; or reading ends with an error that
-//! says where and what to write. Taken for granted is what a kernel relies on that has a meaning at
-//! all: signed arithmetic does not overflow, loops end, pointers into different arrays differ, launches have
-//! groups of one size. Unsigned numbers may wrap around below zero; that they do so above is seen only
-//! if it could happen in a launch of 2^16 items in each dimension.
+//! For every configuration and every work item, the steps, executed, have exactly the loads and
+//! stores in each memory that the kernel has on C's abstract machine; or reading ends with an error
+//! that says where and what to write. Taken for granted is what a kernel relies on that has a
+//! meaning at all: signed arithmetic does not overflow, loops end, pointers into different arrays
+//! differ, launches have groups of one size. Unsigned numbers may wrap around below zero; that they
+//! do so above is seen only if it could happen in a launch of 2^16 items in each dimension.
 //!
 //! # How
 //!
-//! A `Reader` walks the entry function's body as a machine would, with symbolic numbers in
-//! the place of values. Integers it knows as polynomials over ids, sizes, macros and arguments; what comes from
-//! memory or is real is unknown. Functions are walked where they are called.
+//! A `Reader` walks the entry function's body as a machine would, with symbolic numbers in the
+//! place of values. Integers it knows as polynomials over ids, sizes, macros and arguments; what
+//! comes from memory or is real is unknown. Functions are walked where they are called.
 //!
-//! *Branches* whose condition it knows become `If`; both sides are walked, each taking its condition for
-//! granted, and variables come out as a choice. What follows an early `return` or `continue` belongs to
-//! the other side. Where the condition depends on data, both sides must do the same to memory.
+//! *Branches* whose condition it knows become `If`; both sides are walked, each taking its
+//! condition for granted, and variables come out as a choice. What follows an early `return` or
+//! `continue` belongs to the other side. Where the condition depends on data, both sides must do
+//! the same to memory.
 //!
-//! *Loops* are walked once with a placeholder for each variable they change. What a round adds
-//! to a variable says which ones are counters; from the condition follows how many rounds there are.
-//! Then the body is walked again with the counters as `start + step * round`. If nothing inside depends on the
-//! round, that is a `Repeat`; otherwise the rounds are walked one by one, up to 64.
+//! *Loops* are walked once with a placeholder for each variable they change. What an iteration adds
+//! to a variable says which ones are counters; from the condition follows how many iterations there
+//! are. Then the body is walked again with the counters as `start + step * iteration`. If nothing
+//! inside depends on the iteration, that is a `Repeat`; otherwise the iterations are walked one by
+//! one, up to 64.
 //!
 //! # What counts as an access
 //!
-//! What clang generates without optimization for memory that is not private. A name of an
-//! array, `&` and `sizeof` load nothing. A component of a vector in memory is loaded with its whole
-//! vector; storing one loads the vector and stores it, and `p[i].x += y` has two loads and one store. Members of
-//! structures are loaded by themselves, whole structures at once. A constant of program scope is
-//! loaded wherever it is named.
+//! What clang generates without optimization for memory that is not private. A name of an array,
+//! `&` and `sizeof` load nothing. A component of a vector in memory is loaded with its whole
+//! vector; storing one loads the vector and stores it, and `p[i].x += y` has two loads and one
+//! store. Members of structures are loaded by themselves, whole structures at once. A constant of
+//! program scope is loaded wherever it is named.
 //!
 //! # Arithmetic
 //!
-//! Operations count as [`Arithmetic::Index`] inside subscripts, in arithmetic on pointers, in conditions
-//! and steps of loops, and in what is assigned to an integer variable that is used in one of these anywhere
-//! in the file. What consists of constants and macros alone costs nothing.
+//! Operations count as [`Arithmetic::Index`] inside subscripts, in arithmetic on pointers, in
+//! conditions and steps of loops, and in what is assigned to an integer variable that is used in
+//! one of these anywhere in the file. What consists of constants and macros alone costs nothing.
 
 mod access;
 mod arithmetic;
@@ -119,7 +121,7 @@ struct Reader<'a> {
     /// Integer variables that feed addresses and loops.
     feeding: HashSet<VariableId>,
     locals: IndexMap<VariableId, (&'a Variable, Poly)>,
-    /// Functions under way.
+    /// Functions that are being walked, outer ones first.
     calls: Vec<&'a str>,
     /// Inside how many subscripts and the like the walk is.
     indexing: u32,
@@ -127,10 +129,10 @@ struct Reader<'a> {
     constant: u32,
     /// Inside how many walks that only look.
     probing: u32,
-    /// Inside how many loops whose rounds the problem file gives.
+    /// Inside how many loops whose iterations the problem file gives.
     bounded: u32,
-    /// Rounds of the loops around.
-    rounds: Vec<Leaf>,
+    /// Iterations of the loops around.
+    iterations: Vec<Leaf>,
     dimensions: usize,
     work: u64,
 }
@@ -153,7 +155,7 @@ impl<'a> Reader<'a> {
             constant: 0,
             probing: 0,
             bounded: 0,
-            rounds: Vec::new(),
+            iterations: Vec::new(),
             dimensions: 1,
             work: 0,
         }
@@ -227,7 +229,7 @@ impl<'a> Reader<'a> {
         Err(ReadError::at(
             at,
             "the kernel is too large to be read",
-            "make loops shorter whose rounds differ",
+            "make loops shorter whose iterations differ",
         ))
     }
 

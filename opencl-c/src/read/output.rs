@@ -34,7 +34,7 @@ impl<'a> Reader<'a> {
             return Err(ReadError::at(
                 &node.at,
                 format!("there are more than {MOST_STEPS} steps"),
-                "make loops shorter whose rounds differ",
+                "make loops shorter whose iterations differ",
             ));
         };
         *left = rest;
@@ -49,7 +49,7 @@ impl<'a> Reader<'a> {
                     element: reach.element,
                     width: reach.width,
                     items,
-                    rounds: reach.rounds,
+                    iterations: reach.iterations,
                 })
             }
             NodeKind::Atomic(space) => StepKind::Atomic(space),

@@ -57,8 +57,8 @@ fn line(access: &Access, text: &mut String) {
         width => write!(text, " {}x{width}", access.element),
     };
     let _ = write!(text, " items {}", stride(&access.items));
-    if let Some(rounds) = &access.rounds {
-        let _ = write!(text, " rounds {}", stride(rounds));
+    if let Some(iterations) = &access.iterations {
+        let _ = write!(text, " iterations {}", stride(iterations));
     }
     text.push('\n');
 }

@@ -9,8 +9,8 @@ use tickbound_opencl_c::{parse, preprocess};
 
 use super::machine::{Item, Machine};
 use super::programs::Writer;
-use super::random::Random;
 use super::support::{Case, case, number};
+use crate::random::Random;
 
 /// What became of a kernel.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]

@@ -96,9 +96,11 @@ impl Terms {
 
     /// `$groups_d * $local_d` is `$global_d`.
     fn global_size(&self, d: usize, left: &mut Monomial, factors: &mut Vec<Number>) {
-        let is = |name: String| move |atom: &super::Atom| matches!(self.kind(*atom), Kind::Name(n) if **n == *name);
-        let groups = left.iter().position(is(format!("$groups_{d}")));
-        let local = left.iter().position(is(format!("$local_{d}")));
+        let place = |name: String| {
+            let wanted = Kind::Name(name.into());
+            left.iter().position(|atom| *self.kind(*atom) == wanted)
+        };
+        let (groups, local) = (place(format!("$groups_{d}")), place(format!("$local_{d}")));
         if let (Some(a), Some(b)) = (groups, local) {
             left.remove(a.max(b));
             left.remove(a.min(b));

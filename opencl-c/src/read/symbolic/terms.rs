@@ -8,8 +8,8 @@ use super::interval::{FAR, Interval};
 use super::poly::{Atom, Poly};
 use crate::steps::Dependence;
 
-/// Something whose value has no name outside: unknown values and rounds of loops. They are numbered
-/// as they come to be, so what came after another has a greater number.
+/// Something whose value has no name outside: unknown values and iterations of loops. They are
+/// numbered as they come to be, so what came after another has a greater number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Leaf(pub u32);
 
