@@ -82,6 +82,20 @@ pub enum Space {
     Generic,
 }
 
+impl Space {
+    /// What people call it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Space::Private => "private",
+            Space::Local => "local",
+            Space::Global => "global",
+            Space::Constant => "constant",
+            Space::Generic => "generic",
+        }
+    }
+}
+
 /// Scalar types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scalar {
@@ -119,6 +133,17 @@ pub enum Type {
     Struct(String, Arc<Vec<(String, Type)>>),
     /// Any other, by name: images, samplers, events, pipes.
     Other(String),
+}
+
+impl Type {
+    /// What a pointer or an array is made of.
+    #[must_use]
+    pub fn element(&self) -> Option<&Type> {
+        match self {
+            Type::Pointer(_, element) | Type::Array(element, _) => Some(element),
+            _ => None,
+        }
+    }
 }
 
 /// An expression.

@@ -2,10 +2,10 @@
 
 use super::super::places::Place;
 use super::super::symbolic::Poly;
-use super::super::types::{self, Integer, scalar_bytes, width};
+use super::super::types::{self, Integer, width};
 use super::super::value::{Pointer, Value};
 use super::super::{Read, Reader};
-use crate::ast::{Expr, Scalar, Type};
+use crate::ast::Expr;
 use crate::steps::{Arithmetic, Dependence};
 
 /// How the vectors of a `vload` or `vstore` lie in memory.
@@ -81,10 +81,7 @@ impl<'a> Reader<'a> {
         e: &'a Expr,
     ) -> Read<()> {
         let value = self.value(pointer)?;
-        let element = match &pointer.ty {
-            Type::Pointer(_, ty) | Type::Array(ty, _) => types::parts(ty).0,
-            _ => scalar_bytes(Scalar::Int { bytes: 4, signed: true }),
-        };
+        let element = pointer.ty.element().map_or(4, |ty| types::parts(ty).0);
         let moved = match value {
             Value::Pointer(p) => {
                 let pitch = Poly::int(layout.pitch * i64::from(element));

@@ -254,7 +254,8 @@ impl Terms {
     }
 }
 
-fn parts(kind: &Kind) -> Vec<&Poly> {
+/// The values that an atom is made of, in order.
+pub(super) fn parts(kind: &Kind) -> Vec<&Poly> {
     match kind {
         Kind::Name(_) | Kind::Leaf(_) => Vec::new(),
         Kind::Negative(a) | Kind::Zero(a) | Kind::Power(a) => vec![a],
