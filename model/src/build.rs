@@ -163,9 +163,7 @@ mod tests {
     }
 
     fn sum(terms: usize) -> Expr {
-        (1..terms).fold(Expr::Name(0), |sum, _| {
-            Expr::Binary(BinaryOp::Add, Box::new(sum), Box::new(Expr::Int(1)))
-        })
+        (1..terms).fold(Expr::Name(0), |sum, _| Expr::binary(BinaryOp::Add, sum, Expr::Int(1)))
     }
 
     #[test]

@@ -168,6 +168,12 @@ pub enum EvalError {
 }
 
 impl<N> Expr<N> {
+    /// `a op b`.
+    #[must_use]
+    pub fn binary(op: BinaryOp, a: Expr<N>, b: Expr<N>) -> Expr<N> {
+        Expr::Binary(op, Box::new(a), Box::new(b))
+    }
+
     /// The expressions that it is made of, in the order they are written.
     pub fn parts(&self) -> impl Iterator<Item = &Expr<N>> {
         let (operands, arguments): ([Option<&Expr<N>>; 3], &[Expr<N>]) = match self {

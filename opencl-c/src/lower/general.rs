@@ -111,18 +111,14 @@ fn constant(symbol: &Expr, family: &[(i64, &Expr)]) -> Option<Expr> {
     let factor = number / value;
     if pairs.iter().all(|(v, n)| v.checked_mul(factor) == Some(*n)) {
         let factor = Expr::Int(factor);
-        return Some(binary(BinaryOp::Mul, factor, symbol.clone()).simplified());
+        return Some(Expr::binary(BinaryOp::Mul, factor, symbol.clone()).simplified());
     }
     let product = number.checked_mul(value)?;
     let divides = |(v, n): &(i64, i64)| *v > 0 && n.checked_mul(*v) == Some(product);
     pairs
         .iter()
         .all(divides)
-        .then(|| binary(BinaryOp::FloorDiv, Expr::Int(product), symbol.clone()))
-}
-
-fn binary(op: BinaryOp, a: Expr, b: Expr) -> Expr {
-    Expr::Binary(op, Box::new(a), Box::new(b))
+        .then(|| Expr::binary(BinaryOp::FloorDiv, Expr::Int(product), symbol.clone()))
 }
 
 /// `form` with a value put in for the symbol.

@@ -87,7 +87,7 @@ impl Choice<'_> {
             self.lists(bodies.collect())
         };
         let (first, second) = (bodies(&mut nodes, 0), bodies(&mut nodes, 1));
-        // Alike nodes are of one kind, so the first one serves as the mould of all.
+        // Alike nodes are of one kind, so the first one stands for all.
         let mut node = nodes.swap_remove(0).1;
         match &mut node {
             Node::Barrier { .. } => {}
@@ -149,7 +149,7 @@ impl Choice<'_> {
     }
 
     fn compared(&self, op: BinaryOp, value: i64) -> Expr {
-        Expr::Binary(op, Box::new(self.symbol.clone()), Box::new(Expr::Int(value)))
+        Expr::binary(op, self.symbol.clone(), Expr::Int(value))
     }
 }
 
@@ -163,7 +163,7 @@ fn branch(condition: Expr, then: Vec<Node>, otherwise: Vec<Node>) -> Node {
 
 /// Truth values joined one after the other, or by halves if they are many.
 fn joined(op: BinaryOp, mut truths: Vec<Expr>) -> Expr {
-    let pair = |a, b| Expr::Binary(op, Box::new(a), Box::new(b));
+    let pair = |a, b| Expr::binary(op, a, b);
     if truths.len() > CHAIN {
         let others = truths.split_off(truths.len() / 2);
         return pair(joined(op, truths), joined(op, others));

@@ -17,10 +17,6 @@ pub struct Names {
     arguments: Vec<Option<Expr>>,
 }
 
-fn binary(op: BinaryOp, a: Expr, b: Expr) -> Expr {
-    Expr::Binary(op, Box::new(a), Box::new(b))
-}
-
 impl Names {
     /// The names that a problem gives to the steps of its source.
     #[must_use]
@@ -85,15 +81,15 @@ impl Names {
 fn ids(known: &mut IndexMap<String, Expr>, grid: &[Dimension], lid: Slot, group: Slot) {
     let (mut lid, mut group) = (Expr::Name(lid), Expr::Name(group));
     for (d, Dimension { global, local }) in grid.iter().enumerate() {
-        let groups = binary(BinaryOp::FloorDiv, global.clone(), local.clone());
+        let groups = Expr::binary(BinaryOp::FloorDiv, global.clone(), local.clone());
         let last = d + 1 == grid.len();
         let mut place = |name: &str, linear: &mut Expr, size: &Expr| {
             let own = match last {
                 true => linear.clone(),
-                false => binary(BinaryOp::Rem, linear.clone(), size.clone()),
+                false => Expr::binary(BinaryOp::Rem, linear.clone(), size.clone()),
             };
             known.insert(format!("${name}_{d}"), own);
-            *linear = binary(BinaryOp::FloorDiv, linear.clone(), size.clone());
+            *linear = Expr::binary(BinaryOp::FloorDiv, linear.clone(), size.clone());
         };
         place("lid", &mut lid, local);
         place("group", &mut group, &groups);

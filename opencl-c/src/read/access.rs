@@ -36,8 +36,7 @@ impl<'a> Reader<'a> {
             }
             Place::Lane(whole, vector) => {
                 let value = self.load(whole, vector, at)?;
-                let depends = value.depends(&self.terms);
-                self.unknown(ty, depends)
+                self.unknown_as(ty, &value)
             }
             Place::Value(depends) => self.unknown(ty, *depends),
         })

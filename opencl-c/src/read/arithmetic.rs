@@ -115,8 +115,7 @@ impl<'a> Reader<'a> {
                 if changes && !matches!(to, Type::Void | Type::Pointer(..)) {
                     self.compute(Arithmetic::Convert, width(to).max(width(from)), at);
                 }
-                let depends = value.depends(&self.terms);
-                self.unknown(to, depends)
+                self.unknown_as(to, &value)
             }
         }
     }

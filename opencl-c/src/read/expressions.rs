@@ -94,8 +94,7 @@ impl<'a> Reader<'a> {
             (Value::Pointer(_), _) => Value::Int(Poly::int(0)), // `!p`: arrays have an address
             (value, _) => {
                 self.price(BinaryOp::Sub, &a.ty, &e.at);
-                let depends = value.depends(&self.terms);
-                self.unknown(&e.ty, depends)
+                self.unknown_as(&e.ty, &value)
             }
         }
     }

@@ -203,6 +203,12 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// A value of a type of which nothing is known but that it depends on what another does.
+    fn unknown_as(&mut self, ty: &Type, other: &Value) -> Value {
+        let depends = other.depends(&self.terms);
+        self.unknown(ty, depends)
+    }
+
     /// The type of a variable.
     fn type_of(&self, id: VariableId) -> Option<&'a Type> {
         self.variables.get(&id).map(|variable| &variable.ty)

@@ -45,10 +45,7 @@ impl<'a> Reader<'a> {
                     self.convert(value, &argument.ty, &e.ty, &e.at)
                 }
                 _ if matches!(value, Value::Pointer(_)) => value,
-                _ => {
-                    let depends = value.depends(&self.terms);
-                    self.unknown(&e.ty, depends)
-                }
+                _ => self.unknown_as(&e.ty, &value),
             }));
         }
         if matches!(name, "shuffle" | "shuffle2") {
@@ -67,8 +64,7 @@ impl<'a> Reader<'a> {
         if argument.ty != e.ty {
             self.compute(Arithmetic::Convert, width(&e.ty), &e.at);
         }
-        let depends = value.depends(&self.terms);
-        Ok(self.unknown(&e.ty, depends))
+        Ok(self.unknown_as(&e.ty, &value))
     }
 
     /// One access of a vector behind a pointer to its components.

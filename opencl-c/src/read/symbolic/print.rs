@@ -109,7 +109,7 @@ impl Terms {
     }
 
     fn atom_number(&self, kind: &Kind) -> Option<Number> {
-        let two = |op, a: &Poly, b: &Poly| Some(binary(op, self.number(a)?, self.number(b)?));
+        let two = |op, a: &Poly, b: &Poly| Some(Expr::binary(op, self.number(a)?, self.number(b)?));
         Some(match kind {
             Kind::Name(name) => Expr::Name(name.to_string()),
             Kind::Leaf(_) => return None,
@@ -125,7 +125,7 @@ impl Terms {
             }
             Kind::Min(a, b) => Expr::Call(Function::Min, vec![self.number(a)?, self.number(b)?]),
             Kind::Max(a, b) => Expr::Call(Function::Max, vec![self.number(a)?, self.number(b)?]),
-            Kind::Power(a) => binary(BinaryOp::Pow, Expr::Int(2), self.number(a)?),
+            Kind::Power(a) => Expr::binary(BinaryOp::Pow, Expr::Int(2), self.number(a)?),
         })
     }
 
@@ -151,16 +151,12 @@ impl Terms {
             }
             _ => (op, left, right),
         };
-        Some(binary(op, self.number(&left)?, self.number(&right)?))
+        Some(Expr::binary(op, self.number(&left)?, self.number(&right)?))
     }
 }
 
 fn multiplied(factors: Vec<Number>) -> Number {
-    factors.into_iter().reduce(|a, b| binary(BinaryOp::Mul, a, b)).unwrap_or(Expr::Int(1))
-}
-
-fn binary(op: BinaryOp, a: Number, b: Number) -> Number {
-    Expr::Binary(op, Box::new(a), Box::new(b))
+    factors.into_iter().reduce(|a, b| Expr::binary(BinaryOp::Mul, a, b)).unwrap_or(Expr::Int(1))
 }
 
 /// The sum of some less the sum of others; `1 - c` for a truth value `c` is `not c`.
@@ -180,8 +176,8 @@ fn difference(plus: Vec<Number>, minus: Vec<Number>) -> Number {
             None => Expr::Int(0),
         },
     };
-    let sum = plus.fold(first, |a, b| binary(BinaryOp::Add, a, b));
-    minus.fold(sum, |a, b| binary(BinaryOp::Sub, a, b))
+    let sum = plus.fold(first, |a, b| Expr::binary(BinaryOp::Add, a, b));
+    minus.fold(sum, |a, b| Expr::binary(BinaryOp::Sub, a, b))
 }
 
 fn negated(condition: &Number) -> Option<Number> {

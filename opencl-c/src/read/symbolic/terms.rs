@@ -123,9 +123,7 @@ impl Terms {
             names,
             size: 1,
         };
-        self.kinds.insert(kind);
-        self.infos.push(info);
-        Poly::atom(atom)
+        self.insert(kind, info)
     }
 
     /// Looks a name up that was made before.
@@ -137,12 +135,9 @@ impl Terms {
     pub fn leaf(&mut self, interval: Interval, depends: Dependence, uppers: Vec<Poly>) -> Poly {
         let leaf = Leaf(self.leaves);
         self.leaves += 1;
-        let atom = Atom(self.kinds.len() as u32);
-        self.kinds.insert(Kind::Leaf(leaf));
         let (leaves, names) = (Rc::from([leaf]), Rc::from([]));
         let info = Info { interval, likely: interval, uppers, depends, leaves, names, size: 1 };
-        self.infos.push(info);
-        Poly::atom(atom)
+        self.insert(Kind::Leaf(leaf), info)
     }
 
     /// A new leaf that counts something; where it likely lies decides whether unsigned arithmetic
@@ -188,9 +183,13 @@ impl Terms {
             Kind::Min(a, b) => vec![a.clone(), b.clone()],
             _ => Vec::new(),
         };
+        self.insert(kind, Info { interval, likely, uppers, depends, leaves, names, size })
+    }
+
+    fn insert(&mut self, kind: Kind, info: Info) -> Poly {
         let atom = Atom(self.kinds.len() as u32);
         self.kinds.insert(kind);
-        self.infos.push(Info { interval, likely, uppers, depends, leaves, names, size });
+        self.infos.push(info);
         Poly::atom(atom)
     }
 
