@@ -168,23 +168,50 @@ pub enum EvalError {
 }
 
 impl<N> Expr<N> {
+    /// `a op b`.
+    #[must_use]
+    pub fn binary(op: BinaryOp, a: Expr<N>, b: Expr<N>) -> Expr<N> {
+        Expr::Binary(op, Box::new(a), Box::new(b))
+    }
+
+    /// The expressions that it is made of, in the order they are written.
+    pub fn parts(&self) -> impl Iterator<Item = &Expr<N>> {
+        let (operands, arguments): ([Option<&Expr<N>>; 3], &[Expr<N>]) = match self {
+            Expr::Int(_) | Expr::Name(_) => ([None; 3], &[]),
+            Expr::Neg(a) | Expr::Not(a) => ([Some(a), None, None], &[]),
+            Expr::Binary(_, a, b) => ([Some(a), Some(b), None], &[]),
+            Expr::Conditional(c, a, b) => ([Some(a), Some(c), Some(b)], &[]),
+            Expr::Call(_, arguments) => ([None; 3], arguments),
+        };
+        operands.into_iter().flatten().chain(arguments)
+    }
+
+    /// The same operation on other parts: what `part` makes of each, in the order of
+    /// [`Expr::parts`]. `None` if `part` gives up; constants and names stay.
+    pub fn with_parts(&self, mut part: impl FnMut(&Expr<N>) -> Option<Expr<N>>) -> Option<Expr<N>>
+    where
+        N: Clone,
+    {
+        let mut of = |e: &Expr<N>| part(e).map(Box::new);
+        Some(match self {
+            Expr::Int(_) | Expr::Name(_) => self.clone(),
+            Expr::Neg(a) => Expr::Neg(of(a)?),
+            Expr::Not(a) => Expr::Not(of(a)?),
+            Expr::Binary(op, a, b) => Expr::Binary(*op, of(a)?, of(b)?),
+            Expr::Conditional(c, a, b) => {
+                let (a, c) = (of(a)?, of(c)?);
+                Expr::Conditional(c, a, of(b)?)
+            }
+            Expr::Call(f, args) => Expr::Call(*f, args.iter().map(part).collect::<Option<_>>()?),
+        })
+    }
+
     /// Calls `visit` for every name, in the order they are written.
     pub fn names<'e>(&'e self, visit: &mut impl FnMut(&'e N)) {
-        match self {
-            Expr::Int(_) => {}
-            Expr::Name(n) => visit(n),
-            Expr::Neg(a) | Expr::Not(a) => a.names(visit),
-            Expr::Binary(_, a, b) => {
-                a.names(visit);
-                b.names(visit);
-            }
-            Expr::Conditional(c, a, b) => {
-                a.names(visit);
-                c.names(visit);
-                b.names(visit);
-            }
-            Expr::Call(_, args) => args.iter().for_each(|a| a.names(visit)),
+        if let Expr::Name(n) = self {
+            visit(n);
         }
+        self.parts().for_each(|part| part.names(visit));
     }
 
     /// Replaces every name through `lookup`.
@@ -313,13 +340,7 @@ impl Expr<Slot> {
     }
 
     fn divides(&self) -> bool {
-        match self {
-            Expr::Int(_) | Expr::Name(_) => false,
-            Expr::Neg(a) | Expr::Not(a) => a.divides(),
-            Expr::Binary(op, a, b) => *op == BinaryOp::Div || a.divides() || b.divides(),
-            Expr::Conditional(c, a, b) => c.divides() || a.divides() || b.divides(),
-            Expr::Call(_, args) => args.iter().any(Expr::divides),
-        }
+        matches!(self, Expr::Binary(BinaryOp::Div, ..)) || self.parts().any(Expr::divides)
     }
 }
 

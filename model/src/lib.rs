@@ -18,6 +18,7 @@
 //! assert_eq!(problem.space().unwrap().bound.len(), 4);
 //! ```
 
+mod build;
 pub mod count;
 pub mod domain;
 pub mod error;
@@ -26,7 +27,6 @@ mod json;
 pub mod kernel;
 pub mod named;
 pub mod parse;
-
 pub mod platform;
 pub mod platforms;
 pub mod problem;
@@ -40,6 +40,7 @@ pub mod t1;
 pub mod verdict;
 mod write;
 
+pub use build::MAX_BUILT_DEPTH;
 pub use error::ModelError;
 pub use expr::Expr;
 pub use kernel::{Program, Stmt, StmtKind};

@@ -162,7 +162,7 @@ fn left_chain<'s>(
     let mut left = operand(i)?;
     while let Some(op) = opt(|i: &mut Input<'s>| operator(i)).parse_next(i)? {
         let right = cut_err(|i: &mut Input<'s>| operand(i)).parse_next(i)?;
-        left = Expr::Binary(op, Box::new(left), Box::new(right));
+        left = Expr::binary(op, left, right);
     }
     Ok(left)
 }
@@ -188,27 +188,21 @@ fn comparison(i: &mut Input<'_>) -> PResult<Expr<String>> {
     let first = sum(i)?;
     let Some(op) = opt(token(comparator)).parse_next(i)? else { return Ok(first) };
     let mut right = cut_err(sum).parse_next(i)?;
-    let mut chain = Expr::Binary(op, Box::new(first), Box::new(right.clone()));
+    let mut chain = Expr::binary(op, first, right.clone());
     while let Some(op) = opt(token(comparator)).parse_next(i)? {
         if size(&right) > MAX_MIDDLE {
             return cut_err(fail).parse_next(i);
         }
         let left = std::mem::replace(&mut right, cut_err(sum).parse_next(i)?);
-        let link = Expr::Binary(op, Box::new(left), Box::new(right.clone()));
-        chain = Expr::Binary(BinaryOp::And, Box::new(chain), Box::new(link));
+        let link = Expr::binary(op, left, right.clone());
+        chain = Expr::binary(BinaryOp::And, chain, link);
     }
     Ok(chain)
 }
 
 /// Number of operators, numbers and names.
 fn size(e: &Expr<String>) -> usize {
-    1 + match e {
-        Expr::Int(_) | Expr::Name(_) => 0,
-        Expr::Neg(a) | Expr::Not(a) => size(a),
-        Expr::Binary(_, a, b) => size(a) + size(b),
-        Expr::Conditional(c, a, b) => size(c) + size(a) + size(b),
-        Expr::Call(_, args) => args.iter().map(size).sum(),
-    }
+    1 + e.parts().map(size).sum::<usize>()
 }
 
 fn comparator(i: &mut Input<'_>) -> PResult<BinaryOp> {
@@ -255,7 +249,7 @@ fn power(i: &mut Input<'_>) -> PResult<Expr<String>> {
     let base = atom(i)?;
     if opt(token("**")).parse_next(i)?.is_some() {
         let exponent = cut_err(signed).parse_next(i)?;
-        return Ok(Expr::Binary(BinaryOp::Pow, Box::new(base), Box::new(exponent)));
+        return Ok(Expr::binary(BinaryOp::Pow, base, exponent));
     }
     Ok(base)
 }

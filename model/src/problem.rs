@@ -129,8 +129,8 @@ pub struct Problem {
     pub grid: Vec<Dimension>,
     /// Named sets of input values.
     pub sizes: IndexMap<String, IndexMap<String, i64>>,
-    /// The kernel in OpenCL C, if the file names one. Its `kernel` is empty until somebody who can
-    /// read the source calls [`Problem::set_kernel`].
+    /// The kernel in OpenCL C, if the file names one. Its `kernel` is empty until whoever reads
+    /// the source calls [`Problem::set_kernel`].
     pub source: Option<KernelSource>,
     /// What each work item does.
     pub kernel: Program,
@@ -240,16 +240,6 @@ impl Problem {
         };
         problem.check_profile()?;
         Ok(problem)
-    }
-
-    /// Puts in the kernel program, as JSON in the problem format: what a front end has read out of
-    /// [`Problem::source`].
-    ///
-    /// # Errors
-    /// What is wrong with the program; paths begin with `kernel`.
-    pub fn set_kernel(&mut self, program: &Value) -> Result<(), ModelError> {
-        self.kernel = read_program(&Field::new("kernel", program), &self.scope)?;
-        Ok(())
     }
 
     fn check_profile(&self) -> Result<(), ModelError> {

@@ -38,11 +38,9 @@ impl Scope {
     /// # Errors
     /// If the name is no identifier, is reserved, or is taken.
     pub(crate) fn add(&mut self, at: &str, name: &str, kind: NameKind) -> Result<(), ModelError> {
-        let identifier = name.chars().next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
-            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         let reserved = ["if", "else", "and", "or", "not", "True", "False"].contains(&name)
             || (kind != NameKind::Item && ITEM_NAMES.contains(&name));
-        if !identifier || reserved {
+        if !is_identifier(name) || reserved {
             return Err(ModelError::new(
                 at,
                 format!("`{name}` cannot be a name"),
@@ -119,6 +117,12 @@ impl Scope {
         expr.resolve(&mut |slot| Some(self.name(*slot).to_owned()))
             .map_or_else(|_| "?".into(), |e: Expr<String>| e.to_string())
     }
+}
+
+/// Letters, digits and `_`, with no digit first, as Python and C have it.
+pub(crate) fn is_identifier(name: &str) -> bool {
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    name.chars().all(word) && name.starts_with(|c: char| word(c) && !c.is_ascii_digit())
 }
 
 impl NameKind {

@@ -34,9 +34,10 @@ impl<N> Expr<N> {
             (BinaryOp::Mul, Expr::Int(1), _) | (BinaryOp::Add, Expr::Int(0), _) => b,
             (BinaryOp::Mul, _, Expr::Int(0))
             | (BinaryOp::Mul | BinaryOp::FloorDiv | BinaryOp::Rem, Expr::Int(0), _) => Expr::Int(0),
-            (_, Expr::Int(x), Expr::Int(y)) => folded(op, *x, *y)
-                .map_or_else(|| Expr::Binary(op, Box::new(a), Box::new(b)), Expr::Int),
-            _ => Expr::Binary(op, Box::new(a), Box::new(b)),
+            (_, Expr::Int(x), Expr::Int(y)) => {
+                folded(op, *x, *y).map_or_else(|| Expr::binary(op, a, b), Expr::Int)
+            }
+            _ => Expr::binary(op, a, b),
         }
     }
 }

@@ -10,7 +10,8 @@ use serde_json::Value;
 use super::error::{ModelError, suggest};
 use super::expr::Expr;
 use super::json::{Field, Object};
-use super::scope::Scope;
+use super::named::Named;
+use super::scope::{Scope, is_identifier};
 
 /// A kernel in OpenCL C.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,23 +41,13 @@ pub struct KernelSource {
     pub branches: Vec<(u32, Side)>,
 }
 
-/// Version of OpenCL C.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standard {
-    /// OpenCL C 1.2.
-    Cl12,
-    /// OpenCL C 3.0.
-    Cl30,
-}
-
-impl Standard {
-    /// As compilers call it after `-cl-std=`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Standard::Cl12 => "CL1.2",
-            Standard::Cl30 => "CL3.0",
-        }
+crate::named! {
+    /// Version of OpenCL C, called as compilers call it after `-cl-std=`.
+    pub enum Standard {
+        /// OpenCL C 1.2.
+        Cl12 = "CL1.2",
+        /// OpenCL C 3.0.
+        Cl30 = "CL3.0",
     }
 }
 
@@ -69,74 +60,45 @@ pub enum Define {
     Text(String),
 }
 
-/// Which side of a branch counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
-    /// The condition holds.
-    Then,
-    /// The condition does not hold.
-    Else,
-    /// Both, one after the other, as items in lockstep do that disagree.
-    Both,
+crate::named! {
+    /// Which side of a branch counts.
+    pub enum Side {
+        /// The condition holds.
+        Then = "then",
+        /// The condition does not hold.
+        Else = "else",
+        /// Both, one after the other, as items in lockstep do that disagree.
+        Both = "both",
+    }
 }
 
-/// Element type of a buffer, or type of a scalar.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ElementType {
-    /// 8 bits, signed.
-    Char,
-    /// 8 bits, unsigned.
-    Uchar,
-    /// 16 bits, signed.
-    Short,
-    /// 16 bits, unsigned.
-    Ushort,
-    /// 32 bits, signed.
-    Int,
-    /// 32 bits, unsigned.
-    Uint,
-    /// 64 bits, signed.
-    Long,
-    /// 64 bits, unsigned.
-    Ulong,
-    /// 32 bits, IEEE.
-    Float,
-    /// 64 bits, IEEE.
-    Double,
+crate::named! {
+    /// Element type of a buffer, or type of a scalar, called as in OpenCL C.
+    pub enum ElementType {
+        /// 8 bits, signed.
+        Char = "char",
+        /// 8 bits, unsigned.
+        Uchar = "uchar",
+        /// 16 bits, signed.
+        Short = "short",
+        /// 16 bits, unsigned.
+        Ushort = "ushort",
+        /// 32 bits, signed.
+        Int = "int",
+        /// 32 bits, unsigned.
+        Uint = "uint",
+        /// 64 bits, signed.
+        Long = "long",
+        /// 64 bits, unsigned.
+        Ulong = "ulong",
+        /// 32 bits, IEEE.
+        Float = "float",
+        /// 64 bits, IEEE.
+        Double = "double",
+    }
 }
 
 impl ElementType {
-    /// All of them.
-    pub const ALL: [ElementType; 10] = [
-        ElementType::Char,
-        ElementType::Uchar,
-        ElementType::Short,
-        ElementType::Ushort,
-        ElementType::Int,
-        ElementType::Uint,
-        ElementType::Long,
-        ElementType::Ulong,
-        ElementType::Float,
-        ElementType::Double,
-    ];
-
-    /// Its name in OpenCL C and in problem files.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            ElementType::Char => "char",
-            ElementType::Uchar => "uchar",
-            ElementType::Short => "short",
-            ElementType::Ushort => "ushort",
-            ElementType::Int => "int",
-            ElementType::Uint => "uint",
-            ElementType::Long => "long",
-            ElementType::Ulong => "ulong",
-            ElementType::Float => "float",
-            ElementType::Double => "double",
-        }
-    }
-
     /// Its size in bytes.
     #[must_use]
     pub fn bytes(self) -> usize {
@@ -225,7 +187,9 @@ impl KernelSource {
         let source = KernelSource {
             path: text(object.need("opencl", "the path of the source file")?)?,
             entry: text(object.need("entry", "the name of the kernel function")?)?,
-            standard: object.take("standard").map_or(Ok(Standard::Cl12), |f| read_standard(&f))?,
+            standard: object
+                .take("standard")
+                .map_or(Ok(Standard::Cl12), |f| one_of(&f, "standard"))?,
             defines: read_defines(object.take("defines"), scope, parameters)?,
             arguments: object
                 .take("arguments")
@@ -235,31 +199,26 @@ impl KernelSource {
             bytes: object.take("bytes").map(expr).transpose()?,
             operations: object.take("operations").map(expr).transpose()?,
             bounds: read_lines(object.take("bounds"), |f| expr(f.clone()))?,
-            branches: read_lines(object.take("branches"), read_side)?,
+            branches: read_lines(object.take("branches"), |f| one_of(f, "side"))?,
         };
         object.finish()?;
         Ok(source)
     }
 }
 
-fn one_of<T: Copy>(field: &Field<'_>, what: &str, known: &[(&str, T)]) -> Result<T, ModelError> {
+/// The value that the field names.
+fn one_of<T: Named>(field: &Field<'_>, what: &str) -> Result<T, ModelError> {
     let text = field.text()?;
-    let found = known.iter().find(|(name, _)| *name == text);
-    found.map(|(_, value)| *value).ok_or_else(|| {
-        ModelError::new(
-            &field.path,
-            format!("unknown {what} `{text}`"),
-            suggest(text, known.iter().map(|(name, _)| *name)),
-        )
-    })
+    T::find(text).ok_or_else(|| unknown(field, what, text, T::VALUES.iter().map(|v| v.name())))
 }
 
-fn read_standard(field: &Field<'_>) -> Result<Standard, ModelError> {
-    one_of(field, "standard", &[Standard::Cl12, Standard::Cl30].map(|s| (s.name(), s)))
-}
-
-fn read_side(field: &Field<'_>) -> Result<Side, ModelError> {
-    one_of(field, "side", &[("then", Side::Then), ("else", Side::Else), ("both", Side::Both)])
+fn unknown<'k>(
+    field: &Field<'_>,
+    what: &str,
+    text: &str,
+    known: impl Iterator<Item = &'k str>,
+) -> ModelError {
+    ModelError::new(&field.path, format!("unknown {what} `{text}`"), suggest(text, known))
 }
 
 fn read_tolerance(field: &Field<'_>) -> Result<u64, ModelError> {
@@ -303,16 +262,10 @@ fn read_defines(
 }
 
 fn check_identifier(at: &str, name: &str) -> Result<(), ModelError> {
-    let good = name.chars().next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    match good {
-        true => Ok(()),
-        false => Err(ModelError::new(
-            at,
-            format!("`{name}` is no name in C"),
-            "use letters, digits and `_`",
-        )),
+    if is_identifier(name) {
+        return Ok(());
     }
+    Err(ModelError::new(at, format!("`{name}` is no name in C"), "use letters, digits and `_`"))
 }
 
 fn read_arguments(field: &Field<'_>, scope: &Scope) -> Result<Vec<Argument>, ModelError> {
@@ -335,11 +288,8 @@ fn read_argument(field: &Field<'_>, scope: &Scope) -> Result<Argument, ModelErro
     let mut object = field.clone().object()?;
     let name = object.need("name", "the argument's name")?;
     check_identifier(&name.path, name.text()?)?;
-    let element = one_of(
-        &object.need("type", "the type of the argument or of its elements")?,
-        "type",
-        &ElementType::ALL.map(|t| (t.name(), t)),
-    )?;
+    let element =
+        one_of(&object.need("type", "the type of the argument or of its elements")?, "type")?;
     let kind = read_argument_kind(field, &mut object, element, scope)?;
     object.finish()?;
     Ok(Argument { name: name.text()?.to_owned(), element, kind })
@@ -370,7 +320,10 @@ fn read_argument_kind(
     };
     let length = expr(length)?;
     if let Some(space) = object.take("space") {
-        one_of(&space, "space", &[("local", ())])?;
+        let text = space.text()?;
+        if text != "local" {
+            return Err(unknown(&space, "space", text, ["local"].into_iter()));
+        }
         return Ok(ArgumentKind::Local { length });
     }
     let fill = match object.take("fill") {

@@ -1,7 +1,7 @@
 //! The syntax tree of an OpenCL C file, as plain data.
 //!
-//! [`parse`](crate::parse) makes it out of libclang's cursors; [`read`](crate::read) walks it. It holds what
-//! a reader of memory accesses needs: types with their address spaces, names resolved to
+//! [`parse`](crate::parse) makes it out of libclang's cursors; [`read`](crate::read) walks it. It
+//! holds what a reader of memory accesses needs: types with their address spaces, names resolved to
 //! declarations, places in the source as the user wrote it (macros are expanded, lines are those of
 //! the original file). Implicit conversions and parentheses are left out.
 
@@ -82,6 +82,20 @@ pub enum Space {
     Generic,
 }
 
+impl Space {
+    /// What people call it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Space::Private => "private",
+            Space::Local => "local",
+            Space::Global => "global",
+            Space::Constant => "constant",
+            Space::Generic => "generic",
+        }
+    }
+}
+
 /// Scalar types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scalar {
@@ -121,6 +135,17 @@ pub enum Type {
     Other(String),
 }
 
+impl Type {
+    /// What a pointer or an array is made of.
+    #[must_use]
+    pub fn element(&self) -> Option<&Type> {
+        match self {
+            Type::Pointer(_, element) | Type::Array(element, _) => Some(element),
+            _ => None,
+        }
+    }
+}
+
 /// An expression.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expr {
@@ -130,6 +155,28 @@ pub struct Expr {
     pub ty: Type,
     /// Where it begins.
     pub at: At,
+}
+
+impl Expr {
+    /// The expressions that it is made of, in the order they are written.
+    #[must_use]
+    pub fn parts(&self) -> Vec<&Expr> {
+        match &self.kind {
+            ExprKind::Unary(_, a) | ExprKind::Cast(a) | ExprKind::Member { base: a, .. } => vec![a],
+            ExprKind::Binary(_, a, b) | ExprKind::Assign(_, a, b) | ExprKind::Index(a, b) => {
+                vec![a, b]
+            }
+            ExprKind::Conditional(a, b, c) => vec![a, b, c],
+            ExprKind::Call(_, parts) | ExprKind::List(parts) => parts.iter().collect(),
+            ExprKind::Int(_)
+            | ExprKind::Real(_)
+            | ExprKind::Text
+            | ExprKind::Variable(..)
+            | ExprKind::Symbol(_)
+            | ExprKind::SizeOf(_)
+            | ExprKind::Unread(_) => Vec::new(),
+        }
+    }
 }
 
 /// What an expression is.
@@ -252,7 +299,7 @@ pub enum StmtKind {
         init: Vec<Stmt>,
         /// Absent: true.
         condition: Option<Expr>,
-        /// Run after each round.
+        /// Run after each iteration.
         step: Option<Expr>,
         /// The body.
         body: Vec<Stmt>,

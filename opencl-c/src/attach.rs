@@ -8,7 +8,7 @@ use tickbound_model::expr::EvalError;
 use tickbound_model::source::{ArgumentKind, Define};
 use tickbound_model::{Bound, Expr, KernelSource, Problem};
 
-use crate::FrontendError;
+use crate::error::ReadError;
 use crate::extract::{Extracted, Variant, extract};
 use crate::lower::{Names, lower};
 use crate::request::{Passed, Request, Symbol};
@@ -23,11 +23,12 @@ pub struct Reading {
 }
 
 /// Reads the source of `problem`, whose path counts from `folder`, and puts the kernel program in.
-/// Gives back what was read; `None` if the problem has no source, or no configuration to read it for.
+/// Gives back what was read; `None` if the problem has no source, or no configuration to read it
+/// for.
 ///
 /// # Errors
-/// What in the source, in the problem or on this machine stands in the way.
-pub fn attach(problem: &mut Problem, folder: &Path) -> Result<Option<Reading>, FrontendError> {
+/// What cannot be read in the source, what does not fit the problem, or what this machine lacks.
+pub fn attach(problem: &mut Problem, folder: &Path) -> Result<Option<Reading>, ReadError> {
     let Some(source) = problem.source.clone() else { return Ok(None) };
     let space = problem.space()?.bound;
     if space.is_empty() {
@@ -38,7 +39,7 @@ pub fn attach(problem: &mut Problem, folder: &Path) -> Result<Option<Reading>, F
     let extracted = extract(&request, &reader.configurations()?)?;
     check_arguments(&request, &source, &extracted)?;
     let names = Names::new(problem, &source);
-    problem.set_kernel(&lower(&extracted, &names)?)?;
+    problem.set_kernel(lower(&extracted, &names)?)?;
     problem.settle(&space);
     // It was readable a moment ago.
     let text = std::fs::read_to_string(&request.path).unwrap_or_default();
@@ -49,12 +50,12 @@ fn check_arguments(
     request: &Request,
     source: &KernelSource,
     extracted: &Extracted,
-) -> Result<(), FrontendError> {
+) -> Result<(), ReadError> {
     let given = source.arguments.len();
     let wrong = extracted.variants.iter().find(|v| given != 0 && v.parameters.len() != given);
     let Some(Variant { parameters, .. }) = wrong else { return Ok(()) };
     let needed = parameters.len();
-    Err(FrontendError::file(
+    Err(ReadError::file(
         &request.name,
         format!("`{}` takes {needed} arguments, but kernel.arguments has {given}", request.entry),
         format!("list one for each of {}", parameters.join(", ")),
@@ -69,7 +70,7 @@ struct Reader<'p> {
 }
 
 impl Reader<'_> {
-    fn request(&self, folder: &Path) -> Result<Request, FrontendError> {
+    fn request(&self, folder: &Path) -> Result<Request, ReadError> {
         let mut symbols = IndexMap::new();
         let mut texts = IndexMap::new();
         for (name, define) in &self.source.defines {
@@ -104,13 +105,13 @@ impl Reader<'_> {
             texts,
             arguments: self.source.arguments.iter().map(argument).try_collect()?,
             dimensions: self.problem.grid.len().max(1),
-            bounds: self.source.bounds.iter().map(bound).collect::<Result<_, FrontendError>>()?,
+            bounds: self.source.bounds.iter().map(bound).collect::<Result<_, ReadError>>()?,
             branches: self.source.branches.iter().copied().collect(),
         })
     }
 
     /// Between which bounds an expression is over all configurations.
-    fn symbol(&self, at: &str, value: &Expr) -> Result<Symbol, FrontendError> {
+    fn symbol(&self, at: &str, value: &Expr) -> Result<Symbol, ReadError> {
         let values = self.space.iter().map(|b| self.eval(at, value, b));
         let mut bounds: Option<Symbol> = None;
         for value in values {
@@ -122,9 +123,9 @@ impl Reader<'_> {
         Ok(bounds.unwrap_or(Symbol { least: 0, greatest: 0 }))
     }
 
-    fn eval(&self, at: &str, value: &Expr, bound: &Bound) -> Result<i64, FrontendError> {
+    fn eval(&self, at: &str, value: &Expr, bound: &Bound) -> Result<i64, ReadError> {
         value.eval(&bound.env).map_err(|e: EvalError| {
-            FrontendError::file(
+            ReadError::file(
                 at,
                 format!("{e} for {}", self.problem.name_values(&bound.configuration)),
                 "guard it with `if ... else`",
@@ -133,7 +134,7 @@ impl Reader<'_> {
     }
 
     /// The symbols' values, for each configuration; those that agree count once.
-    fn configurations(&self) -> Result<IndexSet<Vec<i64>>, FrontendError> {
+    fn configurations(&self) -> Result<IndexSet<Vec<i64>>, ReadError> {
         let open: Vec<(&String, &Expr)> = self
             .source
             .defines

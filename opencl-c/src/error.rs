@@ -4,7 +4,7 @@ use crate::ast::At;
 
 /// Why a kernel cannot be read. It prints as one line: `file:line: what; fix`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum FrontendError {
+pub enum ReadError {
     /// Something in the source.
     #[error("{}:{}: {what}; {fix}", at.file, at.line)]
     Source {
@@ -14,6 +14,15 @@ pub enum FrontendError {
         what: String,
         /// What to write or do instead.
         fix: String,
+    },
+    /// A loop whose iterations cannot be counted, and for which the problem file gives no bound.
+    #[error(
+        "{}:{}: the loop's bound depends on data; add \"line {}\": BOUND to kernel.bounds in the \
+         problem file", at.file, at.line, at.line
+    )]
+    Unbounded {
+        /// Where the loop begins.
+        at: At,
     },
     /// Something about the file as a whole, or about this machine.
     #[error("{name}: {what}; {fix}")]
@@ -30,10 +39,10 @@ pub enum FrontendError {
     Model(#[from] tickbound_model::ModelError),
 }
 
-impl FrontendError {
+impl ReadError {
     /// A fault at a place of the source.
-    pub fn at(at: &At, what: impl Into<String>, fix: impl Into<String>) -> FrontendError {
-        FrontendError::Source { at: at.clone(), what: what.into(), fix: fix.into() }
+    pub fn at(at: &At, what: impl Into<String>, fix: impl Into<String>) -> ReadError {
+        ReadError::Source { at: at.clone(), what: what.into(), fix: fix.into() }
     }
 
     /// A fault of a file or of this machine.
@@ -41,7 +50,7 @@ impl FrontendError {
         name: impl Into<String>,
         what: impl Into<String>,
         fix: impl Into<String>,
-    ) -> FrontendError {
-        FrontendError::File { name: name.into(), what: what.into(), fix: fix.into() }
+    ) -> ReadError {
+        ReadError::File { name: name.into(), what: what.into(), fix: fix.into() }
     }
 }

@@ -1,17 +1,19 @@
 //! From a request to the steps of all its configurations.
 //!
 //! One reading keeps the symbols open, so it serves all configurations - unless the syntax itself
-//! depends on a symbol: `#if VW == 4`, or `float##VW`. Such a symbol is *structural*. The source is then
-//! read once for each combination of structural values that occurs; each reading is a [`Variant`].
+//! depends on a symbol: `#if VW == 4`, or `float##VW`. Such a symbol is *structural*. The source is
+//! then read once for each combination of structural values that occurs; each reading is a
+//! [`Variant`].
 
 use std::collections::HashMap;
 
 use indexmap::{IndexMap, IndexSet};
 
-use crate::preprocess::Expanded;
+use crate::error::ReadError;
+use crate::preprocess::{Expanded, expand};
 use crate::request::Request;
 use crate::steps::Steps;
-use crate::{FrontendError, parse, preprocess, read};
+use crate::{parse, read};
 
 /// Most readings of one source.
 const MAX_VARIANTS: usize = 4096;
@@ -40,11 +42,11 @@ pub struct Variant {
 /// Reads a kernel for `configurations`, each a value for every symbol of the request, in order.
 ///
 /// # Errors
-/// What in the source, or on this machine, stands in the way.
+/// What cannot be read in the source, or what this machine lacks.
 pub fn extract(
     request: &Request,
     configurations: &IndexSet<Vec<i64>>,
-) -> Result<Extracted, FrontendError> {
+) -> Result<Extracted, ReadError> {
     let mut structural: IndexSet<String> = IndexSet::new();
     loop {
         let combinations = combinations(request, configurations, &structural)?;
@@ -55,7 +57,7 @@ pub fn extract(
                 let before = structural.len();
                 structural.extend(more);
                 if structural.len() == before {
-                    return Err(FrontendError::file(
+                    return Err(ReadError::file(
                         &request.name,
                         "its macros could not be expanded",
                         "give the macros that `#if` asks for as numbers in kernel.defines",
@@ -73,7 +75,7 @@ fn combinations<'c>(
     request: &Request,
     configurations: &'c IndexSet<Vec<i64>>,
     structural: &IndexSet<String>,
-) -> Result<Combinations<'c>, FrontendError> {
+) -> Result<Combinations<'c>, ReadError> {
     let places: Vec<usize> =
         structural.iter().filter_map(|name| request.symbols.get_index_of(name)).collect();
     let mut found = Combinations::new();
@@ -82,7 +84,7 @@ fn combinations<'c>(
         found.entry(key).or_insert(configuration);
         if found.len() > MAX_VARIANTS {
             let names: Vec<&str> = structural.iter().map(String::as_str).collect();
-            return Err(FrontendError::file(
+            return Err(ReadError::file(
                 &request.name,
                 format!(
                     "its syntax depends on {}, with more than {MAX_VARIANTS} combinations",
@@ -107,11 +109,11 @@ fn read_all(
     request: &Request,
     structural: &[String],
     combinations: &Combinations<'_>,
-) -> Result<Pass, FrontendError> {
+) -> Result<Pass, ReadError> {
     let mut expanded = Vec::with_capacity(combinations.len());
     for (values, configuration) in combinations {
         let all = request.symbols.keys().cloned().zip(configuration.iter().copied()).collect();
-        let text = preprocess::expand(request, structural, &all)?;
+        let text = expand(request, structural, &all)?;
         if !text.asked.is_empty() {
             return Ok(Pass::Asked(text.asked));
         }
@@ -135,7 +137,7 @@ fn read_all(
 }
 
 /// The parameters of the kernel function, and what it does.
-fn read_one(request: &Request, text: &Expanded) -> Result<(Vec<String>, Steps), FrontendError> {
+fn read_one(request: &Request, text: &Expanded) -> Result<(Vec<String>, Steps), ReadError> {
     let unit = parse::parse(request, text)?;
     let steps = read::read(request, &unit)?;
     let kernel = unit.functions.get(&request.entry);

@@ -5,15 +5,16 @@
 //! symbolic bounds, loads and stores by address space, barriers, atomics, arithmetic, branches. The
 //! values of tuning parameters stay open: one program stands for all configurations.
 //!
-//! The way goes through four rooms. [`preprocess`] expands macros with the machine's C compiler, [`parse`]
-//! makes a [syntax tree](ast) out of libclang's cursors, [`read`] walks it symbolically and yields [`steps`],
-//! and [`lower`] turns these into a program. What cannot be bounded is an error that says what to
-//! write into the problem file; nothing is guessed.
+//! There are four stages. [`preprocess`] expands macros with the machine's C compiler. [`parse`]
+//! makes a [syntax tree](ast) out of libclang's cursors. [`read`] walks it symbolically and yields
+//! [`steps`]. [`lower`] turns these into a program. What cannot be bounded is an error that says
+//! what to write into the problem file; nothing is guessed.
 
 pub mod ast;
 mod attach;
 pub mod error;
 pub mod extract;
+mod libclang;
 pub mod lower;
 pub mod parse;
 pub mod preprocess;
@@ -22,6 +23,6 @@ pub mod request;
 pub mod steps;
 
 pub use attach::{Reading, attach};
-pub use error::FrontendError;
+pub use error::ReadError;
 pub use extract::{Extracted, Variant};
 pub use request::{Passed, Request, Symbol};

@@ -3,4 +3,5 @@
 mod kernels;
 mod merge;
 mod parse;
+mod random;
 mod read;

@@ -105,7 +105,7 @@ pub enum CliError {
     Promela(#[from] tickbound_spin::promela::PromelaError),
     /// A kernel in OpenCL C cannot be read.
     #[error(transparent)]
-    Frontend(#[from] tickbound_opencl_c::FrontendError),
+    Kernel(#[from] tickbound_opencl_c::ReadError),
     /// SPIN is missing, or has found a fault.
     #[error(transparent)]
     Spin(#[from] tickbound_spin::SpinError),

@@ -1,9 +1,10 @@
 //! One number out of the numbers that different values of a symbol gave.
 //!
 //! Where a symbol was put in as a number, the readings for its values differ in just these numbers:
-//! `MWG // 2` for 2, `MWG // 4` for 4. The general form `MWG // VWM` is found by laying the expressions beside
-//! each other: a constant that is the same multiple of the value everywhere, or the same
-//! number divided by it, becomes that. What was simplified away (`MWG` for 1) is checked by putting the value in.
+//! `MWG // 2` for 2, `MWG // 4` for 4. The general form `MWG // VWM` is found by laying the
+//! expressions beside each other: a constant that is the same multiple of the value everywhere, or
+//! the same number divided by it, becomes that. What was simplified away (`MWG` for 1) is checked
+//! by putting the value in.
 
 use std::collections::HashMap;
 
@@ -13,16 +14,15 @@ use tickbound_model::expr::{BinaryOp, Function};
 /// The numbers of a symbol's values, and which ones no general form covers.
 pub(super) struct General {
     /// Holds for all values but the exceptions.
-    pub form: Expr<String>,
+    pub form: Expr,
     /// Values with numbers of their own.
-    pub exceptions: Vec<(i64, Expr<String>)>,
+    pub exceptions: Vec<(i64, Expr)>,
 }
 
 /// Finds the form that covers the most values; there must be at least one number.
-pub(super) fn general(symbol: &Expr<String>, numbers: Vec<(i64, Expr<String>)>) -> General {
-    let numbers: Vec<(i64, Expr<String>)> =
-        numbers.into_iter().map(|(v, e)| (v, e.simplified())).collect();
-    let mut shapes: HashMap<Expr<String>, Vec<usize>> = HashMap::new();
+pub(super) fn general(symbol: &Expr, numbers: Vec<(i64, Expr)>) -> General {
+    let numbers: Vec<(i64, Expr)> = numbers.into_iter().map(|(v, e)| (v, e.simplified())).collect();
+    let mut shapes: HashMap<Expr, Vec<usize>> = HashMap::new();
     for (i, (_, number)) in numbers.iter().enumerate() {
         shapes.entry(shape(number)).or_default().push(i);
     }
@@ -30,12 +30,11 @@ pub(super) fn general(symbol: &Expr<String>, numbers: Vec<(i64, Expr<String>)>) 
     // The largest family first; among equals, the one with the latest value.
     families.sort_by_key(|family| std::cmp::Reverse((family.len(), family.last().copied())));
     let forms = families.iter().filter_map(|family| {
-        let family: Vec<&(i64, Expr<String>)> = family.iter().map(|&i| &numbers[i]).collect();
-        unify(symbol, &family)
+        let family = family.iter().map(|&i| (numbers[i].0, &numbers[i].1)).collect();
+        unify(symbol, family)
     });
-    let covered = |form: &Expr<String>| {
-        numbers.iter().filter(|(v, number)| gives(form, symbol, *v, number)).count()
-    };
+    let covered =
+        |form: &Expr| numbers.iter().filter(|(v, number)| gives(form, symbol, *v, number)).count();
     let best =
         forms.map(|form| (covered(&form), form)).reduce(|a, b| if b.0 > a.0 { b } else { a });
     let last = numbers.last().map(|(_, number)| (1, number.clone()));
@@ -46,123 +45,65 @@ pub(super) fn general(symbol: &Expr<String>, numbers: Vec<(i64, Expr<String>)>) 
 }
 
 /// Whether a form is this number for this value of the symbol.
-fn gives(form: &Expr<String>, symbol: &Expr<String>, value: i64, number: &Expr<String>) -> bool {
+fn gives(form: &Expr, symbol: &Expr, value: i64, number: &Expr) -> bool {
     let put_in = put_in(form, symbol, value);
     form == number || (!divides_by_zero(&put_in) && put_in.simplified() == *number)
 }
 
 /// Whether a divisor in it is zero.
-fn divides_by_zero(expr: &Expr<String>) -> bool {
-    let is_zero = |e: &Expr<String>| e.clone().simplified() == Expr::Int(0);
-    match expr {
-        Expr::Int(_) | Expr::Name(_) => false,
-        Expr::Neg(a) | Expr::Not(a) => divides_by_zero(a),
-        Expr::Binary(op, a, b) => {
-            let divides = matches!(op, BinaryOp::Div | BinaryOp::FloorDiv | BinaryOp::Rem);
-            divides && is_zero(b) || divides_by_zero(a) || divides_by_zero(b)
-        }
-        Expr::Conditional(c, a, b) => [c, a, b].into_iter().any(|e| divides_by_zero(e)),
-        Expr::Call(function, args) => {
-            *function == Function::CeilDiv && args.get(1).is_some_and(is_zero)
-                || args.iter().any(divides_by_zero)
-        }
-    }
+fn divides_by_zero(expr: &Expr) -> bool {
+    let is_zero = |e: &Expr| e.clone().simplified() == Expr::Int(0);
+    let divisor = match expr {
+        Expr::Binary(BinaryOp::Div | BinaryOp::FloorDiv | BinaryOp::Rem, _, b) => Some(&**b),
+        Expr::Call(Function::CeilDiv, arguments) => arguments.get(1),
+        _ => None,
+    };
+    divisor.is_some_and(is_zero) || expr.parts().any(divides_by_zero)
 }
 
 /// An expression with its constants left out.
-fn shape(expr: &Expr<String>) -> Expr<String> {
-    let mut shape = expr.clone();
-    blank(&mut shape);
-    shape
-}
-
-fn blank(expr: &mut Expr<String>) {
+fn shape(expr: &Expr) -> Expr {
     match expr {
-        Expr::Int(n) => *n = 0,
-        Expr::Name(_) => {}
-        Expr::Neg(a) | Expr::Not(a) => blank(a),
-        Expr::Binary(_, a, b) => {
-            blank(a);
-            blank(b);
-        }
-        Expr::Conditional(c, a, b) => [c, a, b].into_iter().for_each(|e| blank(e)),
-        Expr::Call(_, args) => args.iter_mut().for_each(blank),
+        Expr::Int(_) => Expr::Int(0),
+        _ => with_parts(expr, shape),
     }
 }
 
-/// The general form of expressions of one shape over the same names.
-fn unify(symbol: &Expr<String>, family: &[&(i64, Expr<String>)]) -> Option<Expr<String>> {
-    let (_, first) = family.first()?;
-    if family.iter().all(|(_, number)| number == first) {
+fn with_parts(expr: &Expr, part: impl Fn(&Expr) -> Expr) -> Expr {
+    expr.with_parts(|e| Some(part(e))).unwrap_or_else(|| expr.clone())
+}
+
+/// Expressions of one shape over the same names, each with the value that gave it.
+type Family<'e> = Vec<(i64, &'e Expr)>;
+
+/// The general form of a family.
+fn unify(symbol: &Expr, family: Family<'_>) -> Option<Expr> {
+    let (_, first) = *family.first()?;
+    if family.iter().all(|(_, number)| *number == first) {
         return Some(first.clone());
     }
-    let part = |of: fn(&Expr<String>) -> Option<&Expr<String>>| {
-        let parts: Option<Vec<(i64, Expr<String>)>> =
-            family.iter().map(|(v, e)| Some((*v, of(e)?.clone()))).collect();
-        let parts = parts?;
-        unify(symbol, &parts.iter().collect::<Vec<_>>()).map(Box::new)
-    };
-    Some(match first {
-        Expr::Int(_) => constant(symbol, family)?,
+    match first {
+        Expr::Int(_) => constant(symbol, &family),
         // Equal names are equal numbers; these differ.
-        Expr::Name(_) => return None,
-        Expr::Neg(_) => Expr::Neg(part(operand)?),
-        Expr::Not(_) => Expr::Not(part(operand)?),
-        Expr::Binary(op, ..) => Expr::Binary(*op, part(left)?, part(right)?),
-        Expr::Conditional(..) => Expr::Conditional(part(condition)?, part(left)?, part(right)?),
-        Expr::Call(function, arguments) => {
-            let arguments = (0..arguments.len()).map(|i| {
-                let parts: Option<Vec<(i64, Expr<String>)>> = family
-                    .iter()
-                    .map(|(v, e)| match e {
-                        Expr::Call(_, args) => Some((*v, args.get(i)?.clone())),
-                        _ => None,
-                    })
-                    .collect();
-                unify(symbol, &parts?.iter().collect::<Vec<_>>())
-            });
-            Expr::Call(*function, arguments.collect::<Option<_>>()?)
+        Expr::Name(_) => None,
+        _ => {
+            let mut which = 0..;
+            first.with_parts(|_| {
+                let which = which.next()?;
+                let parts = family.iter().map(|(v, e)| Some((*v, e.parts().nth(which)?)));
+                unify(symbol, parts.collect::<Option<_>>()?)
+            })
         }
-    })
-}
-
-fn operand(e: &Expr<String>) -> Option<&Expr<String>> {
-    match e {
-        Expr::Neg(a) | Expr::Not(a) => Some(a),
-        _ => None,
-    }
-}
-
-fn left(e: &Expr<String>) -> Option<&Expr<String>> {
-    match e {
-        Expr::Binary(_, a, _) | Expr::Conditional(_, a, _) => Some(a),
-        _ => None,
-    }
-}
-
-fn right(e: &Expr<String>) -> Option<&Expr<String>> {
-    match e {
-        Expr::Binary(_, _, b) | Expr::Conditional(_, _, b) => Some(b),
-        _ => None,
-    }
-}
-
-fn condition(e: &Expr<String>) -> Option<&Expr<String>> {
-    match e {
-        Expr::Conditional(c, ..) => Some(c),
-        _ => None,
     }
 }
 
 /// Constants that differ: the same multiple of the value, or the same number divided by it.
-fn constant(symbol: &Expr<String>, family: &[&(i64, Expr<String>)]) -> Option<Expr<String>> {
-    let pairs: Vec<(i64, i64)> = family
-        .iter()
-        .map(|(v, e)| match e {
-            Expr::Int(n) => Some((*v, *n)),
-            _ => None,
-        })
-        .collect::<Option<_>>()?;
+fn constant(symbol: &Expr, family: &[(i64, &Expr)]) -> Option<Expr> {
+    let pair = |(v, e): &(i64, &Expr)| match e {
+        Expr::Int(n) => Some((*v, *n)),
+        _ => None,
+    };
+    let pairs: Vec<(i64, i64)> = family.iter().map(pair).collect::<Option<_>>()?;
     let (value, number) = *pairs.first()?;
     if value == 0 {
         return None;
@@ -170,36 +111,22 @@ fn constant(symbol: &Expr<String>, family: &[&(i64, Expr<String>)]) -> Option<Ex
     let factor = number / value;
     if pairs.iter().all(|(v, n)| v.checked_mul(factor) == Some(*n)) {
         let factor = Expr::Int(factor);
-        return Some(binary(BinaryOp::Mul, factor, symbol.clone()).simplified());
+        return Some(Expr::binary(BinaryOp::Mul, factor, symbol.clone()).simplified());
     }
     let product = number.checked_mul(value)?;
     let divides = |(v, n): &(i64, i64)| *v > 0 && n.checked_mul(*v) == Some(product);
     pairs
         .iter()
         .all(divides)
-        .then(|| binary(BinaryOp::FloorDiv, Expr::Int(product), symbol.clone()))
-}
-
-fn binary(op: BinaryOp, a: Expr<String>, b: Expr<String>) -> Expr<String> {
-    Expr::Binary(op, Box::new(a), Box::new(b))
+        .then(|| Expr::binary(BinaryOp::FloorDiv, Expr::Int(product), symbol.clone()))
 }
 
 /// `form` with a value put in for the symbol.
-fn put_in(form: &Expr<String>, symbol: &Expr<String>, value: i64) -> Expr<String> {
+fn put_in(form: &Expr, symbol: &Expr, value: i64) -> Expr {
     if form == symbol {
         return Expr::Int(value);
     }
-    let of = |e: &Expr<String>| Box::new(put_in(e, symbol, value));
-    match form {
-        Expr::Int(_) | Expr::Name(_) => form.clone(),
-        Expr::Neg(a) => Expr::Neg(of(a)),
-        Expr::Not(a) => Expr::Not(of(a)),
-        Expr::Binary(op, a, b) => Expr::Binary(*op, of(a), of(b)),
-        Expr::Conditional(c, a, b) => Expr::Conditional(of(c), of(a), of(b)),
-        Expr::Call(f, args) => {
-            Expr::Call(*f, args.iter().map(|a| put_in(a, symbol, value)).collect())
-        }
-    }
+    with_parts(form, |e| put_in(e, symbol, value))
 }
 
 #[cfg(test)]
@@ -208,11 +135,16 @@ mod tests {
 
     use super::*;
 
+    const NAMES: [&str; 7] = ["S", "n", "d", "a", "b", "c", "w"];
+
     fn found(numbers: &[(i64, &str)]) -> String {
-        let numbers = numbers.iter().map(|(v, text)| (*v, parse(text).unwrap())).collect();
-        let general = general(&Expr::Name("S".into()), numbers);
-        let exceptions = general.exceptions.iter().map(|(v, e)| format!("; {v}: {e}"));
-        format!("{}{}", general.form, exceptions.collect::<String>())
+        let slot = |name: &String| NAMES.iter().position(|n| n == name);
+        let read = |text: &str| parse(text).unwrap().resolve(&mut |n| slot(n)).unwrap();
+        let shown = |e: &Expr| e.resolve(&mut |slot| NAMES.get(*slot)).unwrap().to_string();
+        let numbers = numbers.iter().map(|(v, text)| (*v, read(text))).collect();
+        let general = general(&Expr::Name(0), numbers);
+        let exceptions = general.exceptions.iter().map(|(v, e)| format!("; {v}: {}", shown(e)));
+        format!("{}{}", shown(&general.form), exceptions.collect::<String>())
     }
 
     #[test]

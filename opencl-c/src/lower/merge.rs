@@ -1,17 +1,24 @@
 //! One program out of the variants' programs.
 //!
 //! Symbol by symbol: the programs for the values of one symbol are laid beside each other. Where
-//! their statements have the same shape, numbers that differ are [made general](super::general), `n // S`, or
-//! become `a if S == 1 else b`; where they do not, the statements in between become `if S == 1: ... else:
-//! ...`. A combination of values that does not occur takes any side.
+//! their statements have the same shape, numbers that differ are [made general](super::general), `n
+//! // S`, or become `a if S == 1 else b`; where they do not, the statements in between become `if S
+//! == 1: ... else: ...`. A combination of values that does not occur takes any side.
+//!
+//! A symbol with many values would nest as many branches. So where more than [`CHAIN`] values
+//! differ, halves of them are told apart by `S < v` first.
 
-use std::{iter, mem};
+use std::mem;
 
+use itertools::Itertools;
 use tickbound_model::Expr;
 use tickbound_model::expr::BinaryOp;
 
 use super::general::{General, general};
 use super::tree::Node;
+
+/// Most alternatives that are told apart one after the other.
+const CHAIN: usize = 32;
 
 /// The program for some values of the structural symbols.
 #[derive(Debug, Clone)]
@@ -23,7 +30,7 @@ pub(super) struct Alternative {
 }
 
 /// Merges the programs of all `alternatives`; `symbols` are the structural symbols as expressions.
-pub(super) fn merge(symbols: &[Expr<String>], alternatives: Vec<Alternative>) -> Vec<Node> {
+pub(super) fn merge(symbols: &[Expr], alternatives: Vec<Alternative>) -> Vec<Node> {
     let Some((symbol, rest)) = symbols.split_first() else {
         return alternatives.into_iter().next().map_or_else(Vec::new, |a| a.program);
     };
@@ -41,7 +48,7 @@ pub(super) fn merge(symbols: &[Expr<String>], alternatives: Vec<Alternative>) ->
 
 /// What depends on one symbol.
 struct Choice<'s> {
-    symbol: &'s Expr<String>,
+    symbol: &'s Expr,
 }
 
 impl Choice<'_> {
@@ -73,14 +80,14 @@ impl Choice<'_> {
 
     /// Merges statements of the same shape.
     fn nodes(&self, mut nodes: Vec<(i64, Node)>) -> Node {
-        let numbers: Vec<(i64, Expr<String>)> =
+        let numbers: Vec<(i64, Expr)> =
             nodes.iter().filter_map(|(v, node)| Some((*v, number(node)?.clone()))).collect();
         let bodies = |nodes: &mut Vec<(i64, Node)>, which: usize| {
             let bodies = nodes.iter_mut().filter_map(|(v, n)| Some((*v, body(n, which)?)));
             self.lists(bodies.collect())
         };
         let (first, second) = (bodies(&mut nodes, 0), bodies(&mut nodes, 1));
-        // Alike nodes are of one kind, so the first one serves as the mould of all.
+        // Alike nodes are of one kind, so the first one stands for all.
         let mut node = nodes.swap_remove(0).1;
         match &mut node {
             Node::Barrier { .. } => {}
@@ -99,43 +106,70 @@ impl Choice<'_> {
     }
 
     /// A form for all values, such as `n // S`, or `a if S == 1 else b` with what no form covers.
-    fn numbers(&self, numbers: Vec<(i64, Expr<String>)>) -> Expr<String> {
-        let General { form, exceptions } = general(self.symbol, numbers);
-        exceptions.into_iter().rev().fold(form, |rest, (value, number)| {
-            Expr::Conditional(Box::new(self.is(value)), Box::new(number), Box::new(rest))
+    fn numbers(&self, numbers: Vec<(i64, Expr)>) -> Expr {
+        let General { form, mut exceptions } = general(self.symbol, numbers);
+        if exceptions.len() > CHAIN {
+            exceptions.sort_by_key(|(value, _)| *value);
+        }
+        self.with_exceptions(&form, &exceptions)
+    }
+
+    /// The form, but for some values, which are in order if they are many.
+    fn with_exceptions(&self, form: &Expr, exceptions: &[(i64, Expr)]) -> Expr {
+        if exceptions.len() > CHAIN {
+            let (low, high) = exceptions.split_at(exceptions.len() / 2);
+            return conditional(
+                self.compared(BinaryOp::Lt, high[0].0),
+                self.with_exceptions(form, low),
+                self.with_exceptions(form, high),
+            );
+        }
+        exceptions.iter().rev().fold(form.clone(), |rest, (value, number)| {
+            conditional(self.compared(BinaryOp::Eq, *value), number.clone(), rest)
         })
     }
 
     /// A branch for the values with the first list, and what the other lists have in common.
-    fn branches(&self, lists: Vec<(i64, Vec<Node>)>) -> Vec<Node> {
-        let mut lists = lists.into_iter();
-        let Some((value, then)) = lists.next() else { return Vec::new() };
-        let (same, others): (Vec<_>, Vec<_>) = lists.partition(|(_, list)| *list == then);
-        let values = || iter::once(value).chain(same.iter().map(|(v, _)| *v));
+    fn branches(&self, mut lists: Vec<(i64, Vec<Node>)>) -> Vec<Node> {
+        let Some((_, first)) = lists.first() else { return Vec::new() };
+        if lists.iter().map(|(_, list)| list).unique().count() > CHAIN {
+            lists.sort_by_key(|(value, _)| *value);
+            let high = lists.split_off(lists.len() / 2);
+            let condition = self.compared(BinaryOp::Lt, high[0].0);
+            return vec![branch(condition, self.lists(lists), self.lists(high))];
+        }
+        let then = first.clone();
+        let (same, others): (Vec<_>, Vec<_>) = lists.into_iter().partition(|(_, l)| *l == then);
         let otherwise = self.lists(others);
-        let (op, join) = match then.is_empty() {
-            true => (BinaryOp::Ne, BinaryOp::And),
-            false => (BinaryOp::Eq, BinaryOp::Or),
-        };
-        let condition = values()
-            .map(|value| self.compared(op, value))
-            .reduce(|a, b| Expr::Binary(join, Box::new(a), Box::new(b)))
-            .unwrap_or(Expr::Int(1));
+        let values = |op| same.iter().map(|(value, _)| self.compared(op, *value)).collect();
         vec![match then.is_empty() {
-            true => Node::If { condition, then: otherwise, otherwise: Vec::new(), label: None },
-            false => Node::If { condition, then, otherwise, label: None },
+            true => branch(joined(BinaryOp::And, values(BinaryOp::Ne)), otherwise, Vec::new()),
+            false => branch(joined(BinaryOp::Or, values(BinaryOp::Eq)), then, otherwise),
         }]
     }
 
-    fn is(&self, value: i64) -> Expr<String> {
-        self.compared(BinaryOp::Eq, value)
-    }
-
-    fn compared(&self, op: BinaryOp, value: i64) -> Expr<String> {
-        Expr::Binary(op, Box::new(self.symbol.clone()), Box::new(Expr::Int(value)))
+    fn compared(&self, op: BinaryOp, value: i64) -> Expr {
+        Expr::binary(op, self.symbol.clone(), Expr::Int(value))
     }
 }
 
+fn conditional(condition: Expr, then: Expr, otherwise: Expr) -> Expr {
+    Expr::Conditional(Box::new(condition), Box::new(then), Box::new(otherwise))
+}
+
+fn branch(condition: Expr, then: Vec<Node>, otherwise: Vec<Node>) -> Node {
+    Node::If { condition, then, otherwise, lines: None }
+}
+
+/// Truth values joined one after the other, or by halves if they are many.
+fn joined(op: BinaryOp, mut truths: Vec<Expr>) -> Expr {
+    let pair = |a, b| Expr::binary(op, a, b);
+    if truths.len() > CHAIN {
+        let others = truths.split_off(truths.len() / 2);
+        return pair(joined(op, truths), joined(op, others));
+    }
+    truths.into_iter().reduce(pair).unwrap_or(Expr::Int(1))
+}
 /// The places of the first statement of the first list that all lists have.
 fn first_shared(lists: &[(i64, Vec<Node>)]) -> Option<Vec<usize>> {
     let (_, first) = lists.first()?;
@@ -148,17 +182,21 @@ fn first_shared(lists: &[(i64, Vec<Node>)]) -> Option<Vec<usize>> {
 /// Whether two statements are readings of one statement of the source.
 fn same_shape(a: &Node, b: &Node) -> bool {
     let same_kind = match (a, b) {
-        (Node::Amount { keyword: a, .. }, Node::Amount { keyword: b, .. }) => a == b,
+        (Node::Amount { access: a, .. }, Node::Amount { access: b, .. }) => a == b,
         (
-            Node::If { condition: a, label: None, .. },
-            Node::If { condition: b, label: None, .. },
+            Node::If { condition: a, lines: None, .. },
+            Node::If { condition: b, lines: None, .. },
         ) => a == b,
         _ => mem::discriminant(a) == mem::discriminant(b),
     };
-    same_kind && a.line() == b.line()
+    same_kind && first_line(a) == first_line(b)
 }
 
-fn number(node: &Node) -> Option<&Expr<String>> {
+fn first_line(node: &Node) -> Option<u32> {
+    node.lines().map(|lines| lines.first)
+}
+
+fn number(node: &Node) -> Option<&Expr> {
     match node {
         Node::Amount { amount: number, .. }
         | Node::Repeat { count: number, .. }

@@ -1,56 +1,47 @@
 //! What the names of steps stand for in a problem.
 
 use indexmap::IndexMap;
-use itertools::Itertools;
-use tickbound_model::expr::BinaryOp;
+use tickbound_model::expr::{BinaryOp, Slot};
 use tickbound_model::source::{ArgumentKind, Define};
-use tickbound_model::{Expr, KernelSource, Problem};
+use tickbound_model::{Dimension, Expr, KernelSource, Problem};
 
-use crate::FrontendError;
 use crate::ast::At;
+use crate::error::ReadError;
 use crate::steps::Number;
 
 /// For each name of steps its expression over the problem's names.
 #[derive(Debug, Clone)]
 pub struct Names {
-    known: IndexMap<String, Expr<String>>,
+    known: IndexMap<String, Expr>,
     /// For each argument of the kernel its value, if it is a number.
-    arguments: Vec<Option<Expr<String>>>,
-}
-
-fn binary(op: BinaryOp, a: Expr<String>, b: Expr<String>) -> Expr<String> {
-    Expr::Binary(op, Box::new(a), Box::new(b))
+    arguments: Vec<Option<Expr>>,
 }
 
 impl Names {
     /// The names that a problem gives to the steps of its source.
     #[must_use]
     pub fn new(problem: &Problem, source: &KernelSource) -> Names {
-        let written = |expr: &Expr| {
-            // Every slot of the problem's own expressions has a name.
-            expr.replace(&mut |slot| Ok::<_, ()>(Expr::Name(problem.scope.name(*slot).to_owned())))
-                .unwrap_or(Expr::Int(0))
-        };
         let mut known = IndexMap::new();
         for (name, define) in &source.defines {
             if let Define::Number(value) = define {
-                known.insert(name.clone(), written(value));
+                known.insert(name.clone(), value.clone());
             }
         }
         for (line, bound) in &source.bounds {
-            known.insert(format!("$line_{line}"), written(bound));
+            known.insert(format!("$line_{line}"), bound.clone());
         }
-        let sizes = problem.grid.iter().map(|d| (written(&d.global), written(&d.local)));
-        ids(&mut known, &sizes.collect_vec());
+        let lid = problem.first_item_slot();
+        // `gid` lies between them.
+        ids(&mut known, &problem.grid, lid, lid + 2);
         let arguments = source.arguments.iter().map(|argument| match &argument.kind {
-            ArgumentKind::Scalar(value) => Some(written(value)),
+            ArgumentKind::Scalar(value) => Some(value.clone()),
             _ => None,
         });
         Names { known, arguments: arguments.collect() }
     }
 
-    /// With the arguments under the names of the kernel function's parameters, which may differ from
-    /// reading to reading.
+    /// With the arguments under the names of the kernel function's parameters, which may differ
+    /// from reading to reading.
     pub(super) fn of_parameters(&self, parameters: &[String]) -> Names {
         let mut names = self.clone();
         for (parameter, value) in parameters.iter().zip(&self.arguments) {
@@ -62,18 +53,18 @@ impl Names {
     }
 
     /// A symbol as an expression over the problem's names.
-    pub(super) fn symbol(&self, name: &str) -> Result<Expr<String>, FrontendError> {
+    pub(super) fn symbol(&self, name: &str) -> Result<Expr, ReadError> {
         self.known.get(name).cloned().ok_or_else(|| {
-            FrontendError::file("kernel.defines", format!("`{name}` is missing"), "add its value")
+            ReadError::file("kernel.defines", format!("`{name}` is missing"), "add its value")
         })
     }
 
     /// An expression over the problem's names.
-    pub(super) fn put_in(&self, number: &Number, at: &At) -> Result<Expr<String>, FrontendError> {
+    pub(super) fn put_in(&self, number: &Number, at: &At) -> Result<Expr, ReadError> {
         number.replace(&mut |name| {
             self.known.get(name).cloned().ok_or_else(|| {
                 let plain = name.trim_start_matches('$');
-                FrontendError::at(
+                ReadError::at(
                     at,
                     format!("the value of `{plain}` is not known"),
                     format!(
@@ -87,19 +78,18 @@ impl Names {
 }
 
 /// Ids and sizes by dimension out of the linear `lid` and `group`: dimension 0 runs fastest.
-fn ids(known: &mut IndexMap<String, Expr<String>>, sizes: &[(Expr<String>, Expr<String>)]) {
-    let mut lid = Expr::Name("lid".to_owned());
-    let mut group = Expr::Name("group".to_owned());
-    for (d, (global, local)) in sizes.iter().enumerate() {
-        let groups = binary(BinaryOp::FloorDiv, global.clone(), local.clone());
-        let last = d + 1 == sizes.len();
-        let mut place = |name: &str, linear: &mut Expr<String>, size: &Expr<String>| {
+fn ids(known: &mut IndexMap<String, Expr>, grid: &[Dimension], lid: Slot, group: Slot) {
+    let (mut lid, mut group) = (Expr::Name(lid), Expr::Name(group));
+    for (d, Dimension { global, local }) in grid.iter().enumerate() {
+        let groups = Expr::binary(BinaryOp::FloorDiv, global.clone(), local.clone());
+        let last = d + 1 == grid.len();
+        let mut place = |name: &str, linear: &mut Expr, size: &Expr| {
             let own = match last {
                 true => linear.clone(),
-                false => binary(BinaryOp::Rem, linear.clone(), size.clone()),
+                false => Expr::binary(BinaryOp::Rem, linear.clone(), size.clone()),
             };
             known.insert(format!("${name}_{d}"), own);
-            *linear = binary(BinaryOp::FloorDiv, linear.clone(), size.clone());
+            *linear = Expr::binary(BinaryOp::FloorDiv, linear.clone(), size.clone());
         };
         place("lid", &mut lid, local);
         place("group", &mut group, &groups);
@@ -107,7 +97,7 @@ fn ids(known: &mut IndexMap<String, Expr<String>>, sizes: &[(Expr<String>, Expr<
         known.insert(format!("$global_{d}"), global.clone());
         known.insert(format!("$groups_{d}"), groups);
     }
-    for d in sizes.len()..3 {
+    for d in grid.len()..3 {
         for (name, value) in [("lid", 0), ("group", 0), ("local", 1), ("global", 1), ("groups", 1)]
         {
             known.insert(format!("${name}_{d}"), Expr::Int(value));

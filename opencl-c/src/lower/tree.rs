@@ -1,53 +1,74 @@
-//! Kernel programs while they are made: statements with expressions over the problem's names.
+//! Kernel programs while they are made: statements that still know their lines.
 
-use serde_json::{Value, json};
-use tickbound_model::Expr;
+use tickbound_model::{Access, Expr, Program, Stmt, StmtKind};
 
-use super::Names;
-use crate::FrontendError;
+use super::names::Names;
 use crate::ast::{At, Space};
+use crate::error::ReadError;
 use crate::steps::{Arithmetic, Step, StepKind};
 
-/// A statement of a kernel program.
-#[derive(Debug, Clone, PartialEq)]
+/// A statement of a kernel program, over the problem's names.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Node {
     /// So many accesses or operations.
-    Amount { keyword: &'static str, amount: Expr<String>, label: Label },
+    Amount { access: Access, amount: Expr, lines: Lines },
     /// A barrier.
-    Barrier { label: Label },
+    Barrier { lines: Lines },
     /// A loop.
-    Repeat { count: Expr<String>, body: Vec<Node>, label: Label },
-    /// A branch.
-    If { condition: Expr<String>, then: Vec<Node>, otherwise: Vec<Node>, label: Option<Label> },
+    Repeat { count: Expr, body: Vec<Node>, lines: Lines },
+    /// A branch; one that comes from merging has no lines.
+    If { condition: Expr, then: Vec<Node>, otherwise: Vec<Node>, lines: Option<Lines> },
 }
 
 impl Node {
-    /// The first line of the source that it comes from; `None` if it comes from merging.
-    pub(super) fn line(&self) -> Option<u32> {
+    /// The lines of the source that it comes from; `None` if it comes from merging.
+    pub(super) fn lines(&self) -> Option<&Lines> {
         match self {
-            Node::Amount { label, .. } | Node::Barrier { label } | Node::Repeat { label, .. } => {
-                Some(label.first)
+            Node::Amount { lines, .. } | Node::Barrier { lines } | Node::Repeat { lines, .. } => {
+                Some(lines)
             }
-            Node::If { label, .. } => label.as_ref().map(|l| l.first),
+            Node::If { lines, .. } => lines.as_ref(),
         }
     }
+
+    /// The statement. [`Problem::set_kernel`](tickbound_model::Problem::set_kernel) says where it
+    /// stands.
+    fn statement(self) -> Stmt {
+        let label = self.lines().map(Lines::text);
+        let kind = match self {
+            Node::Amount { access, amount, .. } => StmtKind::Access { access, amount },
+            Node::Barrier { .. } => StmtKind::Barrier,
+            Node::Repeat { count, body, .. } => StmtKind::Repeat { count, body: statements(body) },
+            Node::If { condition, then, otherwise, .. } => {
+                let (then, otherwise) = (statements(then), statements(otherwise));
+                StmtKind::If { condition, then, otherwise }
+            }
+        };
+        let label = label.unwrap_or_else(|| kind.name().to_owned());
+        Stmt { at: String::new(), label, kind }
+    }
+}
+
+/// The program as the model has it.
+pub(super) fn statements(nodes: Vec<Node>) -> Program {
+    nodes.into_iter().map(Node::statement).collect()
 }
 
 /// The lines that a statement comes from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Label {
-    first: u32,
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Lines {
+    pub(super) first: u32,
     last: u32,
 }
 
-impl Label {
-    fn at(at: &At) -> Label {
-        Label { first: at.line, last: at.line }
+impl Lines {
+    fn at(at: &At) -> Lines {
+        Lines { first: at.line, last: at.line }
     }
 
-    /// One that covers both.
-    pub(super) fn with(&self, other: &Label) -> Label {
-        Label { first: self.first.min(other.first), last: self.last.max(other.last) }
+    /// Lines that cover both.
+    fn with(&self, other: &Lines) -> Lines {
+        Lines { first: self.first.min(other.first), last: self.last.max(other.last) }
     }
 
     fn text(&self) -> String {
@@ -59,20 +80,22 @@ impl Label {
 }
 
 /// The program of some steps; neighbours of one kind become one statement.
-pub(super) fn program(steps: &[Step], names: &Names) -> Result<Vec<Node>, FrontendError> {
+pub(super) fn program(steps: &[Step], names: &Names) -> Result<Vec<Node>, ReadError> {
     let mut nodes = Vec::new();
     for step in steps {
-        let label = Label::at(&step.at);
+        let lines = Lines::at(&step.at);
+        let amount =
+            |access, n| Node::Amount { access, amount: Expr::Int(n), lines: lines.clone() };
         let node = match &step.kind {
-            StepKind::Access(access) => amount(keyword(access.space), 1, label),
-            StepKind::Atomic(_) => amount(Some("atomic"), 1, label),
+            StepKind::Access(access) => priced(access.space).map(|access| amount(access, 1)),
+            StepKind::Atomic(_) => Some(amount(Access::Atomic, 1)),
             StepKind::Compute { kind: Arithmetic::Index, .. } => None,
-            StepKind::Compute { amount: n, .. } => amount(Some("compute"), i64::from(*n), label),
-            StepKind::Barrier => Some(Node::Barrier { label }),
+            StepKind::Compute { amount: n, .. } => Some(amount(Access::Compute, i64::from(*n))),
+            StepKind::Barrier => Some(Node::Barrier { lines }),
             StepKind::Repeat { count, body } => {
                 let body = program(body, names)?;
                 let count = names.put_in(count, &step.at)?;
-                (!body.is_empty()).then_some(Node::Repeat { count, body, label })
+                (!body.is_empty()).then_some(Node::Repeat { count, body, lines })
             }
             StepKind::If { condition, then, otherwise, .. } => {
                 let (then, otherwise) = (program(then, names)?, program(otherwise, names)?);
@@ -81,7 +104,7 @@ pub(super) fn program(steps: &[Step], names: &Names) -> Result<Vec<Node>, Fronte
                     continue;
                 }
                 let condition = names.put_in(condition, &step.at)?;
-                Some(Node::If { condition, then, otherwise, label: Some(label) })
+                Some(Node::If { condition, then, otherwise, lines: Some(lines) })
             }
         };
         if let Some(node) = node {
@@ -91,61 +114,27 @@ pub(super) fn program(steps: &[Step], names: &Names) -> Result<Vec<Node>, Fronte
     Ok(nodes)
 }
 
-fn keyword(space: Space) -> Option<&'static str> {
+/// What an access of an address space costs; `None`: nothing.
+fn priced(space: Space) -> Option<Access> {
     match space {
         Space::Private => None,
-        Space::Local => Some("local"),
-        Space::Constant => Some("constant"),
-        Space::Global | Space::Generic => Some("global"),
+        Space::Local => Some(Access::Local),
+        Space::Constant => Some(Access::Constant),
+        Space::Global | Space::Generic => Some(Access::Global),
     }
-}
-
-fn amount(keyword: Option<&'static str>, amount: i64, label: Label) -> Option<Node> {
-    keyword.map(|keyword| Node::Amount { keyword, amount: Expr::Int(amount), label })
 }
 
 /// Appends a node, adding a plain amount to one of the same kind before it.
 fn push(nodes: &mut Vec<Node>, node: Node) {
     if let (
-        Some(Node::Amount { keyword, amount: Expr::Int(before), label }),
-        Node::Amount { keyword: new, amount: Expr::Int(more), label: at },
+        Some(Node::Amount { access, amount: Expr::Int(before), lines }),
+        Node::Amount { access: new, amount: Expr::Int(more), lines: at },
     ) = (nodes.last_mut(), &node)
-        && keyword == new
+        && access == new
     {
         *before += more;
-        *label = label.with(at);
+        *lines = lines.with(at);
         return;
     }
     nodes.push(node);
-}
-
-/// The program in the problem format.
-pub(super) fn json(nodes: &[Node]) -> Value {
-    let statement = |node: &Node| match node {
-        Node::Amount { keyword, amount, label } => {
-            json!({ *keyword: number(amount), "name": label.text() })
-        }
-        Node::Barrier { label } => json!({ "barrier": true, "name": label.text() }),
-        Node::Repeat { count, body, label } => {
-            json!({ "repeat": number(count), "body": json(body), "name": label.text() })
-        }
-        Node::If { condition, then, otherwise, label } => {
-            let mut statement = json!({ "if": number(condition), "then": json(then) });
-            if !otherwise.is_empty() {
-                statement["else"] = json(otherwise);
-            }
-            if let Some(label) = label {
-                statement["name"] = label.text().into();
-            }
-            statement
-        }
-    };
-    nodes.iter().map(statement).collect()
-}
-
-fn number(expr: &Expr<String>) -> Value {
-    match expr {
-        Expr::Int(n) => (*n).into(),
-        _ => expr.to_string().into(),
-    }
 }

@@ -5,6 +5,7 @@ use clang::{Entity, EntityKind};
 use crate::ast::{Expr, ExprKind, Function, Stmt, StmtKind, Type, Unit, Variable};
 
 use super::state::{DEEPEST, Tree, is_expression, operands};
+use super::types::space;
 
 impl<'tu> Tree<'_, 'tu> {
     /// All that a file declares.
@@ -50,6 +51,19 @@ impl<'tu> Tree<'_, 'tu> {
             body: self.body(body),
             at: self.at_name(entity),
         })
+    }
+
+    /// A declared variable or parameter without its first value.
+    fn declaration(&mut self, entity: &Entity<'tu>) -> Variable {
+        let (id, ty) = self.variable(*entity);
+        Variable {
+            id,
+            name: entity.get_name().unwrap_or_default(),
+            ty,
+            space: space(entity.get_type()),
+            init: None,
+            at: self.at_name(entity),
+        }
     }
 
     /// A variable with its first value.

@@ -6,14 +6,14 @@ use clang::TranslationUnit;
 use clang::diagnostic::Severity;
 
 use crate::ast::At;
-use crate::error::FrontendError;
+use crate::error::ReadError;
 use crate::request::Request;
 
 /// The first error, if there is one.
 pub(super) fn check<'tu>(
     unit: &'tu TranslationUnit<'tu>,
     request: &Request,
-) -> Result<(), FrontendError> {
+) -> Result<(), ReadError> {
     let diagnostics = unit.get_diagnostics();
     let Some(first) = diagnostics.iter().find(|d| d.get_severity() >= Severity::Error) else {
         return Ok(());
@@ -22,9 +22,9 @@ pub(super) fn check<'tu>(
     let text = first.get_text();
     let fix = fix(&text);
     if file.is_empty() || file.starts_with('<') {
-        return Err(FrontendError::file(&request.name, text, fix));
+        return Err(ReadError::file(&request.name, text, fix));
     }
-    Err(FrontendError::at(&At { file: Arc::from(file), line, column }, text, fix))
+    Err(ReadError::at(&At { file: Arc::from(file), line, column }, text, fix))
 }
 
 fn fix(text: &str) -> &'static str {

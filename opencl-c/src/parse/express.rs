@@ -8,7 +8,7 @@ use super::literal;
 use super::member::nameless;
 use super::operator::{self, Binary};
 use super::state::{DEEPEST, Tree, operands};
-use super::types::{element, pointing};
+use super::types::pointing;
 
 impl<'tu> Tree<'_, 'tu> {
     /// An expression; what cannot be read is [`ExprKind::Unread`].
@@ -81,7 +81,7 @@ impl<'tu> Tree<'_, 'tu> {
         let operand = self.expression(operand);
         let ty = self.expression_type(entity);
         let ty = match (op, ty) {
-            (UnaryOp::Deref, ty) => element(&operand.ty).cloned().unwrap_or(ty),
+            (UnaryOp::Deref, ty) => operand.ty.element().cloned().unwrap_or(ty),
             (UnaryOp::Address, Type::Pointer(space, _)) => {
                 Type::Pointer(space, Box::new(operand.ty.clone()))
             }
@@ -100,7 +100,7 @@ impl<'tu> Tree<'_, 'tu> {
         let ty = match op {
             Binary::Assign(_) => left.ty.clone(),
             Binary::Plain(BinaryOp::Comma) => right.ty.clone(),
-            Binary::Plain(_) if element(&left.ty).is_some() => pointing(ty, &left.ty),
+            Binary::Plain(_) if left.ty.element().is_some() => pointing(ty, &left.ty),
             Binary::Plain(_) => pointing(ty, &right.ty),
         };
         let (left, right) = (Box::new(left), Box::new(right));
@@ -120,7 +120,7 @@ impl<'tu> Tree<'_, 'tu> {
     ) -> Expr {
         let [condition, then, otherwise] =
             [condition, then, otherwise].map(|part| Box::new(self.expression(part)));
-        let side = if element(&then.ty).is_some() { &then } else { &otherwise };
+        let side = if then.ty.element().is_some() { &then } else { &otherwise };
         let ty = pointing(self.expression_type(entity), &side.ty);
         let kind = ExprKind::Conditional(condition, then, otherwise);
         Expr { kind, ty, at: self.at(entity) }
@@ -128,11 +128,11 @@ impl<'tu> Tree<'_, 'tu> {
 
     fn index(&mut self, entity: &Entity<'tu>, base: &Entity<'tu>, index: &Entity<'tu>) -> Expr {
         let (mut base, mut index) = (self.expression(base), self.expression(index));
-        if element(&base.ty).is_none() && element(&index.ty).is_some() {
+        if base.ty.element().is_none() && index.ty.element().is_some() {
             // `1[array]` means `array[1]`.
             std::mem::swap(&mut base, &mut index);
         }
-        let ty = element(&base.ty).cloned().unwrap_or_else(|| self.expression_type(entity));
+        let ty = base.ty.element().cloned().unwrap_or_else(|| self.expression_type(entity));
         let kind = ExprKind::Index(Box::new(base), Box::new(index));
         Expr { kind, ty, at: self.at(entity) }
     }

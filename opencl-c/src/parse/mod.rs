@@ -6,7 +6,6 @@
 mod declare;
 mod diagnostics;
 mod express;
-pub(crate) mod library;
 mod literal;
 mod member;
 mod operator;
@@ -19,7 +18,8 @@ mod types;
 use clang::{Index, Unsaved};
 
 use crate::ast::Unit;
-use crate::error::FrontendError;
+use crate::error::ReadError;
+use crate::libclang;
 use crate::preprocess::Expanded;
 use crate::request::Request;
 
@@ -30,9 +30,9 @@ use state::Tree;
 const FILE: &str = "kernel.cl";
 
 /// Makes the tree of a source that has been expanded.
-pub fn parse(request: &Request, expanded: &Expanded) -> Result<Unit, FrontendError> {
+pub fn parse(request: &Request, expanded: &Expanded) -> Result<Unit, ReadError> {
     let standard = format!("-cl-std={}", request.standard.name());
-    library::lend(|clang, headers| {
+    libclang::lend(|clang, headers| {
         let headers = headers.to_string_lossy();
         let arguments = [
             "-x",
@@ -55,7 +55,7 @@ pub fn parse(request: &Request, expanded: &Expanded) -> Result<Unit, FrontendErr
         let mut parser = index.parser(FILE);
         parser.arguments(&arguments).unsaved(&[Unsaved::new(FILE, &expanded.text)]);
         let unit = parser.parse().map_err(|error| {
-            FrontendError::file(
+            ReadError::file(
                 &request.name,
                 format!("libclang gives up: {error}"),
                 "simplify the source, or install another version of libclang",

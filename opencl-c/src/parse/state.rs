@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clang::{Entity, EntityKind};
 
-use crate::ast::{At, Expr, ExprKind, Type, Variable, VariableId};
+use crate::ast::{At, Expr, ExprKind, Type, VariableId};
 
 use super::text::Text;
 
@@ -72,19 +72,6 @@ impl<'a, 'tu> Tree<'a, 'tu> {
         let id = VariableId(u32::try_from(self.variables.len()).unwrap_or(u32::MAX));
         self.variables.insert(declaration, (id, ty.clone()));
         (id, ty)
-    }
-
-    /// A declared variable or parameter without its first value.
-    pub(super) fn declaration(&mut self, entity: &Entity<'tu>) -> Variable {
-        let (id, ty) = self.variable(*entity);
-        Variable {
-            id,
-            name: entity.get_name().unwrap_or_default(),
-            ty,
-            space: super::types::space(entity.get_type()),
-            init: None,
-            at: self.at_name(entity),
-        }
     }
 
     /// The function's name, with its parameters' types if that is needed to tell it from others.

@@ -5,23 +5,7 @@ use crate::ast::{Expr, ExprKind, Type};
 impl Expr {
     /// Whether its value depends on an open symbol, its own variables aside.
     pub(super) fn has_symbol(&self) -> bool {
-        match &self.kind {
-            ExprKind::Symbol(_) => true,
-            ExprKind::Unary(_, a) | ExprKind::Cast(a) | ExprKind::Member { base: a, .. } => {
-                a.has_symbol()
-            }
-            ExprKind::Binary(_, a, b) | ExprKind::Assign(_, a, b) | ExprKind::Index(a, b) => {
-                a.has_symbol() || b.has_symbol()
-            }
-            ExprKind::Conditional(a, b, c) => [a, b, c].iter().any(|part| part.has_symbol()),
-            ExprKind::Call(_, parts) | ExprKind::List(parts) => parts.iter().any(Expr::has_symbol),
-            ExprKind::Int(_)
-            | ExprKind::Real(_)
-            | ExprKind::Text
-            | ExprKind::Variable(..)
-            | ExprKind::SizeOf(_)
-            | ExprKind::Unread(_) => false,
-        }
+        matches!(self.kind, ExprKind::Symbol(_)) || self.parts().into_iter().any(Expr::has_symbol)
     }
 }
 

@@ -23,18 +23,10 @@ pub(super) fn space(ty: Option<clang::Type<'_>>) -> Space {
     }
 }
 
-/// What a pointer or an array is made of.
-pub(super) fn element(ty: &Type) -> Option<&Type> {
-    match ty {
-        Type::Pointer(_, element) | Type::Array(element, _) => Some(element),
-        _ => None,
-    }
-}
-
 /// A pointer's type, with what it points to as `operand` has it: libclang knows lengths of arrays
 /// only as numbers.
 pub(super) fn pointing(ty: Type, operand: &Type) -> Type {
-    match (ty, element(operand)) {
+    match (ty, operand.element()) {
         (Type::Pointer(space, _), Some(element)) => Type::Pointer(space, Box::new(element.clone())),
         (ty, _) => ty,
     }

@@ -7,8 +7,8 @@ use std::process::{Child, Command, Stdio};
 
 use tickbound_model::source::Standard;
 
-use crate::error::FrontendError;
-use crate::parse::library::HEADER;
+use crate::error::ReadError;
+use crate::libclang::HEADER;
 
 /// What the preprocessor said.
 pub(super) struct Said {
@@ -60,7 +60,7 @@ pub(super) fn run(
     headers: &Path,
     standard: Standard,
     defines: &[String],
-) -> Result<Said, FrontendError> {
+) -> Result<Said, ReadError> {
     let mut arguments: Vec<OsString> = OPTIONS.map(Into::into).to_vec();
     arguments.extend(["-iquote", ".", "-I", "."].map(Into::into));
     let version: &[&str] = match standard {
@@ -77,7 +77,7 @@ pub(super) fn run(
 }
 
 /// Starts the first compiler that is there.
-fn start(arguments: &[OsString], folder: &Path) -> Result<Child, FrontendError> {
+fn start(arguments: &[OsString], folder: &Path) -> Result<Child, ReadError> {
     let wanted = std::env::var("CC").ok().filter(|cc| !cc.trim().is_empty());
     let candidates: Vec<&str> = match &wanted {
         Some(cc) => vec![cc.as_str()],
@@ -98,11 +98,11 @@ fn start(arguments: &[OsString], folder: &Path) -> Result<Child, FrontendError> 
             Ok(child) => return Ok(child),
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => {
-                return Err(FrontendError::file(candidate, error.to_string(), "set CC to another"));
+                return Err(ReadError::file(candidate, error.to_string(), "set CC to another"));
             }
         }
     }
-    Err(FrontendError::file(
+    Err(ReadError::file(
         wanted.as_deref().unwrap_or("cc"),
         "this machine has no C compiler of that name, which expands the kernel's macros",
         "install gcc or clang, or set CC",
@@ -110,7 +110,7 @@ fn start(arguments: &[OsString], folder: &Path) -> Result<Child, FrontendError> 
 }
 
 /// Writes the source and reads the answer; a thread of its own writes, so that neither side waits.
-fn talk(mut child: Child, source: &str) -> Result<Said, FrontendError> {
+fn talk(mut child: Child, source: &str) -> Result<Said, ReadError> {
     let input = child.stdin.take();
     let output = std::thread::scope(|scope| {
         scope.spawn(move || {
@@ -120,7 +120,7 @@ fn talk(mut child: Child, source: &str) -> Result<Said, FrontendError> {
         child.wait_with_output()
     });
     let output = output.map_err(|error| {
-        FrontendError::file("cc", format!("cannot be run: {error}"), "set CC to another")
+        ReadError::file("cc", format!("cannot be run: {error}"), "set CC to another")
     })?;
     Ok(Said {
         text: String::from_utf8_lossy(&output.stdout).into_owned(),

@@ -1,12 +1,12 @@
 //! What C compilers say about a source, as errors of ours.
 
 use crate::ast::At;
-use crate::error::FrontendError;
+use crate::error::ReadError;
 
 use super::text::Files;
 
 /// The first error among a compiler's messages.
-pub(super) fn error(messages: &str, files: &Files) -> FrontendError {
+pub(super) fn error(messages: &str, files: &Files) -> ReadError {
     let lines: Vec<&str> = messages.lines().collect();
     let errors = lines.iter().enumerate().filter_map(|(i, line)| Some((i, split(line)?)));
     let mut placed = errors.filter_map(|(i, (place, message))| {
@@ -16,11 +16,11 @@ pub(super) fn error(messages: &str, files: &Files) -> FrontendError {
     match placed.next() {
         Some((at, message, rest)) => {
             let (what, fix) = explain(&with_directive(message, rest));
-            FrontendError::at(&at, what, fix)
+            ReadError::at(&at, what, fix)
         }
         None => {
             let first = lines.iter().find(|line| !line.trim().is_empty());
-            FrontendError::file(
+            ReadError::file(
                 files.source(),
                 format!(
                     "its macros cannot be expanded: {}",

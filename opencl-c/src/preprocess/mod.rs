@@ -19,9 +19,11 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
-use crate::error::FrontendError;
-use crate::parse::library;
+use crate::error::ReadError;
+use crate::libclang;
 use crate::request::Request;
+
+pub(crate) use text::SYMBOLS;
 
 /// A source without macros.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,18 +37,15 @@ pub struct Expanded {
     pub asked: Vec<String>,
 }
 
-/// The file, in line markers, of the declarations of open symbols.
-pub(crate) const SYMBOLS: &str = "<symbols>";
-
 /// Expands the macros of a source. Symbols listed in `structural` have their value of `values`; the
 /// others stay open, and `values` only gives one for which the source compiles.
 pub fn expand(
     request: &Request,
     structural: &[String],
     values: &IndexMap<String, i64>,
-) -> Result<Expanded, FrontendError> {
+) -> Result<Expanded, ReadError> {
     let source = read(request)?;
-    let headers = library::lend(|_, headers| Ok(headers.to_owned()))?;
+    let headers = libclang::lend(|_, headers| Ok(headers.to_owned()))?;
     let value = |name: &str| {
         values.get(name).copied().or_else(|| request.symbols.get(name).map(|s| s.least))
     };
@@ -81,13 +80,13 @@ fn folder(request: &Request) -> &Path {
     }
 }
 
-fn read(request: &Request) -> Result<String, FrontendError> {
+fn read(request: &Request) -> Result<String, ReadError> {
     let bytes = std::fs::read(&request.path).map_err(|error| {
         let what = match error.kind() {
             std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
             _ => format!("cannot be read: {error}"),
         };
-        FrontendError::file(&request.name, what, "check kernel.opencl")
+        ReadError::file(&request.name, what, "check kernel.opencl")
     })?;
     let text = String::from_utf8(bytes).map_err(|error| {
         let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
@@ -97,14 +96,10 @@ fn read(request: &Request) -> Result<String, FrontendError> {
             line: u32::try_from(line).unwrap_or(u32::MAX),
             column: 0,
         };
-        FrontendError::at(&at, "this is not UTF-8", "save the file as UTF-8")
+        ReadError::at(&at, "this is not UTF-8", "save the file as UTF-8")
     })?;
     if text.contains('\0') {
-        return Err(FrontendError::file(
-            &request.name,
-            "there is a NUL character in it",
-            "remove it",
-        ));
+        return Err(ReadError::file(&request.name, "there is a NUL character in it", "remove it"));
     }
     Ok(text.trim_start_matches('\u{feff}').to_owned())
 }

@@ -4,6 +4,9 @@ use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
+/// The file, in line markers, of the declarations of open symbols.
+pub(crate) const SYMBOLS: &str = "<symbols>";
+
 /// What a symbol expands to until its value is known not to matter. Its own name would do, but then
 /// a token that was pasted together with it could not be told from one that was written so.
 pub(super) fn stand_in(index: usize) -> String {
@@ -99,7 +102,7 @@ pub(super) fn name(text: &str, open: &[String]) -> String {
 
 /// The text with the names of open symbols, and their declarations in front.
 pub(super) fn declare(body: &str, open: &[String], value: impl Fn(&str) -> i64) -> String {
-    let mut declarations = format!("# 1 {}\n", quote(super::SYMBOLS));
+    let mut declarations = format!("# 1 {}\n", quote(SYMBOLS));
     for (index, name) in open.iter().enumerate() {
         if body.contains(&stand_in(index)) {
             let value = match value(name) {

@@ -36,8 +36,7 @@ impl<'a> Reader<'a> {
             }
             Place::Lane(whole, vector) => {
                 let value = self.load(whole, vector, at)?;
-                let depends = value.depends(&self.terms);
-                self.unknown(ty, depends)
+                self.unknown_as(ty, &value)
             }
             Place::Value(depends) => self.unknown(ty, *depends),
         })
@@ -116,7 +115,7 @@ impl<'a> Reader<'a> {
         at: &At,
     ) {
         let (array, offset) = (array.clone(), offset.clone());
-        let reach = Reach { space, store, array, element, width, offset, rounds: None };
+        let reach = Reach { space, store, array, element, width, offset, iterations: None };
         self.emit(NodeKind::Access(reach), at);
     }
 

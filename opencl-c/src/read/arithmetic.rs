@@ -54,10 +54,7 @@ impl<'a> Reader<'a> {
         ty: &Type,
         at: &At,
     ) -> Read<(Value, Type)> {
-        let element = match ty {
-            Type::Pointer(_, element) | Type::Array(element, _) => element,
-            other => other,
-        };
+        let element = ty.element().unwrap_or(ty);
         let size = self.bytes(element)?;
         let distance = self.terms.mul(by, &size);
         self.compute(Arithmetic::Index, 1, at);
@@ -86,10 +83,7 @@ impl<'a> Reader<'a> {
         if p.target != q.target {
             return Ok((self.unknown(result, Dependence::Data), result.clone()));
         }
-        let element = match ty {
-            Type::Pointer(_, element) | Type::Array(element, _) => element,
-            other => other,
-        };
+        let element = ty.element().unwrap_or(ty);
         let value = match op {
             BinaryOp::Sub => {
                 let size = self.bytes(element)?;
@@ -121,8 +115,7 @@ impl<'a> Reader<'a> {
                 if changes && !matches!(to, Type::Void | Type::Pointer(..)) {
                     self.compute(Arithmetic::Convert, width(to).max(width(from)), at);
                 }
-                let depends = value.depends(&self.terms);
-                self.unknown(to, depends)
+                self.unknown_as(to, &value)
             }
         }
     }

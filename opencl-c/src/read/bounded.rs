@@ -1,22 +1,21 @@
-//! Loops that cannot be counted: those whose rounds the problem file gives, and refusals.
+//! Loops that cannot be counted: those whose iterations the problem file gives.
 //!
-//! With a bound, each of its rounds counts in full: where a branch that cannot be decided leaves
-//! the loop and does nothing else, the other side is taken.
+//! With a bound, each of its iterations counts in full: where a branch that cannot be decided
+//! leaves the loop and does nothing else, the other side is taken.
 
 use std::collections::BTreeSet;
 
-use super::loops::Loop;
-use super::nodes::{Node, first_mention, mention};
+use super::form::Loop;
+use super::nodes::mention;
 use super::probe::Probe;
-use super::symbolic::{Interval, Leaf, Terms};
-use super::unroll::MOST_ROUNDS;
+use super::refusals::iterations_differ;
+use super::symbolic::Interval;
 use super::{Read, Reader, scan};
-use crate::ast::{At, VariableId};
-use crate::error::FrontendError;
+use crate::ast::VariableId;
 use crate::steps::Dependence;
 
 impl<'a> Reader<'a> {
-    /// A loop whose rounds the problem file gives.
+    /// A loop whose iterations the problem file gives.
     pub fn bounded_loop(&mut self, l: &Loop<'a>, range: Interval) -> Read<()> {
         self.bounded += 1;
         let result = self.walk_bounded(l, range);
@@ -29,11 +28,11 @@ impl<'a> Reader<'a> {
         let name = format!("$line_{}", l.at.line);
         let count = self.terms.name(&name, range, Dependence::Uniform, Vec::new());
         if self.probing == 0 {
-            let (nodes, round) = self.one_round(l, &probe, &count)?;
-            if mention(&self.terms, &nodes, round) {
-                return Err(rounds_differ(&self.terms, l.at, &nodes, round));
+            let (nodes, iteration) = self.one_iteration(l, &probe, &count)?;
+            if mention(&self.terms, &nodes, iteration) {
+                return Err(iterations_differ(&self.terms, l.at, &nodes, iteration));
             }
-            self.close(l, nodes, round, count);
+            self.close(l, nodes, iteration, count);
         }
         self.blur(l, probe)
     }
@@ -52,25 +51,4 @@ impl<'a> Reader<'a> {
         }
         self.last_test(l)
     }
-}
-
-/// The rounds of a loop are not known.
-pub fn unbounded(at: &At) -> FrontendError {
-    let fix = format!("add \"line {}\": BOUND to kernel.bounds in the problem file", at.line);
-    FrontendError::at(at, "the loop's bound depends on data", fix)
-}
-
-/// The rounds of a loop differ, and there may be too many of them.
-pub fn rounds_differ(terms: &Terms, at: &At, nodes: &[Node], round: Leaf) -> FrontendError {
-    let (inner, branch) = first_mention(terms, nodes, round).unwrap_or((at, false));
-    let line = inner.line;
-    let fix = if branch {
-        format!("add \"line {line}\": \"then\", \"else\" or \"both\" to kernel.branches")
-    } else {
-        format!("add \"line {line}\": BOUND to kernel.bounds in the problem file")
-    };
-    let what = format!(
-        "line {line} depends on the round of this loop, which may have more than {MOST_ROUNDS} of them"
-    );
-    FrontendError::at(at, what, fix)
 }

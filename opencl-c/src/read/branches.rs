@@ -1,4 +1,4 @@
-//! Two ways and what becomes of them.
+//! Branches: both sides are walked, then the two paths come together.
 
 use tickbound_model::source::Side;
 
@@ -7,7 +7,7 @@ use super::symbolic::Poly;
 use super::value::State;
 use super::{Read, Reader};
 use crate::ast::At;
-use crate::error::FrontendError;
+use crate::error::ReadError;
 
 impl<'a> Reader<'a> {
     /// Walks both sides of a branch, each from the state before it, and lets them come together.
@@ -60,7 +60,7 @@ impl<'a> Reader<'a> {
         }
         let named = self.terms.sayable(condition);
         let chosen = self.hints(at) && self.request.branches.contains_key(&at.line);
-        let decided = named || !chosen && self.says_rounds(condition);
+        let decided = named || !chosen && self.says_iterations(condition);
         let same = same_effect(&then, &otherwise);
         if !named && same || !matter(&then) && !matter(&otherwise) && !named {
             let both = joined(&mut self.terms, then, otherwise);
@@ -85,16 +85,16 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Whether the value is said in names and rounds of the loops around.
-    pub fn says_rounds(&self, poly: &Poly) -> bool {
-        self.terms.leaves(poly).iter().all(|leaf| self.rounds.contains(leaf))
+    /// Whether the value is said in names and iterations of the loops around.
+    pub fn says_iterations(&self, poly: &Poly) -> bool {
+        self.terms.leaves(poly).iter().all(|leaf| self.iterations.contains(leaf))
     }
 
     /// Which side the problem file chooses for a branch that depends on data.
     pub fn side(&self, at: &At) -> Read<Side> {
         let chosen = self.request.branches.get(&at.line).filter(|_| self.hints(at));
         chosen.copied().ok_or_else(|| {
-            FrontendError::at(
+            ReadError::at(
                 at,
                 "the branch depends on data and its sides access memory differently",
                 format!(

@@ -3,7 +3,7 @@
 use super::value::{State, Value};
 use super::{Read, Reader, scan};
 use crate::ast::{At, Expr, Function, Stmt, StmtKind};
-use crate::error::FrontendError;
+use crate::error::ReadError;
 use crate::steps::Dependence;
 
 /// Deepest call.
@@ -67,14 +67,14 @@ impl<'a> Reader<'a> {
         if let Some(first) = self.calls.iter().position(|call| *call == name) {
             let mut cycle: Vec<&str> = self.calls[first..].to_vec();
             cycle.push(name);
-            return Err(FrontendError::at(
+            return Err(ReadError::at(
                 at,
                 format!("functions call themselves: {}", cycle.join(" -> ")),
                 "write a loop",
             ));
         }
         if self.calls.len() >= DEEPEST {
-            return Err(FrontendError::at(
+            return Err(ReadError::at(
                 at,
                 format!("calls are nested deeper than {DEEPEST}"),
                 "write fewer functions",

@@ -1,9 +1,9 @@
-//! How many rounds a loop has, from what its probe found out.
+//! How many iterations a loop has, from what its probe found out.
 
 use std::collections::HashMap;
 
 use super::Reader;
-use super::loops::Loop;
+use super::form::Loop;
 use super::probe::{Change, Probe};
 use super::symbolic::{Atom, Interval, Leaf, Poly};
 use super::trips::trips;
@@ -11,13 +11,13 @@ use super::types::Integer;
 use super::value::Value;
 
 impl<'a> Reader<'a> {
-    /// How many rounds there are, if that can be said.
+    /// How many iterations there are, if that can be said.
     pub fn count(&mut self, l: &Loop<'a>, probe: &Probe) -> Option<Poly> {
         let range = Interval::new(0, i64::MAX);
         let leaf = self.terms.counter(range, Interval::new(0, 1 << 16), Vec::new());
-        let round = leaf.as_atom()?;
-        let condition = self.at_round(probe, &probe.condition, &leaf)?;
-        let mut count = trips(&mut self.terms, &condition, round)?;
+        let iteration = leaf.as_atom()?;
+        let condition = self.at_iteration(probe, &probe.condition, &leaf)?;
+        let mut count = trips(&mut self.terms, &condition, iteration)?;
         if l.after {
             count = self.terms.add(&count, &Poly::int(1));
         }
@@ -25,9 +25,9 @@ impl<'a> Reader<'a> {
         (fits && self.ends_above_zero(probe, &count)).then_some(count)
     }
 
-    /// The value with `start + step * round` in the place of placeholders; `None` if other
+    /// The value with `start + step * iteration` in the place of placeholders; `None` if other
     /// variables of the loop are in it.
-    fn at_round(&mut self, probe: &Probe, value: &Poly, round: &Poly) -> Option<Poly> {
+    fn at_iteration(&mut self, probe: &Probe, value: &Poly, iteration: &Poly) -> Option<Poly> {
         let mut by = HashMap::new();
         for (id, atom) in &probe.placeholders {
             let start = match probe.start.values.get(id)? {
@@ -37,7 +37,7 @@ impl<'a> Reader<'a> {
             };
             let value = match probe.changes.get(id) {
                 Some(Change::By(step)) => {
-                    let distance = self.terms.mul(step, round);
+                    let distance = self.terms.mul(step, iteration);
                     self.terms.add(start, &distance)
                 }
                 None => start.clone(),
@@ -46,8 +46,8 @@ impl<'a> Reader<'a> {
             by.insert(*atom, value);
         }
         let value = self.terms.substitute(value, &by);
-        let round = self.terms.leaves(round);
-        let own = |leaf: &Leaf| *leaf >= probe.mark && !round.contains(leaf);
+        let iteration = self.terms.leaves(iteration);
+        let own = |leaf: &Leaf| *leaf >= probe.mark && !iteration.contains(leaf);
         (!self.terms.leaves(&value).iter().any(own)).then_some(value)
     }
 

@@ -5,7 +5,7 @@ use super::types::{INT, Integer, width};
 use super::value::Value;
 use super::{Read, Reader};
 use crate::ast::{At, BinaryOp, Expr, ExprKind, Type, UnaryOp};
-use crate::error::FrontendError;
+use crate::error::ReadError;
 use crate::steps::Dependence;
 
 impl<'a> Reader<'a> {
@@ -94,8 +94,7 @@ impl<'a> Reader<'a> {
             (Value::Pointer(_), _) => Value::Int(Poly::int(0)), // `!p`: arrays have an address
             (value, _) => {
                 self.price(BinaryOp::Sub, &a.ty, &e.at);
-                let depends = value.depends(&self.terms);
-                self.unknown(&e.ty, depends)
+                self.unknown_as(&e.ty, &value)
             }
         }
     }
@@ -224,6 +223,6 @@ impl<'a> Reader<'a> {
 }
 
 /// Something the reader does not know.
-pub fn unread(what: &str, at: &At) -> FrontendError {
-    FrontendError::at(at, format!("{what} is not read"), "write it in another way")
+pub fn unread(what: &str, at: &At) -> ReadError {
+    ReadError::at(at, format!("{what} is not read"), "write it in another way")
 }

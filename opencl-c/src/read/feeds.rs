@@ -6,8 +6,8 @@ use super::scan;
 use super::types::Integer;
 use crate::ast::{BinaryOp, Expr, ExprKind, StmtKind, Type, Unit, Variable, VariableId};
 
-/// Integer variables that stand in a subscript, in arithmetic on pointers or in a loop's condition or
-/// step, and those from which they are computed.
+/// Integer variables that stand in a subscript, in arithmetic on pointers or in a loop's condition
+/// or step, and those from which they are computed.
 pub fn feeding(unit: &Unit, variables: &HashMap<VariableId, &Variable>) -> HashSet<VariableId> {
     let integer = |id: &VariableId| variables.get(id).is_some_and(|v| Integer::of(&v.ty).is_some());
     let mut found = HashSet::new();
@@ -86,16 +86,11 @@ fn gather(e: &Expr, found: &mut BTreeSet<VariableId>) {
         ExprKind::Variable(id, _) => {
             found.insert(*id);
         }
-        ExprKind::Unary(_, a) | ExprKind::Cast(a) => gather(a, found),
-        ExprKind::Binary(_, a, b) | ExprKind::Assign(_, a, b) => {
-            gather(a, found);
-            gather(b, found);
-        }
-        ExprKind::Conditional(c, a, b) => {
-            gather(c, found);
-            gather(a, found);
-            gather(b, found);
-        }
+        ExprKind::Unary(..)
+        | ExprKind::Cast(_)
+        | ExprKind::Binary(..)
+        | ExprKind::Assign(..)
+        | ExprKind::Conditional(..) => e.parts().into_iter().for_each(|part| gather(part, found)),
         _ => {}
     }
 }

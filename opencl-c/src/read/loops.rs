@@ -1,97 +1,37 @@
 //! Loops.
 
-use super::bounded::{rounds_differ, unbounded};
+use super::form::Loop;
 use super::nodes::{Node, NodeKind, matter, mention};
 use super::probe::{Change, Probe};
-use super::strides::set_rounds;
+use super::refusals::{MOST_ITERATIONS, iterations_differ, unbounded};
+use super::strides::set_iterations;
 use super::symbolic::{Interval, Leaf, Poly};
-use super::unroll::MOST_ROUNDS;
 use super::value::{Pointer, State, Value};
 use super::{Read, Reader, range_of, scan};
-use crate::ast::{At, Expr, Stmt, StmtKind, VariableId};
+use crate::ast::{Stmt, VariableId};
+use crate::error::ReadError;
 use crate::steps::Dependence;
-
-/// A loop of any kind.
-#[derive(Debug, Clone)]
-pub struct Loop<'a> {
-    /// Where it stands.
-    pub at: &'a At,
-    /// Whether there is a round; absent: always.
-    pub test: Option<&'a Expr>,
-    /// Conditions under which the body begins with a `break`.
-    pub breaks: Vec<&'a Expr>,
-    /// Run after each round.
-    pub step: Option<&'a Expr>,
-    /// What else is done in a round.
-    pub body: &'a [Stmt],
-    /// Whether the test comes after the body.
-    pub after: bool,
-}
-
-impl<'a> Loop<'a> {
-    fn of(stmt: &'a Stmt) -> Option<Loop<'a>> {
-        let (test, step, body, after) = match &stmt.kind {
-            StmtKind::For { condition, step, body, .. } => {
-                (condition.as_ref(), step.as_ref(), body, false)
-            }
-            StmtKind::While(condition, body) => (Some(condition), None, body, false),
-            StmtKind::DoWhile(body, condition) => (Some(condition), None, body, true),
-            _ => return None,
-        };
-        let (breaks, body) = if after { (Vec::new(), &body[..]) } else { leading_breaks(body) };
-        Some(Loop { at: &stmt.at, test, breaks, step, body, after })
-    }
-
-    /// The expressions that belong to the loop itself.
-    pub fn expressions(&self) -> impl Iterator<Item = &'a Expr> + '_ {
-        self.test.into_iter().chain(self.breaks.iter().copied()).chain(self.step)
-    }
-}
-
-/// A body that begins with `if (c) break;` is one with a further condition.
-fn leading_breaks(body: &[Stmt]) -> (Vec<&Expr>, &[Stmt]) {
-    let mut conditions = Vec::new();
-    let mut rest = body;
-    if let [Stmt { kind: StmtKind::Block(inner), .. }] = rest {
-        rest = inner;
-    }
-    while let [first, others @ ..] = rest {
-        let StmtKind::If(condition, then, otherwise) = &first.kind else { break };
-        let breaks = match then.as_slice() {
-            [Stmt { kind: StmtKind::Break, .. }] => true,
-            [Stmt { kind: StmtKind::Block(inner), .. }] => {
-                matches!(inner.as_slice(), [Stmt { kind: StmtKind::Break, .. }])
-            }
-            _ => false,
-        };
-        if !breaks || !otherwise.is_empty() {
-            break;
-        }
-        conditions.push(condition);
-        rest = others;
-    }
-    (conditions, rest)
-}
 
 impl<'a> Reader<'a> {
     /// Walks a loop; its initialization has been walked.
     pub fn repeat(&mut self, stmt: &'a Stmt) -> Read<()> {
         let Some(l) = Loop::of(stmt) else { return Ok(()) };
-        let (before, facts, rounds) = (self.state.clone(), self.terms.facts(), self.rounds.len());
+        let (before, facts, iterations) =
+            (self.state.clone(), self.terms.facts(), self.iterations.len());
         let result = self.read_loop(&l);
         let bound = self.request.bounds.get(&l.at.line).filter(|_| self.hints(l.at));
         match (result, bound) {
-            (Err(error), Some(bound)) if error == unbounded(l.at) => {
+            (Err(ReadError::Unbounded { at }), Some(bound)) if at == *l.at => {
                 self.state = before;
                 self.terms.forget(facts);
-                self.rounds.truncate(rounds);
+                self.iterations.truncate(iterations);
                 self.bounded_loop(&l, range_of(*bound))
             }
             (result, _) => result,
         }
     }
 
-    /// A loop whose rounds can be counted.
+    /// A loop whose iterations can be counted.
     fn read_loop(&mut self, l: &Loop<'a>) -> Read<()> {
         if scan::breaks(l.body) || scan::returns(l.body) {
             return if self.probing > 0 {
@@ -109,7 +49,7 @@ impl<'a> Reader<'a> {
             return self.unroll(l, None, Some(&probe));
         };
         match count.constant() {
-            Some(count) if count <= 0 => return self.no_round(l),
+            Some(count) if count <= 0 => return self.no_iteration(l),
             Some(1) if self.probing == 0 => {
                 self.state = probe.start.clone();
                 return self.unroll(l, Some(&count), Some(&probe));
@@ -119,30 +59,31 @@ impl<'a> Reader<'a> {
         if self.probing > 0 {
             return self.leave_loop(l, &probe, &count);
         }
-        // A bound that is given holds also where the rounds of a loop around would have to differ.
+        // A bound that is given holds also where the iterations of a loop around would have to
+        // differ.
         let given = self.hints(l.at) && self.request.bounds.contains_key(&l.at.line);
-        if !self.says_rounds(&count) || given && !self.terms.sayable(&count) {
+        if !self.says_iterations(&count) || given && !self.terms.sayable(&count) {
             return Err(unbounded(l.at));
         }
-        let (nodes, round) = self.one_round(l, &probe, &count)?;
-        if mention(&self.terms, &nodes, round) {
-            if self.terms.interval(&count).greatest > MOST_ROUNDS.into() {
-                return Err(rounds_differ(&self.terms, l.at, &nodes, round));
+        let (nodes, iteration) = self.one_iteration(l, &probe, &count)?;
+        if mention(&self.terms, &nodes, iteration) {
+            if self.terms.interval(&count).greatest > MOST_ITERATIONS.into() {
+                return Err(iterations_differ(&self.terms, l.at, &nodes, iteration));
             }
             self.state = probe.start.clone();
             self.unroll(l, Some(&count), Some(&probe))?;
             return self.final_values(&probe, &count);
         }
-        self.close(l, nodes, round, count.clone());
+        self.close(l, nodes, iteration, count.clone());
         self.leave_loop(l, &probe, &count)
     }
 
-    /// The test of a loop that has no round.
-    fn no_round(&mut self, l: &Loop<'a>) -> Read<()> {
+    /// The test of a loop that has no iteration.
+    fn no_iteration(&mut self, l: &Loop<'a>) -> Read<()> {
         self.test(l).map(drop)
     }
 
-    /// Whether there is another round.
+    /// Whether there is another iteration.
     pub fn test(&mut self, l: &Loop<'a>) -> Read<Poly> {
         self.index(|r| {
             let mut condition = match l.test {
@@ -175,8 +116,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Walks the body for any round; the steps and the leaf that stands for the round.
-    pub fn one_round(
+    /// Walks the body for any iteration; the steps and the leaf that stands for the iteration.
+    pub fn one_iteration(
         &mut self,
         l: &Loop<'a>,
         probe: &Probe,
@@ -187,10 +128,10 @@ impl<'a> Reader<'a> {
         let range = Interval::new(0, greatest);
         let likely = Interval::new(0, greatest.min(1 << 16));
         let first = self.terms.next_leaf();
-        let round = self.terms.counter(range, likely, vec![last]);
-        self.state = self.state_at(probe, &round);
+        let iteration = self.terms.counter(range, likely, vec![last]);
+        self.state = self.state_at(probe, &iteration);
         let facts = self.terms.facts();
-        self.rounds.push(first);
+        self.iterations.push(first);
         let result = self.capture(|r| {
             if !l.after {
                 let condition = r.test(l)?;
@@ -199,22 +140,22 @@ impl<'a> Reader<'a> {
             r.run(l.body, None)?;
             if l.after { r.test(l).map(drop) } else { r.advance(l) }
         });
-        self.rounds.pop();
+        self.iterations.pop();
         self.terms.forget(facts);
         Ok((result?.1, first))
     }
 
-    /// The state at the beginning of a round.
-    fn state_at(&mut self, probe: &Probe, round: &Poly) -> State {
+    /// The state at the beginning of an iteration.
+    fn state_at(&mut self, probe: &Probe, iteration: &Poly) -> State {
         let mut state = probe.start.clone();
         for (id, change) in &probe.changes {
             let value = match (change, probe.start.values.get(id)) {
                 (Change::By(step), Some(Value::Int(start))) => {
-                    let distance = self.terms.mul(step, round);
+                    let distance = self.terms.mul(step, iteration);
                     Value::Int(self.terms.add(start, &distance))
                 }
                 (Change::By(step), Some(Value::Pointer(start))) => {
-                    let distance = self.terms.mul(step, round);
+                    let distance = self.terms.mul(step, iteration);
                     let offset = self.terms.add(&start.offset, &distance);
                     Value::Pointer(Pointer { target: start.target.clone(), offset })
                 }
@@ -239,15 +180,16 @@ impl<'a> Reader<'a> {
     }
 
     /// Makes a `Repeat` of a body.
-    pub fn close(&mut self, l: &Loop<'a>, mut body: Vec<Node>, round: Leaf, count: Poly) {
+    pub fn close(&mut self, l: &Loop<'a>, mut body: Vec<Node>, iteration: Leaf, count: Poly) {
         if body.is_empty() {
             return;
         }
-        set_rounds(&mut self.terms, &mut body, round);
+        set_iterations(&mut self.terms, &mut body, iteration);
         self.emit(NodeKind::Repeat { count, body }, l.at);
     }
 
-    /// The state after a loop with so many rounds; the test that fails is walked for its effects.
+    /// The state after a loop with so many iterations; the test that fails is walked for its
+    /// effects.
     fn leave_loop(&mut self, l: &Loop<'a>, probe: &Probe, count: &Poly) -> Read<()> {
         self.state = self.state_at(probe, count);
         self.last_test(l)
@@ -265,7 +207,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// After rounds have been walked one by one: what counters are worth.
+    /// After iterations have been walked one by one: what counters are worth.
     fn final_values(&mut self, probe: &Probe, count: &Poly) -> Read<()> {
         let end = self.state_at(probe, count);
         for (id, change) in &probe.changes {

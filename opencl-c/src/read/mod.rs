@@ -2,41 +2,43 @@
 //!
 //! # What is promised
 //!
-//! For every configuration and every work item, the steps, executed, have exactly the loads and stores
-//! in each memory that the kernel has on C's abstract machine; or reading ends with an error that
-//! says where and what to write. Taken for granted is what a kernel relies on that has a meaning at
-//! all: signed arithmetic does not overflow, loops end, pointers into different arrays differ, launches have
-//! groups of one size. Unsigned numbers may wrap around below zero; that they do so above is seen only
-//! if it could happen in a launch of 2^16 items in each dimension.
+//! For every configuration and every work item, the steps, executed, have exactly the loads and
+//! stores in each memory that the kernel has on C's abstract machine; or reading ends with an error
+//! that says where and what to write. Taken for granted is what a kernel relies on that has a
+//! meaning at all: signed arithmetic does not overflow, loops end, pointers into different arrays
+//! differ, launches have groups of one size. Unsigned numbers may wrap around below zero; that they
+//! do so above is seen only if it could happen in a launch of 2^16 items in each dimension.
 //!
 //! # How
 //!
-//! A `Reader` walks the entry function's body as a machine would, with symbolic numbers in
-//! the place of values. Integers it knows as polynomials over ids, sizes, macros and arguments; what comes from
-//! memory or is real is unknown. Functions are walked where they are called.
+//! A `Reader` walks the entry function's body as a machine would, with symbolic numbers in the
+//! place of values. Integers it knows as polynomials over ids, sizes, macros and arguments; what
+//! comes from memory or is real is unknown. Functions are walked where they are called.
 //!
-//! *Branches* whose condition it knows become `If`; both sides are walked, each taking its condition for
-//! granted, and variables come out as a choice. What follows an early `return` or `continue` belongs to
-//! the other side. Where the condition depends on data, both sides must do the same to memory.
+//! *Branches* whose condition it knows become `If`; both sides are walked, each taking its
+//! condition for granted, and variables come out as a choice. What follows an early `return` or
+//! `continue` belongs to the other side. Where the condition depends on data, both sides must do
+//! the same to memory.
 //!
-//! *Loops* are walked once with a placeholder for each variable they change. What a round adds
-//! to a variable says which ones are counters; from the condition follows how many rounds there are.
-//! Then the body is walked again with the counters as `start + step * round`. If nothing inside depends on the
-//! round, that is a `Repeat`; otherwise the rounds are walked one by one, up to 64.
+//! *Loops* are walked once with a placeholder for each variable they change. What an iteration adds
+//! to a variable says which ones are counters; from the condition follows how many iterations there
+//! are. Then the body is walked again with the counters as `start + step * iteration`. If nothing
+//! inside depends on the iteration, that is a `Repeat`; otherwise the iterations are walked one by
+//! one, up to 64.
 //!
 //! # What counts as an access
 //!
-//! What clang generates without optimization for memory that is not private. A name of an
-//! array, `&` and `sizeof` load nothing. A component of a vector in memory is loaded with its whole
-//! vector; storing one loads the vector and stores it, and `p[i].x += y` has two loads and one store. Members of
-//! structures are loaded by themselves, whole structures at once. A constant of program scope is
-//! loaded wherever it is named.
+//! What clang generates without optimization for memory that is not private. A name of an array,
+//! `&` and `sizeof` load nothing. A component of a vector in memory is loaded with its whole
+//! vector; storing one loads the vector and stores it, and `p[i].x += y` has two loads and one
+//! store. Members of structures are loaded by themselves, whole structures at once. A constant of
+//! program scope is loaded wherever it is named.
 //!
 //! # Arithmetic
 //!
-//! Operations count as [`Arithmetic::Index`] inside subscripts, in arithmetic on pointers, in conditions
-//! and steps of loops, and in what is assigned to an integer variable that is used in one of these anywhere
-//! in the file. What consists of constants and macros alone costs nothing.
+//! Operations count as [`Arithmetic::Index`] inside subscripts, in arithmetic on pointers, in
+//! conditions and steps of loops, and in what is assigned to an integer variable that is used in
+//! one of these anywhere in the file. What consists of constants and macros alone costs nothing.
 
 mod access;
 mod arithmetic;
@@ -47,12 +49,14 @@ mod calls;
 mod counting;
 mod expressions;
 mod feeds;
+mod form;
 mod loops;
 mod nodes;
 mod operators;
 mod output;
 mod places;
 mod probe;
+mod refusals;
 mod scan;
 mod statements;
 mod strides;
@@ -67,7 +71,7 @@ use std::collections::{HashMap, HashSet};
 use indexmap::IndexMap;
 
 use crate::ast::{At, Expr, Function, Space, Type, Unit, Variable, VariableId};
-use crate::error::FrontendError;
+use crate::error::ReadError;
 use crate::request::{Passed, Request, Symbol};
 use crate::steps::{Arithmetic, Dependence, Steps};
 use nodes::{Node, NodeKind};
@@ -76,7 +80,7 @@ use types::Integer;
 use value::{Pointer, State, Target, Value};
 
 /// What reading yields.
-type Read<T> = Result<T, FrontendError>;
+type Read<T> = Result<T, ReadError>;
 
 /// Most expressions that are walked before reading gives up.
 const MOST_WORK: u64 = 5_000_000;
@@ -85,11 +89,11 @@ const MOST_WORK: u64 = 5_000_000;
 ///
 /// # Errors
 /// What cannot be read exactly, with its place and what to write instead.
-pub fn read(request: &Request, unit: &Unit) -> Result<Steps, FrontendError> {
+pub fn read(request: &Request, unit: &Unit) -> Result<Steps, ReadError> {
     let Some(entry) = unit.functions.get(&request.entry) else {
         let known: Vec<&str> =
             unit.functions.values().filter(|f| f.kernel).map(|f| f.name.as_str()).collect();
-        return Err(FrontendError::file(
+        return Err(ReadError::file(
             &request.name,
             format!("there is no kernel '{}'", request.entry),
             match known.as_slice() {
@@ -117,7 +121,7 @@ struct Reader<'a> {
     /// Integer variables that feed addresses and loops.
     feeding: HashSet<VariableId>,
     locals: IndexMap<VariableId, (&'a Variable, Poly)>,
-    /// Functions under way.
+    /// Functions that are being walked, outer ones first.
     calls: Vec<&'a str>,
     /// Inside how many subscripts and the like the walk is.
     indexing: u32,
@@ -125,10 +129,10 @@ struct Reader<'a> {
     constant: u32,
     /// Inside how many walks that only look.
     probing: u32,
-    /// Inside how many loops whose rounds the problem file gives.
+    /// Inside how many loops whose iterations the problem file gives.
     bounded: u32,
-    /// Rounds of the loops around.
-    rounds: Vec<Leaf>,
+    /// Iterations of the loops around.
+    iterations: Vec<Leaf>,
     dimensions: usize,
     work: u64,
 }
@@ -151,7 +155,7 @@ impl<'a> Reader<'a> {
             constant: 0,
             probing: 0,
             bounded: 0,
-            rounds: Vec::new(),
+            iterations: Vec::new(),
             dimensions: 1,
             work: 0,
         }
@@ -166,7 +170,7 @@ impl<'a> Reader<'a> {
                     Value::Pointer(Pointer { target, offset: Poly::int(0) })
                 }
                 Type::Other(name) => {
-                    return Err(FrontendError::at(
+                    return Err(ReadError::at(
                         &parameter.at,
                         format!("'{}' is a {name}", parameter.name),
                         "pass the data in a buffer",
@@ -199,6 +203,12 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// A value of a type of which nothing is known but that it depends on what another does.
+    fn unknown_as(&mut self, ty: &Type, other: &Value) -> Value {
+        let depends = other.depends(&self.terms);
+        self.unknown(ty, depends)
+    }
+
     /// The type of a variable.
     fn type_of(&self, id: VariableId) -> Option<&'a Type> {
         self.variables.get(&id).map(|variable| &variable.ty)
@@ -207,7 +217,7 @@ impl<'a> Reader<'a> {
     /// A macro whose value is open.
     fn symbol(&mut self, name: &str, at: &At) -> Read<Poly> {
         let Some(symbol) = self.request.symbols.get(name) else {
-            return Err(FrontendError::at(
+            return Err(ReadError::at(
                 at,
                 format!("the macro '{name}' has no value"),
                 "name it in kernel.defines",
@@ -222,10 +232,10 @@ impl<'a> Reader<'a> {
         if self.work <= MOST_WORK {
             return Ok(());
         }
-        Err(FrontendError::at(
+        Err(ReadError::at(
             at,
             "the kernel is too large to be read",
-            "make loops shorter whose rounds differ",
+            "make loops shorter whose iterations differ",
         ))
     }
 
@@ -265,7 +275,7 @@ impl<'a> Reader<'a> {
 
     /// A part of the walk for an expression, whose arithmetic is free if it is constant.
     fn of<T>(&mut self, e: &Expr, part: impl FnOnce(&mut Self) -> T) -> T {
-        let constant = u32::from(operators::is_constant(e));
+        let constant = u32::from(scan::is_constant(e));
         self.constant += constant;
         let result = part(self);
         self.constant -= constant;

@@ -47,8 +47,8 @@ pub struct Reach {
     pub width: u8,
     /// How many bytes behind the array's beginning.
     pub offset: Poly,
-    /// Between rounds of the innermost loop around it, once that has been left.
-    pub rounds: Option<Stride>,
+    /// Between iterations of the innermost loop around it, once that has been left.
+    pub iterations: Option<Stride>,
 }
 
 impl NodeKind {

@@ -3,7 +3,7 @@
 use super::symbolic::{FAR, Poly};
 use super::types::{INT, Integer, SIZE, is_real, width};
 use super::{Reader, types};
-use crate::ast::{At, BinaryOp, Expr, ExprKind, Type, UnaryOp};
+use crate::ast::{At, BinaryOp, Type, UnaryOp};
 use crate::steps::Arithmetic;
 
 impl<'a> Reader<'a> {
@@ -173,23 +173,6 @@ impl<'a> Reader<'a> {
             (_, true) => Arithmetic::Real,
         };
         self.compute(kind, width(ty), at);
-    }
-}
-
-/// Whether an expression consists of constants and macros alone. It is the syntax that tells, not the
-/// value, so that the arithmetic of a kernel is the same for all configurations.
-pub fn is_constant(e: &Expr) -> bool {
-    match &e.kind {
-        ExprKind::Int(_) | ExprKind::Real(_) | ExprKind::Symbol(_) | ExprKind::SizeOf(_) => true,
-        ExprKind::Unary(op, a) => {
-            matches!(op, UnaryOp::Plus | UnaryOp::Minus | UnaryOp::Not | UnaryOp::Complement)
-                && is_constant(a)
-        }
-        ExprKind::Cast(a) => is_constant(a),
-        ExprKind::Binary(_, a, b) => is_constant(a) && is_constant(b),
-        ExprKind::Conditional(c, a, b) => [c, a, b].into_iter().all(|e| is_constant(e)),
-        ExprKind::List(items) => items.iter().all(is_constant),
-        _ => false,
     }
 }
 

@@ -4,7 +4,7 @@ use super::nodes::{Node, NodeKind};
 use super::symbolic::{Kind, Poly};
 use super::{Read, Reader, strides};
 use crate::ast::At;
-use crate::error::FrontendError;
+use crate::error::ReadError;
 use crate::steps::{Access, Dependence, LocalArray, Number, Step, StepKind, Steps};
 
 /// Most steps.
@@ -31,10 +31,10 @@ impl<'a> Reader<'a> {
 
     fn output(&mut self, node: Node, left: &mut usize) -> Read<Step> {
         let Some(rest) = left.checked_sub(1) else {
-            return Err(FrontendError::at(
+            return Err(ReadError::at(
                 &node.at,
                 format!("there are more than {MOST_STEPS} steps"),
-                "make loops shorter whose rounds differ",
+                "make loops shorter whose iterations differ",
             ));
         };
         *left = rest;
@@ -49,7 +49,7 @@ impl<'a> Reader<'a> {
                     element: reach.element,
                     width: reach.width,
                     items,
-                    rounds: reach.rounds,
+                    iterations: reach.iterations,
                 })
             }
             NodeKind::Atomic(space) => StepKind::Atomic(space),
@@ -71,7 +71,7 @@ impl<'a> Reader<'a> {
 
     fn number(&self, poly: &Poly, at: &At) -> Read<Number> {
         self.terms.number(poly).ok_or_else(|| {
-            FrontendError::at(at, "a number here depends on data", "use macros and arguments")
+            ReadError::at(at, "a number here depends on data", "use macros and arguments")
         })
     }
 

@@ -8,7 +8,7 @@ use super::types::{self, Integer, alignment};
 use super::value::{Pointer, Target, Value};
 use super::{Read, Reader, counts};
 use crate::ast::{At, Expr, ExprKind, Space, Type, UnaryOp, VariableId};
-use crate::error::FrontendError;
+use crate::error::ReadError;
 use crate::steps::Dependence;
 
 /// What an lvalue stands for.
@@ -182,8 +182,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn unread_pointer(at: &At) -> FrontendError {
-    FrontendError::at(
+fn unread_pointer(at: &At) -> ReadError {
+    ReadError::at(
         at,
         "where this pointer points to cannot be read",
         "index the array or the parameter itself",

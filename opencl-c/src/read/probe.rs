@@ -1,12 +1,13 @@
-//! What one round of a loop does to the variables.
+//! What one iteration of a loop does to the variables.
 //!
-//! Each variable that the loop seems to change gets a placeholder, a leaf that stands for its value at
-//! the start of any round. After one round has been walked, the difference from the placeholder says
-//! how the variable changes; the condition is known as a function of the placeholders.
+//! Each variable that the loop seems to change gets a placeholder, a leaf that stands for its value
+//! at the start of any iteration. After one iteration has been walked, the difference from the
+//! placeholder says how the variable changes; the condition is known as a function of the
+//! placeholders.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::loops::Loop;
+use super::form::Loop;
 use super::symbolic::{Atom, Interval, Kind, Leaf, Poly};
 use super::types::Integer;
 use super::value::{Pointer, State, Target, Value};
@@ -14,10 +15,10 @@ use super::{Read, Reader, scan};
 use crate::ast::{Type, VariableId};
 use crate::steps::Dependence;
 
-/// How a variable changes in a round.
+/// How a variable changes in an iteration.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
-    /// It grows by this, the same in every round (bytes for pointers).
+    /// It grows by this, the same in every iteration (bytes for pointers).
     By(Poly),
     /// It is divided by a constant, at least 2.
     Shrinks,
@@ -36,17 +37,18 @@ pub struct Probe {
     pub changes: BTreeMap<VariableId, Change>,
     /// The placeholder of each variable.
     pub placeholders: BTreeMap<VariableId, Atom>,
-    /// Whether a next round follows, over placeholders.
+    /// Whether a next iteration follows, over placeholders.
     pub condition: Poly,
     /// The first leaf that belongs to the loop.
     pub mark: Leaf,
 }
 
-/// Rounds are taken to be fewer than this when unsigned counters are asked whether they wrap around.
+/// Iterations are taken to be fewer than this when unsigned counters are asked whether they wrap
+/// around.
 const LIKELY: i64 = 1 << 16;
 
 impl<'a> Reader<'a> {
-    /// Walks one round and looks at what it does.
+    /// Walks one iteration and looks at what it does.
     pub fn probe(&mut self, l: &Loop<'a>) -> Read<Probe> {
         let mut variables = BTreeSet::new();
         scan::assigned(l.body, &mut variables);
@@ -111,7 +113,7 @@ impl<'a> Reader<'a> {
         found
     }
 
-    /// Walks a round; nothing remains but the state and the condition for the next one.
+    /// Walks an iteration; nothing remains but the state and the condition for the next one.
     fn look(&mut self, l: &Loop<'a>) -> Read<Poly> {
         let facts = self.terms.facts();
         self.probing += 1;
@@ -131,7 +133,7 @@ impl<'a> Reader<'a> {
         Ok(result?.0)
     }
 
-    /// Whether the round changed what has no placeholder, or where pointers point to.
+    /// Whether the iteration changed what has no placeholder, or where pointers point to.
     fn missed(
         &mut self,
         head: &State,

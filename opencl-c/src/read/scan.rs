@@ -54,22 +54,20 @@ pub fn direct_expressions(stmt: &Stmt) -> Vec<&Expr> {
 /// Visits an expression and all inside it.
 pub fn expressions<'a>(e: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
     visit(e);
+    e.parts().into_iter().for_each(|part| expressions(part, visit));
+}
+
+/// Whether an expression consists of constants and macros alone. It is the syntax that tells, not
+/// the value, so that the arithmetic of a kernel is the same for all configurations.
+pub fn is_constant(e: &Expr) -> bool {
     match &e.kind {
-        ExprKind::Unary(_, a) | ExprKind::Cast(a) => expressions(a, visit),
-        ExprKind::Member { base, .. } => expressions(base, visit),
-        ExprKind::Binary(_, a, b) | ExprKind::Assign(_, a, b) | ExprKind::Index(a, b) => {
-            expressions(a, visit);
-            expressions(b, visit);
-        }
-        ExprKind::Conditional(c, a, b) => {
-            expressions(c, visit);
-            expressions(a, visit);
-            expressions(b, visit);
-        }
-        ExprKind::Call(_, arguments) | ExprKind::List(arguments) => {
-            arguments.iter().for_each(|a| expressions(a, visit));
-        }
-        _ => {}
+        ExprKind::Int(_) | ExprKind::Real(_) | ExprKind::Symbol(_) | ExprKind::SizeOf(_) => true,
+        ExprKind::Unary(UnaryOp::Plus | UnaryOp::Minus | UnaryOp::Not | UnaryOp::Complement, _)
+        | ExprKind::Cast(_)
+        | ExprKind::Binary(..)
+        | ExprKind::Conditional(..)
+        | ExprKind::List(_) => e.parts().into_iter().all(is_constant),
+        _ => false,
     }
 }
 

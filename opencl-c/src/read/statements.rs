@@ -76,8 +76,8 @@ impl<'a> Reader<'a> {
         stmt: &'a Stmt,
     ) -> Read<()> {
         let condition = self.condition(condition)?;
-        if self.bounded > 0 && !self.says_rounds(&condition) {
-            // The rounds that are counted are those that do not leave.
+        if self.bounded > 0 && !self.says_iterations(&condition) {
+            // The iterations that are counted are those that do not leave.
             for (leaving, staying) in [(then, otherwise), (otherwise, then)] {
                 if scan::always_leaves(leaving) && self.is_silent(leaving)? {
                     return self.run(staying, Some(after));

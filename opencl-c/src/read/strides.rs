@@ -1,4 +1,4 @@
-//! Distances between the addresses of neighbouring items and of neighbouring rounds.
+//! Distances between the addresses of neighbouring items and of neighbouring iterations.
 
 use std::collections::HashMap;
 
@@ -26,30 +26,30 @@ fn differs_unnamed(terms: &Terms, poly: &Poly) -> bool {
     })
 }
 
-/// Puts in the distance between rounds wherever no loop further inside has.
-pub fn set_rounds(terms: &mut Terms, nodes: &mut [Node], round: Leaf) {
+/// Puts in the distance between iterations wherever no loop further inside has.
+pub fn set_iterations(terms: &mut Terms, nodes: &mut [Node], iteration: Leaf) {
     for node in nodes {
         match &mut node.kind {
-            NodeKind::Access(reach) if reach.rounds.is_none() => {
-                reach.rounds = Some(between_rounds(terms, reach, round));
+            NodeKind::Access(reach) if reach.iterations.is_none() => {
+                reach.iterations = Some(between_iterations(terms, reach, iteration));
             }
-            NodeKind::Repeat { body, .. } => set_rounds(terms, body, round),
+            NodeKind::Repeat { body, .. } => set_iterations(terms, body, iteration),
             NodeKind::If { then, otherwise, .. } => {
-                set_rounds(terms, then, round);
-                set_rounds(terms, otherwise, round);
+                set_iterations(terms, then, iteration);
+                set_iterations(terms, otherwise, iteration);
             }
             _ => {}
         }
     }
 }
 
-fn between_rounds(terms: &mut Terms, reach: &Reach, round: Leaf) -> Stride {
-    // Leaves that came after the round may have another value in each.
-    if terms.leaves(&reach.offset).iter().any(|leaf| *leaf > round) {
+fn between_iterations(terms: &mut Terms, reach: &Reach, iteration: Leaf) -> Stride {
+    // Leaves that came after the iteration may have another value in each.
+    if terms.leaves(&reach.offset).iter().any(|leaf| *leaf > iteration) {
         let data = terms.depends(&reach.offset) == Dependence::Data;
         return if data { Stride::Data } else { Stride::Irregular };
     }
-    let atom = terms.atom_of(round);
+    let atom = terms.atom_of(iteration);
     stride(terms, reach, atom)
 }
 

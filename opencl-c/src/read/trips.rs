@@ -1,48 +1,48 @@
-//! How many rounds a loop has.
+//! How many iterations a loop has.
 
 use std::collections::HashMap;
 
 use super::symbolic::{Atom, Kind, Poly, Terms};
 
-/// The number of rounds 0, 1, ... before the first one in which the condition, a truth value over the round,
-/// does not hold; `None` if it is not known.
-pub fn trips(terms: &mut Terms, condition: &Poly, round: Atom) -> Option<Poly> {
+/// The number of iterations 0, 1, ... before the first one in which the condition, a truth value
+/// over the iteration, does not hold; `None` if it is not known.
+pub fn trips(terms: &mut Terms, condition: &Poly, iteration: Atom) -> Option<Poly> {
     if condition.constant() == Some(0) {
         return Some(Poly::int(0));
     }
     match terms.kind_of(condition).cloned() {
         Some(Kind::Negative(poly)) => {
-            let (step, start) = parts(terms, &poly, round)?;
+            let (step, start) = parts(terms, &poly, iteration)?;
             let grows = step != Poly::int(0) && terms.never_negative(&step);
-            grows.then(|| rounds_below(terms, &start, &step))
+            grows.then(|| iterations_below(terms, &start, &step))
         }
-        Some(Kind::And(a, b)) => both(terms, &a, &b, round),
+        Some(Kind::And(a, b)) => both(terms, &a, &b, iteration),
         Some(Kind::Or(a, b)) => {
             // As long as any of them holds: each of them once it failed stays so.
-            let (a, b) = (trips(terms, &a, round)?, trips(terms, &b, round)?);
+            let (a, b) = (trips(terms, &a, iteration)?, trips(terms, &b, iteration)?);
             Some(terms.max(&a, &b))
         }
         Some(_) => None,
         None => {
             let zero = terms.not(condition);
             match terms.kind_of(&zero).cloned() {
-                Some(Kind::Zero(poly)) => rounds_until(terms, &poly, round),
+                Some(Kind::Zero(poly)) => iterations_until(terms, &poly, iteration),
                 _ => None,
             }
         }
     }
 }
 
-/// `(step, start)` with `poly = step * round + start`.
-fn parts(terms: &Terms, poly: &Poly, round: Atom) -> Option<(Poly, Poly)> {
-    let (step, start) = poly.linear_in(round)?;
-    let Kind::Leaf(leaf) = terms.kind(round) else { return None };
+/// `(step, start)` with `poly = step * iteration + start`.
+fn parts(terms: &Terms, poly: &Poly, iteration: Atom) -> Option<(Poly, Poly)> {
+    let (step, start) = poly.linear_in(iteration)?;
+    let Kind::Leaf(leaf) = terms.kind(iteration) else { return None };
     let free = !terms.mentions(&step, *leaf) && !terms.mentions(&start, *leaf);
     free.then_some((step, start))
 }
 
-/// How many rounds r there are with `start + step * r < 0`, where the step is positive.
-fn rounds_below(terms: &mut Terms, start: &Poly, step: &Poly) -> Poly {
+/// How many iterations r there are with `start + step * r < 0`, where the step is positive.
+fn iterations_below(terms: &mut Terms, start: &Poly, step: &Poly) -> Poly {
     let distance = terms.neg(start);
     let raised = terms.add(&distance, step);
     let raised = terms.sub(&raised, &Poly::int(1));
@@ -55,9 +55,9 @@ fn rounds_below(terms: &mut Terms, start: &Poly, step: &Poly) -> Poly {
     if terms.never_negative(&distance) { count } else { terms.max(&Poly::int(0), &count) }
 }
 
-/// How many rounds r there are until `start + step * r = 0`, for a loop that ends.
-fn rounds_until(terms: &mut Terms, poly: &Poly, round: Atom) -> Option<Poly> {
-    let (step, start) = parts(terms, poly, round)?;
+/// How many iterations r there are until `start + step * r = 0`, for a loop that ends.
+fn iterations_until(terms: &mut Terms, poly: &Poly, iteration: Atom) -> Option<Poly> {
+    let (step, start) = parts(terms, poly, iteration)?;
     let negated = terms.neg(&step);
     if step == Poly::int(0) {
         return None;
@@ -69,15 +69,15 @@ fn rounds_until(terms: &mut Terms, poly: &Poly, round: Atom) -> Option<Poly> {
     terms.never_negative(&negated).then(|| terms.quotient(&start, &negated))
 }
 
-/// The rounds as long as two conditions hold; one of them may not depend on the round.
-fn both(terms: &mut Terms, a: &Poly, b: &Poly, round: Atom) -> Option<Poly> {
-    let Kind::Leaf(leaf) = terms.kind(round).clone() else { return None };
+/// The iterations as long as two conditions hold; one of them may not depend on the iteration.
+fn both(terms: &mut Terms, a: &Poly, b: &Poly, iteration: Atom) -> Option<Poly> {
+    let Kind::Leaf(leaf) = terms.kind(iteration).clone() else { return None };
     match (terms.mentions(a, leaf), terms.mentions(b, leaf)) {
         (true, true) => {
-            let first = HashMap::from([(round, Poly::int(0))]);
+            let first = HashMap::from([(iteration, Poly::int(0))]);
             let (first_a, first_b) = (terms.substitute(a, &first), terms.substitute(b, &first));
             let enters = terms.and(&first_a, &first_b);
-            let (a, b) = (trips(terms, a, round)?, trips(terms, b, round)?);
+            let (a, b) = (trips(terms, a, iteration)?, trips(terms, b, iteration)?);
             let least = terms.min(&a, &b);
             // Steps of zero are those of a loop that is not entered.
             Some(if safe(terms, &least) {
@@ -87,11 +87,11 @@ fn both(terms: &mut Terms, a: &Poly, b: &Poly, round: Atom) -> Option<Poly> {
             })
         }
         (false, true) => {
-            let b = trips(terms, b, round)?;
+            let b = trips(terms, b, iteration)?;
             Some(terms.choice(a, &b, &Poly::int(0)))
         }
         (true, false) => {
-            let a = trips(terms, a, round)?;
+            let a = trips(terms, a, iteration)?;
             Some(terms.choice(b, &a, &Poly::int(0)))
         }
         (false, false) => None,

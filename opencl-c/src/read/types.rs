@@ -123,8 +123,8 @@ pub fn scalar_bytes(scalar: Scalar) -> u8 {
     }
 }
 
-/// The scalars that an access to the type moves: bytes of one, and how many; of a structure the first
-/// scalar counts.
+/// The scalars that an access to the type moves: bytes of one, and how many; of a structure the
+/// first scalar counts.
 pub fn parts(ty: &Type) -> (u8, u8) {
     match ty {
         Type::Scalar(scalar) => (scalar_bytes(*scalar), 1),

@@ -1,20 +1,15 @@
-//! Loops whose rounds differ: one round after the other.
+//! Loops whose iterations differ: one iteration after the other.
 
-use super::bounded::unbounded;
-use super::loops::Loop;
+use super::form::Loop;
 use super::nodes::{Node, NodeKind};
 use super::probe::{Change, Probe};
+use super::refusals::{MOST_ITERATIONS, too_many_iterations, unbounded};
 use super::symbolic::{Kind, Poly};
 use super::value::{State, Value};
 use super::{Read, Reader};
-use crate::ast::At;
-use crate::error::FrontendError;
 
-/// Most rounds.
-pub const MOST_ROUNDS: i64 = 64;
-
-/// A round that was walked.
-struct Round {
+/// An iteration that was walked.
+struct Iteration {
     /// Whether it takes place, given that all before it do.
     guard: Poly,
     /// The state if it does not.
@@ -26,7 +21,8 @@ struct Round {
 }
 
 impl<'a> Reader<'a> {
-    /// Walks a loop's rounds from the state at hand. Without a count each round asks the condition.
+    /// Walks a loop's iterations from the state at hand. Without a count each iteration asks the
+    /// condition.
     pub fn unroll(
         &mut self,
         l: &Loop<'a>,
@@ -34,24 +30,28 @@ impl<'a> Reader<'a> {
         probe: Option<&Probe>,
     ) -> Read<()> {
         let facts = self.terms.facts();
-        let result = self.rounds_of(l, count);
+        let result = self.iterations_of(l, count);
         self.terms.forget(facts);
-        let (rounds, last) = result?;
+        let (iterations, last) = result?;
         let end = std::mem::take(&mut self.state);
-        self.state = rounds.iter().rev().fold(end, |after, round| {
-            State::merge(&mut self.terms, &round.guard, &after, &round.left)
+        self.state = iterations.iter().rev().fold(end, |after, iteration| {
+            State::merge(&mut self.terms, &iteration.guard, &after, &iteration.left)
         });
         let flat = count.is_some() || probe.is_some_and(|probe| self.stays_false(probe));
-        let nodes = if flat { in_turn(l, rounds, last) } else { inside(l, rounds, last) };
+        let nodes = if flat { in_turn(l, iterations, last) } else { inside(l, iterations, last) };
         self.append(nodes);
         Ok(())
     }
 
-    /// All rounds that may take place, and the steps of the last test.
-    fn rounds_of(&mut self, l: &Loop<'a>, count: Option<&Poly>) -> Read<(Vec<Round>, Vec<Node>)> {
-        let mut rounds = Vec::new();
+    /// All iterations that may take place, and the steps of the last test.
+    fn iterations_of(
+        &mut self,
+        l: &Loop<'a>,
+        count: Option<&Poly>,
+    ) -> Read<(Vec<Iteration>, Vec<Node>)> {
+        let mut iterations = Vec::new();
         let mut pending = Poly::int(1);
-        for k in 0..=MOST_ROUNDS {
+        for k in 0..=MOST_ITERATIONS {
             let (condition, test) =
                 if l.after { (pending.clone(), Vec::new()) } else { self.capture(|r| r.test(l))? };
             let guard = match count {
@@ -59,9 +59,9 @@ impl<'a> Reader<'a> {
                 None => condition.clone(),
             };
             if guard.constant() == Some(0) {
-                return Ok((rounds, test));
+                return Ok((iterations, test));
             }
-            if !self.says_rounds(&guard) {
+            if !self.says_iterations(&guard) {
                 return Err(unbounded(l.at));
             }
             let left = self.state.clone();
@@ -72,9 +72,9 @@ impl<'a> Reader<'a> {
                 if l.after { r.test(l) } else { r.advance(l).map(|()| Poly::int(1)) }
             })?;
             pending = next;
-            rounds.push(Round { guard, left, test, body });
+            iterations.push(Iteration { guard, left, test, body });
         }
-        Err(if count.is_some() { too_many_rounds(l.at) } else { unbounded(l.at) })
+        Err(if count.is_some() { too_many_iterations(l.at) } else { unbounded(l.at) })
     }
 
     /// Whether the condition, once it does not hold, would not hold later either.
@@ -106,23 +106,14 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// There may be too many rounds to walk them one by one.
-fn too_many_rounds(at: &At) -> FrontendError {
-    FrontendError::at(
-        at,
-        format!("the loop's rounds differ, and there may be more than {MOST_ROUNDS} of them"),
-        "bound its parameters",
-    )
-}
-
-/// Rounds one after the other, each with its own condition. A test that is not the first one belongs to the
-/// round before it.
-fn in_turn(l: &Loop<'_>, rounds: Vec<Round>, last: Vec<Node>) -> Vec<Node> {
+/// Iterations one after the other, each with its own condition. A test that is not the first one
+/// belongs to the iteration before it.
+fn in_turn(l: &Loop<'_>, iterations: Vec<Iteration>, last: Vec<Node>) -> Vec<Node> {
     let (mut nodes, mut guards) = (Vec::new(), Vec::new());
     let mut tests: Vec<Vec<Node>> = Vec::new();
-    for round in rounds {
-        tests.push(round.test);
-        guards.push((round.guard, round.body));
+    for iteration in iterations {
+        tests.push(iteration.test);
+        guards.push((iteration.guard, iteration.body));
     }
     tests.push(last);
     let mut tests = tests.into_iter();
@@ -134,13 +125,13 @@ fn in_turn(l: &Loop<'_>, rounds: Vec<Round>, last: Vec<Node>) -> Vec<Node> {
     nodes
 }
 
-/// Rounds one inside the other.
-fn inside(l: &Loop<'_>, rounds: Vec<Round>, last: Vec<Node>) -> Vec<Node> {
-    rounds.into_iter().rev().fold(last, |rest, round| {
-        let mut body = round.body;
+/// Iterations one inside the other.
+fn inside(l: &Loop<'_>, iterations: Vec<Iteration>, last: Vec<Node>) -> Vec<Node> {
+    iterations.into_iter().rev().fold(last, |rest, iteration| {
+        let mut body = iteration.body;
         body.extend(rest);
-        let mut nodes = round.test;
-        nodes.extend(guarded(l, round.guard, body));
+        let mut nodes = iteration.test;
+        nodes.extend(guarded(l, iteration.guard, body));
         nodes
     })
 }

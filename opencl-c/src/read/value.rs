@@ -42,7 +42,7 @@ pub enum Target {
 pub struct State {
     /// By variable; those that are missing have not been given a value.
     pub values: BTreeMap<VariableId, Value>,
-    /// What the function under way returned.
+    /// What the function that is being walked returned.
     pub returned: Option<Value>,
 }
 

@@ -51,8 +51,8 @@ fn add(
             StepKind::Barrier => counts.barriers = counts.barriers.saturating_add(times),
             StepKind::Compute { .. } => {}
             StepKind::Repeat { count, body } => {
-                let rounds = u64::try_from(evaluate(count, names)?).unwrap_or(0);
-                add(body, times.saturating_mul(rounds), names, counts)?;
+                let iterations = u64::try_from(evaluate(count, names)?).unwrap_or(0);
+                add(body, times.saturating_mul(iterations), names, counts)?;
             }
             StepKind::If { condition, then, otherwise, .. } => {
                 let taken = if evaluate(condition, names)? != 0 { then } else { otherwise };

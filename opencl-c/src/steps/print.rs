@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Access, Dependence, Space, Step, StepKind, Steps, Stride};
+use super::{Access, Dependence, Step, StepKind, Steps, Stride};
 
 /// The steps, indented, with the lines of the source in front.
 pub fn print(steps: &Steps) -> String {
@@ -20,7 +20,7 @@ fn block(steps: &[Step], depth: usize, text: &mut String) {
         match &step.kind {
             StepKind::Access(access) => line(access, text),
             StepKind::Atomic(space) => {
-                let _ = writeln!(text, "atomic {}", space_name(*space));
+                let _ = writeln!(text, "atomic {}", space.name());
             }
             StepKind::Barrier => text.push_str("barrier\n"),
             StepKind::Compute { kind, amount, width } => {
@@ -50,15 +50,15 @@ fn block(steps: &[Step], depth: usize, text: &mut String) {
 
 fn line(access: &Access, text: &mut String) {
     let verb = if access.store { "store" } else { "load" };
-    let space = space_name(access.space);
+    let space = access.space.name();
     let _ = write!(text, "{verb} {space} {}", access.array);
     let _ = match access.width {
         1 => write!(text, " {}", access.element),
         width => write!(text, " {}x{width}", access.element),
     };
     let _ = write!(text, " items {}", stride(&access.items));
-    if let Some(rounds) = &access.rounds {
-        let _ = write!(text, " rounds {}", stride(rounds));
+    if let Some(iterations) = &access.iterations {
+        let _ = write!(text, " iterations {}", stride(iterations));
     }
     text.push('\n');
 }
@@ -68,15 +68,5 @@ fn stride(stride: &Stride) -> String {
         Stride::Elements(number) => format!("[{number}]"),
         Stride::Irregular => "irregular".to_owned(),
         Stride::Data => "data".to_owned(),
-    }
-}
-
-fn space_name(space: Space) -> &'static str {
-    match space {
-        Space::Private => "private",
-        Space::Local => "local",
-        Space::Global => "global",
-        Space::Constant => "constant",
-        Space::Generic => "generic",
     }
 }

@@ -1,4 +1,4 @@
-//! What the front end reads out of a kernel's source, held against what the kernel does.
+//! What the reader reads out of a kernel's source, held against what the kernel does.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use tickbound_opencl_c::{Reading, attach};
 use crate::kernels::example::Kernel;
 use crate::kernels::instrumented::{Counts, Outcome};
 
-/// A kernel as the front end reads it.
+/// A kernel as the reader reads it.
 pub struct Read {
     problem: Problem,
     reading: Reading,

@@ -1,7 +1,7 @@
 //! The kernels in `examples/kernels` compute what their host references do, in configurations drawn
-//! from their spaces, access nothing that is not theirs, and access memory exactly as often as the front
-//! end says: run on the host by [`instrumented`], which is held against closed formulas and against
-//! faulty kernels here as well.
+//! from their spaces, access nothing that is not theirs, and access memory exactly as often as the
+//! front end says: run on the host by [`instrumented`], which is held against closed formulas and
+//! against faulty kernels here as well.
 
 use std::process::Command;
 
@@ -121,7 +121,7 @@ fn both_standards_without_warnings() {
 }
 
 /// Runs configurations of a kernel and of its reference, and compares all outputs; and compares
-/// accesses with what the front end reads.
+/// accesses with what the reader reads.
 fn agrees_with_reference(name: &str, samples: usize) {
     let Some(mut instrument) = instrument() else { return };
     let kernel = Kernel::load(name, "small").unwrap();

@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use super::random::Random;
 use super::whole::{oracle, without_arithmetic};
 use super::writer::{Case, PLATFORM};
+use crate::random::Random;
 
 /// Values of the structural parameter: with 0, 1, negative ones and no multiples of each other.
 const VALUES: [&[i64]; 9] = [

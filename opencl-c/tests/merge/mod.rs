@@ -1,11 +1,12 @@
 //! One reading for all configurations against a reading for each.
 //!
-//! [`writer`] writes random sources in OpenCL C that use tuning parameters in every way: in bounds and
-//! conditions, in `#if` around statements, declarations and functions, pasted into words, in
-//! sizes of local arrays, in helper functions, in one to three dimensions. [`whole`] reads each of them twice: once
-//! for the whole problem, and once for each configuration by itself, with macros that are plain texts or whose
-//! domains have one value. Both programs must do the same, item by item and between the same
-//! barriers ([`phases`]), count the same, and take the same simulated time.
+//! [`writer`] writes random sources in OpenCL C that use tuning parameters in every way: in bounds
+//! and conditions, in `#if` around statements, declarations and functions, pasted into words, in
+//! sizes of local arrays, in helper functions, in one to three dimensions. [`whole`] reads each of
+//! them twice: once for the whole problem, and once for each configuration by itself, with macros
+//! that are plain texts or whose domains have one value. Both programs must do the same, item by
+//! item and between the same barriers ([`phases`]), count the same, and take the same simulated
+//! time.
 //!
 //! [`forms`] does so for numbers that differ by structural values, [`settle`] for
 //! `Problem::settle` and programs without a source.
@@ -14,9 +15,8 @@
 
 mod forms;
 mod hard;
+mod many;
 mod phases;
-#[path = "../read/random.rs"]
-mod random;
 mod settle;
 mod whole;
 mod writer;

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use tickbound_model::kernel::expressions;
 
-use super::random::Random;
 use super::whole::{Verdict, compare, problem};
+use crate::random::Random;
 
 struct Writer {
     random: Random,

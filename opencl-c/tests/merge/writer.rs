@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
 
-use super::random::Random;
+use crate::random::Random;
 
 /// All prices differ, and none is zero.
 pub const PLATFORM: &str = r#"{ "units_per_device": 2, "elements_per_unit": 2, "global_access": 1009,

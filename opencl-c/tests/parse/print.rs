@@ -38,20 +38,10 @@ fn print_function(function: &Function) -> String {
 fn variable(variable: &Variable) -> String {
     let space = match variable.space {
         Space::Private => String::new(),
-        other => format!("{} ", space(other)),
+        other => format!("{} ", other.name()),
     };
     let init = variable.init.as_ref().map(|init| format!(" = {}", expr(init))).unwrap_or_default();
     format!("{space}{}#{}: {}{init}", variable.name, variable.id.0, ty(&variable.ty))
-}
-
-fn space(space: Space) -> &'static str {
-    match space {
-        Space::Private => "private",
-        Space::Local => "local",
-        Space::Global => "global",
-        Space::Constant => "constant",
-        Space::Generic => "generic",
-    }
 }
 
 fn ty(of: &Type) -> String {
@@ -59,7 +49,7 @@ fn ty(of: &Type) -> String {
         Type::Void => "void".into(),
         Type::Scalar(of) => scalar(*of).into(),
         Type::Vector(of, width) => format!("{}{width}", scalar(*of)),
-        Type::Pointer(to, of) => format!("*{} {}", space(*to), ty(of)),
+        Type::Pointer(to, of) => format!("*{} {}", to.name(), ty(of)),
         Type::Array(of, length) => {
             let length = length.as_ref().map(|l| expr(l)).unwrap_or_default();
             format!("[{length}]{}", ty(of))

@@ -7,7 +7,7 @@ use itertools::Itertools;
 use tickbound_model::source::Standard;
 use tickbound_opencl_c::ast::Unit;
 use tickbound_opencl_c::preprocess::{Expanded, expand};
-use tickbound_opencl_c::{FrontendError, Request, Symbol, parse};
+use tickbound_opencl_c::{ReadError, Request, Symbol, parse};
 
 use crate::parse::print::{print, stmt};
 
@@ -75,11 +75,11 @@ impl Source {
         self
     }
 
-    pub fn expand(&self) -> Result<Expanded, FrontendError> {
+    pub fn expand(&self) -> Result<Expanded, ReadError> {
         expand(&self.request, &self.structural, &self.values)
     }
 
-    pub fn parse(&self) -> Result<Unit, FrontendError> {
+    pub fn parse(&self) -> Result<Unit, ReadError> {
         let expanded = self.expand()?;
         assert!(expanded.asked.is_empty(), "asked: {:?}", expanded.asked);
         parse::parse(&self.request, &expanded)

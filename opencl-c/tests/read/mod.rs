@@ -1,9 +1,9 @@
-//! From sources to steps: what is printed, what is refused, and random kernels that are read and run.
+//! From sources to steps: what is printed, what is refused, and random kernels that are read and
+//! run.
 
 mod machine;
 mod oracle;
 mod printed;
 mod programs;
-mod random;
 mod refused;
 mod support;

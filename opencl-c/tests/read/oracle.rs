@@ -9,8 +9,8 @@ use tickbound_opencl_c::{parse, preprocess};
 
 use super::machine::{Item, Machine};
 use super::programs::Writer;
-use super::random::Random;
 use super::support::{Case, case, number};
+use crate::random::Random;
 
 /// What became of a kernel.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
@@ -168,7 +168,7 @@ fn random_kernels_count_as_they_run() {
 impl Case {
     fn read_with_unit(
         &self,
-    ) -> Result<(tickbound_opencl_c::steps::Steps, Unit), tickbound_opencl_c::FrontendError> {
+    ) -> Result<(tickbound_opencl_c::steps::Steps, Unit), tickbound_opencl_c::ReadError> {
         self.with_request(|request| {
             let expanded = preprocess::expand(request, &[], &IndexMap::new())?;
             let unit = parse::parse(request, &expanded)?;

@@ -51,18 +51,18 @@ fn loops() {
     insta::assert_snapshot!(body("for (int i = get_local_id(0); i < N; i += WG) a[i] = 0;"), @r"
     2  repeat max(0, ceil_div(N - $lid_0, WG))
     2    1 Index
-    2    store global a 4 items [1] rounds [WG]
+    2    store global a 4 items [1] iterations [WG]
     2    1 Index
     ");
     insta::assert_snapshot!(body("for (int i = N; i--;) a[i * WG] = 0;"), @r"
     2  repeat N
     2    2 Index
-    2    store global a 4 items [0] rounds [-WG]
+    2    store global a 4 items [0] iterations [-WG]
     ");
     insta::assert_snapshot!(body("global int *p = a; for (int i = 0; i < N; i++) { *p = 0; p += WG; }\n*p = 1;"), @r"
     2  repeat N
     2    1 Index
-    2    store global a 4 items [0] rounds [WG]
+    2    store global a 4 items [0] iterations [WG]
     2    2 Index
     3  store global a 4 items [0]
     ");
@@ -72,12 +72,12 @@ fn loops() {
     2  4 Index
     2  repeat 2
     2    1 Index
-    2    store global a 4 items [0] rounds [1]
+    2    store global a 4 items [0] iterations [1]
     2    1 Index
     2  2 Index
     2  repeat 3
     2    1 Index
-    2    store global a 4 items [0] rounds [1]
+    2    store global a 4 items [0] iterations [1]
     2    1 Index
     2  2 Index
     ");
@@ -140,14 +140,14 @@ fn loops() {
     ");
     insta::assert_snapshot!(body("int i = 0; do { a[i] = 0; i += 2; } while (i < N);"), @r"
     2  repeat ceil_div(N, 2)
-    2    store global a 4 items [0] rounds [2]
+    2    store global a 4 items [0] iterations [2]
     2    2 Index
     ");
     insta::assert_snapshot!(body("for (int i = 0; i < N; i++) { if (i * 2 >= WG) break; a[i] = c[i]; }"), @r"
     2  repeat min(N, (WG + 1) // 2)
     2    3 Index
-    2    load constant c 4 items [0] rounds [1]
-    2    store global a 4 items [0] rounds [1]
+    2    load constant c 4 items [0] iterations [1]
+    2    store global a 4 items [0] iterations [1]
     2    1 Index
     ");
 }
@@ -159,7 +159,7 @@ fn loops_over_pointers() {
     2  1 Index
     2  repeat N
     2    1 Index
-    2    store global a 4 items [0] rounds [1]
+    2    store global a 4 items [0] iterations [1]
     2    1 Index
     ");
     let until = "for (global int *p = a + N; p != a; --p) *p = 0;";
@@ -167,7 +167,7 @@ fn loops_over_pointers() {
     2  1 Index
     2  repeat N
     2    1 Index
-    2    store global a 4 items [0] rounds [-1]
+    2    store global a 4 items [0] iterations [-1]
     2    1 Index
     ");
 }
@@ -198,7 +198,7 @@ fn branches() {
     2    1 Index
     2    1 Integer
     2    if 1 - $group_0 % 2
-    2      store global a 4 items [0] rounds [1]
+    2      store global a 4 items [0] iterations [1]
     2    1 Index
     ");
 }
@@ -238,8 +238,8 @@ fn helpers() {
     2  1 Integer
     7  repeat 2
     7    1 Index
-    7    load local t 4 items [0] rounds [1]
-    7    store global a 4 items [0] rounds [1]
+    7    load local t 4 items [0] iterations [1]
+    7    store global a 4 items [0] iterations [1]
     7    1 Index
     ");
 }

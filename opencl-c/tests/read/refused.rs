@@ -50,15 +50,15 @@ fn bounds_on_data() {
 }
 
 #[test]
-fn rounds_that_differ() {
+fn iterations_that_differ() {
     refuses(
         "for (int i = 0; i < N; i++) for (int j = 0; j < i; j++) b[j] = i;",
-        "k.cl:3: line 3 depends on the round of this loop, which may have more than 64 of them; \
+        "k.cl:3: line 3 depends on the iteration of this loop, which may have more than 64 iterations; \
          add \"line 3\": BOUND to kernel.bounds in the problem file",
     );
     refuses(
         "for (int i = 0; i < N; i++)\nif (i % 3)\nb[i] = i;",
-        "k.cl:3: line 4 depends on the round of this loop, which may have more than 64 of them; \
+        "k.cl:3: line 4 depends on the iteration of this loop, which may have more than 64 iterations; \
          add \"line 4\": \"then\", \"else\" or \"both\" to kernel.branches",
     );
 }
@@ -105,14 +105,14 @@ fn hints_lift_refusals() {
     c.branches = vec![(3, Side::Else)];
     insta::assert_snapshot!(c.shown(), @r"
     2  repeat $line_2
-    2    load global a 4 items [0] rounds [0]
+    2    load global a 4 items [0] iterations [0]
     2    1 Index
-    3    load global a 4 items [0] rounds [1]
+    3    load global a 4 items [0] iterations [1]
     3    1 Integer
-    6    load global a 4 items [0] rounds [1]
+    6    load global a 4 items [0] iterations [1]
     6    1 Integer
-    6    store global a 4 items [0] rounds [1]
-    7    load global b 4 items [0] rounds [1]
+    6    store global a 4 items [0] iterations [1]
+    7    load global b 4 items [0] iterations [1]
     2    1 Index
     2  load global a 4 items data
     2  1 Index
@@ -120,15 +120,15 @@ fn hints_lift_refusals() {
     c.branches = vec![(3, Side::Both)];
     insta::assert_snapshot!(c.shown(), @r"
     2  repeat $line_2
-    2    load global a 4 items [0] rounds [0]
+    2    load global a 4 items [0] iterations [0]
     2    1 Index
-    3    load global a 4 items [0] rounds [1]
+    3    load global a 4 items [0] iterations [1]
     3    1 Integer
-    4    store global b 4 items [0] rounds [1]
-    6    load global a 4 items [0] rounds [1]
+    4    store global b 4 items [0] iterations [1]
+    6    load global a 4 items [0] iterations [1]
     6    1 Integer
-    6    store global a 4 items [0] rounds [1]
-    7    load global b 4 items [0] rounds [1]
+    6    store global a 4 items [0] iterations [1]
+    7    load global b 4 items [0] iterations [1]
     2    1 Index
     2  load global a 4 items data
     2  1 Index
@@ -152,7 +152,7 @@ fn arguments_of_both_versions() {
     insta::assert_snapshot!(c.shown(), @r"
     1  repeat $n
     1    1 Index
-    1    store global a 4 items [0] rounds [1]
+    1    store global a 4 items [0] iterations [1]
     1    1 Index
     ");
     c.arguments = vec![Passed::Memory];
@@ -160,7 +160,7 @@ fn arguments_of_both_versions() {
     insta::assert_snapshot!(c.shown(), @r"
     1  repeat max(0, $n)
     1    1 Index
-    1    store global a 4 items [0] rounds [1]
+    1    store global a 4 items [0] iterations [1]
     1    1 Index
     ");
 }

@@ -6,7 +6,7 @@ use indexmap::{IndexMap, IndexSet};
 use tickbound_model::source::{Side, Standard};
 use tickbound_opencl_c::extract::extract;
 use tickbound_opencl_c::steps::{Steps, print};
-use tickbound_opencl_c::{FrontendError, Passed, Request, Symbol};
+use tickbound_opencl_c::{Passed, ReadError, Request, Symbol};
 
 /// A source with what is known about it. The kernel is called `k`.
 pub struct Case {
@@ -38,7 +38,7 @@ pub fn number(least: i64, greatest: i64) -> Passed {
 
 impl Case {
     /// The steps.
-    pub fn read(&self) -> Result<Steps, FrontendError> {
+    pub fn read(&self) -> Result<Steps, ReadError> {
         let configuration: Vec<i64> = self.symbols.iter().map(|(_, least, _)| *least).collect();
         self.with_request(|request| {
             let mut extracted = extract(request, &IndexSet::from([configuration]))?;

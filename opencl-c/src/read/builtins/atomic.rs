@@ -5,7 +5,7 @@ use super::super::places::Place;
 use super::super::value::Value;
 use super::super::{Read, Reader, counts};
 use crate::ast::{Expr, Space};
-use crate::error::FrontendError;
+use crate::error::ReadError;
 use crate::steps::Dependence;
 
 impl<'a> Reader<'a> {
@@ -37,7 +37,7 @@ impl<'a> Reader<'a> {
     fn expected(&mut self, pointer: Value, e: &'a Expr) -> Read<()> {
         match self.pointee(pointer, &e.at)? {
             Place::Memory(space, ..) if counts(space) && space != Space::Private => {
-                Err(FrontendError::at(
+                Err(ReadError::at(
                     &e.at,
                     "the expected value lies in memory that counts",
                     "keep it in a private variable",

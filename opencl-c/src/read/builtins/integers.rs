@@ -4,31 +4,14 @@ use super::super::symbolic::{Kind, Poly};
 use super::super::types::{Integer, is_real, width};
 use super::super::value::Value;
 use super::super::{Read, Reader};
+use super::lists;
 use crate::ast::Expr;
 use crate::steps::Arithmetic;
 
 /// Other functions of whole numbers; nothing is known of their results.
-const OPAQUE: [&str; 19] = [
-    "abs_diff",
-    "add_sat",
-    "sub_sat",
-    "hadd",
-    "rhadd",
-    "mad_hi",
-    "mad_sat",
-    "mul_hi",
-    "rotate",
-    "clz",
-    "ctz",
-    "popcount",
-    "upsample",
-    "bitselect",
-    "any",
-    "all",
-    "isequal",
-    "vec_step",
-    "bit_reverse",
-];
+const OPAQUE: &str = "\
+    abs_diff add_sat sub_sat hadd rhadd mad_hi mad_sat mul_hi rotate clz ctz popcount upsample \
+    bitselect any all isequal vec_step bit_reverse";
 
 impl<'a> Reader<'a> {
     /// `min`, `clamp`, `mad24`, `select` and the like.
@@ -39,7 +22,7 @@ impl<'a> Reader<'a> {
         e: &'a Expr,
     ) -> Read<Option<Value>> {
         let known = matches!(name, "min" | "max" | "clamp" | "abs" | "mul24" | "mad24" | "select");
-        if !known && !OPAQUE.contains(&name) {
+        if !known && !lists(OPAQUE, name) {
             return Ok(None);
         }
         let values = self.all(arguments)?;

@@ -4,7 +4,7 @@ use super::super::symbolic::{Interval, Poly};
 use super::super::value::Value;
 use super::super::{Read, Reader};
 use crate::ast::Expr;
-use crate::error::FrontendError;
+use crate::error::ReadError;
 use crate::steps::Dependence;
 
 /// Launches are taken to have less than this in each dimension.
@@ -42,7 +42,7 @@ impl<'a> Reader<'a> {
         match value.constant() {
             Some(d) => Ok(usize::try_from(d).unwrap_or(usize::MAX)),
             None if self.probing > 0 => Ok(0),
-            None => Err(FrontendError::at(
+            None => Err(ReadError::at(
                 &argument.at,
                 "the dimension is not a constant",
                 "write 0, 1 or 2",
@@ -100,10 +100,6 @@ impl<'a> Reader<'a> {
         let (groups, local) = (self.groups(d), self.local_size(d));
         self.terms.mul(&groups, &local)
     }
-
-    fn nothing(&mut self, _: usize) -> Poly {
-        Poly::int(0)
-    }
 }
 
 type Id = for<'r, 'a> fn(&'r mut Reader<'a>, usize) -> Poly;
@@ -114,7 +110,7 @@ fn id_function(name: &str) -> Option<(Id, i64)> {
         "get_global_id" => (|r, d| r.global_id(d), 0),
         "get_local_id" => (|r, d| r.local_id(d), 0),
         "get_group_id" => (|r, d| r.group_id(d), 0),
-        "get_global_offset" => (|r, d| r.nothing(d), 0),
+        "get_global_offset" => (|_, _| Poly::int(0), 0),
         "get_global_size" => (|r, d| r.global_size(d), 1),
         "get_local_size" | "get_enqueued_local_size" => (|r, d| r.local_size(d), 1),
         "get_num_groups" => (|r, d| r.groups(d), 1),

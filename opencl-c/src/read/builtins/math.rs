@@ -3,98 +3,24 @@
 use super::super::types::{is_real, width};
 use super::super::value::Value;
 use super::super::{Read, Reader};
-use crate::ast::{Expr, Type};
+use super::lists;
+use crate::ast::Expr;
 use crate::steps::{Arithmetic, Dependence};
 
-const PLAIN: [&str; 34] = [
-    "fmin",
-    "fmax",
-    "fabs",
-    "floor",
-    "ceil",
-    "trunc",
-    "round",
-    "rint",
-    "copysign",
-    "fdim",
-    "maxmag",
-    "minmag",
-    "sign",
-    "step",
-    "degrees",
-    "radians",
-    "ldexp",
-    "ilogb",
-    "logb",
-    "nextafter",
-    "nan",
-    "isnan",
-    "isinf",
-    "isfinite",
-    "isnormal",
-    "signbit",
-    "isnotequal",
-    "isgreater",
-    "isgreaterequal",
-    "isless",
-    "islessequal",
-    "islessgreater",
-    "isordered",
-    "isunordered",
-];
+/// Functions that cost as much as an addition.
+const PLAIN: &str = "\
+    fmin fmax fabs floor ceil trunc round rint copysign fdim maxmag minmag sign step degrees \
+    radians ldexp ilogb logb nextafter nan isnan isinf isfinite isnormal signbit isnotequal \
+    isgreater isgreaterequal isless islessequal islessgreater isordered isunordered";
 
-const SPECIAL: [&str; 47] = [
-    "sqrt",
-    "rsqrt",
-    "cbrt",
-    "exp",
-    "exp2",
-    "exp10",
-    "expm1",
-    "log",
-    "log2",
-    "log10",
-    "log1p",
-    "sin",
-    "cos",
-    "tan",
-    "sinpi",
-    "cospi",
-    "tanpi",
-    "asin",
-    "acos",
-    "atan",
-    "atan2",
-    "asinpi",
-    "acospi",
-    "atanpi",
-    "atan2pi",
-    "sinh",
-    "cosh",
-    "tanh",
-    "asinh",
-    "acosh",
-    "atanh",
-    "pow",
-    "pown",
-    "powr",
-    "rootn",
-    "hypot",
-    "erf",
-    "erfc",
-    "tgamma",
-    "lgamma",
-    "fmod",
-    "remainder",
-    "length",
-    "distance",
-    "normalize",
-    "smoothstep",
-    "cross",
-];
+/// Functions that cost more than arithmetic.
+const SPECIAL: &str = "\
+    sqrt rsqrt cbrt exp exp2 exp10 expm1 log log2 log10 log1p sin cos tan sinpi cospi tanpi asin \
+    acos atan atan2 asinpi acospi atanpi atan2pi sinh cosh tanh asinh acosh atanh pow pown powr \
+    rootn hypot erf erfc tgamma lgamma fmod remainder length distance normalize smoothstep cross";
 
 /// Functions with a further result behind their last argument.
-const TWO_RESULTS: [&str; 6] = ["sincos", "fract", "modf", "frexp", "remquo", "lgamma_r"];
+const TWO_RESULTS: &str = "sincos fract modf frexp remquo lgamma_r";
 
 impl<'a> Reader<'a> {
     /// `sqrt`, `fma`, `dot` and the like.
@@ -113,14 +39,11 @@ impl<'a> Reader<'a> {
         let depends = self.joint(&values);
         let operands = arguments.iter().map(|a| width(&a.ty)).max().unwrap_or(1);
         self.compute(kind, operands.max(width(&e.ty)), &e.at);
-        if TWO_RESULTS.contains(&plain)
+        if lists(TWO_RESULTS, plain)
             && let (Some(pointer), Some(argument)) = (values.last(), arguments.last())
         {
             let place = self.pointee(pointer.clone(), &e.at)?;
-            let ty = match &argument.ty {
-                Type::Pointer(_, ty) | Type::Array(ty, _) => &**ty,
-                ty => ty,
-            };
+            let ty = argument.ty.element().unwrap_or(&argument.ty);
             let value = self.unknown(ty, depends);
             self.store(&place, ty, value, &e.at)?;
         }
@@ -133,8 +56,8 @@ fn kind_of(name: &str) -> Option<Arithmetic> {
     Some(match name {
         "fma" | "mad" | "dot" | "mix" => Arithmetic::RealMultiplyAdd,
         "divide" | "recip" => Arithmetic::RealDivide,
-        _ if PLAIN.contains(&name) => Arithmetic::Real,
-        _ if SPECIAL.contains(&name) || TWO_RESULTS.contains(&name) => Arithmetic::Special,
+        _ if lists(PLAIN, name) => Arithmetic::Real,
+        _ if lists(SPECIAL, name) || lists(TWO_RESULTS, name) => Arithmetic::Special,
         _ => return None,
     })
 }

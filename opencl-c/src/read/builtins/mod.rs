@@ -6,13 +6,12 @@ mod items;
 mod math;
 mod vectors;
 
+use super::nodes::NodeKind;
 use super::value::Value;
 use super::{Read, Reader};
 use crate::ast::{At, Expr};
-use crate::error::FrontendError;
+use crate::error::ReadError;
 use crate::steps::Dependence;
-
-use super::nodes::NodeKind;
 
 /// Functions that are refused, by how their names begin: what they are, and what to write.
 const REFUSED: [(&str, &str, &str); 12] = [
@@ -29,6 +28,14 @@ const REFUSED: [(&str, &str, &str); 12] = [
     ("enqueue_", "a launch on the device", "launch from the host"),
     ("get_pipe_", "a pipe", "pass the data in a buffer"),
 ];
+
+/// Functions of one kind; `None` for any other function.
+type Family<'a> = fn(&mut Reader<'a>, &str, &'a [Expr], &'a Expr) -> Read<Option<Value>>;
+
+/// Whether a name is one of a list, which has spaces between them.
+fn lists(names: &str, name: &str) -> bool {
+    names.split(' ').any(|known| known == name)
+}
 
 impl<'a> Reader<'a> {
     /// A call of a builtin function.
@@ -47,20 +54,17 @@ impl<'a> Reader<'a> {
             }
             _ => {}
         }
-        if let Some(value) = self.item_function(name, arguments, e)? {
-            return Ok(value);
-        }
-        if let Some(value) = self.atomic_function(name, arguments, e)? {
-            return Ok(value);
-        }
-        if let Some(value) = self.vector_function(name, arguments, e)? {
-            return Ok(value);
-        }
-        if let Some(value) = self.integer_function(name, arguments, e)? {
-            return Ok(value);
-        }
-        if let Some(value) = self.math_function(name, arguments, e)? {
-            return Ok(value);
+        let families: [Family<'a>; 5] = [
+            Reader::item_function,
+            Reader::atomic_function,
+            Reader::vector_function,
+            Reader::integer_function,
+            Reader::math_function,
+        ];
+        for family in families {
+            if let Some(value) = family(self, name, arguments, e)? {
+                return Ok(value);
+            }
         }
         Err(refusal(name, &e.at))
     }
@@ -76,13 +80,13 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn refusal(name: &str, at: &At) -> FrontendError {
+fn refusal(name: &str, at: &At) -> ReadError {
     for (start, what, fix) in REFUSED {
         if name.starts_with(start) {
-            return FrontendError::at(at, format!("{what} ({name}) is not read"), fix);
+            return ReadError::at(at, format!("{what} ({name}) is not read"), fix);
         }
     }
-    FrontendError::at(
+    ReadError::at(
         at,
         format!("the function '{name}' is not known and has no body"),
         "define it in the file",

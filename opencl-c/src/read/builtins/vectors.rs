@@ -2,10 +2,10 @@
 
 use super::super::places::Place;
 use super::super::symbolic::Poly;
-use super::super::types::{self, Integer, scalar_bytes, width};
+use super::super::types::{self, Integer, width};
 use super::super::value::{Pointer, Value};
 use super::super::{Read, Reader};
-use crate::ast::{Expr, Scalar, Type};
+use crate::ast::Expr;
 use crate::steps::{Arithmetic, Dependence};
 
 /// How the vectors of a `vload` or `vstore` lie in memory.
@@ -45,10 +45,7 @@ impl<'a> Reader<'a> {
                     self.convert(value, &argument.ty, &e.ty, &e.at)
                 }
                 _ if matches!(value, Value::Pointer(_)) => value,
-                _ => {
-                    let depends = value.depends(&self.terms);
-                    self.unknown(&e.ty, depends)
-                }
+                _ => self.unknown_as(&e.ty, &value),
             }));
         }
         if matches!(name, "shuffle" | "shuffle2") {
@@ -67,8 +64,7 @@ impl<'a> Reader<'a> {
         if argument.ty != e.ty {
             self.compute(Arithmetic::Convert, width(&e.ty), &e.at);
         }
-        let depends = value.depends(&self.terms);
-        Ok(self.unknown(&e.ty, depends))
+        Ok(self.unknown_as(&e.ty, &value))
     }
 
     /// One access of a vector behind a pointer to its components.
@@ -81,10 +77,7 @@ impl<'a> Reader<'a> {
         e: &'a Expr,
     ) -> Read<()> {
         let value = self.value(pointer)?;
-        let element = match &pointer.ty {
-            Type::Pointer(_, ty) | Type::Array(ty, _) => types::parts(ty).0,
-            _ => scalar_bytes(Scalar::Int { bytes: 4, signed: true }),
-        };
+        let element = pointer.ty.element().map_or(4, |ty| types::parts(ty).0);
         let moved = match value {
             Value::Pointer(p) => {
                 let pitch = Poly::int(layout.pitch * i64::from(element));

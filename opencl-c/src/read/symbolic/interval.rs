@@ -1,7 +1,5 @@
 //! Intervals of integers, for knowing signs and which comparisons always hold.
 
-use super::{Info, Poly, Terms};
-
 /// All integers from `least` to `greatest`. Bounds beyond [`FAR`] mean: none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Interval {
@@ -97,32 +95,5 @@ impl Interval {
         let least = corners.iter().copied().min().unwrap_or(-FAR);
         let greatest = corners.iter().copied().max().unwrap_or(FAR);
         Interval::new(least, greatest)
-    }
-}
-
-impl Terms {
-    /// Where the value lies.
-    pub fn interval(&self, poly: &Poly) -> Interval {
-        self.range(poly, |info| info.interval)
-    }
-
-    /// Where the value lies if launches are of 2^16 items.
-    pub fn likely(&self, poly: &Poly) -> Interval {
-        self.range(poly, |info| info.likely)
-    }
-
-    fn range(&self, poly: &Poly, of: impl Fn(&Info) -> Interval) -> Interval {
-        poly.terms().iter().fold(Interval::point(0), |sum, (monomial, coefficient)| {
-            let product = monomial
-                .chunk_by(|a, b| a == b)
-                .map(|power| {
-                    let base = of(self.info(power[0]));
-                    let product = power[1..].iter().fold(base, |p, _| p.mul(base));
-                    let even = power.len() % 2 == 0;
-                    if even { product.meet(Interval::new(0, FAR)) } else { product }
-                })
-                .fold(Interval::point(*coefficient), Interval::mul);
-            sum.add(product)
-        })
     }
 }

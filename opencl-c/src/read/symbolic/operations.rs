@@ -183,15 +183,7 @@ impl Terms {
         if self.at_most_always(b, a) {
             return b.clone();
         }
-        let (common, a, b) = common_part(a, b);
-        let (a, b) = if a <= b { (a, b) } else { (b, a) };
-        let least = |x: Interval, y: Interval| {
-            Interval::new(x.least.min(y.least), x.greatest.min(y.greatest))
-        };
-        let interval = least(self.interval(&a), self.interval(&b));
-        let likely = least(self.likely(&a), self.likely(&b));
-        let min = self.composed(Kind::Min(a, b), interval, likely);
-        self.add(&common, &min)
+        self.extreme(a, b, Kind::Min, i128::min)
     }
 
     /// The greater.
@@ -202,15 +194,27 @@ impl Terms {
         if self.at_most_always(b, a) {
             return a.clone();
         }
+        self.extreme(a, b, Kind::Max, i128::max)
+    }
+
+    /// The lesser or the greater of two that cannot be told apart. What both have in common stands
+    /// outside.
+    fn extreme(
+        &mut self,
+        a: &Poly,
+        b: &Poly,
+        kind: fn(Poly, Poly) -> Kind,
+        of: fn(i128, i128) -> i128,
+    ) -> Poly {
         let (common, a, b) = common_part(a, b);
         let (a, b) = if a <= b { (a, b) } else { (b, a) };
-        let greatest = |x: Interval, y: Interval| {
-            Interval::new(x.least.max(y.least), x.greatest.max(y.greatest))
+        let range = |x: Interval, y: Interval| {
+            Interval::new(of(x.least, y.least), of(x.greatest, y.greatest))
         };
-        let interval = greatest(self.interval(&a), self.interval(&b));
-        let likely = greatest(self.likely(&a), self.likely(&b));
-        let max = self.composed(Kind::Max(a, b), interval, likely);
-        self.add(&common, &max)
+        let interval = range(self.interval(&a), self.interval(&b));
+        let likely = range(self.likely(&a), self.likely(&b));
+        let extreme = self.composed(kind(a, b), interval, likely);
+        self.add(&common, &extreme)
     }
 
     /// Whether `a <= b` certainly.

@@ -1,6 +1,8 @@
 //! Polynomials with integer coefficients over atoms, in canonical form.
 
-use super::Atom;
+/// An atom, one of a table: [`Terms`](super::Terms).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Atom(pub(super) u32);
 
 /// A product of atoms, each as often as its exponent says, in ascending order; empty: 1.
 pub type Monomial = Vec<Atom>;

@@ -96,9 +96,11 @@ impl Terms {
 
     /// `$groups_d * $local_d` is `$global_d`.
     fn global_size(&self, d: usize, left: &mut Monomial, factors: &mut Vec<Number>) {
-        let is = |name: String| move |atom: &super::Atom| matches!(self.kind(*atom), Kind::Name(n) if **n == *name);
-        let groups = left.iter().position(is(format!("$groups_{d}")));
-        let local = left.iter().position(is(format!("$local_{d}")));
+        let place = |name: String| {
+            let wanted = Kind::Name(name.into());
+            left.iter().position(|atom| *self.kind(*atom) == wanted)
+        };
+        let (groups, local) = (place(format!("$groups_{d}")), place(format!("$local_{d}")));
         if let (Some(a), Some(b)) = (groups, local) {
             left.remove(a.max(b));
             left.remove(a.min(b));
@@ -107,7 +109,7 @@ impl Terms {
     }
 
     fn atom_number(&self, kind: &Kind) -> Option<Number> {
-        let two = |op, a: &Poly, b: &Poly| Some(binary(op, self.number(a)?, self.number(b)?));
+        let two = |op, a: &Poly, b: &Poly| Some(Expr::binary(op, self.number(a)?, self.number(b)?));
         Some(match kind {
             Kind::Name(name) => Expr::Name(name.to_string()),
             Kind::Leaf(_) => return None,
@@ -123,7 +125,7 @@ impl Terms {
             }
             Kind::Min(a, b) => Expr::Call(Function::Min, vec![self.number(a)?, self.number(b)?]),
             Kind::Max(a, b) => Expr::Call(Function::Max, vec![self.number(a)?, self.number(b)?]),
-            Kind::Power(a) => binary(BinaryOp::Pow, Expr::Int(2), self.number(a)?),
+            Kind::Power(a) => Expr::binary(BinaryOp::Pow, Expr::Int(2), self.number(a)?),
         })
     }
 
@@ -149,16 +151,12 @@ impl Terms {
             }
             _ => (op, left, right),
         };
-        Some(binary(op, self.number(&left)?, self.number(&right)?))
+        Some(Expr::binary(op, self.number(&left)?, self.number(&right)?))
     }
 }
 
 fn multiplied(factors: Vec<Number>) -> Number {
-    factors.into_iter().reduce(|a, b| binary(BinaryOp::Mul, a, b)).unwrap_or(Expr::Int(1))
-}
-
-fn binary(op: BinaryOp, a: Number, b: Number) -> Number {
-    Expr::Binary(op, Box::new(a), Box::new(b))
+    factors.into_iter().reduce(|a, b| Expr::binary(BinaryOp::Mul, a, b)).unwrap_or(Expr::Int(1))
 }
 
 /// The sum of some less the sum of others; `1 - c` for a truth value `c` is `not c`.
@@ -178,8 +176,8 @@ fn difference(plus: Vec<Number>, minus: Vec<Number>) -> Number {
             None => Expr::Int(0),
         },
     };
-    let sum = plus.fold(first, |a, b| binary(BinaryOp::Add, a, b));
-    minus.fold(sum, |a, b| binary(BinaryOp::Sub, a, b))
+    let sum = plus.fold(first, |a, b| Expr::binary(BinaryOp::Add, a, b));
+    minus.fold(sum, |a, b| Expr::binary(BinaryOp::Sub, a, b))
 }
 
 fn negated(condition: &Number) -> Option<Number> {

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::terms::parts;
 use super::{Atom, Kind, Poly, Terms};
 
 impl Terms {
@@ -29,47 +30,22 @@ impl Terms {
             return value.clone();
         }
         let kind = self.kind(atom).clone();
-        let mut of = |poly: &Poly| self.replace(poly, done);
-        let value = match &kind {
-            Kind::Name(_) | Kind::Leaf(_) => Poly::atom(atom),
-            Kind::Negative(a) => {
-                let a = of(a);
-                self.negative(&a)
-            }
-            Kind::Zero(a) => {
-                let a = of(a);
-                self.zero(&a)
-            }
-            Kind::Power(a) => {
-                let a = of(a);
-                self.power_of_two(&a)
-            }
-            Kind::Choice(a, b, c) => {
-                let (a, b, c) = (of(a), of(b), of(c));
-                self.choice(&a, &b, &c)
-            }
-            Kind::Quotient(a, b)
-            | Kind::Remainder(a, b)
-            | Kind::And(a, b)
-            | Kind::Or(a, b)
-            | Kind::Min(a, b)
-            | Kind::Max(a, b) => {
-                let (a, b) = (of(a), of(b));
-                self.rebuild(&kind, &a, &b)
-            }
+        let parts: Vec<Poly> = parts(&kind).into_iter().map(|p| self.replace(p, done)).collect();
+        let value = match (&kind, parts.as_slice()) {
+            (Kind::Negative(_), [a]) => self.negative(a),
+            (Kind::Zero(_), [a]) => self.zero(a),
+            (Kind::Power(_), [a]) => self.power_of_two(a),
+            (Kind::Quotient(..), [a, b]) => self.quotient(a, b),
+            (Kind::Remainder(..), [a, b]) => self.remainder(a, b),
+            (Kind::And(..), [a, b]) => self.and(a, b),
+            (Kind::Or(..), [a, b]) => self.or(a, b),
+            (Kind::Min(..), [a, b]) => self.min(a, b),
+            (Kind::Max(..), [a, b]) => self.max(a, b),
+            (Kind::Choice(..), [c, a, b]) => self.choice(c, a, b),
+            // Names and leaves have no parts.
+            _ => Poly::atom(atom),
         };
         done.insert(atom, value.clone());
         value
-    }
-
-    fn rebuild(&mut self, kind: &Kind, a: &Poly, b: &Poly) -> Poly {
-        match kind {
-            Kind::Quotient(..) => self.quotient(a, b),
-            Kind::Remainder(..) => self.remainder(a, b),
-            Kind::And(..) => self.and(a, b),
-            Kind::Or(..) => self.or(a, b),
-            Kind::Min(..) => self.min(a, b),
-            _ => self.max(a, b),
-        }
     }
 }

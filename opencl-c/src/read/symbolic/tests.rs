@@ -232,7 +232,7 @@ proptest! {
     }
 
     #[test]
-    fn rounds_are_those_of_the_loop(
+    fn iterations_are_those_of_the_loop(
         start in written(), end in written(), step in 1i64..5, up: bool, op in 0usize..5,
         values in values(),
     ) {
@@ -250,20 +250,20 @@ proptest! {
             3 => v >= to,
             _ => v != to,
         };
-        let (mut v, mut rounds) = (from, 0);
-        while holds(v) && rounds < 2000 {
+        let (mut v, mut iterations) = (from, 0);
+        while holds(v) && iterations < 2000 {
             v += step;
-            rounds += 1;
+            iterations += 1;
         }
-        if rounds >= 2000 {
+        if iterations >= 2000 {
             return Ok(()); // a loop without end
         }
         let mut terms = Terms::new();
         let names = names(&mut terms);
         let (a, b) = (symbolic(&mut terms, &start, &names), symbolic(&mut terms, &end, &names));
-        let round = terms.counter(Interval::new(0, i64::MAX), Interval::new(0, 9), Vec::new());
-        let way = terms.mul(&round, &Poly::int(step));
-        let v = terms.add(&a, &way);
+        let iteration = terms.counter(Interval::new(0, i64::MAX), Interval::new(0, 9), Vec::new());
+        let distance = terms.mul(&iteration, &Poly::int(step));
+        let v = terms.add(&a, &distance);
         let condition = match op {
             0 => terms.less(&v, &b),
             1 => { let c = terms.less(&b, &v); terms.not(&c) }
@@ -271,10 +271,10 @@ proptest! {
             3 => { let c = terms.less(&v, &b); terms.not(&c) }
             _ => { let c = terms.equal(&v, &b); terms.not(&c) }
         };
-        if let Some(count) = trips(&mut terms, &condition, round.as_atom().unwrap())
+        if let Some(count) = trips(&mut terms, &condition, iteration.as_atom().unwrap())
             && let Some(value) = printed(&terms, &count, &values)
         {
-            prop_assert_eq!(value, rounds);
+            prop_assert_eq!(value, iterations);
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Runs OpenCL kernels on the host and counts their accesses, independently of the front end.
+//! Runs OpenCL kernels on the host and counts their accesses, independently of the reader.
 //!
-//! The front end reads a kernel's source and says how often each work item loads and stores. Here
+//! The reader takes a kernel's source and says how often each work item loads and stores. Here
 //! the compiler says it: clang translates the kernel for the host, without optimisation and with
 //! the address spaces kept apart (`-ffake-address-space-map`), so that every load and store of the
 //! source is an instruction of its intermediate code whose pointer says `addrspace(1)` for global,

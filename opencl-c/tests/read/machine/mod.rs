@@ -1,8 +1,8 @@
 //! A machine that runs a syntax tree, one work item at a time, and counts its accesses. It shares
 //! nothing with the reader but the tree: it knows values instead of formulas.
 //!
-//! What is in memory is drawn anew at each load. A program whose counts depend on it must be refused
-//! by the reader, so all the others have the same counts whatever is drawn.
+//! What is in memory is drawn anew at each load. A program whose counts depend on it must be
+//! refused by the reader, so all the others have the same counts whatever is drawn.
 
 mod calls;
 mod operators;
@@ -16,7 +16,7 @@ use tickbound_opencl_c::ast::{
 };
 use tickbound_opencl_c::steps::Counts;
 
-use super::random::Random;
+use crate::random::Random;
 use types::convert;
 
 /// Why a run has no meaning, so nothing can be compared.

@@ -4,7 +4,7 @@ mod expressions;
 
 use std::fmt::Write as _;
 
-use super::random::Random;
+use crate::random::Random;
 
 /// Writes kernels.
 pub struct Writer {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use clang::Clang;
 
-use crate::error::FrontendError;
+use crate::error::ReadError;
 
 /// The header that declares OpenCL's types and macros.
 pub(crate) const HEADER: &str = "opencl-c-base.h";
@@ -23,12 +23,12 @@ struct Held {
 unsafe impl Send for Held {}
 
 /// Loaded at the first question; a failure is kept, as `Clang` cannot be made a second time.
-static HELD: Mutex<Option<Result<Held, FrontendError>>> = Mutex::new(None);
+static HELD: Mutex<Option<Result<Held, ReadError>>> = Mutex::new(None);
 
 /// Runs `work` with libclang and the folder of its headers.
 pub(crate) fn lend<T>(
-    work: impl FnOnce(&Clang, &Path) -> Result<T, FrontendError>,
-) -> Result<T, FrontendError> {
+    work: impl FnOnce(&Clang, &Path) -> Result<T, ReadError>,
+) -> Result<T, ReadError> {
     let mut held: MutexGuard<'_, _> = HELD.lock().unwrap_or_else(PoisonError::into_inner);
     match held.get_or_insert_with(load) {
         Ok(held) => {
@@ -39,9 +39,9 @@ pub(crate) fn lend<T>(
     }
 }
 
-fn load() -> Result<Held, FrontendError> {
+fn load() -> Result<Held, ReadError> {
     let missing = || {
-        FrontendError::file(
+        ReadError::file(
             "libclang",
             "it is not on this machine",
             "install it (Debian and Ubuntu: libclang1 and libclang-common-*-dev), or set \
@@ -53,7 +53,7 @@ fn load() -> Result<Held, FrontendError> {
     let version = major(&clang::get_version());
     let include = headers(library.path(), version.as_deref()).ok_or_else(|| {
         let version = version.as_deref().unwrap_or("*");
-        FrontendError::file(
+        ReadError::file(
             "libclang",
             format!("its header {HEADER} is not on this machine"),
             format!("install it (Debian and Ubuntu: libclang-common-{version}-dev)"),

@@ -1,15 +1,15 @@
 //! What was read: the steps of one work item, each with its place in the source.
 //!
 //! Steps say more than a kernel program of the problem format does: for each access also its
-//! direction, vector width and strides, for arithmetic its kind. [`lower`](crate::lower) keeps what has a
-//! price; `tickbound explain` shows all of it.
+//! direction, vector width and strides, for arithmetic its kind. [`lower`](crate::lower) keeps what
+//! has a price; `tickbound explain` shows all of it.
 //!
 //! Numbers are expressions in the language of problem files over these names: symbols of the
-//! [request](crate::request::Request) (macros), the kernel's scalar arguments under their parameters' names as
-//! `$NAME`, and for each dimension d `$lid_d` and `$group_d` (place of the item in its group and
-//! of the group in the launch), `$local_d`, `$groups_d` and `$global_d` (sizes), and `$line_N` for the
-//! bound of line N. None of these but symbols can clash with names of a problem, as `$` is no part
-//! of one.
+//! [request](crate::request::Request) (macros), the kernel's scalar arguments under their
+//! parameters' names as `$NAME`, and for each dimension d `$lid_d` and `$group_d` (place of the
+//! item in its group and of the group in the launch), `$local_d`, `$groups_d` and `$global_d`
+//! (sizes), and `$line_N` for the bound of line N. None of these but symbols can clash with names
+//! of a problem, as `$` is no part of one.
 
 mod count;
 mod print;
@@ -111,7 +111,7 @@ pub struct Access {
     /// Between neighbouring work items (in dimension 0).
     pub items: Stride,
     /// Between iterations of the innermost loop around it; `None` outside loops.
-    pub rounds: Option<Stride>,
+    pub iterations: Option<Stride>,
 }
 
 /// Distance between two accesses.

@@ -1,0 +1,177 @@
+//! Kernel programs that were built instead of written.
+//!
+//! A program in a problem file is checked while it is read. One that other code builds, such as the
+//! reader of OpenCL C, is checked here for the same faults: names that the problem does not have,
+//! calls with too few or too many arguments, and nesting that could exhaust the stack.
+
+use super::error::ModelError;
+use super::expr::{Expr, Function};
+use super::json::join;
+use super::kernel::{Program, Stmt, StmtKind};
+use super::problem::Problem;
+use super::scope::Scope;
+
+/// Deepest nesting of a built program: levels of statements and of the expression inside them.
+///
+/// Texts are held to [`MAX_DEPTH`](super::parse::MAX_DEPTH), which suits what people write. Programs
+/// that were read from a source nest deeper. Expressions of 2,000 levels were measured to fit the
+/// 2 MiB stack of a thread in all that is done with a program.
+pub const MAX_BUILT_DEPTH: usize = 600;
+
+impl Problem {
+    /// Puts in the kernel program, which was read out of [`Problem::source`]. The paths of its
+    /// statements ([`Stmt::at`]) are set here; they begin with `kernel`.
+    ///
+    /// # Errors
+    /// A name that the problem does not have, a call with a wrong number of arguments, or nesting
+    /// deeper than [`MAX_BUILT_DEPTH`]. The program is then left as it was.
+    pub fn set_kernel(&mut self, mut program: Program) -> Result<(), ModelError> {
+        check_program(&self.scope, &mut program, "kernel", MAX_BUILT_DEPTH)?;
+        self.kernel = program;
+        Ok(())
+    }
+}
+
+/// `left`: how many levels there may be.
+fn check_program(
+    scope: &Scope,
+    program: &mut [Stmt],
+    path: &str,
+    left: usize,
+) -> Result<(), ModelError> {
+    for (i, Stmt { at, kind, .. }) in program.iter_mut().enumerate() {
+        *at = format!("{path}[{i}]");
+        let left = deeper(at, left)?;
+        match kind {
+            StmtKind::Access { amount: e, .. } | StmtKind::Until(e) => check(scope, e, at, left)?,
+            StmtKind::Repeat { count, body } => {
+                check(scope, count, at, left)?;
+                check_program(scope, body, &join(at, "body"), left)?;
+            }
+            StmtKind::If { condition, then, otherwise } => {
+                check(scope, condition, at, left)?;
+                check_program(scope, then, &join(at, "then"), left)?;
+                check_program(scope, otherwise, &join(at, "else"), left)?;
+            }
+            StmtKind::Mark | StmtKind::Barrier => {}
+        }
+    }
+    Ok(())
+}
+
+fn deeper(at: &str, left: usize) -> Result<usize, ModelError> {
+    left.checked_sub(1).ok_or_else(|| {
+        ModelError::new(
+            at,
+            format!("the program nests deeper than {MAX_BUILT_DEPTH} levels"),
+            "give intermediate results of the source as macros, with their values in kernel.defines",
+        )
+    })
+}
+
+fn check(scope: &Scope, expr: &Expr, at: &str, left: usize) -> Result<(), ModelError> {
+    let left = deeper(at, left)?;
+    match expr {
+        Expr::Name(slot) if *slot >= scope.len() => {
+            let what = format!("there is no name in slot {slot}");
+            return Err(ModelError::new(at, what, "use another slot"));
+        }
+        Expr::Call(function, arguments) => check_arity(*function, arguments.len(), at)?,
+        _ => {}
+    }
+    expr.parts().try_for_each(|part| check(scope, part, at, left))
+}
+
+fn check_arity(function: Function, given: usize, at: &str) -> Result<(), ModelError> {
+    let (least, most) = function.arity();
+    if (least..=most).contains(&given) {
+        return Ok(());
+    }
+    let what = format!("`{}` with {given} arguments", function.name());
+    let fix = if least == most {
+        format!("give it {least}")
+    } else {
+        format!("give it {least} to {most}")
+    };
+    Err(ModelError::new(at, what, fix))
+}
+
+#[cfg(test)]
+mod tests {
+    use indexmap::IndexMap;
+    use serde_json::json;
+
+    use super::*;
+    use crate::Access;
+    use crate::expr::BinaryOp;
+
+    fn problem() -> Problem {
+        let value = json!({
+            "platform": { "units_per_device": 2, "elements_per_unit": 4, "global_access": 4 },
+            "parameters": { "TS": [1, 2] },
+            "launch": { "global_size": 8, "local_size": 4 }, "kernel": ["barrier"]
+        });
+        let none = |_: &str| unreachable!();
+        Problem::from_value(&value, &IndexMap::new(), &none).unwrap()
+    }
+
+    fn stmt(kind: StmtKind) -> Stmt {
+        Stmt { at: String::new(), label: kind.name().to_owned(), kind }
+    }
+
+    fn access(amount: Expr) -> Stmt {
+        stmt(StmtKind::Access { access: Access::Global, amount })
+    }
+
+    fn refused(amount: Expr) -> String {
+        let mut problem = problem();
+        let before = problem.clone();
+        let body = vec![stmt(StmtKind::Barrier), access(amount)];
+        let program = vec![stmt(StmtKind::Repeat { count: Expr::Int(2), body })];
+        let error = problem.set_kernel(program).unwrap_err();
+        assert_eq!(problem, before);
+        error.to_string()
+    }
+
+    #[test]
+    fn paths_are_those_of_a_file() {
+        let mut problem = problem();
+        let (then, otherwise) = (vec![access(Expr::Int(1))], vec![access(Expr::Name(0))]);
+        let branch = stmt(StmtKind::If { condition: Expr::Int(1), then, otherwise });
+        problem.set_kernel(vec![stmt(StmtKind::Mark), branch]).unwrap();
+        let written = problem.kernel_json();
+        let mut paths = Vec::new();
+        crate::kernel::expressions(&problem.kernel, &mut |stmt, _| paths.push(stmt.at.clone()));
+        assert_eq!(paths, ["kernel[1]", "kernel[1].then[0]", "kernel[1].else[0]"]);
+        assert_eq!(written.as_array().map(Vec::len), Some(2));
+    }
+
+    #[test]
+    fn faults_of_expressions() {
+        assert_eq!(
+            refused(Expr::Name(99)),
+            "kernel[0].body[1]: there is no name in slot 99; use another slot"
+        );
+        assert_eq!(
+            refused(Expr::Call(Function::Abs, vec![])),
+            "kernel[0].body[1]: `abs` with 0 arguments; give it 1"
+        );
+        assert_eq!(
+            refused(Expr::Neg(Box::new(Expr::Call(Function::Min, vec![])))),
+            "kernel[0].body[1]: `min` with 0 arguments; give it 1 to 64"
+        );
+    }
+
+    fn sum(terms: usize) -> Expr {
+        (1..terms).fold(Expr::Name(0), |sum, _| Expr::binary(BinaryOp::Add, sum, Expr::Int(1)))
+    }
+
+    #[test]
+    fn nesting_has_an_end() {
+        problem().set_kernel(vec![access(sum(MAX_BUILT_DEPTH - 1))]).unwrap();
+        let deep = "kernel[0].body[1]: the program nests deeper than 600 levels; give intermediate \
+                    results of the source as macros, with their values in kernel.defines";
+        assert_eq!(refused(sum(MAX_BUILT_DEPTH - 1)), deep);
+        assert_eq!(refused(sum(10 * MAX_BUILT_DEPTH)), deep);
+    }
+}

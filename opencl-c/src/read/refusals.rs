@@ -1,0 +1,41 @@
+//! Loops that are refused, and why.
+
+use super::nodes::{Node, first_mention};
+use super::symbolic::{Leaf, Terms};
+use crate::ast::At;
+use crate::error::ReadError;
+
+/// Most iterations of a loop that are walked one by one.
+pub const MOST_ITERATIONS: i64 = 64;
+
+/// The iterations of a loop are not known.
+pub fn unbounded(at: &At) -> ReadError {
+    ReadError::Unbounded { at: at.clone() }
+}
+
+/// The iterations of a loop differ, and there may be too many of them.
+pub fn iterations_differ(terms: &Terms, at: &At, nodes: &[Node], iteration: Leaf) -> ReadError {
+    let (inner, branch) = first_mention(terms, nodes, iteration).unwrap_or((at, false));
+    let line = inner.line;
+    let fix = if branch {
+        format!("add \"line {line}\": \"then\", \"else\" or \"both\" to kernel.branches")
+    } else {
+        format!("add \"line {line}\": BOUND to kernel.bounds in the problem file")
+    };
+    let what = format!(
+        "line {line} depends on the iteration of this loop, which may have more than \
+         {MOST_ITERATIONS} iterations"
+    );
+    ReadError::at(at, what, fix)
+}
+
+/// There may be too many iterations to walk them one by one.
+pub fn too_many_iterations(at: &At) -> ReadError {
+    ReadError::at(
+        at,
+        format!(
+            "the loop's iterations differ, and there may be more than {MOST_ITERATIONS} of them"
+        ),
+        "bound its parameters",
+    )
+}

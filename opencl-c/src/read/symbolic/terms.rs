@@ -1,0 +1,273 @@
+//! The table of atoms.
+
+use std::rc::Rc;
+
+use indexmap::IndexSet;
+
+use super::interval::{FAR, Interval};
+use super::poly::{Atom, Poly};
+use crate::steps::Dependence;
+
+/// Something whose value has no name outside: unknown values and iterations of loops. They are
+/// numbered as they come to be, so what came after another has a greater number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Leaf(pub u32);
+
+/// What an atom is.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// A name of the problem language.
+    Name(Rc<str>),
+    /// A value without a name.
+    Leaf(Leaf),
+    /// Quotient rounded down; the divisor is not negative.
+    Quotient(Poly, Poly),
+    /// Remainder of that quotient.
+    Remainder(Poly, Poly),
+    /// 1 if the polynomial is less than zero, 0 otherwise.
+    Negative(Poly),
+    /// 1 if the polynomial is zero, 0 otherwise.
+    Zero(Poly),
+    /// Both of two truth values; the second is looked at only if the first holds.
+    And(Poly, Poly),
+    /// One of two truth values; the second is looked at only if the first does not hold.
+    Or(Poly, Poly),
+    /// The second if the first, a truth value, holds; otherwise the third.
+    Choice(Poly, Poly, Poly),
+    /// The lesser.
+    Min(Poly, Poly),
+    /// The greater.
+    Max(Poly, Poly),
+    /// A power of two; the exponent is not negative.
+    Power(Poly),
+}
+
+/// What is known of an atom.
+#[derive(Debug, Clone)]
+pub struct Info {
+    /// Where its value lies.
+    pub interval: Interval,
+    /// The same under the assumption that launches are of 2^16 items.
+    pub likely: Interval,
+    /// Polynomials that it does not exceed.
+    pub uppers: Vec<Poly>,
+    /// What it depends on.
+    pub depends: Dependence,
+    /// Leaves in it, in order.
+    pub leaves: Rc<[Leaf]>,
+    /// Names in it.
+    pub names: Rc<[Atom]>,
+    size: u32,
+}
+
+/// Largest term that is kept, in atoms.
+const LARGEST: u32 = 3000;
+
+/// Greatest number of items in a group and of groups (in a dimension) that decides whether unsigned
+/// arithmetic is taken to wrap around: launches of 2^16 items.
+const LIKELY: i128 = 1 << 8;
+
+/// The table of atoms, with the facts that hold where the reader stands.
+#[derive(Debug, Default)]
+pub struct Terms {
+    kinds: IndexSet<Kind>,
+    infos: Vec<Info>,
+    pub(super) facts: Vec<Poly>,
+    leaves: u32,
+}
+
+impl Terms {
+    /// A table without atoms.
+    pub fn new() -> Terms {
+        Terms::default()
+    }
+
+    /// What is known of an atom.
+    pub fn info(&self, atom: Atom) -> &Info {
+        &self.infos[atom.0 as usize]
+    }
+
+    /// What an atom is.
+    pub fn kind(&self, atom: Atom) -> &Kind {
+        &self.kinds[atom.0 as usize]
+    }
+
+    /// What the polynomial is, if it is a single atom.
+    pub fn kind_of(&self, poly: &Poly) -> Option<&Kind> {
+        poly.as_atom().map(|atom| self.kind(atom))
+    }
+
+    /// A name with what is known of it. The first mention counts.
+    pub fn name(
+        &mut self,
+        name: &str,
+        interval: Interval,
+        depends: Dependence,
+        uppers: Vec<Poly>,
+    ) -> Poly {
+        let kind = Kind::Name(name.into());
+        if let Some(index) = self.kinds.get_index_of(&kind) {
+            return Poly::atom(Atom(index as u32));
+        }
+        let atom = Atom(self.kinds.len() as u32);
+        let launch = ["$lid_", "$local_", "$group_", "$groups_"];
+        let launch = launch.iter().any(|start| name.starts_with(start));
+        let likely = if launch { Interval::new(0, LIKELY) } else { interval };
+        let (leaves, names) = (Rc::from([]), Rc::from([atom]));
+        let info = Info {
+            interval,
+            likely: interval.meet(likely),
+            uppers,
+            depends,
+            leaves,
+            names,
+            size: 1,
+        };
+        self.insert(kind, info)
+    }
+
+    /// Looks a name up that was made before.
+    pub fn find_name(&self, name: &str) -> Option<Poly> {
+        self.kinds.get_index_of(&Kind::Name(name.into())).map(|i| Poly::atom(Atom(i as u32)))
+    }
+
+    /// A new leaf.
+    pub fn leaf(&mut self, interval: Interval, depends: Dependence, uppers: Vec<Poly>) -> Poly {
+        let leaf = Leaf(self.leaves);
+        self.leaves += 1;
+        let (leaves, names) = (Rc::from([leaf]), Rc::from([]));
+        let info = Info { interval, likely: interval, uppers, depends, leaves, names, size: 1 };
+        self.insert(Kind::Leaf(leaf), info)
+    }
+
+    /// A new leaf that counts something; where it likely lies decides whether unsigned arithmetic
+    /// is taken to wrap around.
+    pub fn counter(&mut self, interval: Interval, likely: Interval, uppers: Vec<Poly>) -> Poly {
+        let leaf = self.leaf(interval, Dependence::Uniform, uppers);
+        if let Some(info) = self.infos.last_mut() {
+            info.likely = likely;
+        }
+        leaf
+    }
+
+    /// The atom of a leaf.
+    pub fn atom_of(&self, leaf: Leaf) -> Option<Atom> {
+        self.kinds.get_index_of(&Kind::Leaf(leaf)).map(|i| Atom(i as u32))
+    }
+
+    /// The number that the next leaf will have.
+    pub fn next_leaf(&self) -> Leaf {
+        Leaf(self.leaves)
+    }
+
+    /// A value of which nothing is known but its dependence.
+    pub fn unknown(&mut self, depends: Dependence) -> Poly {
+        self.leaf(Interval::ALL, depends, Vec::new())
+    }
+
+    /// The atom of a kind that is neither a name nor a leaf.
+    pub(super) fn composed(&mut self, kind: Kind, interval: Interval, likely: Interval) -> Poly {
+        if let Some(index) = self.kinds.get_index_of(&kind) {
+            return Poly::atom(Atom(index as u32));
+        }
+        let parts = parts(&kind);
+        let depends = parts.iter().map(|p| self.depends(p)).max().unwrap_or(Dependence::Uniform);
+        let size = parts.iter().fold(1u32, |sum, p| sum.saturating_add(self.size(p)));
+        if size > LARGEST {
+            return self.leaf(interval, depends, Vec::new());
+        }
+        let leaves = gather(parts.iter().flat_map(|p| self.leaves(p)));
+        let names = gather(parts.iter().flat_map(|p| self.names(p)));
+        let uppers = match &kind {
+            Kind::Remainder(_, divisor) => divisor.sub(&Poly::int(1)).into_iter().collect(),
+            Kind::Min(a, b) => vec![a.clone(), b.clone()],
+            _ => Vec::new(),
+        };
+        self.insert(kind, Info { interval, likely, uppers, depends, leaves, names, size })
+    }
+
+    fn insert(&mut self, kind: Kind, info: Info) -> Poly {
+        let atom = Atom(self.kinds.len() as u32);
+        self.kinds.insert(kind);
+        self.infos.push(info);
+        Poly::atom(atom)
+    }
+
+    /// What a value depends on.
+    pub fn depends(&self, poly: &Poly) -> Dependence {
+        poly.atoms().map(|a| self.info(a).depends).max().unwrap_or(Dependence::Uniform)
+    }
+
+    /// The leaves in a value, in order.
+    pub fn leaves(&self, poly: &Poly) -> Vec<Leaf> {
+        gather(poly.atoms().flat_map(|a| self.info(a).leaves.iter().copied()))
+    }
+
+    /// The names in a value.
+    pub fn names(&self, poly: &Poly) -> Vec<Atom> {
+        gather(poly.atoms().flat_map(|a| self.info(a).names.iter().copied()))
+    }
+
+    /// Whether a value mentions a leaf.
+    pub fn mentions(&self, poly: &Poly, leaf: Leaf) -> bool {
+        poly.atoms().any(|a| self.info(a).leaves.binary_search(&leaf).is_ok())
+    }
+
+    /// Whether a value mentions any leaf from this one on.
+    pub fn mentions_since(&self, poly: &Poly, first: Leaf) -> bool {
+        poly.atoms().any(|a| self.info(a).leaves.last().is_some_and(|leaf| *leaf >= first))
+    }
+
+    /// Whether the value can be said in names.
+    pub fn sayable(&self, poly: &Poly) -> bool {
+        poly.atoms().all(|a| self.info(a).leaves.is_empty())
+    }
+
+    /// Where the value lies.
+    pub fn interval(&self, poly: &Poly) -> Interval {
+        self.range(poly, |info| info.interval)
+    }
+
+    /// Where the value lies if launches are of 2^16 items.
+    pub fn likely(&self, poly: &Poly) -> Interval {
+        self.range(poly, |info| info.likely)
+    }
+
+    fn range(&self, poly: &Poly, of: impl Fn(&Info) -> Interval) -> Interval {
+        poly.terms().iter().fold(Interval::point(0), |sum, (monomial, coefficient)| {
+            let product = monomial
+                .chunk_by(|a, b| a == b)
+                .map(|power| {
+                    let base = of(self.info(power[0]));
+                    let product = power[1..].iter().fold(base, |p, _| p.mul(base));
+                    let even = power.len() % 2 == 0;
+                    if even { product.meet(Interval::new(0, FAR)) } else { product }
+                })
+                .fold(Interval::point(*coefficient), Interval::mul);
+            sum.add(product)
+        })
+    }
+
+    fn size(&self, poly: &Poly) -> u32 {
+        poly.atoms().fold(1u32, |sum, a| sum.saturating_add(self.info(a).size))
+    }
+}
+
+/// The values that an atom is made of, in order.
+pub(super) fn parts(kind: &Kind) -> Vec<&Poly> {
+    match kind {
+        Kind::Name(_) | Kind::Leaf(_) => Vec::new(),
+        Kind::Negative(a) | Kind::Zero(a) | Kind::Power(a) => vec![a],
+        Kind::Quotient(a, b)
+        | Kind::Remainder(a, b)
+        | Kind::And(a, b)
+        | Kind::Or(a, b)
+        | Kind::Min(a, b)
+        | Kind::Max(a, b) => vec![a, b],
+        Kind::Choice(a, b, c) => vec![a, b, c],
+    }
+}
+
+fn gather<T: Ord, C: FromIterator<T>>(items: impl Iterator<Item = T>) -> C {
+    items.collect::<std::collections::BTreeSet<T>>().into_iter().collect()
+}
