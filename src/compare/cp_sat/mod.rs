@@ -418,7 +418,7 @@ fn note(
             return Err(SolveError::Disagreement {
                 configuration: problem.name_values(&bound.configuration).to_string(),
                 encoding: claimed,
-                simulator,
+                simulator: Some(simulator),
             });
         }
         None => {}
