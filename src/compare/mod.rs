@@ -292,7 +292,9 @@ fn silent(finished: &Finished) -> (Status, String) {
     let why = finished.last_error().map(|l| l.strip_prefix("tickbound: ").unwrap_or(l).to_owned());
     match finished.ended {
         // So end all messages about a fault that an engine has found in this program.
-        Ended::Exit(2) if why.as_ref().is_some_and(|w| w.contains("report it with the problem file")) => {
+        Ended::Exit(2)
+            if why.as_ref().is_some_and(|w| w.contains("report it with the problem file")) =>
+        {
             (Status::Failed, why.unwrap_or_default())
         }
         Ended::Exit(2) => (Status::Refused, why.unwrap_or_else(|| "no reason given".to_owned())),
@@ -332,7 +334,10 @@ mod tests {
             (Some(0.5), Some(1.234), Some(5))
         );
         assert_eq!(row.solver_calls, Some(4));
-        assert_eq!(heard(Engine::Enumerate, &finished(Ended::Exit(0), answer, "")).solver_calls, None);
+        assert_eq!(
+            heard(Engine::Enumerate, &finished(Ended::Exit(0), answer, "")).solver_calls,
+            None
+        );
     }
 
     #[test]
