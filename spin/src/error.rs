@@ -30,14 +30,14 @@ pub enum SpinError {
     },
     /// A program called spin that is something else.
     #[error(
-        "{program}: `-V` prints `{said}`, which is no version of SPIN; set SPIN to the model checker of \
+        "{program}: `-V` prints `{message}`, which is no version of SPIN; set SPIN to the model checker of \
          https://spinroot.com", program = program.display()
     )]
     NotSpin {
         /// The program.
         program: PathBuf,
         /// What it prints.
-        said: String,
+        message: String,
     },
     /// An old SPIN.
     #[error(
@@ -78,16 +78,16 @@ pub enum SpinError {
     },
     /// SPIN refuses the model.
     #[error(
-        "SPIN refuses the model: {said}; this is a fault of tickbound, please report it with the problem \
+        "SPIN refuses the model: {message}; this is a fault of tickbound, please report it with the problem \
          file"
     )]
     Refused {
         /// Its first complaint.
-        said: String,
+        message: String,
     },
     /// The C compiler refuses the verifier.
     #[error(
-        "{compiler} refuses the verifier that SPIN generated: {said}; try another compiler with CC, and \
+        "{compiler} refuses the verifier that SPIN generated: {message}; try another compiler with CC, and \
          report it with the problem file",
         compiler = compiler.display()
     )]
@@ -95,18 +95,18 @@ pub enum SpinError {
         /// The compiler.
         compiler: PathBuf,
         /// Its first complaint.
-        said: String,
+        message: String,
     },
     /// The verifier found a fault of the model itself.
     #[error(
-        "{what}: the verifier reports `{said}`; this is a fault of tickbound, please report it with the \
+        "{what}: the verifier reports `{message}`; this is a fault of tickbound, please report it with the \
          problem file"
     )]
     Model {
         /// The run.
         what: String,
         /// What it says.
-        said: String,
+        message: String,
     },
     /// The verifier crashed or printed nothing that can be understood.
     #[error("{what}: the verifier's answer cannot be read: {why}; --keep DIR keeps its log")]

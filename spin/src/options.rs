@@ -6,7 +6,7 @@ use std::time::Duration;
 use tickbound_model::{Problem, Space};
 
 use crate::error::SpinError;
-use crate::output::Pulse;
+use crate::output::ProgressLine;
 use crate::promela::Model;
 
 tickbound_model::named! {
@@ -79,7 +79,7 @@ pub enum Event {
         bound: Option<i64>,
     },
     /// A run goes on. Short runs say nothing.
-    Running(Pulse),
+    Running(ProgressLine),
 }
 
 /// Is told what happens; several workers may call it at once.

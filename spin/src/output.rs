@@ -67,7 +67,7 @@ pub struct Report {
 
 /// One line of progress.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Pulse {
+pub struct ProgressLine {
     /// Greatest depth reached, in steps.
     pub depth: u64,
     /// States stored.
@@ -78,16 +78,16 @@ pub struct Pulse {
     pub memory_bytes: u64,
 }
 
-impl Pulse {
+impl ProgressLine {
     /// Reads `Depth= 1811 States= 1e+06 Transitions= 1.49e+06 Memory= 182.147 ...`.
     #[must_use]
-    pub fn parse(line: &str) -> Option<Pulse> {
+    pub fn parse(line: &str) -> Option<ProgressLine> {
         let after = |name: &str| {
             let rest = line.split_once(name)?.1;
             rest.split_whitespace().next().and_then(number)
         };
         line.starts_with("Depth=").then_some(())?;
-        Some(Pulse {
+        Some(ProgressLine {
             depth: count(after("Depth=")?),
             states: count(after("States=")?),
             transitions: count(after("Transitions=")?),
@@ -149,10 +149,10 @@ impl Report {
     }
 
     fn line(&mut self, line: &str) {
-        if let Some(pulse) = Pulse::parse(line) {
+        if let Some(progress) = ProgressLine::parse(line) {
             // The only figures of a run that is killed.
-            (self.depth, self.states) = (pulse.depth, pulse.states);
-            (self.transitions, self.memory_bytes) = (pulse.transitions, pulse.memory_bytes);
+            (self.depth, self.states) = (progress.depth, progress.states);
+            (self.transitions, self.memory_bytes) = (progress.transitions, progress.memory_bytes);
         } else if let Some(said) = line.strip_prefix("pan:") {
             self.remark(said);
         } else if line.starts_with("error: max search depth too small") {
@@ -436,11 +436,14 @@ mod tests {
     #[test]
     fn progress_is_read() {
         let line = "Depth=    1811 States=  1.4e+07 Transitions=  2.1e+07 Memory=   929.453\tt=   12 R=   1e+06";
-        let pulse = Pulse::parse(line).unwrap();
-        assert_eq!((pulse.depth, pulse.states, pulse.transitions), (1811, 14_000_000, 21_000_000));
-        assert_eq!(pulse.memory_bytes, (929.453 * MEGABYTE) as u64);
+        let progress = ProgressLine::parse(line).unwrap();
+        assert_eq!(
+            (progress.depth, progress.states, progress.transitions),
+            (1811, 14_000_000, 21_000_000)
+        );
+        assert_eq!(progress.memory_bytes, (929.453 * MEGABYTE) as u64);
         for line in ["", "Depth=", "Depth= 3 States= x Transitions= 2 Memory= 1", "a Depth= 1"] {
-            assert_eq!(Pulse::parse(line), None, "{line}");
+            assert_eq!(ProgressLine::parse(line), None, "{line}");
         }
     }
 }

@@ -133,7 +133,7 @@ impl SearchState<'_> {
         if self.watch.stop().is_none() {
             return self.watch;
         }
-        *self.book().last_replays.get_or_insert_with(|| Watch::new(&NEVER, Some(REPLAYS)))
+        *self.known().last_replays.get_or_insert_with(|| Watch::new(&NEVER, Some(REPLAYS)))
     }
 
     fn confirm(&self, printed: &str, run: usize) -> Result<Option<Trail>, SpinError> {
@@ -156,7 +156,7 @@ impl SearchState<'_> {
         let verdict = match done.ended {
             Ended::Stopped(why) => Verdict::Stopped(why),
             Ended::Exit(0) => Verdict::NothingFound,
-            _ => return Err(SpinError::Refused { said: complaint(&done) }),
+            _ => return Err(SpinError::Refused { message: complaint(&done) }),
         };
         let entry = RunLog {
             what: "simulation",

@@ -1,6 +1,6 @@
 //! A search under way: what is known, and the folder in which everything happens.
 //!
-//! A [`SearchState`] keeps the books: the bounds, the trails, the log of runs. Bounds only ever close,
+//! A [`SearchState`] holds what is known: the bounds, the trails, the log of runs. Bounds only ever close,
 //! and one that contradicts another is a fault and not a result. The folder has one subfolder for
 //! each verifier, with the model, the C files and the program, and in it one for each run, with its
 //! trails and its log. `--keep` keeps all of it.
@@ -44,7 +44,7 @@ pub struct Ending {
 
 /// What is known so far.
 #[derive(Debug, Default)]
-pub struct Book {
+pub struct Known {
     pub lower: i64,
     pub trails: Vec<Trail>,
     pub runs: Vec<RunLog>,
@@ -57,7 +57,7 @@ pub struct Book {
     pub last_replays: Option<Watch<'static>>,
 }
 
-impl Book {
+impl Known {
     fn best(&self) -> Option<&Trail> {
         self.trails.iter().min_by_key(|t| rank(t))
     }
@@ -79,7 +79,7 @@ pub struct SearchState<'a> {
     /// Removes the folder at the end, unless it is kept.
     _temporary: Option<TempDir>,
     started: Instant,
-    book: Mutex<Book>,
+    known: Mutex<Known>,
 }
 
 impl<'a> SearchState<'a> {
@@ -101,7 +101,7 @@ impl<'a> SearchState<'a> {
             }
         };
         let depth = options.depth.unwrap_or(FIRST_DEPTH);
-        let book = Mutex::new(Book { depth, ..Book::default() });
+        let known = Mutex::new(Known { depth, ..Known::default() });
         let started = Instant::now();
         let _temporary = temporary;
         Ok(SearchState {
@@ -113,29 +113,29 @@ impl<'a> SearchState<'a> {
             folder,
             _temporary,
             started,
-            book,
+            known,
         })
     }
 
-    pub fn book(&self) -> MutexGuard<'_, Book> {
+    pub fn known(&self) -> MutexGuard<'_, Known> {
         // A worker that panicked elsewhere leaves the plain data here intact.
-        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The bounds: nothing takes less than the first, the best trail takes the second.
     pub fn bounds(&self) -> (i64, Option<i64>) {
-        let book = self.book();
-        (book.lower, book.best().map(|t| t.found.time))
+        let known = self.known();
+        (known.lower, known.best().map(|t| t.found.time))
     }
 
     /// The depth limit to begin with.
     pub fn depth(&self) -> u64 {
-        self.book().depth
+        self.known().depth
     }
 
     /// Adds a sentence to the result.
     pub fn note(&self, note: String) {
-        self.book().notes.push(note);
+        self.known().notes.push(note);
     }
 
     /// A complete run has proved that everything takes more than `bound` ticks.
@@ -147,8 +147,8 @@ impl<'a> SearchState<'a> {
             return Err(SpinError::Contradiction { proved: bound, who, found });
         }
         {
-            let mut book = self.book();
-            book.lower = book.lower.max(bound.saturating_add(1));
+            let mut known = self.known();
+            known.lower = known.lower.max(bound.saturating_add(1));
         }
         self.tell_bounds();
         Ok(())
@@ -161,7 +161,7 @@ impl<'a> SearchState<'a> {
             let who = "a trail that it found later".to_owned();
             return Err(SpinError::Contradiction { proved: lower - 1, who, found });
         }
-        self.book().trails.push(trail);
+        self.known().trails.push(trail);
         self.tell_bounds();
         Ok(())
     }
@@ -208,8 +208,8 @@ impl<'a> SearchState<'a> {
 
     /// A smaller depth limit did not suffice.
     pub fn set_depth(&self, depth: u64) {
-        let mut book = self.book();
-        book.depth = book.depth.max(depth);
+        let mut known = self.known();
+        known.depth = known.depth.max(depth);
     }
 
     /// Bytes for one verifier.
@@ -228,21 +228,21 @@ impl<'a> SearchState<'a> {
     }
 
     pub fn enter(&self, entry: RunLog) -> usize {
-        let mut book = self.book();
-        book.runs.push(entry);
-        book.runs.len() - 1
+        let mut known = self.known();
+        known.runs.push(entry);
+        known.runs.len() - 1
     }
 
     /// A run of the log.
     pub fn entry(&self, run: usize) -> Option<RunLog> {
-        self.book().runs.get(run).cloned()
+        self.known().runs.get(run).cloned()
     }
 
     pub fn new_folder(&self, name: &str) -> Result<PathBuf, SpinError> {
         let number = {
-            let mut book = self.book();
-            book.folders += 1;
-            book.folders
+            let mut known = self.known();
+            known.folders += 1;
+            known.folders
         };
         empty_folder(&self.folder.join(format!("{number:02}-{name}")))
     }
@@ -256,11 +256,11 @@ impl<'a> SearchState<'a> {
     /// What is known now.
     pub fn result(self, ending: Ending) -> SpinResult {
         let seconds = self.started.elapsed().as_secs_f64();
-        let mut book = self.book.into_inner().unwrap_or_else(PoisonError::into_inner);
-        book.trails.sort_by_key(rank);
+        let mut known = self.known.into_inner().unwrap_or_else(PoisonError::into_inner);
+        known.trails.sort_by_key(rank);
         // Workers find the same run again and again; the first one to do so keeps it.
         let mut trails: Vec<Trail> = Vec::new();
-        for trail in book.trails {
+        for trail in known.trails {
             let alike = |t: &Trail| {
                 (&t.found, &t.script, t.steps) == (&trail.found, &trail.script, trail.steps)
             };
@@ -272,15 +272,15 @@ impl<'a> SearchState<'a> {
         let proved = ending.proof.is_some() && best.is_some();
         SpinResult {
             status: if proved { Status::Optimal } else { Status::Bounded },
-            lower: book.lower,
+            lower: known.lower,
             upper: best.as_ref().map(|f| f.time),
             best,
             proof: ending.proof.filter(|_| proved),
             search: self.options.search,
             style: self.subject.model.style,
-            runs: book.runs,
+            runs: known.runs,
             trails,
-            notes: book.notes,
+            notes: known.notes,
             seconds,
             stopped_by: ending.stopped_by,
             spin: self.tools.version.to_string(),

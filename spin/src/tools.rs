@@ -56,9 +56,9 @@ impl Tools {
             None => locate(OsStr::new("spin"), &path)
                 .ok_or_else(|| SpinError::NoSpin { tried: "`spin` on PATH".into() })?,
         };
-        let said = first_line(&spin, "-V");
-        let Some(version) = Version::parse(&said) else {
-            return Err(SpinError::NotSpin { program: spin, said });
+        let message = first_line(&spin, "-V");
+        let Some(version) = Version::parse(&message) else {
+            return Err(SpinError::NotSpin { program: spin, message });
         };
         if version < OLDEST {
             return Err(SpinError::TooOld { program: spin, version, oldest: OLDEST });

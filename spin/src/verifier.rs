@@ -13,7 +13,7 @@ use tickbound_process::{Ended, Finished, Line, Stopped, quoted};
 use crate::error::SpinError;
 use crate::options::Event;
 use crate::orders::{Build, Claim, Goal, Order, Storage, VerifierRun};
-use crate::output::{Pulse, Report, Verdict};
+use crate::output::{ProgressLine, Report, Verdict};
 use crate::promela::Style;
 use crate::result::RunLog;
 use crate::state::{SearchState, complaint, empty_folder, run_watched, write};
@@ -28,7 +28,7 @@ const VECTOR_BYTES: usize = 1024;
 impl SearchState<'_> {
     /// A verifier; `None` if the search was stopped meanwhile.
     pub fn build(&self, goal: Goal, storage: Storage) -> Result<Option<Arc<Build>>, SpinError> {
-        if let Some(build) = self.book().builds.get(&(goal, storage)) {
+        if let Some(build) = self.known().builds.get(&(goal, storage)) {
             return Ok(Some(build.clone()));
         }
         let (what, bound, macros) = match goal {
@@ -48,7 +48,7 @@ impl SearchState<'_> {
             goal,
             seconds: Mutex::new(Some((spin_seconds, compile_seconds))),
         });
-        self.book().builds.insert((goal, storage), build.clone());
+        self.known().builds.insert((goal, storage), build.clone());
         Ok(Some(build))
     }
 
@@ -60,7 +60,7 @@ impl SearchState<'_> {
         match done.ended {
             Ended::Stopped(_) => Ok(None),
             Ended::Exit(0) if folder.join("pan.c").is_file() => Ok(Some(done.time.as_secs_f64())),
-            _ => Err(SpinError::Refused { said: complaint(&done) }),
+            _ => Err(SpinError::Refused { message: complaint(&done) }),
         }
     }
 
@@ -104,7 +104,7 @@ impl SearchState<'_> {
             Ended::Exit(0) if folder.join("pan").is_file() => Ok(Some(done.time.as_secs_f64())),
             _ => Err(SpinError::Compile {
                 compiler: self.tools.compiler.clone(),
-                said: complaint(&done),
+                message: complaint(&done),
             }),
         }
     }
@@ -145,9 +145,9 @@ impl SearchState<'_> {
         let memory = self.memory_for(order.storage());
         let mut command = arguments(build, &folder, order, (memory, stop_when_cut));
         let done = run_watched(&mut command, order.watch, "pan.log", &mut |line| {
-            if let Some(pulse) = Pulse::parse(line) {
+            if let Some(progress) = ProgressLine::parse(line) {
                 last = Some(line.to_owned());
-                (self.observer)(&Event::Running(pulse));
+                (self.observer)(&Event::Running(progress));
                 return Line::Drop;
             }
             let cut = stop_when_cut && line.starts_with("error: max search depth too small");
@@ -219,13 +219,13 @@ impl SearchState<'_> {
             return Err(SpinError::Unreadable { what: what(), why });
         }
         match verdict {
-            Verdict::Fault(said) => Err(SpinError::Model { what: what(), said }),
+            Verdict::Fault(message) => Err(SpinError::Model { what: what(), message }),
             Verdict::Deadlock => {
-                Err(SpinError::Model { what: what(), said: "invalid end state".into() })
+                Err(SpinError::Model { what: what(), message: "invalid end state".into() })
             }
             Verdict::VectorTooSmall => Err(SpinError::Model {
                 what: what(),
-                said: format!(
+                message: format!(
                     "a state takes more than the {} bytes foreseen (VECTORSZ)",
                     self.vector_bytes()
                 ),

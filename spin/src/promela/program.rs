@@ -5,6 +5,7 @@ use tickbound_model::{Expr, Stmt, StmtKind};
 use super::amounts::{Amounts, Sides};
 use super::error::PromelaError;
 use super::facts::Value;
+use super::lines::mentions;
 use super::width::Width;
 
 /// What a program has become.
@@ -14,6 +15,19 @@ pub(crate) struct Written {
     pub lines: Vec<String>,
     /// The type of the loop counter of each depth.
     pub counters: Vec<Width>,
+}
+
+impl Written {
+    /// True if `word` occurs in it as a whole word.
+    pub fn mentions(&self, word: &str) -> bool {
+        self.lines.iter().any(|line| mentions(line, word))
+    }
+
+    /// Declarations of the loop counters, whose names begin with `name`.
+    pub fn declarations(&self, name: &str) -> Vec<String> {
+        let counters = self.counters.iter().zip(1..);
+        counters.map(|(width, depth)| format!("{} {name}{depth};", width.name())).collect()
+    }
 }
 
 /// The counters of loops within loops.

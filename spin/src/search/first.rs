@@ -22,7 +22,7 @@ pub(super) fn first_time(state: &SearchState<'_>) -> Result<Result<i64, Ending>,
         Answer::Found(time) => Ok(Ok(time)),
         Answer::Holds => Err(SpinError::Model {
             what: "NonTerm".into(),
-            said: "no run of the model comes to an end".into(),
+            message: "no run of the model comes to an end".into(),
         }),
         Answer::Cut(reason) => Ok(Err(cut(reason))),
     }

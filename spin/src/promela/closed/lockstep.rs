@@ -14,7 +14,6 @@ use crate::promela::body;
 use crate::promela::declarations::Declarations;
 use crate::promela::error::PromelaError;
 use crate::promela::layout::Sharing;
-use crate::promela::lines::mentions;
 use crate::promela::model::{Model, Style};
 use crate::promela::program::Written;
 use crate::promela::render::render;
@@ -111,14 +110,10 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
         nodes
     }
 
-    fn uses(&self, word: &str) -> bool {
-        self.kernel.lines.iter().any(|line| mentions(line, word))
-    }
-
     /// Sets `w`, if the program depends on the warp.
     fn warp(&self) -> Option<String> {
         let many = if self.common.counts_runs() { "w = n + NWE * (runs - r[e])" } else { "w = n" };
-        (self.sharing() == Sharing::Warps && self.uses("w")).then(|| many.to_owned())
+        (self.sharing() == Sharing::Warps && self.kernel.mentions("w")).then(|| many.to_owned())
     }
 
     /// What go_on sets before it looks at a row, and the declarations of that.
@@ -127,7 +122,7 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
         let lid = match self.sharing() {
             Sharing::Strided => Some("lid = item[e];"),
             Sharing::Warps => None,
-            Sharing::Runs | Sharing::Items => self.uses("lid").then_some("lid = n;"),
+            Sharing::Runs | Sharing::Items => self.kernel.mentions("lid").then_some("lid = n;"),
         };
         if let Some(lid) = lid {
             declare.push("hidden int lid;".to_owned());
@@ -145,9 +140,8 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
     }
 
     fn finish_locals(&self) -> Vec<String> {
-        let counters = self.finish.counters.iter().enumerate();
-        let mut locals: Vec<String> =
-            counters.map(|(depth, w)| format!("hidden {} f{};", w.name(), depth + 1)).collect();
+        let counters = self.finish.declarations("f").into_iter();
+        let mut locals: Vec<String> = counters.map(|line| format!("hidden {line}")).collect();
         if !self.finish.lines.is_empty() {
             locals.push(format!("hidden {} begin;", self.common.time.name()));
             locals.push("hidden int delay;".to_owned());

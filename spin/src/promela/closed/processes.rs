@@ -14,7 +14,6 @@ use crate::promela::body::{self, Body};
 use crate::promela::declarations::Declarations;
 use crate::promela::error::PromelaError;
 use crate::promela::layout::Sharing;
-use crate::promela::lines::mentions;
 use crate::promela::model::{Model, Style};
 use crate::promela::program::Written;
 use crate::promela::render::render;
@@ -139,8 +138,7 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
         if mark {
             locals.push(format!("{time} mark;  /* start_time in the paper */"));
         }
-        let counters = program.counters.iter().enumerate();
-        locals.extend(counters.map(|(depth, width)| format!("{} k{};", width.name(), depth + 1)));
+        locals.extend(program.declarations("k"));
         locals
     }
 
@@ -157,10 +155,6 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
                 "A dispatcher: it runs its warps one after another, each in lockstep\n * (Garanina, Gorlatch 2021, Listing 3)."
             }
         }
-    }
-
-    fn mentions(&self, word: &str) -> bool {
-        self.kernel.lines.iter().any(|line| mentions(line, word))
     }
 
     fn worker_parameters(&self) -> Result<String, PromelaError> {
@@ -184,7 +178,7 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
         }
         let item = match self.sharing() {
             Sharing::Strided => Some("lid"),
-            Sharing::Warps if self.mentions("w") => Some("w"),
+            Sharing::Warps if self.kernel.mentions("w") => Some("w"),
             _ => None,
         };
         if let Some(item) = item {
@@ -219,7 +213,7 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
                 return Ok(lines);
             }
             Sharing::Runs | Sharing::Warps => {
-                let warp = self.sharing() == Sharing::Warps && self.mentions("w");
+                let warp = self.sharing() == Sharing::Warps && self.kernel.mentions("w");
                 if warp {
                     lines.push("w = me;".into());
                 }

@@ -11,7 +11,6 @@ use crate::promela::amounts::Amounts;
 use crate::promela::body;
 use crate::promela::declarations::Declarations;
 use crate::promela::error::PromelaError;
-use crate::promela::lines::mentions;
 use crate::promela::model::{Model, Style};
 use crate::promela::program::Written;
 use crate::promela::render::render;
@@ -50,7 +49,7 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
 
     /// What go_on sets before it looks at a row.
     fn before(&self) -> Vec<&'static str> {
-        let group = self.kernel.lines.iter().any(|line| mentions(line, "group"));
+        let group = self.kernel.mentions("group");
         if group { vec!["group = group_of[PLACE(u, p)];"] } else { Vec::new() }
     }
 
@@ -58,13 +57,12 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
     fn scratch(&self) -> Vec<String> {
         let mut scratch: Vec<String> =
             self.before().iter().map(|_| "hidden int group;".to_owned()).collect();
-        let counters = self.finish.counters.iter().enumerate();
-        scratch.extend(counters.map(|(depth, w)| format!("hidden {} f{};", w.name(), depth + 1)));
-        let uses = |lines: &[String], word| lines.iter().any(|line| mentions(line, word));
-        if uses(&self.finish.lines, "begin") || uses(&self.finish.lines, "until_mark") {
+        let counters = self.finish.declarations("f");
+        scratch.extend(counters.into_iter().map(|line| format!("hidden {line}")));
+        if self.finish.mentions("begin") || self.finish.mentions("until_mark") {
             scratch.push(format!("hidden {} begin;", self.time.name()));
         }
-        if uses(&self.kernel.lines, "delay") || uses(&self.finish.lines, "delay") {
+        if self.kernel.mentions("delay") || self.finish.mentions("delay") {
             scratch.push("hidden int delay;".to_owned());
         }
         scratch

@@ -11,7 +11,6 @@ use crate::promela::amounts::Amounts;
 use crate::promela::body::{self, Body};
 use crate::promela::declarations::Declarations;
 use crate::promela::error::PromelaError;
-use crate::promela::lines::mentions;
 use crate::promela::model::{Model, Style};
 use crate::promela::program::Written;
 use crate::promela::render::render;
@@ -97,14 +96,12 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
     }
 
     /// Declarations for a program.
-    fn locals(&self, Written { lines, counters }: &Written, until: bool) -> Vec<String> {
-        let counters = counters.iter().enumerate();
-        let mut locals: Vec<String> =
-            counters.map(|(depth, w)| format!("{} k{};", w.name(), depth + 1)).collect();
-        if lines.iter().any(|line| mentions(line, "delay")) {
+    fn locals(&self, program: &Written, until: bool) -> Vec<String> {
+        let mut locals = program.declarations("k");
+        if program.mentions("delay") {
             locals.push("int delay;".to_owned());
         }
-        if until || lines.iter().any(|line| mentions(line, "mark")) {
+        if until || program.mentions("mark") {
             let time = self.time.name();
             locals.push(format!("{time} mark;  /* start_time in the paper */"));
         }
@@ -119,7 +116,7 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
         }
         lines.extend(self.kernel.lines.iter().cloned());
         // What a warp has done with cannot tell states apart.
-        let used = |name: &&str| self.kernel.lines.iter().any(|line| mentions(line, name));
+        let used = |name: &&str| self.kernel.mentions(name);
         let counters = (1..=self.kernel.counters.len()).map(|k| format!("k{k} = 0;"));
         lines.extend(counters);
         lines.extend(["delay", "mark"].iter().filter(|n| used(n)).map(|n| format!("{n} = 0;")));
