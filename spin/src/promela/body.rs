@@ -7,7 +7,7 @@ use super::amounts::Amounts;
 use super::error::PromelaError;
 use super::facts::{Facts, Value};
 use super::lines::{IndentedLines, comment};
-use super::program::{Counters, Program, Written, call};
+use super::program::{Branch, Counters, Program, Written, call};
 
 /// Which inline stands for an access, and its ticks; `None` if nothing does.
 pub(crate) type AccessCall<'b> =
@@ -149,18 +149,11 @@ impl Program for Body<'_, '_, '_> {
         self.program(program)
     }
 
-    fn choose(
-        &mut self,
-        stmt: &Stmt,
-        condition: &str,
-        then: &[Stmt],
-        otherwise: &[Stmt],
-    ) -> Result<(), PromelaError> {
-        self.push(stmt, "if");
-        for (head, program) in
-            [(format!(":: {condition} ->"), then), (":: else ->".into(), otherwise)]
-        {
-            self.lines.push(head);
+    fn choose(&mut self, branch: Branch<'_>) -> Result<(), PromelaError> {
+        self.push(branch.stmt, "if");
+        let sides = [(branch.condition, branch.then), ("else", branch.otherwise)];
+        for (condition, program) in sides {
+            self.lines.push(format!(":: {condition} ->"));
             self.lines.indent();
             self.program(program)?;
             self.lines.dedent();

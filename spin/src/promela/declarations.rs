@@ -85,15 +85,15 @@ impl Declarations {
             let width = Width::holding(range, name, "take smaller values")?;
             self.bytes += width.bytes();
             self.variables.push(format!("{} {name};  /* tuning parameter */", width.name()));
+            let mut alternatives = Vec::new();
             for (condition, values) in options(facts, p)? {
                 let choice = choice(name, &values);
-                if let Choice::Select(text) = &choice {
-                    most = most.max(values.len());
-                    selects |= !text.is_empty();
+                if matches!(choice, Choice::Select(_)) {
+                    (most, selects) = (most.max(values.len()), true);
                 }
-                lines.alternative(condition, choice.lines());
+                alternatives.push((condition, choice.lines()));
             }
-            lines.close();
+            lines.alternatives(alternatives);
         }
         if selects {
             let width = Width::holding((0, most as i64), "i", "take fewer values")?;

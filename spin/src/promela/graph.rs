@@ -3,8 +3,9 @@
 
 use tickbound_model::Stmt;
 
+use super::error::PromelaError;
 use super::lines::comment;
-use super::program::{Counters, Written};
+use super::program::{Branch, Counters, Program, Written};
 
 /// A place whose number is not known yet.
 #[derive(Debug, Clone, Copy)]
@@ -39,12 +40,6 @@ pub(crate) struct Graph {
     labels: Vec<usize>,
     /// The program's loop counters.
     pub counters: Counters,
-}
-
-/// The labels of a branch.
-pub(crate) struct Fork {
-    second: Label,
-    end: Label,
 }
 
 impl Graph {
@@ -89,30 +84,6 @@ impl Graph {
         self.push_more(move |place| format!("-> at[e] = {}", place.of(label)));
     }
 
-    /// Begins a branch; the next place is that of its first side.
-    pub fn fork(&mut self, stmt: &Stmt, condition: &str) -> Fork {
-        let (first, second, end) = (self.label(), self.label(), self.label());
-        let condition = condition.to_owned();
-        self.push(stmt, move |place| {
-            format!("-> at[e] = ({condition} -> {} : {})", place.of(first), place.of(second))
-        });
-        self.place(first);
-        Fork { second, end }
-    }
-
-    /// Ends the first side of a branch; the second may be empty.
-    pub fn second_side(&mut self, fork: &Fork, empty: bool) {
-        if !empty {
-            self.goto(fork.end);
-        }
-        self.place(fork.second);
-    }
-
-    /// Ends the second side of a branch.
-    pub fn join(&mut self, fork: &Fork) {
-        self.place(fork.end);
-    }
-
     /// The alternatives of an `if` or a `do`, without the final `else`.
     pub fn write(self) -> Written {
         let line = |(i, step): (usize, &Option<(Step, String)>)| {
@@ -124,4 +95,30 @@ impl Graph {
         let lines = self.steps.iter().enumerate().filter_map(line).collect();
         Written { lines, counters: self.counters.widths }
     }
+}
+
+/// A branch of a program that is written into a graph.
+///
+/// # Errors
+/// A number that Promela cannot hold.
+pub(crate) fn choose<P: Program>(
+    program: &mut P,
+    graph: fn(&mut P) -> &mut Graph,
+    branch: Branch<'_>,
+) -> Result<(), PromelaError> {
+    let places = graph(program);
+    let (first, second, end) = (places.label(), places.label(), places.label());
+    let condition = branch.condition.to_owned();
+    places.push(branch.stmt, move |place| {
+        format!("-> at[e] = ({condition} -> {} : {})", place.of(first), place.of(second))
+    });
+    places.place(first);
+    program.program(branch.then)?;
+    if !branch.otherwise.is_empty() {
+        graph(program).goto(end);
+    }
+    graph(program).place(second);
+    program.program(branch.otherwise)?;
+    graph(program).place(end);
+    Ok(())
 }

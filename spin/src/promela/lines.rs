@@ -7,8 +7,6 @@ use tickbound_model::Stmt;
 pub(crate) struct IndentedLines {
     done: Vec<String>,
     depth: usize,
-    /// Alternatives that wait to be written as one `if`.
-    alternatives: Vec<(Option<String>, Vec<String>)>,
 }
 
 impl IndentedLines {
@@ -32,33 +30,19 @@ impl IndentedLines {
         self.depth = self.depth.saturating_sub(1);
     }
 
-    /// One alternative of a choice; [`IndentedLines::close`] writes them.
-    pub fn alternative(&mut self, condition: Option<String>, lines: Vec<String>) {
-        self.alternatives.push((condition, lines));
-    }
-
-    /// Writes the alternatives since the last call; a single one needs no `if`.
-    pub fn close(&mut self) {
-        let alternatives = std::mem::take(&mut self.alternatives);
-        let choose = alternatives.len() > 1 || alternatives.iter().any(|(c, _)| c.is_some());
-        if choose {
-            self.push("if");
+    /// Alternatives with their conditions; a single one without a condition needs no `if`.
+    pub fn alternatives(&mut self, alternatives: Vec<(Option<String>, Vec<String>)>) {
+        if let [(None, lines)] = alternatives.as_slice() {
+            return lines.iter().for_each(|line| self.push(line));
         }
+        self.push("if");
         for (condition, lines) in alternatives {
-            if choose {
-                self.push(format!(":: {} ->", condition.as_deref().unwrap_or("else")));
-                self.indent();
-            }
-            for line in lines {
-                self.push(line);
-            }
-            if choose {
-                self.dedent();
-            }
+            self.push(format!(":: {} ->", condition.as_deref().unwrap_or("else")));
+            self.indent();
+            lines.iter().for_each(|line| self.push(line));
+            self.dedent();
         }
-        if choose {
-            self.push("fi;");
-        }
+        self.push("fi;");
     }
 
     /// The lines.

@@ -59,6 +59,19 @@ impl Counters {
     }
 }
 
+/// A statement that runs one of two programs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Branch<'s> {
+    /// The statement.
+    pub stmt: &'s Stmt,
+    /// Which of them, in Promela.
+    pub condition: &'s str,
+    /// Run if the condition holds.
+    pub then: &'s [Stmt],
+    /// Run if it does not.
+    pub otherwise: &'s [Stmt],
+}
+
 /// Writes a program, statement by statement.
 ///
 /// # Errors
@@ -83,13 +96,7 @@ pub(crate) trait Program {
     fn repeat(&mut self, stmt: &Stmt, count: Value, body: &[Stmt]) -> Result<(), PromelaError>;
 
     /// Runs one of two programs, by a condition.
-    fn choose(
-        &mut self,
-        stmt: &Stmt,
-        condition: &str,
-        then: &[Stmt],
-        otherwise: &[Stmt],
-    ) -> Result<(), PromelaError>;
+    fn choose(&mut self, branch: Branch<'_>) -> Result<(), PromelaError>;
 
     /// Runs `program` in any case, for the reason `why`.
     fn only(&mut self, _stmt: &Stmt, _why: &str, program: &[Stmt]) -> Result<(), PromelaError> {
@@ -135,7 +142,9 @@ pub(crate) trait Program {
                 return match condition.constant() {
                     Some(0) => self.only(stmt, "never", otherwise),
                     Some(_) => self.only(stmt, "always", then),
-                    None => self.choose(stmt, &condition.text, then, otherwise),
+                    None => {
+                        self.choose(Branch { stmt, condition: &condition.text, then, otherwise })
+                    }
                 };
             }
             Sides::Each(first, second) => (first, second),
@@ -149,7 +158,10 @@ pub(crate) trait Program {
                 _ if program.is_empty() => {}
                 Some(0) => self.only(stmt, "no item of any warp takes this side of", &[])?,
                 Some(_) => self.only(stmt, "some item of each warp takes this side of", program)?,
-                None => self.choose(stmt, &format!("{} == 1", side.text), program, &[])?,
+                None => {
+                    let condition = &format!("{} == 1", side.text);
+                    self.choose(Branch { stmt, condition, then: program, otherwise: &[] })?;
+                }
             }
         }
         Ok(())

@@ -5,8 +5,8 @@ use tickbound_model::Stmt;
 use crate::promela::amounts::Amounts;
 use crate::promela::error::PromelaError;
 use crate::promela::facts::Value;
-use crate::promela::graph::Graph;
-use crate::promela::program::{Program, Written};
+use crate::promela::graph::{self, Graph};
+use crate::promela::program::{Branch, Program, Written};
 
 /// The places of a program; the first is 1.
 pub(super) struct Nodes<'b, 'f, 'a> {
@@ -106,19 +106,8 @@ impl Program for Nodes<'_, '_, '_> {
         Ok(())
     }
 
-    fn choose(
-        &mut self,
-        stmt: &Stmt,
-        condition: &str,
-        then: &[Stmt],
-        otherwise: &[Stmt],
-    ) -> Result<(), PromelaError> {
-        let fork = self.graph.fork(stmt, condition);
-        self.program(then)?;
-        self.graph.second_side(&fork, otherwise.is_empty());
-        self.program(otherwise)?;
-        self.graph.join(&fork);
-        Ok(())
+    fn choose(&mut self, branch: Branch<'_>) -> Result<(), PromelaError> {
+        graph::choose(self, |nodes| &mut nodes.graph, branch)
     }
 }
 
