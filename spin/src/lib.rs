@@ -1,6 +1,6 @@
 //! Running SPIN on a problem's Promela text: as the papers do, for the least run time.
 //!
-//! In goes a problem with its space and its [`Model`], out comes a [`SpinResult`]: the least time
+//! In goes a problem with its space and its [`promela::Model`], out comes a [`SpinResult`]: the least time
 //! that SPIN has found, what it rests on, and every run and trail on the way. No solver and none of
 //! the encodings is involved, so an answer that agrees with the solver's confirms both.
 //!
