@@ -8,7 +8,7 @@
 
 use serde::Serialize;
 
-use super::process::{Ended, Stop};
+use tickbound_process::{Ended, Stopped};
 
 /// Bytes of what the verifier calls a megabyte.
 const MEGABYTE: f64 = 1_048_576.0;
@@ -67,7 +67,7 @@ pub struct Report {
 
 /// One line of progress.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Pulse {
+pub struct ProgressLine {
     /// Greatest depth reached, in steps.
     pub depth: u64,
     /// States stored.
@@ -78,16 +78,16 @@ pub struct Pulse {
     pub memory_bytes: u64,
 }
 
-impl Pulse {
+impl ProgressLine {
     /// Reads `Depth= 1811 States= 1e+06 Transitions= 1.49e+06 Memory= 182.147 ...`.
     #[must_use]
-    pub fn parse(line: &str) -> Option<Pulse> {
+    pub fn parse(line: &str) -> Option<ProgressLine> {
         let after = |name: &str| {
             let rest = line.split_once(name)?.1;
             rest.split_whitespace().next().and_then(number)
         };
         line.starts_with("Depth=").then_some(())?;
-        Some(Pulse {
+        Some(ProgressLine {
             depth: count(after("Depth=")?),
             states: count(after("States=")?),
             transitions: count(after("Transitions=")?),
@@ -127,9 +127,9 @@ impl Report {
             return Some(Verdict::OutOfMemory);
         }
         match ended {
-            Ended::Stopped(stop) => return Some(Verdict::Stopped(stop)),
+            Ended::Stopped(why) => return Some(Verdict::Stopped(why)),
             Ended::Exit(_) | Ended::Signal(_) if self.interrupted => {
-                return Some(Verdict::Stopped(Stop::Interrupted));
+                return Some(Verdict::Stopped(Stopped::Interrupted));
             }
             // The kernel's way to end a process that takes too much.
             Ended::Signal(9) => return Some(Verdict::OutOfMemory),
@@ -149,10 +149,10 @@ impl Report {
     }
 
     fn line(&mut self, line: &str) {
-        if let Some(pulse) = Pulse::parse(line) {
+        if let Some(progress) = ProgressLine::parse(line) {
             // The only figures of a run that is killed.
-            (self.depth, self.states) = (pulse.depth, pulse.states);
-            (self.transitions, self.memory_bytes) = (pulse.transitions, pulse.memory_bytes);
+            (self.depth, self.states) = (progress.depth, progress.states);
+            (self.transitions, self.memory_bytes) = (progress.transitions, progress.memory_bytes);
         } else if let Some(said) = line.strip_prefix("pan:") {
             self.remark(said);
         } else if line.starts_with("error: max search depth too small") {
@@ -244,7 +244,7 @@ pub enum Verdict {
     /// The verifier was compiled for smaller states (`-DVECTORSZ`).
     VectorTooSmall,
     /// It was stopped from outside.
-    Stopped(Stop),
+    Stopped(Stopped),
     /// A fault of the model, such as an index out of bounds or too many processes; what it says.
     Fault(String),
     /// It crashed, or printed nothing that can be understood; what is known.
@@ -286,10 +286,10 @@ impl Verdict {
             Verdict::DepthLimit => "depth limit",
             Verdict::OutOfMemory => "out of memory",
             Verdict::VectorTooSmall => "state vector too large",
-            Verdict::Stopped(Stop::Interrupted) => "interrupt",
-            Verdict::Stopped(Stop::TimedOut) => "time-out",
-            Verdict::Stopped(Stop::RoundOver) => "end of the round",
-            Verdict::Stopped(Stop::Settled) => "settled by another",
+            Verdict::Stopped(Stopped::Interrupted) => "interrupt",
+            Verdict::Stopped(Stopped::Time(_)) => "time-out",
+            Verdict::Stopped(Stopped::Memory(_)) => "out of memory",
+            Verdict::Stopped(Stopped::Unneeded) => "end of the round",
             Verdict::Fault(_) => "fault",
             Verdict::Unreadable(_) => "unreadable",
         }
@@ -336,6 +336,8 @@ mod tests {
         };
     }
 
+    const TIME: Stopped = Stopped::Time(std::time::Duration::from_secs(1));
+
     fn verdict(text: &str, ended: Ended) -> Verdict {
         let lines: Vec<&str> = text.lines().collect();
         Verdict::of(&Report::parse(&lines), ended, "")
@@ -355,13 +357,8 @@ mod tests {
             ("depth", printed!("depth"), exit, Verdict::DepthLimit),
             ("MEMLIM", printed!("memlim"), exit, Verdict::OutOfMemory),
             ("memory", printed!("no-memory"), exit, Verdict::OutOfMemory),
-            ("interrupt", printed!("interrupted"), exit, Verdict::Stopped(Stop::Interrupted)),
-            (
-                "stopped",
-                printed!("interrupted"),
-                Ended::Stopped(Stop::TimedOut),
-                Verdict::Stopped(Stop::TimedOut),
-            ),
+            ("interrupt", printed!("interrupted"), exit, Verdict::Stopped(Stopped::Interrupted)),
+            ("stopped", printed!("interrupted"), Ended::Stopped(TIME), Verdict::Stopped(TIME)),
             ("bits", printed!("bits-nothing"), exit, Verdict::NothingFound),
             ("hashes", printed!("hash-compact"), exit, Verdict::NothingFound),
             // And these count something else as an error.
@@ -400,8 +397,8 @@ mod tests {
             let text = lines[..end].join("\n");
             assert!(unreadable(&text, Ended::Exit(0)), "{end}");
         }
-        let stopped = verdict(printed!("holds"), Ended::Stopped(Stop::Interrupted));
-        assert_eq!(stopped, Verdict::Stopped(Stop::Interrupted));
+        let stopped = verdict(printed!("holds"), Ended::Stopped(Stopped::Interrupted));
+        assert_eq!(stopped, Verdict::Stopped(Stopped::Interrupted));
     }
 
     #[test]
@@ -439,11 +436,14 @@ mod tests {
     #[test]
     fn progress_is_read() {
         let line = "Depth=    1811 States=  1.4e+07 Transitions=  2.1e+07 Memory=   929.453\tt=   12 R=   1e+06";
-        let pulse = Pulse::parse(line).unwrap();
-        assert_eq!((pulse.depth, pulse.states, pulse.transitions), (1811, 14_000_000, 21_000_000));
-        assert_eq!(pulse.memory_bytes, (929.453 * MEGABYTE) as u64);
+        let progress = ProgressLine::parse(line).unwrap();
+        assert_eq!(
+            (progress.depth, progress.states, progress.transitions),
+            (1811, 14_000_000, 21_000_000)
+        );
+        assert_eq!(progress.memory_bytes, (929.453 * MEGABYTE) as u64);
         for line in ["", "Depth=", "Depth= 3 States= x Transitions= 2 Memory= 1", "a Depth= 1"] {
-            assert_eq!(Pulse::parse(line), None, "{line}");
+            assert_eq!(ProgressLine::parse(line), None, "{line}");
         }
     }
 }

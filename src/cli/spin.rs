@@ -11,7 +11,7 @@ use super::progress::{Progress, interrupt_flag};
 use super::values::named;
 use super::{CliError, Outcome, say};
 use crate::report::spin::Answer;
-use tickbound_spin::output::Pulse;
+use tickbound_spin::output::ProgressLine;
 use tickbound_spin::promela::Style;
 use tickbound_spin::{Event, Options, Search, SpinResult, Subject, Tools, search};
 
@@ -114,7 +114,7 @@ impl Shown {
             }
             Event::Started { what, bound: Some(t) } => said.1 = format!("{what}, T = {t}"),
             Event::Started { what, bound: None } => said.1 = (*what).to_owned(),
-            Event::Running(Pulse { states, memory_bytes, depth, .. }) => {
+            Event::Running(ProgressLine { states, memory_bytes, depth, .. }) => {
                 let (bounds, what) = &*said;
                 let millions = *states as f64 / 1e6;
                 return self.progress.say(format!(

@@ -12,7 +12,6 @@
 //!
 //! * [`engine`]: the engines' names;
 //! * [`result`]: what a comparison says, as data;
-//! * [`process`]: running a program under limits;
 //! * [`cp_sat`]: CP-SAT of OR-Tools, an engine that exists for comparison only;
 //! * [`paper`]: the tables of the 2023 paper beside ours.
 
@@ -20,7 +19,6 @@ pub mod cp_sat;
 pub mod engine;
 pub mod machine;
 pub mod paper;
-pub mod process;
 pub mod result;
 
 use std::path::PathBuf;
@@ -32,10 +30,10 @@ use std::time::{Duration, Instant};
 use indexmap::IndexMap;
 use serde::Deserialize;
 use tickbound_model::Problem;
+use tickbound_process::{Ended, Finished, Limits, quoted};
 
 pub use engine::Engine;
 use machine::Machine;
-use process::{Ended, Limits};
 pub use result::{Case, Comparison, Row, Status};
 
 /// What an engine may take beyond its time before it is stopped from outside: reading, reporting.
@@ -171,9 +169,10 @@ impl<'a> Session<'a> {
             memory: self.options.memory,
             interrupt: self.interrupt,
             grace: GRACE,
+            ..Limits::default()
         };
-        let mut row = match process::run(&mut command, "", limits) {
-            Ok(ended) => heard(engine, &ended),
+        let mut row = match tickbound_process::run(&mut command, "", limits) {
+            Ok(finished) => heard(engine, &finished),
             Err(e) => {
                 let why = format!("{}: cannot be run: {e}", self.options.program.display());
                 Row::empty(engine.to_string(), Status::Failed, Some(why))
@@ -252,16 +251,16 @@ struct Said {
 }
 
 /// The row of an engine that was run.
-fn heard(engine: Engine, ended: &Ended) -> Row {
+fn heard(engine: Engine, finished: &Finished) -> Row {
     let measured = |row: Row| Row {
-        process_seconds: Some(rounded(ended.time)),
-        memory: Some(ended.memory),
+        process_seconds: Some(rounded(finished.time)),
+        memory: Some(finished.memory),
         ..row
     };
     let name = engine.to_string();
-    let stopped = ended.stopped.map(|s| s.to_string());
-    let Ok(said) = serde_json::from_str::<Said>(&ended.output) else {
-        let (status, why) = silent(ended);
+    let stopped = finished.ended.stopped().map(|why| why.to_string());
+    let Ok(said) = serde_json::from_str::<Said>(&finished.stdout) else {
+        let (status, why) = silent(finished);
         return measured(Row::empty(name, status, Some(stopped.unwrap_or(why))));
     };
     // Open schedules, and groups that differ, are explored by the simulator whatever is asked for.
@@ -289,16 +288,17 @@ fn heard(engine: Engine, ended: &Ended) -> Row {
 }
 
 /// How an engine ended that printed no answer.
-fn silent(ended: &Ended) -> (Status, String) {
-    let last = ended.errors.lines().rev().map(str::trim).find(|line| !line.is_empty());
-    let why = last.map(|l| l.strip_prefix("tickbound: ").unwrap_or(l).to_owned());
-    match ended.status.code() {
+fn silent(finished: &Finished) -> (Status, String) {
+    let why = finished.last_error().map(|l| l.strip_prefix("tickbound: ").unwrap_or(l).to_owned());
+    match finished.ended {
         // So end all messages about a fault that an engine has found in this program.
-        Some(2) if why.as_ref().is_some_and(|w| w.contains("report it with the problem file")) => {
+        Ended::Exit(2)
+            if why.as_ref().is_some_and(|w| w.contains("report it with the problem file")) =>
+        {
             (Status::Failed, why.unwrap_or_default())
         }
-        Some(2) => (Status::Refused, why.unwrap_or_else(|| "no reason given".to_owned())),
-        _ => (Status::Failed, why.unwrap_or_else(|| ended.status.to_string())),
+        Ended::Exit(2) => (Status::Refused, why.unwrap_or_else(|| "no reason given".to_owned())),
+        _ => (Status::Failed, why.unwrap_or_else(|| finished.ended.to_string())),
     }
 }
 
@@ -306,30 +306,19 @@ fn rounded(time: Duration) -> f64 {
     (time.as_secs_f64() * 1e3).round() / 1e3
 }
 
-/// An argument as a shell would need it.
-fn quoted(argument: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
-    if !argument.is_empty() && argument.chars().all(plain) {
-        argument.to_owned()
-    } else {
-        format!("'{}'", argument.replace('\'', r"'\''"))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::process::ExitStatusExt;
-    use std::process::ExitStatus;
+    use tickbound_process::Stopped;
 
-    fn ended(code: i32, output: &str, errors: &str) -> Ended {
-        Ended {
-            status: ExitStatus::from_raw(code),
-            output: output.to_owned(),
-            errors: errors.to_owned(),
+    fn finished(ended: Ended, stdout: &str, stderr: &str) -> Finished {
+        Finished {
+            ended,
+            stdout: stdout.to_owned(),
+            truncated: false,
+            stderr: stderr.to_owned(),
             time: Duration::from_millis(1234),
             memory: 5,
-            stopped: None,
         }
     }
 
@@ -338,37 +327,32 @@ mod tests {
         let answer = r#"{"time":44,"status":"optimal","lower":44,"configuration":{"WG":4},
             "solver_calls":4,"seconds":0.5,"replayed":true,"stopped_by":null,"more":[1]}"#;
         let smt = engine::parse("smt").unwrap()[0];
-        let row = heard(smt, &ended(0, answer, ""));
+        let row = heard(smt, &finished(Ended::Exit(0), answer, ""));
         assert_eq!((row.time, row.status, row.named()), (Some(44), Status::Optimal, "WG=4".into()));
         assert_eq!(
             (row.seconds, row.process_seconds, row.memory),
             (Some(0.5), Some(1.234), Some(5))
         );
         assert_eq!(row.solver_calls, Some(4));
-        assert_eq!(heard(Engine::Enumerate, &ended(0, answer, "")).solver_calls, None);
+        assert_eq!(
+            heard(Engine::Enumerate, &finished(Ended::Exit(0), answer, "")).solver_calls,
+            None
+        );
     }
 
     #[test]
     fn what_is_not_heard() {
         let smt = engine::parse("smt").unwrap()[0];
-        for (code, output, errors, status, reason) in [
-            (2 << 8, "", "tickbound: a.json: no\n", Status::Refused, "a.json: no"),
-            (2 << 8, "", "", Status::Refused, "no reason given"),
-            (9, "", "", Status::Failed, "signal: 9 (SIGKILL)"),
-            (101 << 8, "{", "thread panicked\n\n", Status::Failed, "thread panicked"),
+        for (ended, output, errors, status, reason) in [
+            (Ended::Exit(2), "", "tickbound: a.json: no\n", Status::Refused, "a.json: no"),
+            (Ended::Exit(2), "", "", Status::Refused, "no reason given"),
+            (Ended::Signal(9), "", "", Status::Failed, "signal 9 (killed)"),
+            (Ended::Exit(101), "{", "thread panicked\n\n", Status::Failed, "thread panicked"),
         ] {
-            let row = heard(smt, &ended(code, output, errors));
+            let row = heard(smt, &finished(ended, output, errors));
             assert_eq!((row.status, row.reason.as_deref()), (status, Some(reason)));
         }
-        let killed =
-            Ended { stopped: Some(process::Stopped::Memory(2_000_000)), ..ended(9, "", "") };
+        let killed = finished(Ended::Stopped(Stopped::Memory(2_000_000)), "", "");
         assert_eq!(heard(smt, &killed).reason.as_deref(), Some("memory limit of 2 MB"));
-    }
-
-    #[test]
-    fn arguments_for_a_shell() {
-        assert_eq!(quoted("a/b.json"), "a/b.json");
-        assert_eq!(quoted("it's"), r"'it'\''s'");
-        assert_eq!(quoted(""), "''");
     }
 }

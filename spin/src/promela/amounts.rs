@@ -30,7 +30,7 @@ pub(crate) enum Sides {
 pub(crate) struct Amounts<'f, 'a> {
     facts: &'f Facts<'a>,
     who: Who,
-    warps: Option<Warps>,
+    warps: Option<Masks>,
 }
 
 impl<'f, 'a> Amounts<'f, 'a> {
@@ -50,8 +50,13 @@ impl<'f, 'a> Amounts<'f, 'a> {
     /// # Errors
     /// If there are too many items.
     pub fn of_warps(facts: &'f Facts<'a>, width: i64) -> Result<Self, PromelaError> {
-        let warps = Warps::new(facts, width)?;
+        let warps = Masks::new(facts, width)?;
         Ok(Amounts { facts, who: Who::Item, warps: Some(warps) })
+    }
+
+    /// The problem.
+    pub fn facts(&self) -> &'f Facts<'a> {
+        self.facts
     }
 
     /// The ticks of an access: amount times price.
@@ -105,7 +110,7 @@ impl<'f, 'a> Amounts<'f, 'a> {
 }
 
 /// Every warp of every configuration and group that is told apart, and its masks.
-struct Warps {
+struct Masks {
     rows: Vec<Warp>,
     keys: Vec<Key>,
     /// For each statement by its path, for each row, which items take part.
@@ -118,14 +123,14 @@ struct Warp {
     lanes: Vec<Vec<i64>>,
 }
 
-impl Warps {
-    fn new(facts: &Facts<'_>, width: i64) -> Result<Warps, PromelaError> {
-        let mut warps = Warps { rows: Vec::new(), keys: Vec::new(), masks: HashMap::new() };
+impl Masks {
+    fn new(facts: &Facts<'_>, width: i64) -> Result<Masks, PromelaError> {
+        let mut warps = Masks { rows: Vec::new(), keys: Vec::new(), masks: HashMap::new() };
         let (mut of_group, mut number) = (Vec::new(), Vec::new());
         let mut items = 0u64;
         for c in 0..facts.space.bound.len() {
-            let groups = if facts.shape.groups_alike { 1 } else { facts.shape.groups[c] };
-            items = items.saturating_add((groups * facts.shape.items[c]).unsigned_abs());
+            let groups = if facts.layout.groups_alike { 1 } else { facts.layout.groups[c] };
+            items = items.saturating_add((groups * facts.layout.items[c]).unsigned_abs());
             if items > MAX_ITEMS {
                 let (at, what) = ("kernel".into(), "work items to sort into warps");
                 let (limit, fix) = (MAX_ITEMS, facts.fix());
@@ -133,8 +138,8 @@ impl Warps {
             }
             for group in 0..groups {
                 let mut first = 0;
-                while first < facts.shape.items[c] {
-                    let lanes = first..facts.shape.items[c].min(first + width);
+                while first < facts.layout.items[c] {
+                    let lanes = first..facts.layout.items[c].min(first + width);
                     let lanes = lanes.map(|lid| lane(facts, c, group, lid)).collect();
                     warps.rows.push(Warp { configuration: c, lanes });
                     of_group.push(group);
@@ -143,7 +148,7 @@ impl Warps {
                 }
             }
         }
-        if !facts.shape.groups_alike {
+        if !facts.layout.groups_alike {
             warps.keys.push(("group".into(), of_group));
         }
         warps.keys.push(("w".into(), number));
@@ -205,7 +210,7 @@ fn lane(facts: &Facts<'_>, c: usize, group: i64, lid: i64) -> Vec<i64> {
     let first = facts.problem.first_item_slot();
     let mut env = facts.space.bound[c].env.clone();
     env[first] = lid;
-    env[first + 1] = group * facts.shape.group_stride(c) + lid;
+    env[first + 1] = group * facts.layout.group_stride(c) + lid;
     env[first + 2] = group;
     env
 }

@@ -1,4 +1,4 @@
-//! What both styles need to know of a problem: its shape in every configuration, and its expressions as
+//! What both styles need to know of a problem: its layout in every configuration, and its expressions as
 //! Promela text with the range of their values.
 
 use std::cell::RefCell;
@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 
 use super::error::PromelaError;
 use super::expression::{c_value, inner, text};
+use super::layout::Layout;
 use super::names::Names;
-use super::shape::Shape;
 use super::table::{Key, conditional};
 use super::width::Width;
 use tickbound_model::expr::Slot;
@@ -49,7 +49,7 @@ pub(crate) struct Facts<'a> {
     pub problem: &'a Problem,
     pub space: &'a Space,
     pub names: Names,
-    pub shape: Shape,
+    pub layout: Layout,
     /// Greatest time of any configuration, in ticks.
     pub max_time: i64,
     /// Time of the first configuration, in ticks: where a search may begin.
@@ -63,13 +63,13 @@ impl<'a> Facts<'a> {
         space: &'a Space,
         (first_time, max_time): (i64, i64),
     ) -> Result<Self, PromelaError> {
-        let shape = Shape::new(problem, space)?;
+        let layout = Layout::new(problem, space)?;
         let (names, used) = (Names::new(problem), RefCell::default());
-        let mut facts = Facts { problem, space, names, shape, max_time, first_time, used };
+        let mut facts = Facts { problem, space, names, layout, max_time, first_time, used };
         if problem.profile != Profile::Published2023 {
             let local =
                 facts.value("launch.local_size", problem.launch.local_size(), Who::Launch)?;
-            facts.shape.gid = format!("(group * {} + lid)", local.text);
+            facts.layout.gid = format!("(group * {} + lid)", local.text);
             facts.used.borrow_mut().clear();
         }
         Ok(facts)
@@ -156,8 +156,8 @@ impl<'a> Facts<'a> {
         let mut samples = Vec::new();
         let limit = MAX_SAMPLES / (self.problem.scope.len() as u64 + 1);
         for (c, bound) in self.space.bound.iter().enumerate() {
-            let groups = if gid || group { self.shape.groups[c] } else { 1 };
-            let items = if lid || gid { self.shape.items[c] } else { 1 };
+            let groups = if gid || group { self.layout.groups[c] } else { 1 };
+            let items = if lid || gid { self.layout.items[c] } else { 1 };
             let count = (samples.len() as u64).saturating_add((groups * items).unsigned_abs());
             if count > limit {
                 let what = "work items whose expressions would have to be checked";
@@ -169,7 +169,7 @@ impl<'a> Facts<'a> {
                     let mut env = bound.env.clone();
                     if who == Who::Item {
                         env[first] = lid;
-                        env[first + 1] = group * self.shape.group_stride(c) + lid;
+                        env[first + 1] = group * self.layout.group_stride(c) + lid;
                         env[first + 2] = group;
                     }
                     samples.push(Sample { configuration: c, group, lid, env });
@@ -209,8 +209,8 @@ impl<'a> Facts<'a> {
             (_, None) => self.names.slot(slot).to_owned(),
             (Who::Launch, Some(_)) => "0".into(),
             (Who::Item, Some(0)) => "lid".into(),
-            (Who::Item, Some(1)) => self.shape.gid.clone(),
-            (Who::Item, Some(_)) => self.shape.group.clone(),
+            (Who::Item, Some(1)) => self.layout.gid.clone(),
+            (Who::Item, Some(_)) => self.layout.group.clone(),
         }
     }
 

@@ -1,15 +1,15 @@
-//! Indented lines of Promela.
+//! Lines of Promela, and comments in them.
+
+use tickbound_model::Stmt;
 
 /// Lines of a text, with the present indentation.
 #[derive(Debug, Default)]
-pub(crate) struct Lines {
+pub(crate) struct IndentedLines {
     done: Vec<String>,
     depth: usize,
-    /// Alternatives that wait to be written as one `if`.
-    alternatives: Vec<(Option<String>, Vec<String>)>,
 }
 
-impl Lines {
+impl IndentedLines {
     /// A line.
     pub fn push(&mut self, text: impl AsRef<str>) {
         let text = text.as_ref();
@@ -30,37 +30,43 @@ impl Lines {
         self.depth = self.depth.saturating_sub(1);
     }
 
-    /// One alternative of a choice; [`Lines::close`] writes them.
-    pub fn alternative(&mut self, condition: Option<String>, lines: Vec<String>) {
-        self.alternatives.push((condition, lines));
-    }
-
-    /// Writes the alternatives since the last call; a single one needs no `if`.
-    pub fn close(&mut self) {
-        let alternatives = std::mem::take(&mut self.alternatives);
-        let choose = alternatives.len() > 1 || alternatives.iter().any(|(c, _)| c.is_some());
-        if choose {
-            self.push("if");
+    /// Alternatives with their conditions; a single one without a condition needs no `if`.
+    pub fn alternatives(&mut self, alternatives: Vec<(Option<String>, Vec<String>)>) {
+        if let [(None, lines)] = alternatives.as_slice() {
+            return lines.iter().for_each(|line| self.push(line));
         }
+        self.push("if");
         for (condition, lines) in alternatives {
-            if choose {
-                self.push(format!(":: {} ->", condition.as_deref().unwrap_or("else")));
-                self.indent();
-            }
-            for line in lines {
-                self.push(line);
-            }
-            if choose {
-                self.dedent();
-            }
+            self.push(format!(":: {} ->", condition.as_deref().unwrap_or("else")));
+            self.indent();
+            lines.iter().for_each(|line| self.push(line));
+            self.dedent();
         }
-        if choose {
-            self.push("fi;");
-        }
+        self.push("fi;");
     }
 
     /// The lines.
     pub fn take(self) -> Vec<String> {
         self.done
     }
+}
+
+/// Text that cannot end the comment it stands in.
+pub(crate) fn in_comment(text: &str) -> String {
+    text.replace("*/", "* /").replace("/*", "/ *").replace(['\n', '\r', '\\'], " ")
+}
+
+/// Where a statement comes from, and what people call it.
+pub(crate) fn comment(stmt: &Stmt) -> String {
+    let label = in_comment(&stmt.label);
+    if label == stmt.kind.name() {
+        format!("  /* {} */", stmt.at)
+    } else {
+        format!("  /* {}: {label} */", stmt.at)
+    }
+}
+
+/// True if `word` occurs in `line` as a whole word.
+pub(crate) fn mentions(line: &str, word: &str) -> bool {
+    line.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).any(|w| w == word)
 }

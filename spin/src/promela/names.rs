@@ -9,99 +9,12 @@ use tickbound_model::expr::Slot;
 const RESERVED: &str = include_str!("reserved.txt");
 
 /// Words that the models themselves use.
-const OWN: &[&str] = &[
-    "BEST",
-    "FIN",
-    "NRP",
-    "NRP_work",
-    "NWE",
-    "NWU",
-    "NonTerm",
-    "OverTime",
-    "ROW",
-    "T",
-    "TIMES",
-    "WGs",
-    "activations",
-    "all_arrived",
-    "all_idle",
-    "arrive",
-    "arrived",
-    "at",
-    "b_pex",
-    "barrier",
-    "barrier_of",
-    "begin",
-    "clock",
-    "cur_time",
-    "d_hst",
-    "dev_u",
-    "device",
-    "dispatcher",
-    "done",
-    "e",
-    "each",
-    "element",
-    "finished",
-    "gid",
-    "go",
-    "go_on",
-    "going_on",
-    "group",
-    "group_left",
-    "group_of",
-    "groups_left",
-    "host",
-    "hst_d",
-    "i",
-    "idle",
-    "item",
-    "last_of_element",
-    "lid",
-    "main",
-    "mark",
-    "me",
-    "meet",
-    "my_turn",
-    "n",
-    "next",
-    "next_group",
-    "pass",
-    "pass_time",
-    "pex",
-    "pex_b",
-    "pex_u",
-    "place",
-    "print_line",
-    "r",
-    "report",
-    "rounds",
-    "runs",
-    "slot",
-    "start",
-    "step",
-    "stop",
-    "take_group",
-    "tb_best",
-    "tb_line",
-    "tick",
-    "time",
-    "turn",
-    "u",
-    "u_dev",
-    "u_pex",
-    "unit",
-    "until_mark",
-    "w",
-    "wait_until",
-    "wake",
-    "warp",
-    "work",
-];
+const OWN: &str = include_str!("own.txt");
 
-/// Words that the models themselves use, those of open schedules included.
-fn own() -> impl Iterator<Item = &'static str> {
-    OWN.iter().chain(super::open::WORDS).copied()
+/// All words that are taken.
+fn taken() -> HashSet<String> {
+    let lines = RESERVED.lines().chain(OWN.lines());
+    lines.filter(|line| !line.starts_with('#')).map(str::to_owned).collect()
 }
 
 /// The Promela name of every slot of a problem.
@@ -115,8 +28,7 @@ pub(crate) struct Names {
 impl Names {
     /// Names for all slots of `problem`; the names of work items (`lid`, `gid`, `group`) stay.
     pub fn new(problem: &Problem) -> Names {
-        let words = RESERVED.lines().filter(|line| !line.starts_with('#'));
-        let mut taken: HashSet<String> = words.chain(own()).map(str::to_owned).collect();
+        let mut taken = taken();
         let slots = 0..problem.scope.len();
         let of_slot = slots.map(|slot| {
             let name = problem.scope.name(slot);
@@ -154,12 +66,16 @@ fn free(name: &str, taken: &HashSet<String>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use indexmap::IndexMap;
+    use serde_json::{Map, Value, json};
+
     use super::*;
 
     #[test]
     fn names_keep_clear_of_promela_c_and_the_verifier() {
-        let words = RESERVED.lines().chain(OWN.iter().copied());
-        let taken: HashSet<String> = words.map(str::to_owned).collect();
+        let taken = taken();
         let cases = [
             ("WG", "WG"),
             ("size", "size"),
@@ -177,6 +93,47 @@ mod tests {
         ];
         for (name, expected) in cases {
             assert_eq!(free(name, &taken), expected);
+        }
+    }
+
+    /// The words of a template, but for those of its comments, strings and placeholders.
+    fn words(template: &str) -> BTreeSet<String> {
+        let mut text = template.to_owned();
+        for (open, close) in [("{{", "}}"), ("{%", "%}"), ("/*", "*/"), ("\"", "\"")] {
+            while let Some(start) = text.find(open) {
+                let after = start + open.len();
+                let end = text[after..].find(close).map_or(text.len(), |e| after + e + close.len());
+                text.replace_range(start..end, " ");
+            }
+        }
+        let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let words = text.split(|c| !word(c)).filter(|w| w.starts_with(|c: char| c.is_alphabetic()));
+        words.map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_problem_cannot_take_a_word_of_the_templates() {
+        let of_format = ["if", "else", "and", "or", "not", "True", "False", "lid", "gid", "group"];
+        let of_cpp = ["define", "ifdef", "endif"];
+        for (name, template) in [
+            ("open_lockstep", include_str!("open/lockstep.pml.j2")),
+            ("open_processes", include_str!("open/processes.pml.j2")),
+        ] {
+            for word in words(template) {
+                if of_format.contains(&word.as_str()) || of_cpp.contains(&word.as_str()) {
+                    continue;
+                }
+                let mut inputs = Map::new();
+                inputs.insert(word.clone(), json!(1));
+                let value = json!({ "inputs": inputs,
+                    "platform": { "units_per_device": 1, "elements_per_unit": 1, "global_access": 1 },
+                    "launch": { "global_size": 1, "local_size": 1 }, "kernel": [] });
+                let platform = |_: &str| -> Result<Value, _> { unreachable!("no names") };
+                let problem = Problem::from_value(&value, &IndexMap::new(), &platform);
+                // The names of the platform are taken, too.
+                let Ok(problem) = problem else { continue };
+                assert_ne!(Names::new(&problem).slot(0), word, "{name}");
+            }
         }
     }
 }

@@ -5,6 +5,7 @@
 //! could be started, and it would be. So no schedule takes longer than all of these one after another.
 
 use crate::promela::error::PromelaError;
+use crate::promela::layout::groups_alike;
 use tickbound_model::simulate::{Options, simulate};
 use tickbound_model::{Access, Bound, Expr, LaunchSize, Problem, Stmt, StmtKind};
 
@@ -79,7 +80,7 @@ impl Demands<'_> {
         else {
             return Demand::default();
         };
-        let alike = super::groups_alike(self.problem);
+        let alike = groups_alike(self.problem);
         let groups = global / local;
         let mut all = Demand { ticks: platform.kernel_launch(), ..Demand::default() };
         for group in 0..if alike { 1 } else { groups } {

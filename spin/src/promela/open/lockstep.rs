@@ -5,15 +5,16 @@
 
 use minijinja::{Value as Json, context};
 
-use super::nodes::{Nodes, Written};
-use super::{Common, warps_alike};
+use super::common::{Common, warps_alike};
+use super::nodes::Nodes;
 use crate::promela::amounts::Amounts;
-use crate::promela::choice::Choice;
+use crate::promela::body;
+use crate::promela::declarations::Declarations;
 use crate::promela::error::PromelaError;
-use crate::promela::processes::body::Body;
+use crate::promela::model::{Model, Style};
+use crate::promela::program::Written;
+use crate::promela::render::render;
 use crate::promela::width::Width;
-use crate::promela::{Model, Style, mentions, render};
-use tickbound_model::kernel::has_until;
 
 /// Writes the model.
 ///
@@ -23,9 +24,9 @@ pub(super) fn write(common: &Common<'_, '_>) -> Result<Model, PromelaError> {
     let parts = Parts::new(common)?;
     let fragments = parts.fragments()?;
     let derived = common.derived()?;
-    let choice = Choice::new(common.facts, &derived)?;
-    let vector_bytes = 64 + 2 * choice.bytes + parts.row_bytes();
-    let text = render("open_lockstep", common.facts, &choice, fragments)?;
+    let declarations = Declarations::new(common.facts, &derived)?;
+    let vector_bytes = 64 + 2 * declarations.bytes + parts.row_bytes();
+    let text = render("open_lockstep", common.facts, &declarations, fragments)?;
     Ok(Model::new(common.facts, Style::Lockstep, text, 2, vector_bytes))
 }
 
@@ -33,7 +34,7 @@ pub(super) fn write(common: &Common<'_, '_>) -> Result<Model, PromelaError> {
 struct Parts<'c, 'f, 'a> {
     common: &'c Common<'f, 'a>,
     kernel: Written,
-    finish: (Vec<String>, Vec<Width>),
+    finish: Written,
     time: Width,
 }
 
@@ -42,18 +43,13 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
         let facts = common.facts;
         let amounts = Amounts::of_warps(facts, common.warps.width)?;
         let kernel = Nodes::new(&amounts, common).write(&facts.problem.kernel)?;
-        let launch = Amounts::of_launch(facts);
-        let finish = if facts.problem.finish.is_empty() {
-            (Vec::new(), Vec::new())
-        } else {
-            Body::new(&launch, facts.fix(), ("begin", "f")).write(&facts.problem.finish)?
-        };
+        let finish = body::finish(facts, ("begin", "f"))?;
         Ok(Parts { common, kernel, finish, time: facts.time_width()? })
     }
 
     /// What go_on sets before it looks at a row.
     fn before(&self) -> Vec<&'static str> {
-        let group = self.kernel.lines.iter().any(|line| mentions(line, "group"));
+        let group = self.kernel.mentions("group");
         if group { vec!["group = group_of[PLACE(u, p)];"] } else { Vec::new() }
     }
 
@@ -61,13 +57,12 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
     fn scratch(&self) -> Vec<String> {
         let mut scratch: Vec<String> =
             self.before().iter().map(|_| "hidden int group;".to_owned()).collect();
-        let counters = self.finish.1.iter().enumerate();
-        scratch.extend(counters.map(|(depth, w)| format!("hidden {} f{};", w.name(), depth + 1)));
-        let uses = |lines: &[String], word| lines.iter().any(|line| mentions(line, word));
-        if uses(&self.finish_lines(), "begin") || uses(&self.finish_lines(), "until_mark") {
+        let counters = self.finish.declarations("f");
+        scratch.extend(counters.into_iter().map(|line| format!("hidden {line}")));
+        if self.finish.mentions("begin") || self.finish.mentions("until_mark") {
             scratch.push(format!("hidden {} begin;", self.time.name()));
         }
-        if uses(&self.kernel.lines, "delay") || uses(&self.finish.0, "delay") {
+        if self.kernel.mentions("delay") || self.finish.mentions("delay") {
             scratch.push("hidden int delay;".to_owned());
         }
         scratch
@@ -85,21 +80,12 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
         (counters.map(line).collect(), format!("{marks}{}", same.collect::<String>()))
     }
 
-    fn finish_lines(&self) -> Vec<String> {
-        let mut lines = Vec::new();
-        if has_until(&self.common.facts.problem.finish) {
-            lines.push("begin = time;".to_owned());
-        }
-        lines.extend(self.finish.0.iter().cloned());
-        lines
-    }
-
     fn fragments(&self) -> Result<Json, PromelaError> {
         let (common, facts) = (self.common, self.common.facts);
         let units = common.units();
         let (counters, same) = self.counters();
         let options = common.rows.max(units);
-        let finish = self.finish_lines();
+        let finish = &self.finish.lines;
         Ok(context! {
             style => Style::Lockstep.name(),
             rows => common.rows, places => common.places, units, options,

@@ -6,13 +6,15 @@
 
 use minijinja::{Value as Json, context};
 
-use super::{Common, groups_alike};
+use super::common::Common;
 use crate::promela::amounts::Amounts;
-use crate::promela::choice::Choice;
+use crate::promela::body::{self, Body};
+use crate::promela::declarations::Declarations;
 use crate::promela::error::PromelaError;
-use crate::promela::processes::body::Body;
+use crate::promela::model::{Model, Style};
+use crate::promela::program::Written;
+use crate::promela::render::render;
 use crate::promela::width::Width;
-use crate::promela::{Model, Style, mentions, render};
 use tickbound_model::kernel::has_until;
 use tickbound_model::{Access, Stmt, StmtKind};
 
@@ -27,9 +29,9 @@ pub(super) fn write(common: &Common<'_, '_>) -> Result<Model, PromelaError> {
     let parts = Parts::new(common)?;
     let fragments = parts.fragments()?;
     let derived = common.derived()?;
-    let choice = Choice::new(common.facts, &derived)?;
-    let vector_bytes = parts.vector_bytes(&choice);
-    let text = render("open_processes", common.facts, &choice, fragments)?;
+    let declarations = Declarations::new(common.facts, &derived)?;
+    let vector_bytes = parts.vector_bytes(&declarations);
+    let text = render("open_processes", common.facts, &declarations, fragments)?;
     let processes = usize::try_from(parts.processes()).unwrap_or(usize::MAX);
     Ok(Model::new(common.facts, Style::Processes, text, processes, vector_bytes))
 }
@@ -38,10 +40,9 @@ pub(super) fn write(common: &Common<'_, '_>) -> Result<Model, PromelaError> {
 struct Parts<'c, 'f, 'a> {
     common: &'c Common<'f, 'a>,
     time: Width,
-    /// The program of a warp, and its loop counters.
-    kernel: (Vec<String>, Vec<Width>),
-    /// The program `finish`.
-    finish: (Vec<String>, Vec<Width>),
+    /// The program of a warp.
+    kernel: Written,
+    finish: Written,
 }
 
 impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
@@ -53,14 +54,9 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
             let inline = if global { "load" } else { "segment" };
             Ok(common.ticks(&amounts, stmt)?.map(|ticks| (inline, ticks)))
         };
-        let body = Body::new(&amounts, facts.fix(), ("mark", "k")).with_accesses(&access);
+        let body = Body::new(&amounts, ("mark", "k")).with_accesses(&access);
         let kernel = body.write(&problem.kernel)?;
-        let launch = Amounts::of_launch(facts);
-        let finish = if problem.finish.is_empty() {
-            (Vec::new(), Vec::new())
-        } else {
-            Body::new(&launch, facts.fix(), ("mark", "k")).write(&problem.finish)?
-        };
+        let finish = body::finish(facts, ("mark", "k"))?;
         let parts = Parts { common, time: facts.time_width()?, kernel, finish };
         parts.check()?;
         Ok(parts)
@@ -100,14 +96,12 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
     }
 
     /// Declarations for a program.
-    fn locals(&self, (lines, counters): &(Vec<String>, Vec<Width>), until: bool) -> Vec<String> {
-        let counters = counters.iter().enumerate();
-        let mut locals: Vec<String> =
-            counters.map(|(depth, w)| format!("{} k{};", w.name(), depth + 1)).collect();
-        if lines.iter().any(|line| mentions(line, "delay")) {
+    fn locals(&self, program: &Written, until: bool) -> Vec<String> {
+        let mut locals = program.declarations("k");
+        if program.mentions("delay") {
             locals.push("int delay;".to_owned());
         }
-        if until || lines.iter().any(|line| mentions(line, "mark")) {
+        if until || program.mentions("mark") {
             let time = self.time.name();
             locals.push(format!("{time} mark;  /* start_time in the paper */"));
         }
@@ -120,21 +114,12 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
         if self.common.marks {
             lines.push("mark = time;".to_owned());
         }
-        lines.extend(self.kernel.0.iter().cloned());
+        lines.extend(self.kernel.lines.iter().cloned());
         // What a warp has done with cannot tell states apart.
-        let used = |name: &&str| self.kernel.0.iter().any(|line| mentions(line, name));
-        let counters = (1..=self.kernel.1.len()).map(|k| format!("k{k} = 0;"));
+        let used = |name: &&str| self.kernel.mentions(name);
+        let counters = (1..=self.kernel.counters.len()).map(|k| format!("k{k} = 0;"));
         lines.extend(counters);
         lines.extend(["delay", "mark"].iter().filter(|n| used(n)).map(|n| format!("{n} = 0;")));
-        lines
-    }
-
-    fn finish_lines(&self) -> Vec<String> {
-        let mut lines = Vec::new();
-        if has_until(&self.common.facts.problem.finish) {
-            lines.push("mark = time;".to_owned());
-        }
-        lines.extend(self.finish.0.iter().cloned());
         lines
     }
 
@@ -154,7 +139,7 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
             slot_type => common.width(common.rows, "memory slots")?.name(),
             group_type => common.width(common.groups, "groups")?.name(),
             asked_type => common.width(asked.saturating_add(1), "groups")?.name(),
-            groups_alike => groups_alike(facts.problem),
+            groups_alike => common.groups_alike(),
             barriers => common.barriers, until => common.marks || in_finish,
             latency => facts.price("global_latency")?,
             group_start => facts.price("group_start")?,
@@ -162,20 +147,20 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
             barrier_price => if common.barriers { facts.price("barrier")? } else { None },
             never => facts.max_time.saturating_add(1),
             host_locals => self.locals(&self.finish, in_finish),
-            finish => self.finish_lines(),
+            finish => self.finish.lines,
             warp_locals => self.locals(&self.kernel, common.marks),
             warp_body => self.warp_body(),
         })
     }
 
     /// An upper estimate: SPIN aligns variables and adds a header to each process and channel.
-    fn vector_bytes(&self, choice: &Choice) -> usize {
+    fn vector_bytes(&self, declarations: &Declarations) -> usize {
         let size = |n: i64| usize::try_from(n).unwrap_or(0);
         let (time, common) = (self.time.bytes(), self.common);
-        let process = 24 + time + 4 * (self.kernel.1.len() + self.finish.1.len());
+        let process = 24 + time + 4 * (self.kernel.counters.len() + self.finish.counters.len());
         let unit =
             size(common.places) * 8 + size(common.rows) * 4 + size(common.dispatchers) * 2 + 8;
-        96 + 2 * choice.bytes
+        96 + 2 * declarations.bytes
             + size(self.processes()) * (process + time)
             + size(self.channels()) * 16
             + size(common.units()) * unit

@@ -5,9 +5,9 @@ use tickbound_model::expr::{BinaryOp, Function};
 use tickbound_model::kernel::{expressions, has_barrier};
 use tickbound_model::{Bound, Expr, Launch, LaunchSize, Problem, Profile, Space};
 
-/// What one worker - a processing element or a dispatcher - does in one group.
+/// How the workers of a unit - processing elements or dispatchers - share a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Layout {
+pub(crate) enum Sharing {
     /// The element runs the program `runs` times as the item of its own number (`published-2023`, and
     /// `opencl` where no group has more items than a unit has elements).
     Runs,
@@ -22,10 +22,10 @@ pub(crate) enum Layout {
     Warps,
 }
 
-/// The shape of every configuration; vectors have one entry for each.
+/// The layout of every configuration; vectors have one entry for each.
 #[derive(Debug, Clone)]
-pub(crate) struct Shape {
-    pub layout: Layout,
+pub(crate) struct Layout {
+    pub sharing: Sharing,
     /// All groups take the same time, so that one unit stands for all (seed 000, Section 5).
     pub groups_alike: bool,
     /// Units that the text has.
@@ -49,11 +49,11 @@ pub(crate) struct Shape {
     in_range: bool,
 }
 
-impl Shape {
-    pub fn new(problem: &Problem, space: &Space) -> Result<Shape, PromelaError> {
+impl Layout {
+    pub fn new(problem: &Problem, space: &Space) -> Result<Layout, PromelaError> {
         let local: Vec<i64> = space.bound.iter().map(|b| b.launch.local()).collect();
         let elements = problem.platform.elements_per_unit();
-        let layout = layout(problem, &local, elements);
+        let sharing = sharing(problem, &local, elements);
         let groups_alike = problem.profile == Profile::Published2023 || groups_alike(problem);
         let groups: Vec<i64> = space.bound.iter().map(groups).collect();
         let units = if groups_alike {
@@ -63,21 +63,21 @@ impl Shape {
         };
         let dispatchers = problem.platform.warps().map_or(1, |w| w.dispatchers);
         let workers =
-            |l: &i64| if layout == Layout::Warps { dispatchers } else { elements.min(*l) };
+            |l: &i64| if sharing == Sharing::Warps { dispatchers } else { elements.min(*l) };
         let in_range = problem.profile != Profile::Published2023;
-        Ok(Shape {
-            layout,
+        Ok(Layout {
+            sharing,
             groups_alike,
             units,
             workers: local.iter().map(workers).collect(),
-            items: match layout {
-                Layout::Runs => local.iter().map(workers).collect(),
+            items: match sharing {
+                Sharing::Runs => local.iter().map(workers).collect(),
                 _ => local.clone(),
             },
             groups: if in_range { groups } else { vec![1; local.len()] },
-            workers_expr: workers_expr(problem, layout),
+            workers_expr: workers_expr(problem, sharing),
             rounds_expr: rounds_expr(problem, groups_alike),
-            runs_expr: runs_expr(problem, layout),
+            runs_expr: runs_expr(problem, sharing),
             gid: "lid".into(),
             group: if in_range { "group".into() } else { "0".into() },
             local,
@@ -92,27 +92,27 @@ impl Shape {
 
     /// Most items, or workers where items are not told apart, that one unit holds at once.
     pub fn slots(&self) -> i64 {
-        let each = if self.layout == Layout::Items { &self.local } else { &self.workers };
+        let each = if self.sharing == Sharing::Items { &self.local } else { &self.workers };
         each.iter().copied().max().unwrap_or(1)
     }
 }
 
 /// True if no expression of the kernel mentions `gid` or `group`.
-fn groups_alike(problem: &Problem) -> bool {
+pub(crate) fn groups_alike(problem: &Problem) -> bool {
     let first = problem.first_item_slot();
     let mut alike = true;
     expressions(&problem.kernel, &mut |_, e| alike &= !e.mentions(|s| s > first));
     alike
 }
 
-fn layout(problem: &Problem, local: &[i64], elements: i64) -> Layout {
+fn sharing(problem: &Problem, local: &[i64], elements: i64) -> Sharing {
     let more = local.iter().any(|l| *l > elements);
     match problem.profile {
-        Profile::Published2023 => Layout::Runs,
-        Profile::Published2021 => Layout::Warps,
-        Profile::OpenCl if !more => Layout::Runs,
-        Profile::OpenCl if has_barrier(&problem.kernel) => Layout::Items,
-        Profile::OpenCl => Layout::Strided,
+        Profile::Published2023 => Sharing::Runs,
+        Profile::Published2021 => Sharing::Warps,
+        Profile::OpenCl if !more => Sharing::Runs,
+        Profile::OpenCl if has_barrier(&problem.kernel) => Sharing::Items,
+        Profile::OpenCl => Sharing::Strided,
     }
 }
 
@@ -123,17 +123,18 @@ fn groups(bound: &Bound) -> i64 {
     }
 }
 
-fn platform(problem: &Problem, name: &str) -> Expr {
+/// A number of the platform under its name; 1 if it has none.
+pub(crate) fn platform(problem: &Problem, name: &str) -> Expr {
     problem.scope.slot(name).map_or(Expr::Int(1), Expr::Name)
 }
 
-fn binary(op: BinaryOp, a: Expr, b: Expr) -> Expr {
+pub(crate) fn binary(op: BinaryOp, a: Expr, b: Expr) -> Expr {
     Expr::Binary(op, Box::new(a), Box::new(b))
 }
 
 /// Seed 000, Listing 3, line 20; seed 001: the dispatchers.
-fn workers_expr(problem: &Problem, layout: Layout) -> Expr {
-    if layout == Layout::Warps {
+fn workers_expr(problem: &Problem, sharing: Sharing) -> Expr {
+    if sharing == Sharing::Warps {
         return platform(problem, "dispatchers");
     }
     let elements = platform(problem, "elements_per_unit");
@@ -148,7 +149,7 @@ fn rounds_expr(problem: &Problem, groups_alike: bool) -> Expr {
             if !groups_alike || problem.platform.units() == 1 {
                 return groups;
             }
-            // Equal groups fill the units in rounds.
+            // Equal groups fill the units again and again.
             let devices = platform(problem, "devices");
             let per_device = platform(problem, "units_per_device");
             let units = binary(BinaryOp::Mul, devices, per_device);
@@ -157,21 +158,21 @@ fn rounds_expr(problem: &Problem, groups_alike: bool) -> Expr {
     }
 }
 
-fn runs_expr(problem: &Problem, layout: Layout) -> Expr {
+fn runs_expr(problem: &Problem, sharing: Sharing) -> Expr {
     let local = problem.launch.local_size().clone();
     let elements = platform(problem, "elements_per_unit");
-    match (layout, problem.profile) {
+    match (sharing, problem.profile) {
         // Seed 000, Listing 6, lines 12 to 18.
-        (Layout::Runs, Profile::Published2023) => {
+        (Sharing::Runs, Profile::Published2023) => {
             let runs = binary(BinaryOp::FloorDiv, local, elements);
             Expr::Call(Function::Max, vec![Expr::Int(1), runs])
         }
-        (Layout::Runs, _) => Expr::Int(1),
-        (Layout::Strided | Layout::Items, _) => {
+        (Sharing::Runs, _) => Expr::Int(1),
+        (Sharing::Strided | Sharing::Items, _) => {
             Expr::Call(Function::CeilDiv, vec![local, elements])
         }
         // Seed 001, Listing 5, line 6.
-        (Layout::Warps, _) => {
+        (Sharing::Warps, _) => {
             let (width, dispatchers) =
                 (platform(problem, "warp_width"), platform(problem, "dispatchers"));
             binary(BinaryOp::FloorDiv, local, binary(BinaryOp::Mul, width, dispatchers))

@@ -1,8 +1,8 @@
-//! How `main` chooses the tuning parameters, and what follows from them.
+//! Declarations of the tuning parameters, how `main` chooses them, and what follows from them.
 
 use super::error::PromelaError;
 use super::facts::{Facts, Value};
-use super::lines::Lines;
+use super::lines::IndentedLines;
 use super::table::classes;
 use super::width::Width;
 
@@ -17,8 +17,14 @@ pub(crate) struct Quantity {
     pub comment: String,
 }
 
+impl Quantity {
+    pub fn new(name: &str, value: Value, comment: &str) -> Quantity {
+        Quantity { name: name.into(), value, comment: comment.into() }
+    }
+}
+
 /// Declarations and assignments of parameters and of what follows from them.
-pub(crate) struct Choice {
+pub(crate) struct Declarations {
     /// `#define` lines for what is the same in all configurations.
     pub constants: Vec<String>,
     /// Declarations.
@@ -29,32 +35,32 @@ pub(crate) struct Choice {
     pub bytes: usize,
 }
 
-impl Choice {
+impl Declarations {
     /// `derived` are quantities of the style itself, such as the number of working elements. Call this
     /// last: it declares only what the rest of the text has used.
     ///
     /// # Errors
     /// As [`Facts::value`].
-    pub fn new(facts: &Facts<'_>, derived: &[Quantity]) -> Result<Choice, PromelaError> {
+    pub fn new(facts: &Facts<'_>, derived: &[Quantity]) -> Result<Declarations, PromelaError> {
         let definitions = facts.definitions()?;
-        let mut choice = Choice {
+        let mut declarations = Declarations {
             constants: Vec::new(),
             variables: Vec::new(),
             statements: Vec::new(),
             bytes: 0,
         };
-        choice.select(facts)?;
+        declarations.select(facts)?;
         let definitions = definitions.into_iter().map(|(name, value)| Quantity {
             comment: format!("definitions.{name}"),
             name,
             value,
         });
         for quantity in definitions.chain(derived.iter().cloned()) {
-            choice.assign(facts, &quantity)?;
+            declarations.assign(facts, &quantity)?;
         }
         let constant = |(name, value): (String, i64)| format!("#define {name} {}", literal(value));
-        choice.constants.splice(0..0, facts.constants().into_iter().map(constant));
-        Ok(choice)
+        declarations.constants.splice(0..0, facts.constants().into_iter().map(constant));
+        Ok(declarations)
     }
 
     fn assign(&mut self, facts: &Facts<'_>, quantity: &Quantity) -> Result<(), PromelaError> {
@@ -71,7 +77,7 @@ impl Choice {
     }
 
     fn select(&mut self, facts: &Facts<'_>) -> Result<(), PromelaError> {
-        let mut lines = Lines::default();
+        let mut lines = IndentedLines::default();
         let (mut most, mut selects) = (0, false);
         for (p, name) in facts.parameters().iter().enumerate() {
             let column = facts.space.bound.iter().map(|b| b.configuration.0[p]);
@@ -79,15 +85,15 @@ impl Choice {
             let width = Width::holding(range, name, "take smaller values")?;
             self.bytes += width.bytes();
             self.variables.push(format!("{} {name};  /* tuning parameter */", width.name()));
+            let mut alternatives = Vec::new();
             for (condition, values) in options(facts, p)? {
-                let way = way(name, &values);
-                if let Way::Select(text) = &way {
-                    most = most.max(values.len());
-                    selects |= !text.is_empty();
+                let choice = choice(name, &values);
+                if matches!(choice, Choice::Select(_)) {
+                    (most, selects) = (most.max(values.len()), true);
                 }
-                lines.alternative(condition, way.lines());
+                alternatives.push((condition, choice.lines()));
             }
-            lines.close();
+            lines.alternatives(alternatives);
         }
         if selects {
             let width = Width::holding((0, most as i64), "i", "take fewer values")?;
@@ -134,29 +140,29 @@ fn options(facts: &Facts<'_>, p: usize) -> Result<Options, PromelaError> {
 }
 
 /// How one of some values is chosen.
-enum Way {
+enum Choice {
     Assign(String),
     /// Seed 000, Listing 3, lines 6 to 10.
     Select(String),
     Alternatives(Vec<String>),
 }
 
-impl Way {
+impl Choice {
     fn lines(self) -> Vec<String> {
         match self {
-            Way::Assign(line) | Way::Select(line) => vec![line],
-            Way::Alternatives(lines) => lines,
+            Choice::Assign(line) | Choice::Select(line) => vec![line],
+            Choice::Alternatives(lines) => lines,
         }
     }
 }
 
-fn way(name: &str, values: &[i64]) -> Way {
+fn choice(name: &str, values: &[i64]) -> Choice {
     let (first, count) = (values.first().copied().unwrap_or(0), values.len());
     if count <= 1 {
-        return Way::Assign(format!("{name} = {first};"));
+        return Choice::Assign(format!("{name} = {first};"));
     }
     let select =
-        |text: String| Way::Select(format!("select (i : 0 .. {}); {name} = {text};", count - 1));
+        |text: String| Choice::Select(format!("select (i : 0 .. {}); {name} = {text};", count - 1));
     let step = values[1] - first;
     if first > 0 && values.windows(2).all(|w| w[1] == 2 * w[0]) {
         select(format!("{first} << i"))
@@ -167,7 +173,7 @@ fn way(name: &str, values: &[i64]) -> Way {
         let mut lines = vec!["if".to_owned()];
         lines.extend(values.iter().map(|v| format!(":: {name} = {};", literal(*v))));
         lines.push("fi;".into());
-        Way::Alternatives(lines)
+        Choice::Alternatives(lines)
     }
 }
 

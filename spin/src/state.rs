@@ -1,6 +1,6 @@
 //! A search under way: what is known, and the folder in which everything happens.
 //!
-//! A [`Session`] keeps the books: the bounds, the trails, the log of runs. Bounds only ever close,
+//! A [`SearchState`] holds what is known: the bounds, the trails, the log of runs. Bounds only ever close,
 //! and one that contradicts another is a fault and not a result. The folder has one subfolder for
 //! each verifier, with the model, the C files and the program, and in it one for each run, with its
 //! trails and its log. `--keep` keeps all of it.
@@ -8,17 +8,23 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use tempfile::TempDir;
 
-use super::process::{self, Call, Finished, Line, Stop, Watch};
-use super::result::{Proof, RunLog, SpinResult, StopReason};
-use super::trail::Trail;
-use super::verifier::{Build, Goal, Storage};
-use super::{Event, LEAST_MEMORY, MAX_DEPTH, Observer, Options, SpinError, Subject, Tools};
 use tickbound_model::verdict::Status;
+use tickbound_process::{Finished, Line, Stopped, command_line, run_lines};
+
+use crate::error::SpinError;
+use crate::options::{Event, LEAST_MEMORY, MAX_DEPTH, Observer, Options, Subject};
+use crate::orders::{Build, Goal, Order, Storage};
+use crate::output::Verdict;
+use crate::result::{Proof, RunLog, SpinResult, StopReason};
+use crate::tools::Tools;
+use crate::trail::Trail;
+use crate::watch::Watch;
 
 /// The depth limit of the first run, in steps: the verifier's own default.
 const FIRST_DEPTH: u64 = 10_000;
@@ -38,7 +44,7 @@ pub struct Ending {
 
 /// What is known so far.
 #[derive(Debug, Default)]
-pub struct Book {
+pub struct Known {
     pub lower: i64,
     pub trails: Vec<Trail>,
     pub runs: Vec<RunLog>,
@@ -47,11 +53,11 @@ pub struct Book {
     pub folders: usize,
     /// The depth limit that was last found to suffice.
     pub depth: u64,
-    /// When the replays end that were begun after the search was stopped.
-    pub grace: Option<Instant>,
+    /// Ends the replays that were begun after the search was stopped.
+    pub last_replays: Option<Watch<'static>>,
 }
 
-impl Book {
+impl Known {
     fn best(&self) -> Option<&Trail> {
         self.trails.iter().min_by_key(|t| rank(t))
     }
@@ -63,7 +69,7 @@ fn rank(trail: &Trail) -> (i64, u64, usize, usize) {
 }
 
 /// A search under way.
-pub struct Session<'a> {
+pub struct SearchState<'a> {
     pub subject: Subject<'a>,
     pub options: &'a Options,
     pub watch: Watch<'a>,
@@ -73,10 +79,10 @@ pub struct Session<'a> {
     /// Removes the folder at the end, unless it is kept.
     _temporary: Option<TempDir>,
     started: Instant,
-    book: Mutex<Book>,
+    known: Mutex<Known>,
 }
 
-impl<'a> Session<'a> {
+impl<'a> SearchState<'a> {
     /// A search with an empty folder.
     pub fn new(
         subject: Subject<'a>,
@@ -84,7 +90,7 @@ impl<'a> Session<'a> {
         options: &'a Options,
         watch: Watch<'a>,
         observer: Observer<'a>,
-    ) -> Result<Session<'a>, SpinError> {
+    ) -> Result<SearchState<'a>, SpinError> {
         let (folder, temporary) = match &options.keep {
             Some(kept) => (empty_folder(kept)?, None),
             None => {
@@ -95,31 +101,41 @@ impl<'a> Session<'a> {
             }
         };
         let depth = options.depth.unwrap_or(FIRST_DEPTH);
-        let book = Mutex::new(Book { depth, ..Book::default() });
+        let known = Mutex::new(Known { depth, ..Known::default() });
         let started = Instant::now();
         let _temporary = temporary;
-        Ok(Session { subject, options, watch, tools, observer, folder, _temporary, started, book })
+        Ok(SearchState {
+            subject,
+            options,
+            watch,
+            tools,
+            observer,
+            folder,
+            _temporary,
+            started,
+            known,
+        })
     }
 
-    pub fn book(&self) -> MutexGuard<'_, Book> {
+    pub fn known(&self) -> MutexGuard<'_, Known> {
         // A worker that panicked elsewhere leaves the plain data here intact.
-        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The bounds: nothing takes less than the first, the best trail takes the second.
     pub fn bounds(&self) -> (i64, Option<i64>) {
-        let book = self.book();
-        (book.lower, book.best().map(|t| t.found.time))
+        let known = self.known();
+        (known.lower, known.best().map(|t| t.found.time))
     }
 
     /// The depth limit to begin with.
     pub fn depth(&self) -> u64 {
-        self.book().depth
+        self.known().depth
     }
 
     /// Adds a sentence to the result.
     pub fn note(&self, note: String) {
-        self.book().notes.push(note);
+        self.known().notes.push(note);
     }
 
     /// A complete run has proved that everything takes more than `bound` ticks.
@@ -131,8 +147,8 @@ impl<'a> Session<'a> {
             return Err(SpinError::Contradiction { proved: bound, who, found });
         }
         {
-            let mut book = self.book();
-            book.lower = book.lower.max(bound.saturating_add(1));
+            let mut known = self.known();
+            known.lower = known.lower.max(bound.saturating_add(1));
         }
         self.tell_bounds();
         Ok(())
@@ -145,7 +161,7 @@ impl<'a> Session<'a> {
             let who = "a trail that it found later".to_owned();
             return Err(SpinError::Contradiction { proved: lower - 1, who, found });
         }
-        self.book().trails.push(trail);
+        self.known().trails.push(trail);
         self.tell_bounds();
         Ok(())
     }
@@ -156,21 +172,35 @@ impl<'a> Session<'a> {
     }
 
     /// The reason for a stop from outside.
-    pub fn reason(&self, stop: Stop) -> StopReason {
-        match stop {
-            Stop::Interrupted => StopReason::Interrupted,
-            Stop::TimedOut | Stop::RoundOver | Stop::Settled => {
+    pub fn reason(&self, stopped: Stopped) -> StopReason {
+        match stopped {
+            Stopped::Interrupted => StopReason::Interrupted,
+            Stopped::Time(_) | Stopped::Memory(_) | Stopped::Unneeded => {
                 StopReason::TimeOut(self.options.timeout.unwrap_or_default().as_secs_f64())
             }
         }
     }
 
+    /// What cut a run short.
+    ///
+    /// # Errors
+    /// If nothing did, and its verdict is no answer to its order.
+    pub fn cut_by(&self, verdict: &Verdict, order: &Order<'_>) -> Result<StopReason, SpinError> {
+        match verdict {
+            Verdict::DepthLimit => Ok(StopReason::Depth(order.depth)),
+            Verdict::OutOfMemory => Ok(StopReason::Memory(self.memory_for(order.storage()))),
+            Verdict::Stopped(stopped) => Ok(self.reason(*stopped)),
+            other => Err(order.unreadable(format!("`{}` is no answer here", other.word()))),
+        }
+    }
+
     /// The next depth limit above one that did not suffice; `None` if the user has fixed it, or if
-    /// the verifier's stack would take more than half of `memory`.
-    pub fn deeper(&self, depth: u64, memory: u64) -> Option<u64> {
+    /// the verifier's stack would take more than half of its memory.
+    pub fn deeper(&self, order: &Order<'_>) -> Option<u64> {
         if self.options.depth.is_some() {
             return None;
         }
+        let (memory, depth) = (self.memory_for(order.storage()), order.depth);
         let most = (memory / 2 / STACK_BYTES).min(MAX_DEPTH);
         let next = depth.saturating_mul(DEEPER).min(most);
         (next > depth).then_some(next)
@@ -178,8 +208,8 @@ impl<'a> Session<'a> {
 
     /// A smaller depth limit did not suffice.
     pub fn set_depth(&self, depth: u64) {
-        let mut book = self.book();
-        book.depth = book.depth.max(depth);
+        let mut known = self.known();
+        known.depth = known.depth.max(depth);
     }
 
     /// Bytes for one verifier.
@@ -198,43 +228,39 @@ impl<'a> Session<'a> {
     }
 
     pub fn enter(&self, entry: RunLog) -> usize {
-        let mut book = self.book();
-        book.runs.push(entry);
-        book.runs.len() - 1
+        let mut known = self.known();
+        known.runs.push(entry);
+        known.runs.len() - 1
     }
 
     /// A run of the log.
     pub fn entry(&self, run: usize) -> Option<RunLog> {
-        self.book().runs.get(run).cloned()
+        self.known().runs.get(run).cloned()
     }
 
     pub fn new_folder(&self, name: &str) -> Result<PathBuf, SpinError> {
         let number = {
-            let mut book = self.book();
-            book.folders += 1;
-            book.folders
+            let mut known = self.known();
+            known.folders += 1;
+            known.folders
         };
         empty_folder(&self.folder.join(format!("{number:02}-{name}")))
     }
 
-    pub fn start(
-        &self,
-        call: &Call,
-        watch: &Watch<'_>,
-        on_line: &mut dyn FnMut(&str) -> Line,
-    ) -> Result<Finished, SpinError> {
-        process::run(call, watch, on_line)
-            .map_err(|error| SpinError::Start { program: call.program.clone(), error })
+    /// Runs a program until its end, or until the search is stopped, and appends the command and
+    /// its output to the log of this name in its folder.
+    pub fn run_logged(&self, command: &mut Command, log: &str) -> Result<Finished, SpinError> {
+        run_watched(command, self.watch, log, &mut |_| Line::Keep)
     }
 
     /// What is known now.
     pub fn result(self, ending: Ending) -> SpinResult {
         let seconds = self.started.elapsed().as_secs_f64();
-        let mut book = self.book.into_inner().unwrap_or_else(PoisonError::into_inner);
-        book.trails.sort_by_key(rank);
+        let mut known = self.known.into_inner().unwrap_or_else(PoisonError::into_inner);
+        known.trails.sort_by_key(rank);
         // Workers find the same run again and again; the first one to do so keeps it.
         let mut trails: Vec<Trail> = Vec::new();
-        for trail in book.trails {
+        for trail in known.trails {
             let alike = |t: &Trail| {
                 (&t.found, &t.script, t.steps) == (&trail.found, &trail.script, trail.steps)
             };
@@ -246,15 +272,15 @@ impl<'a> Session<'a> {
         let proved = ending.proof.is_some() && best.is_some();
         SpinResult {
             status: if proved { Status::Optimal } else { Status::Bounded },
-            lower: book.lower,
+            lower: known.lower,
             upper: best.as_ref().map(|f| f.time),
             best,
             proof: ending.proof.filter(|_| proved),
             search: self.options.search,
             style: self.subject.model.style,
-            runs: book.runs,
+            runs: known.runs,
             trails,
-            notes: book.notes,
+            notes: known.notes,
             seconds,
             stopped_by: ending.stopped_by,
             spin: self.tools.version.to_string(),
@@ -281,23 +307,31 @@ pub fn write(path: &Path, text: &str) -> Result<(), SpinError> {
     std::fs::write(path, text).map_err(|error| SpinError::File { path: path.to_owned(), error })
 }
 
-/// Appends a command and its output to a log.
-pub fn log(folder: &Path, name: &str, call: &Call, done: &Finished) -> Result<(), SpinError> {
-    let path = folder.join(name);
+/// Runs a program in its folder until its end, or until the watch says stop, and appends the command
+/// and its output to the log of this name in the folder.
+pub fn run_watched(
+    command: &mut Command,
+    watch: Watch<'_>,
+    log: &str,
+    on_line: &mut dyn FnMut(&str) -> Line,
+) -> Result<Finished, SpinError> {
+    let finished = run_lines(command, watch.limits(), on_line)
+        .map_err(|error| SpinError::Start { program: command.get_program().into(), error })?;
+    let path = command.get_current_dir().unwrap_or(Path::new(".")).join(log);
     let mut text = std::fs::read_to_string(&path).unwrap_or_default();
-    let _ = writeln!(text, "$ {}", call.line());
-    done.stdout.iter().for_each(|line| {
-        let _ = writeln!(text, "{line}");
-    });
-    let _ = writeln!(text, "{}[{:?} after {:.3} s]", done.stderr, done.ended, done.seconds);
-    write(&path, &text)
+    let (ended, seconds) = (finished.ended, finished.time.as_secs_f64());
+    let (stdout, stderr) = (&finished.stdout, &finished.stderr);
+    let line = command_line(command);
+    let _ = writeln!(text, "$ {line}\n{stdout}{stderr}[{ended} after {seconds:.3} s]");
+    write(&path, &text)?;
+    Ok(finished)
 }
 
 /// The line in which a program says what it does not like.
-pub fn complaint(done: &Finished) -> String {
-    let all = || done.stderr.lines().chain(done.stdout.iter().map(String::as_str)).map(str::trim);
+pub fn complaint(finished: &Finished) -> String {
+    let all = || finished.stderr.lines().chain(finished.stdout.lines()).map(str::trim);
     let error = |l: &&str| l.to_lowercase().contains("error") || l.contains("cannot");
     let line = all().find(error).or_else(|| all().find(|l| !l.is_empty()));
-    let line = line.map_or_else(|| format!("{:?}, without a word", done.ended), str::to_owned);
+    let line = line.map_or_else(|| format!("{}, no message", finished.ended), str::to_owned);
     line.chars().take(300).collect()
 }
