@@ -144,6 +144,15 @@ pub enum SolveError {
     Panicked,
 }
 
+impl SolveError {
+    /// The fault is in this program, not in what it was given.
+    #[must_use]
+    pub fn is_fault(&self) -> bool {
+        use SolveError::{Disagreement, Panicked, Refuted};
+        matches!(self, Disagreement { .. } | Refuted { .. } | Panicked)
+    }
+}
+
 /// What is asked, and what is known so far.
 struct Inquiry<'a> {
     problem: &'a Problem,

@@ -1,7 +1,7 @@
 //! What a search with SPIN returns, whether it was finished or stopped.
 
 use crate::promela::Style;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::output::{Coverage, Verdict};
 use super::trail::Trail;
@@ -33,7 +33,7 @@ impl std::fmt::Display for StopReason {
 }
 
 /// What a least time rests on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Proof {
     /// A complete, exhaustive run found `OverTime` to hold at one tick less.

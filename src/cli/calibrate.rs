@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::progress::Progress;
-use super::{CliError, Outcome, say};
+use super::{CliError, Exit, say};
 use crate::calibrate::{Fault, OpenCl, Options, calibrate, today};
 use crate::device::{self, Choice, Device, Picked, Session};
 
@@ -29,7 +29,7 @@ pub struct Args {
     quick: bool,
 }
 
-pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
+pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     args.check_output()?;
     let choice = args.choice()?;
     let listing = device::list();
@@ -43,10 +43,10 @@ pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
         Picked::Absent(why) => return Err(CliError::Input(why)),
     };
     match args.measure(device) {
-        Ok(()) => Ok(Outcome::Done),
+        Ok(()) => Ok(Exit::Done),
         Err(Stopped::Interrupted) => {
             eprintln!("tickbound: {}", Fault::Interrupted);
-            Ok(Outcome::Nothing)
+            Ok(Exit::Nothing)
         }
         Err(Stopped::Failed(e)) => Err(e),
     }

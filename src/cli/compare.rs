@@ -7,9 +7,10 @@ use tickbound_model::Problem;
 
 use super::load::{Chosen, Setting, Size, by_name};
 use super::progress::{Progress, interrupt_flag};
-use super::{CliError, Outcome, say};
+use super::{CliError, Exit, say};
+use crate::answer::comparison::{Comparison, RowStatus};
 use crate::compare::paper::{self, PaperError};
-use crate::compare::{Comparison, Event, Input, Options, Session, Status, engine};
+use crate::compare::{Event, Input, Options, Session, engine};
 use crate::report::{comparison, html};
 
 /// Arguments of `compare`.
@@ -46,7 +47,7 @@ pub struct Args {
     redraw: bool,
 }
 
-pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
+pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let options = options(args.timeout, args.memory)?;
     let progress = Progress::new("");
     let result = match &args.paper {
@@ -165,16 +166,16 @@ fn json(result: &Comparison) -> Result<String, CliError> {
 }
 
 /// Contradictions are said aloud: one of the engines is wrong, or tickbound is.
-fn outcome(result: &Comparison) -> Outcome {
+fn outcome(result: &Comparison) -> Exit {
     for case in &result.cases {
         for disagreement in &case.disagreements {
             eprintln!("tickbound: {}: ENGINES DISAGREE: {disagreement}", case.problem);
         }
     }
-    let said = |s: Status| matches!(s, Status::Optimal | Status::Infeasible);
+    let said = |s: RowStatus| matches!(s, RowStatus::Optimal | RowStatus::Infeasible);
     let some =
         result.cases.iter().flat_map(|c| &c.rows).any(|r| r.time.is_some() || said(r.status));
-    if result.agree && some { Outcome::Done } else { Outcome::Nothing }
+    if result.agree && some { Exit::Done } else { Exit::Nothing }
 }
 
 /// Shows which engine is at work, and since when.

@@ -3,8 +3,8 @@
 use super::load::{Chosen, timeout};
 use super::progress::interrupt_flag;
 use super::values::named;
-use super::{CliError, Outcome, say};
-use crate::compare::cp_sat::{self, CpSatError, Python};
+use super::{CliError, Exit, say};
+use crate::compare::cp_sat::{self, Python};
 use tickbound_solve::Encoding;
 
 /// Arguments of `cp-sat`.
@@ -26,7 +26,7 @@ pub struct Args {
     json: bool,
 }
 
-pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
+pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let problem = args.chosen.model()?;
     let options = cp_sat::Options {
         encoding: Some(args.encoding),
@@ -34,13 +34,12 @@ pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
         workers: args.workers,
     };
     let interrupt = interrupt_flag()?;
-    let fault = |e: CpSatError| CliError::Input(e.to_string());
-    let python = Python::find().map_err(fault)?;
-    let solved = cp_sat::solve(&problem, &options, &python, &interrupt).map_err(fault)?;
+    let python = Python::find()?;
+    let answer = cp_sat::solve(&problem, &options, &python, &interrupt)?;
     if args.json {
-        say(&format!("{}\n", solved.json(&problem)))?;
+        say(&format!("{}\n", answer.json()))?;
     } else {
-        say(&solved.words(&problem))?;
+        say(&cp_sat::words(&problem, &answer))?;
     }
-    Ok(if solved.best.is_some() { Outcome::Done } else { Outcome::Nothing })
+    Ok(Exit::of(&answer))
 }

@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use tickbound_model::Problem;
 
 use super::progress::{Progress, interrupt_flag};
-use super::{CliError, Outcome, say};
+use super::{CliError, Exit, say};
 use crate::compare::paper::{Published, TABLE_1};
 use crate::report::Table;
 use tickbound_model::platforms;
@@ -24,7 +24,7 @@ pub struct Args {
 /// The problem of the demonstration, as shipped in examples/problems.
 const ABSTRACT: &str = include_str!("../../examples/problems/abstract.json");
 
-pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
+pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let interrupt = interrupt_flag()?;
     let mut table = Table::new([
         "size",
@@ -67,7 +67,7 @@ pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
         if large.status == Status::Optimal { "proved" } else { "open" },
         large.seconds,
     ))?;
-    Ok(Outcome::Done)
+    Ok(Exit::Done)
 }
 
 /// How long the paper's verification took, and of which kind it was: by swarm, without a proof, where there

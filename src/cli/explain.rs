@@ -8,7 +8,7 @@ use tickbound_model::{Access, Bound, Problem};
 use tickbound_opencl_c::{Reading, Variant};
 
 use super::load::{Chosen, Setting, by_name};
-use super::{CliError, Outcome, say};
+use super::{CliError, Exit, say};
 use crate::report::explain;
 
 /// Arguments of `explain`.
@@ -24,7 +24,7 @@ pub struct Args {
     json: bool,
 }
 
-pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
+pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let (problem, reading) = args.chosen.explained()?;
     let space = problem.space()?.bound;
     let choices = problem.choices()?;
@@ -38,7 +38,7 @@ pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
     } else {
         say(&page.text(&space, choices)?)?;
     }
-    Ok(if space.is_empty() { Outcome::Nothing } else { Outcome::Done })
+    Ok(if space.is_empty() { Exit::Nothing } else { Exit::Done })
 }
 
 struct Page<'p> {

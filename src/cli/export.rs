@@ -5,7 +5,7 @@ use tickbound_spin::promela::{self, Style};
 
 use super::load::{Chosen, Setting, fix};
 use super::values::named;
-use super::{CliError, Outcome, say};
+use super::{CliError, Exit, say};
 
 /// What a problem can be written for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -35,7 +35,7 @@ pub struct Args {
     output: Option<String>,
 }
 
-pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
+pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     match args.to {
         Target::Promela => write_promela(args)?,
         Target::T1 => {
@@ -45,7 +45,7 @@ pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
             write(args, &format!("{file:#}\n"))?;
         }
     }
-    Ok(Outcome::Done)
+    Ok(Exit::Done)
 }
 
 fn write_promela(args: &Args) -> Result<(), CliError> {

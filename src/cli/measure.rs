@@ -9,9 +9,9 @@ use tickbound_model::{Bound, Problem};
 
 use super::load::{Chosen, Setting, fix, timeout};
 use super::progress::{Progress, interrupt_flag};
-use super::{CliError, Outcome, say};
+use super::{CliError, Exit, say};
 use crate::device::Choice;
-use crate::measure::outcome::Outcome as Result_;
+use crate::measure::outcome::Outcome;
 use crate::measure::select::{Selection, select};
 use crate::measure::{Event, MeasureError, Options, measure, t4, worker};
 use crate::report::MeasuredTimes;
@@ -77,9 +77,9 @@ pub struct WorkerArgs {
     device: String,
 }
 
-pub(super) fn work(args: &WorkerArgs) -> Result<Outcome, CliError> {
+pub(super) fn work(args: &WorkerArgs) -> Result<Exit, CliError> {
     worker::serve(choice(&args.device)?).map_err(|e| CliError::Input(e.to_string()))?;
-    Ok(Outcome::Done)
+    Ok(Exit::Done)
 }
 
 fn choice(text: &str) -> Result<Choice, CliError> {
@@ -164,7 +164,7 @@ fn one_line(text: &str) -> String {
     text.replace(['\n', '\r'], " ")
 }
 
-pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
+pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let mut problem = args.chosen.read()?;
     fix(&mut problem, &args.set)?;
     if problem.source.is_none() {
@@ -184,7 +184,7 @@ pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
     let report = match report {
         Err(e) if e.is_only_stopped() => {
             teller.line(&e.to_string());
-            return Ok(Outcome::Nothing);
+            return Ok(Exit::Nothing);
         }
         report => report?,
     };
@@ -208,7 +208,7 @@ pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
         eprintln!("tickbound: {why}");
     }
     let found = !report.ranked().is_empty() && !vanished;
-    Ok(if found { Outcome::Done } else { Outcome::Nothing })
+    Ok(if found { Exit::Done } else { Exit::Nothing })
 }
 
 /// The model's time of a configuration, if there is a model that is not too large for it.
@@ -236,7 +236,7 @@ impl Teller<'_> {
                 self.progress.say(format!("{done} of {of}; {named}: {}", stage.progress()));
             }
             Event::Measured(bound, record) => {
-                let Result_::Failed(failure) = &record.outcome else { return };
+                let Outcome::Failed(failure) = &record.outcome else { return };
                 self.told += 1;
                 let named = self.problem.name_values(&bound.configuration);
                 match self.told {

@@ -1,7 +1,7 @@
 //! The command line: one file per subcommand, no logic of its own.
 //!
-//! Results go to standard output, progress and warnings to standard error. Exit status 0: done; 1:
-//! nothing was found; 2: bad input, with one line that says what, where, and the fix.
+//! Results go to standard output, progress and warnings to standard error. The exit status is an
+//! [`Exit`]; an error comes with one line that says what, where, and the fix.
 
 mod calibrate;
 mod compare;
@@ -28,13 +28,24 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::report::ReportError;
+use crate::answer::Answer;
+use crate::compare::cp_sat::CpSatError;
+use crate::report::{ReportError, Table};
+use tickbound_model::Problem;
+use tickbound_model::verdict::Found;
 use tickbound_solve::SolveError;
+
+const EXIT_STATUS: &str = "\
+Exit status:
+  0  proved, or done
+  1  not proved, infeasible, or nothing found
+  2  bad input
+  3  a fault of tickbound: please report it with the problem file";
 
 /// Finds the tuning parameters that give an OpenCL kernel its least run time, and proves it, from a
 /// timing model, without the device.
 #[derive(Debug, Parser)]
-#[command(version, about, max_term_width = 100)]
+#[command(version, about, max_term_width = 100, after_help = EXIT_STATUS)]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -77,13 +88,24 @@ enum Command {
     Demo(demo::Args),
 }
 
-/// What a command that ran to its end has to say to the shell.
+/// How a command ends, as the shell is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    /// Done.
+pub enum Exit {
+    /// 0: done; a least time is proved.
     Done,
-    /// Nothing was found.
+    /// 1: nothing is proved, or nothing was found.
     Nothing,
+    /// 2: bad input.
+    Input,
+    /// 3: a fault of tickbound.
+    Fault,
+}
+
+impl Exit {
+    /// The end of a command that searches for a least time.
+    fn of(answer: &Answer) -> Exit {
+        if answer.proved() { Exit::Done } else { Exit::Nothing }
+    }
 }
 
 /// Why a command did not run to its end.
@@ -106,6 +128,9 @@ pub enum CliError {
     /// A kernel in OpenCL C cannot be read.
     #[error(transparent)]
     Frontend(#[from] tickbound_opencl_c::FrontendError),
+    /// CP-SAT is missing, or has found a fault.
+    #[error(transparent)]
+    CpSat(#[from] CpSatError),
     /// SPIN is missing, or has found a fault.
     #[error(transparent)]
     Spin(#[from] tickbound_spin::SpinError),
@@ -129,6 +154,19 @@ pub enum CliError {
     /// Something else about the input.
     #[error("{0}")]
     Input(String),
+}
+
+impl CliError {
+    /// The fault is in tickbound, not in what it was given.
+    #[must_use]
+    pub fn is_fault(&self) -> bool {
+        match self {
+            CliError::Solve(e) => e.is_fault(),
+            CliError::Spin(e) => e.is_fault(),
+            CliError::CpSat(e) => e.is_fault(),
+            _ => false,
+        }
+    }
 }
 
 impl From<tickbound_model::ModelError> for CliError {
@@ -165,18 +203,18 @@ pub fn main() -> ExitCode {
         Command::Platforms(args) => platforms::run(args),
         Command::Demo(args) => demo::run(args),
     };
-    match result {
-        Ok(Outcome::Done) => ExitCode::SUCCESS,
-        Ok(Outcome::Nothing) => ExitCode::from(1),
+    let exit = match result {
+        Ok(exit) => exit,
         // A reader that has seen enough (`| head`) is no error.
         Err(CliError::Write { error, .. }) if error.kind() == std::io::ErrorKind::BrokenPipe => {
-            ExitCode::SUCCESS
+            Exit::Done
         }
         Err(e) => {
             eprintln!("tickbound: {}", e.to_string().replace(['\n', '\r'], " "));
-            ExitCode::from(2)
+            if e.is_fault() { Exit::Fault } else { Exit::Input }
         }
-    }
+    };
+    ExitCode::from(exit as u8)
 }
 
 /// Writes to standard output, so that a closed pipe is an error value and not a panic.
@@ -187,4 +225,20 @@ pub(crate) fn say(text: &str) -> Result<(), CliError> {
     out.write_all(text.as_bytes())
         .and_then(|()| out.flush())
         .map_err(|error| CliError::Write { path: "standard output".into(), error })
+}
+
+/// Configurations in order: their rank, what `columns` says of each, and the values of their
+/// parameters.
+fn ranking<'f>(
+    problem: &Problem,
+    columns: &[&str],
+    rows: impl Iterator<Item = (Vec<String>, &'f Found)>,
+) -> Table {
+    let names = problem.parameters.iter().map(|p| p.name.as_str());
+    let mut table = Table::new(["rank"].iter().chain(columns).copied().chain(names));
+    for (rank, (cells, found)) in rows.enumerate() {
+        let values = found.configuration.0.iter().map(i64::to_string);
+        table.push([(rank + 1).to_string()].into_iter().chain(cells).chain(values));
+    }
+    table
 }

@@ -8,7 +8,7 @@ use tickbound_model::simulate::{Options, simulate};
 
 use super::load::{Chosen, Setting, fix};
 use super::progress::Progress;
-use super::{CliError, Outcome, say};
+use super::{CliError, Exit, say};
 use crate::measure::score::{Results, Score, score};
 use crate::report::Table;
 
@@ -55,7 +55,7 @@ fn compare(problem: &Problem, results: &Results, progress: &Progress) -> Compare
     compared
 }
 
-pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
+pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let mut problem = args.chosen.model()?;
     fix(&mut problem, &args.set)?;
     let mut results = Results::read(Path::new(&args.against))?;
@@ -70,7 +70,7 @@ pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
         true => say(&format!("{}\n", as_json(args, &results, &compared, scored.as_ref())))?,
         false => say(&words(&problem, &results, &compared, scored.as_ref()))?,
     }
-    Ok(if scored.is_some() { Outcome::Done } else { Outcome::Nothing })
+    Ok(if scored.is_some() { Exit::Done } else { Exit::Nothing })
 }
 
 fn as_json(

@@ -3,7 +3,7 @@
 use tickbound_model::simulate::{Options, simulate};
 
 use super::load::{Chosen, Setting, by_name};
-use super::{CliError, Outcome, say, timeline};
+use super::{CliError, Exit, say, timeline};
 use tickbound_model::simulate::Script;
 
 /// Arguments of `simulate`.
@@ -22,7 +22,7 @@ pub struct Args {
     json: bool,
 }
 
-pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
+pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let problem = args.chosen.model()?;
     let bound = problem.bind(&by_name("--set", &args.set)?)?;
     let run = simulate(&problem, &bound, &Options::default())?;
@@ -39,5 +39,5 @@ pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
         let note = if truncated { ", the first of many" } else { "" };
         eprintln!("tickbound: {path}: {spans} spans{note}; open it in Perfetto");
     }
-    Ok(Outcome::Done)
+    Ok(Exit::Done)
 }

@@ -9,11 +9,14 @@ use tickbound_spin::promela;
 use super::load::{Chosen, Setting, Size, fix, timeout};
 use super::progress::{Progress, interrupt_flag};
 use super::values::named;
-use super::{CliError, Outcome, say};
-use crate::report::spin::Answer;
+use super::{CliError, Exit, ranking, say};
+use crate::answer;
 use tickbound_spin::output::Pulse;
 use tickbound_spin::promela::Style;
 use tickbound_spin::{Event, Options, Search, SpinResult, Subject, Tools, search};
+
+/// Trails listed in the words.
+const LISTED: usize = 10;
 
 /// Arguments of `spin`.
 #[derive(Debug, clap::Args)]
@@ -62,7 +65,7 @@ impl Args {
     }
 }
 
-pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
+pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let mut problem = args.chosen.model()?;
     fix(&mut problem, &args.set)?;
     let options = args.options()?;
@@ -78,19 +81,23 @@ pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
         let subject = Subject { problem: &problem, space: &space, model: &model };
         search(subject, &tools, &options, &interrupt, &|event| shown.show(event))?
     };
-    let answer = Answer { problem: &problem, result: &result };
+    let answer = answer::spin::answer(&problem, &result);
     if args.json {
         say(&format!("{}\n", answer.json()))?;
     } else {
-        say(&answer.words())?;
+        say(&answer::spin::words(&problem, &result))?;
         if args.search == Search::Swarm && !result.trails.is_empty() {
-            say(&format!("\n{}\n", answer.trails()))?;
+            let best = result.trails.iter().take(LISTED).map(|trail| {
+                let steps = trail.steps.map_or_else(|| "-".into(), |s| s.to_string());
+                (vec![trail.found.time.to_string(), steps], &trail.found)
+            });
+            say(&format!("\n{}\n", ranking(&problem, &["ticks", "steps"], best)))?;
         }
     }
     if let Some(folder) = &args.keep {
         eprintln!("tickbound: {}: models, verifiers, trails and logs", folder.display());
     }
-    Ok(if result.best.is_some() { Outcome::Done } else { Outcome::Nothing })
+    Ok(Exit::of(&answer))
 }
 
 /// The progress of a search, for a line on a terminal.

@@ -5,8 +5,9 @@ use tickbound_model::Problem;
 use super::load::{Chosen, Setting, fix, timeout};
 use super::progress::{Progress, interrupt_flag};
 use super::values::{OrAuto, named, or_auto};
-use super::{CliError, Outcome, plot, say, timeline};
-use crate::report::{Answer, Table};
+use super::{CliError, Exit, plot, say, timeline};
+use crate::answer;
+use crate::report::Table;
 use tickbound_solve::{Encoding, Objective, Options, Strategy, TuneResult, tune};
 
 /// Arguments of `tune`.
@@ -56,7 +57,7 @@ impl Args {
     }
 }
 
-pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
+pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let mut problem = args.chosen.model()?;
     fix(&mut problem, &args.set)?;
     let options = args.options()?;
@@ -65,27 +66,21 @@ pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
         let progress = Progress::new(&problem.name);
         tune(&problem, &options, &interrupt, &|bounds| progress.show(bounds))?
     };
-    let answer = Answer { problem: &problem, result: &result };
+    let answer = answer::tune::answer(&problem, &result);
     if args.json {
         say(&format!("{}\n", answer.json()))?;
     } else {
-        say(&answer.words())?;
+        say(&answer::tune::words(&problem, &result))?;
         if args.top > 0 {
             say(&format!("\n{}\n", ranking(&problem, &result)))?;
         }
     }
     write_files(args, &problem, &result)?;
-    Ok(if result.best.is_some() { Outcome::Done } else { Outcome::Nothing })
+    Ok(Exit::of(&answer))
 }
 
 fn ranking(problem: &Problem, result: &TuneResult) -> Table {
-    let names = problem.parameters.iter().map(|p| p.name.clone());
-    let mut table = Table::new(["rank".to_owned(), "ticks".to_owned()].into_iter().chain(names));
-    for (rank, found) in result.optima.iter().enumerate() {
-        let head = [(rank + 1).to_string(), found.time.to_string()];
-        table.push(head.into_iter().chain(found.configuration.0.iter().map(i64::to_string)));
-    }
-    table
+    super::ranking(problem, &["ticks"], result.optima.iter().map(|f| (vec![f.time.to_string()], f)))
 }
 
 fn write_files(args: &Args, problem: &Problem, result: &TuneResult) -> Result<(), CliError> {

@@ -4,24 +4,21 @@
 //! Each engine runs as a process of its own, the command that a user would type, so that its time
 //! and its memory are those that a user would get, an engine that fails takes nothing with it, and
 //! a limit can be enforced from outside. Engines run one after another. Whatever they say is then
-//! held against what the others say ([`result::disagreements`]): lower bounds and configurations of
-//! all engines must fit together.
+//! held against what the others say ([`comparison::disagreements`]): lower bounds and configurations
+//! of all engines must fit together.
 //!
 //! An engine that refuses the problem, is not installed, fails or runs out of time is a row with
 //! its reason; the others go on.
 //!
 //! * [`engine`]: the engines' names;
-//! * [`result`]: what a comparison says, as data;
 //! * [`process`]: running a program under limits;
 //! * [`cp_sat`]: CP-SAT of OR-Tools, an engine that exists for comparison only;
 //! * [`paper`]: the tables of the 2023 paper beside ours.
 
 pub mod cp_sat;
 pub mod engine;
-pub mod machine;
 pub mod paper;
 pub mod process;
-pub mod result;
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -30,13 +27,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use indexmap::IndexMap;
-use serde::Deserialize;
 use tickbound_model::Problem;
+use tickbound_model::verdict::Status;
+
+use crate::answer::Answer;
+use crate::answer::comparison::{self, Case, Comparison, Row, RowStatus};
+use crate::machine::Machine;
 
 pub use engine::Engine;
-use machine::Machine;
 use process::{Ended, Limits};
-pub use result::{Case, Comparison, Row, Status};
 
 /// What an engine may take beyond its time before it is stopped from outside: reading, reporting.
 const SLACK: Duration = Duration::from_secs(5);
@@ -126,7 +125,7 @@ impl<'a> Session<'a> {
             file: input.file.clone(),
             inputs: numbers.map(|(name, value)| (name.clone(), *value)).collect(),
             configurations: input.problem.space().ok().map(|s| s.bound.len() as u64),
-            disagreements: result::disagreements(&rows),
+            disagreements: comparison::disagreements(&rows),
             rows,
         });
         &self.cases[self.cases.len() - 1]
@@ -136,14 +135,14 @@ impl<'a> Session<'a> {
     #[must_use]
     pub fn finish(self) -> Comparison {
         Comparison {
-            format: result::FORMAT.to_owned(),
+            format: comparison::FORMAT.to_owned(),
             tickbound: env!("CARGO_PKG_VERSION").to_owned(),
             machine: Machine::this(),
             timeout: self.options.timeout.as_secs_f64(),
             memory_limit: self.options.memory,
             interrupted: self.interrupted(),
             agree: self.cases.iter().all(|c| c.disagreements.is_empty()),
-            seconds: rounded(self.started.elapsed()),
+            seconds: whole_milliseconds(self.started.elapsed()),
             cases: self.cases,
         }
     }
@@ -153,14 +152,14 @@ impl<'a> Session<'a> {
     }
 
     fn not_run(&self, engine: Engine, why: String) -> Row {
-        Row::empty(engine.to_string(), Status::NotRun, Some(why))
+        Row::empty(engine.to_string(), RowStatus::NotRun, Some(why))
     }
 
     fn row(&self, engine: Engine, input: &Input<'_>) -> Row {
         let tool = match self.tool(engine) {
             Ok(tool) => tool,
             Err(missing) => {
-                return Row::empty(engine.to_string(), Status::NotInstalled, Some(missing));
+                return Row::empty(engine.to_string(), RowStatus::NotInstalled, Some(missing));
             }
         };
         let arguments = self.arguments(engine, input);
@@ -176,7 +175,7 @@ impl<'a> Session<'a> {
             Ok(ended) => heard(engine, &ended),
             Err(e) => {
                 let why = format!("{}: cannot be run: {e}", self.options.program.display());
-                Row::empty(engine.to_string(), Status::Failed, Some(why))
+                Row::empty(engine.to_string(), RowStatus::Failed, Some(why))
             }
         };
         row.tool = row.tool.or(Some(tool));
@@ -234,75 +233,48 @@ fn own() -> String {
     format!("tickbound {}", env!("CARGO_PKG_VERSION"))
 }
 
-/// What every engine prints with `--json`, as far as a comparison needs it.
-#[derive(Debug, Deserialize)]
-struct Said {
-    status: Status,
-    time: Option<i64>,
-    lower: Option<i64>,
-    configuration: Option<IndexMap<String, i64>>,
-    replayed: Option<bool>,
-    seconds: Option<f64>,
-    states: Option<u64>,
-    solver_calls: Option<u64>,
-    memory_bytes: Option<u64>,
-    tool: Option<String>,
-    stopped_by: Option<String>,
-    encoding: Option<String>,
-}
-
 /// The row of an engine that was run.
 fn heard(engine: Engine, ended: &Ended) -> Row {
     let measured = |row: Row| Row {
-        process_seconds: Some(rounded(ended.time)),
+        process_seconds: Some(whole_milliseconds(ended.time)),
         memory: Some(ended.memory),
         ..row
     };
     let name = engine.to_string();
     let stopped = ended.stopped.map(|s| s.to_string());
-    let Ok(said) = serde_json::from_str::<Said>(&ended.output) else {
+    let Ok(answer) = serde_json::from_str::<Answer>(&ended.output) else {
         let (status, why) = silent(ended);
         return measured(Row::empty(name, status, Some(stopped.unwrap_or(why))));
     };
     // Open schedules, and groups that differ, are explored by the simulator whatever is asked for.
     let simulated =
-        matches!(engine, Engine::Smt { .. }) && said.encoding.as_deref() == Some("none");
+        matches!(engine, Engine::Smt { .. }) && answer.encoding.as_deref() == Some("none");
     let swarm = matches!(engine, Engine::Spin { search: tickbound_spin::Search::Swarm, .. });
-    let remark = match said.status {
+    let remark = match answer.status {
         _ if simulated => Some("answered without Z3".to_owned()),
         Status::Bounded if swarm => Some("a swarm proves nothing".to_owned()),
         _ => None,
     };
-    let row = Row::empty(name, said.status, stopped.or(said.stopped_by).or(remark));
+    let row = Row::answered(name, answer);
     measured(Row {
-        time: said.time,
-        lower: said.lower,
-        configuration: said.configuration,
-        replayed: said.replayed.filter(|_| said.time.is_some()),
-        seconds: said.seconds,
-        states: said.states,
-        search_memory: said.memory_bytes,
-        solver_calls: said.solver_calls.filter(|_| engine != Engine::Enumerate),
-        tool: said.tool.or_else(|| simulated.then(own)),
+        reason: stopped.or(row.reason).or(remark),
+        solver_calls: row.solver_calls.filter(|_| engine != Engine::Enumerate),
+        tool: row.tool.or_else(|| simulated.then(own)),
         ..row
     })
 }
 
 /// How an engine ended that printed no answer.
-fn silent(ended: &Ended) -> (Status, String) {
+fn silent(ended: &Ended) -> (RowStatus, String) {
     let last = ended.errors.lines().rev().map(str::trim).find(|line| !line.is_empty());
     let why = last.map(|l| l.strip_prefix("tickbound: ").unwrap_or(l).to_owned());
     match ended.status.code() {
-        // So end all messages about a fault that an engine has found in this program.
-        Some(2) if why.as_ref().is_some_and(|w| w.contains("report it with the problem file")) => {
-            (Status::Failed, why.unwrap_or_default())
-        }
-        Some(2) => (Status::Refused, why.unwrap_or_else(|| "no reason given".to_owned())),
-        _ => (Status::Failed, why.unwrap_or_else(|| ended.status.to_string())),
+        Some(2) => (RowStatus::Refused, why.unwrap_or_else(|| "no reason given".to_owned())),
+        _ => (RowStatus::Failed, why.unwrap_or_else(|| ended.status.to_string())),
     }
 }
 
-fn rounded(time: Duration) -> f64 {
+fn whole_milliseconds(time: Duration) -> f64 {
     (time.as_secs_f64() * 1e3).round() / 1e3
 }
 
@@ -339,7 +311,10 @@ mod tests {
             "solver_calls":4,"seconds":0.5,"replayed":true,"stopped_by":null,"more":[1]}"#;
         let smt = engine::parse("smt").unwrap()[0];
         let row = heard(smt, &ended(0, answer, ""));
-        assert_eq!((row.time, row.status, row.named()), (Some(44), Status::Optimal, "WG=4".into()));
+        assert_eq!(
+            (row.time, row.status, row.named()),
+            (Some(44), RowStatus::Optimal, "WG=4".into())
+        );
         assert_eq!(
             (row.seconds, row.process_seconds, row.memory),
             (Some(0.5), Some(1.234), Some(5))
@@ -352,10 +327,10 @@ mod tests {
     fn what_is_not_heard() {
         let smt = engine::parse("smt").unwrap()[0];
         for (code, output, errors, status, reason) in [
-            (2 << 8, "", "tickbound: a.json: no\n", Status::Refused, "a.json: no"),
-            (2 << 8, "", "", Status::Refused, "no reason given"),
-            (9, "", "", Status::Failed, "signal: 9 (SIGKILL)"),
-            (101 << 8, "{", "thread panicked\n\n", Status::Failed, "thread panicked"),
+            (2 << 8, "", "tickbound: a.json: no\n", RowStatus::Refused, "a.json: no"),
+            (2 << 8, "", "", RowStatus::Refused, "no reason given"),
+            (9, "", "", RowStatus::Failed, "signal: 9 (SIGKILL)"),
+            (101 << 8, "{", "thread panicked\n\n", RowStatus::Failed, "thread panicked"),
         ] {
             let row = heard(smt, &ended(code, output, errors));
             assert_eq!((row.status, row.reason.as_deref()), (status, Some(reason)));

@@ -13,7 +13,8 @@ use super::job::Job;
 use super::lab::{Lab, LabError, Setup};
 use super::outcome::{Outcome, Timed};
 use super::reference::Reference;
-use super::{Event, MeasureError, Measured, Options, Report, utc};
+use super::{Event, MeasureError, Measured, Options, Report};
+use crate::utc;
 
 /// Measures configurations of a problem that was read from `folder`.
 ///

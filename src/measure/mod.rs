@@ -37,7 +37,6 @@ pub mod score;
 pub mod select;
 pub mod t4;
 pub mod trouble;
-pub(crate) mod utc;
 pub mod worker;
 
 use std::path::PathBuf;

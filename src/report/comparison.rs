@@ -3,20 +3,20 @@
 use std::fmt::Write;
 
 use super::Table;
-use crate::compare::result::{Case, Comparison, Row, Status};
+use crate::answer::comparison::{Case, Comparison, Row, RowStatus};
 
 /// One word for how an engine ended.
 #[must_use]
 pub fn status(row: &Row) -> &'static str {
     match row.status {
-        Status::Optimal => "proved",
-        Status::Bounded if row.time.is_some() => "found",
-        Status::Bounded => "open",
-        Status::Infeasible => "infeasible",
-        Status::Refused => "refused",
-        Status::NotInstalled => "not installed",
-        Status::Failed => "failed",
-        Status::NotRun => "not run",
+        RowStatus::Optimal => "proved",
+        RowStatus::Bounded if row.time.is_some() => "found",
+        RowStatus::Bounded => "open",
+        RowStatus::Infeasible => "infeasible",
+        RowStatus::Refused => "refused",
+        RowStatus::NotInstalled => "not installed",
+        RowStatus::Failed => "failed",
+        RowStatus::NotRun => "not run",
     }
 }
 
@@ -39,7 +39,7 @@ pub fn megabytes(bytes: u64) -> String {
 /// What else is to be said of a row: the bracket, if it is open, and the reason.
 #[must_use]
 pub fn note(row: &Row) -> String {
-    let bracket = row.lower.filter(|lower| row.status == Status::Bounded && *lower > 0);
+    let bracket = row.lower.filter(|lower| row.status == RowStatus::Bounded && *lower > 0);
     let parts = [bracket.map(|lower| format!("at least {lower}")), row.reason.clone()];
     let verifier = row.search_memory.map(|b| format!("verifier {} MB", megabytes(b)));
     let unchecked = (row.replayed == Some(false)).then(|| "not simulated".to_owned());
@@ -94,7 +94,7 @@ pub fn verdict(case: &Case) -> String {
         }
         (Some(least), _) => format!("least time: {least} ticks, proved by {proofs} engines"),
         (None, Some(best)) => format!("not proved; best time found: {best} ticks"),
-        (None, None) if case.rows.iter().any(|r| r.status == Status::Infeasible) => {
+        (None, None) if case.rows.iter().any(|r| r.status == RowStatus::Infeasible) => {
             "there is no valid configuration".to_owned()
         }
         (None, None) => "no engine has found anything".to_owned(),

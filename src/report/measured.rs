@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use tickbound_model::Problem;
 
 use super::Table;
-use super::answer::{rounded, values};
+use crate::answer::{tenth_of_millisecond, values};
 use crate::measure::outcome::{FailureKind, Outcome};
 use crate::measure::{Measured, Report};
 
@@ -143,7 +143,7 @@ impl MeasuredTimes<'_> {
             "time": ranked.first().and_then(|m| m.record.outcome.timed()).map(|t| t.seconds()),
             "stopped_by": report.stopped.as_ref().map(ToString::to_string),
             "cache": self.cache,
-            "seconds": rounded(report.seconds),
+            "seconds": tenth_of_millisecond(report.seconds),
             "results": results.collect::<Vec<_>>(),
         })
     }

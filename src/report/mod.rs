@@ -13,7 +13,6 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-pub mod answer;
 pub mod chart;
 pub mod comparison;
 pub mod explain;
@@ -21,11 +20,9 @@ pub mod heatmap;
 pub mod html;
 pub mod measured;
 mod measured_chart;
-pub mod spin;
 pub mod table;
 pub mod timeline;
 
-pub use answer::Answer;
 pub use chart::Chart;
 pub use heatmap::{Axis, HeatMap};
 pub use measured::MeasuredTimes;

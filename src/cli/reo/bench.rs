@@ -3,7 +3,7 @@
 use super::{DEFAULT_MEMORY, input};
 use crate::cli::load::Size;
 use crate::cli::progress::{Progress, interrupt_flag};
-use crate::cli::{CliError, Outcome, say};
+use crate::cli::{CliError, Exit, say};
 use crate::device;
 use crate::reo::bench;
 use tickbound_reo::limits::Limits;
@@ -28,7 +28,7 @@ pub(super) struct Args {
     json: bool,
 }
 
-pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
+pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let listing = device::list();
     listing.notes.iter().for_each(|note| eprintln!("tickbound: {note}"));
     if let Some(why) = listing.absent() {
@@ -51,5 +51,5 @@ pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
         let drawn = report.plot(path)?;
         eprintln!("tickbound: wrote {}", drawn.display());
     }
-    Ok(Outcome::Done)
+    Ok(Exit::Done)
 }

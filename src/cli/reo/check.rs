@@ -10,7 +10,7 @@ use tickbound_reo::symbol::Name;
 use super::load::{self, notes, parts};
 use super::{DEFAULT_MEMORY, input, within};
 use crate::cli::load::Size;
-use crate::cli::{CliError, Outcome, say};
+use crate::cli::{CliError, Exit, say};
 
 /// Arguments of `reo check`.
 #[derive(Debug, clap::Args)]
@@ -31,7 +31,7 @@ pub(super) struct Args {
     json: bool,
 }
 
-pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
+pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let connector = load::connector(&args.file, &args.choice)?;
     notes(&connector);
     // Deadlocks and names do not depend on data unless a constraint cannot be fulfilled, and such
@@ -61,9 +61,9 @@ fn answer(
     good: &str,
     bad: &str,
     run: Option<Run>,
-) -> Result<Outcome, CliError> {
+) -> Result<Exit, CliError> {
     let steps = run.as_ref().map(|run| steps(connector, run));
-    let outcome = if run.is_none() { Outcome::Done } else { Outcome::Nothing };
+    let outcome = if run.is_none() { Exit::Done } else { Exit::Nothing };
     if args.json {
         let holds = run.is_none();
         say(&format!("{}\n", json!({ "holds": holds, "run": steps })))?;

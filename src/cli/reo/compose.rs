@@ -16,7 +16,7 @@ use tickbound_reo::symbol::Name;
 use super::load::{self, hidden, notes, parts};
 use super::{DEFAULT_MEMORY, KindChoice, input, within};
 use crate::cli::load::Size;
-use crate::cli::{CliError, Outcome, say};
+use crate::cli::{CliError, Exit, say};
 use crate::device::{self, Choice, Picked};
 use crate::reo::Engine;
 
@@ -96,7 +96,7 @@ struct Made {
     device: String,
 }
 
-pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
+pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let connector = load::connector(&args.file, &args.choice)?;
     notes(&connector);
     let names = hidden(&connector, args.hide.as_deref(), args.hide_inner)?;
@@ -111,7 +111,7 @@ pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
         write(args, &connector, automaton, target)?;
     }
     if args.json {
-        return say(&format!("{}\n", sizes(args, &made, seconds))).map(|()| Outcome::Done);
+        return say(&format!("{}\n", sizes(args, &made, seconds))).map(|()| Exit::Done);
     }
     let line = format!(
         "{}: {} states, {} transitions over {} names, from {} in {seconds:.3} s ({}, {})\n",
@@ -132,7 +132,7 @@ pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
     } else {
         say(&line)?;
     }
-    Ok(Outcome::Done)
+    Ok(Exit::Done)
 }
 
 fn mode_text(mode: Mode) -> &'static str {

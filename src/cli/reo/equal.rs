@@ -10,7 +10,7 @@ use super::check::step;
 use super::load::{self, notes, parts};
 use super::{DEFAULT_MEMORY, KindChoice, input, within};
 use crate::cli::load::Size;
-use crate::cli::{CliError, Outcome, say};
+use crate::cli::{CliError, Exit, say};
 
 /// Arguments of `reo equal`.
 #[derive(Debug, clap::Args)]
@@ -38,7 +38,7 @@ pub(super) struct Args {
     json: bool,
 }
 
-pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
+pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let left = load::connector(&args.left, &args.choice)?;
     let right = if args.set_right.is_empty() {
         load::connector(&args.right, &args.choice)?
@@ -60,7 +60,7 @@ pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
             } else {
                 say(&format!("{} and {} do the same ({how})\n", left.name, right.name))?;
             }
-            Ok(Outcome::Done)
+            Ok(Exit::Done)
         }
         Verdict::Different(difference) => {
             let steps: Vec<String> =
@@ -76,7 +76,7 @@ pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
                     list.concat()
                 ))?;
             }
-            Ok(Outcome::Nothing)
+            Ok(Exit::Nothing)
         }
     }
 }

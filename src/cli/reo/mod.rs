@@ -12,7 +12,7 @@ use tickbound_reo::limits::{Limits, Progress as Sizes};
 
 use super::load::Size;
 use super::progress::{Progress, interrupt_flag};
-use super::{CliError, Outcome};
+use super::{CliError, Exit};
 
 /// Bytes that a composition may take if nobody says otherwise.
 const DEFAULT_MEMORY: &str = "4G";
@@ -54,7 +54,7 @@ impl From<KindChoice> for Kind {
     }
 }
 
-pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
+pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     match &args.command {
         Command::Compose(args) => compose::run(args),
         Command::Check(args) => check::run(args),

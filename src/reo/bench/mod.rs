@@ -31,7 +31,7 @@ use tickbound_reo::product::dense::DenseError;
 
 pub use run::run;
 
-use crate::compare::machine::Machine;
+use crate::machine::Machine;
 
 /// What to measure.
 #[derive(Debug, Clone, PartialEq, Eq)]

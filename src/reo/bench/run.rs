@@ -13,8 +13,8 @@ use tickbound_reo::product::dense::{
 use tickbound_reo::symbol::Symbols;
 
 use super::{Bandwidth, BenchError, DeviceReport, Mode, Options, Point, Report, Series};
-use crate::compare::machine::Machine;
 use crate::device::Device;
+use crate::machine::Machine;
 use crate::reo::{Engine, EngineError};
 
 /// Buffers of the largest product that is measured: 2^14 states, 2 GiB.

@@ -5,7 +5,7 @@ use plotters::style::text_anchor::HPos;
 
 use super::canvas::{Canvas, Ink, Mark, Scale, TEXT, svg, width};
 use super::series::seconds as took;
-use crate::compare::result::{Case, Row};
+use crate::answer::comparison::{Case, Row};
 use crate::report::{ReportError, comparison};
 
 const ROW: i32 = 28;

@@ -4,7 +4,7 @@ use plotters::prelude::{DrawingAreaErrorKind, DrawingBackend};
 use plotters::style::text_anchor::HPos;
 
 use super::canvas::{Canvas, Ink, Mark, Scale, TEXT, svg, width};
-use crate::compare::result::{Case, Row};
+use crate::answer::comparison::{Case, Row};
 use crate::report::ReportError;
 
 /// Fewer points than this make no line.
