@@ -10,7 +10,8 @@ use assert_cmd::cargo::{cargo_bin, cargo_bin_cmd};
 use indexmap::IndexMap;
 use predicates::str::contains;
 use serde_json::{Value, json};
-use tickbound::compare::{Input, Options, Session, Status, engine};
+use tickbound::answer::comparison::{Comparison, RowStatus};
+use tickbound::compare::{Input, Options, Session, engine};
 use tickbound_model::Problem;
 
 const ABSTRACT: &str = "examples/problems/abstract.json";
@@ -236,7 +237,7 @@ fn runs_tick(parent: &str) -> bool {
 }
 
 /// A session whose engines are a shell script: `$1` is the subcommand, the rest follows.
-fn with_script(script: &str, engines: &str) -> tickbound::compare::Comparison {
+fn with_script(script: &str, engines: &str) -> Comparison {
     let folder = tempfile::tempdir().expect("a folder");
     let program = folder.path().join("engine");
     std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).expect("written");
@@ -285,19 +286,19 @@ fn engines_that_fail_are_rows() {
         *bisect*) echo "tickbound: no" >&2; exit 2 ;;
         *ascend*) kill -9 $$ ;;
         *descend*) echo nonsense ;;
-        *optimize*) echo "tickbound: a fault, please report it with the problem file" >&2; exit 2 ;;
+        *optimize*) echo "tickbound: a fault, please report it" >&2; exit 3 ;;
     esac"#;
     let engines = "smt:bisect,smt:ascend,smt:descend,smt:optimize";
     let comparison = with_script(script, engines);
-    let rows: Vec<(Status, &str)> = comparison.cases[0]
+    let rows: Vec<(RowStatus, &str)> = comparison.cases[0]
         .rows
         .iter()
         .map(|r| (r.status, r.reason.as_deref().unwrap_or_default()))
         .collect();
-    assert_eq!(rows[0], (Status::Refused, "no"));
-    assert_eq!(rows[1], (Status::Failed, "signal: 9 (SIGKILL)"));
-    assert_eq!(rows[2], (Status::Failed, "exit status: 0"));
-    assert_eq!(rows[3].0, Status::Failed);
+    assert_eq!(rows[0], (RowStatus::Refused, "no"));
+    assert_eq!(rows[1], (RowStatus::Failed, "signal: 9 (SIGKILL)"));
+    assert_eq!(rows[2], (RowStatus::Failed, "exit status: 0"));
+    assert_eq!(rows[3].0, RowStatus::Failed);
     assert!(comparison.agree);
 }
 

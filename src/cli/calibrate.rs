@@ -1,10 +1,8 @@
 //! `tickbound calibrate`.
 
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::progress::Progress;
+use super::progress::{Progress, ctrl_c_flag};
 use super::{CliError, Exit, say};
 use crate::calibrate::{Fault, OpenCl, Options, calibrate, today};
 use crate::device::{self, Choice, Device, Picked, Session};
@@ -93,7 +91,7 @@ impl Args {
     }
 
     fn measure(&self, device: &Device) -> Result<(), Stopped> {
-        let interrupt = interrupt_flag()?;
+        let interrupt = ctrl_c_flag(None)?;
         let options = if self.quick { Options::quick() } else { Options::thorough() };
         let progress = Progress::new(&device.name);
         progress.say("compiling".to_owned());
@@ -124,17 +122,4 @@ fn as_option(path: &str) -> String {
         true => path.to_owned(),
         false => format!("./{path}"),
     }
-}
-
-/// A flag that Ctrl-C sets; a second Ctrl-C ends the process at once.
-fn interrupt_flag() -> Result<Arc<AtomicBool>, CliError> {
-    let flag = Arc::new(AtomicBool::new(false));
-    let set = flag.clone();
-    let stop = move || {
-        if set.swap(true, Ordering::SeqCst) {
-            std::process::exit(130);
-        }
-    };
-    ctrlc::set_handler(stop).map_err(|e| CliError::Input(format!("cannot catch Ctrl-C: {e}")))?;
-    Ok(flag)
 }

@@ -1,14 +1,13 @@
 //! `tickbound compare`.
 
 use std::path::Path;
-use std::time::Duration;
 
 use tickbound_model::Problem;
 
-use super::load::{Chosen, Setting, Size, by_name};
+use super::load::{Chosen, Setting, Size, by_name, positive_seconds};
 use super::progress::{Progress, interrupt_flag};
 use super::{CliError, Exit, say};
-use crate::answer::comparison::{Comparison, RowStatus};
+use crate::answer::comparison::{Comparison, Row};
 use crate::compare::paper::{self, PaperError};
 use crate::compare::{Event, Input, Options, Session, engine};
 use crate::report::{comparison, html};
@@ -139,6 +138,7 @@ fn write_paper(folder: &Path, result: &Comparison) -> Result<(), CliError> {
         pictures.push(name);
     }
     write("comparison.md", &paper::page(result, &pictures).map_err(unreadable)?)?;
+    // Not kept in the repository: it can be drawn again from the figures.
     write("comparison.html", &html::page(&[html::Source::from(result.clone())])?)
 }
 
@@ -153,9 +153,7 @@ fn readable(file: &str, input: &[Setting]) -> Result<Problem, CliError> {
 }
 
 fn options(timeout: f64, memory: Option<Size>) -> Result<Options, CliError> {
-    let timeout = Duration::try_from_secs_f64(timeout).ok().filter(|t| !t.is_zero());
-    let timeout = timeout
-        .ok_or_else(|| CliError::Input("--timeout: write a positive number of seconds".into()))?;
+    let timeout = positive_seconds("--timeout", timeout)?;
     let program = std::env::current_exe()
         .map_err(|error| CliError::Read { path: "the program itself".into(), error })?;
     Ok(Options { program, timeout, memory: memory.map(|m| m.0) })
@@ -172,10 +170,8 @@ fn outcome(result: &Comparison) -> Exit {
             eprintln!("tickbound: {}: ENGINES DISAGREE: {disagreement}", case.problem);
         }
     }
-    let said = |s: RowStatus| matches!(s, RowStatus::Optimal | RowStatus::Infeasible);
-    let some =
-        result.cases.iter().flat_map(|c| &c.rows).any(|r| r.time.is_some() || said(r.status));
-    if result.agree && some { Exit::Done } else { Exit::Nothing }
+    let proved = result.cases.iter().all(|case| case.rows.iter().any(Row::proved));
+    if result.agree && proved { Exit::Done } else { Exit::Nothing }
 }
 
 /// Shows which engine is at work, and since when.

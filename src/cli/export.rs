@@ -3,7 +3,7 @@
 use tickbound_model::t1;
 use tickbound_spin::promela::{self, Style};
 
-use super::load::{Chosen, Setting, fix};
+use super::load::Question;
 use super::values::named;
 use super::{CliError, Exit, say};
 
@@ -20,16 +20,13 @@ enum Target {
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    chosen: Chosen,
+    question: Question,
     /// What to write
     #[arg(long, value_enum)]
     to: Target,
     /// How a Promela model is written
     #[arg(long, value_parser = named::<Style>(), default_value = "processes")]
     style: Style,
-    /// Fix a parameter
-    #[arg(long = "set", value_name = "P=V")]
-    set: Vec<Setting>,
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<String>,
@@ -39,9 +36,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     match args.to {
         Target::Promela => write_promela(args)?,
         Target::T1 => {
-            let mut problem = args.chosen.read()?;
-            fix(&mut problem, &args.set)?;
-            let file = t1::write(&problem)?;
+            let file = t1::write(&args.question.read()?)?;
             write(args, &format!("{file:#}\n"))?;
         }
     }
@@ -49,8 +44,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
 }
 
 fn write_promela(args: &Args) -> Result<(), CliError> {
-    let mut problem = args.chosen.model()?;
-    fix(&mut problem, &args.set)?;
+    let problem = args.question.problem()?;
     let space = problem.space()?;
     let model = promela::export(&problem, &space, &promela::Options { style: args.style })?;
     write(args, &model.text)?;

@@ -2,12 +2,11 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 use tickbound_model::simulate::{self, simulate};
 use tickbound_model::{Bound, Problem};
 
-use super::load::{Chosen, Setting, fix, timeout};
+use super::load::{Question, positive_seconds, timeout};
 use super::progress::{Progress, interrupt_flag};
 use super::{CliError, Exit, say};
 use crate::device::Choice;
@@ -27,10 +26,7 @@ const MOST_TOLD: usize = 20;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    chosen: Chosen,
-    /// Fix a parameter
-    #[arg(long = "set", value_name = "P=V")]
-    set: Vec<Setting>,
+    question: Question,
     /// The device: opencl, or opencl:N as `tickbound devices` lists them
     #[arg(long, value_name = "DEVICE", default_value = "opencl")]
     device: String,
@@ -94,16 +90,9 @@ impl Args {
             _ if self.all || configurations <= MOST_UNASKED => Ok(Selection::All),
             _ => Err(CliError::Input(format!(
                 "{}: {configurations} configurations; say which to measure: --sample N, --top K, or --all",
-                self.chosen.problem
+                self.question.chosen.problem
             ))),
         }
-    }
-
-    fn seconds(option: &str, seconds: f64) -> Result<Duration, CliError> {
-        let time = Duration::try_from_secs_f64(seconds).ok().filter(|t| !t.is_zero());
-        time.ok_or_else(|| {
-            CliError::Input(format!("{option} {seconds}: write a positive number of seconds"))
-        })
     }
 
     fn options(&self, problem: &Problem) -> Result<Options, CliError> {
@@ -117,8 +106,8 @@ impl Args {
         });
         Ok(Options {
             choice: choice(&self.device)?,
-            limit: Args::seconds("--limit", self.limit)?,
-            reference_limit: Args::seconds("--reference-limit", self.reference_limit)?,
+            limit: positive_seconds("--limit", self.limit)?,
+            reference_limit: positive_seconds("--reference-limit", self.reference_limit)?,
             timeout: timeout(self.timeout)?,
             cache: Some(PathBuf::from(cache)),
             program,
@@ -149,7 +138,7 @@ impl Args {
         if self.top.is_none() && configurations > MOST_MODELLED {
             return Ok(());
         }
-        match tickbound_opencl_c::attach(problem, &self.chosen.folder()) {
+        match tickbound_opencl_c::attach(problem, &self.question.chosen.folder()) {
             Ok(_) => Ok(()),
             Err(e) if self.top.is_some() => Err(e.into()),
             Err(e) => {
@@ -165,8 +154,7 @@ fn one_line(text: &str) -> String {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
-    let mut problem = args.chosen.read()?;
-    fix(&mut problem, &args.set)?;
+    let mut problem = args.question.read()?;
     if problem.source.is_none() {
         return Err(MeasureError::NoSource.into());
     }
@@ -177,7 +165,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let progress = Progress::new(&problem.name);
     args.add_model(&mut problem, space.bound.len())?;
     let selected = select(&problem, space, selection, &interrupt)?;
-    let folder = args.chosen.folder();
+    let folder = args.question.chosen.folder();
     let mut teller = Teller { problem: &problem, progress: &progress, told: 0 };
     let report =
         measure(&problem, &folder, &selected, &options, &interrupt, &mut |e| teller.tell(&e));

@@ -6,7 +6,7 @@ use serde_json::json;
 use tickbound_model::Problem;
 use tickbound_model::simulate::{Options, simulate};
 
-use super::load::{Chosen, Setting, fix};
+use super::load::Question;
 use super::progress::Progress;
 use super::{CliError, Exit, say};
 use crate::measure::score::{Results, Score, score};
@@ -16,13 +16,10 @@ use crate::report::Table;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    chosen: Chosen,
+    question: Question,
     /// Measured times: a cache of `measure` or of Kernel Tuner, or a T4 file; may be compressed (.gz)
     #[arg(long, value_name = "RESULTS")]
     against: String,
-    /// Compare only configurations with this value of a parameter
-    #[arg(long = "set", value_name = "P=V")]
-    set: Vec<Setting>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -56,8 +53,7 @@ fn compare(problem: &Problem, results: &Results, progress: &Progress) -> Compare
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
-    let mut problem = args.chosen.model()?;
-    fix(&mut problem, &args.set)?;
+    let problem = args.question.problem()?;
     let mut results = Results::read(Path::new(&args.against))?;
     let names: Vec<&str> = problem.parameters.iter().map(|p| p.name.as_str()).collect();
     results.only(&names)?;

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use tickbound_model::Problem;
 use tickbound_spin::promela;
 
-use super::load::{Chosen, Setting, Size, fix, timeout};
+use super::load::{Question, Size, timeout};
 use super::progress::{Progress, interrupt_flag};
 use super::values::named;
 use super::{CliError, Exit, ranking, say};
@@ -22,10 +22,7 @@ const LISTED: usize = 10;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    chosen: Chosen,
-    /// Fix a parameter
-    #[arg(long = "set", value_name = "P=V")]
-    set: Vec<Setting>,
+    question: Question,
     /// How the least time is searched for
     #[arg(long, value_parser = named::<Search>(), default_value = "branch-and-bound")]
     search: Search,
@@ -66,8 +63,7 @@ impl Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
-    let mut problem = args.chosen.model()?;
-    fix(&mut problem, &args.set)?;
+    let problem = args.question.problem()?;
     let options = args.options()?;
     let space = problem.space()?;
     let tools = Tools::find()?;

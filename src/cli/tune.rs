@@ -2,7 +2,7 @@
 
 use tickbound_model::Problem;
 
-use super::load::{Chosen, Setting, fix, timeout};
+use super::load::{Question, timeout};
 use super::progress::{Progress, interrupt_flag};
 use super::values::{OrAuto, named, or_auto};
 use super::{CliError, Exit, plot, say, timeline};
@@ -14,10 +14,7 @@ use tickbound_solve::{Encoding, Objective, Options, Strategy, TuneResult, tune};
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    chosen: Chosen,
-    /// Fix a parameter
-    #[arg(long = "set", value_name = "P=V")]
-    set: Vec<Setting>,
+    question: Question,
     /// How time is encoded; auto takes summary
     #[arg(long, value_parser = or_auto::<Encoding>(), default_value = "auto")]
     encoding: OrAuto<Encoding>,
@@ -58,8 +55,7 @@ impl Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
-    let mut problem = args.chosen.model()?;
-    fix(&mut problem, &args.set)?;
+    let problem = args.question.problem()?;
     let options = args.options()?;
     let interrupt = interrupt_flag()?;
     let result = {

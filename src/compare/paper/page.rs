@@ -64,8 +64,8 @@ fn begin(out: &mut String, comparison: &Comparison) {
          Written by `make compare`: tables 1 and 3 of Garanina, Staroletov, Gorlatch: *Auto-Tuning \
          High-Performance Programs Using Model Checking in Promela* (2023), each problem given to each of \
          our engines for {} s{}. The paper used an M1-based MacBook with 16 GB; this is {}, {} cores, {} MB. \
-         Tools: {}. Commands, all figures and plots: [comparison.html](comparison.html), \
-         [comparison.json](comparison.json).\n",
+         Tools: {}. Commands and all figures: [comparison.json](comparison.json); `make compare` writes them as \
+         a page with plots, comparison.html, too.\n",
         comparison.timeout,
         comparison.memory_limit.map_or_else(String::new, |b| format!(" and {} MB", megabytes(b))),
         machine.processor,
