@@ -8,7 +8,7 @@ use tickbound_model::{Bound, Problem};
 
 use super::load::{Question, positive_seconds, timeout};
 use super::progress::{Progress, interrupt_flag};
-use super::{CliError, Exit, say};
+use super::{CliError, Exit, say, written};
 use crate::device::Choice;
 use crate::measure::outcome::Outcome;
 use crate::measure::select::{Selection, select};
@@ -124,11 +124,7 @@ impl Args {
         match (&self.plot, times.chart()) {
             (None, _) => {}
             (Some(_), None) => eprintln!("tickbound: --plot: there are no times to draw"),
-            (Some(path), Some(chart)) => {
-                for path in chart.write(path)? {
-                    eprintln!("tickbound: {} written", path.display());
-                }
-            }
+            (Some(path), Some(chart)) => written(&chart.write(path)?),
         }
         Ok(())
     }

@@ -24,6 +24,7 @@ mod timeline;
 mod tune;
 mod values;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -225,6 +226,11 @@ pub(crate) fn say(text: &str) -> Result<(), CliError> {
     out.write_all(text.as_bytes())
         .and_then(|()| out.flush())
         .map_err(|error| CliError::Write { path: "standard output".into(), error })
+}
+
+/// Says on standard error which files were written.
+fn written(files: &[PathBuf]) {
+    files.iter().for_each(|path| eprintln!("tickbound: {} written", path.display()));
 }
 
 /// Configurations in order: their rank, what `columns` says of each, and the values of their

@@ -5,7 +5,7 @@ use tickbound_model::Problem;
 use super::load::{Question, timeout};
 use super::progress::{Progress, interrupt_flag};
 use super::values::{OrAuto, named, or_auto};
-use super::{CliError, Exit, plot, say, timeline};
+use super::{CliError, Exit, plot, say, timeline, written};
 use crate::answer;
 use crate::report::Table;
 use tickbound_solve::{Encoding, Objective, Options, Strategy, TuneResult, tune};
@@ -90,9 +90,7 @@ fn write_files(args: &Args, problem: &Problem, result: &TuneResult) -> Result<()
         eprintln!("tickbound: {path}: {spans} spans{note}; open it in Perfetto");
     }
     if let Some(path) = &args.plot {
-        for path in plot::write(problem, path)? {
-            eprintln!("tickbound: {} written", path.display());
-        }
+        written(&plot::write(problem, path)?);
     }
     Ok(())
 }

@@ -20,10 +20,10 @@
 
 use std::path::{Path, PathBuf};
 
-use plotters::prelude::{BitMapBackend, IntoDrawingArea, SVGBackend};
-use plotters::style::{FontStyle, register_font};
+use plotters::prelude::DrawingBackend;
 
 use super::ReportError;
+use super::picture::{self, Area, Drawn, Picture};
 use layout::Layout;
 
 mod draw;
@@ -63,80 +63,18 @@ impl HeatMap {
     /// # Errors
     /// Cells that do not match the axes, or a failure of the drawing library.
     pub fn svg(&self) -> Result<String, ReportError> {
-        self.svg_for(Path::new("the SVG picture"))
+        self.check()?;
+        let drawing = Drawing { map: self, layout: Layout::new(self) };
+        picture::svg(&drawing, Path::new("the SVG picture"))
     }
 
-    fn svg_for(&self, path: &Path) -> Result<String, ReportError> {
-        let layout = self.prepare(path)?;
-        let mut text = String::new();
-        {
-            let area = SVGBackend::with_string(&mut text, layout.size).into_drawing_area();
-            draw::draw(self, &layout, &area, draw::SVG_TEXT_DROP)
-                .map_err(|e| ReportError::draw(path, &e))?;
-        }
-        Ok(text)
-    }
-
-    /// Writes the picture as SVG, whatever the extension of `path`.
+    /// Writes the picture, see [`picture::write`].
     ///
     /// # Errors
     /// As for [`HeatMap::svg`], or a file that cannot be written.
-    pub fn write_svg(&self, path: impl AsRef<Path>) -> Result<(), ReportError> {
-        let path = path.as_ref();
-        std::fs::write(path, self.svg_for(path)?).map_err(ReportError::write(path))
-    }
-
-    /// Writes the picture as PNG. The name must end in `.png`.
-    ///
-    /// # Errors
-    /// Cells that do not match the axes, another extension, a failure of the drawing library, or a
-    /// file that cannot be written.
-    pub fn write_png(&self, path: impl AsRef<Path>) -> Result<(), ReportError> {
-        let path = path.as_ref();
-        if !has_extension(path, "png") {
-            return Err(ReportError::draw(path, &"the name of a PNG picture must end in .png"));
-        }
-        let layout = self.prepare(path)?;
-        // The drawing library reports a missing folder as a failed encoding; this says it plainly.
-        std::fs::File::create(path).map_err(ReportError::write(path))?;
-        let area = BitMapBackend::new(path, layout.size).into_drawing_area();
-        draw::draw(self, &layout, &area, draw::BITMAP_TEXT_DROP)
-            .map_err(|e| ReportError::draw(path, &e))
-    }
-
-    /// Writes the picture in the format that the extension of `path` names (`.svg` or `.png`), or
-    /// in both, as `PATH.svg` and `PATH.png`, if it names neither. Returns the files written.
-    ///
-    /// # Errors
-    /// As for [`HeatMap::write_svg`] and [`HeatMap::write_png`].
     pub fn write(&self, path: impl AsRef<Path>) -> Result<Vec<PathBuf>, ReportError> {
-        let path = path.as_ref();
-        if has_extension(path, "svg") {
-            self.write_svg(path)?;
-            return Ok(vec![path.to_owned()]);
-        }
-        if has_extension(path, "png") {
-            self.write_png(path)?;
-            return Ok(vec![path.to_owned()]);
-        }
-        // Appended, not replaced: `plot.v2` becomes `plot.v2.svg`.
-        let with = |extension: &str| {
-            let mut name = path.as_os_str().to_owned();
-            name.push(extension);
-            PathBuf::from(name)
-        };
-        let (svg, png) = (with(".svg"), with(".png"));
-        self.write_svg(&svg)?;
-        self.write_png(&png)?;
-        Ok(vec![svg, png])
-    }
-
-    fn prepare(&self, path: &Path) -> Result<Layout, ReportError> {
         self.check()?;
-        // The bitmap backend has no fonts of its own, and both backends measure text with one.
-        register_font("sans-serif", FontStyle::Normal, epaint_default_fonts::UBUNTU_LIGHT)
-            .map_err(|_| ReportError::draw(path, &"the built-in font cannot be read"))?;
-        Ok(Layout::new(self))
+        picture::write(&Drawing { map: self, layout: Layout::new(self) }, path.as_ref())
     }
 
     fn check(&self) -> Result<(), ReportError> {
@@ -168,6 +106,18 @@ impl HeatMap {
     }
 }
 
-fn has_extension(path: &Path, extension: &str) -> bool {
-    path.extension().is_some_and(|e| e.eq_ignore_ascii_case(extension))
+/// A heat map and where everything in it goes.
+struct Drawing<'a> {
+    map: &'a HeatMap,
+    layout: Layout,
+}
+
+impl Picture for Drawing<'_> {
+    fn size(&self) -> (u32, u32) {
+        self.layout.size
+    }
+
+    fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, drop: f64) -> Drawn<DB> {
+        draw::draw(self.map, &self.layout, area, drop)
+    }
 }

@@ -20,6 +20,7 @@ pub mod heatmap;
 pub mod html;
 pub mod measured;
 mod measured_chart;
+pub mod picture;
 pub mod table;
 pub mod timeline;
 

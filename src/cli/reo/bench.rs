@@ -3,7 +3,7 @@
 use super::{DEFAULT_MEMORY, input};
 use crate::cli::load::Size;
 use crate::cli::progress::{Progress, interrupt_flag};
-use crate::cli::{CliError, Exit, say};
+use crate::cli::{CliError, Exit, say, written};
 use crate::device;
 use crate::reo::bench;
 use tickbound_reo::limits::Limits;
@@ -11,10 +11,10 @@ use tickbound_reo::limits::Limits;
 /// Arguments of `reo bench`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Draw the times beside those of the thesis, as .svg or .png
+    /// Draw the times beside those of the thesis (.svg or .png; both without an extension)
     #[arg(long, value_name = "FILE")]
     plot: Option<String>,
-    /// Runs of which the average is taken; 5 before them are left out
+    /// Runs of which the average is taken; 5 before them do not count
     #[arg(long, value_name = "N", default_value_t = 10)]
     runs: usize,
     /// Bytes of the large product that is compared with a plain fill
@@ -48,8 +48,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         say(&report.markdown())?;
     }
     if let Some(path) = &args.plot {
-        let drawn = report.plot(path)?;
-        eprintln!("tickbound: wrote {}", drawn.display());
+        written(&report.plot(path)?);
     }
     Ok(Exit::Done)
 }

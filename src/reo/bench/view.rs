@@ -3,12 +3,11 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use plotters::coord::Shift;
 use plotters::prelude::*;
-use plotters::style::{FontStyle, register_font};
 
 use super::thesis::PLATFORMS;
 use super::{DeviceReport, Mode, Report, mean};
+use crate::report::picture::{self, Area, Drawn, Picture, line_colour};
 use crate::report::{ReportError, Table};
 
 /// Pixels of the picture.
@@ -97,32 +96,13 @@ impl Report {
         table
     }
 
-    /// Draws the times over the number of products, this machine's beside the thesis's, as SVG or, if
-    /// the name ends in `.png`, as PNG. Returns the file written.
+    /// Draws the times over the number of products, this machine's beside the thesis's; see
+    /// [`picture::write`]. Returns the files written.
     ///
     /// # Errors
-    /// There is nothing to draw, or the file cannot be drawn or written.
-    pub fn plot(&self, path: impl AsRef<Path>) -> Result<PathBuf, ReportError> {
-        let path = path.as_ref();
-        let failed =
-            |why: &dyn ToString| ReportError::Draw { path: path.to_owned(), why: why.to_string() };
-        register_font("sans-serif", FontStyle::Normal, epaint_default_fonts::UBUNTU_LIGHT)
-            .map_err(|_| failed(&"the built-in font cannot be read"))?;
-        // The drawing library reports a missing folder less plainly.
-        let write = |source| ReportError::Write { path: path.to_owned(), source };
-        std::fs::File::create(path).map_err(write)?;
-        if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("png")) {
-            let area = BitMapBackend::new(path, SIZE).into_drawing_area();
-            self.draw(&area).map_err(|e| failed(&e))?;
-        } else {
-            let mut text = String::new();
-            {
-                let area = SVGBackend::with_string(&mut text, SIZE).into_drawing_area();
-                self.draw(&area).map_err(|e| failed(&e))?;
-            }
-            std::fs::write(path, text).map_err(write)?;
-        }
-        Ok(path.to_owned())
+    /// The picture cannot be drawn or written.
+    pub fn plot(&self, path: impl AsRef<Path>) -> Result<Vec<PathBuf>, ReportError> {
+        picture::write(self, path.as_ref())
     }
 
     /// This machine's lines.
@@ -136,11 +116,14 @@ impl Report {
         };
         self.devices.iter().flat_map(of).collect()
     }
+}
 
-    fn draw<B: DrawingBackend>(
-        &self,
-        area: &DrawingArea<B, Shift>,
-    ) -> Result<(), DrawingAreaErrorKind<B::ErrorType>> {
+impl Picture for Report {
+    fn size(&self) -> (u32, u32) {
+        SIZE
+    }
+
+    fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, _: f64) -> Drawn<DB> {
         let here = self.lines();
         let then: Vec<Line> = PLATFORMS.iter().map(thesis_line).collect();
         let all = || here.iter().chain(&then).flat_map(|(_, points)| points).copied();
@@ -164,7 +147,7 @@ impl Report {
             .draw()?;
         // This machine in colours with points, the thesis in greys without.
         for (at, (name, points)) in here.iter().enumerate() {
-            let colour = Palette99::pick(at).to_rgba();
+            let colour = line_colour(at);
             chart
                 .draw_series(LineSeries::new(points.clone(), colour.stroke_width(2)).point_size(3))?
                 .label(name.as_str())
@@ -183,8 +166,7 @@ impl Report {
             .background_style(WHITE.mix(0.85))
             .border_style(BLACK.mix(0.3))
             .label_font(("sans-serif", 13))
-            .draw()?;
-        area.present()
+            .draw()
     }
 }
 
@@ -193,8 +175,8 @@ fn thesis_line(platform: &super::thesis::Platform) -> Line {
     (platform.name.to_owned(), points.collect())
 }
 
-/// A device's name, short, and by which way it was used.
+/// A device's name, and through what it was used.
 fn title(device: &DeviceReport) -> String {
-    let way = if device.driver.is_some() { "OpenCL" } else { "threads" };
-    format!("{} ({way})", device.name)
+    let through = if device.driver.is_some() { "OpenCL" } else { "threads" };
+    format!("{} ({through})", device.name)
 }

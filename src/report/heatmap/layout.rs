@@ -10,7 +10,7 @@ pub(super) const TITLE: i32 = 21;
 pub(super) const AXIS_TITLE: i32 = 17;
 pub(super) const TICK: i32 = 15;
 pub(super) const MARGIN: i32 = 14;
-const BAR_WIDTH: i32 = 18;
+pub(super) const BAR_WIDTH: i32 = 18;
 const BAR_GAP: i32 = 26;
 /// The colour bar stays readable beside a map of one row.
 const LEAST_BAR: i32 = 150;
@@ -34,10 +34,6 @@ pub(super) struct Layout {
     pub bar_ticks: Vec<i64>,
     /// Height at which the legend is written.
     pub legend: i32,
-}
-
-pub(super) const fn bar_width() -> i32 {
-    BAR_WIDTH
 }
 
 impl Layout {
