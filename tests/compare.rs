@@ -296,7 +296,7 @@ fn engines_that_fail_are_rows() {
         .map(|r| (r.status, r.reason.as_deref().unwrap_or_default()))
         .collect();
     assert_eq!(rows[0], (RowStatus::Refused, "no"));
-    assert_eq!(rows[1], (RowStatus::Failed, "signal: 9 (SIGKILL)"));
+    assert_eq!(rows[1], (RowStatus::Failed, "signal 9 (killed)"));
     assert_eq!(rows[2], (RowStatus::Failed, "exit status: 0"));
     assert_eq!(rows[3].0, RowStatus::Failed);
     assert!(comparison.agree);

@@ -8,7 +8,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::process::{Ended, Stop};
+use tickbound_process::{Ended, Stopped};
 
 /// Bytes of what the verifier calls a megabyte.
 const MEGABYTE: f64 = 1_048_576.0;
@@ -127,9 +127,9 @@ impl Report {
             return Some(Verdict::OutOfMemory);
         }
         match ended {
-            Ended::Stopped(stop) => return Some(Verdict::Stopped(stop)),
+            Ended::Stopped(why) => return Some(Verdict::Stopped(why)),
             Ended::Exit(_) | Ended::Signal(_) if self.interrupted => {
-                return Some(Verdict::Stopped(Stop::Interrupted));
+                return Some(Verdict::Stopped(Stopped::Interrupted));
             }
             // The kernel's way to end a process that takes too much.
             Ended::Signal(9) => return Some(Verdict::OutOfMemory),
@@ -244,7 +244,7 @@ pub enum Verdict {
     /// The verifier was compiled for smaller states (`-DVECTORSZ`).
     VectorTooSmall,
     /// It was stopped from outside.
-    Stopped(Stop),
+    Stopped(Stopped),
     /// A fault of the model, such as an index out of bounds or too many processes; what it says.
     Fault(String),
     /// It crashed, or printed nothing that can be understood; what is known.
@@ -286,10 +286,10 @@ impl Verdict {
             Verdict::DepthLimit => "depth limit",
             Verdict::OutOfMemory => "out of memory",
             Verdict::VectorTooSmall => "state vector too large",
-            Verdict::Stopped(Stop::Interrupted) => "interrupt",
-            Verdict::Stopped(Stop::TimedOut) => "time-out",
-            Verdict::Stopped(Stop::RoundOver) => "end of the round",
-            Verdict::Stopped(Stop::Settled) => "settled by another",
+            Verdict::Stopped(Stopped::Interrupted) => "interrupt",
+            Verdict::Stopped(Stopped::Time(_)) => "time-out",
+            Verdict::Stopped(Stopped::Memory(_)) => "out of memory",
+            Verdict::Stopped(Stopped::Unneeded) => "end of the round",
             Verdict::Fault(_) => "fault",
             Verdict::Unreadable(_) => "unreadable",
         }
@@ -336,6 +336,8 @@ mod tests {
         };
     }
 
+    const TIME: Stopped = Stopped::Time(std::time::Duration::from_secs(1));
+
     fn verdict(text: &str, ended: Ended) -> Verdict {
         let lines: Vec<&str> = text.lines().collect();
         Verdict::of(&Report::parse(&lines), ended, "")
@@ -355,13 +357,8 @@ mod tests {
             ("depth", printed!("depth"), exit, Verdict::DepthLimit),
             ("MEMLIM", printed!("memlim"), exit, Verdict::OutOfMemory),
             ("memory", printed!("no-memory"), exit, Verdict::OutOfMemory),
-            ("interrupt", printed!("interrupted"), exit, Verdict::Stopped(Stop::Interrupted)),
-            (
-                "stopped",
-                printed!("interrupted"),
-                Ended::Stopped(Stop::TimedOut),
-                Verdict::Stopped(Stop::TimedOut),
-            ),
+            ("interrupt", printed!("interrupted"), exit, Verdict::Stopped(Stopped::Interrupted)),
+            ("stopped", printed!("interrupted"), Ended::Stopped(TIME), Verdict::Stopped(TIME)),
             ("bits", printed!("bits-nothing"), exit, Verdict::NothingFound),
             ("hashes", printed!("hash-compact"), exit, Verdict::NothingFound),
             // And these count something else as an error.
@@ -400,8 +397,8 @@ mod tests {
             let text = lines[..end].join("\n");
             assert!(unreadable(&text, Ended::Exit(0)), "{end}");
         }
-        let stopped = verdict(printed!("holds"), Ended::Stopped(Stop::Interrupted));
-        assert_eq!(stopped, Verdict::Stopped(Stop::Interrupted));
+        let stopped = verdict(printed!("holds"), Ended::Stopped(Stopped::Interrupted));
+        assert_eq!(stopped, Verdict::Stopped(Stopped::Interrupted));
     }
 
     #[test]

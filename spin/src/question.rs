@@ -1,20 +1,24 @@
 //! The questions that searches ask, and the runs that answer them.
 //!
-//! [`Session::over_time`] asks SPIN's verifier whether everything takes longer than a bound;
-//! [`Session::simulate`] asks SPIN's simulator for any run. A run that is found is replayed
-//! ([`Session::replay`]), and our simulator has to confirm it before it counts.
+//! [`SearchState::over_time`] asks SPIN's verifier whether everything takes longer than a bound;
+//! [`SearchState::simulate`] asks SPIN's simulator for any run. A run that is found is replayed
+//! ([`SearchState::replay`]), and our simulator has to confirm it before it counts.
 
 use std::path::Path;
+use std::process::Command;
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use super::output::Verdict;
-use super::process::{Call, Ended, Line, Stop, Watch};
-use super::result::{RunLog, StopReason};
-use super::session::{Session, complaint, log, write};
-use super::trail::{Lines, Oracle, Trail};
-use super::verifier::{Build, Claim, Goal, Order, Outcome, Storage};
-use super::{Event, SpinError, Subject};
+use tickbound_process::{Ended, Line, Stopped};
+
+use crate::error::SpinError;
+use crate::options::{Event, Subject};
+use crate::orders::{Build, Claim, Goal, Order, Storage, VerifierRun};
+use crate::output::Verdict;
+use crate::result::{RunLog, StopReason};
+use crate::state::{SearchState, complaint, run_watched, write};
+use crate::trail::{Lines, Oracle, Trail};
+use crate::watch::Watch;
 
 /// Steps of SPIN's simulator.
 const SIMULATION_STEPS: u64 = 20_000_000;
@@ -32,7 +36,7 @@ pub enum Answer {
     Cut(StopReason),
 }
 
-impl Session<'_> {
+impl SearchState<'_> {
     /// Asks whether everything takes more than `bound` ticks, and takes note of the answer.
     pub fn over_time(&self, bound: i64) -> Result<Answer, SpinError> {
         self.first_error(Claim::OverTime, bound)
@@ -45,46 +49,23 @@ impl Session<'_> {
 
     fn first_error(&self, claim: Claim, bound: i64) -> Result<Answer, SpinError> {
         let Some(build) = self.build(Goal::Claims { bound }, Storage::Full)? else {
-            return Ok(self.stopped());
+            return Ok(Answer::Cut(self.stop_reason()));
         };
-        let memory = self.memory_for(Storage::Full);
-        let mut depth = self.depth();
-        loop {
-            let next = self.deeper(depth, memory);
-            let order = Order {
-                what: claim.name(),
-                claim: Some(claim),
-                bound: (claim == Claim::OverTime).then_some(bound),
-                depth,
-                stop_when_cut: next.is_some(),
-                errors: Some(1),
-                bits: None,
-                watch: self.watch,
-            };
-            let outcome = self.run(&build, &order)?;
-            return match outcome.verdict {
-                Verdict::Holds => {
-                    if claim == Claim::OverTime {
-                        self.refuted(bound)?;
-                    }
-                    Ok(Answer::Holds)
+        let mut order = Order {
+            claim: Some(claim),
+            bound: (claim == Claim::OverTime).then_some(bound),
+            ..Order::first_error(claim.name(), self.depth(), self.watch)
+        };
+        let run = self.run_deep_enough(&build, &mut order)?;
+        match run.verdict {
+            Verdict::Holds => {
+                if claim == Claim::OverTime {
+                    self.refuted(bound)?;
                 }
-                Verdict::Violated => self.first_trail(&build, &order, &outcome),
-                Verdict::DepthLimit => match next {
-                    Some(next) => {
-                        depth = next;
-                        self.set_depth(next);
-                        continue;
-                    }
-                    None => Ok(Answer::Cut(StopReason::Depth(depth))),
-                },
-                Verdict::OutOfMemory => Ok(Answer::Cut(StopReason::Memory(memory))),
-                Verdict::Stopped(stop) => Ok(Answer::Cut(self.reason(stop))),
-                other => Err(SpinError::Unreadable {
-                    what: order.what.into(),
-                    why: format!("`{}` is no answer here", other.word()),
-                }),
-            };
+                Ok(Answer::Holds)
+            }
+            Verdict::Violated => self.first_trail(&build, &order, &run),
+            verdict => Ok(Answer::Cut(self.cut_by(&verdict, &order)?)),
         }
     }
 
@@ -92,27 +73,24 @@ impl Session<'_> {
         &self,
         build: &Build,
         order: &Order<'_>,
-        outcome: &Outcome,
+        run: &VerifierRun,
     ) -> Result<Answer, SpinError> {
-        let Some(file) = outcome.trails.first() else {
-            return Err(SpinError::Unreadable {
-                what: order.what.into(),
-                why: "it reports an error and has written no trail".into(),
-            });
+        let Some(file) = run.trails.first() else {
+            return Err(order.unreadable("it reports an error and has written no trail"));
         };
-        match self.replay(build, order, file, outcome.run)? {
+        match self.replay(build, order, file, run.run)? {
             Some(trail) => {
                 let time = trail.found.time;
                 self.offer(trail)?;
                 Ok(Answer::Found(time))
             }
-            None => Ok(self.stopped()),
+            None => Ok(Answer::Cut(self.stop_reason())),
         }
     }
 
-    /// The answer of a search that was stopped between two runs.
-    pub fn stopped(&self) -> Answer {
-        Answer::Cut(self.reason(self.watch.stop().unwrap_or(Stop::Interrupted)))
+    /// What has stopped a search between two runs.
+    pub fn stop_reason(&self) -> StopReason {
+        self.reason(self.watch.stop().unwrap_or(Stopped::Interrupted))
     }
 
     /// Replays a trail and has our simulator confirm it; `None` if the search was stopped
@@ -125,14 +103,14 @@ impl Session<'_> {
         run: usize,
     ) -> Result<Option<Trail>, SpinError> {
         let folder = file.parent().unwrap_or(&build.folder);
-        let mut call =
-            Call::new(&build.program, folder).arg("-r").arg(file.file_name().unwrap_or_default());
-        call = call.arg("-n").arg(format!("-m{}", order.depth));
+        let mut command = Command::new(&build.program);
+        command.current_dir(folder).arg("-r").arg(file.file_name().unwrap_or_default());
+        command.args(["-n".to_owned(), format!("-m{}", order.depth)]);
         if let Some(claim) = order.claim {
-            call = call.arg("-N").arg(claim.name());
+            command.args(["-N", claim.name()]);
         }
-        let done = self.start(&call, &self.replay_watch(), &mut |_| Line::Keep)?;
-        log(folder, "replay.log", &call, &done)?;
+        let watch = self.replay_watch();
+        let done = run_watched(&mut command, watch, "replay.log", &mut |_| Line::Keep)?;
         if let Ended::Stopped(_) = done.ended {
             return Ok(None);
         }
@@ -155,12 +133,11 @@ impl Session<'_> {
         if self.watch.stop().is_none() {
             return self.watch;
         }
-        let deadline = *self.book().grace.get_or_insert_with(|| Instant::now() + REPLAYS);
-        Watch { interrupt: &NEVER, deadline: Some(deadline), round: None, settled: None }
+        *self.book().last_replays.get_or_insert_with(|| Watch::new(&NEVER, Some(REPLAYS)))
     }
 
-    fn confirm(&self, lines: &[String], run: usize) -> Result<Option<Trail>, SpinError> {
-        let read = Lines::parse(lines)
+    fn confirm(&self, printed: &str, run: usize) -> Result<Option<Trail>, SpinError> {
+        let read = Lines::parse(&printed.lines().collect::<Vec<_>>())
             .map_err(|line| SpinError::Trail { why: format!("it prints `{line}`") })?;
         let Subject { problem, space, model } = self.subject;
         let oracle =
@@ -173,17 +150,11 @@ impl Session<'_> {
         (self.observer)(&Event::Started { what: "simulation", bound: None });
         let folder = self.new_folder("simulation")?;
         write(&folder.join("model.pml"), &self.subject.model.text)?;
-        let call = self
-            .spin(&folder)
-            .arg("-DT=0")
-            .arg(format!("-n{seed}"))
-            .arg(format!("-u{SIMULATION_STEPS}"))
-            .arg("-T")
-            .arg("model.pml");
-        let done = self.start(&call, &self.watch, &mut |_| Line::Keep)?;
-        log(&folder, "simulation.log", &call, &done)?;
+        let mut command = self.spin(&folder);
+        command.args(["-DT=0".to_owned(), format!("-n{seed}"), format!("-u{SIMULATION_STEPS}")]);
+        let done = self.run_logged(command.args(["-T", "model.pml"]), "simulation.log")?;
         let verdict = match done.ended {
-            Ended::Stopped(stop) => Verdict::Stopped(stop),
+            Ended::Stopped(why) => Verdict::Stopped(why),
             Ended::Exit(0) => Verdict::NothingFound,
             _ => return Err(SpinError::Refused { said: complaint(&done) }),
         };
@@ -201,7 +172,7 @@ impl Session<'_> {
             memory_bytes: 0,
             spin_seconds: 0.0,
             compile_seconds: 0.0,
-            seconds: done.seconds,
+            seconds: done.time.as_secs_f64(),
             trails: 0,
         };
         let run = self.enter(entry);

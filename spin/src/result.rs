@@ -1,12 +1,13 @@
 //! What a search with SPIN returns, whether it was finished or stopped.
 
-use crate::promela::Style;
 use serde::{Deserialize, Serialize};
-
-use super::output::{Coverage, Verdict};
-use super::trail::Trail;
-use super::{Search, Tools};
 use tickbound_model::verdict::{Found, Status};
+
+use crate::options::Search;
+use crate::output::{Coverage, Verdict};
+use crate::promela::Style;
+use crate::tools::Tools;
+use crate::trail::Trail;
 
 /// What ended a search before it was finished.
 #[derive(Debug, Clone, PartialEq)]
@@ -77,7 +78,7 @@ pub struct RunLog {
     pub trails: usize,
 }
 
-/// The result of [`super::search`].
+/// The result of [`crate::search`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct SpinResult {
     /// How much is known.

@@ -7,15 +7,16 @@
 
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
 
-use super::output::Verdict;
-use super::process::Watch;
-use super::result::{RunLog, StopReason};
-use super::session::Session;
-use super::trail::Lines;
-use super::verifier::{Goal, Order, Storage};
-use super::{Observer, Options, SpinError, Subject, Tools};
+use crate::error::SpinError;
+use crate::options::{Observer, Options, Subject};
+use crate::orders::{Goal, Order, Storage};
+use crate::output::Verdict;
+use crate::result::{RunLog, StopReason};
+use crate::state::SearchState;
+use crate::tools::Tools;
+use crate::trail::Lines;
+use crate::watch::Watch;
 
 /// What a run has listed.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -32,7 +33,7 @@ pub struct Times {
 /// matter.
 ///
 /// # Errors
-/// As [`super::search`]; a deadlock of the model is a fault of it.
+/// As [`crate::search`]; a deadlock of the model is a fault of it.
 pub fn times(
     subject: Subject<'_>,
     tools: &Tools,
@@ -45,49 +46,24 @@ pub fn times(
     if empty.is_empty() {
         return Ok(Times::default());
     }
-    let deadline = options.timeout.and_then(|t| Instant::now().checked_add(t));
-    let watch = Watch { interrupt, deadline, round: None, settled: None };
-    let session = Session::new(subject, tools, options, watch, observer)?;
-    let Some(build) = session.build(Goal::Times, Storage::Full)? else {
-        let stopped_by = watch.stop().map(|stop| session.reason(stop));
+    let watch = Watch::new(interrupt, options.timeout);
+    let state = SearchState::new(subject, tools, options, watch, observer)?;
+    let Some(build) = state.build(Goal::Times, Storage::Full)? else {
+        let stopped_by = watch.stop().map(|stop| state.reason(stop));
         return Ok(Times { times: empty, stopped_by, run: None });
     };
-    let memory = session.memory_for(Storage::Full);
-    let mut depth = session.depth();
-    loop {
-        let next = session.deeper(depth, memory);
-        let order = Order {
-            what: "times",
-            claim: None,
-            bound: None,
-            depth,
-            stop_when_cut: next.is_some(),
-            errors: Some(1),
-            bits: None,
-            watch,
-        };
-        let outcome = session.run(&build, &order)?;
-        let stopped_by = match (outcome.verdict, next) {
-            (Verdict::Holds, _) => None,
-            (Verdict::DepthLimit, Some(next)) => {
-                depth = next;
-                continue;
-            }
-            (Verdict::DepthLimit, None) => Some(StopReason::Depth(depth)),
-            (Verdict::OutOfMemory, _) => Some(StopReason::Memory(memory)),
-            (Verdict::Stopped(stop), _) => Some(session.reason(stop)),
-            (other, _) => {
-                let said = other.word().to_owned();
-                return Err(SpinError::Model { what: order.what.into(), said });
-            }
-        };
-        let Some(printed) = outcome.printed else {
-            let why = "it lists more pairs of a configuration and a time than can be read".into();
-            return Err(SpinError::Unreadable { what: order.what.into(), why });
-        };
-        let times = read(subject, empty, &printed)?;
-        return Ok(Times { times, stopped_by, run: session.entry(outcome.run) });
-    }
+    let mut order = Order::first_error("times", state.depth(), watch);
+    let run = state.run_deep_enough(&build, &mut order)?;
+    let stopped_by = match run.verdict {
+        Verdict::Holds => None,
+        verdict => Some(state.cut_by(&verdict, &order)?),
+    };
+    let Some(printed) = run.printed else {
+        let why = "it lists more pairs of a configuration and a time than can be read";
+        return Err(order.unreadable(why));
+    };
+    let times = read(subject, empty, &printed)?;
+    Ok(Times { times, stopped_by, run: state.entry(run.run) })
 }
 
 fn read(

@@ -6,37 +6,18 @@
 //! before anything is written.
 
 use std::ffi::{OsStr, OsString};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
+use std::time::Duration;
 
-use super::SpinError;
+use tickbound_process::Limits;
 
-/// The oldest SPIN that is used. The papers used 6.5.1, and `pan -r`, the order of the claims and
-/// the randomised searches are as this program expects them from 6.5.0 on.
-pub const OLDEST: Version = Version(6, 5, 0);
+use crate::error::SpinError;
+pub use crate::version::{OLDEST, Version};
 
-/// A version of SPIN: major, minor, patch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Version(pub u32, pub u32, pub u32);
-
-impl std::fmt::Display for Version {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}.{}.{}", self.0, self.1, self.2)
-    }
-}
-
-impl Version {
-    /// Reads `Spin Version 6.5.2 -- 6 December 2019`; `None` if the text is something else.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Version> {
-        let words = text.split_once("Spin Version ")?.1;
-        let number = words.split_whitespace().next()?;
-        let mut parts = number.split('.').map(|p| p.parse().ok());
-        let (major, minor) = (parts.next()??, parts.next()??);
-        let patch = parts.next().flatten().unwrap_or(0);
-        Some(Version(major, minor, patch))
-    }
-}
+/// How long a program may take to say its version.
+const ASKING: Duration = Duration::from_secs(60);
 
 /// The two programs that a run needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -117,48 +98,23 @@ fn locate(name: &OsStr, path: &OsStr) -> Option<PathBuf> {
     found.and_then(|p| std::path::absolute(p).ok())
 }
 
-#[cfg(unix)]
 fn is_program(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-
     path.metadata().is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
-}
-
-#[cfg(not(unix))]
-fn is_program(path: &Path) -> bool {
-    path.is_file()
 }
 
 /// The first line that a program prints when it is called with one option; empty if it cannot be
 /// run.
 fn first_line(program: &Path, option: &str) -> String {
-    let output = Command::new(program).arg(option).stdin(Stdio::null()).output();
-    let Ok(output) = output else { return String::new() };
-    let text = if output.stdout.is_empty() { output.stderr } else { output.stdout };
-    String::from_utf8_lossy(&text).lines().next().unwrap_or_default().trim().to_owned()
+    let limits = Limits { time: Some(ASKING), ..Limits::default() };
+    let finished = tickbound_process::run(Command::new(program).arg(option), "", limits);
+    let Ok(finished) = finished else { return String::new() };
+    let text = if finished.stdout.is_empty() { finished.stderr } else { finished.stdout };
+    text.lines().next().unwrap_or_default().trim().to_owned()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn versions() {
-        let cases = [
-            ("Spin Version 6.5.2 -- 6 December 2019", Some(Version(6, 5, 2))),
-            ("Spin Version 6.4.9 -- 17 December 2018", Some(Version(6, 4, 9))),
-            ("Spin Version 6.5 -- some day", Some(Version(6, 5, 0))),
-            ("Spin Version 7.0.0", Some(Version(7, 0, 0))),
-            ("Spin Version six", None),
-            ("spin: unknown option -V", None),
-            ("", None),
-        ];
-        for (text, version) in cases {
-            assert_eq!(Version::parse(text), version, "{text}");
-        }
-        assert!(Version(6, 4, 9) < OLDEST && Version(6, 5, 2) >= OLDEST);
-        assert!(Version(7, 0, 0) > OLDEST);
-    }
 
     #[test]
     fn what_is_missing_is_named() {

@@ -9,13 +9,12 @@
 //! belong to the space, the schedule must be one that the simulator can follow decision by
 //! decision, and the time must be the same. If not, that is an error that shows both sides.
 
-use crate::promela::Name;
-use tickbound_model::simulate::SimulateError;
+use tickbound_model::simulate::{Script, SimulateError};
+use tickbound_model::verdict::Found;
 use tickbound_model::{Bound, Problem, Space};
 
-use super::SpinError;
-use tickbound_model::simulate::Script;
-use tickbound_model::verdict::Found;
+use crate::error::SpinError;
+use crate::promela::Name;
 
 /// Most characters of a schedule that a message shows.
 const SHOWN: usize = 300;

@@ -11,14 +11,12 @@
 //! its reason; the others go on.
 //!
 //! * [`engine`]: the engines' names;
-//! * [`process`]: running a program under limits;
 //! * [`cp_sat`]: CP-SAT of OR-Tools, an engine that exists for comparison only;
 //! * [`paper`]: the tables of the 2023 paper beside ours.
 
 pub mod cp_sat;
 pub mod engine;
 pub mod paper;
-pub mod process;
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -29,13 +27,13 @@ use std::time::{Duration, Instant};
 use indexmap::IndexMap;
 use tickbound_model::Problem;
 use tickbound_model::verdict::Status;
+use tickbound_process::{Ended, Finished, Limits, quoted};
 
 use crate::answer::Answer;
 use crate::answer::comparison::{self, Case, Comparison, Row, RowStatus};
 use crate::machine::Machine;
 
 pub use engine::Engine;
-use process::{Ended, Limits};
 
 /// What an engine may take beyond its time before it is stopped from outside: reading, reporting.
 const SLACK: Duration = Duration::from_secs(5);
@@ -170,9 +168,10 @@ impl<'a> Session<'a> {
             memory: self.options.memory,
             interrupt: self.interrupt,
             grace: GRACE,
+            ..Limits::default()
         };
-        let mut row = match process::run(&mut command, "", limits) {
-            Ok(ended) => heard(engine, &ended),
+        let mut row = match tickbound_process::run(&mut command, "", limits) {
+            Ok(finished) => heard(engine, &finished),
             Err(e) => {
                 let why = format!("{}: cannot be run: {e}", self.options.program.display());
                 Row::empty(engine.to_string(), RowStatus::Failed, Some(why))
@@ -234,16 +233,16 @@ fn own() -> String {
 }
 
 /// The row of an engine that was run.
-fn heard(engine: Engine, ended: &Ended) -> Row {
+fn heard(engine: Engine, finished: &Finished) -> Row {
     let measured = |row: Row| Row {
-        process_seconds: Some(whole_milliseconds(ended.time)),
-        memory: Some(ended.memory),
+        process_seconds: Some(whole_milliseconds(finished.time)),
+        memory: Some(finished.memory),
         ..row
     };
     let name = engine.to_string();
-    let stopped = ended.stopped.map(|s| s.to_string());
-    let Ok(answer) = serde_json::from_str::<Answer>(&ended.output) else {
-        let (status, why) = silent(ended);
+    let stopped = finished.ended.stopped().map(|why| why.to_string());
+    let Ok(answer) = serde_json::from_str::<Answer>(&finished.stdout) else {
+        let (status, why) = silent(finished);
         return measured(Row::empty(name, status, Some(stopped.unwrap_or(why))));
     };
     // Open schedules, and groups that differ, are explored by the simulator whatever is asked for.
@@ -265,12 +264,11 @@ fn heard(engine: Engine, ended: &Ended) -> Row {
 }
 
 /// How an engine ended that printed no answer.
-fn silent(ended: &Ended) -> (RowStatus, String) {
-    let last = ended.errors.lines().rev().map(str::trim).find(|line| !line.is_empty());
-    let why = last.map(|l| l.strip_prefix("tickbound: ").unwrap_or(l).to_owned());
-    match ended.status.code() {
-        Some(2) => (RowStatus::Refused, why.unwrap_or_else(|| "no reason given".to_owned())),
-        _ => (RowStatus::Failed, why.unwrap_or_else(|| ended.status.to_string())),
+fn silent(finished: &Finished) -> (RowStatus, String) {
+    let why = finished.last_error().map(|l| l.strip_prefix("tickbound: ").unwrap_or(l).to_owned());
+    match finished.ended {
+        Ended::Exit(2) => (RowStatus::Refused, why.unwrap_or_else(|| "no reason given".to_owned())),
+        _ => (RowStatus::Failed, why.unwrap_or_else(|| finished.ended.to_string())),
     }
 }
 
@@ -278,30 +276,19 @@ fn whole_milliseconds(time: Duration) -> f64 {
     (time.as_secs_f64() * 1e3).round() / 1e3
 }
 
-/// An argument as a shell would need it.
-fn quoted(argument: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
-    if !argument.is_empty() && argument.chars().all(plain) {
-        argument.to_owned()
-    } else {
-        format!("'{}'", argument.replace('\'', r"'\''"))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::process::ExitStatusExt;
-    use std::process::ExitStatus;
+    use tickbound_process::Stopped;
 
-    fn ended(code: i32, output: &str, errors: &str) -> Ended {
-        Ended {
-            status: ExitStatus::from_raw(code),
-            output: output.to_owned(),
-            errors: errors.to_owned(),
+    fn finished(ended: Ended, stdout: &str, stderr: &str) -> Finished {
+        Finished {
+            ended,
+            stdout: stdout.to_owned(),
+            truncated: false,
+            stderr: stderr.to_owned(),
             time: Duration::from_millis(1234),
             memory: 5,
-            stopped: None,
         }
     }
 
@@ -310,7 +297,7 @@ mod tests {
         let answer = r#"{"time":44,"status":"optimal","lower":44,"configuration":{"WG":4},
             "solver_calls":4,"seconds":0.5,"replayed":true,"stopped_by":null,"more":[1]}"#;
         let smt = engine::parse("smt").unwrap()[0];
-        let row = heard(smt, &ended(0, answer, ""));
+        let row = heard(smt, &finished(Ended::Exit(0), answer, ""));
         assert_eq!(
             (row.time, row.status, row.named()),
             (Some(44), RowStatus::Optimal, "WG=4".into())
@@ -320,30 +307,25 @@ mod tests {
             (Some(0.5), Some(1.234), Some(5))
         );
         assert_eq!(row.solver_calls, Some(4));
-        assert_eq!(heard(Engine::Enumerate, &ended(0, answer, "")).solver_calls, None);
+        assert_eq!(
+            heard(Engine::Enumerate, &finished(Ended::Exit(0), answer, "")).solver_calls,
+            None
+        );
     }
 
     #[test]
     fn what_is_not_heard() {
         let smt = engine::parse("smt").unwrap()[0];
-        for (code, output, errors, status, reason) in [
-            (2 << 8, "", "tickbound: a.json: no\n", RowStatus::Refused, "a.json: no"),
-            (2 << 8, "", "", RowStatus::Refused, "no reason given"),
-            (9, "", "", RowStatus::Failed, "signal: 9 (SIGKILL)"),
-            (101 << 8, "{", "thread panicked\n\n", RowStatus::Failed, "thread panicked"),
+        for (ended, output, errors, status, reason) in [
+            (Ended::Exit(2), "", "tickbound: a.json: no\n", RowStatus::Refused, "a.json: no"),
+            (Ended::Exit(2), "", "", RowStatus::Refused, "no reason given"),
+            (Ended::Signal(9), "", "", RowStatus::Failed, "signal 9 (killed)"),
+            (Ended::Exit(101), "{", "thread panicked\n\n", RowStatus::Failed, "thread panicked"),
         ] {
-            let row = heard(smt, &ended(code, output, errors));
+            let row = heard(smt, &finished(ended, output, errors));
             assert_eq!((row.status, row.reason.as_deref()), (status, Some(reason)));
         }
-        let killed =
-            Ended { stopped: Some(process::Stopped::Memory(2_000_000)), ..ended(9, "", "") };
+        let killed = finished(Ended::Stopped(Stopped::Memory(2_000_000)), "", "");
         assert_eq!(heard(smt, &killed).reason.as_deref(), Some("memory limit of 2 MB"));
-    }
-
-    #[test]
-    fn arguments_for_a_shell() {
-        assert_eq!(quoted("a/b.json"), "a/b.json");
-        assert_eq!(quoted("it's"), r"'it'\''s'");
-        assert_eq!(quoted(""), "''");
     }
 }

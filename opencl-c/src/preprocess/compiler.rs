@@ -1,17 +1,22 @@
 //! The machine's C compiler, as a preprocessor.
 
 use std::ffi::OsString;
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
+use std::time::Duration;
 
 use tickbound_model::source::Standard;
+use tickbound_process::{Ended, Finished, Limits};
 
 use crate::error::FrontendError;
 use crate::parse::library::HEADER;
 
-/// What the preprocessor said.
-pub(super) struct Said {
+/// How long it may take: an `#include` of a pipe would wait for ever.
+const TIME: Duration = Duration::from_secs(60);
+
+/// What the preprocessor made of a source.
+pub(super) struct Preprocessed {
     /// The expanded text.
     pub(super) text: String,
     /// Its warnings and errors.
@@ -60,7 +65,7 @@ pub(super) fn run(
     headers: &Path,
     standard: Standard,
     defines: &[String],
-) -> Result<Said, FrontendError> {
+) -> Result<Preprocessed, FrontendError> {
     let mut arguments: Vec<OsString> = OPTIONS.map(Into::into).to_vec();
     arguments.extend(["-iquote", ".", "-I", "."].map(Into::into));
     let version: &[&str] = match standard {
@@ -73,58 +78,45 @@ pub(super) fn run(
     }
     arguments.extend(defines.iter().map(|define| format!("-D{define}").into()));
     arguments.extend(["-imacros".into(), headers.join(HEADER).into_os_string(), "-".into()]);
-    talk(start(&arguments, folder)?, source)
+    start(&arguments, folder, source)
 }
 
-/// Starts the first compiler that is there.
-fn start(arguments: &[OsString], folder: &Path) -> Result<Child, FrontendError> {
+/// Runs the first compiler that is there.
+fn start(
+    arguments: &[OsString],
+    folder: &Path,
+    source: &str,
+) -> Result<Preprocessed, FrontendError> {
     let wanted = std::env::var("CC").ok().filter(|cc| !cc.trim().is_empty());
     let candidates: Vec<&str> = match &wanted {
         Some(cc) => vec![cc.as_str()],
         None => vec!["cc", "gcc", "clang"],
     };
+    let limits = Limits { time: Some(TIME), ..Limits::default() };
     for candidate in candidates {
         let mut words = candidate.split_whitespace();
-        let started = Command::new(words.next().unwrap_or_default())
-            .args(words)
-            .args(arguments)
-            .current_dir(folder)
-            .env("LC_ALL", "C")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn();
-        match started {
-            Ok(child) => return Ok(child),
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => {
-                return Err(FrontendError::file(candidate, error.to_string(), "set CC to another"));
+        let mut command = Command::new(words.next().unwrap_or_default());
+        command.args(words).args(arguments).current_dir(folder).env("LC_ALL", "C");
+        let fault = |what: String, fix| Err(FrontendError::file(candidate, what, fix));
+        return match tickbound_process::run(&mut command, source, limits) {
+            Ok(Finished { ended: Ended::Stopped(why), .. }) => {
+                fault(format!("stopped by its {why}"), "check the source's #include lines and CC")
             }
-        }
+            Ok(Finished { truncated: true, .. }) => {
+                fault("the source is too large without its macros".into(), "make it smaller")
+            }
+            Ok(finished) => Ok(Preprocessed {
+                success: finished.ended == Ended::Exit(0),
+                text: finished.stdout,
+                messages: finished.stderr,
+            }),
+            Err(error) if error.kind() == ErrorKind::NotFound => continue,
+            Err(error) => fault(error.to_string(), "set CC to another"),
+        };
     }
     Err(FrontendError::file(
         wanted.as_deref().unwrap_or("cc"),
         "this machine has no C compiler of that name, which expands the kernel's macros",
         "install gcc or clang, or set CC",
     ))
-}
-
-/// Writes the source and reads the answer; a thread of its own writes, so that neither side waits.
-fn talk(mut child: Child, source: &str) -> Result<Said, FrontendError> {
-    let input = child.stdin.take();
-    let output = std::thread::scope(|scope| {
-        scope.spawn(move || {
-            // A compiler that stops early closes its input; its messages say why.
-            input.map(|mut input| input.write_all(source.as_bytes()))
-        });
-        child.wait_with_output()
-    });
-    let output = output.map_err(|error| {
-        FrontendError::file("cc", format!("cannot be run: {error}"), "set CC to another")
-    })?;
-    Ok(Said {
-        text: String::from_utf8_lossy(&output.stdout).into_owned(),
-        messages: String::from_utf8_lossy(&output.stderr).into_owned(),
-        success: output.status.success(),
-    })
 }

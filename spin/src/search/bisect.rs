@@ -4,29 +4,27 @@
 //! shown. Each run halves what is left: a trail gives its own time, which may be far below the
 //! bound asked for; a run without an error raises the lower bound.
 
-use super::super::SpinError;
-use super::super::question::Answer;
-use super::super::result::Proof;
-use super::super::session::{Ending, Session};
-use super::first_time;
+use super::first::{cut, first_time};
+use crate::error::SpinError;
+use crate::question::Answer;
+use crate::result::Proof;
+use crate::state::{Ending, SearchState};
 
-pub(super) fn run(session: &Session<'_>) -> Result<Ending, SpinError> {
-    if let Err(ending) = first_time(session)? {
+pub(super) fn run(state: &SearchState<'_>) -> Result<Ending, SpinError> {
+    if let Err(ending) = first_time(state)? {
         return Ok(ending);
     }
     loop {
-        let (lower, upper) = session.bounds();
+        let (lower, upper) = state.bounds();
         let Some(upper) = upper else { return Ok(Ending::default()) };
         if lower >= upper {
             // No run at all is needed where the first time is 0.
             return Ok(Ending { proof: Some(Proof::OverTime), stopped_by: None });
         }
         let middle = lower + (upper - 1 - lower) / 2;
-        match session.over_time(middle)? {
+        match state.over_time(middle)? {
             Answer::Holds | Answer::Found(_) => {}
-            Answer::Cut(reason) => {
-                return Ok(Ending { stopped_by: Some(reason), ..Ending::default() });
-            }
+            Answer::Cut(reason) => return Ok(cut(reason)),
         }
     }
 }

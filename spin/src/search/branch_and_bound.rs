@@ -7,78 +7,57 @@
 //! the state: a state that was visited before was visited under a looser bound, so nothing is lost
 //! when it is not visited again.
 
-use super::super::SpinError;
-use super::super::output::Verdict;
-use super::super::result::{Proof, StopReason};
-use super::super::session::{Ending, Session};
-use super::super::verifier::{Goal, Order, Storage};
-use super::{cut, first_time};
+use super::first::{cut, first_time};
+use crate::error::SpinError;
+use crate::orders::{Goal, Order, Storage};
+use crate::output::Verdict;
+use crate::result::Proof;
+use crate::state::{Ending, SearchState};
 
 /// The largest bound that fits the C variable.
 const MOST: i64 = i32::MAX as i64;
 
-pub(super) fn run(session: &Session<'_>) -> Result<Ending, SpinError> {
-    let first = match first_time(session)? {
+pub(super) fn run(state: &SearchState<'_>) -> Result<Ending, SpinError> {
+    let first = match first_time(state)? {
         Ok(time) => time,
         Err(ending) => return Ok(ending),
     };
     // One more, so that the run finds the first time itself, if there is nothing better.
     let below = first.saturating_add(1).min(MOST);
-    let Some(build) = session.build(Goal::Best { below }, Storage::Full)? else {
-        return Ok(cut(session.stopped()));
+    let Some(build) = state.build(Goal::Best { below }, Storage::Full)? else {
+        return Ok(cut(state.stop_reason()));
     };
-    let memory = session.memory_for(Storage::Full);
-    let mut depth = session.depth();
+    let first = Order::first_error("branch and bound", state.depth(), state.watch);
+    let mut order = Order { bound: Some(below), errors: None, ..first };
     loop {
-        let next = session.deeper(depth, memory);
-        let order = Order {
-            what: "branch and bound",
-            claim: None,
-            bound: Some(below),
-            depth,
-            stop_when_cut: next.is_some(),
-            errors: None,
-            bits: None,
-            watch: session.watch,
-        };
-        let outcome = session.run(&build, &order)?;
+        let run = state.run_deep_enough(&build, &mut order)?;
         // The best one is the last.
-        for file in outcome.trails.iter().rev() {
-            match session.replay(&build, &order, file, outcome.run) {
-                Ok(Some(trail)) => session.offer(trail)?,
+        for file in run.trails.iter().rev() {
+            match state.replay(&build, &order, file, run.run) {
+                Ok(Some(trail)) => state.offer(trail)?,
                 Ok(None) => break,
                 // The last trail of a run that was stopped may be half written.
-                Err(SpinError::Trail { .. }) if matches!(outcome.verdict, Verdict::Stopped(_)) => {}
+                Err(SpinError::Trail { .. }) if matches!(run.verdict, Verdict::Stopped(_)) => {}
                 Err(e) => return Err(e),
             }
         }
-        let reason = match outcome.verdict {
+        match (run.verdict, state.deeper(&order)) {
             // Each improvement is an error.
-            Verdict::Violated if outcome.complete => return proved(session),
-            Verdict::DepthLimit => match next {
-                Some(next) => {
-                    depth = next;
-                    session.set_depth(next);
-                    continue;
-                }
-                None => StopReason::Depth(depth),
-            },
-            Verdict::OutOfMemory => StopReason::Memory(memory),
-            Verdict::Stopped(stop) => session.reason(stop),
-            // `Holds`: then not even the first time was found again, which is a fault of the model.
-            other => {
-                let why = format!("`{}` is no answer here", other.word());
-                return Err(SpinError::Unreadable { what: order.what.into(), why });
+            (Verdict::Violated, _) if run.complete => return proved(state),
+            (Verdict::DepthLimit, Some(next)) => {
+                order.depth = next;
+                state.set_depth(next);
             }
-        };
-        return Ok(Ending { stopped_by: Some(reason), ..Ending::default() });
+            // `Holds`: then not even the first time was found again, which is a fault of the model.
+            (verdict, _) => return Ok(cut(state.cut_by(&verdict, &order)?)),
+        }
     }
 }
 
 /// The run was complete: nothing is faster than its last improvement.
-fn proved(session: &Session<'_>) -> Result<Ending, SpinError> {
-    if let (_, Some(best)) = session.bounds() {
-        session.refuted(best - 1)?;
+fn proved(state: &SearchState<'_>) -> Result<Ending, SpinError> {
+    if let (_, Some(best)) = state.bounds() {
+        state.refuted(best - 1)?;
     }
     Ok(Ending { proof: Some(Proof::BranchAndBound), stopped_by: None })
 }

@@ -7,27 +7,25 @@
 
 use tickbound_model::simulate::{Options, SimulateError, simulate};
 
-use super::super::process::Stop;
-use super::super::question::Answer;
-use super::super::result::Proof;
-use super::super::session::{Ending, Session};
-use super::super::{SpinError, Subject};
-use super::{cut, first_time};
+use super::first::{cut, first_time};
+use crate::error::SpinError;
+use crate::options::Subject;
+use crate::question::Answer;
+use crate::result::{Proof, StopReason};
+use crate::state::{Ending, SearchState};
 
-pub(super) fn run(session: &Session<'_>) -> Result<Ending, SpinError> {
-    let guess = match guess(session)? {
+pub(super) fn run(state: &SearchState<'_>) -> Result<Ending, SpinError> {
+    let guess = match guess(state)? {
         Ok(Some(time)) => time,
         // Nothing could be simulated.
-        Ok(None) => match first_time(session)? {
+        Ok(None) => match first_time(state)? {
             Ok(time) => time,
             Err(ending) => return Ok(ending),
         },
-        Err(stop) => {
-            return Ok(Ending { stopped_by: Some(session.reason(stop)), ..Ending::default() });
-        }
+        Err(reason) => return Ok(cut(reason)),
     };
-    match session.over_time(guess)? {
-        Answer::Found(time) if time < guess => session.note(format!(
+    match state.over_time(guess)? {
+        Answer::Found(time) if time < guess => state.note(format!(
             "the least simulated time was {guess} ticks, SPIN's first trail takes {time}"
         )),
         Answer::Found(_) => {}
@@ -36,31 +34,31 @@ pub(super) fn run(session: &Session<'_>) -> Result<Ending, SpinError> {
             return Err(SpinError::Contradiction { proved: guess, who, found: guess });
         }
         Answer::Cut(reason) => {
-            session.note(format!(
+            state.note(format!(
                 "the least simulated time is {guess} ticks; SPIN has found nothing so far"
             ));
-            return Ok(Ending { stopped_by: Some(reason), ..Ending::default() });
+            return Ok(cut(reason));
         }
     }
     loop {
-        let (_, Some(best)) = session.bounds() else { return Ok(Ending::default()) };
-        match session.over_time(best - 1)? {
+        let (_, Some(best)) = state.bounds() else { return Ok(Ending::default()) };
+        match state.over_time(best - 1)? {
             Answer::Holds => return Ok(Ending { proof: Some(Proof::OverTime), stopped_by: None }),
             Answer::Found(time) => {
-                session.note(format!("{best} ticks were not the least: SPIN found {time}"));
+                state.note(format!("{best} ticks were not the least: SPIN found {time}"));
             }
-            stopped @ Answer::Cut(_) => return Ok(cut(stopped)),
+            Answer::Cut(reason) => return Ok(cut(reason)),
         }
     }
 }
 
 /// The least time over all configurations that can be simulated; `Err` inside if it was stopped.
-fn guess(session: &Session<'_>) -> Result<Result<Option<i64>, Stop>, SpinError> {
-    let Subject { problem, space, .. } = session.subject;
+fn guess(state: &SearchState<'_>) -> Result<Result<Option<i64>, StopReason>, SpinError> {
+    let Subject { problem, space, .. } = state.subject;
     let mut least: Option<i64> = None;
     for bound in &space.bound {
-        if let Some(stop) = session.watch.stop() {
-            return Ok(Err(stop));
+        if let Some(stopped) = state.watch.stop() {
+            return Ok(Err(state.reason(stopped)));
         }
         match simulate(problem, bound, &Options::default()) {
             Ok(run) => least = Some(least.map_or(run.time, |t| t.min(run.time))),
@@ -68,9 +66,8 @@ fn guess(session: &Session<'_>) -> Result<Result<Option<i64>, Stop>, SpinError> 
             Err(e) => return Err(e.into()),
         }
     }
-    let skipped = "too large to simulate";
     if least.is_none() {
-        session.note(format!("all configurations are {skipped}: T is from SPIN"));
+        state.note("all configurations are too large to simulate: T is from SPIN".to_owned());
     }
     Ok(Ok(least))
 }

@@ -12,13 +12,15 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::super::SpinError;
-use super::super::output::Verdict;
-use super::super::process::{Stop, Watch};
-use super::super::result::StopReason;
-use super::super::session::{Ending, Session};
-use super::super::verifier::{Bits, Build, Claim, Goal, Order, Outcome, Storage};
-use super::cut;
+use tickbound_process::Stopped;
+
+use super::first::cut;
+use crate::error::SpinError;
+use crate::orders::{Bits, Build, Claim, Goal, Order, Storage, VerifierRun};
+use crate::output::Verdict;
+use crate::result::StopReason;
+use crate::state::{Ending, SearchState};
+use crate::watch::Watch;
 
 /// Trails that a worker writes in the first round.
 const TRAILS: u64 = 10;
@@ -31,19 +33,21 @@ const FIRST_BITS: u32 = 30;
 const ARRAY_BITS: std::ops::RangeInclusive<u32> = 20..=34;
 /// With fewer bits than this for each state the verifier calls the coverage poor.
 const POOR: f64 = 100.0;
+/// How often the end of a round is looked for.
+const POLL: Duration = Duration::from_millis(10);
 
-pub(super) fn run(session: &Session<'_>) -> Result<Ending, SpinError> {
+pub(super) fn run(state: &SearchState<'_>) -> Result<Ending, SpinError> {
     let started = Instant::now();
     let mut bits = FIRST_BITS;
     let claim = Claim::NonTerm;
     let first = Round { number: 0, claim, bound: 0, errors: TRAILS, limit: None, bits };
-    let Some(mut ended) = round(session, &first)? else { return Ok(cut(session.stopped())) };
-    if ended.stopped_by.is_some() || session.bounds().1.is_none() {
+    let Some(mut ended) = round(state, &first)? else { return Ok(cut(state.stop_reason())) };
+    if ended.stopped_by.is_some() || state.bounds().1.is_none() {
         return Ok(Ending { proof: None, stopped_by: ended.stopped_by });
     }
     let mut before = started.elapsed();
     for number in 1.. {
-        let (_, Some(best)) = session.bounds() else { break };
+        let (_, Some(best)) = state.bounds() else { break };
         if best == 0 {
             break;
         }
@@ -53,13 +57,13 @@ pub(super) fn run(session: &Session<'_>) -> Result<Ending, SpinError> {
         // Where the arrays were too full the next ones are larger, as far as memory allows.
         bits += if ended.crowded { 2 } else { 0 };
         let next = Round { number, claim, bound: best - 1, errors: 1, limit: Some(limit), bits };
-        let Some(now) = round(session, &next)? else { return Ok(cut(session.stopped())) };
+        let Some(now) = round(state, &next)? else { return Ok(cut(state.stop_reason())) };
         ended = now;
         if ended.stopped_by.is_some() {
             return Ok(Ending { proof: None, stopped_by: ended.stopped_by });
         }
-        if session.bounds().1 == Some(best) {
-            session.note(format!(
+        if state.bounds().1 == Some(best) {
+            state.note(format!(
                 "the last round of the swarm found nothing within {} ticks in {:.1} s",
                 best - 1,
                 started.elapsed().as_secs_f64()
@@ -83,7 +87,7 @@ struct Round {
 }
 
 /// How a round ended.
-struct Ended {
+struct RoundEnd {
     /// What ended the whole search.
     stopped_by: Option<StopReason>,
     /// A hash array was too full to tell states apart.
@@ -92,79 +96,85 @@ struct Ended {
 
 /// Lets all workers run, and replays their trails. `None` if the search was stopped before they
 /// could start.
-fn round(session: &Session<'_>, round: &Round) -> Result<Option<Ended>, SpinError> {
-    let Some(build) = session.build(Goal::Claims { bound: round.bound }, Storage::Bits)? else {
+fn round(state: &SearchState<'_>, round: &Round) -> Result<Option<RoundEnd>, SpinError> {
+    let Some(build) = state.build(Goal::Claims { bound: round.bound }, Storage::Bits)? else {
         return Ok(None);
     };
     let settled = AtomicBool::new(false);
-    let end = round.limit.and_then(|limit| Instant::now().checked_add(limit));
-    let watch = Watch { round: end, settled: Some(&settled), ..session.watch };
-    let outcomes = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..session.workers())
+    let watch = state.watch.or_settled(&settled);
+    let started = Instant::now();
+    let runs = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..state.workers())
             .map(|worker| {
                 let build = &build;
-                scope.spawn(move || work(session, build, round, worker, watch))
+                scope.spawn(move || work(state, build, round, worker, watch))
             })
             .collect();
+        while workers.iter().any(|w| !w.is_finished()) {
+            if round.limit.is_some_and(|limit| started.elapsed() >= limit) {
+                settled.store(true, Ordering::Relaxed);
+            }
+            std::thread::sleep(POLL);
+        }
         let join =
             |w: std::thread::ScopedJoinHandle<'_, _>| w.join().unwrap_or(Err(SpinError::Panicked));
         workers.into_iter().map(join).collect::<Result<Vec<_>, SpinError>>()
     })?;
-    let order = order(session, round, 0, watch);
-    for (file, outcome) in trails(&outcomes) {
-        match session.replay(&build, &order, file, outcome.run) {
-            Ok(Some(trail)) => session.offer(trail)?,
+    let order = order(state, round, 0, watch);
+    for (file, run) in trails(&runs) {
+        match state.replay(&build, &order, file, run.run) {
+            Ok(Some(trail)) => state.offer(trail)?,
             Ok(None) => break,
             // The last trail of a run that was stopped may be half written.
-            Err(SpinError::Trail { .. }) if matches!(outcome.verdict, Verdict::Stopped(_)) => {}
+            Err(SpinError::Trail { .. }) if matches!(run.verdict, Verdict::Stopped(_)) => {}
             // So may one of a run that was cut by its memory or its depth.
-            Err(e @ SpinError::Trail { .. }) if !outcome.complete => {
-                session.note(format!("left out: {e}"));
+            Err(e @ SpinError::Trail { .. }) if !run.complete => {
+                state.note(format!("left out: {e}"));
             }
             Err(e) => return Err(e),
         }
     }
-    Ok(Some(Ended {
-        stopped_by: stop_reason(session, round, &outcomes),
-        crowded: outcomes.iter().any(|o| o.hash_factor.is_some_and(|f| f < POOR)),
+    Ok(Some(RoundEnd {
+        stopped_by: stop_reason(state, round, &runs),
+        crowded: runs.iter().any(|r| r.hash_factor.is_some_and(|f| f < POOR)),
     }))
 }
 
 /// The first trail of every worker, then the second of every worker, and so on: if there is little
 /// time, each has had its say.
-fn trails(outcomes: &[Outcome]) -> impl Iterator<Item = (&PathBuf, &Outcome)> {
-    let most = outcomes.iter().map(|o| o.trails.len()).max().unwrap_or(0);
-    (0..most).flat_map(move |i| outcomes.iter().filter_map(move |o| Some((o.trails.get(i)?, o))))
+fn trails(runs: &[VerifierRun]) -> impl Iterator<Item = (&PathBuf, &VerifierRun)> {
+    let most = runs.iter().map(|r| r.trails.len()).max().unwrap_or(0);
+    (0..most).flat_map(move |i| runs.iter().filter_map(move |r| Some((r.trails.get(i)?, r))))
 }
 
 /// What has ended the whole search: the user or the clock; or, if nothing was found, what cut the
 /// workers short.
-fn stop_reason(session: &Session<'_>, round: &Round, outcomes: &[Outcome]) -> Option<StopReason> {
-    let stopped = outcomes.iter().find_map(|o| match o.verdict {
-        Verdict::Stopped(stop @ (Stop::Interrupted | Stop::TimedOut)) => Some(stop),
+fn stop_reason(state: &SearchState<'_>, round: &Round, runs: &[VerifierRun]) -> Option<StopReason> {
+    let stopped = runs.iter().find_map(|r| match r.verdict {
+        Verdict::Stopped(why @ (Stopped::Interrupted | Stopped::Time(_))) => Some(why),
         _ => None,
     });
     if let Some(stop) = stopped {
-        return Some(session.reason(stop));
+        return Some(state.reason(stop));
     }
-    if outcomes.iter().any(|o| !o.trails.is_empty()) {
+    if runs.iter().any(|r| !r.trails.is_empty()) {
         return None;
     }
-    outcomes.iter().find_map(|o| match o.verdict {
-        Verdict::OutOfMemory => Some(StopReason::Memory(session.memory_for(Storage::Bits))),
-        Verdict::DepthLimit if round.number == 0 => Some(StopReason::Depth(session.depth())),
+    runs.iter().find_map(|r| match r.verdict {
+        Verdict::OutOfMemory => Some(StopReason::Memory(state.memory_for(Storage::Bits))),
+        Verdict::DepthLimit if round.number == 0 => Some(StopReason::Depth(state.depth())),
         _ => None,
     })
 }
 
-fn order<'a>(session: &Session<'_>, round: &Round, worker: usize, watch: Watch<'a>) -> Order<'a> {
-    let memory = session.memory_for(Storage::Bits);
+fn order<'a>(state: &SearchState<'_>, round: &Round, worker: usize, watch: Watch<'a>) -> Order<'a> {
+    let memory = state.memory_for(Storage::Bits);
     // At most half of the memory. Every third worker has less, so that it takes other states for
     // equal.
     let most = (memory / 2 * 8).ilog2().min(round.bits);
     let array = most.saturating_sub(worker as u32 % 3);
     let bits = Bits {
-        seed: round.number * session.workers() as u64 + worker as u64 + 1,
+        seed: round.number * state.workers() as u64 + worker as u64 + 1,
         array: array.clamp(*ARRAY_BITS.start(), *ARRAY_BITS.end()),
         per_state: 2 + worker as u32 % 2,
     };
@@ -172,8 +182,7 @@ fn order<'a>(session: &Session<'_>, round: &Round, worker: usize, watch: Watch<'
         what: round.claim.name(),
         claim: Some(round.claim),
         bound: (round.claim == Claim::OverTime).then_some(round.bound),
-        depth: session.depth(),
-        stop_when_cut: false,
+        depth: state.depth(),
         errors: Some(round.errors),
         bits: Some(bits),
         watch,
@@ -182,32 +191,20 @@ fn order<'a>(session: &Session<'_>, round: &Round, worker: usize, watch: Watch<'
 
 /// One worker: raises the depth limit until it suffices or something has been found.
 fn work(
-    session: &Session<'_>,
+    state: &SearchState<'_>,
     build: &Build,
     round: &Round,
     worker: usize,
     watch: Watch<'_>,
-) -> Result<Outcome, SpinError> {
-    let mut order = order(session, round, worker, watch);
-    loop {
-        let next = session.deeper(order.depth, session.memory_for(Storage::Bits));
-        order.stop_when_cut = next.is_some();
-        let outcome = session.run(build, &order)?;
-        match (&outcome.verdict, next) {
-            (Verdict::DepthLimit, Some(next)) if outcome.trails.is_empty() => {
-                order.depth = next;
-                session.set_depth(next);
-            }
-            _ => {
-                // In the search for something faster, the first one to find it ends the round.
-                if round.claim == Claim::OverTime
-                    && !outcome.trails.is_empty()
-                    && let Some(settled) = watch.settled
-                {
-                    settled.store(true, Ordering::Relaxed);
-                }
-                return Ok(outcome);
-            }
-        }
+) -> Result<VerifierRun, SpinError> {
+    let mut order = order(state, round, worker, watch);
+    let run = state.run_deep_enough(build, &mut order)?;
+    // In the search for something faster, the first one to find it ends the round.
+    if round.claim == Claim::OverTime
+        && !run.trails.is_empty()
+        && let Some(settled) = watch.settled
+    {
+        settled.store(true, Ordering::Relaxed);
     }
+    Ok(run)
 }

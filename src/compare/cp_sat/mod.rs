@@ -30,8 +30,8 @@ use tickbound_encodings::system::System;
 use tickbound_encodings::system::run::{RunError, run as run_system};
 use tickbound_model::simulate::{self, SimulateError, simulate};
 use tickbound_model::{Bound, Problem, Space};
+use tickbound_process::{self as process, Ended, Limits};
 
-use super::process::{self, Limits};
 use crate::answer::{Answer, tenth_of_millisecond, values};
 use tickbound_model::verdict::{Status, StopReason};
 use tickbound_solve::{Encoding, SolveError};
@@ -46,6 +46,8 @@ const MAX_NODES: usize = 400_000;
 const PROBES: usize = 4;
 /// How long the script may take to stop once it has been asked to.
 const GRACE: Duration = Duration::from_secs(2);
+/// How long Python may take to say which version of OR-Tools it has.
+const ASKING: Duration = Duration::from_secs(60);
 
 /// How to search.
 #[derive(Debug, Clone, Default)]
@@ -99,7 +101,7 @@ pub enum CpSatError {
     Script {
         /// The interpreter.
         python: String,
-        /// The end of its standard error.
+        /// What it last printed on standard error.
         why: String,
     },
 }
@@ -131,15 +133,13 @@ impl Python {
         let program = named.unwrap_or_else(|| "python3".to_owned());
         // Asking for the version does not import the package, which takes a while.
         let ask = "import importlib.metadata as m; print(m.version('ortools'))";
-        match Command::new(&program).args(["-c", ask]).output() {
+        let limits = Limits { time: Some(ASKING), ..Limits::default() };
+        match process::run(Command::new(&program).args(["-c", ask]), "", limits) {
             Err(error) => Err(CpSatError::NoPython { python: program, error }),
-            Ok(output) if !output.status.success() => {
+            Ok(finished) if finished.ended != Ended::Exit(0) => {
                 Err(CpSatError::NoPackage { python: program })
             }
-            Ok(output) => {
-                let ortools = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-                Ok(Python { program, ortools })
-            }
+            Ok(finished) => Ok(Python { program, ortools: finished.stdout.trim().to_owned() }),
         }
     }
 
@@ -299,13 +299,13 @@ fn ask(
     let input = serde_json::to_string(model).map_err(|e| python.fault(e.to_string()))?;
     // The script counts its time itself; this is for one that hangs.
     let time = left.map(|t| t + 2 * GRACE);
-    let limits = Limits { time, memory: None, interrupt, grace: GRACE };
-    let ended = process::run(&mut command, &input, limits)
+    let limits = Limits { time, interrupt, grace: GRACE, ..Limits::default() };
+    let finished = process::run(&mut command, input, limits)
         .map_err(|error| CpSatError::NoPython { python: python.program.clone(), error })?;
-    match serde_json::from_str(&ended.output) {
+    match serde_json::from_str(&finished.stdout) {
         Ok(output) => Ok(output),
         // Stopped before it had anything to say.
-        Err(_) if ended.stopped.is_some() => Ok(ScriptOutput {
+        Err(_) if finished.ended.stopped().is_some() => Ok(ScriptOutput {
             status: "unknown".to_owned(),
             choice: None,
             time: None,
@@ -315,8 +315,8 @@ fn ask(
             conflicts: 0,
         }),
         Err(_) => {
-            let last = ended.errors.lines().rev().find(|l| !l.trim().is_empty());
-            Err(python.fault(last.map_or_else(|| ended.status.to_string(), str::to_owned)))
+            let last = finished.last_error().map(str::to_owned);
+            Err(python.fault(last.unwrap_or_else(|| finished.ended.to_string())))
         }
     }
 }

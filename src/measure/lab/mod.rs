@@ -156,7 +156,7 @@ impl<'a> Lab<'a> {
             Ok(Attended::Outcome(Outcome::failed(kind, message), stages))
         };
         if worker.send(job).is_err() {
-            return Ok(Attended::Device(worker.end().1));
+            return Ok(Attended::Device(worker.end()));
         }
         loop {
             let limit = if at == Stage::Fill { FILLING } else { self.setup.limit };
@@ -187,9 +187,9 @@ impl<'a> Lab<'a> {
                     return failed(FailureKind::Timeout, message);
                 }
                 // Before the kernel runs a crash is the driver's or the device's.
-                Heard::Ended if at == Stage::Fill => return Ok(Attended::Device(worker.end().1)),
+                Heard::Ended if at == Stage::Fill => return Ok(Attended::Device(worker.end())),
                 Heard::Ended => {
-                    let message = format!("{} {}", worker.end().1, at.words());
+                    let message = format!("{} {}", worker.end(), at.words());
                     let kind = match at {
                         Stage::Compile => FailureKind::Compile,
                         _ => FailureKind::Runtime,
@@ -220,7 +220,7 @@ fn start(setup: &Setup, interrupt: &AtomicBool) -> Result<(Worker, Described), L
             Err(LabError::NoDevice(format!("the driver does not answer within {seconds} s")))
         }
         Heard::Ended => {
-            Err(LabError::NoDevice(format!("the driver does not start: {}", worker.end().1)))
+            Err(LabError::NoDevice(format!("the driver does not start: {}", worker.end())))
         }
     }
 }

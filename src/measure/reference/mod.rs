@@ -22,10 +22,10 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tickbound_model::source::Argument;
 use tickbound_model::{Bound, Problem};
+use tickbound_process::{Ended, Finished, Limits, Stopped, run};
 
 use super::job::{Argument as Given, Job};
 use super::{MeasureError, log};
-use crate::compare::process::{Ended, Limits, Stopped, run};
 use program::Parts;
 
 /// How long compiling may take.
@@ -98,9 +98,8 @@ impl Reference {
             "declared.c",
             "-lm",
         ]);
-        let grace = Duration::from_secs(1);
-        let limits = Limits { time: Some(COMPILING), memory: None, interrupt, grace };
-        let ended = run(&mut command, "", limits).map_err(|e| {
+        let limits = Limits { time: Some(COMPILING), interrupt, ..Limits::default() };
+        let finished = run(&mut command, "", limits).map_err(|e| {
             fault(
                 path,
                 None,
@@ -109,11 +108,13 @@ impl Reference {
                 ),
             )
         })?;
-        if ended.stopped == Some(Stopped::Interrupted) {
-            return Err(MeasureError::Interrupted);
-        }
-        if !ended.status.success() {
-            return Err(not_compiled(path, &whole, &ended.errors));
+        match finished.ended {
+            Ended::Exit(0) => {}
+            Ended::Stopped(Stopped::Interrupted) => return Err(MeasureError::Interrupted),
+            Ended::Stopped(why) => {
+                return Err(fault(path, None, format!("compiling it was stopped by its {why}")));
+            }
+            _ => return Err(not_compiled(path, &whole, &finished.stderr)),
         }
         let line = text.lines().position(|l| l.contains("void reference")).map_or(1, |l| l + 1);
         Ok(Reference {
@@ -223,26 +224,22 @@ impl Reference {
         let mut command = Command::new(self.folder.path().join("reference"));
         command.current_dir(self.folder.path()).arg(outputs).args(inputs);
         let grace = Duration::from_millis(100);
-        let limits = Limits { time: Some(self.limit), memory: None, interrupt, grace };
-        let ended =
+        let limits = Limits { time: Some(self.limit), interrupt, grace, ..Limits::default() };
+        let finished =
             run(&mut command, "", limits).map_err(|e| at(format!("cannot be started: {e}")))?;
-        match ended.stopped {
-            Some(Stopped::Interrupted) => return Err(MeasureError::Interrupted),
-            Some(_) => {
+        match finished.ended {
+            Ended::Exit(0) => {}
+            Ended::Stopped(Stopped::Interrupted) => return Err(MeasureError::Interrupted),
+            Ended::Stopped(_) => {
                 let seconds = self.limit.as_secs_f64();
                 return Err(at(format!(
                     "`reference` has not ended after {seconds} s; --reference-limit gives it more time, --size or --input less to do"
                 )));
             }
-            None => {}
-        }
-        match ended.status.code() {
-            Some(0) => {}
-            Some(UNKNOWN_NAME) => {
-                let name = ended.errors.lines().last().unwrap_or_default().to_owned();
-                return Err(self.unknown(&name));
+            Ended::Exit(UNKNOWN_NAME) => {
+                return Err(self.unknown(finished.last_error().unwrap_or_default()));
             }
-            _ => return Err(at(format!("`reference` crashed: {}", how(&ended)))),
+            _ => return Err(at(format!("`reference` crashed: {}", how(&finished)))),
         }
         let asked = std::fs::read_to_string(self.folder.path().join("asked"))
             .map_err(|e| at(format!("says nothing: {e}")))?;
@@ -285,17 +282,9 @@ fn not_compiled(path: &Path, whole: &Path, errors: &str) -> MeasureError {
     }
 }
 
-fn how(ended: &Ended) -> String {
-    #[cfg(unix)]
-    {
-        use std::os::unix::process::ExitStatusExt;
-        if let Some(signal) = ended.status.signal() {
-            let name = if signal == 11 { " (invalid memory)" } else { "" };
-            return format!("signal {signal}{name}");
-        }
-    }
-    match ended.errors.lines().last() {
-        Some(last) => format!("{} ({last})", ended.status),
-        None => ended.status.to_string(),
+fn how(finished: &Finished) -> String {
+    match (finished.ended, finished.last_error()) {
+        (ended @ Ended::Exit(_), Some(last)) => format!("{ended} ({last})"),
+        (ended, _) => ended.to_string(),
     }
 }

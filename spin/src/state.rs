@@ -1,6 +1,6 @@
 //! A search under way: what is known, and the folder in which everything happens.
 //!
-//! A [`Session`] keeps the books: the bounds, the trails, the log of runs. Bounds only ever close,
+//! A [`SearchState`] keeps the books: the bounds, the trails, the log of runs. Bounds only ever close,
 //! and one that contradicts another is a fault and not a result. The folder has one subfolder for
 //! each verifier, with the model, the C files and the program, and in it one for each run, with its
 //! trails and its log. `--keep` keeps all of it.
@@ -8,17 +8,23 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use tempfile::TempDir;
 
-use super::process::{self, Call, Finished, Line, Stop, Watch};
-use super::result::{Proof, RunLog, SpinResult, StopReason};
-use super::trail::Trail;
-use super::verifier::{Build, Goal, Storage};
-use super::{Event, LEAST_MEMORY, MAX_DEPTH, Observer, Options, SpinError, Subject, Tools};
 use tickbound_model::verdict::Status;
+use tickbound_process::{Finished, Line, Stopped, command_line, run_lines};
+
+use crate::error::SpinError;
+use crate::options::{Event, LEAST_MEMORY, MAX_DEPTH, Observer, Options, Subject};
+use crate::orders::{Build, Goal, Order, Storage};
+use crate::output::Verdict;
+use crate::result::{Proof, RunLog, SpinResult, StopReason};
+use crate::tools::Tools;
+use crate::trail::Trail;
+use crate::watch::Watch;
 
 /// The depth limit of the first run, in steps: the verifier's own default.
 const FIRST_DEPTH: u64 = 10_000;
@@ -47,8 +53,8 @@ pub struct Book {
     pub folders: usize,
     /// The depth limit that was last found to suffice.
     pub depth: u64,
-    /// When the replays end that were begun after the search was stopped.
-    pub grace: Option<Instant>,
+    /// Ends the replays that were begun after the search was stopped.
+    pub last_replays: Option<Watch<'static>>,
 }
 
 impl Book {
@@ -63,7 +69,7 @@ fn rank(trail: &Trail) -> (i64, u64, usize, usize) {
 }
 
 /// A search under way.
-pub struct Session<'a> {
+pub struct SearchState<'a> {
     pub subject: Subject<'a>,
     pub options: &'a Options,
     pub watch: Watch<'a>,
@@ -76,7 +82,7 @@ pub struct Session<'a> {
     book: Mutex<Book>,
 }
 
-impl<'a> Session<'a> {
+impl<'a> SearchState<'a> {
     /// A search with an empty folder.
     pub fn new(
         subject: Subject<'a>,
@@ -84,7 +90,7 @@ impl<'a> Session<'a> {
         options: &'a Options,
         watch: Watch<'a>,
         observer: Observer<'a>,
-    ) -> Result<Session<'a>, SpinError> {
+    ) -> Result<SearchState<'a>, SpinError> {
         let (folder, temporary) = match &options.keep {
             Some(kept) => (empty_folder(kept)?, None),
             None => {
@@ -98,7 +104,17 @@ impl<'a> Session<'a> {
         let book = Mutex::new(Book { depth, ..Book::default() });
         let started = Instant::now();
         let _temporary = temporary;
-        Ok(Session { subject, options, watch, tools, observer, folder, _temporary, started, book })
+        Ok(SearchState {
+            subject,
+            options,
+            watch,
+            tools,
+            observer,
+            folder,
+            _temporary,
+            started,
+            book,
+        })
     }
 
     pub fn book(&self) -> MutexGuard<'_, Book> {
@@ -156,21 +172,35 @@ impl<'a> Session<'a> {
     }
 
     /// The reason for a stop from outside.
-    pub fn reason(&self, stop: Stop) -> StopReason {
-        match stop {
-            Stop::Interrupted => StopReason::Interrupted,
-            Stop::TimedOut | Stop::RoundOver | Stop::Settled => {
+    pub fn reason(&self, stopped: Stopped) -> StopReason {
+        match stopped {
+            Stopped::Interrupted => StopReason::Interrupted,
+            Stopped::Time(_) | Stopped::Memory(_) | Stopped::Unneeded => {
                 StopReason::TimeOut(self.options.timeout.unwrap_or_default().as_secs_f64())
             }
         }
     }
 
+    /// What cut a run short.
+    ///
+    /// # Errors
+    /// If nothing did, and its verdict is no answer to its order.
+    pub fn cut_by(&self, verdict: &Verdict, order: &Order<'_>) -> Result<StopReason, SpinError> {
+        match verdict {
+            Verdict::DepthLimit => Ok(StopReason::Depth(order.depth)),
+            Verdict::OutOfMemory => Ok(StopReason::Memory(self.memory_for(order.storage()))),
+            Verdict::Stopped(stopped) => Ok(self.reason(*stopped)),
+            other => Err(order.unreadable(format!("`{}` is no answer here", other.word()))),
+        }
+    }
+
     /// The next depth limit above one that did not suffice; `None` if the user has fixed it, or if
-    /// the verifier's stack would take more than half of `memory`.
-    pub fn deeper(&self, depth: u64, memory: u64) -> Option<u64> {
+    /// the verifier's stack would take more than half of its memory.
+    pub fn deeper(&self, order: &Order<'_>) -> Option<u64> {
         if self.options.depth.is_some() {
             return None;
         }
+        let (memory, depth) = (self.memory_for(order.storage()), order.depth);
         let most = (memory / 2 / STACK_BYTES).min(MAX_DEPTH);
         let next = depth.saturating_mul(DEEPER).min(most);
         (next > depth).then_some(next)
@@ -217,14 +247,10 @@ impl<'a> Session<'a> {
         empty_folder(&self.folder.join(format!("{number:02}-{name}")))
     }
 
-    pub fn start(
-        &self,
-        call: &Call,
-        watch: &Watch<'_>,
-        on_line: &mut dyn FnMut(&str) -> Line,
-    ) -> Result<Finished, SpinError> {
-        process::run(call, watch, on_line)
-            .map_err(|error| SpinError::Start { program: call.program.clone(), error })
+    /// Runs a program until its end, or until the search is stopped, and appends the command and
+    /// its output to the log of this name in its folder.
+    pub fn run_logged(&self, command: &mut Command, log: &str) -> Result<Finished, SpinError> {
+        run_watched(command, self.watch, log, &mut |_| Line::Keep)
     }
 
     /// What is known now.
@@ -281,23 +307,31 @@ pub fn write(path: &Path, text: &str) -> Result<(), SpinError> {
     std::fs::write(path, text).map_err(|error| SpinError::File { path: path.to_owned(), error })
 }
 
-/// Appends a command and its output to a log.
-pub fn log(folder: &Path, name: &str, call: &Call, done: &Finished) -> Result<(), SpinError> {
-    let path = folder.join(name);
+/// Runs a program in its folder until its end, or until the watch says stop, and appends the command
+/// and its output to the log of this name in the folder.
+pub fn run_watched(
+    command: &mut Command,
+    watch: Watch<'_>,
+    log: &str,
+    on_line: &mut dyn FnMut(&str) -> Line,
+) -> Result<Finished, SpinError> {
+    let finished = run_lines(command, watch.limits(), on_line)
+        .map_err(|error| SpinError::Start { program: command.get_program().into(), error })?;
+    let path = command.get_current_dir().unwrap_or(Path::new(".")).join(log);
     let mut text = std::fs::read_to_string(&path).unwrap_or_default();
-    let _ = writeln!(text, "$ {}", call.line());
-    done.stdout.iter().for_each(|line| {
-        let _ = writeln!(text, "{line}");
-    });
-    let _ = writeln!(text, "{}[{:?} after {:.3} s]", done.stderr, done.ended, done.seconds);
-    write(&path, &text)
+    let (ended, seconds) = (finished.ended, finished.time.as_secs_f64());
+    let (stdout, stderr) = (&finished.stdout, &finished.stderr);
+    let line = command_line(command);
+    let _ = writeln!(text, "$ {line}\n{stdout}{stderr}[{ended} after {seconds:.3} s]");
+    write(&path, &text)?;
+    Ok(finished)
 }
 
 /// The line in which a program says what it does not like.
-pub fn complaint(done: &Finished) -> String {
-    let all = || done.stderr.lines().chain(done.stdout.iter().map(String::as_str)).map(str::trim);
+pub fn complaint(finished: &Finished) -> String {
+    let all = || finished.stderr.lines().chain(finished.stdout.lines()).map(str::trim);
     let error = |l: &&str| l.to_lowercase().contains("error") || l.contains("cannot");
     let line = all().find(error).or_else(|| all().find(|l| !l.is_empty()));
-    let line = line.map_or_else(|| format!("{:?}, without a word", done.ended), str::to_owned);
+    let line = line.map_or_else(|| format!("{}, no message", finished.ended), str::to_owned);
     line.chars().take(300).collect()
 }

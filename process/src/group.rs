@@ -1,0 +1,102 @@
+//! A child that leads a process group, and ends with all of it.
+
+use std::io;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid,
+};
+use wait4::Wait4;
+
+use crate::{Ended, memory};
+
+/// A child that leads a process group. When it is dropped, what is left of the group is killed, and
+/// the child has been waited for.
+#[derive(Debug)]
+pub struct Group {
+    child: Child,
+    pid: Pid,
+    /// How it ended, and the most bytes resident; once it has been waited for. From then on its
+    /// number may be that of another process.
+    waited: Option<(Ended, u64)>,
+}
+
+impl Group {
+    /// Starts `command` as the leader of a new group.
+    ///
+    /// # Errors
+    /// If it cannot be started.
+    pub fn spawn(command: &mut Command) -> io::Result<Group> {
+        let child = command.process_group(0).spawn()?;
+        let pid = Pid::from_child(&child);
+        Ok(Group { child, pid, waited: None })
+    }
+
+    /// Those ends of its pipes that have not been taken yet.
+    pub fn pipes(&mut self) -> (Option<ChildStdin>, Option<ChildStdout>, Option<ChildStderr>) {
+        let child = &mut self.child;
+        (child.stdin.take(), child.stdout.take(), child.stderr.take())
+    }
+
+    pub(crate) fn pid(&self) -> Pid {
+        self.pid
+    }
+
+    /// True once the leader has ended. It stays as it is, so that its number is not given away.
+    pub(crate) fn has_ended(&self) -> io::Result<bool> {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+        match waitid(WaitId::Pid(self.pid), options) {
+            Err(rustix::io::Errno::INTR) => Ok(false),
+            other => Ok(other?.is_some()),
+        }
+    }
+
+    /// Asks the group to stop, as Ctrl-C does.
+    pub(crate) fn interrupt(&self) {
+        if self.waited.is_none() {
+            // A group that has ended by now is no fault; nor is it below.
+            let _ = kill_process_group(self.pid, Signal::INT);
+        }
+    }
+
+    /// Kills the group, and what the leader has started in other groups.
+    pub fn kill(&self) {
+        if self.waited.is_some() {
+            return;
+        }
+        for pid in memory::descendants(self.pid) {
+            let _ = kill_process(pid, Signal::KILL);
+        }
+        let _ = kill_process_group(self.pid, Signal::KILL);
+    }
+
+    /// Waits for the leader. Returns how it ended, and the most bytes that it, or one of the
+    /// children that it has waited for, had resident.
+    ///
+    /// # Errors
+    /// If the system cannot say.
+    pub fn wait(&mut self) -> io::Result<(Ended, u64)> {
+        while self.waited.is_none() {
+            match self.child.wait4() {
+                Ok(used) => {
+                    let ended = match (used.status.code(), used.status.signal()) {
+                        (Some(code), _) => Ended::Exit(code),
+                        (None, signal) => Ended::Signal(signal.unwrap_or(0)),
+                    };
+                    self.waited = Some((ended, used.rusage.maxrss));
+                }
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
+        }
+        self.waited.ok_or_else(|| io::Error::other("the child cannot be waited for"))
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.kill();
+        let _ = self.wait();
+    }
+}

@@ -1,0 +1,121 @@
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use super::*;
+
+fn shell(script: &str) -> Command {
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", script]);
+    command
+}
+
+fn within(milliseconds: u64) -> Limits<'static> {
+    let time = Some(Duration::from_millis(milliseconds));
+    Limits { time, grace: Duration::from_millis(200), ..Limits::default() }
+}
+
+fn out_of_time(finished: &Finished) -> bool {
+    matches!(finished.ended, Ended::Stopped(Stopped::Time(_)))
+}
+
+#[test]
+fn streams_and_ends_are_told_apart() {
+    let finished = run(&mut shell("cat; echo oh >&2; exit 3"), "in\n", Limits::default()).unwrap();
+    assert_eq!((finished.stdout.as_str(), finished.stderr.as_str()), ("in\n", "oh\n"));
+    assert_eq!((finished.ended, finished.last_error()), (Ended::Exit(3), Some("oh")));
+    assert!(finished.memory > 0 && !finished.truncated);
+    let killed = run(&mut shell("kill -9 $$"), "", Limits::default()).unwrap();
+    assert_eq!(killed.ended, Ended::Signal(9));
+    assert_eq!(killed.ended.to_string(), "signal 9 (killed)");
+    assert!(run(&mut Command::new("no-such-program-here"), "", Limits::default()).is_err());
+}
+
+#[test]
+fn input_that_is_not_read_and_bytes_that_are_no_text() {
+    let much = vec![b'x'; 1 << 20];
+    let finished = run(&mut shell(r"printf 'a\377b'"), much.clone(), within(60_000)).unwrap();
+    assert_eq!((finished.stdout.as_str(), finished.ended), ("a\u{fffd}b", Ended::Exit(0)));
+    let finished = run(&mut Command::new("cat"), much, within(60_000)).unwrap();
+    assert_eq!(finished.stdout.len(), 1 << 20);
+}
+
+#[test]
+fn a_limit_asks_first() {
+    let script = "trap 'echo reached; exit 0' INT; while :; do sleep 0.02; done";
+    let finished = run(&mut shell(script), "", within(100)).unwrap();
+    assert_eq!(finished.stdout, "reached\n");
+    assert!(out_of_time(&finished) && finished.ended.to_string() == "time limit of 0.1 s");
+}
+
+#[test]
+fn who_does_not_listen_is_killed_with_all_that_it_has_started() {
+    let script = "trap '' INT; sleep 61 & sleep 61 & echo $$; wait";
+    let finished = run(&mut shell(script), "", within(200)).unwrap();
+    assert!(out_of_time(&finished));
+    assert_eq!(alive_in(finished.stdout.trim()), [""; 0]);
+    // The inner process is in a session of its own, and holds the output open for a minute.
+    let script = "trap '' INT; setsid sleep 60 & wait; sleep 60";
+    let finished = run(&mut shell(script), "", within(100)).unwrap();
+    assert!(out_of_time(&finished) && finished.time < Duration::from_secs(30));
+}
+
+/// The processes of a group that run; what has ended may wait for its new parent to notice.
+fn alive_in(group: &str) -> Vec<String> {
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let stats = processes.filter_map(|p| std::fs::read_to_string(p.path().join("stat")).ok());
+    // `pid (name) state parent group ...`
+    let alive = |stat: &String| {
+        let mut words = stat.rsplit(')').next().unwrap_or("").split_whitespace();
+        let (state, _, of_group) = (words.next(), words.next(), words.next());
+        of_group == Some(group) && state != Some("Z")
+    };
+    stats.filter(alive).collect()
+}
+
+#[test]
+fn what_a_child_leaves_behind_ends_with_it() {
+    let finished = run(&mut shell("sleep 60 & echo $$"), "", Limits::default()).unwrap();
+    assert_eq!(alive_in(finished.stdout.trim()), [""; 0]);
+    assert!(finished.time < Duration::from_secs(30));
+}
+
+#[test]
+fn a_child_that_has_printed_enough_is_stopped() {
+    let mut seen = Vec::new();
+    let mut on_line = |line: &str| {
+        seen.push(line.to_owned());
+        match line {
+            "a" => Line::Drop,
+            "c" => Line::Enough,
+            _ => Line::Keep,
+        }
+    };
+    let mut command = shell("echo a; echo b; echo c; sleep 62");
+    let finished = run_lines(&mut command, Limits::default(), &mut on_line).unwrap();
+    assert_eq!(finished.ended, Ended::Stopped(Stopped::Unneeded));
+    assert_eq!((finished.stdout.as_str(), seen.len()), ("b\nc\n", 3));
+}
+
+#[test]
+fn memory_is_limited_and_flags_are_heard() {
+    let set = AtomicBool::new(true);
+    let limits = Limits { grace: Duration::from_millis(100), ..Limits::default() };
+    for (limits, why) in [
+        (Limits { memory: Some(1), ..limits }, Stopped::Memory(1)),
+        (Limits { interrupt: &set, ..limits }, Stopped::Interrupted),
+        (Limits { unneeded: Some(&set), ..limits }, Stopped::Unneeded),
+    ] {
+        assert_eq!(run(&mut shell("sleep 60"), "", limits).unwrap().ended, Ended::Stopped(why));
+    }
+}
+
+#[test]
+fn a_group_that_is_dropped_has_ended() {
+    let mut group = Group::spawn(shell("sleep 63 & wait").stdin(Stdio::null())).unwrap();
+    let pid = group.pid().as_raw_nonzero().to_string();
+    assert!(!group.has_ended().unwrap() && !alive_in(&pid).is_empty());
+    group.kill();
+    assert_eq!(group.wait().unwrap().0, Ended::Signal(9));
+    drop(group);
+    assert_eq!(alive_in(&pid), [""; 0]);
+}

@@ -1,0 +1,121 @@
+//! What is searched, how, within which limits, and who is told of it.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tickbound_model::{Problem, Space};
+
+use crate::error::SpinError;
+use crate::output::Pulse;
+use crate::promela::Model;
+
+tickbound_model::named! {
+    /// How to search.
+    #[derive(Default)]
+    pub enum Search {
+        /// Take the least simulated time T; refute `OverTime` at T and prove it at T - 1
+        Exhaustive = "exhaustive",
+        /// Halve the interval of possible times, one verifier run for each bound
+        Bisect = "bisect",
+        /// One run that prunes what is no better than the best so far
+        #[default]
+        BranchAndBound = "branch-and-bound",
+        /// Bitstate runs with different seeds on all cores; upper bounds only
+        Swarm = "swarm",
+    }
+}
+
+/// Least memory that a search can be given, in bytes.
+pub const LEAST_MEMORY: u64 = 64 << 20;
+/// Greatest depth limit, in steps: the verifier reads it as a C `int`.
+pub const MAX_DEPTH: u64 = 2_000_000_000;
+
+/// Limits of a search.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Options {
+    /// The search.
+    pub search: Search,
+    /// Most bytes of memory for verifiers that run at the same time, together.
+    pub memory: u64,
+    /// Stop after this time.
+    pub timeout: Option<Duration>,
+    /// How many workers a swarm has; `None` takes one for each core.
+    pub workers: Option<usize>,
+    /// The depth limit in steps; `None` starts low and raises it as far as memory allows.
+    pub depth: Option<u64>,
+    /// Keep models, verifiers, trails and logs in this folder, which is made or must be empty.
+    pub keep: Option<PathBuf>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            search: Search::default(),
+            memory: 4 << 30,
+            timeout: None,
+            workers: None,
+            depth: None,
+            keep: None,
+        }
+    }
+}
+
+/// What happens during a search.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event {
+    /// The least time is known to lie in this interval, in ticks; `upper` is `None` before a trail
+    /// has been found.
+    Bounds {
+        /// No configuration takes fewer.
+        lower: i64,
+        /// The best found.
+        upper: Option<i64>,
+    },
+    /// A run begins, or a verifier is made for it.
+    Started {
+        /// What is run, as in [`crate::result::RunLog::what`].
+        what: &'static str,
+        /// The bound `T`.
+        bound: Option<i64>,
+    },
+    /// A run goes on. Short runs say nothing.
+    Running(Pulse),
+}
+
+/// Is told what happens; several workers may call it at once.
+pub type Observer<'a> = &'a (dyn Fn(&Event) + Sync);
+
+/// What is searched.
+#[derive(Debug, Clone, Copy)]
+pub struct Subject<'a> {
+    /// The problem.
+    pub problem: &'a Problem,
+    /// Its space, which the model covers.
+    pub space: &'a Space,
+    /// The space in Promela.
+    pub model: &'a Model,
+}
+
+impl Options {
+    /// # Errors
+    /// A limit that makes no sense.
+    pub(crate) fn check(&self) -> Result<(), SpinError> {
+        let refuse = |what: String, fix| Err(SpinError::Option { what, fix });
+        if self.memory < LEAST_MEMORY {
+            return refuse(
+                format!("a memory limit of {} bytes is too small", self.memory),
+                "give at least 64M",
+            );
+        }
+        if self.workers == Some(0) {
+            return refuse("a swarm of 0 workers".into(), "give at least 1");
+        }
+        match self.depth {
+            Some(d) if d == 0 || d > MAX_DEPTH => refuse(
+                format!("a depth limit of {d} steps"),
+                "give 1 to 2000000000 steps, or leave it out",
+            ),
+            _ => Ok(()),
+        }
+    }
+}
