@@ -24,6 +24,7 @@ pub mod answer;
 pub mod calibrate;
 pub mod cli;
 pub mod compare;
+pub mod cp_sat;
 pub mod device;
 pub mod machine;
 pub mod measure;

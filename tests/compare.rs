@@ -11,7 +11,7 @@ use indexmap::IndexMap;
 use predicates::str::contains;
 use serde_json::{Value, json};
 use tickbound::answer::comparison::{Comparison, RowStatus};
-use tickbound::compare::{Input, Options, Session, engine};
+use tickbound::compare::{Input, Options, SideBySide, engine};
 use tickbound_model::Problem;
 
 const ABSTRACT: &str = "examples/problems/abstract.json";
@@ -247,7 +247,7 @@ fn with_script(script: &str, engines: &str) -> Comparison {
         .expect("valid");
     let options = Options { program, timeout: Duration::from_secs(60), memory: None };
     let never = AtomicBool::new(false);
-    let mut session = Session::new(options, &never, &|_| {});
+    let mut session = SideBySide::new(options, &never, &|_| {});
     let input = Input { problem: &problem, file: "a.json".into(), replaced: IndexMap::new() };
     session.run(&input, &engine::parse(engines).expect("engines"), &|_, _| None);
     session.finish()

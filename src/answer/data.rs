@@ -12,7 +12,7 @@ use tickbound_spin::promela::Style;
 use tickbound_spin::result::Proof;
 
 #[cfg(test)]
-use super::schema::named;
+use super::names::named;
 
 /// Numbers by name: the values of a configuration's parameters, or counts.
 pub type Values = IndexMap<String, i64>;
@@ -30,15 +30,15 @@ pub fn tenth_of_millisecond(seconds: f64) -> f64 {
 }
 
 /// What `tune`, `spin` and `cp-sat` print with `--json`. Times of the model are in ticks, wall-clock
-/// times in seconds, memory in bytes. Which keys a command prints, and in which order, is in
-/// [`Answer::COMMANDS`]; a key is `null` where nothing is known.
+/// times in seconds, memory in bytes. A command prints all keys of its own, always in the same order;
+/// a key is `null` where nothing is known.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Answer {
     /// Ticks of the best configuration found.
     pub time: Option<i64>,
     /// How much is known of the least time.
-    #[cfg_attr(test, schemars(schema_with = "super::schema::status"))]
+    #[cfg_attr(test, schemars(schema_with = "super::names::status"))]
     pub status: Status,
     /// No configuration takes fewer ticks than this.
     #[serde(default)]

@@ -10,6 +10,8 @@
 pub mod comparison;
 mod data;
 #[cfg(test)]
+mod names;
+#[cfg(test)]
 mod schema;
 pub mod spin;
 pub mod tune;

@@ -2,26 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, schema_for};
+use schemars::{JsonSchema, schema_for};
 use serde_json::{Value, json};
-use tickbound_model::named::Named;
-use tickbound_model::verdict::Status;
 
-use super::Answer;
 use super::comparison::Comparison;
+use super::data::Answer;
 
 const PUBLISHED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/schema/answer.schema.json");
-
-/// The names of a short list.
-pub(super) fn named<T: Named>(_: &mut SchemaGenerator) -> Schema {
-    let names: Vec<&str> = T::VALUES.iter().map(|value| value.name()).collect();
-    schemars::json_schema!({ "enum": names })
-}
-
-/// The names of [`Status`].
-pub(super) fn status(_: &mut SchemaGenerator) -> Schema {
-    schemars::json_schema!({ "enum": [Status::Optimal, Status::Bounded, Status::Infeasible] })
-}
 
 /// What the commands print.
 #[derive(JsonSchema)]

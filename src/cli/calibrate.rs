@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
+use super::exit::{CliError, Exit};
+use super::output::say;
 use super::progress::{Progress, ctrl_c_flag};
-use super::{CliError, Exit, say};
 use crate::calibrate::{Fault, OpenCl, Options, calibrate, today};
-use crate::device::{self, Choice, Device, Picked, Session};
+use crate::device::{self, Device, DeviceChoice, Picked, Session};
 
 /// Arguments of `calibrate`.
 #[derive(Debug, clap::Args)]
@@ -72,10 +73,10 @@ impl From<Fault> for Stopped {
 }
 
 impl Args {
-    fn choice(&self) -> Result<Choice, CliError> {
+    fn choice(&self) -> Result<DeviceChoice, CliError> {
         self.device
             .parse()
-            .map_err(|e: device::ChoiceError| CliError::Input(format!("--device: {e}")))
+            .map_err(|e: device::DeviceChoiceError| CliError::Input(format!("--device: {e}")))
     }
 
     /// Whether the file can probably be written, before much time goes into it.

@@ -4,12 +4,13 @@ use std::path::Path;
 
 use tickbound_model::Problem;
 
+use super::exit::{CliError, Exit};
 use super::load::{Chosen, Setting, Size, by_name, positive_seconds};
+use super::output::say;
 use super::progress::{Progress, interrupt_flag};
-use super::{CliError, Exit, say};
 use crate::answer::comparison::{Comparison, Row};
 use crate::compare::paper::{self, PaperError};
-use crate::compare::{Event, Input, Options, Session, engine};
+use crate::compare::{Event, Input, Options, SideBySide, engine};
 use crate::report::{comparison, html};
 
 /// Arguments of `compare`.
@@ -86,7 +87,7 @@ fn side_by_side(
     let problems = files.map(|file| readable(file, &args.input)).collect::<Result<Vec<_>, _>>()?;
     let interrupt = interrupt_flag()?;
     let observer = |event: Event<'_>| show(progress, event);
-    let mut session = Session::new(options, &interrupt, &observer);
+    let mut session = SideBySide::new(options, &interrupt, &observer);
     for (problem, file) in problems.iter().zip(&args.problems) {
         progress.about(&format!("{}:", problem.name));
         let input = Input { problem, file: file.clone(), replaced: replaced.clone() };
@@ -98,7 +99,7 @@ fn side_by_side(
 fn paper_tables(options: Options, progress: &Progress) -> Result<Comparison, CliError> {
     let interrupt = interrupt_flag()?;
     let observer = |event: Event<'_>| show(progress, event);
-    let mut session = Session::new(options, &interrupt, &observer);
+    let mut session = SideBySide::new(options, &interrupt, &observer);
     paper::run(&mut session, &|problem| progress.about(&format!("{problem}:")))
         .map_err(unreadable)?;
     Ok(session.finish())

@@ -1,10 +1,11 @@
 //! `tickbound cp-sat`.
 
+use super::exit::{CliError, Exit};
 use super::load::{Chosen, timeout};
+use super::output::say;
 use super::progress::interrupt_flag;
 use super::values::named;
-use super::{CliError, Exit, say};
-use crate::compare::cp_sat::{self, Python};
+use crate::cp_sat::{self, Python};
 use tickbound_solve::Encoding;
 
 /// Arguments of `cp-sat`.

@@ -5,8 +5,9 @@ use std::sync::atomic::AtomicBool;
 use indexmap::IndexMap;
 use tickbound_model::Problem;
 
+use super::exit::{CliError, Exit};
+use super::output::say;
 use super::progress::{Progress, interrupt_flag};
-use super::{CliError, Exit, say};
 use crate::compare::paper::{Published, TABLE_1};
 use crate::report::Table;
 use tickbound_model::platforms;

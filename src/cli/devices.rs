@@ -1,6 +1,7 @@
 //! `tickbound devices`.
 
-use super::{CliError, Exit, say};
+use super::exit::{CliError, Exit};
+use super::output::say;
 use crate::device;
 use crate::report::Table;
 

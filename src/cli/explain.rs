@@ -7,8 +7,9 @@ use tickbound_model::count::{Counts, count};
 use tickbound_model::{Access, Bound, Problem};
 use tickbound_opencl_c::{Reading, Variant};
 
+use super::exit::{CliError, Exit};
 use super::load::{Chosen, Setting, by_name};
-use super::{CliError, Exit, say};
+use super::output::say;
 use crate::report::explain;
 
 /// Arguments of `explain`.

@@ -3,9 +3,10 @@
 use tickbound_model::t1;
 use tickbound_spin::promela::{self, Style};
 
+use super::exit::{CliError, Exit};
 use super::load::Question;
+use super::output::say;
 use super::values::named;
-use super::{CliError, Exit, say};
 
 /// What a problem can be written for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]

@@ -11,7 +11,7 @@ use tickbound_model::t1;
 use tickbound_model::{ModelError, Problem};
 use tickbound_opencl_c::Reading;
 
-use super::CliError;
+use super::exit::CliError;
 use tickbound_model::platforms;
 
 /// A `NAME=VALUE` option.

@@ -6,10 +6,11 @@ use std::sync::atomic::AtomicBool;
 use tickbound_model::simulate::{self, simulate};
 use tickbound_model::{Bound, Problem};
 
+use super::exit::{CliError, Exit};
 use super::load::{Question, positive_seconds, timeout};
+use super::output::{say, written};
 use super::progress::{Progress, interrupt_flag};
-use super::{CliError, Exit, say, written};
-use crate::device::Choice;
+use crate::device::DeviceChoice;
 use crate::measure::outcome::Outcome;
 use crate::measure::select::{Selection, select};
 use crate::measure::{Event, MeasureError, Options, measure, t4, worker};
@@ -78,8 +79,8 @@ pub(super) fn work(args: &WorkerArgs) -> Result<Exit, CliError> {
     Ok(Exit::Done)
 }
 
-fn choice(text: &str) -> Result<Choice, CliError> {
-    text.parse().map_err(|e: crate::device::ChoiceError| CliError::Input(e.to_string()))
+fn choice(text: &str) -> Result<DeviceChoice, CliError> {
+    text.parse().map_err(|e: crate::device::DeviceChoiceError| CliError::Input(e.to_string()))
 }
 
 impl Args {

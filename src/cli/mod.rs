@@ -8,10 +8,12 @@ mod compare;
 mod cp_sat;
 mod demo;
 mod devices;
+mod exit;
 mod explain;
 mod export;
 mod load;
 mod measure;
+mod output;
 mod platforms;
 mod plot;
 mod progress;
@@ -24,24 +26,12 @@ mod timeline;
 mod tune;
 mod values;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::answer::Answer;
-use crate::compare::cp_sat::CpSatError;
-use crate::report::{ReportError, Table};
-use tickbound_model::Problem;
-use tickbound_model::verdict::Found;
-use tickbound_solve::SolveError;
-
-const EXIT_STATUS: &str = "\
-Exit status:
-  0  proved, or done
-  1  not proved, infeasible, or nothing found
-  2  bad input
-  3  a fault of tickbound: please report it with the problem file";
+use exit::EXIT_STATUS;
+pub use exit::{CliError, Exit};
 
 /// Finds the tuning parameters that give an OpenCL kernel its least run time, and proves it, from a
 /// timing model, without the device.
@@ -89,99 +79,6 @@ enum Command {
     Demo(demo::Args),
 }
 
-/// How a command ends, as the shell is told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Exit {
-    /// 0: done; a least time is proved.
-    Done,
-    /// 1: nothing is proved, or nothing was found.
-    Nothing,
-    /// 2: bad input.
-    Input,
-    /// 3: a fault of tickbound.
-    Fault,
-}
-
-impl Exit {
-    /// The end of a command that searches for a least time.
-    fn of(answer: &Answer) -> Exit {
-        if answer.proved() { Exit::Done } else { Exit::Nothing }
-    }
-}
-
-/// Why a command did not run to its end.
-#[derive(Debug, thiserror::Error)]
-pub enum CliError {
-    /// Bad input, or a fault found by the engines.
-    #[error(transparent)]
-    Solve(#[from] SolveError),
-    /// A file could not be read.
-    #[error("{path}: {error}; give the path of a problem file")]
-    Read {
-        /// The file.
-        path: String,
-        /// Why.
-        error: std::io::Error,
-    },
-    /// The problem cannot be written in Promela.
-    #[error(transparent)]
-    Promela(#[from] tickbound_spin::promela::PromelaError),
-    /// A kernel in OpenCL C cannot be read.
-    #[error(transparent)]
-    Frontend(#[from] tickbound_opencl_c::FrontendError),
-    /// CP-SAT is missing, or has found a fault.
-    #[error(transparent)]
-    CpSat(#[from] CpSatError),
-    /// SPIN is missing, or has found a fault.
-    #[error(transparent)]
-    Spin(#[from] tickbound_spin::SpinError),
-    /// A report could not be written.
-    #[error(transparent)]
-    Report(#[from] ReportError),
-    /// Measured times cannot be read.
-    #[error(transparent)]
-    Results(#[from] crate::measure::score::ResultsError),
-    /// Nothing could be measured.
-    #[error(transparent)]
-    Measure(#[from] crate::measure::MeasureError),
-    /// Standard output or another file could not be written.
-    #[error("{path}: cannot be written: {error}; choose a place that exists and may be written to")]
-    Write {
-        /// The file.
-        path: String,
-        /// Why.
-        error: std::io::Error,
-    },
-    /// Something else about the input.
-    #[error("{0}")]
-    Input(String),
-}
-
-impl CliError {
-    /// The fault is in tickbound, not in what it was given.
-    #[must_use]
-    pub fn is_fault(&self) -> bool {
-        match self {
-            CliError::Solve(e) => e.is_fault(),
-            CliError::Spin(e) => e.is_fault(),
-            CliError::CpSat(e) => e.is_fault(),
-            _ => false,
-        }
-    }
-}
-
-impl From<tickbound_model::ModelError> for CliError {
-    fn from(e: tickbound_model::ModelError) -> Self {
-        CliError::Solve(e.into())
-    }
-}
-
-impl From<tickbound_model::simulate::SimulateError> for CliError {
-    fn from(e: tickbound_model::simulate::SimulateError) -> Self {
-        CliError::Solve(e.into())
-    }
-}
-
 /// Runs the command line of this process.
 #[must_use]
 pub fn main() -> ExitCode {
@@ -216,35 +113,4 @@ pub fn main() -> ExitCode {
         }
     };
     ExitCode::from(exit as u8)
-}
-
-/// Writes to standard output, so that a closed pipe is an error value and not a panic.
-pub(crate) fn say(text: &str) -> Result<(), CliError> {
-    use std::io::Write;
-
-    let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes())
-        .and_then(|()| out.flush())
-        .map_err(|error| CliError::Write { path: "standard output".into(), error })
-}
-
-/// Says on standard error which files were written.
-fn written(files: &[PathBuf]) {
-    files.iter().for_each(|path| eprintln!("tickbound: {} written", path.display()));
-}
-
-/// Configurations in order: their rank, what `columns` says of each, and the values of their
-/// parameters.
-fn ranking<'f>(
-    problem: &Problem,
-    columns: &[&str],
-    rows: impl Iterator<Item = (Vec<String>, &'f Found)>,
-) -> Table {
-    let names = problem.parameters.iter().map(|p| p.name.as_str());
-    let mut table = Table::new(["rank"].iter().chain(columns).copied().chain(names));
-    for (rank, (cells, found)) in rows.enumerate() {
-        let values = found.configuration.0.iter().map(i64::to_string);
-        table.push([(rank + 1).to_string()].into_iter().chain(cells).chain(values));
-    }
-    table
 }

@@ -2,7 +2,8 @@
 
 use tickbound_model::Platform;
 
-use super::{CliError, Exit, say};
+use super::exit::{CliError, Exit};
+use super::output::say;
 use crate::report::Table;
 use tickbound_model::platforms;
 

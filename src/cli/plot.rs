@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use tickbound_model::simulate::{Options, simulate};
 use tickbound_model::{Problem, Space};
 
-use super::CliError;
+use super::exit::CliError;
 use crate::report::{Axis, HeatMap};
 
 /// Most configurations that are simulated for a picture.

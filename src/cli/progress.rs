@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::CliError;
+use super::exit::CliError;
 use tickbound_solve::bracket::Bounds;
 
 /// A line on standard error that shows the bracket closing; invisible where that is no terminal.

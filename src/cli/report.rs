@@ -1,6 +1,6 @@
 //! `tickbound report`.
 
-use super::{CliError, Exit};
+use super::exit::{CliError, Exit};
 use crate::report::html;
 
 /// Arguments of `report`.

@@ -6,9 +6,10 @@ use serde_json::json;
 use tickbound_model::Problem;
 use tickbound_model::simulate::{Options, simulate};
 
+use super::exit::{CliError, Exit};
 use super::load::Question;
+use super::output::say;
 use super::progress::Progress;
-use super::{CliError, Exit, say};
 use crate::measure::score::{Results, Score, score};
 use crate::report::Table;
 

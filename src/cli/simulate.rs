@@ -2,8 +2,10 @@
 
 use tickbound_model::simulate::{Options, simulate};
 
+use super::exit::{CliError, Exit};
 use super::load::{Chosen, Setting, by_name};
-use super::{CliError, Exit, say, timeline};
+use super::output::say;
+use super::timeline;
 use tickbound_model::simulate::Script;
 
 /// Arguments of `simulate`.

@@ -6,10 +6,11 @@ use std::sync::Mutex;
 use tickbound_model::Problem;
 use tickbound_spin::promela;
 
+use super::exit::{CliError, Exit};
 use super::load::{Question, Size, timeout};
+use super::output::{ranking, say};
 use super::progress::{Progress, interrupt_flag};
 use super::values::named;
-use super::{CliError, Exit, ranking, say};
 use crate::answer;
 use tickbound_spin::output::Pulse;
 use tickbound_spin::promela::Style;

@@ -7,7 +7,7 @@ use std::io::BufWriter;
 use tickbound_model::simulate::{Options, Span, SpanKind};
 use tickbound_model::{Bound, Problem, Profile};
 
-use super::CliError;
+use super::exit::CliError;
 use crate::report::{TimelineSpan, write_timeline};
 use tickbound_model::simulate::Script;
 

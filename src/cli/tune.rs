@@ -2,12 +2,13 @@
 
 use tickbound_model::Problem;
 
+use super::exit::{CliError, Exit};
 use super::load::{Question, timeout};
+use super::output::{ranking, say, written};
 use super::progress::{Progress, interrupt_flag};
 use super::values::{OrAuto, named, or_auto};
-use super::{CliError, Exit, plot, say, timeline, written};
+use super::{plot, timeline};
 use crate::answer;
-use crate::report::Table;
 use tickbound_solve::{Encoding, Objective, Options, Strategy, TuneResult, tune};
 
 /// Arguments of `tune`.
@@ -68,15 +69,12 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     } else {
         say(&answer::tune::words(&problem, &result))?;
         if args.top > 0 {
-            say(&format!("\n{}\n", ranking(&problem, &result)))?;
+            let best = result.optima.iter().map(|f| (vec![f.time.to_string()], f));
+            say(&format!("\n{}\n", ranking(&problem, &["ticks"], best)))?;
         }
     }
     write_files(args, &problem, &result)?;
     Ok(Exit::of(&answer))
-}
-
-fn ranking(problem: &Problem, result: &TuneResult) -> Table {
-    super::ranking(problem, &["ticks"], result.optima.iter().map(|f| (vec![f.time.to_string()], f)))
 }
 
 fn write_files(args: &Args, problem: &Problem, result: &TuneResult) -> Result<(), CliError> {

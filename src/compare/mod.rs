@@ -11,10 +11,8 @@
 //! its reason; the others go on.
 //!
 //! * [`engine`]: the engines' names;
-//! * [`cp_sat`]: CP-SAT of OR-Tools, an engine that exists for comparison only;
 //! * [`paper`]: the tables of the 2023 paper beside ours.
 
-pub mod cp_sat;
 pub mod engine;
 pub mod paper;
 
@@ -31,6 +29,7 @@ use tickbound_process::{Ended, Finished, Limits, quoted};
 
 use crate::answer::Answer;
 use crate::answer::comparison::{self, Case, Comparison, Row, RowStatus};
+use crate::cp_sat;
 use crate::machine::Machine;
 
 pub use engine::Engine;
@@ -76,7 +75,7 @@ pub enum Event<'a> {
 }
 
 /// A comparison on its way.
-pub struct Session<'a> {
+pub struct SideBySide<'a> {
     options: Options,
     interrupt: &'a AtomicBool,
     observer: Observer<'a>,
@@ -86,14 +85,14 @@ pub struct Session<'a> {
     cases: Vec<Case>,
 }
 
-impl<'a> Session<'a> {
+impl<'a> SideBySide<'a> {
     /// A comparison without problems so far. `interrupt` ends it when it becomes true: the engine
     /// that runs is asked to stop, and the rest is not run.
     #[must_use]
     pub fn new(options: Options, interrupt: &'a AtomicBool, observer: Observer<'a>) -> Self {
         let (started, cases) = (Instant::now(), Vec::new());
         let (cp_sat, spin) = (OnceLock::new(), OnceLock::new());
-        Session { options, interrupt, observer, started, cp_sat, spin, cases }
+        SideBySide { options, interrupt, observer, started, cp_sat, spin, cases }
     }
 
     /// Runs engines on one more problem. Where `skip`, which is shown the rows so far, has a reason,

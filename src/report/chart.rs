@@ -11,7 +11,7 @@ use plotters::prelude::{
 };
 use plotters::style::{BLACK, Color, ShapeStyle, WHITE};
 
-use super::ReportError;
+use super::error::ReportError;
 use super::picture::{self, Area, Drawn, FONT, Picture, line_colour};
 
 /// Width and height of a picture.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::Table;
+use super::table::Table;
 use crate::answer::comparison::{Case, Comparison, Row, RowStatus};
 
 /// One word for how an engine ended.

@@ -4,7 +4,7 @@
 //! line  source                                   what a work item does
 //! ----  ---------------------------------------  ---------------------------------------------
 //!   13  for (int i = 0; i < TS; i++) {           repeat TS
-//!   14      best = min(best, input[first + i]);    global load input: int, TS between items, 1 between rounds
+//!   14      best = min(best, input[first + i]);    global load input: int, TS between items, 1 between iterations
 //!                                                  compute 1 integer
 //! ```
 //!
@@ -21,7 +21,7 @@ use tickbound_opencl_c::steps::{
     Access, Arithmetic, Dependence, Number, Space, Step, StepKind, Stride,
 };
 
-use super::Table;
+use super::table::Table;
 
 /// Columns of source text that are shown.
 const SOURCE_WIDTH: usize = 56;
@@ -114,7 +114,7 @@ fn say_access(access: &Access) -> String {
         width => format!("{width} x "),
     };
     let _ = write!(text, ": {components}{} bytes", access.element);
-    let strides = [(Some(&access.items), "items"), (access.rounds.as_ref(), "rounds")];
+    let strides = [(Some(&access.items), "items"), (access.rounds.as_ref(), "iterations")];
     for (stride, between) in strides {
         let Some(stride) = stride else { continue };
         let _ = match stride {

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use tickbound_model::Problem;
 
-use super::Table;
+use super::table::Table;
 use crate::answer::{tenth_of_millisecond, values};
 use crate::measure::outcome::{FailureKind, Outcome};
 use crate::measure::{Measured, Report};

@@ -8,7 +8,7 @@ use plotters::prelude::{
 };
 use plotters::style::{FontStyle, RGBColor, register_font};
 
-use super::ReportError;
+use super::error::ReportError;
 
 /// An area to draw on.
 pub type Area<DB> = DrawingArea<DB, Shift>;

@@ -1,9 +1,10 @@
 //! `tickbound reo bench`.
 
-use super::{DEFAULT_MEMORY, input};
+use super::shared::{DEFAULT_MEMORY, input};
+use crate::cli::exit::{CliError, Exit};
 use crate::cli::load::Size;
+use crate::cli::output::{say, written};
 use crate::cli::progress::{Progress, interrupt_flag};
-use crate::cli::{CliError, Exit, say, written};
 use crate::device;
 use crate::reo::bench;
 use tickbound_reo::limits::Limits;

@@ -8,9 +8,10 @@ use tickbound_reo::product::stepwise;
 use tickbound_reo::symbol::Name;
 
 use super::load::{self, notes, parts};
-use super::{DEFAULT_MEMORY, input, within};
+use super::shared::{DEFAULT_MEMORY, input, within};
+use crate::cli::exit::{CliError, Exit};
 use crate::cli::load::Size;
-use crate::cli::{CliError, Exit, say};
+use crate::cli::output::say;
 
 /// Arguments of `reo check`.
 #[derive(Debug, clap::Args)]
@@ -18,7 +19,7 @@ pub(super) struct Args {
     /// Connector: a .treo, .cat or .json file
     file: String,
     #[command(flatten)]
-    choice: load::Choice,
+    choice: load::ConnectorArgs,
     /// A condition on the names that fire, to hold in every step, such as 'a -> !b'; without any,
     /// deadlocks are looked for
     #[arg(long, value_name = "FORMULA")]

@@ -14,11 +14,12 @@ use tickbound_reo::product::stepwise;
 use tickbound_reo::symbol::Name;
 
 use super::load::{self, hidden, notes, parts};
-use super::{DEFAULT_MEMORY, KindChoice, input, within};
+use super::shared::{DEFAULT_MEMORY, KindArg, input, within};
+use crate::cli::exit::{CliError, Exit};
 use crate::cli::load::Size;
-use crate::cli::{CliError, Exit, say};
-use crate::device::{self, Choice, Picked};
-use crate::reo::Engine;
+use crate::cli::output::say;
+use crate::device::{self, DeviceChoice, Picked};
+use crate::reo::Multiplier;
 
 /// How the product is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -57,13 +58,13 @@ pub(super) struct Args {
     /// Connector: a .treo, .cat or .json file
     file: String,
     #[command(flatten)]
-    choice: load::Choice,
+    choice: load::ConnectorArgs,
     /// How the product is made
     #[arg(long, value_enum, default_value = "reachable")]
     mode: Mode,
     /// Where a dense product is made: cpu, opencl or opencl:N
     #[arg(long, value_name = "DEVICE", default_value = "cpu")]
-    device: Choice,
+    device: DeviceChoice,
     /// Names to hide, with commas between
     #[arg(long, value_name = "NAMES")]
     hide: Option<String>,
@@ -72,7 +73,7 @@ pub(super) struct Args {
     hide_inner: bool,
     /// Make states that do the same one
     #[arg(long, value_enum)]
-    minimize: Option<KindChoice>,
+    minimize: Option<KindArg>,
     /// Most memory for the product
     #[arg(long, value_name = "SIZE", default_value = DEFAULT_MEMORY)]
     memory: Size,
@@ -172,7 +173,7 @@ fn reachable(
     names: &[Name],
     limits: &Limits<'_>,
 ) -> Result<Made, CliError> {
-    if args.device != Choice::Cpu {
+    if args.device != DeviceChoice::Cpu {
         return Err(input(
             "--device is for --mode dense; the reachable product runs on the processors",
         ));
@@ -214,18 +215,18 @@ fn dense(
 
 /// The dense product, and where it was made.
 fn on_device(
-    choice: Choice,
+    choice: DeviceChoice,
     matrices: &[Matrix],
     limits: &Limits<'_>,
 ) -> Result<(Automaton, String), CliError> {
-    let listing = if choice == Choice::Cpu { None } else { Some(device::list()) };
+    let listing = if choice == DeviceChoice::Cpu { None } else { Some(device::list()) };
     let picked = match &listing {
         None => Picked::Cpu,
         Some(listing) => listing.pick(choice).map_err(input)?,
     };
     match picked {
         Picked::Device(device) => {
-            let engine = Engine::new(device).map_err(input)?;
+            let engine = Multiplier::new(device).map_err(input)?;
             let product = engine.fold(matrices, limits).map_err(input)?;
             let whole = product.to_automaton(limits).map_err(input)?;
             return Ok((whole.without_idle(), device.name.clone()));

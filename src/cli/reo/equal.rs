@@ -8,9 +8,10 @@ use tickbound_reo::product::stepwise;
 
 use super::check::step;
 use super::load::{self, notes, parts};
-use super::{DEFAULT_MEMORY, KindChoice, input, within};
+use super::shared::{DEFAULT_MEMORY, KindArg, input, within};
+use crate::cli::exit::{CliError, Exit};
 use crate::cli::load::Size;
-use crate::cli::{CliError, Exit, say};
+use crate::cli::output::say;
 
 /// Arguments of `reo equal`.
 #[derive(Debug, clap::Args)]
@@ -20,13 +21,13 @@ pub(super) struct Args {
     /// The other; names are compared as they are written
     right: String,
     #[command(flatten)]
-    choice: load::Choice,
+    choice: load::ConnectorArgs,
     /// As --set, for the other connector only
     #[arg(long, value_name = "N=V")]
     set_right: Vec<String>,
     /// What counts as the same
     #[arg(long, value_enum, default_value = "weak")]
-    kind: KindChoice,
+    kind: KindArg,
     /// Compare data constraints as well, cells by their names
     #[arg(long, conflicts_with = "no_data")]
     data: bool,

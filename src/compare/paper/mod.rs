@@ -1,7 +1,7 @@
 //! Tables 1 and 3 of N. Garanina, S. Staroletov, S. Gorlatch: *Auto-Tuning High-Performance Programs
 //! Using Model Checking in Promela* (2023), beside what our engines find on the same problems.
 //!
-//! [`run`] lets the engines loose on every size of both tables, in a [`Session`] with its limits;
+//! [`run`] lets the engines loose on every size of both tables, in a [`SideBySide`] with its limits;
 //! [`tables`] then puts the paper's rows beside the answers. A row that differs is explained as far
 //! as that can be computed: the simulator is asked what the paper's own configuration takes, and,
 //! where that differs too, what it takes with the columns interchanged or on other platforms.
@@ -16,7 +16,7 @@ use tickbound_model::simulate::{self, SimulateError, simulate};
 use tickbound_model::{ModelError, Problem};
 
 use super::engine::Engine;
-use super::{Input, RowStatus, Session, engine};
+use super::{Input, RowStatus, SideBySide, engine};
 use crate::answer::comparison::{Case, Comparison, Row};
 pub use page::page;
 use tickbound_model::platforms;
@@ -145,7 +145,7 @@ fn inputs(row: &Published) -> IndexMap<String, i64> {
 ///
 /// # Errors
 /// Problem files that are missing or at fault.
-pub fn run(session: &mut Session<'_>, about: &dyn Fn(&str)) -> Result<(), PaperError> {
+pub fn run(session: &mut SideBySide<'_>, about: &dyn Fn(&str)) -> Result<(), PaperError> {
     let engines = engine::parse(ENGINES)?;
     for (file, value, rows) in &Problems::read()?.tables {
         let mut given_up: Vec<(Engine, i64)> = Vec::new();

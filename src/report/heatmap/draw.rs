@@ -5,8 +5,8 @@ use plotters::style::colors::colormaps::{ColorMap, ViridisRGB};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{BLACK, Color, FontTransform, IntoFont, RGBColor, WHITE};
 
-use super::HeatMap;
 use super::layout::{AXIS_TITLE, BAR_WIDTH, Layout, MARGIN, TICK, TITLE, position};
+use super::map::HeatMap;
 use crate::report::picture::{Area, Drawn, FONT};
 
 const INK: RGBColor = RGBColor(40, 40, 40);

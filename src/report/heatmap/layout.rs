@@ -1,6 +1,6 @@
 //! Where everything in a heat map goes, in pixels, and which labels there is room for.
 
-use super::HeatMap;
+use super::map::HeatMap;
 
 /// A horizontal text of `characters` characters is at most about this wide, in parts of its size.
 /// Digits of the built-in font take 0.49; the rest is room for other fonts that show the SVG.
@@ -81,7 +81,7 @@ impl Layout {
     }
 }
 
-/// An index or count; never beyond [`super::MAX_VALUES`].
+/// An index or count; never beyond [`super::map::MAX_VALUES`].
 fn count(n: usize) -> i32 {
     i32::try_from(n).unwrap_or(i32::MAX)
 }

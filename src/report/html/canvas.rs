@@ -9,7 +9,7 @@ use plotters::prelude::{Circle, DrawingBackend, PathElement, Polygon};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, IntoFont, RGBColor, ShapeStyle};
 
-use crate::report::ReportError;
+use crate::report::error::ReportError;
 use crate::report::picture::{self, Area, Drawn, FONT, Picture, line_colour};
 
 /// Text size of names and ticks.

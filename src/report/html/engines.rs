@@ -6,8 +6,9 @@ use plotters::style::text_anchor::HPos;
 use super::canvas::{Canvas, Ink, Mark, Plot, Scale, TEXT, svg, width};
 use super::series::seconds as took;
 use crate::answer::comparison::{Case, Row};
+use crate::report::comparison;
+use crate::report::error::ReportError;
 use crate::report::picture::Drawn;
-use crate::report::{ReportError, comparison};
 
 const ROW: i32 = 28;
 const TOP: i32 = 34;

@@ -24,7 +24,8 @@ use minijinja::{Environment, context};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{ReportError, comparison};
+use super::comparison;
+use super::error::ReportError;
 use crate::answer::Answer;
 use crate::answer::comparison::{Case, Comparison, FORMAT, Row};
 

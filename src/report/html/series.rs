@@ -5,7 +5,7 @@ use plotters::style::text_anchor::HPos;
 
 use super::canvas::{Canvas, Ink, Mark, Plot, Scale, TEXT, svg, width};
 use crate::answer::comparison::{Case, Row};
-use crate::report::ReportError;
+use crate::report::error::ReportError;
 use crate::report::picture::Drawn;
 
 /// Fewer points than this make no line.
