@@ -30,6 +30,8 @@ fn generated() -> Value {
         Answer::COMMANDS.map(|(command, line)| json!({ "title": command, "required": keys(line) }));
     let answer = &mut schema["$defs"]["Answer"];
     answer["anyOf"] = json!(commands);
+    // Which keys there must be is said for each command.
+    answer["required"] = json!(["status"]);
     answer["additionalProperties"] = json!(false);
     schema
 }

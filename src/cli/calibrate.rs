@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::exit::{CliError, Exit};
-use super::output::say;
+use super::exit::{CliError, Exit, input};
+use super::output::{save, say};
 use super::progress::{Progress, ctrl_c_flag};
 use crate::calibrate::{Fault, OpenCl, Options, calibrate, today};
 use crate::device::{self, Device, DeviceChoice, Picked, Session};
@@ -32,7 +32,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     args.check_output()?;
     let choice = args.choice()?;
     let listing = device::list();
-    let picked = listing.pick(choice).map_err(|e| CliError::Input(e.to_string()))?;
+    let picked = listing.pick(choice).map_err(input)?;
     let device = match picked {
         Picked::Device(device) => device,
         Picked::Cpu => {
@@ -106,8 +106,7 @@ impl Args {
         let file = format!("{:#}\n", found.platform(name, &today()));
         let text = if self.json { file.clone() } else { found.words() };
         if let Some(path) = &self.output {
-            std::fs::write(path, file)
-                .map_err(|error| CliError::Write { path: path.clone(), error })?;
+            save(path, &file)?;
         }
         say(&text)?;
         if let (Some(path), false) = (&self.output, self.json) {

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use tickbound_model::Problem;
 
-use super::exit::{CliError, Exit};
+use super::exit::{CliError, Exit, input};
 use super::load::{Chosen, Setting, Size, by_name, positive_seconds};
-use super::output::say;
+use super::output::{say, say_json};
 use super::progress::{Progress, interrupt_flag};
 use crate::answer::comparison::{Comparison, Row};
-use crate::compare::paper::{self, PaperError};
+use crate::compare::paper;
 use crate::compare::{Event, Input, Options, SideBySide, engine};
 use crate::report::{comparison, html};
 
@@ -64,7 +64,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     };
     drop(progress);
     if args.json {
-        say(&format!("{}\n", json(&result)?))?;
+        say_json(&json(&result)?)?;
     } else {
         say(&comparison::words(&result))?;
     }
@@ -80,7 +80,7 @@ fn side_by_side(
     options: Options,
     progress: &Progress,
 ) -> Result<Comparison, CliError> {
-    let engines = engine::parse(&args.engines).map_err(|e| CliError::Input(e.to_string()))?;
+    let engines = engine::parse(&args.engines).map_err(input)?;
     let replaced = by_name("--input", &args.input)?;
     // All problems are read before the first engine runs: a fault in the last one shows at once.
     let files = args.problems.iter();
@@ -100,8 +100,7 @@ fn paper_tables(options: Options, progress: &Progress) -> Result<Comparison, Cli
     let interrupt = interrupt_flag()?;
     let observer = |event: Event<'_>| show(progress, event);
     let mut session = SideBySide::new(options, &interrupt, &observer);
-    paper::run(&mut session, &|problem| progress.about(&format!("{problem}:")))
-        .map_err(unreadable)?;
+    paper::run(&mut session, &|problem| progress.about(&format!("{problem}:"))).map_err(input)?;
     Ok(session.finish())
 }
 
@@ -113,10 +112,6 @@ fn measured(path: &Path) -> Result<Comparison, CliError> {
     })?;
     serde_json::from_str(&text)
         .map_err(|e| CliError::Input(format!("{shown}: no comparison: {e}; run without --redraw")))
-}
-
-fn unreadable(e: PaperError) -> CliError {
-    CliError::Input(e.to_string())
 }
 
 /// The files of `make compare`.
@@ -138,7 +133,7 @@ fn write_paper(folder: &Path, result: &Comparison) -> Result<(), CliError> {
         write(&name, svg)?;
         pictures.push(name);
     }
-    write("comparison.md", &paper::page(result, &pictures).map_err(unreadable)?)?;
+    write("comparison.md", &paper::page(result, &pictures).map_err(input)?)?;
     // Not kept in the repository: it can be drawn again from the figures.
     write("comparison.html", &html::page(&[html::Source::from(result.clone())])?)
 }
@@ -172,7 +167,7 @@ fn outcome(result: &Comparison) -> Exit {
         }
     }
     let proved = result.cases.iter().all(|case| case.rows.iter().any(Row::proved));
-    if result.agree && proved { Exit::Done } else { Exit::Nothing }
+    Exit::found(result.agree && proved)
 }
 
 /// Shows which engine is at work, and since when.

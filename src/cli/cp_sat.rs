@@ -2,7 +2,7 @@
 
 use super::exit::{CliError, Exit};
 use super::load::{Chosen, timeout};
-use super::output::say;
+use super::output::{say, say_json};
 use super::progress::interrupt_flag;
 use super::values::named;
 use crate::cp_sat::{self, Python};
@@ -38,7 +38,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let python = Python::find()?;
     let answer = cp_sat::solve(&problem, &options, &python, &interrupt)?;
     if args.json {
-        say(&format!("{}\n", answer.json()))?;
+        say_json(&answer.json())?;
     } else {
         say(&cp_sat::words(&problem, &answer))?;
     }

@@ -1,7 +1,7 @@
 //! `tickbound devices`.
 
 use super::exit::{CliError, Exit};
-use super::output::say;
+use super::output::{say, say_json};
 use crate::device;
 use crate::report::Table;
 
@@ -16,9 +16,8 @@ pub struct Args {
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let listing = device::list();
     if args.json {
-        let text = serde_json::to_string(&listing).map_err(|e| CliError::Input(e.to_string()))?;
-        say(&format!("{text}\n"))?;
-        return Ok(if listing.devices.is_empty() { Exit::Nothing } else { Exit::Done });
+        say_json(&listing)?;
+        return Ok(Exit::found(!listing.devices.is_empty()));
     }
     if let Some(why) = listing.absent() {
         eprintln!("tickbound: {why}");

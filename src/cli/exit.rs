@@ -30,7 +30,12 @@ pub enum Exit {
 impl Exit {
     /// The end of a command that searches for a least time.
     pub(super) fn of(answer: &Answer) -> Exit {
-        if answer.proved() { Exit::Done } else { Exit::Nothing }
+        Exit::found(answer.proved())
+    }
+
+    /// Done if what was looked for was found.
+    pub(super) fn found(found: bool) -> Exit {
+        if found { Exit::Done } else { Exit::Nothing }
     }
 }
 
@@ -105,4 +110,9 @@ impl From<tickbound_model::simulate::SimulateError> for CliError {
     fn from(e: tickbound_model::simulate::SimulateError) -> Self {
         CliError::Solve(e.into())
     }
+}
+
+/// An error of a library as an error about the input: it says what, where and the fix itself.
+pub(crate) fn input(error: impl std::fmt::Display) -> CliError {
+    CliError::Input(error.to_string())
 }

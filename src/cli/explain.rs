@@ -9,7 +9,7 @@ use tickbound_opencl_c::{Reading, Variant};
 
 use super::exit::{CliError, Exit};
 use super::load::{Chosen, Setting, by_name};
-use super::output::say;
+use super::output::{say, say_json};
 use crate::report::explain;
 
 /// Arguments of `explain`.
@@ -35,11 +35,11 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     };
     let page = Page { problem: &problem, reading: reading.as_ref(), chosen: chosen.as_ref() };
     if args.json {
-        say(&format!("{}\n", page.json(space.len(), choices)?))?;
+        say_json(&page.json(space.len(), choices)?)?;
     } else {
         say(&page.text(&space, choices)?)?;
     }
-    Ok(if space.is_empty() { Exit::Nothing } else { Exit::Done })
+    Ok(Exit::found(!space.is_empty()))
 }
 
 struct Page<'p> {
@@ -79,7 +79,7 @@ impl Page<'_> {
                 text,
                 "\none launch with {}: {}",
                 problem.name_values(&bound.configuration),
-                said(&counts)
+                listed(&counts)
             );
         }
         Ok(text)
@@ -153,7 +153,7 @@ fn number(n: i128) -> serde_json::Value {
     i64::try_from(n).map_or_else(|_| n.to_string().into(), Into::into)
 }
 
-fn said(counts: &Counts) -> String {
+fn listed(counts: &Counts) -> String {
     let accesses = COUNTED.iter().map(|a| (a.name(), counts.of(*a)));
     let all = accesses.chain([("barrier", counts.barriers)]).filter(|(_, n)| *n != 0);
     let all: Vec<String> = all.map(|(name, n)| format!("{name} {n}")).collect();

@@ -5,7 +5,7 @@ use tickbound_spin::promela::{self, Style};
 
 use super::exit::{CliError, Exit};
 use super::load::Question;
-use super::output::say;
+use super::output::say_or_save;
 use super::values::named;
 
 /// What a problem can be written for.
@@ -38,7 +38,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         Target::Promela => write_promela(args)?,
         Target::T1 => {
             let file = t1::write(&args.question.read()?)?;
-            write(args, &format!("{file:#}\n"))?;
+            say_or_save(args.output.as_deref(), &format!("{file:#}\n"))?;
         }
     }
     Ok(Exit::Done)
@@ -48,7 +48,7 @@ fn write_promela(args: &Args) -> Result<(), CliError> {
     let problem = args.question.problem()?;
     let space = problem.space()?;
     let model = promela::export(&problem, &space, &promela::Options { style: args.style })?;
-    write(args, &model.text)?;
+    say_or_save(args.output.as_deref(), &model.text)?;
     if model.vector_bytes > 1024 {
         eprintln!(
             "tickbound: compile the verifier with -DVECTORSZ={}; a state is larger than SPIN's 1024 bytes",
@@ -56,12 +56,4 @@ fn write_promela(args: &Args) -> Result<(), CliError> {
         );
     }
     Ok(())
-}
-
-fn write(args: &Args, text: &str) -> Result<(), CliError> {
-    match &args.output {
-        None => say(text),
-        Some(path) => std::fs::write(path, text)
-            .map_err(|error| CliError::Write { path: path.clone(), error }),
-    }
 }

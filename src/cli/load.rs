@@ -1,5 +1,6 @@
 //! Reading problem files, and the values of options that several commands have.
 
+use super::exit::CliError;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -11,7 +12,6 @@ use tickbound_model::t1;
 use tickbound_model::{ModelError, Problem};
 use tickbound_opencl_c::Reading;
 
-use super::exit::CliError;
 use tickbound_model::platforms;
 
 /// A `NAME=VALUE` option.

@@ -6,9 +6,9 @@ use std::sync::atomic::AtomicBool;
 use tickbound_model::simulate::{self, simulate};
 use tickbound_model::{Bound, Problem};
 
-use super::exit::{CliError, Exit};
+use super::exit::{CliError, Exit, input};
 use super::load::{Question, positive_seconds, timeout};
-use super::output::{say, written};
+use super::output::{save, say, say_json, written};
 use super::progress::{Progress, interrupt_flag};
 use crate::device::DeviceChoice;
 use crate::measure::outcome::Outcome;
@@ -75,7 +75,7 @@ pub struct WorkerArgs {
 }
 
 pub(super) fn work(args: &WorkerArgs) -> Result<Exit, CliError> {
-    worker::serve(choice(&args.device)?).map_err(|e| CliError::Input(e.to_string()))?;
+    worker::serve(choice(&args.device)?).map_err(input)?;
     Ok(Exit::Done)
 }
 
@@ -118,8 +118,7 @@ impl Args {
     fn write_files(&self, times: &MeasuredTimes<'_>) -> Result<(), CliError> {
         if let Some(path) = &self.t4 {
             let text = format!("{:#}\n", t4::results(times.problem, times.report));
-            std::fs::write(path, text)
-                .map_err(|error| CliError::Write { path: path.clone(), error })?;
+            save(path, &text)?;
             eprintln!("tickbound: {path} written");
         }
         match (&self.plot, times.chart()) {
@@ -184,7 +183,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         cache: cache.as_deref(),
     };
     match args.json {
-        true => say(&format!("{}\n", times.json()))?,
+        true => say_json(&times.json())?,
         false => say(&times.words())?,
     }
     args.write_files(&times)?;
@@ -193,7 +192,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         eprintln!("tickbound: {why}");
     }
     let found = !report.ranked().is_empty() && !vanished;
-    Ok(if found { Exit::Done } else { Exit::Nothing })
+    Ok(Exit::found(found))
 }
 
 /// The model's time of a configuration, if there is a model that is not too large for it.

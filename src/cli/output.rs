@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
+use serde::Serialize;
 use tickbound_model::Problem;
 use tickbound_model::verdict::Found;
 
-use super::exit::CliError;
+use super::exit::{CliError, input};
 use crate::report::Table;
 
 /// Writes to standard output, so that a closed pipe is an error value and not a panic.
@@ -16,6 +17,22 @@ pub(crate) fn say(text: &str) -> Result<(), CliError> {
     out.write_all(text.as_bytes())
         .and_then(|()| out.flush())
         .map_err(|error| CliError::Write { path: "standard output".into(), error })
+}
+
+/// Writes one JSON object to standard output.
+pub(crate) fn say_json(value: &impl Serialize) -> Result<(), CliError> {
+    let text = serde_json::to_string(value).map_err(input)?;
+    say(&format!("{text}\n"))
+}
+
+/// Writes a file.
+pub(crate) fn save(path: &str, text: &str) -> Result<(), CliError> {
+    std::fs::write(path, text).map_err(|error| CliError::Write { path: path.to_owned(), error })
+}
+
+/// Writes a file, or to standard output if there is no path.
+pub(crate) fn say_or_save(path: Option<&str>, text: &str) -> Result<(), CliError> {
+    path.map_or_else(|| say(text), |path| save(path, text))
 }
 
 /// Says on standard error which files were written.

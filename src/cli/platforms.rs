@@ -1,9 +1,9 @@
 //! `tickbound platforms`.
 
-use tickbound_model::Platform;
-
 use super::exit::{CliError, Exit};
 use super::output::say;
+use tickbound_model::Platform;
+
 use crate::report::Table;
 use tickbound_model::platforms;
 

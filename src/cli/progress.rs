@@ -1,12 +1,12 @@
 //! Progress on standard error, and Ctrl-C.
 
+use super::exit::CliError;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::exit::CliError;
 use tickbound_solve::bracket::Bounds;
 
 /// A line on standard error that shows the bracket closing; invisible where that is no terminal.

@@ -8,7 +8,7 @@ use tickbound_model::simulate::{Options, simulate};
 
 use super::exit::{CliError, Exit};
 use super::load::Question;
-use super::output::say;
+use super::output::{say, say_json};
 use super::progress::Progress;
 use crate::measure::score::{Results, Score, score};
 use crate::report::Table;
@@ -64,10 +64,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     };
     let scored = score(&compared.pairs);
     match args.json {
-        true => say(&format!("{}\n", as_json(args, &results, &compared, scored.as_ref())))?,
+        true => say_json(&as_json(args, &results, &compared, scored.as_ref()))?,
         false => say(&words(&problem, &results, &compared, scored.as_ref()))?,
     }
-    Ok(if scored.is_some() { Exit::Done } else { Exit::Nothing })
+    Ok(Exit::found(scored.is_some()))
 }
 
 fn as_json(

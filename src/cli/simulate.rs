@@ -4,7 +4,7 @@ use tickbound_model::simulate::{Options, simulate};
 
 use super::exit::{CliError, Exit};
 use super::load::{Chosen, Setting, by_name};
-use super::output::say;
+use super::output::{say, say_json};
 use super::timeline;
 use tickbound_model::simulate::Script;
 
@@ -29,7 +29,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let bound = problem.bind(&by_name("--set", &args.set)?)?;
     let run = simulate(&problem, &bound, &Options::default())?;
     if args.json {
-        say(&format!("{}\n", serde_json::json!({ "time": run.time })))?;
+        say_json(&serde_json::json!({ "time": run.time }))?;
     } else {
         let configuration = problem.name_values(&bound.configuration).to_string();
         let with =

@@ -8,7 +8,7 @@ use tickbound_spin::promela;
 
 use super::exit::{CliError, Exit};
 use super::load::{Question, Size, timeout};
-use super::output::{ranking, say};
+use super::output::{ranking, say, say_json};
 use super::progress::{Progress, interrupt_flag};
 use super::values::named;
 use crate::answer;
@@ -80,7 +80,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     };
     let answer = answer::spin::answer(&problem, &result);
     if args.json {
-        say(&format!("{}\n", answer.json()))?;
+        say_json(&answer.json())?;
     } else {
         say(&answer::spin::words(&problem, &result))?;
         if args.search == Search::Swarm && !result.trails.is_empty() {
@@ -101,25 +101,25 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
 struct Shown {
     progress: Progress,
     /// The bounds, and what runs.
-    said: Mutex<(String, String)>,
+    line: Mutex<(String, String)>,
 }
 
 impl Shown {
     fn new(problem: &Problem) -> Shown {
-        Shown { progress: Progress::new(&problem.name), said: Mutex::default() }
+        Shown { progress: Progress::new(&problem.name), line: Mutex::default() }
     }
 
     fn show(&self, event: &Event) {
-        let Ok(mut said) = self.said.lock() else { return };
+        let Ok(mut line) = self.line.lock() else { return };
         match event {
             Event::Bounds { lower, upper } => {
                 let upper = upper.map_or_else(|| "?".into(), |t| t.to_string());
-                said.0 = format!("least time between {lower} and {upper} ticks; ");
+                line.0 = format!("least time between {lower} and {upper} ticks; ");
             }
-            Event::Started { what, bound: Some(t) } => said.1 = format!("{what}, T = {t}"),
-            Event::Started { what, bound: None } => said.1 = (*what).to_owned(),
+            Event::Started { what, bound: Some(t) } => line.1 = format!("{what}, T = {t}"),
+            Event::Started { what, bound: None } => line.1 = (*what).to_owned(),
             Event::Running(Pulse { states, memory_bytes, depth, .. }) => {
-                let (bounds, what) = &*said;
+                let (bounds, what) = &*line;
                 let millions = *states as f64 / 1e6;
                 return self.progress.say(format!(
                     "{bounds}{what}: {millions:.0} million states, depth {depth}, {} MiB",
@@ -127,6 +127,6 @@ impl Shown {
                 ));
             }
         }
-        self.progress.say(format!("{}{}", said.0, said.1));
+        self.progress.say(format!("{}{}", line.0, line.1));
     }
 }

@@ -4,7 +4,7 @@ use tickbound_model::Problem;
 
 use super::exit::{CliError, Exit};
 use super::load::{Question, timeout};
-use super::output::{ranking, say, written};
+use super::output::{ranking, say, say_json, written};
 use super::progress::{Progress, interrupt_flag};
 use super::values::{OrAuto, named, or_auto};
 use super::{plot, timeline};
@@ -65,7 +65,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     };
     let answer = answer::tune::answer(&problem, &result);
     if args.json {
-        say(&format!("{}\n", answer.json()))?;
+        say_json(&answer.json())?;
     } else {
         say(&answer::tune::words(&problem, &result))?;
         if args.top > 0 {

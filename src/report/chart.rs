@@ -1,10 +1,10 @@
 //! Charts of measured numbers: lines or points.
 //!
-//! Lines run over the values of a parameter, evenly spaced, whatever the values are; points lie on
-//! two logarithmic axes.
+//! Lines run over values, evenly spaced, whatever the values are; points lie on two logarithmic axes.
 
 use std::path::{Path, PathBuf};
 
+use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::prelude::{
     BindKeyPoints, ChartBuilder, Circle, DrawingBackend, EmptyElement, IntoFont, IntoLogRange,
     IntoSegmentedCoord, LineSeries, PathElement, SegmentValue, Text,
@@ -32,15 +32,20 @@ pub struct Chart {
     pub data: Data,
 }
 
+/// A line's name, and a number above 0 for each value where there is one.
+pub type Line = (String, Vec<Option<f64>>);
+
 /// What is drawn.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Data {
-    /// A line for each name; the vertical axis begins at 0.
+    /// A line for each name.
     Lines {
         /// The values on the horizontal axis, in order.
         values: Vec<i64>,
-        /// Names, and a number above 0 for each value where there is one.
-        lines: Vec<(String, Vec<Option<f64>>)>,
+        /// At most [`MAX_LINES`].
+        lines: Vec<Line>,
+        /// Of the vertical axis, which otherwise begins at 0.
+        logarithmic: bool,
     },
     /// Points with both numbers above 0, on logarithmic axes.
     Points(Vec<(f64, f64)>),
@@ -59,7 +64,7 @@ impl Chart {
     fn check(&self) -> Result<(), ReportError> {
         let fault = |why: &str| Err(ReportError::data(format!("chart {:?}", self.title), why));
         let numbers: Vec<f64> = match &self.data {
-            Data::Lines { lines, values } => {
+            Data::Lines { lines, values, .. } => {
                 if lines.len() > MAX_LINES || lines.iter().any(|(_, l)| l.len() != values.len()) {
                     return fault("more lines than can be told apart, or of other lengths");
                 }
@@ -76,21 +81,23 @@ impl Chart {
         }
     }
 
-    fn draw_lines<DB: DrawingBackend>(
+    fn draw_lines<DB: DrawingBackend, Y: AsRangedCoord<Value = f64>>(
         &self,
         area: &Area<DB>,
         values: &[i64],
-        lines: &[(String, Vec<Option<f64>>)],
-    ) -> Drawn<DB> {
-        let all = lines.iter().flat_map(|(_, line)| line.iter().flatten());
-        let most = all.copied().fold(0.0, f64::max) * 1.08;
+        lines: &[Line],
+        y: Y,
+    ) -> Drawn<DB>
+    where
+        Y::CoordDescType: ValueFormatter<f64>,
+    {
         let area = area.margin(10, 0, 0, 12).titled(&self.title, (FONT, 20))?;
         let (area, legend) = Legend::beside(&area, lines);
         let mut chart = ChartBuilder::on(&area)
             .margin(12)
             .x_label_area_size(46)
             .y_label_area_size(76)
-            .build_cartesian_2d((0..values.len() - 1).into_segmented(), 0.0..most)?;
+            .build_cartesian_2d((0..values.len() - 1).into_segmented(), y)?;
         let name = |place: &SegmentValue<usize>| match place {
             SegmentValue::Exact(i) | SegmentValue::CenterOf(i) => {
                 values.get(*i).map_or_else(String::new, i64::to_string)
@@ -128,10 +135,7 @@ impl Chart {
 
     fn draw_points<DB: DrawingBackend>(&self, area: &Area<DB>, points: &[(f64, f64)]) -> Drawn<DB> {
         let range = |of: fn(&(f64, f64)) -> f64| {
-            let (least, most) = points
-                .iter()
-                .map(of)
-                .fold((f64::INFINITY, 0.0), |(a, b): (f64, f64), n| (a.min(n), b.max(n)));
+            let (least, most) = extent(points.iter().map(of).collect::<Vec<_>>().iter());
             (least * 0.9, most * 1.1)
         };
         let (x, y) = (range(|p| p.0), range(|p| p.1));
@@ -169,7 +173,17 @@ impl Picture for Chart {
     fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, _: f64) -> Drawn<DB> {
         area.fill(&WHITE)?;
         match &self.data {
-            Data::Lines { values, lines } => self.draw_lines(area, values, lines),
+            Data::Lines { values, lines, logarithmic } => {
+                let (least, most) = extent(lines.iter().flat_map(|(_, l)| l.iter().flatten()));
+                match logarithmic {
+                    true => {
+                        let range = (least * 0.7, most * 1.4);
+                        let axis = (range.0..range.1).log_scale();
+                        self.draw_lines(area, values, lines, axis.with_key_points(labelled(range)))
+                    }
+                    false => self.draw_lines(area, values, lines, 0.0..most * 1.08),
+                }
+            }
             Data::Points(points) => self.draw_points(area, points),
         }
     }
@@ -182,7 +196,7 @@ struct Legend<DB: DrawingBackend> {
 
 impl<DB: DrawingBackend> Legend<DB> {
     /// Cuts its place off an area.
-    fn beside(area: &Area<DB>, lines: &[(String, Vec<Option<f64>>)]) -> (Area<DB>, Legend<DB>) {
+    fn beside(area: &Area<DB>, lines: &[Line]) -> (Area<DB>, Legend<DB>) {
         let longest = lines.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
         let (width, _) = area.dim_in_pixel();
         let wanted = 44 + longest as u32 * 8;
@@ -190,7 +204,7 @@ impl<DB: DrawingBackend> Legend<DB> {
         (left, Legend { area: right })
     }
 
-    fn draw(&self, lines: &[(String, Vec<Option<f64>>)]) -> Drawn<DB> {
+    fn draw(&self, lines: &[Line]) -> Drawn<DB> {
         for (number, (label, _)) in lines.iter().enumerate() {
             let (style, y) = (stroke(number), 24 + 22 * number as i32);
             self.area.draw(&PathElement::new([(4, y), (24, y)], style))?;
@@ -203,6 +217,11 @@ impl<DB: DrawingBackend> Legend<DB> {
 
 fn stroke(number: usize) -> ShapeStyle {
     line_colour(number).stroke_width(2)
+}
+
+/// The least and the greatest of some numbers above 0.
+fn extent<'n>(numbers: impl Iterator<Item = &'n f64>) -> (f64, f64) {
+    numbers.fold((f64::INFINITY, 0.0), |(a, b), n| (a.min(*n), b.max(*n)))
 }
 
 /// The numbers that are written on a logarithmic axis: some to many, whatever it spans.
@@ -260,13 +279,21 @@ mod tests {
             Data::Points(vec![]),
             Data::Points(vec![(0.0, 1.0)]),
             Data::Points(vec![(1.0, f64::NAN)]),
-            Data::Lines { values: vec![], lines: vec![("a".into(), vec![])] },
-            Data::Lines { values: vec![1], lines: vec![("a".into(), vec![Some(1.0), None])] },
+            Data::Lines { values: vec![], lines: vec![("a".into(), vec![])], logarithmic: false },
+            Data::Lines {
+                values: vec![1],
+                lines: vec![("a".into(), vec![Some(1.0), None])],
+                logarithmic: false,
+            },
         ];
         for data in all {
             assert!(chart(data.clone()).write(&file).is_err(), "{data:?}");
         }
-        let one = Data::Lines { values: vec![1], lines: vec![("a".into(), vec![Some(1.0)])] };
+        let one = Data::Lines {
+            values: vec![1],
+            lines: vec![("a".into(), vec![Some(1.0)])],
+            logarithmic: true,
+        };
         assert!(chart(one).write(&file).is_ok());
         assert!(chart(Data::Points(vec![(1.0, 1.0)])).write(&file).is_ok());
     }

@@ -36,7 +36,7 @@ pub fn megabytes(bytes: u64) -> String {
     (bytes as f64 / 1e6).round().to_string()
 }
 
-/// What else is to be said of a row: the bracket, if it is open, and the reason.
+/// A remark on a row: the bracket, if it is open, and the reason.
 #[must_use]
 pub fn note(row: &Row) -> String {
     let bracket = row.lower.filter(|lower| row.status == RowStatus::Bounded && *lower > 0);

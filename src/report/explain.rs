@@ -8,8 +8,9 @@
 //!                                                  compute 1 integer
 //! ```
 //!
-//! What has no price, such as arithmetic for addresses, is left out. Steps stand in the order in which an item takes them, so a line of a loop that was unrolled, or of a
-//! function that is called twice, shows more than once.
+//! What has no price, such as arithmetic for addresses, is not shown. Steps stand in the order in
+//! which an item takes them: a line of a loop that was unrolled, or of a function that is called
+//! twice, shows more than once.
 
 use std::fmt::Write;
 

@@ -56,7 +56,7 @@ impl MeasuredTimes<'_> {
             title: self.title(),
             x: name(first).clone(),
             y: if with_rates { "GB/s" } else { "milliseconds" }.to_owned(),
-            data: Data::Lines { lines: lines.collect(), values },
+            data: Data::Lines { lines: lines.collect(), values, logarithmic: false },
         })
     }
 

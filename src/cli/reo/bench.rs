@@ -1,9 +1,9 @@
 //! `tickbound reo bench`.
 
-use super::shared::{DEFAULT_MEMORY, input};
-use crate::cli::exit::{CliError, Exit};
+use super::shared::DEFAULT_MEMORY;
+use crate::cli::exit::{CliError, Exit, input};
 use crate::cli::load::Size;
-use crate::cli::output::{say, written};
+use crate::cli::output::{say, say_json, written};
 use crate::cli::progress::{Progress, interrupt_flag};
 use crate::device;
 use crate::reo::bench;
@@ -43,8 +43,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         .map_err(input)?;
     drop(line);
     if args.json {
-        let text = serde_json::to_string(&report).map_err(input)?;
-        say(&format!("{text}\n"))?;
+        say_json(&report)?;
     } else {
         say(&report.markdown())?;
     }

@@ -8,10 +8,10 @@ use tickbound_reo::product::stepwise;
 use tickbound_reo::symbol::Name;
 
 use super::load::{self, notes, parts};
-use super::shared::{DEFAULT_MEMORY, input, within};
-use crate::cli::exit::{CliError, Exit};
+use super::shared::{DEFAULT_MEMORY, within};
+use crate::cli::exit::{CliError, Exit, input};
 use crate::cli::load::Size;
-use crate::cli::output::say;
+use crate::cli::output::{say, say_json};
 
 /// Arguments of `reo check`.
 #[derive(Debug, clap::Args)]
@@ -64,10 +64,10 @@ fn answer(
     run: Option<Run>,
 ) -> Result<Exit, CliError> {
     let steps = run.as_ref().map(|run| steps(connector, run));
-    let outcome = if run.is_none() { Exit::Done } else { Exit::Nothing };
+    let outcome = Exit::found(run.is_none());
     if args.json {
         let holds = run.is_none();
-        say(&format!("{}\n", json!({ "holds": holds, "run": steps })))?;
+        say_json(&json!({ "holds": holds, "run": steps }))?;
         return Ok(outcome);
     }
     match steps {

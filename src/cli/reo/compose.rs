@@ -14,23 +14,24 @@ use tickbound_reo::product::stepwise;
 use tickbound_reo::symbol::Name;
 
 use super::load::{self, hidden, notes, parts};
-use super::shared::{DEFAULT_MEMORY, KindArg, input, within};
-use crate::cli::exit::{CliError, Exit};
+use super::shared::{DEFAULT_MEMORY, KindArg, within};
+use crate::cli::exit::{CliError, Exit, input};
 use crate::cli::load::Size;
-use crate::cli::output::say;
+use crate::cli::output::{say, say_json, say_or_save};
+use crate::cli::values::named;
 use crate::device::{self, DeviceChoice, Picked};
 use crate::reo::Multiplier;
 
-/// How the product is made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
-enum Mode {
-    /// State by state from the initial states; hidden names go on the way where states may be one
-    #[default]
-    Reachable,
-    /// Every cell of the Kronecker product of the adjacency matrices
-    Dense,
-    /// Not at all: the factors are kept, and the full product's states and transitions counted
-    Implicit,
+tickbound_model::named! {
+    /// How the product is made.
+    pub enum Mode {
+        /// State by state from the initial states; hidden names go on the way where states may be one
+        Reachable = "reachable",
+        /// Every cell of the Kronecker product of the adjacency matrices
+        Dense = "dense",
+        /// Not at all: the factors are kept, and the full product's states and transitions counted
+        Implicit = "implicit",
+    }
 }
 
 /// What to write.
@@ -60,7 +61,7 @@ pub(super) struct Args {
     #[command(flatten)]
     choice: load::ConnectorArgs,
     /// How the product is made
-    #[arg(long, value_enum, default_value = "reachable")]
+    #[arg(long, value_parser = named::<Mode>(), default_value = "reachable")]
     mode: Mode,
     /// Where a dense product is made: cpu, opencl or opencl:N
     #[arg(long, value_name = "DEVICE", default_value = "cpu")]
@@ -112,7 +113,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         write(args, &connector, automaton, target)?;
     }
     if args.json {
-        return say(&format!("{}\n", sizes(args, &made, seconds))).map(|()| Exit::Done);
+        return say_json(&sizes(args, &made, seconds)).map(|()| Exit::Done);
     }
     let line = format!(
         "{}: {} states, {} transitions over {} names, from {} in {seconds:.3} s ({}, {})\n",
@@ -124,7 +125,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
             1 => "1 part".to_owned(),
             n => format!("{n} parts"),
         },
-        mode_text(args.mode),
+        args.mode,
         made.device,
     );
     // What was asked for goes to standard output, the line beside it elsewhere.
@@ -136,14 +137,6 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     Ok(Exit::Done)
 }
 
-fn mode_text(mode: Mode) -> &'static str {
-    match mode {
-        Mode::Reachable => "reachable",
-        Mode::Dense => "dense",
-        Mode::Implicit => "implicit",
-    }
-}
-
 fn sizes(args: &Args, made: &Made, seconds: f64) -> Value {
     // Counts beyond 64 bits stay text: a JSON number would lose digits in most readers.
     let number = |text: &str| text.parse::<u64>().map_or_else(|_| json!(text), |n| json!(n));
@@ -152,7 +145,7 @@ fn sizes(args: &Args, made: &Made, seconds: f64) -> Value {
         "transitions": number(&made.transitions),
         "names": made.names,
         "seconds": seconds,
-        "mode": mode_text(args.mode),
+        "mode": args.mode,
         "device": made.device,
     })
 }
@@ -279,9 +272,5 @@ fn write(
         Target::Promela => Format::Promela,
     };
     let text = export::write(subject, format).map_err(input)?;
-    match &args.output {
-        None => say(&text),
-        Some(path) => std::fs::write(path, &text)
-            .map_err(|error| CliError::Write { path: path.clone(), error }),
-    }
+    say_or_save(args.output.as_deref(), &text)
 }

@@ -8,10 +8,10 @@ use tickbound_reo::product::stepwise;
 
 use super::check::step;
 use super::load::{self, notes, parts};
-use super::shared::{DEFAULT_MEMORY, KindArg, input, within};
-use crate::cli::exit::{CliError, Exit};
+use super::shared::{DEFAULT_MEMORY, KindArg, within};
+use crate::cli::exit::{CliError, Exit, input};
 use crate::cli::load::Size;
-use crate::cli::output::say;
+use crate::cli::output::{say, say_json};
 
 /// Arguments of `reo equal`.
 #[derive(Debug, clap::Args)]
@@ -57,7 +57,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     match verdict {
         Verdict::Same { .. } => {
             if args.json {
-                say(&format!("{}\n", json!({ "same": true, "run": null })))?;
+                say_json(&json!({ "same": true, "run": null }))?;
             } else {
                 say(&format!("{} and {} do the same ({how})\n", left.name, right.name))?;
             }
@@ -68,7 +68,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
                 difference.trace.iter().map(|(n, c)| step(&right, n, c)).collect();
             let who = if difference.left_only { &args.left } else { &args.right };
             if args.json {
-                say(&format!("{}\n", json!({ "same": false, "run": steps, "only": who })))?;
+                say_json(&json!({ "same": false, "run": steps, "only": who }))?;
             } else {
                 let list: Vec<String> =
                     steps.iter().enumerate().map(|(k, s)| format!("  {}. {s}\n", k + 1)).collect();

@@ -1,5 +1,6 @@
 //! Reading connectors from files.
 
+use crate::cli::exit::{CliError, input};
 use std::io::ErrorKind;
 use std::path::Path;
 
@@ -9,9 +10,6 @@ use tickbound_reo::symbol::Name;
 use tickbound_reo::syntax::{MAX_TEXT, Source};
 use tickbound_reo::treo::{self, Library, Request};
 use tickbound_reo::{cat, json};
-
-use super::shared::input;
-use crate::cli::exit::CliError;
 
 /// Which connector, and of it what is kept.
 #[derive(Debug, clap::Args)]

@@ -7,9 +7,8 @@ mod equal;
 mod load;
 mod shared;
 
-use clap::Subcommand;
-
 use super::exit::{CliError, Exit};
+use clap::Subcommand;
 
 /// Arguments of `reo`.
 #[derive(Debug, clap::Args)]

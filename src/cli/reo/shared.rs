@@ -42,8 +42,3 @@ pub(super) fn within<T>(
     };
     work(&Limits { memory: memory.0, stop: &stop, progress: &show })
 }
-
-/// An error of a library as an error about the input: it says what, where and the fix itself.
-pub(super) fn input(error: impl std::fmt::Display) -> CliError {
-    CliError::Input(error.to_string())
-}

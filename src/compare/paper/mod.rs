@@ -27,7 +27,7 @@ pub const ABSTRACT: &str = "examples/problems/abstract.json";
 /// The problem of Table 3.
 pub const MINIMUM: &str = "examples/problems/minimum.json";
 
-/// The engines that are compared, the papers' ways among them.
+/// The engines that are compared, the papers' searches among them.
 pub const ENGINES: &str = "smt,smt:event,smt-fresh:event,enumerate,cp-sat,cp-sat:event,\
     spin:processes:bisect,spin:processes:exhaustive,spin:lockstep:exhaustive,\
     spin:lockstep:branch-and-bound,spin:processes:swarm,spin:lockstep:swarm";

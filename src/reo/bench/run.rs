@@ -71,7 +71,7 @@ struct Bench<'a> {
 
 /// Seconds of one run: by this machine's clock, and of its kernels by the device's.
 type Run = (f64, Option<f64>);
-/// Makes the products of all pairs in one way.
+/// Makes the products of all pairs in one mode.
 type Products<'a> = &'a dyn Fn(Mode, &[(&Matrix, &Matrix)]) -> Result<Run, MultiplierError>;
 /// Seconds of fills and of products, for so many runs.
 type AgainstFill<'a> = &'a dyn Fn(&Plan, usize) -> Result<Vec<[f64; 2]>, MultiplierError>;
@@ -104,7 +104,7 @@ impl Bench<'_> {
                 .bandwidth(self.options.bytes, &|plan, runs| Ok(self.against_fill(plan, runs)?))?;
             Ok(())
         });
-        report.error = done.err().and_then(said);
+        report.error = done.err().and_then(failure);
         report
     }
 
@@ -117,7 +117,7 @@ impl Bench<'_> {
             bandwidth: None,
             error: None,
         };
-        report.error = self.on_device(device, &mut report).err().and_then(said);
+        report.error = self.on_device(device, &mut report).err().and_then(failure);
         report
     }
 
@@ -205,8 +205,8 @@ impl Bench<'_> {
     }
 }
 
-/// What is to be said of an error; that somebody stopped it, they know.
-fn said(error: MultiplierError) -> Option<String> {
+/// An error as text; who has stopped the run needs none.
+fn failure(error: MultiplierError) -> Option<String> {
     let stopped = MultiplierError::Dense(DenseError::Stopped(Stopped::Interrupted));
     (error != stopped).then(|| error.to_string())
 }
