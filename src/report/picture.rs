@@ -39,7 +39,7 @@ const LINES: [RGBColor; 7] = [
 #[must_use]
 pub fn line_colour(number: usize) -> RGBColor {
     let RGBColor(r, g, b) = LINES[number % LINES.len()];
-    let darker = |c: u8| if number / LINES.len() % 2 == 0 { c } else { c / 2 };
+    let darker = |c: u8| if number % (2 * LINES.len()) < LINES.len() { c } else { c / 2 };
     RGBColor(darker(r), darker(g), darker(b))
 }
 
