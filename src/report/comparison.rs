@@ -46,27 +46,49 @@ pub fn note(row: &Row) -> String {
     parts.into_iter().chain([verifier, unchecked]).flatten().collect::<Vec<_>>().join("; ")
 }
 
+/// The columns of a table of engines, and what is in them: names, numbers or text.
+pub const COLUMNS: [(&str, &str); 10] = [
+    ("engine", "name"),
+    ("time", "number"),
+    ("at", "at"),
+    ("status", "name status"),
+    ("seconds", "number"),
+    ("process", "number"),
+    ("MB", "number"),
+    ("states", "number"),
+    ("calls", "number"),
+    ("note", "note"),
+];
+
+/// What a row says in [`COLUMNS`]; empty where nothing is known.
+#[must_use]
+pub fn cells(row: &Row) -> [String; 10] {
+    let number = |n: Option<u64>| n.map(|n| n.to_string()).unwrap_or_default();
+    let time = |s: Option<f64>| s.map(seconds).unwrap_or_default();
+    [
+        row.engine.clone(),
+        row.time.map(|t| t.to_string()).unwrap_or_default(),
+        row.named(),
+        status(row).to_owned(),
+        time(row.seconds),
+        time(row.process_seconds),
+        row.memory.map(megabytes).unwrap_or_default(),
+        number(row.states),
+        number(row.solver_calls),
+        note(row),
+    ]
+}
+
 /// The engines of one problem.
 #[must_use]
 pub fn table(case: &Case) -> Table {
-    let mut table = Table::new([
-        "engine", "time", "at", "status", "seconds", "process", "MB", "states", "calls", "note",
-    ]);
-    let number = |n: Option<u64>| n.map_or_else(|| "-".to_owned(), |n| n.to_string());
-    let time = |s: Option<f64>| s.map_or_else(|| "-".to_owned(), seconds);
+    let mut table = Table::new(COLUMNS.map(|(name, _)| name));
     for row in &case.rows {
-        table.push([
-            row.engine.clone(),
-            row.time.map_or_else(|| "-".to_owned(), |t| t.to_string()),
-            row.named(),
-            status(row).to_owned(),
-            time(row.seconds),
-            time(row.process_seconds),
-            row.memory.map_or_else(|| "-".to_owned(), megabytes),
-            number(row.states),
-            number(row.solver_calls),
-            note(row),
-        ]);
+        let cells = cells(row).into_iter().zip(COLUMNS);
+        table.push(cells.map(|(cell, (_, kind))| match kind {
+            "number" if cell.is_empty() => "-".to_owned(),
+            _ => cell,
+        }));
     }
     table
 }

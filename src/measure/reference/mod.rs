@@ -87,16 +87,8 @@ impl Reference {
         let mut words = compiler.split_whitespace();
         let mut command = Command::new(words.next().unwrap_or("cc"));
         command.args(words).current_dir(folder.path());
-        command.args([
-            "-O2",
-            "-std=c99",
-            "-fsigned-char",
-            "-o",
-            "reference",
-            "main.c",
-            "declared.c",
-            "-lm",
-        ]);
+        let options = "-O2 -std=c99 -fsigned-char -o reference main.c declared.c -lm";
+        command.args(options.split(' '));
         let limits = Limits { time: Some(COMPILING), interrupt, ..Limits::default() };
         let finished = run(&mut command, "", limits).map_err(|e| {
             fault(

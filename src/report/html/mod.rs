@@ -88,38 +88,22 @@ fn alone(name: &str, answer: Answer) -> Case {
 /// What the template is given of a row: text only.
 #[derive(Serialize)]
 struct Line {
-    engine: String,
     class: &'static str,
-    status: &'static str,
-    time: String,
-    at: String,
-    seconds: String,
-    process: String,
-    memory: String,
-    states: String,
-    calls: String,
+    /// What is in each cell, as in [`comparison::COLUMNS`], and its text.
+    cells: Vec<(&'static str, String)>,
+    engine: String,
     tool: String,
-    note: String,
     command: String,
 }
 
 impl Line {
     fn new(row: &Row) -> Line {
-        let seconds = |s: Option<f64>| s.map_or_else(String::new, comparison::seconds);
-        let number = |n: Option<u64>| n.map_or_else(String::new, |n| n.to_string());
+        let kinds = comparison::COLUMNS.into_iter().map(|(_, kind)| kind);
         Line {
-            engine: row.engine.clone(),
             class: if row.proved() { "proved" } else { "open" },
-            status: comparison::status(row),
-            time: row.time.map_or_else(String::new, |t| t.to_string()),
-            at: row.named(),
-            seconds: seconds(row.seconds),
-            process: seconds(row.process_seconds),
-            memory: row.memory.map_or_else(String::new, comparison::megabytes),
-            states: number(row.states),
-            calls: number(row.solver_calls),
+            cells: kinds.zip(comparison::cells(row)).collect(),
+            engine: row.engine.clone(),
             tool: row.tool.clone().unwrap_or_default(),
-            note: comparison::note(row),
             command: row.command.clone(),
         }
     }
@@ -217,7 +201,8 @@ pub fn page(sources: &[Source]) -> Result<String, ReportError> {
     // The name's ending is what turns escaping on.
     environment.add_template("page.html", PAGE).map_err(fault)?;
     let template = environment.get_template("page.html").map_err(fault)?;
-    template.render(context! { parts, interrupted, agree }).map_err(fault)
+    let columns = comparison::COLUMNS;
+    template.render(context! { parts, interrupted, agree, columns }).map_err(fault)
 }
 
 /// Writes the page.
