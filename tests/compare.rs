@@ -435,6 +435,22 @@ fn cp_sat_refuses_what_it_cannot_do() {
     }
 }
 
+#[test]
+fn a_fault_of_ours_is_status_3() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let python = folder.path().join("python");
+    let script =
+        r#"case "$2" in *importlib.metadata*) echo 9.9 ;; *) echo Boom >&2; exit 1 ;; esac"#;
+    std::fs::write(&python, format!("#!/bin/sh\n{script}\n")).expect("written");
+    executable(&python);
+    let mut command = tickbound();
+    command.args(["cp-sat", ABSTRACT]).env("PYTHON", &python);
+    command.assert().code(3).stdout("").stderr(contains("Boom; please report it"));
+    let mut command = compare(&[ABSTRACT, "--engines", "cp-sat,enumerate"]);
+    let (comparison, status) = json_of(command.env("PYTHON", &python));
+    assert_eq!((status, &rows(&comparison)[0]["status"]), (Some(0), &json!("failed")));
+}
+
 // The report.
 
 /// The page written from these results, checked for what every page must be.

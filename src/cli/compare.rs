@@ -64,7 +64,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     };
     drop(progress);
     if args.json {
-        say_json(&json(&result)?)?;
+        say_json(&result)?;
     } else {
         say(&comparison::words(&result))?;
     }
@@ -126,7 +126,7 @@ fn write_paper(folder: &Path, result: &Comparison) -> Result<(), CliError> {
         Ok::<(), CliError>(())
     };
     // Figures first: whatever fails after that can be made again from them.
-    write("comparison.json", &format!("{}\n", json(result)?))?;
+    write("comparison.json", &(serde_json::to_string(result).map_err(input)? + "\n"))?;
     let mut pictures = Vec::new();
     for (svg, name) in html::series(&result.cases)?.iter().zip(["abstract", "minimum"]) {
         let name = format!("comparison-{name}.svg");
@@ -153,10 +153,6 @@ fn options(timeout: f64, memory: Option<Size>) -> Result<Options, CliError> {
     let program = std::env::current_exe()
         .map_err(|error| CliError::Read { path: "the program itself".into(), error })?;
     Ok(Options { program, timeout, memory: memory.map(|m| m.0) })
-}
-
-fn json(result: &Comparison) -> Result<String, CliError> {
-    serde_json::to_string(result).map_err(|e| CliError::Input(format!("the result: {e}")))
 }
 
 /// Contradictions are said aloud: one of the engines is wrong, or tickbound is.

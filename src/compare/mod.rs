@@ -194,18 +194,12 @@ impl<'a> SideBySide<'a> {
             }
             Engine::Enumerate => Ok(own()),
             Engine::CpSat { .. } => {
-                let find = || match cp_sat::Python::find() {
-                    Ok(python) => Ok(format!("OR-Tools {}", python.ortools)),
-                    Err(e) => Err(e.to_string()),
-                };
-                self.cp_sat.get_or_init(find).clone()
+                let found = || cp_sat::Python::find().map(|p| format!("OR-Tools {}", p.ortools));
+                self.cp_sat.get_or_init(|| found().map_err(|e| e.to_string())).clone()
             }
             Engine::Spin { .. } => {
-                let find = || match tickbound_spin::Tools::find() {
-                    Ok(tools) => Ok(format!("SPIN {}", tools.version)),
-                    Err(e) => Err(e.to_string()),
-                };
-                self.spin.get_or_init(find).clone()
+                let found = || tickbound_spin::Tools::find().map(|t| format!("SPIN {}", t.version));
+                self.spin.get_or_init(|| found().map_err(|e| e.to_string())).clone()
             }
         }
     }
