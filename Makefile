@@ -1,16 +1,18 @@
 # Everything tickbound needs to be built, shown and tested. `make` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: compare kernels-report reo-report schema help setup build demo test test-long fuzz bench bench-report doc fmt clean-deps
+.PHONY: advisories ci oldest tools compare kernels-report reo-report schema help setup build demo test test-long fuzz bench bench-report doc fmt clean-deps
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 
-# Read when a recipe runs, after `setup`: empty, or the feature that builds Z3 from source.
-FLAGS = $$(cat .deps/z3/cargo-flags)
+# Read when a recipe runs, after `setup`: the versions of the lock file, and nothing else or the
+# feature that builds Z3 from source.
+FLAGS = --locked $$(cat .deps/z3/cargo-flags)
 TARGET = $${CARGO_TARGET_DIR:-target}
 
-# Seconds for `make fuzz`.
+# Seconds for `make fuzz`, and how it is compiled.
 FUZZ_SECONDS ?= 600
+PROFILE ?= --release
 
 # Seconds and memory for each engine and problem in `make compare`.
 COMPARE_SECONDS ?= 60
@@ -33,24 +35,32 @@ demo: setup ## build, then show what tickbound does
 	@cargo build --release $(FLAGS)
 	@$(TARGET)/release/tickbound demo
 
-test: setup ## all checks: format, lints, tests, doc tests, documentation; installs SPIN, PoCL and libclang
-	@bash scripts/setup-spin.sh
-	@bash scripts/setup-opencl.sh
-	@bash scripts/setup-libclang.sh
+test: tools ## all checks: format, lints, licenses, tests, doc tests, documentation; installs SPIN, PoCL and libclang
 	cargo fmt --all --check
+	@deny=$$(bash scripts/setup-cargo-deny.sh); if [ -n "$$deny" ]; then "$$deny" --locked check bans licenses sources; fi
 	cargo clippy --workspace --all-targets $(FLAGS) -- -D warnings
 	cargo test --workspace $(FLAGS)
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps $(FLAGS)
-	TICKBOUND_FUZZ_SECONDS=60 cargo test $(FLAGS) --test fuzz
 
-test-long: setup ## also the tests that are too slow for every day (marked #[ignore])
+ci: test oldest ## what CI runs: all checks, the oldest Rust, a minute of fuzzing
+	$(MAKE) fuzz FUZZ_SECONDS=60 PROFILE=
+
+tools: setup
 	@bash scripts/setup-spin.sh
 	@bash scripts/setup-opencl.sh
 	@bash scripts/setup-libclang.sh
+
+oldest: setup ## check with the oldest Rust that Cargo.toml names, where rustup has it
+	@bash scripts/check-oldest-rust.sh $(FLAGS)
+
+advisories: ## look for known faults of the dependencies (needs the network)
+	@deny=$$(bash scripts/setup-cargo-deny.sh) && "$$deny" --locked check advisories
+
+test-long: tools ## also the tests that are too slow for every day (marked #[ignore])
 	cargo test --release --workspace --lib --bins --tests $(FLAGS) -- --include-ignored
 
 fuzz: setup ## fuzz the parsers for FUZZ_SECONDS (600)
-	TICKBOUND_FUZZ_SECONDS=$(FUZZ_SECONDS) cargo test --release $(FLAGS) --test fuzz -- --nocapture
+	TICKBOUND_FUZZ_SECONDS=$(FUZZ_SECONDS) cargo test $(PROFILE) $(FLAGS) --test tests -- --nocapture fuzz::
 
 bench: setup ## run the benchmarks
 	cargo bench $(FLAGS)

@@ -26,7 +26,7 @@ fn prepared((kernel, size): Case) -> Prepared {
 }
 
 fn summary(prepared: &Prepared, shrink: bool) -> System {
-    summary::encode_with(&prepared.plan, summary::Options { shrink }).system
+    summary::encode_with(&prepared.plan, summary::Options { shrink }).unwrap().system
 }
 
 /// What each encoding solves in a fraction of a second.

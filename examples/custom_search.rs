@@ -49,7 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let plan = Plan::new(&problem, &space)?;
     let bounds = lower_bounds(&plan);
     // A step of this system takes every thread to its next event.
-    let system = event::encode(&plan);
+    let system = event::encode(&plan)?;
 
     let mut order: Vec<usize> = (0..space.bound.len()).collect();
     order.sort_by_key(|c| bounds[*c]);

@@ -116,7 +116,7 @@ fn try_encodings(problem: &Problem, space: &Space) {
     if plan.threads * plan.items > 16 {
         return;
     }
-    for system in Encoding::ALL.map(|encoding| encoding.encode(&plan).system) {
+    for system in Encoding::ALL.map(|encoding| encoding.encode(&plan).unwrap().system) {
         if let Err(e) = run(&system, 0, 50) {
             one_line(&e);
         }

@@ -9,6 +9,7 @@ mod explain;
 #[path = "../reo/tests/families/mod.rs"]
 mod families;
 mod fuzz;
+mod house;
 mod kernels;
 mod measure;
 mod opencl;

@@ -15,6 +15,7 @@ use tickbound_model::{Problem, Space};
 use tickbound_solve::bracket::Bracket;
 use tickbound_solve::closed::MAX_STEPS;
 use tickbound_solve::instance::{Answer, Instance, Questions};
+use tickbound_solve::strategy::Formula;
 use tickbound_solve::{Encoding, Options, SolveError, Strategy, TuneResult, tune};
 
 /// All encodings, the largest formulas first.
@@ -97,25 +98,27 @@ impl Prepared {
 
     /// The transition system of an encoding.
     pub fn encode(&self, encoding: Encoding) -> System {
-        encoding.encode(&self.plan).system
+        encoding.encode(&self.plan).unwrap_or_else(|e| panic!("{e}")).system
     }
 
-    /// True if the lower bound leaves a configuration out of the search.
-    pub fn left_out(&self, configuration: usize) -> bool {
+    /// True if the lower bound prunes a configuration.
+    pub fn pruned(&self, configuration: usize) -> bool {
         self.lower[configuration] > self.least
     }
 
     /// Steps after which every configuration that the bounds leave over has ended; `None` if there
     /// are more than a search would unroll.
     pub fn steps(&self, system: &System) -> Option<usize> {
-        let left_over = (0..self.lower.len()).filter(|c| !self.left_out(*c));
+        let left_over = (0..self.lower.len()).filter(|c| !self.pruned(*c));
         left_over.map(|c| run(system, c, MAX_STEPS).ok().map(|r| r.steps)).max().flatten()
     }
 
     /// Unrolls a system and asks a plain solver for one tick less than the least time, which must
     /// not exist.
     pub fn refute(&self, system: &System, steps: usize) {
-        let answer = self.instance(system, steps, |instance| instance.at_most(self.least - 1));
+        let answer = self
+            .instance(system, steps, |instance| instance.at_most(self.least - 1))
+            .unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(answer, Answer::No, "the least time is refuted");
     }
 
@@ -132,6 +135,8 @@ impl Prepared {
     ) -> T {
         let never = AtomicBool::new(false);
         let bracket = Bracket::new(None, &never, &|_| {});
-        work(&mut Instance::new(system, steps, &|c| self.left_out(c), &bracket))
+        let pruned = |c: usize| self.pruned(c);
+        let formula = Formula { system, steps, pruned: &pruned, open: None };
+        work(&mut Instance::new(formula, &bracket).unwrap_or_else(|e| panic!("{e}")))
     }
 }

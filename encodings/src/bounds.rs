@@ -105,20 +105,20 @@ impl Path<'_> {
                     Map::wait(*price)
                 }
                 Op::Repeat { count, body } => {
-                    let count = self.value(*count, 0).unwrap_or(0);
+                    let count = self.value(*count, 0);
                     // A loop around barriers does the same for all items; another may not.
                     let (body, after) = self.map(body, solo);
                     if crate::plan::has_barrier(std::slice::from_ref(op)) {
                         solo = after;
-                        body.times(count)
+                        count.map_or(Map::IDENTITY, |count| body.times(count))
                     } else {
                         self.items(std::slice::from_ref(op), solo)
                     }
                 }
                 Op::If { condition, then, otherwise } => {
                     if crate::plan::has_barrier(std::slice::from_ref(op)) {
-                        let side =
-                            if self.value(*condition, 0) == Some(0) { otherwise } else { then };
+                        let Some(condition) = self.value(*condition, 0) else { continue };
+                        let side = if condition == 0 { otherwise } else { then };
                         let (side, after) = self.map(side, solo);
                         solo = after;
                         side
@@ -134,43 +134,38 @@ impl Path<'_> {
     }
 
     /// What the thread does with all its items, without a barrier. With more than one item, waits
-    /// are left out: each item has its own mark.
+    /// are dropped: each item has its own mark.
     fn items(&self, code: &[Op], solo: bool) -> Map {
         if self.plan.items == 1 || solo {
             return self.item(code, 0, true);
         }
-        let items = self.value(self.plan.items_of, 0).unwrap_or(1);
+        let items = self.plan.items_of(self.c, self.t);
         (0..items as usize).fold(Map::IDENTITY, |map, item| map.then(self.item(code, item, false)))
     }
 
+    /// What one item does. What it does not reach has no value and takes no time.
     fn item(&self, code: &[Op], item: usize, marks: bool) -> Map {
+        let value = |id: &AmountId| self.value(*id, item);
         code.iter().fold(Map::IDENTITY, |map, op| {
-            map.then(match op {
-                Op::Work { amount, times } => {
-                    let times = times.map_or(1, |t| self.value(t, item).unwrap_or(0));
-                    let ticks = self.value(*amount, item).unwrap_or(0);
-                    Map::wait(ticks.saturating_mul(times))
+            let next = match op {
+                Op::Work { amount, times: None } => value(amount).map(Map::wait),
+                Op::Work { amount, times: Some(times) } => {
+                    let both = value(amount).zip(value(times));
+                    both.map(|(ticks, times)| Map::wait(ticks.saturating_mul(times)))
                 }
-                Op::Until(amount) if marks => match self.value(*amount, item) {
-                    Some(ticks) => Map::until(ticks),
-                    None => Map::IDENTITY,
-                },
-                Op::Mark if marks => Map::MARK,
+                Op::Until(amount) => value(amount).filter(|_| marks).map(Map::until),
+                Op::Mark => marks.then_some(Map::MARK),
                 Op::Repeat { count, body } => {
-                    self.item(body, item, marks).times(self.value(*count, item).unwrap_or(0))
+                    value(count).map(|count| self.item(body, item, marks).times(count))
                 }
-                Op::If { condition, then, otherwise } => match self.value(*condition, item) {
-                    None => Map::IDENTITY,
-                    Some(0) => self.item(otherwise, item, marks),
-                    Some(_) => self.item(then, item, marks),
-                },
-                Op::Until(_)
-                | Op::Mark
-                | Op::Global(_)
-                | Op::Pause(_)
-                | Op::Jump(_)
-                | Op::Barrier { .. } => Map::IDENTITY,
-            })
+                Op::If { condition, then, otherwise } => value(condition).map(|condition| {
+                    self.item(if condition == 0 { otherwise } else { then }, item, marks)
+                }),
+                Op::Own(never) => match *never {},
+                // Items are followed between barriers only.
+                Op::Barrier { .. } => None,
+            };
+            next.map_or(map, |next| map.then(next))
         })
     }
 }

@@ -2,26 +2,43 @@
 
 use crate::plan::Plan;
 use crate::summary::Report;
-use crate::system::System;
+use crate::system::{Fault, System};
 use crate::{event, summary, tick};
 
 tickbound_model::named! {
     /// A way to make a bounded transition system out of a plan.
-    pub enum Encoding: fn(&Plan) -> Encoded {
+    #[derive(Default)]
+    pub enum Encoding: Entry {
         /// One step a tick.
-        Tick = "tick" => |plan| tick::encode(plan).into(),
+        Tick = "tick" => Entry { encode: |plan| Ok(tick::encode(plan)?.into()), closes: false },
         /// One step to the next event.
-        Event = "event" => |plan| event::encode(plan).into(),
+        Event = "event" => Entry { encode: |plan| Ok(event::encode(plan)?.into()), closes: false },
         /// Loops and lockstep phases closed in max-plus arithmetic.
-        Summary = "summary" => summary::encode,
+        #[default]
+        Summary = "summary" => Entry { encode: summary::encode, closes: true },
     }
+}
+
+/// What a name stands for.
+pub(crate) struct Entry {
+    encode: fn(&Plan) -> Result<Encoded, Fault>,
+    /// It can close a whole program; see [`Encoded::is_closed`].
+    closes: bool,
 }
 
 impl Encoding {
     /// The transition system of a plan.
+    ///
+    /// # Errors
+    /// A fault of this program.
+    pub fn encode(self, plan: &Plan) -> Result<Encoded, Fault> {
+        (self.entry().encode)(plan)
+    }
+
+    /// True if the whole program may be closed; see [`Encoded::is_closed`].
     #[must_use]
-    pub fn encode(self, plan: &Plan) -> Encoded {
-        self.entry()(plan)
+    pub fn closes(self) -> bool {
+        self.entry().closes
     }
 }
 

@@ -3,157 +3,156 @@
 //! Threads meet only at barriers, so each keeps a clock of its own, and a step moves every thread
 //! that is not waiting past the point where it stands: work adds to its clock, a wait for the mark
 //! is a maximum. At a barrier it waits for the others and all clocks become the greatest one. The
-//! number of steps is the number of points on the longest way, whatever the ticks are.
+//! number of steps is the number of points on the longest path, whatever the ticks are.
 //!
 //! Sound and complete: the clocks at a barrier are those of the tick-by-tick run, because between
 //! barriers a thread's time depends on nothing outside it (`docs/encodings.md`).
 
 use crate::machine::flow::PointKind;
 use crate::machine::{Control, Move, Signals};
-use crate::plan::{Op, Plan};
-use crate::system::{Ex, Sort, StateId, System};
+use crate::plan::{Jump, Plan, Scalar};
+use crate::system::{Bool, Builder, Fault, Int, StateVariable, System};
 
 /// The event encoding of a plan.
-#[must_use]
-pub fn encode(plan: &Plan) -> System {
-    encode_program(plan, &plan.code, false)
+///
+/// # Errors
+/// A fault of this program.
+pub fn encode(plan: &Plan) -> Result<System, Fault> {
+    encode_jumps(&plan.lifted(), false)
 }
 
-/// The event encoding of a program with the effect of the plan's own; for `alike` see
-/// [`Control::new`].
-pub(crate) fn encode_program(plan: &Plan, code: &[Op], alike: bool) -> System {
-    let mut control = Control::new(plan, code, alike);
+/// The event encoding of a program with closed pieces; for `alike` see [`Control::new`].
+pub(crate) fn encode_jumps(plan: &Plan<Jump>, alike: bool) -> Result<System, Fault> {
+    let build = Builder::new(plan.parameters.clone(), plan.configurations.clone());
+    let control = Control::new(&build, plan, alike);
     let threads = control.threads();
-    let clocks: Vec<Clock> = (0..threads).map(|t| Clock::new(&mut control, t)).collect();
-    let arrived: Vec<Ex> = (0..threads).map(|t| control.at_barrier(t)).collect();
+    let clocks: Vec<Clock<'_>> = (0..threads).map(|t| Clock::new(&control, t)).collect();
+    let arrived: Vec<Bool<'_>> = (0..threads).map(|t| control.at_barrier(t)).collect();
     let signals = control.signals(&arrived);
-    let latest = latest(&mut control, &clocks);
+    let latest = clocks.iter().map(|clock| clock.now.now()).reduce(Int::max);
+    let latest = latest.ok_or_else(|| Fault("a plan without threads".into()))?;
     let end = control.flow.end();
-    let mut ended = Vec::new();
     for (t, clock) in clocks.iter().enumerate() {
-        let leave: Vec<Ex> = (0..control.flow.points.len())
-            .map(|p| if p == end { control.system.bool(false) } else { control.at(t, p) })
+        let leave: Vec<Bool<'_>> = (0..control.flow.points.len())
+            .map(|p| if p == end { build.bool(false) } else { control.at(t, p) })
             .collect();
         let moves = control.moves(t, &leave, &signals);
-        clock.define(&mut control, t, latest, &moves, &signals);
-        control.define(t, &moves, &leave, &signals);
-        ended.push(control.at(t, end));
+        clock.define(&control, t, latest, &moves, &signals);
+        control.define(t, &moves, &leave, &signals, build.bool(true));
     }
-    control.system.goal = control.system.and(&ended);
-    control.system.cost = latest;
-    control.system
-}
-
-fn latest(control: &mut Control<'_>, clocks: &[Clock]) -> Ex {
-    let mut latest = control.system.state_expr(clocks[0].now);
-    for clock in &clocks[1..] {
-        let now = control.system.state_expr(clock.now);
-        latest = control.system.max(latest, now);
-    }
-    latest
+    let ended = (0..threads).map(|t| control.at(t, end));
+    build.finish(build.all(ended), latest, build.bool(true))
 }
 
 /// Clock and marks of one thread.
-struct Clock {
-    now: StateId,
+struct Clock<'b> {
+    now: StateVariable<'b, Int<'b>>,
     /// One per item; empty if nothing waits for a mark.
-    marks: Vec<StateId>,
+    marks: Vec<StateVariable<'b, Int<'b>>>,
 }
 
-impl Clock {
-    fn new(control: &mut Control<'_>, t: usize) -> Clock {
-        let now = control.system.state(format!("now[{t}]"), Sort::Int);
+impl<'b> Clock<'b> {
+    fn new(control: &Control<'b, Jump>, t: usize) -> Self {
+        let now = control.build.state(format!("now[{t}]"));
         let marks = if control.plan.uses_marks { control.items } else { 0 };
-        let marks = (0..marks)
-            .map(|i| control.system.state(format!("mark[{t}][{i}]"), Sort::Int))
-            .collect();
+        let marks = (0..marks).map(|i| control.build.state(format!("mark[{t}][{i}]"))).collect();
         Clock { now, marks }
     }
 
     /// The mark of the item that runs now.
-    fn mark(&self, control: &mut Control<'_>, t: usize) -> Ex {
-        let Some((last, others)) = self.marks.split_last() else {
-            return control.system.int(0);
-        };
-        let mut mark = control.system.state_expr(*last);
-        for (item, state) in others.iter().enumerate().rev() {
-            let (here, value) = (control.runs(t, item), control.system.state_expr(*state));
-            mark = control.system.ite(here, value, mark);
-        }
-        mark
+    fn mark(&self, control: &Control<'b, Jump>, t: usize) -> Int<'b> {
+        let Some((last, others)) = self.marks.split_last() else { return control.build.unread() };
+        others
+            .iter()
+            .enumerate()
+            .rev()
+            .fold(last.now(), |mark, (item, state)| control.runs(t, item).ite(state.now(), mark))
     }
 
     /// Defines the clock and the marks after this step.
     fn define(
         &self,
-        control: &mut Control<'_>,
+        control: &Control<'b, Jump>,
         t: usize,
-        latest: Ex,
-        moves: &[Move],
-        signals: &Signals,
+        latest: Int<'b>,
+        moves: &[Move<'b>],
+        signals: &Signals<'b>,
     ) {
-        let now = control.system.state_expr(self.now);
-        let mark = self.mark(control, t);
-        let zero = control.system.int(0);
+        let (now, mark) = (self.now.now(), self.mark(control, t));
+        let zero = control.build.int(0);
         // Work is one addition of a chosen amount, which a solver takes better than a choice of sums.
         let (mut work, mut price) = (zero, zero);
-        let mut special: Vec<(Ex, Ex, Ex)> = Vec::new();
-        for p in 0..control.flow.points.len() {
+        let mut special = Vec::new();
+        for (p, point) in control.flow.points.iter().enumerate() {
             let at = control.at(t, p);
-            match control.flow.points[p].kind.clone() {
+            match &point.kind {
                 PointKind::Work { amount, times } => {
-                    let ticks = control.work(t, amount, times);
-                    work = control.system.ite(at, ticks, work);
+                    work = at.ite(control.work(t, *amount, *times), work);
                 }
                 PointKind::Until(amount) => {
-                    let (ticks, one) = (control.amount(amount, t), control.system.int(1));
-                    let ticks = control.system.add(ticks, one);
-                    let until = control.system.add(mark, ticks);
-                    special.push((at, control.system.max(now, until), mark));
+                    let ticks = control.amount(*amount, t) + control.build.int(1);
+                    special.push((at, now.max(mark + ticks), mark));
                 }
-                PointKind::Jump(jump) => {
-                    let (clock, mark) = control.jump(&jump, now, mark);
+                PointKind::Own(closed) => {
+                    let (clock, mark) = jump(control, closed, now, mark);
                     special.push((at, clock, mark));
                 }
                 PointKind::Barrier { price: ticks, .. } => {
-                    let ticks = control.system.int(ticks);
-                    price = control.system.ite(at, ticks, price);
+                    price = at.ite(control.build.int(*ticks), price);
                 }
-                PointKind::Global(_) | PointKind::Pause(_) | PointKind::Nop | PointKind::End => {}
+                PointKind::Nop | PointKind::End => {}
             }
         }
-        let mut next = control.system.add(now, work);
-        let mut kept = mark;
+        let (mut next, mut kept) = (now + work, mark);
         for (at, clock, mark) in special {
-            next = control.system.ite(at, clock, next);
-            kept = control.system.ite(at, mark, kept);
+            (next, kept) = (at.ite(clock, next), at.ite(mark, kept));
         }
-        let released = control.system.add(latest, price);
-        next = control.system.ite(signals.release, released, next);
-        control.system.define(self.now, zero, next);
-        self.define_marks(control, t, kept, next, moves, signals);
-    }
-
-    fn define_marks(
-        &self,
-        control: &mut Control<'_>,
-        t: usize,
-        kept: Ex,
-        now: Ex,
-        moves: &[Move],
-        signals: &Signals,
-    ) {
-        let marked: Vec<Ex> = moves.iter().filter(|m| m.mark).map(|m| m.taken).collect();
-        let marked = control.system.or(&marked);
-        let zero = control.system.int(0);
+        next = signals.release.ite(latest + price, next);
+        self.now.define(zero, next);
+        let marked = control.build.any(moves.iter().filter(|m| m.mark).map(|m| m.taken));
         for (item, state) in self.marks.iter().enumerate() {
-            let old = control.system.state_expr(*state);
-            let runs = control.runs(t, item);
-            let old = control.system.ite(runs, kept, old);
-            let will = control.will_run(t, item, signals);
-            let set = control.system.and(&[marked, will]);
-            let next = control.system.ite(set, now, old);
-            control.system.define(*state, zero, next);
+            let old = control.runs(t, item).ite(kept, state.now());
+            let set = marked & control.will_run(t, item, signals);
+            state.define(zero, set.ite(next, old));
         }
+    }
+}
+
+/// A closed number as an expression; none for minus infinity.
+fn scalar<'b>(control: &Control<'b, Jump>, of: &Scalar) -> Option<Int<'b>> {
+    let scalar = |of| scalar(control, of);
+    Some(match of {
+        Scalar::Never => return None,
+        Scalar::Int(v) => control.build.int(*v),
+        Scalar::Amount(of) => control.amount_of(of.id, of.thread, of.item),
+        Scalar::Add(a, b) => scalar(a)? + scalar(b)?,
+        Scalar::Mul(a, b) => scalar(a)? * scalar(b)?,
+        Scalar::Max(a, b) => match (scalar(a), scalar(b)) {
+            (Some(a), Some(b)) => a.max(b),
+            (a, b) => return a.or(b),
+        },
+    })
+}
+
+/// Clock and mark after a jump from clock `now` and mark `mark`.
+fn jump<'b>(
+    control: &Control<'b, Jump>,
+    jump: &Jump,
+    now: Int<'b>,
+    mark: Int<'b>,
+) -> (Int<'b>, Int<'b>) {
+    let shift = |from: Int<'b>, by: &Scalar| scalar(control, by).map(|by| from + by);
+    let (first, second, tail) = match jump {
+        Jump::Keep { now: a, mark: b } => (shift(now, a), shift(mark, b), None),
+        Jump::Set { now: c, mark: d, after } => (shift(now, c), shift(mark, d), Some(after)),
+    };
+    let met = match (first, second) {
+        (Some(a), Some(b)) => a.max(b),
+        (Some(a), None) | (None, Some(a)) => a,
+        (None, None) => now,
+    };
+    match tail {
+        None => (met, mark),
+        Some(after) => (shift(met, after).unwrap_or(met), met),
     }
 }

@@ -8,48 +8,42 @@
 //!
 //! Each thread carries the tick at which it is done with its point, set on arrival.
 
-use crate::machine::flow::{Flow, PointKind};
+use std::convert::Infallible;
+
+use crate::machine::flow::PointKind;
 use crate::machine::{Control, Move, Signals};
-use crate::plan::{Amount, AmountId, Op, Plan};
-use crate::system::System;
-use crate::system::{Ex, Sort, StateId};
+use crate::plan::{Amount, AmountId, Op, Plan, Values};
+use crate::system::{Bool, Builder, Fault, Int, StateVariable, System};
 
 /// The tick encoding of a plan.
-#[must_use]
-pub fn encode(plan: &Plan) -> System {
+///
+/// # Errors
+/// A fault of this program.
+pub fn encode(plan: &Plan) -> Result<System, Fault> {
     let mut plan = plan.clone();
     let code = std::mem::take(&mut plan.code);
     plan.code = without_prices(&mut plan, code);
-    let mut control = Control::new(&plan, &plan.code, false);
-    let time = control.system.state("time", Sort::Int);
-    let watches: Vec<Watch> = (0..plan.threads).map(|t| Watch::new(&mut control, t)).collect();
-    let now = control.system.state_expr(time);
-
-    let arrived: Vec<Ex> = (0..plan.threads).map(|t| control.at_barrier(t)).collect();
+    let build = Builder::new(plan.parameters.clone(), plan.configurations.clone());
+    let control = Control::new(&build, &plan, false);
+    let time = build.state::<Int<'_>>("time");
+    let watches: Vec<Watch<'_>> = (0..plan.threads).map(|t| Watch::new(&control, t)).collect();
+    let now = time.now();
+    let arrived: Vec<Bool<'_>> = (0..plan.threads).map(|t| control.at_barrier(t)).collect();
     let signals = control.signals(&arrived);
     let mut moving = vec![signals.release];
     moving.extend(&signals.next_item);
-    let mut ended = Vec::new();
-    let end = control.flow.end();
     for (t, watch) in watches.iter().enumerate() {
-        let leave = watch.leave(&mut control, t, now);
+        let leave = watch.leave(&control, t, now);
         let moves = control.moves(t, &leave, &signals);
-        watch.define(&mut control, t, now, &moves, &signals);
-        control.define(t, &moves, &leave, &signals);
+        watch.define(&control, t, now, &moves, &signals);
+        control.define(t, &moves, &leave, &signals, build.bool(true));
         moving.extend(leave);
-        ended.push(control.at(t, end));
     }
-    let system = &mut control.system;
-    let goal = system.and(&ended);
+    let goal = build.all((0..plan.threads).map(|t| control.at(t, control.flow.end())));
     moving.push(goal);
-    let instant = system.or(&moving);
-    let (zero, one) = (system.int(0), system.int(1));
-    let later = system.add(now, one);
-    let next = system.ite(instant, now, later);
-    system.define(time, zero, next);
-    system.goal = goal;
-    system.cost = now;
-    control.system
+    let instant = build.any(moving);
+    time.define(build.int(0), instant.ite(now, now + build.int(1)));
+    build.finish(goal, now, build.bool(true))
 }
 
 /// A priced barrier as a free one, work that each element does once, and a free one.
@@ -62,7 +56,7 @@ fn without_prices(plan: &mut Plan, code: Vec<Op>) -> Vec<Op> {
                 plan.amounts.push(Amount {
                     name: "barrier".into(),
                     expr: None,
-                    values: crate::plan::Values::Uniform(values),
+                    values: Values::Uniform(values),
                 });
                 let amount = AmountId(plan.amounts.len() - 1);
                 out.push(Op::Barrier { price: 0, solo: true });
@@ -84,95 +78,77 @@ fn without_prices(plan: &mut Plan, code: Vec<Op>) -> Vec<Op> {
 }
 
 /// When one thread is done with its point, and what its items remember.
-struct Watch {
-    done: StateId,
-    marks: Vec<StateId>,
+struct Watch<'b> {
+    done: StateVariable<'b, Int<'b>>,
+    marks: Vec<StateVariable<'b, Int<'b>>>,
 }
 
-impl Watch {
-    fn new(control: &mut Control<'_>, t: usize) -> Watch {
-        let done = control.system.state(format!("done[{t}]"), Sort::Int);
+type Ticks<'b> = Control<'b, Infallible>;
+
+impl<'b> Watch<'b> {
+    fn new(control: &Ticks<'b>, t: usize) -> Self {
+        let done = control.build.state(format!("done[{t}]"));
         let marks = if control.plan.uses_marks { control.items } else { 0 };
-        let marks = (0..marks)
-            .map(|i| control.system.state(format!("mark[{t}][{i}]"), Sort::Int))
-            .collect();
+        let marks = (0..marks).map(|i| control.build.state(format!("mark[{t}][{i}]"))).collect();
         Watch { done, marks }
     }
 
     /// For each point whether the thread is there and done with it.
-    fn leave(&self, control: &mut Control<'_>, t: usize, now: Ex) -> Vec<Ex> {
-        let done = control.system.state_expr(self.done);
-        let done = control.system.le(done, now);
-        let waits = |flow: &Flow, p: usize| {
-            matches!(flow.points[p].kind, PointKind::Barrier { .. } | PointKind::End)
+    fn leave(&self, control: &Ticks<'b>, t: usize, now: Int<'b>) -> Vec<Bool<'b>> {
+        let done = self.done.now().at_most(now);
+        let leave = |p: usize| match control.flow.points[p].kind {
+            PointKind::Barrier { .. } | PointKind::End => control.build.bool(false),
+            _ => control.at(t, p) & done,
         };
-        (0..control.flow.points.len())
-            .map(|p| {
-                if waits(&control.flow, p) {
-                    control.system.bool(false)
-                } else {
-                    let at = control.at(t, p);
-                    control.system.and(&[at, done])
-                }
-            })
-            .collect()
+        (0..control.flow.points.len()).map(leave).collect()
     }
 
     fn define(
         &self,
-        control: &mut Control<'_>,
+        control: &Ticks<'b>,
         t: usize,
-        now: Ex,
-        moves: &[Move],
-        signals: &Signals,
+        now: Int<'b>,
+        moves: &[Move<'b>],
+        signals: &Signals<'b>,
     ) {
-        let zero = control.system.int(0);
-        let mut done = control.system.state_expr(self.done);
+        let zero = control.build.int(0);
+        let mut done = self.done.now();
         // What is reached is priced for the item that will run there.
         for item in 0..control.items {
             let will = control.will_run(t, item, signals);
             for m in moves {
-                let taken = control.system.and(&[m.taken, will]);
-                let until = self.done_at(control, t, item, now, m);
-                done = control.system.ite(taken, until, done);
+                done = (m.taken & will).ite(self.done_at(control, t, item, now, m), done);
             }
         }
-        control.system.define(self.done, zero, done);
+        self.done.define(zero, done);
+        let marked = control.build.any(moves.iter().filter(|m| m.mark).map(|m| m.taken));
         for (item, state) in self.marks.iter().enumerate() {
-            let will = control.will_run(t, item, signals);
-            let marked: Vec<Ex> = moves.iter().filter(|m| m.mark).map(|m| m.taken).collect();
-            let marked = control.system.or(&marked);
-            let set = control.system.and(&[marked, will]);
-            let old = control.system.state_expr(*state);
-            let next = control.system.ite(set, now, old);
-            control.system.define(*state, zero, next);
+            let set = marked & control.will_run(t, item, signals);
+            state.define(zero, set.ite(now, state.now()));
         }
     }
 
     /// When the thread will be done with the point that `m` reaches at `now`.
-    fn done_at(&self, control: &mut Control<'_>, t: usize, item: usize, now: Ex, m: &Move) -> Ex {
-        match control.flow.points[m.target].kind.clone() {
+    fn done_at(
+        &self,
+        control: &Ticks<'b>,
+        t: usize,
+        item: usize,
+        now: Int<'b>,
+        m: &Move<'b>,
+    ) -> Int<'b> {
+        match &control.flow.points[m.target].kind {
             PointKind::Work { amount, times } => {
-                let mut ticks = control.amount_of(amount, t, item);
-                if let Some(times) = times {
-                    let times = control.amount_of(times, t, item);
-                    ticks = control.system.mul(ticks, times);
-                }
-                control.system.add(now, ticks)
+                let ticks = control.amount_of(*amount, t, item);
+                now + times.map_or(ticks, |times| ticks * control.amount_of(times, t, item))
             }
             PointKind::Until(amount) => {
-                let mark = if m.mark { now } else { control.system.state_expr(self.marks[item]) };
-                let (ticks, one) = (control.amount_of(amount, t, item), control.system.int(1));
-                let ticks = control.system.add(ticks, one);
-                let until = control.system.add(mark, ticks);
-                control.system.max(now, until)
+                let mark = if m.mark { now } else { self.marks[item].now() };
+                let ticks = control.amount_of(*amount, t, item) + control.build.int(1);
+                now.max(mark + ticks)
             }
-            PointKind::Jump(_)
-            | PointKind::Global(_)
-            | PointKind::Pause(_)
-            | PointKind::Barrier { .. }
-            | PointKind::Nop
-            | PointKind::End => now,
+            PointKind::Own(never) => match *never {},
+            PointKind::Barrier { .. } | PointKind::Nop | PointKind::End => now,
         }
     }
 }

@@ -10,7 +10,8 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use tickbound_encodings::max_plus::rules::{MaxPlus, Numbers, closing, shrinking};
 use tickbound_encodings::max_plus::{Term, close, explain};
-use tickbound_encodings::plan::{AmountId, Jump, Plan, Scalar};
+use tickbound_encodings::plan::{AmountId, AmountOf, Jump, Op, Plan, Scalar};
+use tickbound_encodings::system::Fault;
 use tickbound_model::Problem;
 
 // ---- meaning --------------------------------------------------------------------------------------
@@ -282,11 +283,8 @@ struct Case {
 }
 
 impl Case {
-    fn values(&self) -> impl FnMut(&Scalar) -> Arc<Vec<i64>> + '_ {
-        |scalar| match scalar {
-            Scalar::Amount { thread, .. } => Arc::new(self.values[*thread].clone()),
-            other => panic!("{other:?} is no symbol"),
-        }
+    fn values(&self) -> impl FnMut(AmountOf) -> Result<Arc<Vec<i64>>, Fault> + '_ {
+        |of| Ok(Arc::new(self.values[of.thread].clone()))
     }
 
     fn configurations(&self) -> usize {
@@ -298,7 +296,7 @@ impl Case {
         match scalar {
             Scalar::Never => None,
             Scalar::Int(v) => Some(i128::from(*v)),
-            Scalar::Amount { thread, .. } => Some(i128::from(self.values[*thread][c])),
+            Scalar::Amount(of) => Some(i128::from(self.values[of.thread][c])),
             Scalar::Add(a, b) => two(a, b).map(|(a, b)| a + b),
             Scalar::Mul(a, b) => two(a, b).map(|(a, b)| a * b),
             Scalar::Max(a, b) => self.number(a, c).max(self.number(b, c)),
@@ -346,11 +344,16 @@ fn some_amount() -> AmountId {
         "launch": { "global_size": 1, "local_size": 1 }, "kernel": [] }"#;
     let problem = Problem::from_json(text, &IndexMap::new(), &|_| unreachable!("no name"));
     let problem = problem.expect("a problem");
-    Plan::new(&problem, &problem.space().expect("a space")).expect("a plan").items_of
+    let plan = Plan::new(&problem, &problem.space().expect("a space")).expect("a plan");
+    let counts = plan.code.iter().filter_map(|op| match op {
+        Op::Repeat { count, .. } => Some(*count),
+        _ => None,
+    });
+    counts.last().expect("waves")
 }
 
 fn symbol(id: AmountId, symbols: std::ops::Range<usize>) -> BoxedStrategy<Scalar> {
-    symbols.prop_map(move |thread| Scalar::Amount { id, thread, item: 0 }).boxed()
+    symbols.prop_map(move |thread| Scalar::Amount(AmountOf { id, thread, item: 0 })).boxed()
 }
 
 fn terms(id: AmountId) -> BoxedStrategy<Term> {
@@ -434,7 +437,7 @@ fn each(number: u32, check: impl Fn(&Case) -> Result<bool, TestCaseError>) -> us
 #[test]
 fn closed_terms_do_what_the_terms_do() {
     let share = each(10_000, |case| {
-        let Some(closed) = close(&case.term, &mut case.values()) else { return Ok(false) };
+        let Some(closed) = close(&case.term, &mut case.values()).unwrap() else { return Ok(false) };
         for c in 0..case.configurations() {
             let at = (i128::from(case.start.0), i128::from(case.start.1));
             let literal = step(case, &case.term, c, (at.0, Some(at.1)));
@@ -455,10 +458,11 @@ fn terms_whose_threads_keep_different_marks_stay_open() {
     let work = |n| Term::Work(Scalar::Int(n));
     let threads = vec![Term::Seq(vec![Term::Mark, work(2)]), Term::Seq(vec![work(1), Term::Mark])];
     let join = |mark_is_dead| Term::Join { threads: threads.clone(), mark_is_dead };
-    let none = &mut |_: &Scalar| unreachable!("no symbols");
+    let none = &mut |_: AmountOf| unreachable!("no symbols");
     let until = Term::Until(Scalar::Int(4));
-    assert_eq!(close(&Term::Seq(vec![join(false), until.clone()]), none), None);
-    let closed = close(&Term::Seq(vec![join(true), Term::Mark, until]), none).expect("closed");
+    assert_eq!(close(&Term::Seq(vec![join(false), until.clone()]), none), Ok(None));
+    let closed =
+        close(&Term::Seq(vec![join(true), Term::Mark, until]), none).unwrap().expect("closed");
     let number = |v| Scalar::Int(v);
     assert_eq!(closed.jump, Jump::Set { now: number(2), mark: Scalar::Never, after: number(5) });
 }
@@ -474,7 +478,9 @@ fn of_flat(term: &FlatTerm<MaxPlus>, symbol: &dyn Fn(&str) -> i128) -> Meaning {
 fn each_step_of_a_proof_means_the_same() {
     let steps = std::cell::Cell::new(0);
     let share = each(800, |case| {
-        let Some(mut proof) = explain(&case.term, &mut case.values()) else { return Ok(false) };
+        let Some(mut proof) = explain(&case.term, &mut case.values()).unwrap() else {
+            return Ok(false);
+        };
         proof.closing.check_proof(&closing());
         proof.shrinking.check_proof(&shrinking());
         for explanation in [&mut proof.closing, &mut proof.shrinking] {
@@ -482,7 +488,7 @@ fn each_step_of_a_proof_means_the_same() {
             for c in 0..case.configurations() {
                 let symbol = |name: &str| {
                     let index: usize = name[1..].parse().expect("a symbol");
-                    case.number(&proof.names[index], c).expect("a finite number")
+                    case.number(&Scalar::Amount(proof.names[index]), c).expect("a finite number")
                 };
                 let first = of_flat(&flat[0], &symbol);
                 for term in flat.iter() {

@@ -102,10 +102,10 @@ fn compare_plan(
     plan: &Plan,
     times: &[i64],
 ) -> Result<Seen, String> {
-    let Encoded { system: summarised, report } = summary::encode(plan);
+    let Encoded { system: summarised, report } = summary::encode(plan).unwrap();
     let report = report.expect("a summary reports");
-    let systems = [("event", event::encode(plan)), ("summary", summarised)];
-    let ticked = tick::encode(plan);
+    let systems = [("event", event::encode(plan).unwrap()), ("summary", summarised)];
+    let ticked = tick::encode(plan).unwrap();
     let bounds = bounds::lower_bounds(plan);
     let mut seen = Seen { problems: 1, configurations: times.len(), ..Seen::default() };
     for (c, time) in times.iter().enumerate() {

@@ -27,11 +27,11 @@ fn published_abstract_kernel_in_every_encoding() {
         let problem = problem("abstract.json", &[("size", size)]);
         let space = problem.space().expect("a space");
         let plan = Plan::new(&problem, &space).expect("a plan");
-        let Encoded { system: summary, report } = summary::encode(&plan);
+        let Encoded { system: summary, report } = summary::encode(&plan).unwrap();
         let report = report.expect("a summary reports");
         assert_eq!((report.closed, report.open), (report.shapes, 0), "{report:?}");
-        let event = event::encode(&plan);
-        let tick = tick::encode(&plan);
+        let event = event::encode(&plan).unwrap();
+        let tick = tick::encode(&plan).unwrap();
         for (c, bound) in space.bound.iter().enumerate() {
             let [wg, ts] = bound.configuration.0[..] else { panic!("two parameters") };
             let expected = abstract_time(size, wg, ts);
@@ -59,7 +59,7 @@ fn steps_of_a_summary_do_not_grow() {
     let problem = problem("abstract.json", &[("size", 1 << 30)]);
     let space = problem.space().expect("a space");
     let plan = Plan::new(&problem, &space).expect("a plan");
-    let system = summary::encode(&plan).system;
+    let system = summary::encode(&plan).unwrap().system;
     let best = (0..space.bound.len()).map(|c| run(&system, c, 10).expect("a run").cost).min();
     let formula = space
         .bound

@@ -111,9 +111,9 @@ impl Counter<'_> {
                 }
                 StmtKind::Barrier => counts.barriers = counts.barriers.saturating_add(times),
                 StmtKind::Repeat { count, body } => {
-                    let rounds = self.value(stmt, count)?;
-                    if rounds > 0 {
-                        self.program(body, times.saturating_mul(rounds.into()), counts)?;
+                    let iterations = self.value(stmt, count)?;
+                    if iterations > 0 {
+                        self.program(body, times.saturating_mul(iterations.into()), counts)?;
                     }
                 }
                 StmtKind::If { condition, then, otherwise } => {
@@ -147,10 +147,10 @@ mod tests {
             let bound = problem.space().unwrap().bound.remove(0);
             count(&problem, &bound).unwrap()
         };
-        // 64 items, 3 rounds of 2.
+        // 64 items, 3 iterations of 2.
         let all = counts(r#"[ { "repeat": 3, "body": [ { "global": 2 }, "barrier" ] } ]"#);
         assert_eq!((all.of(Access::Global), all.barriers), (384, 192));
-        // One item of each of 8 groups, and lid rounds in each item.
+        // One item of each of 8 groups, and lid iterations in each item.
         let by_item = counts(
             r#"[ { "if": "lid == 0", "then": [ { "local": 1 } ] },
                  { "repeat": "lid", "body": [ { "constant": 1 } ] } ]"#,

@@ -156,11 +156,11 @@ mod tests {
 
     #[test]
     fn what_only_configurations_tell() {
-        let rounds =
+        let iterations =
             json!([{ "repeat": "ceil_div(K - lid // A, W // A)", "body": [{ "work": 1 }] }]);
         // W / A divides K, and lid / A is below it.
         assert_eq!(
-            settled("K % (W // A) == 0", rounds.clone()),
+            settled("K % (W // A) == 0", iterations.clone()),
             "repeat ceil_div(K, W // A); work 1; "
         );
         // K = 24, W = 16: 1 or 2.

@@ -26,6 +26,15 @@ impl Bounds {
     pub fn upper(&self) -> i64 {
         self.best.map_or(i64::MAX, |(_, time)| time)
     }
+
+    /// The middle, below the upper end; with no upper end, twice the lower one.
+    #[must_use]
+    pub fn middle(&self) -> i64 {
+        match self.best {
+            Some((_, upper)) => self.lower + (upper - 1 - self.lower) / 2,
+            None => self.lower.saturating_mul(2).saturating_add(1),
+        }
+    }
 }
 
 /// Called with the bounds whenever they change.

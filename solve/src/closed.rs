@@ -5,21 +5,24 @@
 
 use std::sync::mpsc;
 
-use tickbound_encodings::Encoded;
 use tickbound_encodings::bounds::lower_bounds;
 use tickbound_encodings::plan::Plan;
 use tickbound_encodings::summary::CLOSED_STEPS;
-use tickbound_encodings::system::System;
-use tickbound_encodings::system::run::{RunError, run as run_system};
+use tickbound_encodings::system::run::{RunError, Runner};
+use tickbound_encodings::system::{Fault, System};
+use tickbound_encodings::{Encoded, Encoding};
+use tickbound_model::verdict::Found;
 use tickbound_model::{Problem, Space};
 use z3::Context;
 
-use super::bracket::Bounds;
-use super::instance::{Answer, Instance, interruptible};
-use super::result::{Size, TuneResult};
-use super::strategy::{Formula, Strategy, Task};
-use super::{Encoding, Ending, Inquiry, SolveError, is_too_large, probe, search};
-use tickbound_model::verdict::Found;
+use crate::bracket::Bounds;
+use crate::error::SolveError;
+use crate::formula::Formula;
+use crate::inquiry::{Ending, Inquiry};
+use crate::instance::{Answer, Instance, interruptible};
+use crate::result::{Size, TuneResult};
+use crate::strategy::{self, Strategy};
+use crate::task::{Task, is_too_large};
 
 /// Most steps an encoding is unrolled for.
 pub const MAX_STEPS: usize = 20_000;
@@ -33,27 +36,54 @@ pub const MAX_OPTIMA: usize = 64;
 /// Searches with a plan, or without one by simulating configurations.
 pub(super) fn tune(inquiry: &Inquiry<'_>, plan: Option<Plan>) -> Result<TuneResult, SolveError> {
     let Inquiry { space, options, bracket, .. } = *inquiry;
-    let bounds = options.bounds && options.strategy != Strategy::BisectFresh;
+    let encoding = options.encoding.unwrap_or_default();
+    // 1. A lower bound for every configuration.
+    let bounds = options.bounds && !options.strategy.entry().from_nothing;
     let lower = match plan.as_ref().filter(|_| bounds) {
         Some(plan) => lower_bounds(plan),
         None => vec![0; space.bound.len()],
     };
-    let mut size = Size { configurations: space.bound.len(), ..Size::default() };
-    let task = Task::new(inquiry, &lower);
-    probe(&task, if bounds { PROBES } else { 1 })?;
+    // 2. The first incumbents, by simulation.
+    let task = Task::new(inquiry.problem, space, bracket, &lower);
+    task.probe(if bounds { PROBES } else { 1 })?;
     let plan = plan.filter(|_| options.strategy.needs_encoding());
-    let encoding = options.encoding.unwrap_or(Encoding::Summary);
-    if bracket.out_of_time() {
-        // With an encoding, a bracket that only the bounds have closed is not proved yet.
-        return finish(&task, inquiry, plan.map(|_| encoding), false, size);
+    let mut size = Size { configurations: space.bound.len(), ..Size::default() };
+    // With an encoding, a bracket that only the bounds have closed is not proved yet.
+    let mut ending = Ending { encoding: plan.as_ref().map(|_| encoding), ..Ending::default() };
+    if !bracket.out_of_time() {
+        match plan {
+            // 3. The formula, and a strategy that closes the bracket; 4. its confirmation.
+            Some(plan) => {
+                ending.confirmed_uncut = on_formula(&task, inquiry, (&plan, encoding), &mut size)?;
+            }
+            None => {
+                size.candidates = lower.len();
+                strategy::search(&task, Strategy::Enumerate)?;
+            }
+        }
     }
-    let Some(plan) = plan else {
-        size.candidates = lower.len();
-        search(&task, Strategy::Enumerate)?;
-        return finish(&task, inquiry, None, false, size);
-    };
-    // Without a gap the confirmation is all that is left, and a closed summary always gets one.
-    let confirms = bracket.closed() || encoding == Encoding::Summary;
+    // 5. All optima, by simulation.
+    let best = bracket.bounds();
+    ending.finished = bracket.closed()
+        && (ending.encoding.is_none() || bracket.refuted() >= best.upper().saturating_sub(1));
+    if ending.finished {
+        (ending.optima, ending.more_optima) = ranked(&task, options.top, best)?;
+    }
+    ending.replayed = best.best.is_some_and(|(c, t)| task.replay(c, None).is_ok_and(|r| r == t));
+    Ok(inquiry.result(Ending { size, ..ending }))
+}
+
+/// Closes the bracket on an encoding and confirms it; true if over all configurations. The solver
+/// runs on a thread whose context nothing else uses: the search takes threads of its own, whose
+/// contexts a stop leaves interrupted.
+fn on_formula(
+    task: &Task<'_>,
+    inquiry: &Inquiry<'_>,
+    (plan, encoding): (&Plan, Encoding),
+    size: &mut Size,
+) -> Result<bool, SolveError> {
+    // Without a gap the confirmation is all that is left, and a closed program always gets one.
+    let confirms = task.bracket.closed() || encoding.closes();
     std::thread::scope(|scope| {
         let (hand_over, taken) = mpsc::channel();
         let solver = scope.spawn(move || {
@@ -62,49 +92,46 @@ pub(super) fn tune(inquiry: &Inquiry<'_>, plan: Option<Plan>) -> Result<TuneResu
                 // else in a small problem; meanwhile the other thread makes the encoding.
                 Context::thread_local();
             }
-            let encoded = taken.recv().map_err(|_| SolveError::Panicked)?;
-            solve(task, inquiry, encoding, &encoded, size)
+            let encoded: Result<Encoded, Fault> = taken.recv().map_err(|_| SolveError::Panicked)?;
+            close(task, inquiry, encoding, &encoded?, size)
         });
         // Nobody takes it only if the thread has panicked, which its end tells.
-        let _ = hand_over.send(encoding.encode(&plan));
+        let _ = hand_over.send(encoding.encode(plan));
         solver.join().unwrap_or(Err(SolveError::Panicked))
     })
 }
 
-/// Closes the bracket on an encoding and confirms it. Runs on a thread whose solver context nothing
-/// else uses: the search takes threads of its own, whose contexts a stop leaves interrupted.
-fn solve(
-    task: Task<'_>,
+/// Closes the bracket and confirms it; true if over all configurations.
+fn close(
+    task: &Task<'_>,
     inquiry: &Inquiry<'_>,
     encoding: Encoding,
     encoded: &Encoded,
-    mut size: Size,
-) -> Result<TuneResult, SolveError> {
+    size: &mut Size,
+) -> Result<bool, SolveError> {
     let Inquiry { problem, space, options, bracket } = *inquiry;
     let lower = task.lower;
     let first = bracket.bounds().upper();
-    let system = &encoded.system;
+    let pruned = |c: usize| lower[c] > first;
+    let kept: Vec<usize> = (0..lower.len()).filter(|c| !pruned(*c)).collect();
     size.note(encoded);
-    let left_out = |c: usize| lower[c] > first;
-    let candidates: Vec<usize> = (0..lower.len()).filter(|c| !left_out(*c)).collect();
-    size.candidates = candidates.len();
-    size.steps = steps_needed(problem, space, system, encoding, &candidates)?;
-    let some = Formula { system, steps: size.steps, left_out: &left_out, open: None };
-    let mut task = task;
-    task.system = Some(some);
-    search(&task, options.strategy)?;
-    let mut confirmed_uncut = false;
-    if bracket.closed() {
-        // A closed summary ends after the same few steps in every configuration, so none need be
-        // left out; elsewhere the search's own refusal is as good.
-        let uncut = encoded.is_closed();
-        if uncut || bracket.refuted() < bracket.bounds().upper() - 1 {
-            let all = Formula { steps: size.steps.max(CLOSED_STEPS), left_out: &|_| false, ..some };
-            let confirmed = confirm(&task, if uncut { all } else { some }, &mut size)?;
-            confirmed_uncut = confirmed && uncut;
-        }
+    size.candidates = kept.len();
+    let system = &encoded.system;
+    size.steps = steps_needed(problem, space, system, encoding, &kept)?;
+    let of_kept = Formula { system, steps: size.steps, pruned: &pruned, open: None };
+    strategy::search(&task.on(of_kept), options.strategy)?;
+    if !bracket.closed() {
+        return Ok(false);
     }
-    finish(&task, inquiry, Some(encoding), confirmed_uncut, size)
+    // A closed program ends after the same few steps in every configuration, so none need be
+    // pruned; elsewhere the search's own refusal is as good.
+    let uncut = encoded.is_closed();
+    if !uncut && bracket.refuted() >= bracket.bounds().upper() - 1 {
+        return Ok(false);
+    }
+    let of_all = Formula { steps: size.steps.max(CLOSED_STEPS), pruned: &|_| false, ..of_kept };
+    let confirmed = confirm(task, if uncut { of_all } else { of_kept }, size)?;
+    Ok(confirmed && uncut)
 }
 
 /// Steps after which every given configuration has reached its goal.
@@ -115,15 +142,16 @@ fn steps_needed(
     encoding: Encoding,
     candidates: &[usize],
 ) -> Result<usize, SolveError> {
-    let limit = MAX_STEPS.min(MAX_NODES / system.live().len().max(1));
-    let mut most = 0;
+    let (mut most, mut runner) = (0, Runner::new(system));
+    let limit = MAX_STEPS.min(MAX_NODES / runner.size().max(1));
     for c in candidates {
         let configuration = || {
             let named = problem.name_values(&space.bound[*c].configuration).to_string();
             if named.is_empty() { problem.name.clone() } else { named }
         };
-        match run_system(system, *c, limit) {
+        match runner.run(*c, limit) {
             Ok(run) => most = most.max(run.steps),
+            Err(RunError::Fault(fault)) => return Err(fault.into()),
             Err(RunError::Overflow) => {
                 return Err(SolveError::Overflow { configuration: configuration() });
             }
@@ -141,12 +169,12 @@ fn steps_needed(
 
 /// Asks a plain solver, from nothing, for one tick less than the best time; on this thread's
 /// context.
-fn confirm(task: &Task<'_>, encoded: Formula<'_>, size: &mut Size) -> Result<bool, SolveError> {
+fn confirm(task: &Task<'_>, formula: Formula<'_>, size: &mut Size) -> Result<bool, SolveError> {
     let claimed = task.bracket.bounds().upper();
     // A bracket of its own: the shared one is closed, which would stop the solver at once.
     let own = task.bracket.reopened();
-    let instance = Instance::for_one_question(encoded, &own);
-    (size.steps, size.variables) = (encoded.steps, instance.size());
+    let instance = Instance::for_one_question(formula, &own)?;
+    (size.steps, size.variables) = (formula.steps, instance.size());
     let answer = interruptible(&own, || instance.at_most_for_good(claimed - 1));
     task.bracket.count_call();
     match answer {
@@ -166,32 +194,12 @@ fn confirm(task: &Task<'_>, encoded: Formula<'_>, size: &mut Size) -> Result<boo
     }
 }
 
-fn finish(
-    task: &Task<'_>,
-    inquiry: &Inquiry<'_>,
-    encoding: Option<Encoding>,
-    confirmed_uncut: bool,
-    size: Size,
-) -> Result<TuneResult, SolveError> {
-    let bounds = task.bracket.bounds();
-    let proved = encoding.is_none() || task.bracket.refuted() >= bounds.upper().saturating_sub(1);
-    let finished = task.bracket.closed() && proved;
-    let (optima, more_optima) =
-        if finished { ranked(task, inquiry.options.top, bounds)? } else { (Vec::new(), false) };
-    let replayed = bounds.best.is_some_and(|(c, t)| task.replay(c, None).is_ok_and(|r| r == t));
-    let ending =
-        Ending { encoding, finished, optima, more_optima, confirmed_uncut, replayed, size };
-    Ok(inquiry.result(ending))
-}
-
 /// All optimal configurations, and the next best up to `top` in all, by simulating in order of
 /// their lower bounds whatever may be among them.
 fn ranked(task: &Task<'_>, top: usize, bounds: Bounds) -> Result<(Vec<Found>, bool), SolveError> {
-    let mut order: Vec<usize> = (0..task.lower.len()).collect();
-    order.sort_by_key(|c| (task.lower[*c], *c));
     let mut best: Vec<(i64, usize)> = bounds.best.iter().map(|(c, t)| (*t, *c)).collect();
     let least = bounds.upper();
-    for c in order {
+    for c in task.most_promising() {
         let worst_kept =
             if best.len() < top { i64::MAX } else { best.last().map_or(least, |b| b.0) };
         if task.lower[c] > worst_kept.max(least) {

@@ -1,12 +1,12 @@
 //! A formula on a live solver, asked again and again under assumptions.
 
-use tickbound_encodings::system::System;
+use tickbound_encodings::system::{Fault, System};
 use z3::ast::{Bool, Int};
 use z3::{Context, Params, SatResult, Solver, Tactic};
 
-use super::bracket::Bracket;
-use super::strategy::Formula;
-use super::unroll::Unrolled;
+use crate::bracket::Bracket;
+use crate::formula::Formula;
+use crate::unroll::Unrolled;
 use tickbound_model::simulate::Script;
 
 /// What a solver says.
@@ -25,10 +25,16 @@ pub enum Answer {
 /// A formula that can be asked for run times.
 pub trait Questions {
     /// Asks whether some configuration takes at most `ticks`.
-    fn at_most(&mut self, ticks: i64) -> Answer;
+    ///
+    /// # Errors
+    /// The system that the formula is made of is not one.
+    fn at_most(&mut self, ticks: i64) -> Result<Answer, Fault>;
 
     /// Tells the solver for good what the bracket knows by now.
-    fn learn(&mut self);
+    ///
+    /// # Errors
+    /// As for [`Questions::at_most`].
+    fn learn(&mut self) -> Result<(), Fault>;
 }
 
 /// A system without choices on a live solver.
@@ -41,41 +47,39 @@ pub struct Instance<'a> {
 }
 
 impl<'a> Instance<'a> {
-    /// Unrolls `system` for `steps` steps; configurations for which `left_out` holds may not be
-    /// chosen.
-    pub fn new(
-        system: &'a System,
-        steps: usize,
-        left_out: &dyn Fn(usize) -> bool,
-        bracket: &'a Bracket<'a>,
-    ) -> Instance<'a> {
-        Instance::on(Solver::new(), system, steps, left_out, bracket)
+    /// Unrolls a formula; configurations that are pruned may not be chosen.
+    ///
+    /// # Errors
+    /// The system is not one.
+    pub fn new(formula: Formula<'a>, bracket: &'a Bracket<'a>) -> Result<Instance<'a>, Fault> {
+        Instance::on(Solver::new(), formula, bracket)
     }
 
     /// As [`Instance::new`], for [`Instance::at_most_for_good`] alone. A plain solver hands what it
     /// is told to two solvers, one for a first question without assumptions and one for all others;
     /// this is the first of them by itself.
-    pub(super) fn for_one_question(encoded: Formula<'a>, bracket: &'a Bracket<'a>) -> Instance<'a> {
-        let Formula { system, steps, left_out, .. } = encoded;
-        Instance::on(Tactic::new("default").solver(), system, steps, left_out, bracket)
+    pub(crate) fn for_one_question(
+        formula: Formula<'a>,
+        bracket: &'a Bracket<'a>,
+    ) -> Result<Instance<'a>, Fault> {
+        Instance::on(Tactic::new("default").solver(), formula, bracket)
     }
 
     /// Unrolls and asserts on a solver that knows nothing yet.
     fn on(
         solver: Solver,
-        system: &'a System,
-        steps: usize,
-        left_out: &dyn Fn(usize) -> bool,
+        formula: Formula<'a>,
         bracket: &'a Bracket<'a>,
-    ) -> Instance<'a> {
+    ) -> Result<Instance<'a>, Fault> {
+        let Formula { system, steps, pruned, .. } = formula;
         solver.set_params(&leave_ctrl_c());
-        let (mut unrolled, goal, cost) = unrolled(system, steps);
+        let (mut unrolled, goal, cost) = unrolled(system, steps)?;
         unrolled.facts().iter().for_each(|fact| solver.assert(fact));
         solver.assert(goal);
-        for c in (0..system.configurations.len()).filter(|c| left_out(*c)) {
+        for c in (0..system.configurations.len()).filter(|c| pruned(*c)) {
             solver.assert(choice(system, &unrolled, c).not());
         }
-        Instance { solver, unrolled, cost, system, bracket }
+        Ok(Instance { solver, unrolled, cost, system, bracket })
     }
 
     /// Constants and assertions of the formula.
@@ -120,49 +124,50 @@ impl<'a> Instance<'a> {
 }
 
 impl Questions for Instance<'_> {
-    fn at_most(&mut self, ticks: i64) -> Answer {
+    fn at_most(&mut self, ticks: i64) -> Result<Answer, Fault> {
         let assumption = self.cost.le(ticks);
         self.bracket.count_call();
-        self.answer(self.solver.check_assumptions(&[assumption]))
+        Ok(self.answer(self.solver.check_assumptions(&[assumption])))
     }
 
-    fn learn(&mut self) {
+    fn learn(&mut self) -> Result<(), Fault> {
         let bounds = self.bracket.bounds();
         self.solver.assert(self.cost.ge(bounds.lower));
         if bounds.best.is_some() {
             self.solver.assert(self.cost.le(bounds.upper()));
         }
+        Ok(())
     }
 }
 
 /// A system unrolled for some steps, with the goal and the cost at the end.
-pub(super) fn unrolled(system: &System, steps: usize) -> (Unrolled<'_>, Bool, Int) {
-    let mut unrolled = Unrolled::new(system);
-    (0..steps).for_each(|_| unrolled.extend());
-    let (goal, cost) = unrolled.end();
-    (unrolled, goal, cost)
+pub(crate) fn unrolled(system: &System, steps: usize) -> Result<(Unrolled<'_>, Bool, Int), Fault> {
+    let mut unrolled = Unrolled::new(system)?;
+    (0..steps).try_for_each(|_| unrolled.extend())?;
+    let (goal, cost) = unrolled.end()?;
+    Ok((unrolled, goal, cost))
 }
 
 /// Keeps Z3 from catching Ctrl-C while it searches: it would give up without a word to the others,
 /// and the program's own handler would not hear of it.
-pub(super) fn leave_ctrl_c() -> Params {
+pub(crate) fn leave_ctrl_c() -> Params {
     let mut params = Params::new();
     params.set_bool("ctrl_c", false);
     params
 }
 
 /// The value of each parameter in a model.
-pub(super) fn chosen(model: &z3::Model, unrolled: &Unrolled<'_>) -> Option<Vec<u32>> {
+pub(crate) fn chosen(model: &z3::Model, unrolled: &Unrolled<'_>) -> Option<Vec<u32>> {
     let value = |values: &Vec<Bool>| {
         let is_true = |b: &Bool| model.eval(b, true).and_then(|v| v.as_bool()) == Some(true);
         values.iter().position(is_true).map(|v| v as u32)
     };
-    unrolled.chosen.iter().map(value).collect()
+    unrolled.chosen().iter().map(value).collect()
 }
 
 /// The fact that configuration `c` is chosen.
-pub(super) fn choice(system: &System, unrolled: &Unrolled<'_>, c: usize) -> Bool {
-    let values = system.configurations[c].iter().zip(&unrolled.chosen);
+pub(crate) fn choice(system: &System, unrolled: &Unrolled<'_>, c: usize) -> Bool {
+    let values = system.configurations[c].iter().zip(unrolled.chosen());
     Bool::and(&values.map(|(v, chosen)| chosen[*v as usize].clone()).collect::<Vec<_>>())
 }
 

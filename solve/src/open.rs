@@ -1,28 +1,27 @@
 //! Searching over open schedules.
 //!
 //! Where warps share dispatchers, a run time belongs to a configuration *and* a schedule, and the
-//! formula chooses both. How many steps a run takes is not known beforehand, so the unrolling grows:
-//! the clock never goes back, hence if no run of `k` steps has a clock of at most `t`, finished or
-//! not, none ever ends by `t`. Only when an unfinished run is still that early are more steps added.
-//!
-//! Every schedule that a solver proposes is followed by the simulator decision by decision.
+//! formula chooses both ([`crate::open_instance`]). Every schedule that a solver proposes is followed
+//! by the simulator decision by decision.
 
 use tickbound_encodings::plan::PlanError;
-use tickbound_encodings::schedule::{self, Lanes, Schedule};
+use tickbound_encodings::schedule::{self, Lanes};
 use tickbound_model::simulate::{
     Explored, Limits, Options, Script, SimulateError, explore, simulate,
 };
-use tickbound_model::{Problem, Space};
-use z3::ast::{Bool, Int};
-use z3::{Model, SatResult, Solver};
-
-use super::bracket::Bracket;
-use super::instance::{Answer, Questions, choice, chosen, interruptible, leave_ctrl_c};
-use super::result::{OpenSchedule, Size, TuneResult};
-use super::strategy::{Formula, Strategy, Task};
-use super::unroll::Unrolled;
-use super::{Ending, Inquiry, Objective, SolveError, probe, search};
 use tickbound_model::verdict::{Found, Status};
+use tickbound_model::{Problem, Space};
+
+use crate::bracket::Bracket;
+use crate::error::SolveError;
+use crate::formula::{Formula, Open};
+use crate::inquiry::{Ending, Inquiry};
+use crate::instance::{Answer, Questions, interruptible};
+use crate::open_instance::OpenInstance;
+use crate::options::Objective;
+use crate::result::{OpenSchedule, Size, TuneResult};
+use crate::strategy;
+use crate::task::Task;
 
 /// Configurations simulated, first come first served, before the search.
 const PROBES: usize = 16;
@@ -30,31 +29,6 @@ const PROBES: usize = 16;
 const MAX_OPTIMA: usize = 16;
 /// Most states that the explorer visits for one configuration.
 const MAX_STATES: u64 = 2_000_000;
-
-/// Steps of the first unrolling.
-const FIRST_STEPS: usize = 12;
-/// Most steps.
-const MAX_STEPS: usize = 2_000;
-
-/// An open schedule over some configurations of a space.
-#[derive(Debug, Clone)]
-pub struct Open {
-    /// The transition system and its choices.
-    pub schedule: Schedule,
-    /// For each configuration of the system its index in the space.
-    pub members: Vec<usize>,
-}
-
-impl Open {
-    /// The system over the given configurations.
-    ///
-    /// # Errors
-    /// As for [`schedule::lanes`].
-    pub fn new(problem: &Problem, space: &Space, members: Vec<usize>) -> Result<Open, PlanError> {
-        let lanes = schedule::lanes(problem, space, &members)?;
-        Ok(Open { schedule: schedule::encode(&lanes), members })
-    }
-}
 
 /// Lower bounds of all configurations of a space.
 ///
@@ -65,171 +39,20 @@ pub fn lower_bounds(problem: &Problem, space: &Space) -> Result<Vec<i64>, PlanEr
     schedule::lanes(problem, space, &all).map(|lanes: Lanes| lanes.lower_bounds())
 }
 
-/// An open schedule on a live solver.
-pub struct OpenInstance<'a> {
-    solver: Solver,
-    unrolled: Unrolled<'a>,
-    open: &'a Open,
-    bracket: &'a Bracket<'a>,
-}
-
-impl<'a> OpenInstance<'a> {
-    /// The first few steps of the system.
-    #[must_use]
-    pub fn new(open: &'a Open, bracket: &'a Bracket<'a>) -> OpenInstance<'a> {
-        let solver = Solver::new();
-        solver.set_params(&leave_ctrl_c());
-        let unrolled = Unrolled::new(&open.schedule.system);
-        let mut instance = OpenInstance { solver, unrolled, open, bracket };
-        instance.extend(FIRST_STEPS);
-        instance
-    }
-
-    /// Steps and size of the formula by now.
-    #[must_use]
-    pub fn size(&self) -> (usize, usize) {
-        (self.unrolled.depth(), self.unrolled.size())
-    }
-
-    fn extend(&mut self, steps: usize) {
-        (0..steps).for_each(|_| self.unrolled.extend());
-        for fact in self.unrolled.facts() {
-            self.solver.assert(fact);
-        }
-    }
-
-    /// Never again chooses the configuration with this index in the space.
-    pub fn exclude(&self, c: usize) {
-        if let Some(k) = self.open.members.iter().position(|m| *m == c) {
-            self.solver.assert(choice(&self.open.schedule.system, &self.unrolled, k).not());
-        }
-    }
-
-    /// Asks for a schedule under which configuration `c` takes at least `ticks`.
-    pub fn at_least(&mut self, c: usize, ticks: i64) -> Answer {
-        let Some(k) = self.open.members.iter().position(|m| *m == c) else { return Answer::No };
-        let chosen = choice(&self.open.schedule.system, &self.unrolled, k);
-        loop {
-            let (goal, cost) = self.unrolled.end();
-            // A run that has come this far without an end takes at least as long as one that ends.
-            let late = cost.ge(ticks);
-            match self.check(&[chosen.clone(), late, goal.clone()]) {
-                SatResult::Sat => return self.model(&cost),
-                SatResult::Unknown => return Answer::Nothing,
-                SatResult::Unsat => {}
-            }
-            match self.check(&[chosen.clone(), goal.not()]) {
-                SatResult::Unsat => return Answer::No,
-                SatResult::Unknown => return Answer::Nothing,
-                SatResult::Sat => {}
-            }
-            if !self.grow() {
-                return Answer::Nothing;
-            }
-        }
-    }
-
-    fn grow(&mut self) -> bool {
-        let depth = self.unrolled.depth();
-        if depth >= MAX_STEPS {
-            self.bracket.give_up(format!("no end of the schedule within {MAX_STEPS} steps"));
-            return false;
-        }
-        self.extend(depth / 2);
-        true
-    }
-
-    fn check(&self, assumptions: &[Bool]) -> SatResult {
-        self.bracket.count_call();
-        let answer = self.solver.check_assumptions(assumptions);
-        if answer == SatResult::Unknown && !self.bracket.done() {
-            self.bracket.give_up(self.solver.get_reason_unknown().unwrap_or_default());
-        }
-        answer
-    }
-
-    fn model(&self, cost: &Int) -> Answer {
-        let found = self.solver.get_model().and_then(|m| {
-            let chosen = chosen(&m, &self.unrolled)?;
-            let system = &self.open.schedule.system;
-            let k = system.configurations.iter().position(|c| *c == chosen)?;
-            let ticks = m.eval(cost, true)?.as_i64()?;
-            Some(Answer::Scheduled(self.open.members[k], ticks, self.script(&m, k)?))
-        });
-        found.unwrap_or_else(|| {
-            self.bracket.give_up("a model without a valid configuration".into());
-            Answer::Nothing
-        })
-    }
-
-    /// Reads the decisions off a model.
-    fn script(&self, model: &Model, k: usize) -> Option<Script> {
-        let schedule = &self.open.schedule;
-        let warps = schedule.warps_per_group[k];
-        let (mut starts, mut units) = (Vec::new(), Vec::new());
-        for (cost, picks) in self.unrolled.picks() {
-            let time = model.eval(cost, true)?.as_i64()? - schedule.finish[k];
-            let picked =
-                |pick: &Bool| model.eval(pick, true).and_then(|v| v.as_bool()) == Some(true);
-            for (lane, id) in schedule.start.iter().enumerate() {
-                if picked(&picks[id.index()]) {
-                    starts.push((time, (lane / warps) as i64, (lane % warps) as i64));
-                }
-            }
-            for (place, id) in schedule.place.iter().enumerate() {
-                if picked(&picks[id.index()]) {
-                    units.push((place / schedule.places_per_unit) as i64);
-                }
-            }
-        }
-        Some(Script::Starts { starts, units })
-    }
-}
-
-impl Questions for OpenInstance<'_> {
-    fn at_most(&mut self, ticks: i64) -> Answer {
-        loop {
-            let (goal, cost) = self.unrolled.end();
-            let early = cost.le(ticks);
-            match self.check(std::slice::from_ref(&early)) {
-                SatResult::Unsat => return Answer::No,
-                SatResult::Unknown => return Answer::Nothing,
-                SatResult::Sat => {}
-            }
-            match self.check(&[early, goal]) {
-                SatResult::Sat => return self.model(&cost),
-                SatResult::Unknown => return Answer::Nothing,
-                SatResult::Unsat => {}
-            }
-            if !self.grow() {
-                return Answer::Nothing;
-            }
-        }
-    }
-
-    fn learn(&mut self) {
-        // A lower bound says nothing about the clock of an unfinished run.
-        if self.bracket.bounds().best.is_some() {
-            let (_, cost) = self.unrolled.end();
-            self.solver.assert(cost.le(self.bracket.bounds().upper()));
-        }
-    }
-}
-
 /// Searches over configurations and schedules.
 pub(super) fn tune(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
     let Inquiry { problem, space, options, .. } = *inquiry;
-    let bounds = options.bounds && options.strategy != Strategy::BisectFresh;
+    let bounds = options.bounds && !options.strategy.entry().from_nothing;
     let lower = if bounds { lower_bounds(problem, space)? } else { vec![0; space.bound.len()] };
-    let mut task = Task::new(inquiry, &lower);
-    probe(&task, if bounds { PROBES } else { 1 })?;
+    let mut task = Task::new(problem, space, inquiry.bracket, &lower);
+    task.probe(if bounds { PROBES } else { 1 })?;
     // Exploring all schedules with states remembered is by far faster than the formula as it stands
     // (docs/results/schedules.md), so the formula is used where it is asked for, or where the
     // explorer's memory does not suffice.
-    if options.strategy == Strategy::Enumerate {
+    if !options.strategy.needs_encoding() {
         return explored(&task, inquiry);
     }
-    if options.strategy == Strategy::Race && options.encoding.is_none() {
+    if options.strategy.entry().leaves_choice && options.encoding.is_none() {
         match explored(&task, inquiry) {
             Err(SolveError::Simulate(SimulateError::TooManyStates { .. })) => {}
             decided => return decided,
@@ -245,8 +68,8 @@ pub(super) fn tune(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
     let open = Open::new(problem, space, members)?;
     size.states = open.schedule.system.states.len();
     let system = &open.schedule.system;
-    task.system = Some(Formula { system, steps: 0, left_out: &|_| false, open: Some(&open) });
-    search(&task, options.strategy)?;
+    task.formula = Some(Formula { system, steps: 0, pruned: &|_| false, open: Some(&open) });
+    strategy::search(&task, options.strategy)?;
     let (mut optima, mut more_optima) = (Vec::new(), false);
     if task.bracket.closed() {
         (optima, more_optima) = all_optima(&task, &open, &mut size)?;
@@ -258,7 +81,7 @@ pub(super) fn tune(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
         time: least.upper(),
     };
     let ending = Ending {
-        encoding: Some(super::Encoding::Event),
+        encoding: Some(schedule::ENCODING),
         finished,
         optima: if finished { optima.iter().map(found).collect() } else { Vec::new() },
         more_optima: finished && more_optima,
@@ -307,11 +130,11 @@ fn all_optima(
     let own = task.bracket.reopened();
     let (own, size) = (&own, size);
     let result = apart(own, || {
-        let mut instance = OpenInstance::new(open, own);
+        let mut instance = OpenInstance::new(open, own)?;
         let mut optima = Vec::new();
         let (mut refuted, mut complete) = (false, false);
         // First the proof, with a solver that has learned nothing.
-        match instance.at_most(least - 1) {
+        match instance.at_most(least - 1)? {
             Answer::No => refuted = true,
             Answer::Yes(_, found) | Answer::Scheduled(_, found, _) => {
                 return Err(SolveError::Refuted { claimed: least, found });
@@ -319,7 +142,7 @@ fn all_optima(
             Answer::Nothing => {}
         }
         while refuted && optima.len() <= MAX_OPTIMA {
-            match instance.at_most(least) {
+            match instance.at_most(least)? {
                 Answer::Scheduled(c, ticks, script) => {
                     task.follow(c, ticks, script)?;
                     instance.exclude(c);
@@ -353,7 +176,7 @@ fn worst_case(
 ) -> Result<Option<(i64, Script)>, SolveError> {
     let mut worst = (first_come(task, c)?, Script::default());
     loop {
-        match instance.at_least(c, worst.0 + 1) {
+        match instance.at_least(c, worst.0 + 1)? {
             Answer::Scheduled(_, ticks, script) => {
                 task.follow(c, ticks, script.clone())?;
                 worst = (ticks, script);
@@ -373,7 +196,7 @@ fn worst_of(
 ) -> Result<TuneResult, SolveError> {
     let open = Open::new(task.problem, task.space, vec![c])?;
     let own = task.bracket.reopened();
-    let worst = apart(&own, || worst_case(task, &mut OpenInstance::new(&open, &own), c))??;
+    let worst = apart(&own, || worst_case(task, &mut OpenInstance::new(&open, &own)?, c))??;
     result.solver_calls += own.calls();
     result.seconds = inquiry.bracket.seconds();
     match worst {
@@ -407,14 +230,14 @@ fn robust(task: &Task<'_>, inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveErr
     let own = task.bracket.reopened();
     own.raise(order[0].0);
     let ended = apart(&own, || {
-        let mut instance = OpenInstance::new(&open, &own);
+        let mut instance = OpenInstance::new(&open, &own)?;
         let mut best: Option<(i64, usize, Script)> = None;
         for (first, c) in &order {
             if let Some((limit, ..)) = &best {
                 if first >= limit {
                     break;
                 }
-                match instance.at_least(*c, *limit) {
+                match instance.at_least(*c, *limit)? {
                     Answer::Scheduled(_, ticks, script) => {
                         task.follow(*c, ticks, script)?;
                         continue;
@@ -438,7 +261,7 @@ fn robust(task: &Task<'_>, inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveErr
         ..Size::default()
     };
     let mut result = inquiry.result(Ending {
-        encoding: Some(super::Encoding::Event),
+        encoding: Some(schedule::ENCODING),
         finished,
         replayed: best.is_some(),
         size,

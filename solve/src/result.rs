@@ -1,9 +1,12 @@
 //! What a search returns, whether it was finished or stopped.
 
 use serde::Serialize;
-use tickbound_encodings::Encoded;
+use tickbound_encodings::{Encoded, Encoding};
 use tickbound_model::simulate::Script;
 use tickbound_model::verdict::{Found, Status, StopReason};
+
+use crate::options::Objective;
+use crate::strategy::Strategy;
 
 /// How large the formula was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
@@ -63,11 +66,11 @@ pub struct TuneResult {
     /// There are more optimal configurations than are listed.
     pub more_optima: bool,
     /// Encoding used; `None` if configurations were simulated one by one.
-    pub encoding: Option<super::Encoding>,
+    pub encoding: Option<Encoding>,
     /// Strategy asked for.
-    pub strategy: super::Strategy,
+    pub strategy: Strategy,
     /// What was asked for.
-    pub objective: super::Objective,
+    pub objective: Objective,
     /// Where schedules are open: the schedules that matter for `best`.
     pub schedule: Option<OpenSchedule>,
     /// Checks that solvers made, over all strategies.

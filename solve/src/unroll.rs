@@ -7,9 +7,10 @@
 //! truth values at every step.
 
 use std::collections::BTreeMap;
-use std::collections::HashMap;
 
-use tickbound_encodings::system::{Ex, Node, Sort, System, TableId};
+use tickbound_encodings::system::columns::Columns;
+use tickbound_encodings::system::evaluate::{Algebra, Values, evaluate, node};
+use tickbound_encodings::system::{self, ChoiceId, Ex, Fault, Node, System, TableId};
 use z3::ast::{Bool, Int};
 
 /// Rows of a table: value indices of its parameters, and the value.
@@ -24,12 +25,11 @@ const MAX_TABULATED: usize = 20_000;
 /// [`Unrolled::facts`] until someone takes them.
 pub struct Unrolled<'s> {
     system: &'s System,
-    live: Vec<Ex>,
-    /// For each parameter and each of its values: it is chosen.
-    pub chosen: Vec<Vec<Bool>>,
-    tables: HashMap<TableId, Value>,
+    /// What depends on more than the parameters, operands first.
+    moving: Vec<Ex>,
+    terms: Terms<'s>,
     /// Values of nodes that depend on the parameters alone.
-    frozen: Vec<Option<Value>>,
+    frozen: Values<Number, Truth>,
     states: Vec<Value>,
     steps: Vec<Step>,
     facts: Vec<Bool>,
@@ -42,98 +42,97 @@ struct Step {
     choices: Vec<Bool>,
 }
 
-/// A value of either sort, constant where it is known.
+type Value = system::Value<Number, Truth>;
+
+/// An integer, constant where it is known.
 #[derive(Debug, Clone)]
-enum Value {
-    Number(i128),
-    Truth(bool),
-    Int(Int),
-    Bool(Bool),
+enum Number {
+    Known(i128),
+    Term(Int),
 }
 
-impl Value {
-    fn int(&self) -> Int {
+/// A truth value, constant where it is known.
+#[derive(Debug, Clone)]
+enum Truth {
+    Known(bool),
+    Term(Bool),
+}
+
+impl Number {
+    fn term(&self) -> Int {
         match self {
-            Value::Number(v) => number(*v),
-            Value::Int(i) => i.clone(),
-            Value::Truth(_) | Value::Bool(_) => number(0),
+            Number::Known(v) => {
+                i64::try_from(*v).map_or_else(|_| Int::from_i128(*v), Int::from_i64)
+            }
+            Number::Term(i) => i.clone(),
         }
     }
+}
 
-    fn bool(&self) -> Bool {
+impl Truth {
+    fn term(&self) -> Bool {
         match self {
-            Value::Truth(v) => Bool::from_bool(*v),
-            Value::Bool(b) => b.clone(),
-            Value::Number(_) | Value::Int(_) => Bool::from_bool(false),
+            Truth::Known(v) => Bool::from_bool(*v),
+            Truth::Term(b) => b.clone(),
         }
     }
-}
-
-fn number(v: i128) -> Int {
-    i64::try_from(v).map_or_else(|_| Int::from_i128(v), Int::from_i64)
-}
-
-fn at(values: &[Option<Value>], e: Ex) -> &Value {
-    values[e.index()].as_ref().unwrap_or(&Value::Truth(false))
 }
 
 impl<'s> Unrolled<'s> {
     /// The choice of a valid configuration and the first states.
-    #[must_use]
-    pub fn new(system: &'s System) -> Self {
+    ///
+    /// # Errors
+    /// The system is not one.
+    pub fn new(system: &'s System) -> Result<Self, Fault> {
         let chosen = system
             .parameters
             .iter()
             .map(|p| p.values.iter().map(|v| Bool::new_const(format!("{}={v}", p.name))).collect())
             .collect();
-        let mut unrolled = Unrolled {
-            system,
-            live: system.live(),
-            chosen,
-            tables: HashMap::new(),
-            frozen: vec![None; system.nodes().len()],
-            states: Vec::new(),
-            steps: Vec::new(),
-            facts: Vec::new(),
-            size: 0,
-        };
+        let terms =
+            Terms { system, chosen, tables: vec![None; system.tables.len()], choices: Vec::new() };
+        let is_frozen = system.frozen();
+        let moving = system.live().into_iter().filter(|e| !is_frozen[e.index()]).collect();
+        let (frozen, states, steps, facts) = (Values::none(system), vec![], vec![], vec![]);
+        let mut unrolled =
+            Unrolled { system, moving, terms, frozen, states, steps, facts, size: 0 };
         unrolled.choose();
-        unrolled.freeze();
-        for state in &system.states {
-            let value = unrolled.frozen[state.init.index()].clone();
-            unrolled.states.push(value.unwrap_or(Value::Number(0)));
-        }
-        unrolled
+        unrolled.freeze()?;
+        let first = |state: &system::State| unrolled.frozen.get(state.init).cloned();
+        unrolled.states = system.states.iter().map(first).collect::<Result<_, _>>()?;
+        Ok(unrolled)
     }
 
     /// Takes one more step.
-    pub fn extend(&mut self) {
+    ///
+    /// # Errors
+    /// The system is not one.
+    pub fn extend(&mut self) -> Result<(), Fault> {
         let step = self.steps.len() + 1;
-        let choices: Vec<Bool> = self
-            .system
-            .choices
-            .iter()
-            .map(|name| Bool::new_const(format!("{name}@{}", step - 1)))
-            .collect();
+        let choice = |name: &String| Bool::new_const(format!("{name}@{}", step - 1));
+        let choices: Vec<Bool> = self.system.choices.iter().map(choice).collect();
         self.size += choices.len();
-        let values = self.values(&choices);
-        match at(&values, self.system.constraint) {
-            Value::Truth(true) => {}
-            constraint => {
-                let fact = constraint.bool();
-                self.assert(&fact);
-            }
+        let values = self.values(&choices)?;
+        if let Truth::Term(constraint) = values.bool(self.system.constraint)? {
+            self.assert(constraint);
         }
-        let cost = at(&values, self.system.cost).int();
-        self.states = (0..self.system.states.len()).map(|s| self.name(s, step, &values)).collect();
+        let cost = values.int(self.system.cost)?.term();
+        self.states = (0..self.system.states.len())
+            .map(|s| self.name(s, step, &values))
+            .collect::<Result<_, _>>()?;
         self.steps.push(Step { cost, choices });
+        Ok(())
     }
 
     /// Goal and cost after the last step.
-    #[must_use]
-    pub fn end(&self) -> (Bool, Int) {
-        let values = self.values(&[]);
-        (at(&values, self.system.goal).bool(), at(&values, self.system.cost).int())
+    ///
+    /// # Errors
+    /// The system is not one.
+    pub fn end(&mut self) -> Result<(Bool, Int), Fault> {
+        // No further step is taken, so whatever it would pick is nothing.
+        let none = vec![Bool::from_bool(false); self.system.choices.len()];
+        let values = self.values(&none)?;
+        Ok((values.bool(self.system.goal)?.term(), values.int(self.system.cost)?.term()))
     }
 
     /// Number of steps taken.
@@ -145,6 +144,12 @@ impl<'s> Unrolled<'s> {
     /// For each step the cost before it and the choices it picks.
     pub fn picks(&self) -> impl Iterator<Item = (&Int, &[Bool])> {
         self.steps.iter().map(|s| (&s.cost, s.choices.as_slice()))
+    }
+
+    /// For each parameter and each of its values: it is chosen.
+    #[must_use]
+    pub fn chosen(&self) -> &[Vec<Bool>] {
+        &self.terms.chosen
     }
 
     /// Constants and assertions made so far.
@@ -165,8 +170,8 @@ impl<'s> Unrolled<'s> {
 
     /// Exactly one value of each parameter, and together a valid configuration.
     fn choose(&mut self) {
-        for p in 0..self.chosen.len() {
-            let values = self.chosen[p].clone();
+        for p in 0..self.terms.chosen.len() {
+            let values = self.terms.chosen[p].clone();
             self.size += values.len();
             self.assert(&Bool::or(&values));
             let weighted: Vec<(&Bool, i32)> = values.iter().map(|b| (b, 1)).collect();
@@ -178,15 +183,15 @@ impl<'s> Unrolled<'s> {
     }
 
     fn forbid(&mut self, members: &[&Vec<u32>], depth: usize, beginning: &mut Vec<Bool>) {
-        if depth == self.chosen.len() {
+        if depth == self.terms.chosen.len() {
             return;
         }
         let mut next: BTreeMap<u32, Vec<&Vec<u32>>> = BTreeMap::new();
         for m in members {
             next.entry(m[depth]).or_default().push(m);
         }
-        for value in 0..self.chosen[depth].len() as u32 {
-            let here = self.chosen[depth][value as usize].clone();
+        for value in 0..self.terms.chosen[depth].len() as u32 {
+            let here = self.terms.chosen[depth][value as usize].clone();
             if let Some(members) = next.remove(&value) {
                 beginning.push(here);
                 self.forbid(&members, depth + 1, beginning);
@@ -201,156 +206,126 @@ impl<'s> Unrolled<'s> {
     }
 
     /// Translates every node that depends on the parameters alone.
-    fn freeze(&mut self) {
-        let live = self.live.clone();
+    fn freeze(&mut self) -> Result<(), Fault> {
         let system = self.system;
-        let tabulate = system.configurations.len() <= MAX_TABULATED;
-        let mut values: Vec<Option<Vec<i128>>> = vec![None; system.nodes().len()];
-        for e in &live {
-            let Some(point_by_point) = self.point_by_point(*e, &values, tabulate) else { continue };
-            let small: Option<Vec<Option<i64>>> =
-                point_by_point.iter().map(|v| i64::try_from(*v).ok().map(Some)).collect();
-            let rows = small
-                .map(|v| system.rows(&v))
+        let live = system.live();
+        let is_frozen = system.frozen();
+        let tabulated = system.configurations.len() <= MAX_TABULATED;
+        let columns = if tabulated { Some(Columns::new(system, &live)?) } else { None };
+        for e in live.into_iter().filter(|e| is_frozen[e.index()]) {
+            let column = columns.as_ref().and_then(|columns| columns.values(e));
+            let known = matches!(system.node(e), Node::Table(_) | Node::Int(_) | Node::Bool(_));
+            let rows = column
+                .filter(|_| !known)
+                .map(|values| system.rows(&values))
                 .filter(|(support, rows)| support.len() <= 1 || rows.len() <= MAX_ROWS);
-            let value = match (system.node(*e), rows) {
-                (Node::Table(t), _) => self.table(*t),
-                (Node::Int(v), _) => Value::Number(i128::from(*v)),
-                (Node::Bool(v), _) => Value::Truth(*v),
-                (_, Some((support, rows))) => self.choice(&support, &rows, is_truth(system, *e)),
-                (node, None) => self.composite(node, &values),
+            let value = match (rows, &columns) {
+                (Some((support, rows)), _) => self.terms.tabulated(e, &support, &rows)?,
+                (None, Some(columns)) => self.composite(e, columns)?,
+                (None, None) => self.composed(e)?,
             };
-            self.frozen[e.index()] = Some(value);
-            values[e.index()] = Some(point_by_point);
+            self.frozen.set(e, value);
         }
-        if !tabulate {
-            for e in &live {
-                let node = system.node(*e);
-                let known = |e: &Ex| self.frozen[e.index()].is_some();
-                let mut all = true;
-                tickbound_encodings::system::operands(node, &mut |o| all &= known(&o));
-                if !matches!(node, Node::State(_) | Node::Choice(_))
-                    && all
-                    && self.frozen[e.index()].is_none()
-                {
-                    let value = match node {
-                        Node::Table(t) => self.table(*t),
-                        node => self.node(node, &self.frozen, &[], &[]),
-                    };
-                    self.frozen[e.index()] = Some(value);
-                }
-            }
-        }
+        Ok(())
     }
 
-    /// A frozen node's value in every configuration; `None` if it is not frozen, or too large.
-    fn point_by_point(
-        &self,
-        e: Ex,
-        values: &[Option<Vec<i128>>],
-        tabulate: bool,
-    ) -> Option<Vec<i128>> {
-        if !tabulate {
-            return None;
-        }
-        let width = self.system.configurations.len();
-        let of = |e: &Ex| values[e.index()].as_ref();
-        let two = |a: &Ex, b: &Ex, op: fn(i128, i128) -> Option<i128>| {
-            of(a)?.iter().zip(of(b)?).map(|(x, y)| op(*x, *y)).collect()
-        };
-        match self.system.node(e) {
-            Node::Int(v) => Some(vec![i128::from(*v); width]),
-            Node::Bool(v) => Some(vec![i128::from(*v); width]),
-            Node::State(_) | Node::Choice(_) => None,
-            Node::Table(t) => {
-                let table = &self.system.tables[t.index()];
-                let value = |c: &Vec<u32>| i128::from(table.value(c).unwrap_or(0));
-                Some(self.system.configurations.iter().map(value).collect())
-            }
-            Node::Add(a, b) => two(a, b, i128::checked_add),
-            Node::Mul(a, b) => two(a, b, i128::checked_mul),
-            Node::Max(a, b) => two(a, b, |x, y| Some(x.max(y))),
-            Node::Eq(a, b) => two(a, b, |x, y| Some(i128::from(x == y))),
-            Node::Le(a, b) => two(a, b, |x, y| Some(i128::from(x <= y))),
-            Node::Not(a) => Some(of(a)?.iter().map(|x| 1 - x).collect()),
-            Node::And(items) => self.fold(items, values, |x, y| x.min(y)),
-            Node::Or(items) => self.fold(items, values, |x, y| x.max(y)),
-            Node::Ite(c, a, b) => {
-                let branches = of(a)?.iter().zip(of(b)?);
-                Some(
-                    of(c)?
-                        .iter()
-                        .zip(branches)
-                        .map(|(c, (x, y))| if *c != 0 { *x } else { *y })
-                        .collect(),
-                )
-            }
-        }
-    }
-
-    fn fold(
-        &self,
-        items: &[Ex],
-        values: &[Option<Vec<i128>>],
-        op: fn(i128, i128) -> i128,
-    ) -> Option<Vec<i128>> {
-        let mut items = items.iter().map(|e| values[e.index()].as_ref());
-        let first = items.next()??.clone();
-        items.try_fold(first, |all, next| {
-            Some(all.into_iter().zip(next?).map(|(x, y)| op(x, *y)).collect())
-        })
+    fn composed(&mut self, e: Ex) -> Result<Value, Fault> {
+        node(self.system.node(e), &[], &mut self.terms, &self.frozen)
     }
 
     /// A frozen node over too many parameters for one table: a product is split over the factor
     /// with fewer rows.
-    fn composite(&self, node: &Node, values: &[Option<Vec<i128>>]) -> Value {
-        let Node::Mul(a, b) = node else { return self.node(node, &self.frozen, &[], &[]) };
-        let rows = |e: &Ex| {
-            let small: Option<Vec<Option<i64>>> = values[e.index()]
-                .as_ref()?
-                .iter()
-                .map(|v| i64::try_from(*v).ok().map(Some))
-                .collect();
-            Some(self.system.rows(&small?))
-        };
+    fn composite(&mut self, e: Ex, columns: &Columns) -> Result<Value, Fault> {
+        let Node::Mul(a, b) = self.system.node(e) else { return self.composed(e) };
+        let rows = |e: &Ex| columns.values(*e).map(|values| self.system.rows(&values));
         let (left, right) = (rows(a), rows(b));
         let count =
             |r: &Option<(Vec<usize>, Rows)>| r.as_ref().map_or(usize::MAX, |(_, rows)| rows.len());
         let (few, other) = if count(&left) <= count(&right) { (left, b) } else { (right, a) };
-        let other = at(&self.frozen, *other).int();
-        match few {
-            Some((support, rows)) => Value::Int(
-                self.choose_int(&support, &rows, &|factor| Int::from_i64(factor) * &other),
-            ),
-            None => self.node(node, &self.frozen, &[], &[]),
-        }
+        let Some((support, rows)) = few else { return self.composed(e) };
+        let other = self.frozen.int(*other)?.term();
+        let product = |factor| Int::from_i64(factor) * &other;
+        Ok(Value::Int(Number::Term(self.terms.choose(&support, &rows, &product)?)))
     }
 
-    fn table(&mut self, id: TableId) -> Value {
-        if let Some(value) = self.tables.get(&id) {
-            return value.clone();
-        }
-        let table = &self.system.tables[id.index()];
-        let value = self.choice(&table.support, &table.rows, false);
-        self.tables.insert(id, value.clone());
-        value
+    /// The value of every live node in the present states.
+    fn values(&mut self, choices: &[Bool]) -> Result<Values<Number, Truth>, Fault> {
+        let mut values = self.frozen.clone();
+        self.terms.choices = choices.to_vec();
+        evaluate(self.system, &self.moving, &self.states, &mut self.terms, &mut values)?;
+        Ok(values)
     }
 
-    fn choice(&self, support: &[usize], rows: &Rows, truth: bool) -> Value {
+    /// A state's value at a step, under a name of its own unless it is simple already.
+    fn name(
+        &mut self,
+        state: usize,
+        step: usize,
+        values: &Values<Number, Truth>,
+    ) -> Result<Value, Fault> {
+        let declared = &self.system.states[state];
+        let name = format!("{}@{step}", declared.name);
+        Ok(match values.get(declared.next)? {
+            Value::Int(Number::Term(i)) if !is_plain(i) => {
+                let named = Int::new_const(name);
+                self.size += 1;
+                self.assert(&named.eq(i));
+                Value::Int(Number::Term(named))
+            }
+            Value::Bool(Truth::Term(b)) if !is_plain(b) => {
+                let named = Bool::new_const(name);
+                self.size += 1;
+                self.assert(&named.iff(b));
+                Value::Bool(Truth::Term(named))
+            }
+            simple => simple.clone(),
+        })
+    }
+}
+
+/// True for a constant symbol: it needs no further name.
+fn is_plain<A: z3::ast::Ast>(ast: &A) -> bool {
+    ast.num_children() == 0
+}
+
+/// Terms of Z3, with constants computed as far as they are known.
+struct Terms<'s> {
+    system: &'s System,
+    /// For each parameter and each of its values: it is chosen.
+    chosen: Vec<Vec<Bool>>,
+    /// The term of each table, once it has been asked for.
+    tables: Vec<Option<Number>>,
+    /// What the present step picks.
+    choices: Vec<Bool>,
+}
+
+impl Terms<'_> {
+    /// A node's value out of rows; truth values are 0 and 1 there.
+    fn tabulated(&self, e: Ex, support: &[usize], rows: &Rows) -> Result<Value, Fault> {
         let mut distinct = rows.values();
-        let first = distinct.next().copied().unwrap_or(0);
-        if distinct.all(|v| *v == first) {
-            return if truth { Value::Truth(first != 0) } else { Value::Number(i128::from(first)) };
+        let first = distinct.next().copied();
+        let same = first.filter(|first| distinct.all(|v| v == first));
+        if !is_truth(self.system, e) {
+            return Ok(Value::Int(self.number(support, rows)?));
         }
-        if truth {
-            let yes: Vec<Bool> = rows
-                .iter()
-                .filter(|(_, v)| **v != 0)
-                .map(|(key, _)| self.chosen_key(support, key))
-                .collect();
-            return Value::Bool(Bool::or(&yes));
-        }
-        Value::Int(self.choose_int(support, rows, &Int::from_i64))
+        Ok(Value::Bool(match same {
+            Some(v) => Truth::Known(v != 0),
+            None => {
+                let yes = rows.iter().filter(|(_, v)| **v != 0);
+                let yes: Vec<Bool> = yes.map(|(key, _)| self.chosen_key(support, key)).collect();
+                Truth::Term(Bool::or(&yes))
+            }
+        }))
+    }
+
+    /// The number that rows say; any at all if there are none, because then nobody reads it.
+    fn number(&self, support: &[usize], rows: &Rows) -> Result<Number, Fault> {
+        let mut distinct = rows.values();
+        Ok(match distinct.next() {
+            None => unread(),
+            Some(first) if distinct.all(|v| v == first) => Number::Known(i128::from(*first)),
+            Some(_) => Number::Term(self.choose(support, rows, &Int::from_i64)?),
+        })
     }
 
     fn chosen_key(&self, support: &[usize], key: &[u32]) -> Bool {
@@ -359,106 +334,35 @@ impl<'s> Unrolled<'s> {
         Bool::and(&parts)
     }
 
-    /// A choice between the rows, nested parameter by parameter.
-    fn choose_int(&self, support: &[usize], rows: &Rows, term: &dyn Fn(i64) -> Int) -> Int {
+    /// A choice between the rows, nested parameter by parameter. The last row also stands for
+    /// combinations that no row has: those are of configurations that do not read it.
+    fn choose(
+        &self,
+        support: &[usize],
+        rows: &Rows,
+        term: &dyn Fn(i64) -> Int,
+    ) -> Result<Int, Fault> {
         let Some((first, rest)) = support.split_first() else {
-            return term(rows.values().next().copied().unwrap_or(0));
+            let value = rows.values().next();
+            return value.map(|v| term(*v)).ok_or_else(|| Fault("a table without rows".into()));
         };
         let mut by_value: BTreeMap<u32, Rows> = BTreeMap::new();
         for (key, value) in rows {
             by_value.entry(key[0]).or_default().insert(key[1..].to_vec(), *value);
         }
         let mut cases = by_value.iter().rev();
-        let Some((_, last)) = cases.next() else { return term(0) };
-        cases.fold(self.choose_int(rest, last, term), |other, (value, rows)| {
-            let here = self.choose_int(rest, rows, term);
-            self.chosen[*first][*value as usize].ite(&here, &other)
+        let last = cases.next().ok_or_else(|| Fault("a table without rows".into()))?;
+        let last = self.choose(rest, last.1, term)?;
+        cases.try_fold(last, |other, (value, rows)| {
+            let here = self.choose(rest, rows, term)?;
+            Ok(self.chosen[*first][*value as usize].ite(&here, &other))
         })
-    }
-
-    /// The value of every live node in the present states; choices that are not given are false.
-    fn values(&self, choices: &[Bool]) -> Vec<Option<Value>> {
-        let mut values = self.frozen.clone();
-        for e in &self.live {
-            if values[e.index()].is_none() {
-                let node = self.system.node(*e);
-                values[e.index()] = Some(self.node(node, &values, &self.states, choices));
-            }
-        }
-        values
-    }
-
-    fn node(
-        &self,
-        node: &Node,
-        values: &[Option<Value>],
-        states: &[Value],
-        choices: &[Bool],
-    ) -> Value {
-        let of = |e: &Ex| at(values, *e);
-        match node {
-            Node::Int(v) => Value::Number(i128::from(*v)),
-            Node::Bool(v) => Value::Truth(*v),
-            Node::State(s) => states[s.index()].clone(),
-            Node::Table(t) => self.tables.get(t).cloned().unwrap_or(Value::Number(0)),
-            Node::Choice(c) => {
-                choices.get(c.index()).map_or(Value::Truth(false), |b| Value::Bool(b.clone()))
-            }
-            Node::Add(a, b) => add(of(a), of(b)),
-            Node::Mul(a, b) => match (of(a), of(b)) {
-                (Value::Number(x), Value::Number(y)) => Value::Number(x.saturating_mul(*y)),
-                (a, b) => Value::Int(a.int() * b.int()),
-            },
-            Node::Max(a, b) => match (of(a), of(b)) {
-                (Value::Number(x), Value::Number(y)) => Value::Number(*x.max(y)),
-                (a, b) => Value::Int(a.int().ge(b.int()).ite(&a.int(), &b.int())),
-            },
-            Node::Eq(a, b) => match (of(a), of(b)) {
-                (Value::Number(x), Value::Number(y)) => Value::Truth(x == y),
-                (a, b) => Value::Bool(a.int().eq(b.int())),
-            },
-            Node::Le(a, b) => match (of(a), of(b)) {
-                (Value::Number(x), Value::Number(y)) => Value::Truth(x <= y),
-                (a, b) => Value::Bool(a.int().le(b.int())),
-            },
-            Node::Not(a) => match of(a) {
-                Value::Truth(v) => Value::Truth(!v),
-                other => Value::Bool(other.bool().not()),
-            },
-            Node::And(items) => junction(items.iter().map(of), true),
-            Node::Or(items) => junction(items.iter().map(of), false),
-            Node::Ite(c, a, b) => choose(of(c), of(a), of(b)),
-        }
-    }
-
-    /// A state's value at a step, under a name of its own unless it is simple already.
-    fn name(&mut self, state: usize, step: usize, values: &[Option<Value>]) -> Value {
-        let declared = &self.system.states[state];
-        let value = at(values, declared.next).clone();
-        let name = format!("{}@{step}", declared.name);
-        match (declared.sort, value) {
-            (_, known @ (Value::Number(_) | Value::Truth(_))) => known,
-            (Sort::Int, Value::Int(i)) if is_plain(&i) => Value::Int(i),
-            (Sort::Bool, Value::Bool(b)) if is_plain(&b) => Value::Bool(b),
-            (_, Value::Int(i)) => {
-                let named = Int::new_const(name);
-                self.size += 1;
-                self.assert(&named.eq(&i));
-                Value::Int(named)
-            }
-            (_, Value::Bool(b)) => {
-                let named = Bool::new_const(name);
-                self.size += 1;
-                self.assert(&named.iff(&b));
-                Value::Bool(named)
-            }
-        }
     }
 }
 
-/// True for a constant symbol: it needs no further name.
-fn is_plain<A: z3::ast::Ast>(ast: &A) -> bool {
-    ast.num_children() == 0
+/// A number that nobody reads: left open, so that no proof can rest on it.
+fn unread() -> Number {
+    Number::Term(Int::fresh_const("unread"))
 }
 
 fn is_truth(system: &System, e: Ex) -> bool {
@@ -471,38 +375,132 @@ fn is_truth(system: &System, e: Ex) -> bool {
     }
 }
 
-fn add(a: &Value, b: &Value) -> Value {
-    match (a, b) {
-        (Value::Number(x), Value::Number(y)) => Value::Number(x.saturating_add(*y)),
-        (Value::Number(0), other) | (other, Value::Number(0)) => other.clone(),
-        (a, b) => Value::Int(a.int() + b.int()),
-    }
-}
+impl Algebra for Terms<'_> {
+    type Int = Number;
+    type Bool = Truth;
+    type Error = Fault;
 
-fn junction<'v>(items: impl Iterator<Item = &'v Value>, conjunction: bool) -> Value {
-    let mut left = Vec::new();
-    for item in items {
-        match item {
-            Value::Truth(v) if *v == conjunction => {}
-            Value::Truth(_) => return Value::Truth(!conjunction),
-            other => left.push(other.bool()),
+    fn int(&mut self, value: i64) -> Number {
+        Number::Known(i128::from(value))
+    }
+
+    fn bool(&mut self, value: bool) -> Truth {
+        Truth::Known(value)
+    }
+
+    fn unread(&mut self) -> Number {
+        unread()
+    }
+
+    fn table(&mut self, id: TableId) -> Result<Number, Fault> {
+        if let Some(known) = &self.tables[id.index()] {
+            return Ok(known.clone());
+        }
+        let table = &self.system.tables[id.index()];
+        let number = self.number(&table.support, &table.rows)?;
+        self.tables[id.index()] = Some(number.clone());
+        Ok(number)
+    }
+
+    fn choice(&mut self, id: ChoiceId) -> Result<Truth, Fault> {
+        let pick = self.choices.get(id.index());
+        pick.cloned().map(Truth::Term).ok_or_else(|| Fault("a step without its choices".into()))
+    }
+
+    fn add(&mut self, a: &Number, b: &Number) -> Result<Number, Fault> {
+        Ok(match (a, b) {
+            (Number::Known(x), Number::Known(y)) => Number::Known(inside(x.checked_add(*y))?),
+            (Number::Known(0), other) | (other, Number::Known(0)) => other.clone(),
+            (a, b) => Number::Term(a.term() + b.term()),
+        })
+    }
+
+    fn mul(&mut self, a: &Number, b: &Number) -> Result<Number, Fault> {
+        Ok(match (a, b) {
+            (Number::Known(x), Number::Known(y)) => Number::Known(inside(x.checked_mul(*y))?),
+            (a, b) => Number::Term(a.term() * b.term()),
+        })
+    }
+
+    fn max(&mut self, a: &Number, b: &Number) -> Number {
+        match (a, b) {
+            (Number::Known(x), Number::Known(y)) => Number::Known(*x.max(y)),
+            (a, b) => {
+                let (a, b) = (a.term(), b.term());
+                Number::Term(a.ge(&b).ite(&a, &b))
+            }
         }
     }
-    match left.as_slice() {
-        [] => Value::Truth(conjunction),
-        [one] => Value::Bool(one.clone()),
-        _ if conjunction => Value::Bool(Bool::and(&left)),
-        _ => Value::Bool(Bool::or(&left)),
+
+    fn equal(&mut self, a: &Number, b: &Number) -> Truth {
+        match (a, b) {
+            (Number::Known(x), Number::Known(y)) => Truth::Known(x == y),
+            (a, b) => Truth::Term(a.term().eq(b.term())),
+        }
+    }
+
+    fn at_most(&mut self, a: &Number, b: &Number) -> Truth {
+        match (a, b) {
+            (Number::Known(x), Number::Known(y)) => Truth::Known(x <= y),
+            (a, b) => Truth::Term(a.term().le(b.term())),
+        }
+    }
+
+    fn not(&mut self, a: &Truth) -> Truth {
+        match a {
+            Truth::Known(v) => Truth::Known(!v),
+            Truth::Term(b) => Truth::Term(b.not()),
+        }
+    }
+
+    fn all(&mut self, items: impl Iterator<Item = Result<Truth, Fault>>) -> Result<Truth, Fault> {
+        junction(items, true)
+    }
+
+    fn any(&mut self, items: impl Iterator<Item = Result<Truth, Fault>>) -> Result<Truth, Fault> {
+        junction(items, false)
+    }
+
+    fn ite_int(&mut self, c: &Truth, a: &Number, b: &Number) -> Number {
+        match (c, a, b) {
+            (Truth::Known(true), a, _) => a.clone(),
+            (Truth::Known(false), _, b) => b.clone(),
+            (_, Number::Known(x), Number::Known(y)) if x == y => a.clone(),
+            (Truth::Term(c), a, b) => Number::Term(c.ite(&a.term(), &b.term())),
+        }
+    }
+
+    fn ite_bool(&mut self, c: &Truth, a: &Truth, b: &Truth) -> Truth {
+        match (c, a, b) {
+            (Truth::Known(true), a, _) => a.clone(),
+            (Truth::Known(false), _, b) => b.clone(),
+            (_, Truth::Known(x), Truth::Known(y)) if x == y => a.clone(),
+            (Truth::Term(c), a, b) => Truth::Term(c.ite(&a.term(), &b.term())),
+        }
     }
 }
 
-fn choose(c: &Value, a: &Value, b: &Value) -> Value {
-    match (c, a, b) {
-        (Value::Truth(true), a, _) => a.clone(),
-        (Value::Truth(false), _, b) => b.clone(),
-        (_, Value::Number(x), Value::Number(y)) if x == y => a.clone(),
-        (_, Value::Truth(x), Value::Truth(y)) if x == y => a.clone(),
-        (c, Value::Truth(_) | Value::Bool(_), _) => Value::Bool(c.bool().ite(&a.bool(), &b.bool())),
-        (c, a, b) => Value::Int(c.bool().ite(&a.int(), &b.int())),
+/// What stays within 128 bits; times do by far.
+fn inside(value: Option<i128>) -> Result<i128, Fault> {
+    value.ok_or_else(|| Fault("a constant leaves 128 bits".into()))
+}
+
+fn junction(
+    items: impl Iterator<Item = Result<Truth, Fault>>,
+    conjunction: bool,
+) -> Result<Truth, Fault> {
+    let mut left = Vec::new();
+    for item in items {
+        match item? {
+            Truth::Known(v) if v == conjunction => {}
+            Truth::Known(_) => return Ok(Truth::Known(!conjunction)),
+            Truth::Term(b) => left.push(b),
+        }
     }
+    Ok(match left.as_slice() {
+        [] => Truth::Known(conjunction),
+        [one] => Truth::Term(one.clone()),
+        _ if conjunction => Truth::Term(Bool::and(&left)),
+        _ => Truth::Term(Bool::or(&left)),
+    })
 }

@@ -253,7 +253,7 @@ fn every_strategy_on_every_encoding() {
 fn the_open_part_is_open() {
     let problem = parsed(BY_HAND[2].1, &[]);
     let plan = Plan::new(&problem, &problem.space().expect("a space")).expect("a plan");
-    let report = summary::encode(&plan).report.expect("a summary reports");
+    let report = summary::encode(&plan).unwrap().report.expect("a summary reports");
     assert!(report.open > 0, "{report:?}");
 }
 
@@ -262,7 +262,7 @@ fn shrinking_changes_no_time() {
     for problem in [shipped("abstract.json", &[("size", 64)]), shipped("reduction-h200.json", &[])]
     {
         let plan = Plan::new(&problem, &problem.space().expect("a space")).expect("a plan");
-        let encoded = |shrink| summary::encode_with(&plan, summary::Options { shrink });
+        let encoded = |shrink| summary::encode_with(&plan, summary::Options { shrink }).unwrap();
         let (small, large) = (encoded(true), encoded(false));
         let [report, other] = [&small, &large].map(|e| e.report.expect("a summary reports"));
         let (small, large) = (small.system, large.system);
@@ -485,7 +485,7 @@ fn is_small(problem: &Problem, encoding: Encoding) -> bool {
     if encoding == Encoding::Summary {
         return true;
     }
-    let system = encoding.encode(&plan).system;
+    let system = encoding.encode(&plan).unwrap().system;
     (0..system.configurations.len()).all(|c| run(&system, c, FEW_STEPS).is_ok())
 }
 

@@ -2,80 +2,136 @@
 //!
 //! The result is a [`System`] again, so that what is built twice is one node and constants fold.
 
-use tickbound_encodings::system::{Ex, Node, System};
+use tickbound_encodings::system::evaluate::{Algebra, Values, evaluate};
+use tickbound_encodings::system::{Bool, Builder, ChoiceId, Fault, Int, System, TableId};
+
+/// Why a system cannot be unrolled.
+#[derive(Debug)]
+pub(super) enum Unflat {
+    /// It takes more nodes than it may; how many there were.
+    TooLarge(usize),
+    /// The system is not one.
+    Fault(Fault),
+}
+
+impl From<Fault> for Unflat {
+    fn from(fault: Fault) -> Self {
+        Unflat::Fault(fault)
+    }
+}
 
 /// `system` after `steps` steps, as values of the parameters alone: its goal and cost at the end, for
 /// the configurations with the indices `kept`. The system has no choices.
 ///
 /// # Errors
-/// The number of nodes, once there are more than `limit`.
+/// More than `limit` nodes, or a system that is not one.
 pub(super) fn flatten(
     system: &System,
     steps: usize,
     kept: &[usize],
     limit: usize,
-) -> Result<System, usize> {
+) -> Result<System, Unflat> {
     let kept: Vec<Vec<u32>> = kept.iter().map(|c| system.configurations[*c].clone()).collect();
-    let mut flat = System::new(system.parameters.clone(), kept.clone());
-    let tables: Vec<Ex> = system
-        .tables
-        .iter()
-        .map(|table| {
-            let values: Vec<Option<i64>> = kept.iter().map(|c| table.value(c)).collect();
-            flat.table(&table.name, &values)
-        })
-        .collect();
+    let build = Builder::new(system.parameters.clone(), kept.clone());
+    let table = |table: &tickbound_encodings::system::Table| {
+        let values: Vec<Option<i64>> = kept.iter().map(|c| table.value(c)).collect();
+        build.table(&table.name, &values)
+    };
+    let mut terms = Terms { build: &build, tables: system.tables.iter().map(table).collect() };
     let live = system.live();
-    let nothing = flat.int(0);
-    let mut values = vec![nothing; system.nodes().len()];
-    let mut states = vec![nothing; system.states.len()];
-    // The first values depend on the parameters alone; what else is computed here is not read.
-    evaluate(system, &live, &tables, &states, &mut values, &mut flat);
-    for (state, slot) in system.states.iter().zip(&mut states) {
-        *slot = values[state.init.index()];
-    }
+    let mut values = Values::none(system);
+    evaluate(system, &system.first(), &[], &mut terms, &mut values)?;
+    let mut states =
+        system.states.iter().map(|s| values.get(s.init).cloned()).collect::<Result<Vec<_>, _>>()?;
     for _ in 0..steps {
-        evaluate(system, &live, &tables, &states, &mut values, &mut flat);
-        for (state, slot) in system.states.iter().zip(&mut states) {
-            *slot = values[state.next.index()];
+        evaluate(system, &live, &states, &mut terms, &mut values)?;
+        for (state, value) in system.states.iter().zip(&mut states) {
+            *value = values.get(state.next)?.clone();
         }
-        if flat.nodes().len() > limit {
-            return Err(flat.nodes().len());
+        if build.size() > limit {
+            return Err(Unflat::TooLarge(build.size()));
         }
     }
-    evaluate(system, &live, &tables, &states, &mut values, &mut flat);
-    flat.goal = values[system.goal.index()];
-    flat.cost = values[system.cost.index()];
-    Ok(flat)
+    evaluate(system, &live, &states, &mut terms, &mut values)?;
+    let (goal, cost) = (*values.bool(system.goal)?, *values.int(system.cost)?);
+    Ok(build.finish(goal, cost, build.bool(true))?)
 }
 
-fn evaluate(
-    system: &System,
-    live: &[Ex],
-    tables: &[Ex],
-    states: &[Ex],
-    values: &mut [Ex],
-    flat: &mut System,
-) {
-    for e in live {
-        let at = |e: &Ex| values[e.index()];
-        let all = |items: &Vec<Ex>| items.iter().map(at).collect::<Vec<_>>();
-        values[e.index()] = match system.node(*e) {
-            Node::Int(v) => flat.int(*v),
-            Node::Bool(v) => flat.bool(*v),
-            Node::State(s) => states[s.index()],
-            Node::Table(t) => tables[t.index()],
-            Node::Choice(_) => flat.bool(false),
-            Node::Add(a, b) => flat.add(at(a), at(b)),
-            Node::Mul(a, b) => flat.mul(at(a), at(b)),
-            Node::Max(a, b) => flat.max(at(a), at(b)),
-            Node::Eq(a, b) => flat.eq(at(a), at(b)),
-            Node::Le(a, b) => flat.le(at(a), at(b)),
-            Node::Not(a) => flat.not(at(a)),
-            Node::And(items) => flat.and(&all(items)),
-            Node::Or(items) => flat.or(&all(items)),
-            Node::Ite(c, a, b) => flat.ite(at(c), at(a), at(b)),
-        };
+/// Expressions of another system.
+struct Terms<'b> {
+    build: &'b Builder,
+    tables: Vec<Int<'b>>,
+}
+
+impl<'b> Algebra for Terms<'b> {
+    type Int = Int<'b>;
+    type Bool = Bool<'b>;
+    type Error = Fault;
+
+    fn int(&mut self, value: i64) -> Int<'b> {
+        self.build.int(value)
+    }
+
+    fn bool(&mut self, value: bool) -> Bool<'b> {
+        self.build.bool(value)
+    }
+
+    fn unread(&mut self) -> Int<'b> {
+        self.build.unread()
+    }
+
+    fn table(&mut self, table: TableId) -> Result<Int<'b>, Fault> {
+        Ok(self.tables[table.index()])
+    }
+
+    fn choice(&mut self, _: ChoiceId) -> Result<Bool<'b>, Fault> {
+        Err(Fault("a system with choices".into()))
+    }
+
+    fn add(&mut self, a: &Int<'b>, b: &Int<'b>) -> Result<Int<'b>, Fault> {
+        Ok(*a + *b)
+    }
+
+    fn mul(&mut self, a: &Int<'b>, b: &Int<'b>) -> Result<Int<'b>, Fault> {
+        Ok(*a * *b)
+    }
+
+    fn max(&mut self, a: &Int<'b>, b: &Int<'b>) -> Int<'b> {
+        a.max(*b)
+    }
+
+    fn equal(&mut self, a: &Int<'b>, b: &Int<'b>) -> Bool<'b> {
+        a.equals(*b)
+    }
+
+    fn at_most(&mut self, a: &Int<'b>, b: &Int<'b>) -> Bool<'b> {
+        a.at_most(*b)
+    }
+
+    fn not(&mut self, a: &Bool<'b>) -> Bool<'b> {
+        !*a
+    }
+
+    fn all(
+        &mut self,
+        items: impl Iterator<Item = Result<Bool<'b>, Fault>>,
+    ) -> Result<Bool<'b>, Fault> {
+        Ok(self.build.all(items.collect::<Result<Vec<_>, _>>()?))
+    }
+
+    fn any(
+        &mut self,
+        items: impl Iterator<Item = Result<Bool<'b>, Fault>>,
+    ) -> Result<Bool<'b>, Fault> {
+        Ok(self.build.any(items.collect::<Result<Vec<_>, _>>()?))
+    }
+
+    fn ite_int(&mut self, c: &Bool<'b>, a: &Int<'b>, b: &Int<'b>) -> Int<'b> {
+        c.ite(*a, *b)
+    }
+
+    fn ite_bool(&mut self, c: &Bool<'b>, a: &Bool<'b>, b: &Bool<'b>) -> Bool<'b> {
+        c.ite(*a, *b)
     }
 }
 
@@ -83,23 +139,17 @@ fn evaluate(
 mod tests {
     use super::*;
     use tickbound_encodings::system::run::run;
-    use tickbound_encodings::system::{Parameter, Sort};
+    use tickbound_encodings::system::{Node, Parameter};
 
     /// Counts to `n` in steps of 1, three ticks each.
     fn counter() -> System {
         let n = Parameter { name: "n".into(), values: vec![3, 5] };
-        let mut s = System::new(vec![n], vec![vec![0], vec![1]]);
-        let end = s.table("n", &[Some(3), Some(5)]);
-        let (i, t) = (s.state("i", Sort::Int), s.state("t", Sort::Int));
-        let (zero, one, three) = (s.int(0), s.int(1), s.int(3));
-        let (at, time) = (s.state_expr(i), s.state_expr(t));
-        let done = s.eq(at, end);
-        let (more, later) = (s.add(at, one), s.add(time, three));
-        let (next, next_time) = (s.ite(done, at, more), s.ite(done, time, later));
-        s.define(i, zero, next);
-        s.define(t, zero, next_time);
-        (s.goal, s.cost) = (done, time);
-        s
+        let b = Builder::new(vec![n], vec![vec![0], vec![1]]);
+        let (i, t) = (b.state::<Int>("i"), b.state::<Int>("t"));
+        let done = i.now().equals(b.table("n", &[Some(3), Some(5)]));
+        i.define(b.int(0), done.ite(i.now(), i.now() + b.int(1)));
+        t.define(b.int(0), done.ite(t.now(), t.now() + b.int(3)));
+        b.finish(done, t.now(), b.bool(true)).unwrap()
     }
 
     #[test]
@@ -117,16 +167,15 @@ mod tests {
 
     #[test]
     fn what_is_left_out_is_not_there() {
-        let mut flat = flatten(&counter(), 3, &[0], 1000).unwrap();
+        let flat = flatten(&counter(), 3, &[0], 1000).unwrap();
         assert_eq!(flat.configurations, [[0]]);
         // With one configuration everything is known.
-        let nine = flat.int(9);
-        let yes = flat.bool(true);
-        assert_eq!((flat.goal, flat.cost), (yes, nine));
+        assert_eq!(flat.node(flat.goal), &Node::Bool(true));
+        assert_eq!(flat.node(flat.cost), &Node::Int(9));
     }
 
     #[test]
     fn a_limit_on_nodes() {
-        assert!(flatten(&counter(), 5, &[0, 1], 3).is_err_and(|nodes| nodes > 3));
+        assert!(matches!(flatten(&counter(), 5, &[0, 1], 3), Err(Unflat::TooLarge(4..))));
     }
 }

@@ -194,8 +194,10 @@ pub fn solve(
     if !space.bound.is_empty() {
         let (system, kept) = encode(problem, &space, encoding)?;
         let steps = steps(problem, &space, &system, &kept, encoding)?;
-        let flat = flatten::flatten(&system, steps, &kept, MAX_NODES)
-            .map_err(|nodes| CpSatError::TooLarge { encoding, nodes })?;
+        let flat = flatten::flatten(&system, steps, &kept, MAX_NODES).map_err(|e| match e {
+            flatten::Unflat::TooLarge(nodes) => CpSatError::TooLarge { encoding, nodes },
+            flatten::Unflat::Fault(fault) => SolveError::from(fault).into(),
+        })?;
         let model = model::Model::new(&flat).map_err(|bits| CpSatError::Range { bits })?;
         (answer.steps, answer.nodes) = (Some(steps as u64), Some(model.nodes.len() as u64));
         let left = options.timeout.map(|t| t.saturating_sub(started.elapsed()));
@@ -235,7 +237,7 @@ fn encode(
 ) -> Result<(System, Vec<usize>), SolveError> {
     let plan = Plan::new(problem, space)?;
     let all = || (0..space.bound.len()).collect();
-    let encoded = encoding.encode(&plan);
+    let encoded = encoding.encode(&plan).map_err(SolveError::from)?;
     let kept = if encoded.is_closed() { all() } else { candidates(problem, space, &plan)? };
     Ok((encoded.system, kept))
 }
@@ -274,6 +276,7 @@ fn steps(
         let configuration = || problem.name_values(&space.bound[*c].configuration).to_string();
         match run_system(system, *c, MAX_STEPS) {
             Ok(run) => most = most.max(run.steps),
+            Err(RunError::Fault(fault)) => return Err(fault.into()),
             Err(RunError::Overflow) => {
                 return Err(SolveError::Overflow { configuration: configuration() });
             }
@@ -353,7 +356,7 @@ fn note(
             return Err(SolveError::Disagreement {
                 configuration: problem.name_values(&bound.configuration).to_string(),
                 encoding: claimed,
-                simulator,
+                simulator: Some(simulator),
             });
         }
         None => {}

@@ -113,6 +113,7 @@ fn entry(
         Node::Or(_) => ("or", None),
         // `flatten` leaves neither.
         Node::State(_) | Node::Choice(_) => ("bool", None),
+        Node::Unread => ("free", Some((0, 1))),
     };
     let bounds = match bounds {
         Some((lower, upper)) => Some((small(lower)?, small(upper)?)),
@@ -148,15 +149,15 @@ fn completed(table: &Table, configurations: &[Vec<u32>]) -> Rows {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tickbound_encodings::system::Parameter;
+    use tickbound_encodings::system::{Builder, Parameter};
 
     #[test]
     fn bounds_are_intervals_and_not_answers() {
         let n = Parameter { name: "n".into(), values: vec![1, 2, 4] };
-        let mut s = System::new(vec![n], vec![vec![0], vec![1], vec![2]]);
-        let n = s.table("n", &[Some(1), Some(2), Some(4)]);
-        let of_n = s.table("8/n", &[Some(8), Some(4), None]);
-        s.cost = s.mul(n, of_n);
+        let b = Builder::new(vec![n], vec![vec![0], vec![1], vec![2]]);
+        let n = b.table("n", &[Some(1), Some(2), Some(4)]);
+        let of_n = b.table("8/n", &[Some(8), Some(4), None]);
+        let s = b.finish(b.bool(true), n * of_n, b.bool(true)).unwrap();
         let model = Model::new(&s).unwrap();
         // 8 everywhere; the intervals do not know it.
         assert_eq!(model.nodes[model.cost].bounds, Some((4, 32)));
@@ -170,9 +171,9 @@ mod tests {
     #[test]
     fn large_values_are_refused() {
         let n = Parameter { name: "n".into(), values: vec![1, 2] };
-        let mut s = System::new(vec![n], vec![vec![0], vec![1]]);
-        let n = s.table("n", &[Some(1), Some(1 << 40)]);
-        s.cost = s.mul(n, n);
+        let b = Builder::new(vec![n], vec![vec![0], vec![1]]);
+        let n = b.table("n", &[Some(1), Some(1 << 40)]);
+        let s = b.finish(b.bool(true), n * n, b.bool(true)).unwrap();
         assert_eq!(Model::new(&s).unwrap_err(), 81);
     }
 

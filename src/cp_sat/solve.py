@@ -49,6 +49,8 @@ class Graph:
             self.model.AddMultiplicationEquality(var, args)
         elif op == "max":
             self.model.AddMaxEquality(var, args)
+        elif op == "free":
+            pass  # nobody reads it
         elif op == "ite":
             self.model.Add(var == args[1]).OnlyEnforceIf(args[0])
             self.model.Add(var == args[2]).OnlyEnforceIf(args[0].Not())

@@ -3,50 +3,52 @@
 //! What lies between two points - loop tests, branches, marks - takes no time and is folded into
 //! the [`Exit`]s of the point before it. Exits of one point exclude each other and cover all cases.
 
-use crate::plan::Jump;
 use crate::plan::{AmountId, Op};
 
 /// A place where a thread can be.
 #[derive(Debug, Clone)]
-pub(crate) struct Point {
-    pub kind: PointKind,
+pub(crate) struct Point<X> {
+    pub kind: PointKind<X>,
     pub exits: Vec<Exit>,
+}
+
+impl<X> Point<X> {
+    /// True if threads wait for each other here.
+    pub fn is_barrier(&self) -> bool {
+        matches!(self.kind, PointKind::Barrier { .. })
+    }
 }
 
 /// What happens at a point.
 #[derive(Debug, Clone)]
-pub(crate) enum PointKind {
+pub(crate) enum PointKind<X> {
     /// Takes `amount * times` ticks.
     Work { amount: AmountId, times: Option<AmountId> },
     /// Waits for the mark plus an amount.
     Until(AmountId),
-    /// A global access of a warp.
-    Global(AmountId),
-    /// Waits this many ticks.
-    Pause(i64),
-    /// Moves clock and mark as a closed piece of program does.
-    Jump(Box<Jump>),
+    /// What only one encoding's programs do.
+    Own(X),
     /// Waits for all threads. Point 0 is a barrier of price 0 where everything begins.
     Barrier { price: i64, solo: bool },
     /// Takes no time; keeps loops without time from closing in a single step, and the number of
-    /// ways from one point to the next small.
+    /// paths from one point to the next small.
     Nop,
     /// The end of the program.
     End,
 }
 
-/// A way from one point to the next.
+/// A path from one point to the next.
 #[derive(Debug, Clone)]
 pub(crate) struct Exit {
     pub guards: Vec<Guard>,
-    /// The way passes a mark.
+    /// The path passes a mark.
     pub mark: bool,
     /// New values of loop counters.
     pub counters: Vec<(usize, Count)>,
     pub target: usize,
 }
 
-/// A condition on the way; it must equal the truth value beside it.
+/// A condition on the path; it must equal the truth value beside it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Guard {
     /// The amount is not zero.
@@ -68,14 +70,14 @@ pub(crate) enum Count {
 
 /// The graph.
 #[derive(Debug, Clone)]
-pub(crate) struct Flow {
-    pub points: Vec<Point>,
+pub(crate) struct Flow<X> {
+    pub points: Vec<Point<X>>,
     /// Number of loop counters.
     pub counters: usize,
 }
 
-/// Most ways through branches that meet no point; each is an exit of its own.
-const MAX_WAYS: usize = 16;
+/// Most paths through branches that meet no point; each is an exit of its own.
+const MAX_PATHS: usize = 16;
 
 enum Instruction {
     Point(usize),
@@ -99,9 +101,9 @@ enum Instruction {
     Go(usize),
 }
 
-impl Flow {
+impl<X: Clone> Flow<X> {
     /// The graph of a program.
-    pub fn new(code: &[Op]) -> Flow {
+    pub fn new(code: &[Op<X>]) -> Flow<X> {
         let mut a = Assembler { program: Vec::new(), kinds: Vec::new(), counters: 0 };
         a.point(PointKind::Barrier { price: 0, solo: true });
         a.sequence(code);
@@ -131,26 +133,26 @@ impl Flow {
     }
 }
 
-struct Assembler {
+struct Assembler<X> {
     program: Vec<Instruction>,
-    kinds: Vec<PointKind>,
+    kinds: Vec<PointKind<X>>,
     counters: usize,
 }
 
-impl Assembler {
-    fn point(&mut self, kind: PointKind) {
+impl<X: Clone> Assembler<X> {
+    fn point(&mut self, kind: PointKind<X>) {
         self.program.push(Instruction::Point(self.kinds.len()));
         self.kinds.push(kind);
     }
 
-    /// Returns how many ways there are through the code that meet no point.
-    fn sequence(&mut self, code: &[Op]) -> usize {
-        // All the way, and since the last place where every way met a point.
+    /// Returns how many paths there are through the code that meet no point.
+    fn sequence(&mut self, code: &[Op<X>]) -> usize {
+        // From the beginning, and since the last place where every path met a point.
         let (mut through, mut since) = (1, 1);
         for op in code {
-            let ways = self.operation(op);
-            (through, since) = (through * ways, if ways == 0 { 1 } else { since * ways });
-            if since > MAX_WAYS {
+            let paths = self.operation(op);
+            (through, since) = (through * paths, if paths == 0 { 1 } else { since * paths });
+            if since > MAX_PATHS {
                 self.point(PointKind::Nop);
                 (through, since) = (0, 1);
             }
@@ -159,15 +161,13 @@ impl Assembler {
     }
 
     /// Returns as [`Assembler::sequence`] does.
-    fn operation(&mut self, op: &Op) -> usize {
+    fn operation(&mut self, op: &Op<X>) -> usize {
         match op {
             Op::Work { amount, times } => {
                 self.point(PointKind::Work { amount: *amount, times: *times });
             }
             Op::Until(amount) => self.point(PointKind::Until(*amount)),
-            Op::Global(amount) => self.point(PointKind::Global(*amount)),
-            Op::Pause(ticks) => self.point(PointKind::Pause(*ticks)),
-            Op::Jump(jump) => self.point(PointKind::Jump(jump.clone())),
+            Op::Own(own) => self.point(PointKind::Own(own.clone())),
             Op::Barrier { price, solo } => {
                 self.point(PointKind::Barrier { price: *price, solo: *solo });
             }
@@ -186,7 +186,7 @@ impl Assembler {
         0
     }
 
-    fn repeat(&mut self, count: AmountId, body: &[Op]) {
+    fn repeat(&mut self, count: AmountId, body: &[Op<X>]) {
         let counter = self.counters;
         self.counters += 1;
         let enter = self.program.len();
@@ -199,20 +199,20 @@ impl Assembler {
         self.program[enter] = Instruction::Enter { counter, count, exit };
     }
 
-    fn branch(&mut self, condition: AmountId, then: &[Op], otherwise: &[Op]) -> usize {
+    fn branch(&mut self, condition: AmountId, then: &[Op<X>], otherwise: &[Op<X>]) -> usize {
         let test = self.program.len();
         self.program.push(Instruction::Go(0));
-        let ways = self.sequence(then);
+        let paths = self.sequence(then);
         let skip = self.program.len();
         self.program.push(Instruction::Go(0));
         self.program[test] = Instruction::Unless { condition, target: self.program.len() };
         let others = self.sequence(otherwise);
         self.program[skip] = Instruction::Go(self.program.len());
-        ways + others
+        paths + others
     }
 }
 
-/// Follows every way from instruction `at` to the next point.
+/// Follows every path from instruction `at` to the next point.
 fn follow(program: &[Instruction], mut at: usize, mut path: Exit, out: &mut Vec<Exit>) {
     loop {
         match &program[at] {

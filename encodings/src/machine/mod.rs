@@ -2,7 +2,7 @@
 //!
 //! A [`Control`] is a transition system in the making. It holds the threads' positions (one truth
 //! value per point), loop counters and items; an encoding adds its clocks and says when a thread
-//! may leave a point. Everything that takes no time happens on the way from one point to the next.
+//! may leave a point. Everything that takes no time happens on the path from one point to the next.
 //!
 //! Threads that run several items (`opencl` with more items than elements) run a phase once for
 //! each: on arrival at a barrier with items left, a thread goes back to where the phase began, with
@@ -12,50 +12,48 @@ pub(crate) mod flow;
 
 use flow::{Count, Exit, Flow, Guard, PointKind};
 
-use crate::plan::{AmountId, Op, Plan};
-use crate::plan::{Jump, Scalar};
-use crate::system::{Ex, Sort, StateId, System};
+use crate::plan::{AmountId, Plan};
+use crate::system::{Bool, Builder, Int, StateVariable};
 
 /// State variables of one thread.
-#[derive(Debug, Clone)]
-struct Thread {
+struct Thread<'b> {
     /// Position: one per point.
-    at: Vec<StateId>,
-    counters: Vec<StateId>,
+    at: Vec<StateVariable<'b, Bool<'b>>>,
+    counters: Vec<StateVariable<'b, Int<'b>>>,
     /// The item it runs: one per item; empty if there is only one.
-    item: Vec<StateId>,
+    item: Vec<StateVariable<'b, Bool<'b>>>,
     /// The barrier where this phase began, one per point, and the counters there.
-    begun: Vec<StateId>,
-    saved: Vec<StateId>,
+    begun: Vec<StateVariable<'b, Bool<'b>>>,
+    saved: Vec<StateVariable<'b, Int<'b>>>,
 }
 
-/// One way that one thread may go in this step.
-pub(crate) struct Move {
-    /// True if it goes this way.
-    pub taken: Ex,
+/// One path that one thread may take in this step.
+pub(crate) struct Move<'b> {
+    /// True if it takes this path.
+    pub taken: Bool<'b>,
     /// It passes a mark.
     pub mark: bool,
     /// The point it reaches.
     pub target: usize,
-    counters: Vec<(usize, Ex)>,
+    counters: Vec<(usize, Int<'b>)>,
 }
 
 /// What happens at barriers in this step.
-pub(crate) struct Signals {
+pub(crate) struct Signals<'b> {
     /// All threads have arrived with their last item.
-    pub release: Ex,
+    pub release: Bool<'b>,
     /// For each thread: it has arrived with items left and begins the next.
-    pub next_item: Vec<Ex>,
+    pub next_item: Vec<Bool<'b>>,
 }
 
-/// A transition system in the making.
-pub(crate) struct Control<'p> {
-    pub system: System,
-    pub plan: &'p Plan,
-    pub flow: Flow,
+/// A transition system in the making, for a program with operations `X` of its encoding.
+pub(crate) struct Control<'b, X> {
+    pub build: &'b Builder,
+    pub plan: &'b Plan<X>,
+    pub flow: Flow<X>,
     /// Items that a thread runs in a phase, as far as this system tells them apart.
     pub items: usize,
-    threads: Vec<Thread>,
+    threads: Vec<Thread<'b>>,
 }
 
 /// Which item's numbers count.
@@ -66,40 +64,30 @@ enum View {
     Following,
 }
 
-impl<'p> Control<'p> {
-    /// Positions, counters and items for `code`, which may be the plan's own program or a shorter
-    /// one with the same effect. If `alike`, the program does the same in every thread and with all
-    /// of its items at once, so one thread with one item stands for all.
-    pub fn new(plan: &'p Plan, code: &[Op], alike: bool) -> Control<'p> {
+impl<'b, X: Clone> Control<'b, X> {
+    /// Positions, counters and items for the plan's program. If `alike`, the program does the same in
+    /// every thread and with all of its items at once, so one thread with one item stands for all.
+    pub fn new(build: &'b Builder, plan: &'b Plan<X>, alike: bool) -> Self {
         let (threads, items) = if alike { (1, 1) } else { (plan.threads, plan.items) };
-        let mut system = System::new(plan.parameters.clone(), plan.configurations.clone());
-        let flow = Flow::new(code);
+        let flow = Flow::new(&plan.code);
         let several = items > 1;
-        let mut many = |what: &str, t: usize, n: usize, sort| -> Vec<StateId> {
-            (0..n).map(|i| system.state(format!("{what}[{t}][{i}]"), sort)).collect()
-        };
         let (points, counters) = (flow.points.len(), flow.counters);
+        let bools = |what: &str, t: usize, n: usize| {
+            (0..n).map(|i| build.state(format!("{what}[{t}][{i}]"))).collect()
+        };
+        let ints = |what: &str, t: usize, n: usize| {
+            (0..n).map(|i| build.state(format!("{what}[{t}][{i}]"))).collect()
+        };
         let threads = (0..threads)
             .map(|t| Thread {
-                at: many("at", t, points, Sort::Bool),
-                counters: many("left", t, counters, Sort::Int),
-                item: many("item", t, if several { items } else { 0 }, Sort::Bool),
-                begun: many("begun", t, if several { points } else { 0 }, Sort::Bool),
-                saved: many("saved", t, if several { counters } else { 0 }, Sort::Int),
+                at: bools("at", t, points),
+                counters: ints("left", t, counters),
+                item: bools("item", t, if several { items } else { 0 }),
+                begun: bools("begun", t, if several { points } else { 0 }),
+                saved: ints("saved", t, if several { counters } else { 0 }),
             })
             .collect();
-        Control { system, plan, flow, items, threads }
-    }
-
-    /// Lets thread `t` begin at the end, without doing anything, unless `active`.
-    pub fn idle_unless(&mut self, t: usize, active: Ex) {
-        let idle = self.system.not(active);
-        let end = self.flow.end();
-        let (first, last) = (self.threads[t].at[0], self.threads[t].at[end]);
-        for (state, init) in [(first, active), (last, idle)] {
-            let next = self.system.states[state.index()].next;
-            self.system.define(state, init, next);
-        }
+        Control { build, plan, flow, items, threads }
     }
 
     /// Number of threads.
@@ -108,12 +96,12 @@ impl<'p> Control<'p> {
     }
 
     /// True if thread `t` is at a point.
-    pub fn at(&mut self, t: usize, point: usize) -> Ex {
-        self.system.state_expr(self.threads[t].at[point])
+    pub fn at(&self, t: usize, point: usize) -> Bool<'b> {
+        self.threads[t].at[point].now()
     }
 
     /// An amount for thread `t` and item `item`.
-    pub fn amount_of(&mut self, id: AmountId, t: usize, item: usize) -> Ex {
+    pub fn amount_of(&self, id: AmountId, t: usize, item: usize) -> Int<'b> {
         let plan = self.plan;
         let values: Vec<Option<i64>> =
             (0..plan.configurations.len()).map(|c| plan.value(id, c, t, item)).collect();
@@ -122,15 +110,15 @@ impl<'p> Control<'p> {
         } else {
             format!("{}@{t}.{item}", plan.amount(id).name)
         };
-        self.system.table(&name, &values)
+        self.build.table(&name, &values)
     }
 
     /// An amount for the item that thread `t` runs now.
-    pub fn amount(&mut self, id: AmountId, t: usize) -> Ex {
+    pub fn amount(&self, id: AmountId, t: usize) -> Int<'b> {
         self.amount_seen(id, t, View::Present)
     }
 
-    fn amount_seen(&mut self, id: AmountId, t: usize, view: View) -> Ex {
+    fn amount_seen(&self, id: AmountId, t: usize, view: View) -> Int<'b> {
         if self.plan.is_uniform(id) || self.items == 1 {
             return self.amount_of(id, t, 0);
         }
@@ -140,257 +128,183 @@ impl<'p> Control<'p> {
             View::Following => 1,
         };
         let last = self.items - 1;
-        let mut value = self.amount_of(id, t, last);
-        for item in (0..last.saturating_sub(shift)).rev() {
-            let here = self.system.state_expr(self.threads[t].item[item]);
-            let this = self.amount_of(id, t, item + shift);
-            value = self.system.ite(here, this, value);
-        }
-        value
+        (0..last.saturating_sub(shift)).rev().fold(self.amount_of(id, t, last), |value, item| {
+            self.threads[t].item[item].now().ite(self.amount_of(id, t, item + shift), value)
+        })
     }
 
     /// True if thread `t` will run item `item` after this step.
-    pub fn will_run(&mut self, t: usize, item: usize, signals: &Signals) -> Ex {
+    pub fn will_run(&self, t: usize, item: usize, signals: &Signals<'b>) -> Bool<'b> {
         if self.items == 1 {
-            return self.system.bool(true);
+            return self.build.bool(true);
         }
-        let present = self.system.state_expr(self.threads[t].item[item]);
+        let items = &self.threads[t].item;
         let before = match item {
-            0 => self.system.bool(false),
-            _ => self.system.state_expr(self.threads[t].item[item - 1]),
+            0 => self.build.bool(false),
+            _ => items[item - 1].now(),
         };
-        let moved = self.system.ite(signals.next_item[t], before, present);
-        let first = self.system.bool(item == 0);
-        self.system.ite(signals.release, first, moved)
+        let moved = signals.next_item[t].ite(before, items[item].now());
+        signals.release.ite(self.build.bool(item == 0), moved)
     }
 
     /// True if thread `t` runs item `item` now.
-    pub fn runs(&mut self, t: usize, item: usize) -> Ex {
+    pub fn runs(&self, t: usize, item: usize) -> Bool<'b> {
         match self.threads[t].item.get(item) {
-            None => self.system.bool(true),
-            Some(state) => {
-                let state = *state;
-                self.system.state_expr(state)
-            }
+            None => self.build.bool(true),
+            Some(state) => state.now(),
         }
     }
 
     /// Indices of the barrier points.
     pub fn barriers(&self) -> Vec<usize> {
-        let is_barrier = |p: &usize| matches!(self.flow.points[*p].kind, PointKind::Barrier { .. });
-        (0..self.flow.points.len()).filter(is_barrier).collect()
+        (0..self.flow.points.len()).filter(|p| self.flow.points[*p].is_barrier()).collect()
     }
 
     /// What happens at barriers, given `arrived`: for each thread, whether it counts as arrived
     /// where it stands at a barrier.
-    pub fn signals(&mut self, arrived: &[Ex]) -> Signals {
-        let mut ready = Vec::new();
-        let mut next_item = Vec::new();
+    pub fn signals(&self, arrived: &[Bool<'b>]) -> Signals<'b> {
+        let (mut ready, mut next_item) = (Vec::new(), Vec::new());
         for (t, here) in arrived.iter().enumerate() {
             let last = self.on_last_item(t);
-            let more = self.system.not(last);
-            ready.push(self.system.and(&[*here, last]));
-            next_item.push(self.system.and(&[*here, more]));
+            ready.push(*here & last);
+            next_item.push(*here & !last);
         }
-        Signals { release: self.system.and(&ready), next_item }
+        Signals { release: self.build.all(ready), next_item }
     }
 
     /// True if thread `t` stands at a barrier.
-    pub fn at_barrier(&mut self, t: usize) -> Ex {
-        let at: Vec<Ex> = self.barriers().into_iter().map(|p| self.at(t, p)).collect();
-        self.system.or(&at)
+    pub fn at_barrier(&self, t: usize) -> Bool<'b> {
+        self.build.any(self.barriers().into_iter().map(|p| self.at(t, p)))
     }
 
-    fn on_last_item(&mut self, t: usize) -> Ex {
+    fn on_last_item(&self, t: usize) -> Bool<'b> {
         if self.items == 1 {
-            return self.system.bool(true);
+            return self.build.bool(true);
         }
-        let count = self.amount_of(self.plan.items_of, t, 0);
-        let mut cases = Vec::new();
-        for item in 0..self.items {
-            let number = self.system.int(item as i64 + 1);
-            let last = self.system.eq(count, number);
-            let here = self.runs(t, item);
-            cases.push(self.system.and(&[here, last]));
-        }
-        for p in self.barriers() {
-            if matches!(self.flow.points[p].kind, PointKind::Barrier { solo: true, .. }) {
-                cases.push(self.system.state_expr(self.threads[t].begun[p]));
-            }
-        }
-        self.system.or(&cases)
+        let plan = self.plan;
+        let counts: Vec<Option<i64>> =
+            (0..plan.configurations.len()).map(|c| Some(plan.items_of(c, t))).collect();
+        let count = self.build.table(&format!("items@{t}"), &counts);
+        let last = |item: usize| count.equals(self.build.int(item as i64 + 1)) & self.runs(t, item);
+        let solo = self
+            .barriers()
+            .into_iter()
+            .filter(|p| matches!(self.flow.points[*p].kind, PointKind::Barrier { solo: true, .. }));
+        let alone = solo.map(|p| self.threads[t].begun[p].now());
+        self.build.any((0..self.items).map(last).chain(alone))
     }
 
-    /// The ways thread `t` may go; `leave[p]` says whether it leaves point `p`, which must imply
+    /// The paths thread `t` may take; `leave[p]` says whether it leaves point `p`, which must imply
     /// that it is there. Barrier points follow the signals instead.
-    pub fn moves(&mut self, t: usize, leave: &[Ex], signals: &Signals) -> Vec<Move> {
+    pub fn moves(&self, t: usize, leave: &[Bool<'b>], signals: &Signals<'b>) -> Vec<Move<'b>> {
         let mut moves = Vec::new();
         for (p, left) in leave.iter().enumerate() {
-            let exits = self.flow.points[p].exits.clone();
+            let point = &self.flow.points[p];
             let mut sources = Vec::new();
-            if matches!(self.flow.points[p].kind, PointKind::Barrier { .. }) {
-                let at = self.at(t, p);
-                sources.push((self.system.and(&[at, signals.release]), View::First));
+            if point.is_barrier() {
+                sources.push((self.at(t, p) & signals.release, View::First));
                 if self.items > 1 {
-                    let begun = self.system.state_expr(self.threads[t].begun[p]);
-                    let next = self.system.and(&[begun, signals.next_item[t]]);
-                    sources.push((next, View::Following));
+                    let begun = self.threads[t].begun[p].now();
+                    sources.push((begun & signals.next_item[t], View::Following));
                 }
             } else {
                 sources.push((*left, View::Present));
             }
             for (from, view) in sources {
-                moves.extend(exits.iter().map(|exit| self.along(t, from, exit, view)));
+                moves.extend(point.exits.iter().map(|exit| self.along(t, from, exit, view)));
             }
         }
         moves
     }
 
-    fn along(&mut self, t: usize, from: Ex, exit: &Exit, view: View) -> Move {
-        let mut conditions = vec![from];
-        for guard in &exit.guards {
+    fn along(&self, t: usize, from: Bool<'b>, exit: &Exit, view: View) -> Move<'b> {
+        let int = |value| self.build.int(value);
+        let guards = exit.guards.iter().map(|guard| {
             let (holds, wanted) = match *guard {
-                Guard::True(id, wanted) => {
-                    let (value, zero) = (self.amount_seen(id, t, view), self.system.int(0));
-                    let is_zero = self.system.eq(value, zero);
-                    (self.system.not(is_zero), wanted)
-                }
+                Guard::True(id, wanted) => (!self.amount_seen(id, t, view).equals(int(0)), wanted),
                 Guard::Positive(id, wanted) => {
-                    let (value, one) = (self.amount_seen(id, t, view), self.system.int(1));
-                    (self.system.le(one, value), wanted)
+                    (int(1).at_most(self.amount_seen(id, t, view)), wanted)
                 }
                 Guard::More(counter, wanted) => {
-                    let (value, two) = (self.counter(t, counter, view), self.system.int(2));
-                    (self.system.le(two, value), wanted)
+                    (int(2).at_most(self.counter(t, counter, view)), wanted)
                 }
             };
-            conditions.push(if wanted { holds } else { self.system.not(holds) });
-        }
-        let mut counters = Vec::new();
-        for (counter, change) in &exit.counters {
+            if wanted { holds } else { !holds }
+        });
+        let taken = self.build.all(std::iter::once(from).chain(guards));
+        let counters = exit.counters.iter().map(|(counter, change)| {
             let value = match change {
                 Count::Begin(id) => self.amount_seen(*id, t, view),
-                Count::Less => {
-                    let (value, less) = (self.counter(t, *counter, view), self.system.int(-1));
-                    self.system.add(value, less)
-                }
+                Count::Less => self.counter(t, *counter, view) + int(-1),
             };
-            counters.push((*counter, value));
-        }
-        Move { taken: self.system.and(&conditions), mark: exit.mark, target: exit.target, counters }
+            (*counter, value)
+        });
+        Move { taken, mark: exit.mark, target: exit.target, counters: counters.collect() }
     }
 
-    fn counter(&mut self, t: usize, counter: usize, view: View) -> Ex {
+    fn counter(&self, t: usize, counter: usize, view: View) -> Int<'b> {
         let thread = &self.threads[t];
-        let state = match view {
-            View::Following => thread.saved[counter],
-            View::Present | View::First => thread.counters[counter],
-        };
-        self.system.state_expr(state)
+        match view {
+            View::Following => thread.saved[counter].now(),
+            View::Present | View::First => thread.counters[counter].now(),
+        }
     }
 
-    /// Defines positions, counters and items of thread `t` from its moves.
-    pub fn define(&mut self, t: usize, moves: &[Move], leave: &[Ex], signals: &Signals) {
-        let thread = self.threads[t].clone();
-        let barrier_left = self.system.or(&[signals.release, signals.next_item[t]]);
+    /// Defines positions, counters and items of thread `t` from its moves. Unless `active`, which
+    /// the parameters decide, it begins at the end and does nothing.
+    pub fn define(
+        &self,
+        t: usize,
+        moves: &[Move<'b>],
+        leave: &[Bool<'b>],
+        signals: &Signals<'b>,
+        active: Bool<'b>,
+    ) {
+        let thread = &self.threads[t];
+        let barrier_left = signals.release | signals.next_item[t];
+        let end = self.flow.end();
         for (p, state) in thread.at.iter().enumerate() {
-            let here = self.system.state_expr(*state);
-            let barrier = matches!(self.flow.points[p].kind, PointKind::Barrier { .. });
-            let left = if barrier { barrier_left } else { leave[p] };
-            let stays = self.system.not(left);
-            let mut cases = vec![self.system.and(&[here, stays])];
-            cases.extend(moves.iter().filter(|m| m.target == p).map(|m| m.taken));
-            let (init, next) = (self.system.bool(p == 0), self.system.or(&cases));
-            self.system.define(*state, init, next);
+            let left = if self.flow.points[p].is_barrier() { barrier_left } else { leave[p] };
+            let stays = state.now() & !left;
+            let arrive = moves.iter().filter(|m| m.target == p).map(|m| m.taken);
+            let init = match p {
+                0 => active,
+                _ if p == end => !active,
+                _ => self.build.bool(false),
+            };
+            state.define(init, self.build.any(std::iter::once(stays).chain(arrive)));
         }
         for (c, state) in thread.counters.iter().enumerate() {
-            let mut next = self.system.state_expr(*state);
+            let mut next = state.now();
             if let Some(saved) = thread.saved.get(c) {
-                let saved = self.system.state_expr(*saved);
-                next = self.system.ite(signals.next_item[t], saved, next);
+                next = signals.next_item[t].ite(saved.now(), next);
             }
             for m in moves {
                 if let Some((_, value)) = m.counters.iter().find(|(k, _)| *k == c) {
-                    next = self.system.ite(m.taken, *value, next);
+                    next = m.taken.ite(*value, next);
                 }
             }
-            let init = self.system.int(0);
-            self.system.define(*state, init, next);
+            state.define(self.build.int(0), next);
         }
-        self.define_items(t, &thread, signals);
+        self.define_items(t, signals);
     }
 
-    fn define_items(&mut self, t: usize, thread: &Thread, signals: &Signals) {
+    fn define_items(&self, t: usize, signals: &Signals<'b>) {
+        let thread = &self.threads[t];
         for (item, state) in thread.item.iter().enumerate() {
-            let next = self.will_run(t, item, signals);
-            let init = self.system.bool(item == 0);
-            self.system.define(*state, init, next);
+            state.define(self.build.bool(item == 0), self.will_run(t, item, signals));
         }
-        let kept =
-            thread.begun.iter().zip(&thread.at).chain(thread.saved.iter().zip(&thread.counters));
-        for (i, (state, source)) in kept.enumerate() {
-            let (old, new) = (self.system.state_expr(*state), self.system.state_expr(*source));
-            let next = self.system.ite(signals.release, new, old);
-            let init =
-                if i < thread.begun.len() { self.system.bool(i == 0) } else { self.system.int(0) };
-            self.system.define(*state, init, next);
+        for (i, (state, at)) in thread.begun.iter().zip(&thread.at).enumerate() {
+            state.define(self.build.bool(i == 0), signals.release.ite(at.now(), state.now()));
+        }
+        for (state, counter) in thread.saved.iter().zip(&thread.counters) {
+            state.define(self.build.int(0), signals.release.ite(counter.now(), state.now()));
         }
     }
 
     /// Ticks of a work point for the present item of thread `t`.
-    pub fn work(&mut self, t: usize, amount: AmountId, times: Option<AmountId>) -> Ex {
+    pub fn work(&self, t: usize, amount: AmountId, times: Option<AmountId>) -> Int<'b> {
         let amount = self.amount(amount, t);
-        match times {
-            None => amount,
-            Some(times) => {
-                let times = self.amount(times, t);
-                self.system.mul(amount, times)
-            }
-        }
-    }
-
-    /// A closed number as an expression.
-    pub fn scalar(&mut self, scalar: &Scalar) -> Option<Ex> {
-        Some(match scalar {
-            Scalar::Never => return None,
-            Scalar::Int(v) => self.system.int(*v),
-            Scalar::Amount { id, thread, item } => self.amount_of(*id, *thread, *item),
-            Scalar::Add(a, b) => {
-                let (a, b) = (self.scalar(a)?, self.scalar(b)?);
-                self.system.add(a, b)
-            }
-            Scalar::Mul(a, b) => {
-                let (a, b) = (self.scalar(a)?, self.scalar(b)?);
-                self.system.mul(a, b)
-            }
-            Scalar::Max(a, b) => match (self.scalar(a), self.scalar(b)) {
-                (Some(a), Some(b)) => self.system.max(a, b),
-                (a, b) => return a.or(b),
-            },
-        })
-    }
-
-    /// Clock and mark after a jump from clock `now` and mark `mark`.
-    pub fn jump(&mut self, jump: &Jump, now: Ex, mark: Ex) -> (Ex, Ex) {
-        let mut shift = |from: Ex, by: &Scalar| {
-            let by = self.scalar(by)?;
-            Some(self.system.add(from, by))
-        };
-        let (first, second, tail) = match jump {
-            Jump::Keep { now: a, mark: b } => (shift(now, a), shift(mark, b), None),
-            Jump::Set { now: c, mark: d, after } => (shift(now, c), shift(mark, d), Some(after)),
-        };
-        let met = match (first, second) {
-            (Some(a), Some(b)) => self.system.max(a, b),
-            (Some(a), None) | (None, Some(a)) => a,
-            (None, None) => now,
-        };
-        match tail {
-            None => (met, mark),
-            Some(after) => {
-                let end = self.scalar(after).map_or(met, |e| self.system.add(met, e));
-                (end, met)
-            }
-        }
+        times.map_or(amount, |times| amount * self.amount(times, t))
     }
 }

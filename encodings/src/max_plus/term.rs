@@ -1,6 +1,5 @@
 //! Programs as terms: handing them to egg and reading the result.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,13 +7,14 @@ use egg::{CostFunction, Explanation, Extractor, Id, Language, RecExpr, Runner, S
 use indexmap::IndexSet;
 
 use super::rules::{MaxPlus, Numbers, closing, shrinking};
-use crate::plan::{Jump, Scalar};
+use crate::plan::{AmountOf, Jump, Scalar};
+use crate::system::Fault;
 
-/// Most rounds of rewriting; programs nest less deeply than this.
+/// Most iterations of rewriting; programs nest less deeply than this.
 const ITERATIONS: usize = 60;
 /// Most nodes of an e-graph while a program is closed, per node of the program.
 const NODES_PER_NODE: usize = 60;
-/// Rounds and nodes spent on making the closed numbers smaller.
+/// Iterations and nodes spent on making the closed numbers smaller.
 const SHRINK: (usize, usize) = (10, 1_200);
 /// Largest closed form, written out as a tree; a program whose form is larger stays open.
 const LARGEST: u64 = 100_000;
@@ -60,26 +60,40 @@ pub struct Closed {
 ///
 /// `values` gives an amount's value in each of the configurations that the term is for, in a
 /// common order.
-#[must_use]
-pub fn close(term: &Term, values: &mut dyn FnMut(&Scalar) -> Arc<Vec<i64>>) -> Option<Closed> {
+///
+/// # Errors
+/// As for `values`.
+pub fn close(term: &Term, values: &mut ValuesOf<'_>) -> Result<Option<Closed>, Fault> {
     close_with(term, true, values)
 }
+
+/// Gives the values of an amount, one for each configuration.
+pub type ValuesOf<'a> = dyn FnMut(AmountOf) -> Result<Arc<Vec<i64>>, Fault> + 'a;
 
 /// As [`close`]; without `shrink` the arithmetic stays as the closing rules leave it.
 pub(crate) fn close_with(
     term: &Term,
     shrink: bool,
-    values: &mut dyn FnMut(&Scalar) -> Arc<Vec<i64>>,
-) -> Option<Closed> {
+    values: &mut ValuesOf<'_>,
+) -> Result<Option<Closed>, Fault> {
     let (program, names) = written(term);
-    let numbers = known(&names, values);
+    let numbers = known(&names, values)?;
+    Ok(closed(&program, &names, &numbers, shrink))
+}
+
+fn closed(
+    program: &RecExpr<MaxPlus>,
+    names: &Names,
+    numbers: &Numbers,
+    shrink: bool,
+) -> Option<Closed> {
     let nodes_in = program.as_ref().len();
-    let runner = runner(&numbers, closing_limits(&program)).with_expr(&program).run(&closing());
+    let runner = runner(numbers, closing_limits(program)).with_expr(program).run(&closing());
     let mut closed = extract(&runner)?;
     let mut explored = runner.egraph.total_size();
     if shrink {
         let limits = shrinking_limits(&closed);
-        let runner = self::runner(&numbers, limits).with_expr(&closed).run(&shrinking());
+        let runner = self::runner(numbers, limits).with_expr(&closed).run(&shrinking());
         closed = extract(&runner)?;
         explored += runner.egraph.total_size();
     }
@@ -87,7 +101,7 @@ pub(crate) fn close_with(
         return None;
     }
     Some(Closed {
-        jump: read_jump(&closed, &names)?,
+        jump: read_jump(&closed, names)?,
         nodes_in,
         nodes_out: closed.as_ref().len(),
         nodes_explored: explored,
@@ -97,7 +111,7 @@ pub(crate) fn close_with(
 /// egg's own account of what [`close`] does; see [`explain`].
 pub struct Proof {
     /// The amount that each symbol stands for: `x0` is the first.
-    pub names: Vec<Scalar>,
+    pub names: Vec<AmountOf>,
     /// From the term to a closed form, by the rules of [`closing`].
     pub closing: Explanation<MaxPlus>,
     /// From there to a smaller one, by the rules of [`shrinking`].
@@ -106,47 +120,52 @@ pub struct Proof {
 
 /// Closes a term as [`close`] does, and has egg explain each step. Explanations are slow to make:
 /// this serves to check the rules.
-#[must_use]
-pub fn explain(term: &Term, values: &mut dyn FnMut(&Scalar) -> Arc<Vec<i64>>) -> Option<Proof> {
+///
+/// # Errors
+/// As for `values`.
+pub fn explain(term: &Term, values: &mut ValuesOf<'_>) -> Result<Option<Proof>, Fault> {
     let (program, names) = written(term);
-    let numbers = known(&names, values);
+    let numbers = known(&names, values)?;
+    Ok(explained(&program, names, &numbers))
+}
+
+fn explained(program: &RecExpr<MaxPlus>, names: Names, numbers: &Numbers) -> Option<Proof> {
     let explained = |expr: &RecExpr<MaxPlus>, limits, rules: &[egg::Rewrite<MaxPlus, Numbers>]| {
-        let runner = runner(&numbers, limits).with_explanations_enabled();
+        let runner = runner(numbers, limits).with_explanations_enabled();
         let mut runner = runner.with_expr(expr).run(rules);
         let result = extract(&runner)?;
         let explanation = runner.explain_equivalence(expr, &result);
         Some((result, explanation))
     };
-    let (closed, closing) = explained(&program, closing_limits(&program), &closing())?;
+    let (closed, closing) = explained(program, closing_limits(program), &closing())?;
     let (_, shrinking) = explained(&closed, shrinking_limits(&closed), &shrinking())?;
     Some(Proof { names: names.into_iter().collect(), closing, shrinking })
 }
 
-type Names = IndexSet<Scalar>;
+type Names = IndexSet<AmountOf>;
 
 fn symbol(index: usize) -> Symbol {
     Symbol::from(format!("x{index}"))
 }
 
-fn known(names: &Names, values: &mut dyn FnMut(&Scalar) -> Arc<Vec<i64>>) -> Numbers {
-    let symbols: HashMap<Symbol, Arc<Vec<i64>>> =
-        names.iter().enumerate().map(|(i, s)| (symbol(i), values(s))).collect();
-    Numbers { symbols }
+fn known(names: &Names, values: &mut ValuesOf<'_>) -> Result<Numbers, Fault> {
+    let named = names.iter().enumerate().map(|(i, of)| Ok((symbol(i), values(*of)?)));
+    Ok(Numbers { symbols: named.collect::<Result<_, Fault>>()? })
 }
 
-/// Rounds and nodes for a program that is to be closed.
+/// Iterations and nodes for a program that is to be closed.
 fn closing_limits(program: &RecExpr<MaxPlus>) -> (usize, usize) {
     (ITERATIONS, 1_000 + NODES_PER_NODE * program.as_ref().len())
 }
 
-/// Rounds and nodes for a closed form that is to be made smaller.
+/// Iterations and nodes for a closed form that is to be made smaller.
 fn shrinking_limits(closed: &RecExpr<MaxPlus>) -> (usize, usize) {
     (SHRINK.0, SHRINK.1 + closed.as_ref().len())
 }
 
-fn runner(numbers: &Numbers, (rounds, nodes): (usize, usize)) -> Runner<MaxPlus, Numbers> {
+fn runner(numbers: &Numbers, (iterations, nodes): (usize, usize)) -> Runner<MaxPlus, Numbers> {
     Runner::new(numbers.clone())
-        .with_iter_limit(rounds)
+        .with_iter_limit(iterations)
         .with_node_limit(nodes)
         .with_time_limit(NO_TIME_LIMIT)
 }
@@ -241,7 +260,7 @@ fn write_scalar(scalar: &Scalar, out: &mut RecExpr<MaxPlus>, names: &mut Names) 
         Scalar::Add(a, b) => MaxPlus::Add(two(a, b)),
         Scalar::Mul(a, b) => MaxPlus::Mul(two(a, b)),
         Scalar::Max(a, b) => MaxPlus::Max(two(a, b)),
-        Scalar::Amount { .. } => MaxPlus::Sym(symbol(names.insert_full(scalar.clone()).0)),
+        Scalar::Amount(of) => MaxPlus::Sym(symbol(names.insert_full(*of).0)),
     };
     out.add(node)
 }
@@ -266,7 +285,7 @@ fn read_scalar(expr: &RecExpr<MaxPlus>, id: Id, names: &Names) -> Option<Scalar>
         MaxPlus::Never => Scalar::Never,
         MaxPlus::Sym(s) => {
             let index: usize = s.as_str().strip_prefix('x')?.parse().ok()?;
-            names.get_index(index)?.clone()
+            Scalar::Amount(*names.get_index(index)?)
         }
         MaxPlus::Add(ab) => two(ab).map(|(a, b)| Scalar::Add(a, b))?,
         MaxPlus::Mul(ab) => two(ab).map(|(a, b)| Scalar::Mul(a, b))?,

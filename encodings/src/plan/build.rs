@@ -68,7 +68,7 @@ impl<'a> Builder<'a> {
             configurations,
             threads,
             items,
-            items_of: AmountId(0),
+            item_counts: layouts.iter().flat_map(|l| item_counts(l, threads)).collect(),
             uses_marks: has_until(&problem.kernel) || has_until(&problem.finish),
             code: Vec::new(),
             amounts: Vec::new(),
@@ -77,7 +77,6 @@ impl<'a> Builder<'a> {
     }
 
     fn assemble(&mut self, kernel: &Numbered, finish: &Numbered, finishes: &[Signature]) {
-        self.plan.items_of = self.per_thread("items", |l, t| l.threads[t].len() as i64);
         let problem = self.problem;
         let waves = self.uniform("waves", None, |b| Some(waves(problem, b)));
         let mut body;
@@ -263,6 +262,11 @@ impl<'a> Builder<'a> {
             if threads * items == 1 { Values::Uniform(values) } else { Values::PerItem(values) };
         self.push(name, None, values)
     }
+}
+
+/// How many items each thread runs; threads that a configuration lacks are copies of thread 0.
+fn item_counts(layout: &Layout, threads: usize) -> impl Iterator<Item = i64> + '_ {
+    (0..threads).map(|t| layout.threads.get(t).unwrap_or(&layout.threads[0]).len() as i64)
 }
 
 /// Turning numbered steps into operations.

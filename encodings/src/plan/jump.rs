@@ -10,20 +10,24 @@ pub enum Scalar {
     /// A number.
     Int(i64),
     /// An amount of the plan for a thread and an item.
-    Amount {
-        /// Which amount.
-        id: AmountId,
-        /// For which thread.
-        thread: usize,
-        /// For which item of the thread.
-        item: usize,
-    },
+    Amount(AmountOf),
     /// Sum.
     Add(Box<Scalar>, Box<Scalar>),
     /// Product.
     Mul(Box<Scalar>, Box<Scalar>),
     /// Greater of two.
     Max(Box<Scalar>, Box<Scalar>),
+}
+
+/// An amount of the plan for one thread and one of its items.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct AmountOf {
+    /// Which amount.
+    pub id: AmountId,
+    /// For which thread.
+    pub thread: usize,
+    /// For which item of the thread.
+    pub item: usize,
 }
 
 /// What a closed piece of program does to clock and mark.

@@ -9,7 +9,7 @@
 //!
 //! * Elements with the same work are one thread: time is a maximum over elements, and a maximum
 //!   does not count how often a value occurs.
-//! * An element whose items are a part of another's never arrives later and is left out.
+//! * An element whose items are a part of another's never arrives later and is dropped.
 //! * Where no statement waits for a remembered time, the items of an element in one phase are a
 //!   plain sum, so equal items are one item, `times` as long.
 //! * The groups of a launch are alike (a problem whose groups differ is refused, see
@@ -24,7 +24,9 @@ mod jump;
 pub(crate) mod walk;
 
 pub(crate) use build::frozen;
-pub use jump::{Jump, Scalar};
+pub use jump::{AmountOf, Jump, Scalar};
+
+use std::convert::Infallible;
 
 use thiserror::Error;
 
@@ -36,9 +38,10 @@ use tickbound_model::expr::Expr;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AmountId(pub(crate) usize);
 
-/// One operation of a plan's program.
+/// One operation of a plan's program. What only the programs of one encoding do is of type `X`; a plan
+/// as it is made from a problem has none of these.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Op {
+pub enum Op<X = Infallible> {
     /// Takes `amount * times` ticks.
     Work {
         /// Ticks for one item.
@@ -50,13 +53,9 @@ pub enum Op {
     Until(AmountId),
     /// Remembers the present time.
     Mark,
-    /// A global access of a warp: it occupies the dispatcher for this many ticks and holds a memory
-    /// slot until its latency is over; only [`crate::schedule`] makes these.
-    Global(AmountId),
-    /// Waits this many ticks without occupying anything; only [`crate::schedule`] makes these.
-    Pause(i64),
-    /// Does at once what a piece of the program does; only [`crate::summary`] makes these.
-    Jump(Box<Jump>),
+    /// An operation of one encoding: a [`Jump`] of [`crate::summary`], or what a warp does beside its
+    /// own work in [`crate::schedule`].
+    Own(X),
     /// Waits for all threads, then takes `price` ticks.
     Barrier {
         /// Ticks from the last arrival to the release.
@@ -69,16 +68,16 @@ pub enum Op {
         /// How often.
         count: AmountId,
         /// What is repeated.
-        body: Vec<Op>,
+        body: Vec<Op<X>>,
     },
     /// One of two branches.
     If {
         /// Not zero: the first branch.
         condition: AmountId,
         /// Taken if the condition is not zero.
-        then: Vec<Op>,
+        then: Vec<Op<X>>,
         /// Taken otherwise.
-        otherwise: Vec<Op>,
+        otherwise: Vec<Op<X>>,
     },
 }
 
@@ -103,7 +102,7 @@ pub(crate) enum Values {
 
 /// The plan of a problem over its whole space.
 #[derive(Debug, Clone)]
-pub struct Plan {
+pub struct Plan<X = Infallible> {
     /// The frozen symbols.
     pub parameters: Vec<system::Parameter>,
     /// The valid configurations, as in [`tickbound_model::Space::bound`].
@@ -112,12 +111,12 @@ pub struct Plan {
     pub threads: usize,
     /// Most items that one thread runs in a phase.
     pub items: usize,
-    /// How many items each thread runs in a phase.
-    pub items_of: AmountId,
+    /// How many items each thread runs in a phase: `[configuration * threads + thread]`.
+    pub(crate) item_counts: Vec<i64>,
     /// True if some operation waits for a remembered time.
     pub uses_marks: bool,
     /// The program; every thread begins it at time 0, as one element (not yet an item).
-    pub code: Vec<Op>,
+    pub code: Vec<Op<X>>,
     /// All amounts.
     pub amounts: Vec<Amount>,
 }
@@ -171,6 +170,29 @@ impl Plan {
     ) -> Result<Plan, PlanError> {
         build::build(problem, space)
     }
+}
+
+impl Plan {
+    /// The plan with the same program, for an encoding that has operations of its own.
+    pub(crate) fn lifted<X>(&self) -> Plan<X> {
+        self.with(lifted(&self.code))
+    }
+}
+
+impl<X> Plan<X> {
+    /// The same threads and amounts with another program.
+    pub(crate) fn with<Y>(&self, code: Vec<Op<Y>>) -> Plan<Y> {
+        Plan {
+            parameters: self.parameters.clone(),
+            configurations: self.configurations.clone(),
+            threads: self.threads,
+            items: self.items,
+            item_counts: self.item_counts.clone(),
+            uses_marks: self.uses_marks,
+            code,
+            amounts: self.amounts.clone(),
+        }
+    }
 
     /// An amount.
     #[must_use]
@@ -193,6 +215,12 @@ impl Plan {
         }
     }
 
+    /// How many items a thread runs in a phase.
+    #[must_use]
+    pub fn items_of(&self, configuration: usize, thread: usize) -> i64 {
+        self.item_counts[configuration * self.threads + thread]
+    }
+
     /// True if the amount is the same for all threads and items.
     #[must_use]
     pub fn is_uniform(&self, id: AmountId) -> bool {
@@ -200,15 +228,29 @@ impl Plan {
     }
 }
 
+/// A plan's program among those with operations `X`.
+pub(crate) fn lifted<X>(code: &[Op]) -> Vec<Op<X>> {
+    let one = |op: &Op| match op {
+        Op::Work { amount, times } => Op::Work { amount: *amount, times: *times },
+        Op::Until(amount) => Op::Until(*amount),
+        Op::Mark => Op::Mark,
+        Op::Own(never) => match *never {},
+        Op::Barrier { price, solo } => Op::Barrier { price: *price, solo: *solo },
+        Op::Repeat { count, body } => Op::Repeat { count: *count, body: lifted(body) },
+        Op::If { condition, then, otherwise } => {
+            Op::If { condition: *condition, then: lifted(then), otherwise: lifted(otherwise) }
+        }
+    };
+    code.iter().map(one).collect()
+}
+
 /// True if `code` contains a barrier at any depth.
 #[must_use]
-pub fn has_barrier(code: &[Op]) -> bool {
+pub fn has_barrier<X>(code: &[Op<X>]) -> bool {
     code.iter().any(|op| match op {
         Op::Barrier { .. } => true,
         Op::Repeat { body, .. } => has_barrier(body),
         Op::If { then, otherwise, .. } => has_barrier(then) || has_barrier(otherwise),
-        Op::Work { .. } | Op::Until(_) | Op::Mark | Op::Global(_) | Op::Pause(_) | Op::Jump(_) => {
-            false
-        }
+        Op::Work { .. } | Op::Until(_) | Op::Mark | Op::Own(_) => false,
     })
 }

@@ -1,4 +1,4 @@
-//! What one work item, or one warp in lockstep, meets on its way through the kernel.
+//! What one work item, or one warp in lockstep, meets from the beginning of the kernel to its end.
 //!
 //! The kernel's expressions are numbered in the order they are written. A [`Signature`] holds the
 //! value of each that is reached; two items with the same signature take the same time everywhere.

@@ -7,11 +7,21 @@ use crate::plan::{Amount, AmountId, Op, Plan, PlanError, Values};
 use tickbound_model::platform::{Access, Warps};
 use tickbound_model::{Bound, LaunchSize, ModelError, Problem, Profile, Space};
 
+/// What a warp does beside its own work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum WarpOp {
+    /// A global access: it occupies the dispatcher for this many ticks and holds a memory slot until
+    /// its latency is over.
+    Global(AmountId),
+    /// Waits this many ticks without occupying anything.
+    Pause(i64),
+}
+
 /// The warps of some configurations as threads of one program.
 #[derive(Debug, Clone)]
 pub struct Lanes {
     /// The program: one thread per warp of the launch, in the order of groups.
-    pub(super) plan: Plan,
+    pub(super) plan: Plan<WarpOp>,
     pub(super) warps: Warps,
     /// Units of all devices.
     pub(super) units: usize,
@@ -122,7 +132,7 @@ fn plan(
     members: &[usize],
     kernel: &Numbered,
     signatures: &[Vec<Signature>],
-) -> Plan {
+) -> Plan<WarpOp> {
     let threads = signatures.iter().map(Vec::len).max().unwrap_or(0).max(1);
     let (parameters, all) = crate::plan::frozen(problem, space);
     let mut amounts = Vec::new();
@@ -140,7 +150,7 @@ fn plan(
         configurations: members.iter().map(|c| all[*c].clone()).collect(),
         threads,
         items: 1,
-        items_of: AmountId(0),
+        item_counts: vec![1; members.len() * threads],
         uses_marks: true,
         code: std::iter::once(Op::Mark).chain(operations(&kernel.steps, barrier)).collect(),
         amounts,
@@ -148,12 +158,12 @@ fn plan(
 }
 
 /// Steps as operations of a warp: each side of a branch that some item takes is run.
-fn operations(steps: &[Step], barrier: i64) -> Vec<Op> {
+fn operations(steps: &[Step], barrier: i64) -> Vec<Op<WarpOp>> {
     let mut code = Vec::new();
     for step in steps {
         match step {
             Step::Work { number, access: Access::Global } => {
-                code.push(Op::Global(AmountId(*number)))
+                code.push(Op::Own(WarpOp::Global(AmountId(*number))))
             }
             Step::Work { number, .. } => {
                 code.push(Op::Work { amount: AmountId(*number), times: None });
@@ -163,7 +173,7 @@ fn operations(steps: &[Step], barrier: i64) -> Vec<Op> {
             Step::Barrier => {
                 code.push(Op::Barrier { price: 0, solo: true });
                 if barrier > 0 {
-                    code.push(Op::Pause(barrier));
+                    code.push(Op::Own(WarpOp::Pause(barrier)));
                 }
             }
             Step::Repeat { number, body, .. } => {
@@ -186,7 +196,7 @@ fn operations(steps: &[Step], barrier: i64) -> Vec<Op> {
 /// What one warp asks of the unit.
 #[derive(Debug, Clone, Copy)]
 struct Load {
-    /// Its way if nothing else ran.
+    /// Its path if nothing else ran.
     path: Map,
     /// Ticks of a dispatcher.
     dispatcher: i64,
@@ -205,7 +215,7 @@ impl Load {
         }
     }
 
-    fn of(plan: &Plan, code: &[Op], c: usize, t: usize, latency: i64) -> Load {
+    fn of(plan: &Plan<WarpOp>, code: &[Op<WarpOp>], c: usize, t: usize, latency: i64) -> Load {
         let value = |id: &AmountId| plan.value(*id, c, t, 0).unwrap_or(0);
         code.iter().fold(Load::NOTHING, |load, op| {
             load.then(match op {
@@ -213,14 +223,14 @@ impl Load {
                     let ticks = value(amount);
                     Load { path: Map::wait(ticks), dispatcher: ticks, slot: 0 }
                 }
-                Op::Global(amount) => match value(amount) {
+                Op::Own(WarpOp::Global(amount)) => match value(amount) {
                     ticks if ticks > 0 => {
                         let held = ticks.saturating_add(latency);
                         Load { path: Map::wait(held), dispatcher: ticks, slot: held }
                     }
                     _ => Load::NOTHING,
                 },
-                Op::Pause(ticks) => Load { path: Map::wait(*ticks), ..Load::NOTHING },
+                Op::Own(WarpOp::Pause(ticks)) => Load { path: Map::wait(*ticks), ..Load::NOTHING },
                 Op::Until(amount) => match plan.value(*amount, c, t, 0) {
                     Some(ticks) => Load { path: Map::until(ticks), ..Load::NOTHING },
                     None => Load::NOTHING,
@@ -239,14 +249,14 @@ impl Load {
                     let side = if value(condition) != 0 { then } else { otherwise };
                     Load::of(plan, side, c, t, latency)
                 }
-                Op::Barrier { .. } | Op::Jump(_) => Load::NOTHING,
+                Op::Barrier { .. } => Load::NOTHING,
             })
         })
     }
 }
 
 impl Lanes {
-    /// For each configuration a number of ticks that no schedule undercuts: the longest way of one
+    /// For each configuration a number of ticks that no schedule undercuts: the longest path of one
     /// warp for as many groups as a place must take, the load of all dispatchers, and that of all
     /// memory slots.
     #[must_use]
@@ -263,9 +273,9 @@ impl Lanes {
         let mut longest_group = 0;
         for g in 0..groups {
             let loads: Vec<Load> = (g * per_group..(g + 1) * per_group).map(load).collect();
-            let way = loads.iter().map(|l| l.path.time()).max().unwrap_or(0);
-            shortest_group = shortest_group.min(way);
-            longest_group = longest_group.max(way);
+            let path = loads.iter().map(|l| l.path.time()).max().unwrap_or(0);
+            shortest_group = shortest_group.min(path);
+            longest_group = longest_group.max(path);
             for l in loads {
                 dispatcher = dispatcher.saturating_add(l.dispatcher);
                 slot = slot.saturating_add(l.slot);

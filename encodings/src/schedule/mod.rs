@@ -19,11 +19,15 @@
 mod encode;
 mod lanes;
 
+use crate::Encoding;
 use crate::plan::PlanError;
-use crate::system::{ChoiceId, System};
+use crate::system::{ChoiceId, Fault, System};
 use tickbound_model::{Problem, Space};
 
 pub use lanes::Lanes;
+
+/// The encoding that this is one of: a step leads to the next event.
+pub const ENCODING: Encoding = Encoding::Event;
 
 /// Most warps in a launch.
 pub const MAX_LANES: usize = 64;
@@ -56,7 +60,9 @@ pub fn lanes(problem: &Problem, space: &Space, members: &[usize]) -> Result<Lane
 }
 
 /// The transition system over these lanes.
-#[must_use]
-pub fn encode(lanes: &Lanes) -> Schedule {
+///
+/// # Errors
+/// A fault of this program.
+pub fn encode(lanes: &Lanes) -> Result<Schedule, Fault> {
     encode::encode(lanes)
 }

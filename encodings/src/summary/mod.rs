@@ -1,6 +1,6 @@
 //! The `summary` encoding: loops and lockstep phases closed, so that steps do not grow with data.
 //!
-//! Configurations are sorted into *shapes*: within a shape every branch goes one way and every loop
+//! Configurations are sorted into *shapes*: within a shape every branch takes one side and every loop
 //! runs or does not. For each shape the program is one term, with phases as joins of threads
 //! (`phases`), and [`crate::max_plus`] closes it in max-plus arithmetic, loop counts and amounts
 //! still symbolic. A closed program is a single jump. Where the rules do not reach a closed form -
@@ -14,8 +14,9 @@ mod phases;
 use indexmap::IndexMap;
 
 use crate::Encoded;
-use crate::event::encode_program;
-use crate::plan::{Amount, AmountId, Op, Plan, Values, has_barrier};
+use crate::event::encode_jumps;
+use crate::plan::{Amount, AmountId, Jump, Op, Plan, Values, has_barrier};
+use crate::system::Fault;
 
 /// Most shapes that are closed separately; beyond it the event encoding takes over.
 const MAX_SHAPES: usize = 24;
@@ -62,31 +63,37 @@ impl Options {
 pub const CLOSED_STEPS: usize = 2;
 
 /// The summary encoding of a plan, and what became of its program.
-#[must_use]
-pub fn encode(plan: &Plan) -> Encoded {
+///
+/// # Errors
+/// A fault of this program.
+pub fn encode(plan: &Plan) -> Result<Encoded, Fault> {
     encode_with(plan, Options::suited(plan))
 }
 
 /// As [`encode`], with options.
-#[must_use]
-pub fn encode_with(plan: &Plan, options: Options) -> Encoded {
+///
+/// # Errors
+/// As for [`encode`].
+pub fn encode_with(plan: &Plan, options: Options) -> Result<Encoded, Fault> {
     let mut plan = plan.clone();
     let shapes = shapes(&plan);
     if shapes.len() > MAX_SHAPES {
         let report = Report { shapes: shapes.len(), open: 1, ..Report::default() };
-        return Encoded { system: encode_program(&plan, &plan.code, false), report: Some(report) };
+        let system = encode_jumps(&plan.lifted(), false)?;
+        return Ok(Encoded { system, report: Some(report) });
     }
     let mut report = Report { shapes: shapes.len(), ..Report::default() };
     let mut programs = Vec::new();
     for members in shapes.values() {
-        programs.push(phases::program(&mut plan, members, options, &mut report));
+        programs.push(phases::program(&mut plan, members, options, &mut report)?);
     }
     let alike = report.open == 0;
     let code = choice(&mut plan, &shapes.into_values().collect::<Vec<_>>(), programs);
-    Encoded { system: encode_program(&plan, &code, alike), report: Some(report) }
+    let system = encode_jumps(&plan.with(code), alike)?;
+    Ok(Encoded { system, report: Some(report) })
 }
 
-/// What decides which way a configuration goes through the program: for each branch, thread and
+/// What decides which path a configuration takes through the program: for each branch, thread and
 /// item the side, for each loop whether it runs not at all, once, or more often.
 type Shape = Vec<u8>;
 
@@ -95,7 +102,7 @@ fn shapes(plan: &Plan) -> IndexMap<Shape, Vec<usize>> {
     for c in 0..plan.configurations.len() {
         let mut shape = Shape::new();
         for t in 0..plan.threads {
-            shape.push(plan.value(plan.items_of, c, t, 0).unwrap_or(1).min(255) as u8);
+            shape.push(plan.items_of(c, t).min(255) as u8);
             for item in 0..plan.items {
                 note(plan, &plan.code, (c, t, item), &mut shape);
             }
@@ -121,19 +128,14 @@ fn note(plan: &Plan, code: &[Op], at: (usize, usize, usize), shape: &mut Shape) 
                 note(plan, then, at, shape);
                 note(plan, otherwise, at, shape);
             }
-            Op::Work { .. }
-            | Op::Until(_)
-            | Op::Mark
-            | Op::Global(_)
-            | Op::Pause(_)
-            | Op::Jump(_)
-            | Op::Barrier { .. } => {}
+            Op::Own(never) => match *never {},
+            Op::Work { .. } | Op::Until(_) | Op::Mark | Op::Barrier { .. } => {}
         }
     }
 }
 
 /// One program that does for each shape what its own does.
-fn choice(plan: &mut Plan, shapes: &[Vec<usize>], programs: Vec<Vec<Op>>) -> Vec<Op> {
+fn choice(plan: &mut Plan, shapes: &[Vec<usize>], programs: Vec<Vec<Op<Jump>>>) -> Vec<Op<Jump>> {
     let mut all = programs.into_iter().enumerate().rev();
     let Some((_, mut code)) = all.next() else { return Vec::new() };
     for (s, program) in all {

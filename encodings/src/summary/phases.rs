@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use super::{Options, Report, push};
 use crate::max_plus::{Closed, Term, close_with};
-use crate::plan::{AmountId, Op, Plan, Values, has_barrier};
-use crate::plan::{Jump, Scalar};
+use crate::plan::{AmountId, AmountOf, Jump, Op, Plan, Scalar, Values, has_barrier, lifted};
+use crate::system::Fault;
 
 /// Most pieces laid while the loops of a shape are turned; beyond it events take over.
 const MAX_PIECES: usize = 2_000;
@@ -32,26 +32,26 @@ pub(super) fn program(
     members: &[usize],
     options: Options,
     report: &mut Report,
-) -> Vec<Op> {
+) -> Result<Vec<Op<Jump>>, Fault> {
     if plan.items > 1 && plan.uses_marks {
         // Each item has a mark of its own across barriers: left to events as it is.
         report.open += 1;
-        return plan.code.clone();
+        return Ok(lifted(&plan.code));
     }
     let code = plan.code.clone();
     let (canonical, room) = (HashMap::new(), MAX_PIECES);
     let mut shaper = Shaper { plan, members, options, canonical, solo: true, room };
-    let pieces = shaper.pieces(&code);
+    let pieces = shaper.pieces(&code)?;
     let pieces =
-        if shaper.plan.threads == 1 { pieces } else { shaper.rotated(pieces, State::EQUAL) };
+        if shaper.plan.threads == 1 { pieces } else { shaper.rotated(pieces, State::EQUAL)? };
     if shaper.room == 0 {
         report.open += 1;
-        return code;
+        return Ok(lifted(&code));
     }
     let open_before = report.open;
-    let short = shaper.emit(&pieces, Marks { needed: false, equal: true }, report);
+    let short = shaper.emit(&pieces, Marks { needed: false, equal: true }, report)?;
     // The machine would do a phase's jump once for each item, but the jump holds all items.
-    if report.open > open_before && plan.items > 1 { code } else { short }
+    Ok(if report.open > open_before && plan.items > 1 { lifted(&code) } else { short })
 }
 
 /// What is known of the threads at some place of the program.
@@ -106,7 +106,7 @@ struct Shaper<'p> {
     members: &'p [usize],
     options: Options,
     /// The first scalar with given values over the shape, so that equal numbers have one name.
-    canonical: HashMap<Vec<Option<i64>>, Scalar>,
+    canonical: HashMap<Vec<i64>, AmountOf>,
     /// The code looked at is done once by each element.
     solo: bool,
     /// How many more pieces may be laid while loops are turned; each turn repeats a body.
@@ -118,30 +118,50 @@ impl Shaper<'_> {
         self.plan.value(id, self.members[0], thread, item)
     }
 
-    /// An amount as a number of this shape.
-    fn scalar(&mut self, id: AmountId, thread: usize, item: usize) -> Scalar {
-        let values: Vec<Option<i64>> =
-            self.members.iter().map(|c| self.plan.value(id, *c, thread, item)).collect();
-        if let Some(Some(first)) = values.first()
-            && values.iter().all(|v| *v == Some(*first))
-        {
-            return Scalar::Int(*first);
-        }
-        if let Some(known) = self.canonical.get(&values) {
-            return known.clone();
-        }
-        // Values outside the shape are left open, which keeps the table's support small.
-        let mut all = vec![None; self.plan.configurations.len()];
-        self.members.iter().zip(&values).for_each(|(c, v)| all[*c] = *v);
+    /// An amount as a number of this shape; none where the shape does not reach it.
+    fn scalar(
+        &mut self,
+        id: AmountId,
+        thread: usize,
+        item: usize,
+    ) -> Result<Option<Scalar>, Fault> {
+        let reached: Vec<i64> =
+            self.members.iter().filter_map(|c| self.plan.value(id, *c, thread, item)).collect();
         let name = self.plan.amount(id).name.clone();
-        let id = push(self.plan, &name, Values::Uniform(all));
-        let scalar = Scalar::Amount { id, thread: 0, item: 0 };
-        self.canonical.insert(values, scalar.clone());
-        scalar
+        match reached.first() {
+            None => return Ok(None),
+            Some(_) if reached.len() < self.members.len() => {
+                return Err(Fault(format!("{name}: one shape both reaches it and does not")));
+            }
+            Some(first) if reached.iter().all(|v| v == first) => {
+                return Ok(Some(Scalar::Int(*first)));
+            }
+            Some(_) => {}
+        }
+        if let Some(known) = self.canonical.get(&reached) {
+            return Ok(Some(Scalar::Amount(*known)));
+        }
+        let id = self.push_uniform(&name, &reached);
+        let of = AmountOf { id, thread: 0, item: 0 };
+        self.canonical.insert(reached, of);
+        Ok(Some(Scalar::Amount(of)))
+    }
+
+    /// A number that every member reaches.
+    fn reached(&mut self, id: AmountId, thread: usize, item: usize) -> Result<Scalar, Fault> {
+        let scalar = self.scalar(id, thread, item)?;
+        scalar.ok_or_else(|| Fault(format!("{}: nobody reaches it", self.plan.amount(id).name)))
+    }
+
+    /// Adds an amount. Values outside the shape are left open, which keeps the table's support small.
+    fn push_uniform(&mut self, name: &str, of_members: &[i64]) -> AmountId {
+        let mut all = vec![None; self.plan.configurations.len()];
+        self.members.iter().zip(of_members).for_each(|(c, v)| all[*c] = Some(*v));
+        push(self.plan, name, Values::Uniform(all))
     }
 
     /// Cuts a program at its barriers; branches and empty loops are decided by the shape.
-    fn pieces(&mut self, code: &[Op]) -> Vec<Piece> {
+    fn pieces(&mut self, code: &[Op]) -> Result<Vec<Piece>, Fault> {
         let mut pieces = Vec::new();
         let mut run: Vec<Op> = Vec::new();
         for op in code {
@@ -150,7 +170,7 @@ impl Shaper<'_> {
                 run.push(op.clone());
                 continue;
             }
-            self.flush(&mut run, &mut pieces);
+            self.flush(&mut run, &mut pieces)?;
             match op {
                 Op::Barrier { price, solo } => {
                     self.solo = *solo;
@@ -158,155 +178,164 @@ impl Shaper<'_> {
                 }
                 Op::Repeat { count, body } => match self.value(*count, 0, 0) {
                     None | Some(..=0) => {}
-                    Some(1) => self.pieces(body).into_iter().for_each(|p| add(&mut pieces, p)),
+                    Some(1) => self.pieces(body)?.into_iter().for_each(|p| add(&mut pieces, p)),
                     Some(_) => {
-                        let body = self.pieces(body);
-                        self.push_loop(*count, body, &mut pieces);
+                        let body = self.pieces(body)?;
+                        self.push_loop(*count, body, &mut pieces)?;
                     }
                 },
                 Op::If { condition, then, otherwise } => {
-                    let side =
-                        if self.value(*condition, 0, 0) == Some(0) { otherwise } else { then };
-                    self.pieces(side).into_iter().for_each(|p| add(&mut pieces, p));
+                    let Some(condition) = self.value(*condition, 0, 0) else { continue };
+                    let side = if condition == 0 { otherwise } else { then };
+                    self.pieces(side)?.into_iter().for_each(|p| add(&mut pieces, p));
                 }
-                Op::Work { .. }
-                | Op::Until(_)
-                | Op::Mark
-                | Op::Global(_)
-                | Op::Pause(_)
-                | Op::Jump(_) => {}
+                Op::Own(never) => match *never {},
+                // Without a barrier: these are in `run`.
+                Op::Work { .. } | Op::Until(_) | Op::Mark => {}
             }
         }
-        self.flush(&mut run, &mut pieces);
-        pieces
+        self.flush(&mut run, &mut pieces)?;
+        Ok(pieces)
     }
 
     /// Appends a loop. Where the shape reaches none of its barriers it is one for each thread alone.
-    fn push_loop(&mut self, count: AmountId, mut body: Vec<Piece>, pieces: &mut Vec<Piece>) {
+    fn push_loop(
+        &mut self,
+        count: AmountId,
+        mut body: Vec<Piece>,
+        pieces: &mut Vec<Piece>,
+    ) -> Result<(), Fault> {
         if !matches!(body.as_slice(), [] | [Piece::Segment(_)]) {
             pieces.push(Piece::Loop { count, body });
-            return;
+            return Ok(());
         }
-        let Some(Piece::Segment(mut threads)) = body.pop() else { return };
-        let count = self.scalar(count, 0, 0);
+        let Some(Piece::Segment(mut threads)) = body.pop() else { return Ok(()) };
+        let count = self.reached(count, 0, 0)?;
         for terms in threads.iter_mut().filter(|terms| !terms.is_empty()) {
             let body = Box::new(Term::Seq(std::mem::take(terms)));
             terms.push(Term::Rep(count.clone(), body));
         }
         add(pieces, Piece::Segment(threads));
+        Ok(())
     }
 
-    fn flush(&mut self, run: &mut Vec<Op>, pieces: &mut Vec<Piece>) {
+    fn flush(&mut self, run: &mut Vec<Op>, pieces: &mut Vec<Piece>) -> Result<(), Fault> {
         if run.is_empty() {
-            return;
+            return Ok(());
         }
         let code = std::mem::take(run);
-        let threads = (0..self.plan.threads)
-            .map(|t| {
-                let items = if self.solo { Some(1) } else { self.value(self.plan.items_of, t, 0) };
-                let items = if self.plan.items == 1 { 1 } else { items.unwrap_or(1) as usize };
-                (0..items).flat_map(|item| self.terms(&code, t, item)).collect()
-            })
-            .collect();
+        let mut threads = Vec::new();
+        for t in 0..self.plan.threads {
+            let one = self.solo || self.plan.items == 1;
+            let items = if one { 1 } else { self.plan.items_of(self.members[0], t) };
+            let of_items = (0..items as usize).map(|item| self.terms(&code, t, item));
+            threads.push(of_items.collect::<Result<Vec<_>, _>>()?.concat());
+        }
         add(pieces, Piece::Segment(threads));
+        Ok(())
     }
 
     /// What one thread does with one item, without barriers.
-    fn terms(&mut self, code: &[Op], t: usize, item: usize) -> Vec<Term> {
+    fn terms(&mut self, code: &[Op], t: usize, item: usize) -> Result<Vec<Term>, Fault> {
         let mut terms = Vec::new();
         for op in code {
             match op {
                 Op::Work { amount, times } => {
-                    if self.value(*amount, t, item).is_some() {
-                        let mut ticks = self.scalar(*amount, t, item);
-                        if let Some(times) = times {
-                            let times = self.scalar(*times, t, item);
-                            ticks = Scalar::Mul(Box::new(times), Box::new(ticks));
+                    let Some(ticks) = self.scalar(*amount, t, item)? else { continue };
+                    terms.push(Term::Work(match times {
+                        None => ticks,
+                        Some(times) => {
+                            let times = self.reached(*times, t, item)?;
+                            Scalar::Mul(Box::new(times), Box::new(ticks))
                         }
-                        terms.push(Term::Work(ticks));
-                    }
+                    }));
                 }
                 Op::Until(amount) => {
-                    if self.value(*amount, t, item).is_some() {
-                        terms.push(Term::Until(self.scalar(*amount, t, item)));
-                    }
+                    terms.extend(self.scalar(*amount, t, item)?.map(Term::Until));
                 }
                 Op::Mark => terms.push(Term::Mark),
                 Op::Repeat { count, body } => {
                     if self.value(*count, t, item).is_some_and(|v| v > 0) {
-                        let body = self.terms(body, t, item);
+                        let body = self.terms(body, t, item)?;
                         if !body.is_empty() {
-                            let count = self.scalar(*count, t, item);
+                            let count = self.reached(*count, t, item)?;
                             terms.push(Term::Rep(count, Box::new(Term::Seq(body))));
                         }
                     }
                 }
                 Op::If { condition, then, otherwise } => match self.value(*condition, t, item) {
                     None => {}
-                    Some(0) => terms.extend(self.terms(otherwise, t, item)),
-                    Some(_) => terms.extend(self.terms(then, t, item)),
+                    Some(0) => terms.extend(self.terms(otherwise, t, item)?),
+                    Some(_) => terms.extend(self.terms(then, t, item)?),
                 },
-                Op::Global(_) | Op::Pause(_) | Op::Jump(_) | Op::Barrier { .. } => {}
+                Op::Own(never) => match *never {},
+                Op::Barrier { .. } => return Err(Fault("a barrier between two barriers".into())),
             }
         }
-        terms
+        Ok(terms)
     }
 
     /// Turns every loop until its body ends at a barrier and begins where all threads are together.
-    fn rotated(&mut self, pieces: Vec<Piece>, start: State) -> Vec<Piece> {
+    fn rotated(&mut self, pieces: Vec<Piece>, start: State) -> Result<Vec<Piece>, Fault> {
         let mut out: Vec<Piece> = Vec::new();
-        pieces.into_iter().for_each(|piece| self.place(&mut out, piece, start));
-        out
+        pieces.into_iter().try_for_each(|piece| self.place(&mut out, piece, start))?;
+        Ok(out)
     }
 
     /// Appends a piece to `out`, which began in state `start`. A loop whose threads are not together
     /// where it begins, or where its body ends, is turned; so are the loops at its seams.
-    fn place(&mut self, out: &mut Vec<Piece>, piece: Piece, start: State) {
+    fn place(&mut self, out: &mut Vec<Piece>, piece: Piece, start: State) -> Result<(), Fault> {
         self.room = self.room.saturating_sub(1);
         let Piece::Loop { count, body } = piece else {
-            return add(out, piece);
+            add(out, piece);
+            return Ok(());
         };
         if self.room == 0 {
-            return;
+            return Ok(());
         }
         let before = start.after(out);
         let inside = State { apart: false, equal: before.in_loop(&body) };
-        let body = self.rotated(body, inside);
+        let body = self.rotated(body, inside)?;
         let synced = |p: &Piece| matches!(p, Piece::Barrier { .. } | Piece::Loop { .. });
         let split = body.iter().rposition(synced).map_or(0, |i| i + 1);
         let (head, tail) = body.split_at(split);
         if tail.is_empty() && !before.apart {
             out.push(Piece::Loop { count, body });
-            return;
+            return Ok(());
         }
-        let fewer = self.one_less(count);
-        head.iter().for_each(|p| self.place(out, p.clone(), start));
+        let fewer = self.one_less(count)?;
+        head.iter().try_for_each(|p| self.place(out, p.clone(), start))?;
         let turned: Vec<Piece> = tail.iter().chain(head).cloned().collect();
         let inside = State { apart: false, equal: start.after(out).in_loop(&turned) };
-        let again = self.rotated(turned, inside);
+        let again = self.rotated(turned, inside)?;
         out.push(Piece::Loop { count: fewer, body: again });
         out.extend(tail.iter().cloned());
+        Ok(())
     }
 
-    fn one_less(&mut self, count: AmountId) -> AmountId {
-        let mut values = vec![None; self.plan.configurations.len()];
-        for c in self.members {
-            values[*c] = self.plan.value(count, *c, 0, 0).map(|v| v - 1);
-        }
+    fn one_less(&mut self, count: AmountId) -> Result<AmountId, Fault> {
         let name = format!("{} - 1", self.plan.amount(count).name);
-        push(self.plan, &name, Values::Uniform(values))
+        let less = self.members.iter().map(|c| self.plan.value(count, *c, 0, 0).map(|v| v - 1));
+        let less: Option<Vec<i64>> = less.collect();
+        let less = less.ok_or_else(|| Fault(format!("{name}: a loop that nobody reaches")))?;
+        Ok(self.push_uniform(&name, &less))
     }
 
     /// The pieces as operations: one jump if they close, else as few as it takes.
-    fn emit(&mut self, pieces: &[Piece], marks: Marks, report: &mut Report) -> Vec<Op> {
+    fn emit(
+        &mut self,
+        pieces: &[Piece],
+        marks: Marks,
+        report: &mut Report,
+    ) -> Result<Vec<Op<Jump>>, Fault> {
         if pieces.is_empty() {
-            return Vec::new();
+            return Ok(Vec::new());
         }
         // A term has one mark for all threads, so they must agree on it if it is asked for.
         if marks.equal || !needs_mark(pieces, false) {
-            let term = self.term(pieces, marks.needed);
-            if let Some(closed) = self.close(&term) {
-                return vec![noted(closed, report)];
+            let term = self.term(pieces, marks.needed)?;
+            if let Some(closed) = self.close(&term)? {
+                return Ok(vec![noted(closed, report)]);
             }
         }
         report.open += 1;
@@ -323,21 +352,25 @@ impl Shaper<'_> {
                         needed: needs_mark(body, needed) || needed,
                         equal: state.in_loop(body),
                     };
-                    out.push(Op::Repeat { count: *count, body: self.emit(body, inside, report) });
+                    out.push(Op::Repeat { count: *count, body: self.emit(body, inside, report)? });
                 }
-                Piece::Segment(threads) => out.extend(self.segment(threads, report)),
+                Piece::Segment(threads) => out.extend(self.segment(threads, report)?),
             }
         }
-        out
+        Ok(out)
     }
 
     /// What each thread does up to the next barrier, as a jump of its own.
-    fn segment(&mut self, threads: &[Vec<Term>], report: &mut Report) -> Vec<Op> {
-        let mut code: Vec<Op> = Vec::new();
+    fn segment(
+        &mut self,
+        threads: &[Vec<Term>],
+        report: &mut Report,
+    ) -> Result<Vec<Op<Jump>>, Fault> {
+        let mut code: Vec<Op<Jump>> = Vec::new();
         for (t, terms) in threads.iter().enumerate().rev() {
-            let own = match self.close(&Term::Seq(terms.clone())) {
+            let own = match self.close(&Term::Seq(terms.clone()))? {
                 Some(closed) => vec![noted(closed, report)],
-                None => self.steps(terms),
+                None => self.steps(terms)?,
             };
             if t + 1 == threads.len() {
                 code = own;
@@ -352,53 +385,58 @@ impl Shaper<'_> {
             let condition = push(self.plan, &format!("is_thread_{t}"), Values::PerItem(values));
             code = vec![Op::If { condition, then: own, otherwise: code }];
         }
-        code
+        Ok(code)
     }
 
     /// Terms that do not close as plain operations. The terms of one thread hold no join.
-    fn steps(&mut self, terms: &[Term]) -> Vec<Op> {
-        terms
-            .iter()
-            .flat_map(|term| match term {
-                Term::Mark => vec![Op::Mark],
+    fn steps(&mut self, terms: &[Term]) -> Result<Vec<Op<Jump>>, Fault> {
+        let mut steps = Vec::new();
+        for term in terms {
+            match term {
+                Term::Mark => steps.push(Op::Mark),
                 Term::Rep(count, body) => {
-                    let values = self.values(count).into_iter().map(Some).collect::<Vec<_>>();
-                    let mut all = vec![None; self.plan.configurations.len()];
-                    self.members.iter().zip(values).for_each(|(c, v)| all[*c] = v);
-                    let count = push(self.plan, "count", Values::Uniform(all));
-                    vec![Op::Repeat { count, body: self.steps(std::slice::from_ref(body)) }]
+                    let values = self.values(count)?;
+                    let count = self.push_uniform("count", &values);
+                    let body = self.steps(std::slice::from_ref(body))?;
+                    steps.push(Op::Repeat { count, body });
                 }
-                Term::Seq(parts) | Term::Join { threads: parts, .. } => self.steps(parts),
+                Term::Seq(parts) | Term::Join { threads: parts, .. } => {
+                    steps.extend(self.steps(parts)?);
+                }
                 Term::Work(ticks) => {
-                    vec![Op::Jump(Box::new(Jump::Keep { now: ticks.clone(), mark: Scalar::Never }))]
+                    steps.push(Op::Own(Jump::Keep { now: ticks.clone(), mark: Scalar::Never }));
                 }
                 Term::Until(ticks) => {
                     let after = Scalar::Add(Box::new(ticks.clone()), Box::new(Scalar::Int(1)));
-                    vec![Op::Jump(Box::new(Jump::Keep { now: Scalar::Int(0), mark: after }))]
+                    steps.push(Op::Own(Jump::Keep { now: Scalar::Int(0), mark: after }));
                 }
-            })
-            .collect()
+            }
+        }
+        Ok(steps)
     }
 
-    fn close(&self, term: &Term) -> Option<Closed> {
-        close_with(term, self.options.shrink, &mut |s| Arc::new(self.values(s)))
+    fn close(&self, term: &Term) -> Result<Option<Closed>, Fault> {
+        let mut values = |of| Ok(Arc::new(self.values(&Scalar::Amount(of))?));
+        close_with(term, self.options.shrink, &mut values)
     }
 
-    /// The values of a scalar over the shape.
-    fn values(&self, scalar: &Scalar) -> Vec<i64> {
+    /// The values of a number over the shape.
+    fn values(&self, scalar: &Scalar) -> Result<Vec<i64>, Fault> {
         match scalar {
-            Scalar::Amount { id, thread, item } => self
-                .members
-                .iter()
-                .map(|c| self.plan.value(*id, *c, *thread, *item).unwrap_or(0))
-                .collect(),
-            Scalar::Int(v) => vec![*v; self.members.len()],
-            _ => vec![0; self.members.len()],
+            Scalar::Amount(of) => {
+                let value = |c: &usize| self.plan.value(of.id, *c, of.thread, of.item);
+                let values: Option<Vec<i64>> = self.members.iter().map(value).collect();
+                values.ok_or_else(|| {
+                    Fault(format!("{}: nobody reaches it", self.plan.amount(of.id).name))
+                })
+            }
+            Scalar::Int(v) => Ok(vec![*v; self.members.len()]),
+            _ => Err(Fault("a number that is neither an amount nor a constant".into())),
         }
     }
 
     /// The pieces as one term; all threads are together at its beginning and at its end.
-    fn term(&mut self, pieces: &[Piece], mark_needed: bool) -> Term {
+    fn term(&mut self, pieces: &[Piece], mark_needed: bool) -> Result<Term, Fault> {
         let mut parts = Vec::new();
         let mut pending: Vec<Vec<Term>> = vec![Vec::new(); self.plan.threads];
         for (i, piece) in pieces.iter().enumerate() {
@@ -418,14 +456,14 @@ impl Shaper<'_> {
                 Piece::Loop { count, body } => {
                     let inside = needs_mark(body, needed);
                     parts.extend(joined(&mut pending, !(inside || needed)));
-                    let body = self.term(body, inside || needed);
-                    let count = self.scalar(*count, 0, 0);
+                    let body = self.term(body, inside || needed)?;
+                    let count = self.reached(*count, 0, 0)?;
                     parts.push(Term::Rep(count, Box::new(body)));
                 }
             }
         }
         parts.extend(joined(&mut pending, !mark_needed));
-        Term::Seq(parts)
+        Ok(Term::Seq(parts))
     }
 }
 
@@ -442,12 +480,12 @@ fn add(pieces: &mut Vec<Piece>, piece: Piece) {
 }
 
 /// The closed piece as an operation, counted in the report.
-fn noted(closed: Closed, report: &mut Report) -> Op {
+fn noted(closed: Closed, report: &mut Report) -> Op<Jump> {
     report.closed += 1;
     report.nodes_in += closed.nodes_in;
     report.nodes_out += closed.nodes_out;
     report.nodes_explored += closed.nodes_explored;
-    Op::Jump(Box::new(closed.jump))
+    Op::Own(closed.jump)
 }
 
 /// What the threads did since they were together, as a join; takes it out of `pending`.
@@ -474,7 +512,7 @@ fn sets_mark(terms: &[Term]) -> bool {
     })
 }
 
-/// True if some way through the pieces waits for the mark before setting it.
+/// True if some path through the pieces waits for the mark before setting it.
 fn needs_mark(pieces: &[Piece], after: bool) -> bool {
     pieces.iter().rev().fold(after, |after, piece| match piece {
         Piece::Barrier { .. } => after,

@@ -1,16 +1,121 @@
-//! Building expressions: hash-consing and folding.
+//! Building a system: expressions with their sorts as types, hash-consed and folded.
+//!
+//! [`Int`] and [`Bool`] are expressions of one [`Builder`]. They are made of each other by operators
+//! and methods, so they nest as arithmetic does; what is equal becomes one node.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
+use std::marker::PhantomData;
+use std::ops::{Add, BitAnd, BitOr, Mul, Not};
 
 use super::table::minimal_support;
-use super::{ChoiceId, Ex, Node, Parameter, Sort, State, StateId, System, Table, TableId};
+use super::{ChoiceId, Ex, Fault, Node, Parameter, Sort, State, StateId, System, Table, TableId};
 
-impl System {
-    /// A system without states over the given parameters and valid configurations; its goal is
-    /// true and its cost 0 until they are set.
+/// A system in the making.
+pub struct Builder {
+    parts: RefCell<Parts>,
+}
+
+struct Parts {
+    system: System,
+    /// The first and the next value of each state, once they are defined.
+    defined: Vec<Option<(Ex, Ex)>>,
+    known: HashMap<Node, Ex>,
+}
+
+/// An integer expression of a builder.
+#[derive(Clone, Copy)]
+pub struct Int<'b> {
+    builder: &'b Builder,
+    ex: Ex,
+}
+
+/// A truth value of a builder.
+#[derive(Clone, Copy)]
+pub struct Bool<'b> {
+    builder: &'b Builder,
+    ex: Ex,
+}
+
+/// Expressions of one sort.
+pub trait Sorted<'b>: Copy {
+    /// The sort.
+    const SORT: Sort;
+
+    /// The expression at a node, which is of this sort.
+    #[doc(hidden)]
+    fn at(builder: &'b Builder, ex: Ex) -> Self;
+
+    /// Its node.
+    fn ex(self) -> Ex;
+}
+
+impl<'b> Sorted<'b> for Int<'b> {
+    const SORT: Sort = Sort::Int;
+
+    fn at(builder: &'b Builder, ex: Ex) -> Self {
+        Int { builder, ex }
+    }
+
+    fn ex(self) -> Ex {
+        self.ex
+    }
+}
+
+impl<'b> Sorted<'b> for Bool<'b> {
+    const SORT: Sort = Sort::Bool;
+
+    fn at(builder: &'b Builder, ex: Ex) -> Self {
+        Bool { builder, ex }
+    }
+
+    fn ex(self) -> Ex {
+        self.ex
+    }
+}
+
+/// A state variable of a builder.
+#[derive(Clone, Copy)]
+pub struct StateVariable<'b, T> {
+    builder: &'b Builder,
+    id: StateId,
+    sort: PhantomData<T>,
+}
+
+impl<'b, T: Sorted<'b>> StateVariable<'b, T> {
+    /// Its present value.
     #[must_use]
-    pub fn new(parameters: Vec<Parameter>, configurations: Vec<Vec<u32>>) -> System {
-        let mut system = System {
+    pub fn now(self) -> T {
+        self.builder.expression(Node::State(self.id))
+    }
+
+    /// Sets its first value, over the parameters alone, and its value at the next step.
+    pub fn define(self, init: T, next: T) {
+        self.builder.parts.borrow_mut().defined[self.id.index()] = Some((init.ex(), next.ex()));
+    }
+}
+
+/// A choice of a builder.
+#[derive(Clone, Copy)]
+pub struct Choice<'b> {
+    builder: &'b Builder,
+    /// Which one.
+    pub id: ChoiceId,
+}
+
+impl<'b> Choice<'b> {
+    /// What this step picks.
+    #[must_use]
+    pub fn picked(self) -> Bool<'b> {
+        self.builder.expression(Node::Choice(self.id))
+    }
+}
+
+impl Builder {
+    /// A system without states over the given parameters and valid configurations.
+    #[must_use]
+    pub fn new(parameters: Vec<Parameter>, configurations: Vec<Vec<u32>>) -> Builder {
+        let system = System {
             parameters,
             configurations,
             tables: Vec::new(),
@@ -20,215 +125,309 @@ impl System {
             goal: Ex(0),
             cost: Ex(0),
             nodes: Vec::new(),
-            known: HashMap::new(),
         };
-        system.goal = system.bool(true);
-        system.constraint = system.goal;
-        system.cost = system.int(0);
-        system
+        let parts = Parts { system, defined: Vec::new(), known: HashMap::new() };
+        Builder { parts: RefCell::new(parts) }
     }
 
-    fn intern(&mut self, node: Node) -> Ex {
-        if let Some(e) = self.known.get(&node) {
+    /// The system with this goal, this cost and this constraint on choices. The builder is empty
+    /// afterwards.
+    ///
+    /// # Errors
+    /// A state variable that has not been defined.
+    pub fn finish(
+        &self,
+        goal: Bool<'_>,
+        cost: Int<'_>,
+        constraint: Bool<'_>,
+    ) -> Result<System, Fault> {
+        let mut parts = self.parts.borrow_mut();
+        let defined = std::mem::take(&mut parts.defined);
+        let empty = Builder::new(Vec::new(), Vec::new()).parts.into_inner().system;
+        let mut system = std::mem::replace(&mut parts.system, empty);
+        parts.known.clear();
+        for (state, defined) in system.states.iter_mut().zip(defined) {
+            let undefined = || Fault(format!("state {} has no values", state.name));
+            (state.init, state.next) = defined.ok_or_else(undefined)?;
+        }
+        (system.goal, system.cost, system.constraint) = (goal.ex, cost.ex, constraint.ex);
+        Ok(system)
+    }
+
+    /// Number of nodes so far.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.parts.borrow().system.nodes.len()
+    }
+
+    fn intern(&self, node: Node) -> Ex {
+        let Parts { system, known, .. } = &mut *self.parts.borrow_mut();
+        if let Some(e) = known.get(&node) {
             return *e;
         }
-        let e = Ex(u32::try_from(self.nodes.len()).unwrap_or(u32::MAX));
-        self.nodes.push(node.clone());
-        self.known.insert(node, e);
+        let e = Ex(u32::try_from(system.nodes.len()).unwrap_or(u32::MAX));
+        system.nodes.push(node.clone());
+        known.insert(node, e);
         e
     }
 
+    fn expression<'b, T: Sorted<'b>>(&'b self, node: Node) -> T {
+        T::at(self, self.intern(node))
+    }
+
     /// An integer constant.
-    pub fn int(&mut self, value: i64) -> Ex {
-        self.intern(Node::Int(value))
+    pub fn int(&self, value: i64) -> Int<'_> {
+        self.expression(Node::Int(value))
+    }
+
+    /// An integer that no configuration reads.
+    pub fn unread(&self) -> Int<'_> {
+        self.expression(Node::Unread)
     }
 
     /// A truth value.
-    pub fn bool(&mut self, value: bool) -> Ex {
-        self.intern(Node::Bool(value))
+    pub fn bool(&self, value: bool) -> Bool<'_> {
+        self.expression(Node::Bool(value))
     }
 
-    /// Adds a state variable; [`System::define`] gives it its values.
-    pub fn state(&mut self, name: impl Into<String>, sort: Sort) -> StateId {
-        let nothing = match sort {
-            Sort::Bool => self.bool(false),
-            Sort::Int => self.int(0),
-        };
-        let id = StateId(u32::try_from(self.states.len()).unwrap_or(u32::MAX));
-        self.states.push(State { name: name.into(), sort, init: nothing, next: nothing });
-        id
-    }
-
-    /// Sets the first and the next value of a state variable.
-    pub fn define(&mut self, id: StateId, init: Ex, next: Ex) {
-        let state = &mut self.states[id.index()];
-        state.init = init;
-        state.next = next;
-    }
-
-    /// The present value of a state variable.
-    pub fn state_expr(&mut self, id: StateId) -> Ex {
-        self.intern(Node::State(id))
+    /// Adds a state variable, which must be defined before the end.
+    pub fn state<'b, T: Sorted<'b>>(&'b self, name: impl Into<String>) -> StateVariable<'b, T> {
+        let Parts { system, defined, .. } = &mut *self.parts.borrow_mut();
+        let id = StateId(u32::try_from(system.states.len()).unwrap_or(u32::MAX));
+        // Stands for the values until `finish` puts them in, or refuses.
+        let nothing = Ex(u32::MAX);
+        system.states.push(State {
+            name: name.into(),
+            sort: T::SORT,
+            init: nothing,
+            next: nothing,
+        });
+        defined.push(None);
+        StateVariable { builder: self, id, sort: PhantomData }
     }
 
     /// Adds a choice.
-    pub fn choice(&mut self, name: impl Into<String>) -> ChoiceId {
-        self.choices.push(name.into());
-        ChoiceId(u32::try_from(self.choices.len() - 1).unwrap_or(u32::MAX))
-    }
-
-    /// What this step picks for a choice.
-    pub fn choice_expr(&mut self, id: ChoiceId) -> Ex {
-        self.intern(Node::Choice(id))
+    pub fn choice(&self, name: impl Into<String>) -> Choice<'_> {
+        let choices = &mut self.parts.borrow_mut().system.choices;
+        choices.push(name.into());
+        Choice { builder: self, id: ChoiceId(u32::try_from(choices.len() - 1).unwrap_or(u32::MAX)) }
     }
 
     /// A value per configuration, as a constant if it is the same for all and as a table over its
     /// least support otherwise. `None`: never read for this configuration.
-    pub fn table(&mut self, name: &str, values: &[Option<i64>]) -> Ex {
+    pub fn table(&self, name: &str, values: &[Option<i64>]) -> Int<'_> {
         let mut some = values.iter().flatten();
-        let first = some.next().copied().unwrap_or(0);
-        if some.all(|v| *v == first) {
-            return self.int(first);
+        let Some(first) = some.next() else { return self.unread() };
+        if some.all(|v| v == first) {
+            return self.int(*first);
         }
-        let (support, rows) = self.rows(values);
-        let same = self.tables.iter().position(|t| t.support == support && t.rows == rows);
-        let index = same.unwrap_or_else(|| {
-            self.tables.push(Table { name: name.to_owned(), support, rows });
-            self.tables.len() - 1
-        });
-        self.intern(Node::Table(TableId(u32::try_from(index).unwrap_or(u32::MAX))))
+        let (support, rows) = self.parts.borrow().system.rows(values);
+        self.table_of(name, support, rows)
     }
 
-    /// Values per configuration as rows over their least support; see [`Table::rows`].
-    #[must_use]
-    pub fn rows(&self, values: &[Option<i64>]) -> (Vec<usize>, BTreeMap<Vec<u32>, i64>) {
-        minimal_support(&self.configurations, self.parameters.len(), values)
-    }
-
-    fn as_int(&self, e: Ex) -> Option<i64> {
-        match self.node(e) {
-            Node::Int(v) => Some(*v),
-            _ => None,
-        }
-    }
-
-    fn as_bool(&self, e: Ex) -> Option<bool> {
-        match self.node(e) {
-            Node::Bool(v) => Some(*v),
-            _ => None,
-        }
-    }
-
-    /// Sum.
-    pub fn add(&mut self, a: Ex, b: Ex) -> Ex {
-        match (self.as_int(a), self.as_int(b)) {
-            (Some(x), Some(y)) if x.checked_add(y).is_some() => self.int(x + y),
-            (Some(0), _) => b,
-            (_, Some(0)) => a,
-            _ => self.intern(Node::Add(a.min(b), a.max(b))),
-        }
-    }
-
-    /// Product.
-    pub fn mul(&mut self, a: Ex, b: Ex) -> Ex {
-        match (self.as_int(a), self.as_int(b)) {
-            (Some(x), Some(y)) if x.checked_mul(y).is_some() => self.int(x * y),
-            (Some(0), _) | (_, Some(0)) => self.int(0),
-            (Some(1), _) => b,
-            (_, Some(1)) => a,
-            _ => self.intern(Node::Mul(a.min(b), a.max(b))),
-        }
-    }
-
-    /// Greater of two.
-    pub fn max(&mut self, a: Ex, b: Ex) -> Ex {
-        match (self.as_int(a), self.as_int(b)) {
-            (Some(x), Some(y)) => self.int(x.max(y)),
-            _ if a == b => a,
-            _ => self.intern(Node::Max(a.min(b), a.max(b))),
-        }
-    }
-
-    /// Equality of integers.
-    pub fn eq(&mut self, a: Ex, b: Ex) -> Ex {
-        match (self.as_int(a), self.as_int(b)) {
-            (Some(x), Some(y)) => self.bool(x == y),
-            _ if a == b => self.bool(true),
-            _ => self.intern(Node::Eq(a.min(b), a.max(b))),
-        }
-    }
-
-    /// `a <= b`.
-    pub fn le(&mut self, a: Ex, b: Ex) -> Ex {
-        match (self.as_int(a), self.as_int(b)) {
-            (Some(x), Some(y)) => self.bool(x <= y),
-            _ if a == b => self.bool(true),
-            _ => self.intern(Node::Le(a, b)),
-        }
-    }
-
-    /// Negation.
-    pub fn not(&mut self, a: Ex) -> Ex {
-        match self.node(a) {
-            Node::Bool(v) => {
-                let v = !*v;
-                self.bool(v)
-            }
-            Node::Not(inner) => *inner,
-            _ => self.intern(Node::Not(a)),
-        }
+    fn table_of(&self, name: &str, support: Vec<usize>, rows: BTreeMap<Vec<u32>, i64>) -> Int<'_> {
+        let index = {
+            let tables = &mut self.parts.borrow_mut().system.tables;
+            let same = tables.iter().position(|t| t.support == support && t.rows == rows);
+            same.unwrap_or_else(|| {
+                tables.push(Table { name: name.to_owned(), support, rows });
+                tables.len() - 1
+            })
+        };
+        let id = TableId(u32::try_from(index).unwrap_or(u32::MAX));
+        self.expression(Node::Table(id))
     }
 
     /// Conjunction.
-    pub fn and(&mut self, items: &[Ex]) -> Ex {
+    pub fn all<'b>(&'b self, items: impl IntoIterator<Item = Bool<'b>>) -> Bool<'b> {
         self.junction(items, true)
     }
 
     /// Disjunction.
-    pub fn or(&mut self, items: &[Ex]) -> Ex {
+    pub fn any<'b>(&'b self, items: impl IntoIterator<Item = Bool<'b>>) -> Bool<'b> {
         self.junction(items, false)
     }
 
-    fn junction(&mut self, items: &[Ex], conjunction: bool) -> Ex {
-        let mut left = Vec::with_capacity(items.len());
-        for &e in items {
-            match self.as_bool(e) {
+    fn junction<'b>(
+        &'b self,
+        items: impl IntoIterator<Item = Bool<'b>>,
+        conjunction: bool,
+    ) -> Bool<'b> {
+        let mut left = Vec::new();
+        for item in items {
+            match item.known() {
                 Some(v) if v == conjunction => {}
                 Some(_) => return self.bool(!conjunction),
-                None => left.push(e),
+                None => left.push(item.ex),
             }
         }
         left.sort_unstable();
         left.dedup();
         match left.as_slice() {
             [] => self.bool(conjunction),
-            [one] => *one,
-            _ if conjunction => self.intern(Node::And(left)),
-            _ => self.intern(Node::Or(left)),
+            [one] => Bool::at(self, *one),
+            _ if conjunction => self.expression(Node::And(left)),
+            _ => self.expression(Node::Or(left)),
+        }
+    }
+}
+
+impl System {
+    /// Values per configuration as rows over their least support; see [`Table::rows`].
+    #[must_use]
+    pub fn rows(&self, values: &[Option<i64>]) -> (Vec<usize>, BTreeMap<Vec<u32>, i64>) {
+        minimal_support(&self.configurations, self.parameters.len(), values)
+    }
+}
+
+impl<'b> Int<'b> {
+    fn known(self) -> Option<i64> {
+        match self.builder.parts.borrow().system.node(self.ex) {
+            Node::Int(v) => Some(*v),
+            _ => None,
         }
     }
 
-    /// `if c then a else b`.
-    pub fn ite(&mut self, c: Ex, a: Ex, b: Ex) -> Ex {
-        if a == b {
+    fn ordered(self, other: Int<'b>) -> (Ex, Ex) {
+        (self.ex.min(other.ex), self.ex.max(other.ex))
+    }
+
+    /// Greater of two.
+    #[must_use]
+    pub fn max(self, other: Int<'b>) -> Int<'b> {
+        match (self.known(), other.known()) {
+            (Some(x), Some(y)) => self.builder.int(x.max(y)),
+            _ if self.ex == other.ex => self,
+            _ => {
+                let (a, b) = self.ordered(other);
+                self.builder.expression(Node::Max(a, b))
+            }
+        }
+    }
+
+    /// Equality.
+    #[must_use]
+    pub fn equals(self, other: Int<'b>) -> Bool<'b> {
+        match (self.known(), other.known()) {
+            (Some(x), Some(y)) => self.builder.bool(x == y),
+            _ if self.ex == other.ex => self.builder.bool(true),
+            _ => {
+                let (a, b) = self.ordered(other);
+                self.builder.expression(Node::Eq(a, b))
+            }
+        }
+    }
+
+    /// `self <= other`.
+    #[must_use]
+    pub fn at_most(self, other: Int<'b>) -> Bool<'b> {
+        match (self.known(), other.known()) {
+            (Some(x), Some(y)) => self.builder.bool(x <= y),
+            _ if self.ex == other.ex => self.builder.bool(true),
+            _ => self.builder.expression(Node::Le(self.ex, other.ex)),
+        }
+    }
+}
+
+impl<'b> Add for Int<'b> {
+    type Output = Int<'b>;
+
+    fn add(self, other: Int<'b>) -> Int<'b> {
+        match (self.known(), other.known()) {
+            (Some(x), Some(y)) if x.checked_add(y).is_some() => self.builder.int(x + y),
+            (Some(0), _) => other,
+            (_, Some(0)) => self,
+            _ => {
+                let (a, b) = self.ordered(other);
+                self.builder.expression(Node::Add(a, b))
+            }
+        }
+    }
+}
+
+impl<'b> Mul for Int<'b> {
+    type Output = Int<'b>;
+
+    fn mul(self, other: Int<'b>) -> Int<'b> {
+        match (self.known(), other.known()) {
+            (Some(x), Some(y)) if x.checked_mul(y).is_some() => self.builder.int(x * y),
+            (Some(0), _) | (_, Some(0)) => self.builder.int(0),
+            (Some(1), _) => other,
+            (_, Some(1)) => self,
+            _ => {
+                let (a, b) = self.ordered(other);
+                self.builder.expression(Node::Mul(a, b))
+            }
+        }
+    }
+}
+
+impl<'b> Bool<'b> {
+    fn known(self) -> Option<bool> {
+        match self.builder.parts.borrow().system.node(self.ex) {
+            Node::Bool(v) => Some(*v),
+            _ => None,
+        }
+    }
+
+    /// `if self then a else b`.
+    #[must_use]
+    pub fn ite<T: Sorted<'b>>(self, a: T, b: T) -> T {
+        if a.ex() == b.ex() {
             return a;
         }
-        match (self.as_bool(c), self.as_bool(a), self.as_bool(b)) {
-            (Some(true), ..) => a,
-            (Some(false), ..) => b,
-            (_, Some(true), Some(false)) => c,
-            (_, Some(false), Some(true)) => self.not(c),
-            (_, Some(false), _) => {
-                let n = self.not(c);
-                self.and(&[n, b])
-            }
-            (_, _, Some(false)) => self.and(&[c, a]),
-            (_, Some(true), _) => self.or(&[c, b]),
-            (_, _, Some(true)) => {
-                let n = self.not(c);
-                self.or(&[n, a])
-            }
-            _ => self.intern(Node::Ite(c, a, b)),
+        match self.known() {
+            Some(true) => return a,
+            Some(false) => return b,
+            None => {}
         }
+        match T::SORT {
+            Sort::Int => self.builder.expression(Node::Ite(self.ex, a.ex(), b.ex())),
+            Sort::Bool => {
+                let [then, other] = [a, b].map(|e| Bool::at(self.builder, e.ex()));
+                T::at(self.builder, self.between(then, other).ex)
+            }
+        }
+    }
+
+    fn between(self, a: Bool<'b>, b: Bool<'b>) -> Bool<'b> {
+        match (a.known(), b.known()) {
+            (Some(true), Some(false)) => self,
+            (Some(false), Some(true)) => !self,
+            (Some(false), _) => !self & b,
+            (_, Some(false)) => self & a,
+            (Some(true), _) => self | b,
+            (_, Some(true)) => !self | a,
+            _ => self.builder.expression(Node::Ite(self.ex, a.ex, b.ex)),
+        }
+    }
+}
+
+impl<'b> Not for Bool<'b> {
+    type Output = Bool<'b>;
+
+    fn not(self) -> Bool<'b> {
+        let node = self.builder.parts.borrow().system.node(self.ex).clone();
+        match node {
+            Node::Bool(v) => self.builder.bool(!v),
+            Node::Not(inner) => Bool::at(self.builder, inner),
+            _ => self.builder.expression(Node::Not(self.ex)),
+        }
+    }
+}
+
+impl<'b> BitAnd for Bool<'b> {
+    type Output = Bool<'b>;
+
+    fn bitand(self, other: Bool<'b>) -> Bool<'b> {
+        self.builder.all([self, other])
+    }
+}
+
+impl<'b> BitOr for Bool<'b> {
+    type Output = Bool<'b>;
+
+    fn bitor(self, other: Bool<'b>) -> Bool<'b> {
+        self.builder.any([self, other])
     }
 }

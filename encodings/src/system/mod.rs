@@ -11,33 +11,40 @@
 //! really depends on (its *support*). Tables are how products of parameters stay linear for a
 //! solver: each factor is a table, and a product is split over the smaller one.
 //!
-//! Expressions are hash-consed and folded while they are built, so that equal expressions are one
-//! node and constants never travel.
+//! Expressions are made by a [`Builder`], where sorts are types; they are hash-consed and folded, so
+//! that equal expressions are one node and constants never travel. [`evaluate`](mod@evaluate) computes
+//! them over any [`Algebra`].
 //!
 //! ```
-//! use tickbound_encodings::system::{Parameter, Sort, System};
-//! let mut s = System::new(vec![Parameter { name: "n".into(), values: vec![3, 5] }],
-//!                         vec![vec![0], vec![1]]);
-//! let n = s.table("n", &[Some(3), Some(5)]);
-//! let i = s.state("i", Sort::Int);
-//! let (zero, one, at) = (s.int(0), s.int(1), s.state_expr(i));
-//! let end = s.eq(at, n);
-//! let more = s.add(at, one);
-//! let next = s.ite(end, at, more);
-//! s.define(i, zero, next);
-//! s.goal = end;
-//! s.cost = at;
-//! let run = tickbound_encodings::system::run::run(&s, 1, 100).unwrap();
-//! assert_eq!((run.steps, run.cost), (5, 5));
+//! use tickbound_encodings::system::{Builder, Int, Parameter, run::run};
+//!
+//! let n = Parameter { name: "n".into(), values: vec![3, 5] };
+//! let b = Builder::new(vec![n], vec![vec![0], vec![1]]);
+//! let n = b.table("n", &[Some(3), Some(5)]);
+//! let i = b.state::<Int>("i");
+//! let end = i.now().equals(n);
+//! i.define(b.int(0), end.ite(i.now(), i.now() + b.int(1)));
+//! let system = b.finish(end, i.now(), b.bool(true))?;
+//! assert_eq!(run(&system, 1, 100)?.cost, 5);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod build;
+pub mod columns;
+pub mod evaluate;
 pub mod run;
 pub mod table;
 
-use std::collections::HashMap;
+use thiserror::Error;
 
+pub use build::{Bool, Builder, Choice, Int, Sorted, StateVariable};
+pub use evaluate::{Algebra, Value, Values};
 pub use table::Table;
+
+/// What cannot be: a fault of this program. It ends whatever proof it is met in.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{0}; this is a fault of tickbound, please report it with the problem file")]
+pub struct Fault(pub String);
 
 /// An expression of a [`System`]: an index into its nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -107,6 +114,8 @@ pub enum Node {
     State(StateId),
     /// The value of a table for the chosen parameters.
     Table(TableId),
+    /// An integer that no configuration reads; that none does is checked when a system is run.
+    Unread,
     /// The truth value that this step picks for a choice.
     Choice(ChoiceId),
     /// Integer sum.
@@ -171,7 +180,6 @@ pub struct System {
     /// Time of the run in ticks, where the goal holds.
     pub cost: Ex,
     nodes: Vec<Node>,
-    known: HashMap<Node, Ex>,
 }
 
 impl System {
@@ -191,41 +199,51 @@ impl System {
     /// first.
     #[must_use]
     pub fn live(&self) -> Vec<Ex> {
+        let states = self.states.iter().flat_map(|s| [s.init, s.next]);
+        self.below(states.chain([self.goal, self.cost, self.constraint]))
+    }
+
+    /// Every expression that the first values of the states are made of, operands first.
+    #[must_use]
+    pub fn first(&self) -> Vec<Ex> {
+        self.below(self.states.iter().map(|s| s.init))
+    }
+
+    /// Every expression that `roots` are made of, operands first.
+    fn below(&self, roots: impl Iterator<Item = Ex>) -> Vec<Ex> {
         let mut live = vec![false; self.nodes.len()];
-        for root in self.roots() {
-            live[root.index()] = true;
-        }
-        for i in (0..self.nodes.len()).rev().filter(|i| live[*i]).collect::<Vec<_>>() {
-            mark_operands(&self.nodes, i, &mut live);
+        roots.for_each(|root| live[root.index()] = true);
+        // Operands come before the nodes that use them, so one pass downwards meets all.
+        for i in (0..self.nodes.len()).rev() {
+            if live[i] {
+                operands(&self.nodes[i], &mut |e| live[e.index()] = true);
+            }
         }
         (0..self.nodes.len()).filter(|i| live[*i]).map(|i| Ex(i as u32)).collect()
     }
 
-    fn roots(&self) -> impl Iterator<Item = Ex> + '_ {
-        self.states.iter().flat_map(|s| [s.init, s.next]).chain([
-            self.goal,
-            self.cost,
-            self.constraint,
-        ])
-    }
-}
-
-/// Marks what node `i` is made of, down to the leaves.
-fn mark_operands(nodes: &[Node], i: usize, live: &mut [bool]) {
-    let mut open = vec![i];
-    while let Some(at) = open.pop() {
-        operands(&nodes[at], &mut |e| {
-            if !std::mem::replace(&mut live[e.index()], true) {
-                open.push(e.index());
-            }
-        });
+    /// For each node whether it depends on the parameters alone.
+    #[must_use]
+    pub fn frozen(&self) -> Vec<bool> {
+        let mut frozen: Vec<bool> = Vec::with_capacity(self.nodes.len());
+        for node in &self.nodes {
+            let mut all = !matches!(node, Node::State(_) | Node::Choice(_));
+            operands(node, &mut |e| all &= frozen[e.index()]);
+            frozen.push(all);
+        }
+        frozen
     }
 }
 
 /// Calls `visit` for each operand of a node.
 pub fn operands(node: &Node, visit: &mut impl FnMut(Ex)) {
     match node {
-        Node::Int(_) | Node::Bool(_) | Node::State(_) | Node::Table(_) | Node::Choice(_) => {}
+        Node::Int(_)
+        | Node::Bool(_)
+        | Node::State(_)
+        | Node::Table(_)
+        | Node::Unread
+        | Node::Choice(_) => {}
         Node::Not(a) => visit(*a),
         Node::Add(a, b) | Node::Mul(a, b) | Node::Max(a, b) | Node::Eq(a, b) | Node::Le(a, b) => {
             visit(*a);

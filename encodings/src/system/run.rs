@@ -1,12 +1,15 @@
 //! Runs a system for one configuration: the encodings' own interpreter.
 //!
 //! It serves the tests, which hold it against the simulator, and tells how many steps a
-//! configuration needs, so that an unrolling is exactly as deep as it has to be. Systems with choices
-//! are run with all choices false, which only says something where that satisfies the constraint.
+//! configuration needs, so that an unrolling is exactly as deep as it has to be. It is strict: a
+//! value that no configuration was to read is carried along as unknown, and a run that needs it is a
+//! [`Fault`]. Systems with choices are run with all choices false, which only says something where
+//! that satisfies the constraint.
 
 use thiserror::Error;
 
-use super::{Ex, Node, System};
+use super::evaluate::{Algebra, Values, evaluate};
+use super::{ChoiceId, Ex, Fault, System, TableId};
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,7 +21,7 @@ pub struct Run {
 }
 
 /// Why a run has no result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum RunError {
     /// A value left 64 bits.
     #[error("a value of the transition system left 64 bits")]
@@ -26,67 +29,188 @@ pub enum RunError {
     /// The goal was not reached.
     #[error("the goal was not reached within {0} steps")]
     Steps(usize),
+    /// The system is not one.
+    #[error(transparent)]
+    Fault(#[from] Fault),
 }
 
 /// Runs `system` for the configuration with the given index, for at most `limit` steps.
 ///
 /// # Errors
-/// If a value overflows or the limit is hit.
+/// A value overflows, the limit is hit, or the run needs a value that is not there.
 pub fn run(system: &System, configuration: usize, limit: usize) -> Result<Run, RunError> {
-    let chosen = &system.configurations[configuration];
-    let tables: Vec<i64> = system.tables.iter().map(|t| t.value(chosen).unwrap_or(0)).collect();
-    let live = system.live();
-    let mut values = vec![0i64; system.nodes().len()];
-    let mut states = vec![0i64; system.states.len()];
-    evaluate(system, &live, &tables, &states, &mut values)?;
-    for (state, slot) in system.states.iter().zip(&mut states) {
-        *slot = values[state.init.index()];
-    }
-    for steps in 0..=limit {
-        evaluate(system, &live, &tables, &states, &mut values)?;
-        if values[system.goal.index()] != 0 {
-            return Ok(Run { steps, cost: values[system.cost.index()] });
-        }
-        for (state, slot) in system.states.iter().zip(&mut states) {
-            *slot = values[state.next.index()];
-        }
-    }
-    Err(RunError::Steps(limit))
+    Runner::new(system).run(configuration, limit)
 }
 
-/// Evaluates all live nodes; truth values are 0 and 1.
-fn evaluate(
-    system: &System,
-    live: &[Ex],
-    tables: &[i64],
-    states: &[i64],
-    values: &mut [i64],
-) -> Result<(), RunError> {
-    for e in live {
-        let at = |e: &Ex| values[e.index()];
-        let value = match system.node(*e) {
-            Node::Int(v) => *v,
-            Node::Bool(v) => i64::from(*v),
-            Node::State(s) => states[s.index()],
-            Node::Table(t) => tables[t.index()],
-            Node::Choice(_) => 0,
-            Node::Add(a, b) => at(a).checked_add(at(b)).ok_or(RunError::Overflow)?,
-            Node::Mul(a, b) => at(a).checked_mul(at(b)).ok_or(RunError::Overflow)?,
-            Node::Max(a, b) => at(a).max(at(b)),
-            Node::Eq(a, b) => i64::from(at(a) == at(b)),
-            Node::Le(a, b) => i64::from(at(a) <= at(b)),
-            Node::Not(a) => i64::from(at(a) == 0),
-            Node::And(items) => i64::from(items.iter().all(|e| at(e) != 0)),
-            Node::Or(items) => i64::from(items.iter().any(|e| at(e) != 0)),
-            Node::Ite(c, a, b) => {
-                if at(c) != 0 {
-                    at(a)
-                } else {
-                    at(b)
-                }
-            }
-        };
-        values[e.index()] = value;
+/// Runs one system for many configurations.
+pub struct Runner<'s> {
+    system: &'s System,
+    first: Vec<Ex>,
+    live: Vec<Ex>,
+    values: Values<Number, Truth>,
+}
+
+impl<'s> Runner<'s> {
+    /// A runner that has not run anything yet.
+    #[must_use]
+    pub fn new(system: &'s System) -> Runner<'s> {
+        let (first, live) = (system.first(), system.live());
+        Runner { system, first, live, values: Values::none(system) }
     }
-    Ok(())
+
+    /// Expressions that one step computes.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.live.len()
+    }
+
+    /// As [`run`].
+    ///
+    /// # Errors
+    /// As for [`run`].
+    pub fn run(&mut self, configuration: usize, limit: usize) -> Result<Run, RunError> {
+        let Runner { system, first, live, values } = self;
+        let chosen = &system.configurations[configuration];
+        let tables = system.tables.iter().map(|t| t.value(chosen)).collect();
+        let mut numbers = Numbers { tables };
+        evaluate(system, first, &[], &mut numbers, values)?;
+        let mut states: Vec<_> =
+            system.states.iter().map(|s| values.get(s.init).copied()).collect::<Result<_, _>>()?;
+        let unknown = |what: &str| Fault(format!("{what} depends on a value that is not there"));
+        for steps in 0..=limit {
+            evaluate(system, live, &states, &mut numbers, values)?;
+            if values.bool(system.goal)?.ok_or_else(|| unknown("the goal"))? {
+                let cost = values.int(system.cost)?.ok_or_else(|| unknown("the cost"))?;
+                return Ok(Run { steps, cost });
+            }
+            for (state, value) in system.states.iter().zip(&mut states) {
+                *value = *values.get(state.next)?;
+            }
+        }
+        Err(RunError::Steps(limit))
+    }
+}
+
+/// Numbers, `None` where nobody is to read one. What depends on such a number is unknown itself, but
+/// for a conjunction with something false and the like.
+struct Numbers {
+    tables: Vec<Option<i64>>,
+}
+
+type Number = Option<i64>;
+type Truth = Option<bool>;
+
+impl Algebra for Numbers {
+    type Int = Number;
+    type Bool = Truth;
+    type Error = RunError;
+
+    fn int(&mut self, value: i64) -> Number {
+        Some(value)
+    }
+
+    fn bool(&mut self, value: bool) -> Truth {
+        Some(value)
+    }
+
+    fn unread(&mut self) -> Number {
+        None
+    }
+
+    fn table(&mut self, table: TableId) -> Result<Number, RunError> {
+        Ok(self.tables[table.index()])
+    }
+
+    fn choice(&mut self, _: ChoiceId) -> Result<Truth, RunError> {
+        Ok(Some(false))
+    }
+
+    fn add(&mut self, a: &Number, b: &Number) -> Result<Number, RunError> {
+        a.zip(*b).map(|(a, b)| a.checked_add(b).ok_or(RunError::Overflow)).transpose()
+    }
+
+    fn mul(&mut self, a: &Number, b: &Number) -> Result<Number, RunError> {
+        a.zip(*b).map(|(a, b)| a.checked_mul(b).ok_or(RunError::Overflow)).transpose()
+    }
+
+    fn max(&mut self, a: &Number, b: &Number) -> Number {
+        a.zip(*b).map(|(a, b)| a.max(b))
+    }
+
+    fn equal(&mut self, a: &Number, b: &Number) -> Truth {
+        a.zip(*b).map(|(a, b)| a == b)
+    }
+
+    fn at_most(&mut self, a: &Number, b: &Number) -> Truth {
+        a.zip(*b).map(|(a, b)| a <= b)
+    }
+
+    fn not(&mut self, a: &Truth) -> Truth {
+        a.map(|a| !a)
+    }
+
+    fn all(
+        &mut self,
+        items: impl Iterator<Item = Result<Truth, Fault>>,
+    ) -> Result<Truth, RunError> {
+        decided(items, false)
+    }
+
+    fn any(
+        &mut self,
+        items: impl Iterator<Item = Result<Truth, Fault>>,
+    ) -> Result<Truth, RunError> {
+        decided(items, true)
+    }
+
+    fn ite_int(&mut self, c: &Truth, a: &Number, b: &Number) -> Number {
+        if a == b { *a } else { c.and_then(|c| if c { *a } else { *b }) }
+    }
+
+    fn ite_bool(&mut self, c: &Truth, a: &Truth, b: &Truth) -> Truth {
+        if a == b { *a } else { c.and_then(|c| if c { *a } else { *b }) }
+    }
+}
+
+/// One item that equals `decisive` settles it, whatever the others are.
+fn decided(
+    items: impl Iterator<Item = Result<Truth, Fault>>,
+    decisive: bool,
+) -> Result<Truth, RunError> {
+    let mut all = Some(!decisive);
+    for item in items {
+        match item? {
+            Some(value) if value == decisive => return Ok(Some(decisive)),
+            Some(_) => {}
+            None => all = None,
+        }
+    }
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Builder, Int, Parameter};
+    use super::*;
+
+    /// A system whose cost is `value` where the goal holds, for configurations 0 and 1.
+    fn ending_with(unread: bool) -> System {
+        let b = Builder::new(
+            vec![Parameter { name: "n".into(), values: vec![3, 5] }],
+            vec![vec![0], vec![1]],
+        );
+        let table = b.table("t", &[Some(7), None]);
+        let cost = if unread { b.table("nowhere", &[None, None]) } else { table };
+        let i = b.state::<Int>("i");
+        i.define(b.int(0), i.now());
+        b.finish(i.now().equals(b.int(0)), cost + i.now(), b.bool(true)).unwrap()
+    }
+
+    #[test]
+    fn a_value_that_is_not_there_is_a_fault() {
+        assert!(matches!(run(&ending_with(true), 0, 1), Err(RunError::Fault(_))));
+        let constant = ending_with(false);
+        // A table of one value is that value: what nobody reads may be anything.
+        assert_eq!(run(&constant, 0, 1), Ok(Run { steps: 0, cost: 7 }));
+    }
 }

@@ -131,10 +131,10 @@ impl Launch {
             let finished = group::run(engine, lanes, begin, self.barrier)?;
             let ticks = finished - free;
             if self.groups_alike && engine.may_skip(ticks) {
-                // Equal groups fill the units in rounds.
-                let rounds = 1 + (self.groups - 1) / self.units;
+                // Equal groups fill the units in waves.
+                let waves = 1 + (self.groups - 1) / self.units;
                 engine.skipped(if serial + 1 < self.groups { ticks } else { 0 });
-                return engine.later("launch", self.kernel_launch, ticks, rounds);
+                return engine.later("launch", self.kernel_launch, ticks, waves);
             }
             end = end.max(finished);
             units.put_back(finished, unit);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::read::expression;
+use super::text::expression;
 use crate::ModelError;
 use crate::json::Field;
 

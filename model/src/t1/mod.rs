@@ -35,6 +35,7 @@
 mod arguments;
 mod python;
 mod read;
+mod text;
 mod write;
 
 pub use read::{is_t1, read};

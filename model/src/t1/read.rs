@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::python::from_python;
+use super::text::{expression, size_name};
 use super::{PLATFORM, arguments};
 use crate::ModelError;
 use crate::expr::{BinaryOp, Expr};
@@ -49,11 +50,6 @@ fn platform() -> Value {
 
 fn part<'v>(file: &'v Value, key: &str) -> Result<&'v Value, ModelError> {
     file.get(key).ok_or_else(|| ModelError::new(key, "is missing", "T1 files have this part"))
-}
-
-/// The problem's size along a dimension, as expressions name it.
-fn size_name(dimension: usize) -> String {
-    format!("problem_size_{dimension}")
 }
 
 fn problem_size(kernel: &Value) -> Result<Vec<i64>, ModelError> {
@@ -208,13 +204,4 @@ fn grid(kernel: &Value, dimensions: usize) -> Result<Option<Vec<Expr<String>>>, 
         })
     });
     groups.collect::<Result<_, _>>().map(Some)
-}
-
-/// An expression of a T1 file; `ProblemSize[0]` has a name of its own in ours.
-pub(super) fn expression(at: &str, text: &str) -> Result<Expr<String>, ModelError> {
-    let mut text = text.to_owned();
-    for d in 0..3 {
-        text = text.replace(&format!("ProblemSize[{d}]"), &size_name(d));
-    }
-    parse(&text).map_err(|e| ModelError::new(at, e.to_string(), ""))
 }

@@ -4,13 +4,18 @@
 //! refusal the stride doubles, so that a loose bound costs a logarithm of calls and not a call per
 //! tick; after a find it starts again at the (then higher) lower bound.
 
-use super::{Formula, SolveError, Task};
+use super::entry::Entry;
+use crate::error::SolveError;
+use crate::formula::Formula;
+use crate::task::Task;
 
-pub(super) fn run(task: &Task<'_>, encoded: Formula<'_>) -> Result<(), SolveError> {
-    let mut instance = task.questions(encoded);
+pub(super) const ENTRY: Entry = Entry { rank: Some(1), ..Entry::on_formula(run) };
+
+fn run(task: &Task<'_>, formula: Formula<'_>) -> Result<(), SolveError> {
+    let mut instance = task.questions(formula)?;
     let mut stride = 0i64;
     while !task.bracket.done() {
-        instance.learn();
+        instance.learn()?;
         let bounds = task.bracket.bounds();
         let ticks = bounds.lower.saturating_add(stride).min(bounds.upper().saturating_sub(1));
         if !task.ask(instance.as_mut(), ticks)? {

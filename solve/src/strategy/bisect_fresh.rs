@@ -4,12 +4,17 @@
 //! new solver at every bound, as SPIN is started anew there. It exists to show what a live solver
 //! and good bounds save.
 
-use super::{Formula, SolveError, Task, middle};
+use super::entry::Entry;
+use crate::error::SolveError;
+use crate::formula::Formula;
+use crate::task::Task;
 
-pub(super) fn run(task: &Task<'_>, encoded: Formula<'_>) -> Result<(), SolveError> {
+pub(super) const ENTRY: Entry = Entry { from_nothing: true, ..Entry::on_formula(run) };
+
+fn run(task: &Task<'_>, formula: Formula<'_>) -> Result<(), SolveError> {
     while !task.bracket.done() {
-        let mut instance = task.questions(encoded);
-        if !task.ask(instance.as_mut(), middle(task.bracket.bounds()))? {
+        let mut instance = task.questions(formula)?;
+        if !task.ask(instance.as_mut(), task.bracket.bounds().middle())? {
             break;
         }
     }

@@ -2,12 +2,14 @@
 //!
 //! As soon as the next lower bound reaches the best time, nothing that is left can be faster.
 
-use super::{SolveError, Task};
+use super::entry::Entry;
+use crate::error::SolveError;
+use crate::task::Task;
+
+pub(super) const ENTRY: Entry = Entry::on_simulator(run);
 
 pub(super) fn run(task: &Task<'_>) -> Result<(), SolveError> {
-    let mut order: Vec<usize> = (0..task.space.bound.len()).collect();
-    order.sort_by_key(|c| (task.lower[*c], *c));
-    for c in order {
+    for c in task.most_promising() {
         if task.bracket.done() {
             return Ok(());
         }

@@ -6,17 +6,27 @@ use std::rc::Rc;
 
 use z3::{Optimize, SatResult};
 
-use super::super::instance::{choice, chosen, leave_ctrl_c, unrolled};
-use super::{Formula, SolveError, Task};
+use super::entry::Entry;
+use crate::error::SolveError;
+use crate::formula::Formula;
+use crate::instance::{choice, chosen, leave_ctrl_c, unrolled};
+use crate::task::Task;
 
-pub(super) fn run(task: &Task<'_>, encoded: Formula<'_>) -> Result<(), SolveError> {
+pub(super) const ENTRY: Entry = Entry { rank: Some(4), ..Entry::on_formula(run) };
+
+fn run(task: &Task<'_>, formula: Formula<'_>) -> Result<(), SolveError> {
+    // Z3's optimisation needs the goal within a fixed number of steps, which an open schedule does
+    // not have.
+    if formula.open.is_some() {
+        return super::descend::run(task, formula);
+    }
     let optimizer = Optimize::new();
     optimizer.set_params(&leave_ctrl_c());
-    let (mut unrolled, goal, cost) = unrolled(encoded.system, encoded.steps);
+    let (mut unrolled, goal, cost) = unrolled(formula.system, formula.steps)?;
     unrolled.facts().iter().for_each(|fact| optimizer.assert(fact));
     optimizer.assert(goal);
-    for c in (0..encoded.system.configurations.len()).filter(|c| (encoded.left_out)(*c)) {
-        optimizer.assert(choice(encoded.system, &unrolled, c).not());
+    for c in (0..formula.system.configurations.len()).filter(|c| (formula.pruned)(*c)) {
+        optimizer.assert(choice(formula.system, &unrolled, c).not());
     }
     optimizer.minimize(&cost);
     // Models on the way give upper bounds even if the search is stopped.
@@ -30,7 +40,7 @@ pub(super) fn run(task: &Task<'_>, encoded: Formula<'_>) -> Result<(), SolveErro
     if answer == SatResult::Sat
         && let Some(model) = optimizer.get_model()
         && let Some(choice) = chosen(&model, &unrolled)
-        && let Some(c) = encoded.system.configurations.iter().position(|k| *k == choice)
+        && let Some(c) = formula.system.configurations.iter().position(|k| *k == choice)
     {
         let claimed = model.eval(&cost, true).and_then(|v| v.as_i64());
         task.replay(c, claimed.or(best.get()))?;
@@ -38,6 +48,6 @@ pub(super) fn run(task: &Task<'_>, encoded: Formula<'_>) -> Result<(), SolveErro
         task.bracket.give_up(optimizer.get_reason_unknown().unwrap_or_default());
         return Ok(());
     }
-    // The proof, and the fix if the optimiser was wrong.
-    super::descend::run(task, encoded)
+    // The proof, and the true optimum if the optimiser was wrong.
+    super::descend::run(task, formula)
 }

@@ -5,24 +5,26 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::super::instance::interruptible;
-use super::{SolveError, Strategy, Task, run as run_one};
+use super::entry::{Entry, OnFormula, Run};
+use crate::error::SolveError;
+use crate::formula::Formula;
+use crate::instance::interruptible;
+use crate::task::Task;
 
-/// Who takes part, the most promising first; as many as there are processors.
-const RUNNERS: [Strategy; 4] =
-    [Strategy::Ascend, Strategy::Descend, Strategy::Bisect, Strategy::Optimize];
+pub(super) const ENTRY: Entry = Entry { leaves_choice: true, ..Entry::with(Run::Together(run)) };
 
-pub(crate) fn run(task: &Task<'_>) -> Result<(), SolveError> {
+fn run(task: &Task<'_>, formula: Formula<'_>, racers: &[OnFormula]) -> Result<(), SolveError> {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let failed = AtomicBool::new(false);
     let results: Vec<Result<(), SolveError>> = std::thread::scope(|scope| {
-        let runners: Vec<_> = RUNNERS
+        // As many as there are processors.
+        let runners: Vec<_> = racers
             .iter()
             .take(processors)
-            .map(|strategy| {
+            .map(|run| {
                 let failed = &failed;
                 scope.spawn(move || {
-                    let result = interruptible(task.bracket, || run_one(*strategy, task));
+                    let result = interruptible(task.bracket, || run(task, formula));
                     if result.is_err() {
                         failed.store(true, Ordering::Relaxed);
                     }

@@ -1,0 +1,52 @@
+//! How to search.
+
+use std::time::Duration;
+
+use tickbound_encodings::Encoding;
+
+use crate::strategy::Strategy;
+
+tickbound_model::named! {
+    /// What is best.
+    #[derive(Default)]
+    pub enum Objective {
+        /// The least time over configurations and schedules.
+        #[default]
+        Best = "best",
+        /// The greatest time over schedules, for the configuration where the best case is least.
+        Worst = "worst",
+        /// The configuration whose worst case is least.
+        Robust = "robust",
+    }
+}
+
+/// How to search.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The encoding; `None` chooses `summary`.
+    pub encoding: Option<Encoding>,
+    /// The strategy.
+    pub strategy: Strategy,
+    /// What is best. Without open schedules all objectives are the same.
+    pub objective: Objective,
+    /// List at least this many of the best configurations.
+    pub top: usize,
+    /// Stop after this time.
+    pub timeout: Option<Duration>,
+    /// Use lower bounds, probes and cuts. Without them the search starts from 0 and the time of the
+    /// first configuration, as the papers do; `bisect-fresh` always does.
+    pub bounds: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            encoding: None,
+            strategy: Strategy::Race,
+            objective: Objective::Best,
+            top: 0,
+            timeout: None,
+            bounds: true,
+        }
+    }
+}

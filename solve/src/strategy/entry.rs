@@ -1,0 +1,45 @@
+//! What the register of strategies holds of each.
+
+use crate::error::SolveError;
+use crate::formula::Formula;
+use crate::task::Task;
+
+/// What a name stands for.
+pub(crate) struct Entry {
+    pub run: Run,
+    /// Its place in a race, the most promising first; `None` if it takes no part.
+    pub rank: Option<u8>,
+    /// It begins with neither bounds nor probes.
+    pub from_nothing: bool,
+    /// It leaves to the program how the search is done.
+    pub leaves_choice: bool,
+}
+
+/// How a strategy closes the bracket.
+#[derive(Clone, Copy)]
+pub(crate) enum Run {
+    /// By asking a solver about a formula.
+    OnFormula(OnFormula),
+    /// By simulating.
+    OnSimulator(fn(&Task<'_>) -> Result<(), SolveError>),
+    /// By several of the others at once, the most promising first.
+    Together(fn(&Task<'_>, Formula<'_>, &[OnFormula]) -> Result<(), SolveError>),
+}
+
+/// Asks a solver about a formula until the bracket is closed.
+pub(crate) type OnFormula = fn(&Task<'_>, Formula<'_>) -> Result<(), SolveError>;
+
+impl Entry {
+    pub const fn on_formula(run: OnFormula) -> Entry {
+        Entry::with(Run::OnFormula(run))
+    }
+
+    pub const fn on_simulator(run: fn(&Task<'_>) -> Result<(), SolveError>) -> Entry {
+        Entry::with(Run::OnSimulator(run))
+    }
+
+    /// An entry that neither takes part in a race nor is special otherwise.
+    pub const fn with(run: Run) -> Entry {
+        Entry { run, rank: None, from_nothing: false, leaves_choice: false }
+    }
+}

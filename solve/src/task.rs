@@ -1,0 +1,156 @@
+//! What a search works on, and the one place where a configuration that a solver proposes is
+//! simulated before it counts.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use tickbound_model::simulate::{self, Script, SimulateError};
+use tickbound_model::{Problem, Space};
+
+use crate::bracket::Bracket;
+use crate::error::SolveError;
+use crate::formula::Formula;
+use crate::instance::{Answer, Instance, Questions};
+use crate::open_instance::OpenInstance;
+
+/// What a strategy works on.
+pub struct Task<'a> {
+    /// The problem.
+    pub problem: &'a Problem,
+    /// Its valid configurations.
+    pub space: &'a Space,
+    /// For each configuration a number of ticks it does not undercut.
+    pub lower: &'a [i64],
+    /// The formula, if the strategy needs one.
+    pub formula: Option<Formula<'a>>,
+    /// The shared bracket.
+    pub bracket: &'a Bracket<'a>,
+    /// The schedule that led to the best time of each configuration, where schedules are open.
+    scripts: Mutex<HashMap<usize, (i64, Script)>>,
+}
+
+impl<'a> Task<'a> {
+    /// A task without an encoding yet.
+    pub(crate) fn new(
+        problem: &'a Problem,
+        space: &'a Space,
+        bracket: &'a Bracket<'a>,
+        lower: &'a [i64],
+    ) -> Task<'a> {
+        Task { problem, space, lower, formula: None, bracket, scripts: Mutex::default() }
+    }
+
+    /// The same task with a formula.
+    pub(crate) fn on(&self, formula: Formula<'a>) -> Task<'a> {
+        let Task { problem, space, lower, bracket, .. } = *self;
+        Task { problem, space, lower, formula: Some(formula), bracket, scripts: Mutex::default() }
+    }
+
+    /// Follows a schedule in the simulator and offers the time to the bracket.
+    pub(crate) fn follow(&self, c: usize, claimed: i64, script: Script) -> Result<i64, SolveError> {
+        let bound = &self.space.bound[c];
+        let run = script.run(self.problem, bound, &simulate::Options::default())?;
+        if run.as_ref().is_none_or(|run| run.time != claimed) {
+            return Err(SolveError::Disagreement {
+                configuration: self.problem.name_values(&bound.configuration).to_string(),
+                encoding: claimed,
+                simulator: run.map(|run| run.time),
+            });
+        }
+        self.keep(c, claimed, script);
+        self.bracket.offer(c, claimed);
+        Ok(claimed)
+    }
+
+    fn keep(&self, c: usize, time: i64, script: Script) {
+        let mut scripts = self.scripts.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = scripts.entry(c).or_insert_with(|| (time, script.clone()));
+        if time < known.0 {
+            *known = (time, script);
+        }
+    }
+
+    /// The schedule that led to the best time of a configuration; `None` if that was first come,
+    /// first served.
+    pub(crate) fn script(&self, c: usize, time: i64) -> Option<Script> {
+        let scripts = self.scripts.lock().unwrap_or_else(PoisonError::into_inner);
+        scripts.get(&c).filter(|(t, _)| *t == time).map(|(_, s)| s.clone())
+    }
+
+    /// The formula on a live solver.
+    pub(crate) fn questions(
+        &self,
+        formula: Formula<'a>,
+    ) -> Result<Box<dyn Questions + 'a>, SolveError> {
+        Ok(match formula.open {
+            Some(open) => Box::new(OpenInstance::new(open, self.bracket)?),
+            None => Box::new(Instance::new(formula, self.bracket)?),
+        })
+    }
+
+    /// Runs configuration `c` in the simulator and offers its time to the bracket. `claimed` is what
+    /// an encoding said it takes.
+    pub(crate) fn replay(&self, c: usize, claimed: Option<i64>) -> Result<i64, SolveError> {
+        let bound = &self.space.bound[c];
+        let time = match simulate::simulate(self.problem, bound, &simulate::Options::default()) {
+            Ok(run) => run.time,
+            // Too large to simulate: the encoding's word has to do, and the result says so.
+            Err(e) => match claimed.filter(|_| is_too_large(&e)) {
+                Some(ticks) => ticks,
+                None => return Err(e.into()),
+            },
+        };
+        if let Some(claimed) = claimed.filter(|t| *t != time) {
+            return Err(SolveError::Disagreement {
+                configuration: self.problem.name_values(&bound.configuration).to_string(),
+                encoding: claimed,
+                simulator: Some(time),
+            });
+        }
+        self.bracket.offer(c, time);
+        Ok(time)
+    }
+
+    /// Asks the live solver for at most `ticks` and puts the answer into the bracket. False if
+    /// there is no answer.
+    pub(crate) fn ask(&self, instance: &mut dyn Questions, ticks: i64) -> Result<bool, SolveError> {
+        match instance.at_most(ticks)? {
+            Answer::Yes(c, cost) => self.replay(c, Some(cost)).map(|_| true),
+            Answer::Scheduled(c, cost, script) => self.follow(c, cost, script).map(|_| true),
+            Answer::No => {
+                self.bracket.refute(ticks);
+                Ok(true)
+            }
+            Answer::Nothing => Ok(false),
+        }
+    }
+
+    /// Simulates the configurations with the least lower bounds, `most` of them, while one may be
+    /// better than the best so far.
+    pub(crate) fn probe(&self, most: usize) -> Result<(), SolveError> {
+        let order = self.most_promising();
+        self.bracket.raise(self.lower[order[0]]);
+        for c in order.into_iter().take(most) {
+            if self.lower[c] >= self.bracket.bounds().upper() || self.bracket.out_of_time() {
+                break;
+            }
+            match self.replay(c, None) {
+                Err(SolveError::Simulate(e)) if is_too_large(&e) => {}
+                other => drop(other?),
+            }
+        }
+        Ok(())
+    }
+
+    /// All configurations, those with the least lower bounds first.
+    pub(crate) fn most_promising(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.lower.len()).collect();
+        order.sort_by_key(|c| (self.lower[*c], *c));
+        order
+    }
+}
+
+/// True if the simulator refused because of the size, not because of a fault.
+pub(crate) fn is_too_large(e: &SimulateError) -> bool {
+    matches!(e, SimulateError::TooManyEvents { .. } | SimulateError::TooManyItems { .. })
+}
