@@ -1,6 +1,6 @@
 # Everything tickbound needs to be built, shown and tested. `make` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: advisories ci oldest tools compare kernels-report reo-report help setup build demo test test-long fuzz bench bench-report doc fmt clean-deps
+.PHONY: advisories ci oldest tools compare kernels-report reo-report schema help setup build demo test test-long fuzz bench bench-report doc fmt clean-deps
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -67,6 +67,9 @@ bench: setup ## run the benchmarks
 
 bench-report: setup ## measure in one run and write docs/results/encodings.md and the README's table
 	cargo bench $(FLAGS) --bench report -- --write
+
+schema: setup ## write schema/answer.schema.json, which is generated from the types
+	WRITE_SCHEMA=1 cargo test $(FLAGS) -p tickbound --lib answer::schema
 
 compare: setup ## all engines beside the paper's tables 1 and 3, COMPARE_SECONDS (60) each: docs/results/comparison.*
 	@cargo build --release $(FLAGS)

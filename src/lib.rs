@@ -20,10 +20,14 @@
 //! assert_eq!(result.best.unwrap().configuration.0, [4]);
 //! ```
 
+pub mod answer;
 pub mod calibrate;
 pub mod cli;
 pub mod compare;
+pub mod cp_sat;
 pub mod device;
+pub mod machine;
 pub mod measure;
 pub mod reo;
 pub mod report;
+mod utc;

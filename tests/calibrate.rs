@@ -34,7 +34,7 @@ struct Model {
 }
 
 fn program(run: &Run) -> Value {
-    let repeated = |body: Value| json!([{ "repeat": run.rounds, "body": body }]);
+    let repeated = |body: Value| json!([{ "repeat": run.iterations, "body": body }]);
     match run.work {
         Work::Chain => repeated(json!([{ "compute": 64 }])),
         Work::OneBarrier => repeated(json!([{ "compute": 8 }, "barrier"])),
@@ -120,7 +120,7 @@ impl Runner for Model {
     }
 }
 
-/// As few launches as have an interval, of one round and of four.
+/// As few launches as have an interval, of one iteration and of four.
 fn short() -> Options {
     let rule =
         Rule { warm_up: 0, warm_seconds: 0.0, least: 6, most: 10, spread: 0.01, seconds: 60.0 };
@@ -160,7 +160,7 @@ fn the_model_calibrated_gives_its_platform_back() {
 
 #[test]
 fn groups_that_do_not_fill_the_elements_are_seen() {
-    // 1024 items are 21.3 rounds of 48 elements, so a twenty-second of them is idle in part.
+    // 1024 items are 21.3 iterations of 48 elements, so a twenty-second of them is idle in part.
     let found = Model::new(numbers(2, 48)).calibrate(&short()).unwrap();
     assert_eq!(value(&found, "elements_per_unit"), 47);
     assert_eq!(value(&found, "local_access"), 941);
@@ -247,7 +247,7 @@ fn what_takes_no_time_is_0_and_said_to_be() {
 fn launches_grow_until_they_are_long_enough() {
     let mut model = Model::new(numbers(2, 8));
     let mut options = short();
-    // A launch of four rounds of `chain` takes 4.7 us.
+    // A launch of four iterations of `chain` takes 4.7 us.
     options.effort.launch = 1e-4;
     assert_eq!(value(&model.calibrate(&options).unwrap(), "compute_op"), 229);
 }
@@ -319,9 +319,9 @@ fn a_device_computes_what_the_host_does() {
         Work::ChaseConstant,
     ];
     // Another order than calibration's: nothing may depend on what ran before.
-    for rounds in [3, 100, 1] {
+    for iterations in [3, 100, 1] {
         for work in [Work::Fill { bytes }, ones[1], ones[2], ones[0], ones[3], ones[1]] {
-            let run = Run::new(work, 1, 1).rounds(rounds);
+            let run = Run::new(work, 1, 1).iterations(iterations);
             runner.verify(&run).unwrap_or_else(|e| panic!("{run:?}: {e}"));
             assert!(runner.run(&run).unwrap().busy >= 0.0);
             runner.run(&run).unwrap();
@@ -338,7 +338,7 @@ fn a_device_computes_what_the_host_does() {
                 Work::AtomicShared,
                 Work::Start,
             ] {
-                let run = Run::new(work, groups, group).rounds(rounds);
+                let run = Run::new(work, groups, group).iterations(iterations);
                 let group = run.group.min(runner.most_items(work).unwrap());
                 let run = Run { group, ..run };
                 runner.run(&run).unwrap();

@@ -10,7 +10,8 @@ use assert_cmd::cargo::{cargo_bin, cargo_bin_cmd};
 use indexmap::IndexMap;
 use predicates::str::contains;
 use serde_json::{Value, json};
-use tickbound::compare::{Input, Options, Session, Status, engine};
+use tickbound::answer::comparison::{Comparison, RowStatus};
+use tickbound::compare::{Input, Options, SideBySide, engine};
 use tickbound_model::Problem;
 
 const ABSTRACT: &str = "examples/problems/abstract.json";
@@ -236,7 +237,7 @@ fn runs_tick(parent: &str) -> bool {
 }
 
 /// A session whose engines are a shell script: `$1` is the subcommand, the rest follows.
-fn with_script(script: &str, engines: &str) -> tickbound::compare::Comparison {
+fn with_script(script: &str, engines: &str) -> Comparison {
     let folder = tempfile::tempdir().expect("a folder");
     let program = folder.path().join("engine");
     std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).expect("written");
@@ -246,7 +247,7 @@ fn with_script(script: &str, engines: &str) -> tickbound::compare::Comparison {
         .expect("valid");
     let options = Options { program, timeout: Duration::from_secs(60), memory: None };
     let never = AtomicBool::new(false);
-    let mut session = Session::new(options, &never, &|_| {});
+    let mut session = SideBySide::new(options, &never, &|_| {});
     let input = Input { problem: &problem, file: "a.json".into(), replaced: IndexMap::new() };
     session.run(&input, &engine::parse(engines).expect("engines"), &|_, _| None);
     session.finish()
@@ -285,19 +286,19 @@ fn engines_that_fail_are_rows() {
         *bisect*) echo "tickbound: no" >&2; exit 2 ;;
         *ascend*) kill -9 $$ ;;
         *descend*) echo nonsense ;;
-        *optimize*) echo "tickbound: a fault, please report it with the problem file" >&2; exit 2 ;;
+        *optimize*) echo "tickbound: a fault, please report it" >&2; exit 3 ;;
     esac"#;
     let engines = "smt:bisect,smt:ascend,smt:descend,smt:optimize";
     let comparison = with_script(script, engines);
-    let rows: Vec<(Status, &str)> = comparison.cases[0]
+    let rows: Vec<(RowStatus, &str)> = comparison.cases[0]
         .rows
         .iter()
         .map(|r| (r.status, r.reason.as_deref().unwrap_or_default()))
         .collect();
-    assert_eq!(rows[0], (Status::Refused, "no"));
-    assert_eq!(rows[1], (Status::Failed, "signal 9 (killed)"));
-    assert_eq!(rows[2], (Status::Failed, "exit status: 0"));
-    assert_eq!(rows[3].0, Status::Failed);
+    assert_eq!(rows[0], (RowStatus::Refused, "no"));
+    assert_eq!(rows[1], (RowStatus::Failed, "signal 9 (killed)"));
+    assert_eq!(rows[2], (RowStatus::Failed, "exit status: 0"));
+    assert_eq!(rows[3].0, RowStatus::Failed);
     assert!(comparison.agree);
 }
 
@@ -432,6 +433,22 @@ fn cp_sat_refuses_what_it_cannot_do() {
         command.arg("cp-sat").args(arguments).env("PYTHON", &python);
         command.assert().code(2).stdout("").stderr(contains(part));
     }
+}
+
+#[test]
+fn a_fault_of_ours_is_status_3() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let python = folder.path().join("python");
+    let script =
+        r#"case "$2" in *importlib.metadata*) echo 9.9 ;; *) echo Boom >&2; exit 1 ;; esac"#;
+    std::fs::write(&python, format!("#!/bin/sh\n{script}\n")).expect("written");
+    executable(&python);
+    let mut command = tickbound();
+    command.args(["cp-sat", ABSTRACT]).env("PYTHON", &python);
+    command.assert().code(3).stdout("").stderr(contains("Boom; please report it"));
+    let mut command = compare(&[ABSTRACT, "--engines", "cp-sat,enumerate"]);
+    let (comparison, status) = json_of(command.env("PYTHON", &python));
+    assert_eq!((status, &rows(&comparison)[0]["status"]), (Some(0), &json!("failed")));
 }
 
 // The report.

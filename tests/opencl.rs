@@ -12,9 +12,9 @@ use families::{apart, by_definition, family};
 use proptest::strategy::Strategy;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
-use tickbound::device::{self, Arg, Choice, Device, DeviceError, Picked, Program, Session};
+use tickbound::device::{self, Arg, Device, DeviceChoice, DeviceError, Picked, Program, Session};
 use tickbound::reo::bench::{self, Mode, Options};
-use tickbound::reo::{Engine, EngineError};
+use tickbound::reo::{Multiplier, MultiplierError};
 use tickbound_reo::automaton::Automaton;
 use tickbound_reo::limits::{Limits, Stopped};
 use tickbound_reo::product::dense::{BatchPlan, Data, DenseError, Matrix, batch, fold};
@@ -46,9 +46,9 @@ fn what_a_device_says() {
         assert!(device.units > 0 && device.max_alloc > 0 && device.memory >= device.max_alloc);
         assert!(!device.name.is_empty() && !device.platform.is_empty());
         let listing = device::list();
-        let picked = listing.pick(Choice::Number(index)).unwrap();
+        let picked = listing.pick(DeviceChoice::Number(index)).unwrap();
         assert_eq!(picked, Picked::Device(device));
-        assert!(matches!(listing.pick(Choice::OpenCl), Ok(Picked::Device(_))));
+        assert!(matches!(listing.pick(DeviceChoice::OpenCl), Ok(Picked::Device(_))));
     }
 }
 
@@ -110,7 +110,7 @@ fn a_thousand_families() {
     let defined: Vec<Automaton> =
         families.iter().map(|family| by_definition(family).without_idle()).collect();
     for device in devices() {
-        let engine = Engine::new(&device).unwrap();
+        let engine = Multiplier::new(&device).unwrap();
         // All families at once: a launch for the second factors, one for the third, one for the
         // fourth.
         let mut made: Vec<Matrix> = parts.iter().map(|family| family[0].clone()).collect();
@@ -136,7 +136,7 @@ fn one_product_in_one_launch() {
     let parts: Vec<Vec<Matrix>> = families(60, 2..=3).iter().map(|f| matrices(f)).collect();
     let apart = matrices(&apart(&mut Symbols::new(), 9));
     for device in devices() {
-        let engine = Engine::new(&device).unwrap();
+        let engine = Multiplier::new(&device).unwrap();
         for family in &parts {
             assert_eq!(engine.fold(family, &memory()), Ok(fold(family, &memory()).unwrap()));
         }
@@ -160,15 +160,18 @@ fn more_than_a_buffer_holds() {
         // A device that says that 40 rows of 256 words are all that fits.
         let mut small = device;
         small.max_alloc = 40 * 256 * 8;
-        let engine = Engine::new(&small).unwrap();
+        let engine = Multiplier::new(&small).unwrap();
         let whole = engine.fold(&parts, &memory()).unwrap();
         assert_eq!(whole, fold(&parts, &memory()).unwrap());
         let pairs: Vec<(&Matrix, &Matrix)> = vec![(&parts[0], &parts[1]); 5000];
         assert_eq!(engine.batch(&pairs, &memory()).unwrap(), batch(&pairs, &memory()).unwrap());
         small.max_alloc = 8;
-        let tiny = Engine::new(&small).unwrap();
+        let tiny = Multiplier::new(&small).unwrap();
         let refused = tiny.product(&parts[0], &parts[1], &memory()).unwrap_err();
-        assert!(matches!(refused, EngineError::Device(DeviceError::TooLarge { .. })), "{refused}");
+        assert!(
+            matches!(refused, MultiplierError::Device(DeviceError::TooLarge { .. })),
+            "{refused}"
+        );
     }
 }
 
@@ -176,11 +179,11 @@ fn more_than_a_buffer_holds() {
 fn limits() {
     let parts = matrices(&apart(&mut Symbols::new(), 10));
     for device in devices() {
-        let engine = Engine::new(&device).unwrap();
+        let engine = Multiplier::new(&device).unwrap();
         let refused = engine.fold(&parts, &Limits::memory(1 << 20)).unwrap_err();
         let what = "the dense product";
         let expected = Stopped::Memory { what, needed: 8 << 20, limit: 1 << 20 };
-        assert_eq!(refused, EngineError::Dense(DenseError::Stopped(expected)));
+        assert_eq!(refused, MultiplierError::Dense(DenseError::Stopped(expected)));
         let stop = AtomicBool::new(true);
         let stopped = engine.fold(&parts, &Limits { stop: &stop, ..memory() }).unwrap_err();
         assert_eq!(stopped, Stopped::Interrupted.into());
@@ -208,7 +211,8 @@ fn the_bench() {
     assert_eq!(serde_json::from_str::<bench::Report>(&json).unwrap(), report);
     let folder = tempfile::tempdir().unwrap();
     for name in ["times.svg", "times.png"] {
-        let path = report.plot(folder.path().join(name)).unwrap();
+        let path = folder.path().join(name);
+        assert_eq!(report.plot(&path).unwrap(), std::slice::from_ref(&path));
         assert!(std::fs::metadata(path).unwrap().len() > 1000);
     }
     assert!(report.plot(folder.path().join("none/times.svg")).is_err());

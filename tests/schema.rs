@@ -1,11 +1,14 @@
-//! The JSON schema and the reader of problem files say the same.
+//! The JSON schemas say what the reader of problem files and the writers of answers do.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use assert_cmd::cargo::cargo_bin_cmd;
 use indexmap::IndexMap;
 use jsonschema::Validator;
 use serde_json::{Value, json};
+use tickbound::answer::Answer;
+use tickbound::answer::comparison::Comparison;
 use tickbound_model::platforms;
 use tickbound_model::{ModelError, Platform, Problem};
 
@@ -406,3 +409,69 @@ trait Tap: Sized {
 }
 
 impl Tap for Value {}
+
+// Answers.
+
+const ABSTRACT: &str = "examples/problems/abstract.json";
+const LATENCY: &str = "examples/problems/latency.json";
+
+/// What a command prints with `--json`; nothing if it needs a tool that is not on this machine.
+fn printed(arguments: &[&str]) -> Option<String> {
+    let mut command = cargo_bin_cmd!("tickbound");
+    command.current_dir(env!("CARGO_MANIFEST_DIR")).args(arguments).arg("--json");
+    let output = command.output().expect("the program runs");
+    let error = String::from_utf8_lossy(&output.stderr);
+    match output.status.code() {
+        Some(2) => eprintln!("skipped: {arguments:?}: {error}"),
+        Some(0 | 1) => return Some(String::from_utf8(output.stdout).expect("UTF-8")),
+        _ => panic!("{arguments:?}: {error}"),
+    }
+    None
+}
+
+#[test]
+fn answers_are_valid_and_survive_being_read() {
+    let schema = serde_json::from_str(include_str!("../schema/answer.schema.json")).expect("JSON");
+    jsonschema::meta::validate(&schema).unwrap_or_else(|e| panic!("{e}"));
+    let validator = validator(&schema);
+    for (arguments, tools) in [
+        (&["tune", ABSTRACT][..], false),
+        (&["tune", ABSTRACT, "--top", "5", "--strategy", "enumerate"], false),
+        (&["tune", ABSTRACT, "--set", "TS=3"], false),
+        (
+            &["tune", ABSTRACT, "--input", "size=64", "--encoding", "tick", "--timeout", "0.2"],
+            false,
+        ),
+        (&["tune", LATENCY, "--objective", "robust"], false),
+        (&["spin", ABSTRACT, "--input", "size=8"], true),
+        (&["spin", ABSTRACT, "--input", "size=8", "--search", "swarm", "--timeout", "5"], true),
+        (&["spin", LATENCY, "--search", "bisect", "--timeout", "5"], true),
+        (&["spin", ABSTRACT, "--set", "TS=3"], true),
+        (&["cp-sat", ABSTRACT, "--input", "size=8"], true),
+        (&["compare", ABSTRACT, "--engines", "enumerate,smt,cp-sat", "--input", "size=8"], false),
+    ] {
+        let Some(text) = printed(arguments) else {
+            assert!(tools, "{arguments:?}");
+            continue;
+        };
+        let value: Value = serde_json::from_str(&text).expect("JSON");
+        assert_eq!(complaints(&validator, &value), [""; 0], "{arguments:?}: {text}");
+        let again = match arguments[0] {
+            "compare" => {
+                let read: Comparison = serde_json::from_str(&text).expect("a comparison");
+                serde_json::to_string(&read).expect("JSON")
+            }
+            _ => serde_json::from_str::<Answer>(&text).expect("an answer").json().to_string(),
+        };
+        assert_eq!(again, text.trim_end(), "{arguments:?}");
+    }
+    let without = |key: &str| {
+        let mut answer: Value =
+            serde_json::from_str(&printed(&["tune", ABSTRACT]).expect("an answer")).expect("JSON");
+        answer.as_object_mut().expect("an object").remove(key);
+        answer
+    };
+    for key in ["time", "status", "lower", "optima", "replayed"] {
+        assert!(!validator.is_valid(&without(key)), "{key}");
+    }
+}

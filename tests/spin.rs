@@ -663,7 +663,7 @@ fn ctrl_c_ends_the_command_with_what_is_known() {
     assert!(interrupted.unwrap().success());
     let mut text = String::new();
     child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert_eq!(child.wait().unwrap().code(), Some(1));
     let said: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(said["stopped_by"], "interrupt", "{text}");
     assert_eq!((&said["status"], &said["lower"]), (&json!("bounded"), &json!(0)), "{text}");

@@ -5,12 +5,13 @@ use serde::{Deserialize, Serialize};
 use crate::Configuration;
 
 /// How much is known about the least time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
     /// The least time is known and proved.
     Optimal,
     /// It lies between a lower and an upper bound.
+    #[default]
     Bounded,
     /// There is no valid configuration.
     Infeasible,

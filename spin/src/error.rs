@@ -160,3 +160,20 @@ pub enum SpinError {
     )]
     Panicked,
 }
+
+impl SpinError {
+    /// The fault is in this program, not in what it was given or in what is installed.
+    #[must_use]
+    pub fn is_fault(&self) -> bool {
+        use SpinError::{Contradiction, Disagreement, Model, Panicked, Refused, Trail};
+        matches!(
+            self,
+            Refused { .. }
+                | Model { .. }
+                | Trail { .. }
+                | Disagreement { .. }
+                | Contradiction { .. }
+                | Panicked
+        )
+    }
+}

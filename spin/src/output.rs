@@ -6,7 +6,7 @@
 //! well when the depth limit or the memory limit cut the search short. So a property
 //! [`Verdict::Holds`] only if *all* signs of a complete, exhaustive search are there.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use tickbound_process::{Ended, Stopped};
 
@@ -14,7 +14,7 @@ use tickbound_process::{Ended, Stopped};
 const MEGABYTE: f64 = 1_048_576.0;
 
 /// How the states were stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Coverage {
     /// Every state in full: what was not found does not exist.

@@ -1,6 +1,6 @@
 //! What a search with SPIN returns, whether it was finished or stopped.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tickbound_model::verdict::{Found, Status};
 
 use crate::options::Search;
@@ -34,7 +34,7 @@ impl std::fmt::Display for StopReason {
 }
 
 /// What a least time rests on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Proof {
     /// A complete, exhaustive run found `OverTime` to hold at one tick less.

@@ -71,19 +71,19 @@ pub fn stream(order: &[u32], group: usize, id: usize) -> u32 {
     (0..8).fold(0, |sum, j| sum.wrapping_add(cell(order, first + j * group)))
 }
 
-/// A walk of `load_local` or `load_constant`: from `first` on, 16 cells a round, which begin at 0 and
+/// A walk of `load_local` or `load_constant`: from `first` on, 16 cells an iteration, which begin at 0 and
 /// move by `step` until `begins` says that there is no further place.
 pub fn walk(
     table: &[u32],
     start: u32,
     first: usize,
     step: usize,
-    rounds: u32,
+    iterations: u32,
     begins: impl Fn(usize) -> bool,
 ) -> u32 {
     let (mut sum, mut at) = (start, 0);
     let get = |i: usize| table.get(i % table.len().max(1)).copied().unwrap_or(0);
-    for _ in 0..rounds {
+    for _ in 0..iterations {
         for j in (0..16).step_by(2) {
             sum = sum.wrapping_add(get(first + at + j)) ^ get(first + at + j + 1);
         }
@@ -120,9 +120,9 @@ mod tests {
     #[test]
     fn the_chain_tells_how_long_it_was() {
         let mut before = chain(3, 64);
-        for rounds in [2, 3, 100, 10_000] {
-            let x = chain(3, 64 * rounds);
-            assert!(x > before && x < 1e4, "{rounds}: {x}");
+        for iterations in [2, 3, 100, 10_000] {
+            let x = chain(3, 64 * iterations);
+            assert!(x > before && x < 1e4, "{iterations}: {x}");
             before = x;
         }
     }

@@ -1,6 +1,6 @@
 // The kernels of `tickbound calibrate`. docs/calibrate.md says what each is for.
 //
-// A round is written out by macros, so that the loop's own work is spread over many operations. All
+// An iteration is written out by macros, so that the loop's own work is spread over many operations. All
 // numbers that decide what is computed are arguments or memory: nothing can be computed by the
 // compiler. Every result is written and compared with what the host computes.
 
@@ -15,13 +15,13 @@
 #define SECOND x = fma(x, k.z, k.w);
 
 // 32 operations.
-#define ROUND R16(FIRST SECOND)
+#define ITERATION R16(FIRST SECOND)
 
-kernel void chain(global float *out, float4 k, uint rounds)
+kernel void chain(global float *out, float4 k, uint iterations)
 {
     float x = (float)(get_global_id(0) & 15);
-    for (uint r = 0; r < rounds; r++) {
-        ROUND ROUND
+    for (uint r = 0; r < iterations; r++) {
+        ITERATION ITERATION
     }
     out[get_global_id(0)] = x;
 }
@@ -29,50 +29,50 @@ kernel void chain(global float *out, float4 k, uint rounds)
 #define WAIT barrier(CLK_LOCAL_MEM_FENCE);
 
 // Both have a barrier in the loop: compilers for processors make other code of loops without one.
-kernel void one_barrier(global float *out, float4 k, uint rounds)
+kernel void one_barrier(global float *out, float4 k, uint iterations)
 {
     float x = (float)(get_global_id(0) & 15);
-    for (uint r = 0; r < rounds; r++) {
+    for (uint r = 0; r < iterations; r++) {
         R4(FIRST SECOND) WAIT
     }
     out[get_global_id(0)] = x;
 }
 
-kernel void barriers(global float *out, float4 k, uint rounds)
+kernel void barriers(global float *out, float4 k, uint iterations)
 {
     float x = (float)(get_global_id(0) & 15);
-    for (uint r = 0; r < rounds; r++) {
+    for (uint r = 0; r < iterations; r++) {
         R4(FIRST WAIT SECOND WAIT)
     }
     out[get_global_id(0)] = x;
 }
 
 // One item follows a cycle, from where the launch before it ended.
-kernel void chase(global const uint *next, global uint *place, uint rounds)
+kernel void chase(global const uint *next, global uint *place, uint iterations)
 {
     uint x = place[0];
-    for (uint r = 0; r < rounds; r++) {
+    for (uint r = 0; r < iterations; r++) {
         R16(x = next[x];)
     }
     place[0] = x;
 }
 
-kernel void chase_constant(constant uint *next, global uint *place, uint rounds)
+kernel void chase_constant(constant uint *next, global uint *place, uint iterations)
 {
     uint x = place[0];
-    for (uint r = 0; r < rounds; r++) {
+    for (uint r = 0; r < iterations; r++) {
         R16(x = next[x];)
     }
     place[0] = x;
 }
 
 kernel void chase_local(global const uint *next, global uint *place, local uint *tile, uint cells,
-                        uint rounds)
+                        uint iterations)
 {
     for (uint i = 0; i < cells; i++)
         tile[i] = next[i];
     uint x = place[0];
-    for (uint r = 0; r < rounds; r++) {
+    for (uint r = 0; r < iterations; r++) {
         R16(x = tile[x];)
     }
     place[0] = x;
@@ -111,14 +111,14 @@ kernel void stream(global const uint *words, global uint *out, uint from, uint n
 
 // `tile` has two cells an item and 16 more.
 kernel void load_local(global const uint *table, global uint *out, local uint *tile, uint mask,
-                       uint step, uint rounds)
+                       uint step, uint iterations)
 {
     uint n = (uint)get_local_size(0), lid = (uint)get_local_id(0);
     for (uint i = lid; i < 2 * n + 16; i += n)
         tile[i] = table[i & mask];
     barrier(CLK_LOCAL_MEM_FENCE);
     uint sum = lid, at = 0;
-    for (uint r = 0; r < rounds; r++) {
+    for (uint r = 0; r < iterations; r++) {
         local const uint *from = tile + at + lid;
         TAKE16
         at += step;
@@ -128,10 +128,10 @@ kernel void load_local(global const uint *table, global uint *out, local uint *t
 }
 
 // All items read the same place at once, which is what constant memory is for.
-kernel void load_constant(constant uint *table, global uint *out, uint cells, uint step, uint rounds)
+kernel void load_constant(constant uint *table, global uint *out, uint cells, uint step, uint iterations)
 {
     uint sum = (uint)get_local_id(0), at = 0;
-    for (uint r = 0; r < rounds; r++) {
+    for (uint r = 0; r < iterations; r++) {
         constant uint *from = table + at;
         TAKE16
         at += step;
@@ -141,11 +141,11 @@ kernel void load_constant(constant uint *table, global uint *out, uint cells, ui
 }
 
 // Item i adds to counter i * apart: its own one, or the only one.
-kernel void atomics(global uint *counters, global uint *out, uint apart, uint rounds)
+kernel void atomics(global uint *counters, global uint *out, uint apart, uint iterations)
 {
     global uint *mine = counters + get_global_id(0) * apart;
     uint sum = 0;
-    for (uint r = 0; r < rounds; r++) {
+    for (uint r = 0; r < iterations; r++) {
         R4(sum += atomic_add(mine, 1u);)
     }
     out[get_global_id(0)] = sum;

@@ -24,7 +24,7 @@ mod verify;
 use std::sync::atomic::AtomicBool;
 
 use crate::measure::sample::Rule;
-use crate::measure::utc;
+use crate::utc;
 
 pub use opencl::OpenCl;
 pub use prices::Calibration;

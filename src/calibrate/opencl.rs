@@ -7,7 +7,7 @@ use super::run::{Facts, Fault, Run, Times, Work};
 use crate::device::{Arg, Buffer, Device, Kernel, Program, Session, Timing};
 
 pub(super) const SOURCE: &str = include_str!("kernels.cl");
-/// By how many cells the loads of local and constant memory move in each round.
+/// By how many cells the loads of local and constant memory move in each iteration.
 pub(super) const STEP: usize = 5;
 /// What the fill writes, and what results are before a launch that is verified.
 pub(super) const FILLING: u32 = 0x5EED_5EED;
@@ -171,25 +171,25 @@ impl<'s> OpenCl<'s> {
 
     fn arguments(&self, run: &Run, from: usize) -> Option<Vec<Arg<'_>>> {
         let (out, place) = (Arg::buffer(&self.out), Arg::buffer(&self.place));
-        let (table, rounds) = (Arg::buffer(&self.table.1), Arg::U32(run.rounds));
+        let (table, iterations) = (Arg::buffer(&self.table.1), Arg::U32(run.iterations));
         let cells = self.cells.as_ref().filter(|c| !c.spoilt).map(|c| Arg::buffer(&c.buffer));
         let from = Arg::U32(u32::try_from(from).ok()?);
         let (many, step) = (Arg::U32(CELLS as u32), Arg::U32(STEP as u32));
         Some(match run.work {
             Work::Chain | Work::OneBarrier | Work::Barriers => {
-                vec![out, Arg::Bytes(&self.factors), rounds]
+                vec![out, Arg::Bytes(&self.factors), iterations]
             }
-            Work::Chase { .. } => vec![cells?, place, rounds],
-            Work::ChaseConstant => vec![table, place, rounds],
-            Work::ChaseLocal => vec![table, place, Arg::Local(4 * CELLS), many, rounds],
+            Work::Chase { .. } => vec![cells?, place, iterations],
+            Work::ChaseConstant => vec![table, place, iterations],
+            Work::ChaseLocal => vec![table, place, Arg::Local(4 * CELLS), many, iterations],
             Work::Stream { .. } => vec![cells?, out, from, Arg::U32(FILLING)],
             Work::LoadLocal => {
                 let (tile, mask) = (Arg::Local(4 * (2 * run.group + 16)), CELLS as u32 - 1);
-                vec![table, out, tile, Arg::U32(mask), step, rounds]
+                vec![table, out, tile, Arg::U32(mask), step, iterations]
             }
-            Work::LoadConstant => vec![table, out, many, step, rounds],
-            Work::Atomic => vec![Arg::buffer(&self.counters), out, Arg::U32(1), rounds],
-            Work::AtomicShared => vec![Arg::buffer(&self.counters), out, Arg::U32(0), rounds],
+            Work::LoadConstant => vec![table, out, many, step, iterations],
+            Work::Atomic => vec![Arg::buffer(&self.counters), out, Arg::U32(1), iterations],
+            Work::AtomicShared => vec![Arg::buffer(&self.counters), out, Arg::U32(0), iterations],
             Work::Start => vec![out, from],
             Work::Fill { .. } => return None,
         })

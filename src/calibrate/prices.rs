@@ -113,11 +113,11 @@ fn price(field: &'static str, sample: Sample, how: impl Into<String>) -> Number 
 }
 
 /// Prices on an element: those with which the model takes as long as the device did. In the model a
-/// unit takes a group at a time, and its elements need so many rounds for one operation of each item.
+/// unit takes a group at a time, and its elements need so many iterations for one operation of each item.
 fn accesses(survey: &Survey, elements: usize, units: f64) -> Vec<Number> {
     let busy = |busy: Busy| {
-        let rounds = busy.group.div_ceil(elements.max(1)).max(1);
-        busy.sample.times(units * busy.group as f64 / rounds as f64)
+        let iterations = busy.group.div_ceil(elements.max(1)).max(1);
+        busy.sample.times(units * busy.group as f64 / iterations as f64)
     };
     let loads = (8 * survey.stream.group) as f64;
     let stream = less(survey.stream.sample, survey.group.seconds / loads);

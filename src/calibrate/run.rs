@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use crate::device::DeviceError;
 
-/// One of the kernels in `kernels.cl`, with what a round of it does for each item.
+/// One of the kernels in `kernels.cl`, with what an iteration of it does for each item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Work {
     /// 64 fused multiply-adds, each needing the result of the one before.
@@ -27,7 +27,7 @@ pub enum Work {
     /// The same in constant memory, in a table of 4 KiB.
     ChaseConstant,
     /// 8 independent loads of 4 bytes from global memory, neighbouring items beside each other, no word
-    /// twice; there are no rounds.
+    /// twice; there are no iterations.
     Stream {
         /// Bytes of the buffer, of which a launch of fewer items reads the beginning.
         bytes: usize,
@@ -40,7 +40,7 @@ pub enum Work {
     Atomic,
     /// 4 atomic additions to one counter of all items.
     AtomicShared,
-    /// Nothing; there are no rounds.
+    /// Nothing; there are no iterations.
     Start,
     /// The driver's own fill of so many bytes, in place of a kernel.
     Fill {
@@ -50,7 +50,7 @@ pub enum Work {
 }
 
 impl Work {
-    /// Operations of one item in one round: what the price is of.
+    /// Operations of one item in one iteration: what the price is of.
     #[must_use]
     pub fn operations(self) -> u64 {
         match self {
@@ -92,21 +92,21 @@ pub struct Run {
     pub groups: usize,
     /// Items in each, at least 1.
     pub group: usize,
-    /// Rounds of the kernel.
-    pub rounds: u32,
+    /// Iterations of the kernel.
+    pub iterations: u32,
 }
 
 impl Run {
-    /// One round of some groups.
+    /// One iteration of some groups.
     #[must_use]
     pub fn new(work: Work, groups: usize, group: usize) -> Run {
-        Run { work, groups, group, rounds: 1 }
+        Run { work, groups, group, iterations: 1 }
     }
 
-    /// With another number of rounds.
+    /// With another number of iterations.
     #[must_use]
-    pub fn rounds(self, rounds: u32) -> Run {
-        Run { rounds, ..self }
+    pub fn iterations(self, iterations: u32) -> Run {
+        Run { iterations, ..self }
     }
 
     /// Work items.

@@ -1,8 +1,8 @@
-//! Numbers out of noisy times: slopes over rounds, repeated until steady.
+//! Numbers out of noisy times: slopes over iterations, repeated until steady.
 //!
-//! A launch takes a time of its own besides its rounds. Two launches that differ only in their rounds
-//! have it alike, so the difference of their times over the difference of their rounds is the time of
-//! a round: a *slope*. The shorter launch has a quarter of the longer one's rounds. Both are run one
+//! A launch takes a time of its own besides its iterations. Two launches that differ only in their iterations
+//! have it alike, so the difference of their times over the difference of their iterations is the time of
+//! an iteration: a *slope*. The shorter launch has a quarter of the longer one's iterations. Both are run one
 //! after the other, each pair gives one slope, and the median of these is taken together with its
 //! interval ([`measure::sample`](crate::measure::sample)): what drifts slowly is alike in a pair.
 
@@ -12,7 +12,7 @@ use std::time::Instant;
 use super::run::{Fault, Run, Runner, Times};
 use crate::measure::sample::{Rule, interval, median};
 
-/// Most rounds of a launch. A kernel whose launches still take no time then costs nothing that can be
+/// Most iterations of a launch. A kernel whose launches still take no time then costs nothing that can be
 /// measured.
 const MOST_ROUNDS: u32 = 1 << 20;
 /// The same for launches that grow in groups, times those that they begin with.
@@ -78,8 +78,8 @@ pub struct Sampler<'a> {
 }
 
 impl Sampler<'_> {
-    /// Seconds of one operation, all items together: the slope over the rounds of this launch, by
-    /// `rounds * items * operations`. What the kernel computes is verified.
+    /// Seconds of one operation, all items together: the slope over the iterations of this launch, by
+    /// `iterations * items * operations`. What the kernel computes is verified.
     ///
     /// # Errors
     /// The device fails or computes something else, or the user has had enough.
@@ -87,11 +87,11 @@ impl Sampler<'_> {
         self.runner.verify(&run)?;
         let quarter = self.quarter(run)?;
         let sample = self.repeat(|this| this.slope(run, quarter))?;
-        self.runner.verify(&run.rounds(4 * quarter))?;
+        self.runner.verify(&run.iterations(4 * quarter))?;
         Ok(sample.times(1.0 / (run.items() as f64 * run.work.operations() as f64)))
     }
 
-    /// Seconds by which a round of one launch is longer than a round of another.
+    /// Seconds by which an iteration of one launch is longer than an iteration of another.
     ///
     /// # Errors
     /// As [`Sampler::operation`].
@@ -101,8 +101,8 @@ impl Sampler<'_> {
         let (more, less) = (self.quarter(with)?, self.quarter(without)?);
         let sample =
             self.repeat(|this| Ok(this.slope(with, more)? - this.slope(without, less)?))?;
-        self.runner.verify(&with.rounds(4 * more))?;
-        self.runner.verify(&without.rounds(4 * less))?;
+        self.runner.verify(&with.iterations(4 * more))?;
+        self.runner.verify(&without.iterations(4 * less))?;
         Ok(sample)
     }
 
@@ -155,12 +155,12 @@ impl Sampler<'_> {
     }
 
     fn slope(&mut self, run: Run, quarter: u32) -> Result<f64, Fault> {
-        let short = self.busy(&run.rounds(quarter))?;
-        Ok((self.busy(&run.rounds(4 * quarter))? - short) / (3.0 * f64::from(quarter)))
+        let short = self.busy(&run.iterations(quarter))?;
+        Ok((self.busy(&run.iterations(4 * quarter))? - short) / (3.0 * f64::from(quarter)))
     }
 
     fn quarter(&mut self, run: Run) -> Result<u32, Fault> {
-        self.grow(MOST_ROUNDS, |rounds| run.rounds(rounds))
+        self.grow(MOST_ROUNDS, |iterations| run.iterations(iterations))
     }
 
     /// A quarter of the size at which a launch is long enough.

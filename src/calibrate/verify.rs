@@ -4,8 +4,8 @@ use super::expect::{self, LINE};
 use super::opencl::{FILLING, OpenCl, STEP};
 use super::run::{Fault, Run, Runner, Times, Work};
 
-/// Rounds of a load beyond which only some items are computed again.
-const MANY_ROUNDS: u32 = 64;
+/// Iterations of a load beyond which only some items are computed again.
+const MANY_ITERATIONS: u32 = 64;
 
 impl Runner for OpenCl<'_> {
     fn most_items(&mut self, work: Work) -> Result<usize, Fault> {
@@ -20,7 +20,7 @@ impl Runner for OpenCl<'_> {
         self.prepare(run)?;
         self.reset(run.work)?;
         self.launch(run, 0)?;
-        let operations = u64::from(run.rounds) * run.work.operations();
+        let operations = u64::from(run.iterations) * run.work.operations();
         match run.work {
             Work::Chain | Work::OneBarrier | Work::Barriers => {
                 let starts = run.items().min(16);
@@ -84,16 +84,16 @@ impl OpenCl<'_> {
     }
 
     fn verify_loads(&self, run: &Run) -> Result<(), Fault> {
-        let some = if run.rounds > MANY_ROUNDS { 37 } else { 1 };
+        let some = if run.iterations > MANY_ITERATIONS { 37 } else { 1 };
         let table = &self.table.0;
         let of = |lid: usize| match run.work {
             Work::LoadLocal => {
                 let within = |at| at < run.group;
-                expect::walk(table, lid as u32, lid, STEP, run.rounds, within)
+                expect::walk(table, lid as u32, lid, STEP, run.iterations, within)
             }
             _ => {
                 let within = |at| at + 16 <= table.len();
-                expect::walk(table, lid as u32, 0, STEP, run.rounds, within)
+                expect::walk(table, lid as u32, 0, STEP, run.iterations, within)
             }
         };
         let expected: Vec<Option<u32>> =
@@ -133,7 +133,7 @@ mod tests {
         let session = Session::open(&device).unwrap();
         let bytes = 1 << 16;
         let table = [
-            (Work::Chain, 4, "        ROUND ROUND\n", "        ROUND\n"),
+            (Work::Chain, 4, "        ITERATION ITERATION\n", "        ITERATION\n"),
             (Work::Chain, 4, "out[get_global_id(0)] = x", "out[0] = x"),
             (Work::OneBarrier, 4, "R4(FIRST SECOND) WAIT", "R2(FIRST SECOND) WAIT"),
             (Work::Barriers, 4, "R4(FIRST WAIT SECOND WAIT)", "R4(FIRST WAIT) WAIT"),
@@ -152,7 +152,7 @@ mod tests {
         for (work, groups, right, wrong) in table {
             assert!(SOURCE.contains(right), "{right}");
             let mut runner = OpenCl::with_source(&session, &SOURCE.replace(right, wrong)).unwrap();
-            let run = Run::new(work, groups, if groups == 1 { 1 } else { 16 }).rounds(7);
+            let run = Run::new(work, groups, if groups == 1 { 1 } else { 16 }).iterations(7);
             let fault = runner.verify(&run).unwrap_err();
             assert!(matches!(fault, Fault::Wrong { .. }), "{wrong}: {fault}");
         }

@@ -1,13 +1,12 @@
 //! `tickbound calibrate`.
 
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::progress::Progress;
-use super::{CliError, Outcome, say};
+use super::exit::{CliError, Exit, input};
+use super::output::{save, say};
+use super::progress::{Progress, ctrl_c_flag};
 use crate::calibrate::{Fault, OpenCl, Options, calibrate, today};
-use crate::device::{self, Choice, Device, Picked, Session};
+use crate::device::{self, Device, DeviceChoice, Picked, Session};
 
 /// Arguments of `calibrate`.
 #[derive(Debug, clap::Args)]
@@ -29,11 +28,11 @@ pub struct Args {
     quick: bool,
 }
 
-pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
+pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     args.check_output()?;
     let choice = args.choice()?;
     let listing = device::list();
-    let picked = listing.pick(choice).map_err(|e| CliError::Input(e.to_string()))?;
+    let picked = listing.pick(choice).map_err(input)?;
     let device = match picked {
         Picked::Device(device) => device,
         Picked::Cpu => {
@@ -43,10 +42,10 @@ pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
         Picked::Absent(why) => return Err(CliError::Input(why)),
     };
     match args.measure(device) {
-        Ok(()) => Ok(Outcome::Done),
+        Ok(()) => Ok(Exit::Done),
         Err(Stopped::Interrupted) => {
             eprintln!("tickbound: {}", Fault::Interrupted);
-            Ok(Outcome::Nothing)
+            Ok(Exit::Nothing)
         }
         Err(Stopped::Failed(e)) => Err(e),
     }
@@ -74,10 +73,10 @@ impl From<Fault> for Stopped {
 }
 
 impl Args {
-    fn choice(&self) -> Result<Choice, CliError> {
+    fn choice(&self) -> Result<DeviceChoice, CliError> {
         self.device
             .parse()
-            .map_err(|e: device::ChoiceError| CliError::Input(format!("--device: {e}")))
+            .map_err(|e: device::DeviceChoiceError| CliError::Input(format!("--device: {e}")))
     }
 
     /// Whether the file can probably be written, before much time goes into it.
@@ -93,7 +92,7 @@ impl Args {
     }
 
     fn measure(&self, device: &Device) -> Result<(), Stopped> {
-        let interrupt = interrupt_flag()?;
+        let interrupt = ctrl_c_flag(None)?;
         let options = if self.quick { Options::quick() } else { Options::thorough() };
         let progress = Progress::new(&device.name);
         progress.say("compiling".to_owned());
@@ -107,8 +106,7 @@ impl Args {
         let file = format!("{:#}\n", found.platform(name, &today()));
         let text = if self.json { file.clone() } else { found.words() };
         if let Some(path) = &self.output {
-            std::fs::write(path, file)
-                .map_err(|error| CliError::Write { path: path.clone(), error })?;
+            save(path, &file)?;
         }
         say(&text)?;
         if let (Some(path), false) = (&self.output, self.json) {
@@ -124,17 +122,4 @@ fn as_option(path: &str) -> String {
         true => path.to_owned(),
         false => format!("./{path}"),
     }
-}
-
-/// A flag that Ctrl-C sets; a second Ctrl-C ends the process at once.
-fn interrupt_flag() -> Result<Arc<AtomicBool>, CliError> {
-    let flag = Arc::new(AtomicBool::new(false));
-    let set = flag.clone();
-    let stop = move || {
-        if set.swap(true, Ordering::SeqCst) {
-            std::process::exit(130);
-        }
-    };
-    ctrlc::set_handler(stop).map_err(|e| CliError::Input(format!("cannot catch Ctrl-C: {e}")))?;
-    Ok(flag)
 }

@@ -1,15 +1,16 @@
 //! `tickbound compare`.
 
 use std::path::Path;
-use std::time::Duration;
 
 use tickbound_model::Problem;
 
-use super::load::{Chosen, Setting, Size, by_name};
+use super::exit::{CliError, Exit, input};
+use super::load::{Chosen, Setting, Size, by_name, positive_seconds};
+use super::output::{say, say_json};
 use super::progress::{Progress, interrupt_flag};
-use super::{CliError, Outcome, say};
-use crate::compare::paper::{self, PaperError};
-use crate::compare::{Comparison, Event, Input, Options, Session, Status, engine};
+use crate::answer::comparison::{Comparison, Row};
+use crate::compare::paper;
+use crate::compare::{Event, Input, Options, SideBySide, engine};
 use crate::report::{comparison, html};
 
 /// Arguments of `compare`.
@@ -46,7 +47,7 @@ pub struct Args {
     redraw: bool,
 }
 
-pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
+pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let options = options(args.timeout, args.memory)?;
     let progress = Progress::new("");
     let result = match &args.paper {
@@ -63,7 +64,7 @@ pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
     };
     drop(progress);
     if args.json {
-        say(&format!("{}\n", json(&result)?))?;
+        say_json(&result)?;
     } else {
         say(&comparison::words(&result))?;
     }
@@ -79,14 +80,14 @@ fn side_by_side(
     options: Options,
     progress: &Progress,
 ) -> Result<Comparison, CliError> {
-    let engines = engine::parse(&args.engines).map_err(|e| CliError::Input(e.to_string()))?;
+    let engines = engine::parse(&args.engines).map_err(input)?;
     let replaced = by_name("--input", &args.input)?;
     // All problems are read before the first engine runs: a fault in the last one shows at once.
     let files = args.problems.iter();
     let problems = files.map(|file| readable(file, &args.input)).collect::<Result<Vec<_>, _>>()?;
     let interrupt = interrupt_flag()?;
     let observer = |event: Event<'_>| show(progress, event);
-    let mut session = Session::new(options, &interrupt, &observer);
+    let mut session = SideBySide::new(options, &interrupt, &observer);
     for (problem, file) in problems.iter().zip(&args.problems) {
         progress.about(&format!("{}:", problem.name));
         let input = Input { problem, file: file.clone(), replaced: replaced.clone() };
@@ -98,9 +99,8 @@ fn side_by_side(
 fn paper_tables(options: Options, progress: &Progress) -> Result<Comparison, CliError> {
     let interrupt = interrupt_flag()?;
     let observer = |event: Event<'_>| show(progress, event);
-    let mut session = Session::new(options, &interrupt, &observer);
-    paper::run(&mut session, &|problem| progress.about(&format!("{problem}:")))
-        .map_err(unreadable)?;
+    let mut session = SideBySide::new(options, &interrupt, &observer);
+    paper::run(&mut session, &|problem| progress.about(&format!("{problem}:"))).map_err(input)?;
     Ok(session.finish())
 }
 
@@ -112,10 +112,6 @@ fn measured(path: &Path) -> Result<Comparison, CliError> {
     })?;
     serde_json::from_str(&text)
         .map_err(|e| CliError::Input(format!("{shown}: no comparison: {e}; run without --redraw")))
-}
-
-fn unreadable(e: PaperError) -> CliError {
-    CliError::Input(e.to_string())
 }
 
 /// The files of `make compare`.
@@ -130,14 +126,15 @@ fn write_paper(folder: &Path, result: &Comparison) -> Result<(), CliError> {
         Ok::<(), CliError>(())
     };
     // Figures first: whatever fails after that can be made again from them.
-    write("comparison.json", &format!("{}\n", json(result)?))?;
+    write("comparison.json", &(serde_json::to_string(result).map_err(input)? + "\n"))?;
     let mut pictures = Vec::new();
     for (svg, name) in html::series(&result.cases)?.iter().zip(["abstract", "minimum"]) {
         let name = format!("comparison-{name}.svg");
         write(&name, svg)?;
         pictures.push(name);
     }
-    write("comparison.md", &paper::page(result, &pictures).map_err(unreadable)?)?;
+    write("comparison.md", &paper::page(result, &pictures).map_err(input)?)?;
+    // Not kept in the repository: it can be drawn again from the figures.
     write("comparison.html", &html::page(&[html::Source::from(result.clone())])?)
 }
 
@@ -152,29 +149,21 @@ fn readable(file: &str, input: &[Setting]) -> Result<Problem, CliError> {
 }
 
 fn options(timeout: f64, memory: Option<Size>) -> Result<Options, CliError> {
-    let timeout = Duration::try_from_secs_f64(timeout).ok().filter(|t| !t.is_zero());
-    let timeout = timeout
-        .ok_or_else(|| CliError::Input("--timeout: write a positive number of seconds".into()))?;
+    let timeout = positive_seconds("--timeout", timeout)?;
     let program = std::env::current_exe()
         .map_err(|error| CliError::Read { path: "the program itself".into(), error })?;
     Ok(Options { program, timeout, memory: memory.map(|m| m.0) })
 }
 
-fn json(result: &Comparison) -> Result<String, CliError> {
-    serde_json::to_string(result).map_err(|e| CliError::Input(format!("the result: {e}")))
-}
-
 /// Contradictions are said aloud: one of the engines is wrong, or tickbound is.
-fn outcome(result: &Comparison) -> Outcome {
+fn outcome(result: &Comparison) -> Exit {
     for case in &result.cases {
         for disagreement in &case.disagreements {
             eprintln!("tickbound: {}: ENGINES DISAGREE: {disagreement}", case.problem);
         }
     }
-    let said = |s: Status| matches!(s, Status::Optimal | Status::Infeasible);
-    let some =
-        result.cases.iter().flat_map(|c| &c.rows).any(|r| r.time.is_some() || said(r.status));
-    if result.agree && some { Outcome::Done } else { Outcome::Nothing }
+    let proved = result.cases.iter().all(|case| case.rows.iter().any(Row::proved));
+    Exit::found(result.agree && proved)
 }
 
 /// Shows which engine is at work, and since when.

@@ -1,10 +1,11 @@
 //! `tickbound cp-sat`.
 
+use super::exit::{CliError, Exit};
 use super::load::{Chosen, timeout};
+use super::output::{say, say_json};
 use super::progress::interrupt_flag;
 use super::values::named;
-use super::{CliError, Outcome, say};
-use crate::compare::cp_sat::{self, CpSatError, Python};
+use crate::cp_sat::{self, Python};
 use tickbound_solve::Encoding;
 
 /// Arguments of `cp-sat`.
@@ -26,7 +27,7 @@ pub struct Args {
     json: bool,
 }
 
-pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
+pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let problem = args.chosen.model()?;
     let options = cp_sat::Options {
         encoding: Some(args.encoding),
@@ -34,13 +35,12 @@ pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
         workers: args.workers,
     };
     let interrupt = interrupt_flag()?;
-    let fault = |e: CpSatError| CliError::Input(e.to_string());
-    let python = Python::find().map_err(fault)?;
-    let solved = cp_sat::solve(&problem, &options, &python, &interrupt).map_err(fault)?;
+    let python = Python::find()?;
+    let answer = cp_sat::solve(&problem, &options, &python, &interrupt)?;
     if args.json {
-        say(&format!("{}\n", solved.json(&problem)))?;
+        say_json(&answer.json())?;
     } else {
-        say(&solved.words(&problem))?;
+        say(&cp_sat::words(&problem, &answer))?;
     }
-    Ok(if solved.best.is_some() { Outcome::Done } else { Outcome::Nothing })
+    Ok(Exit::of(&answer))
 }

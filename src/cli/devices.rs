@@ -1,6 +1,7 @@
 //! `tickbound devices`.
 
-use super::{CliError, Outcome, say};
+use super::exit::{CliError, Exit};
+use super::output::{say, say_json};
 use crate::device;
 use crate::report::Table;
 
@@ -12,16 +13,15 @@ pub struct Args {
     json: bool,
 }
 
-pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
+pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let listing = device::list();
     if args.json {
-        let text = serde_json::to_string(&listing).map_err(|e| CliError::Input(e.to_string()))?;
-        say(&format!("{text}\n"))?;
-        return Ok(if listing.devices.is_empty() { Outcome::Nothing } else { Outcome::Done });
+        say_json(&listing)?;
+        return Ok(Exit::found(!listing.devices.is_empty()));
     }
     if let Some(why) = listing.absent() {
         eprintln!("tickbound: {why}");
-        return Ok(Outcome::Nothing);
+        return Ok(Exit::Nothing);
     }
     listing.notes.iter().for_each(|note| eprintln!("tickbound: {note}"));
     let mut table = Table::new(["device", "name", "platform", "driver", "units", "MiB"]);
@@ -36,5 +36,5 @@ pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
         ]);
     }
     say(&format!("{table}\nunits: compute units; MiB: global memory\n"))?;
-    Ok(Outcome::Done)
+    Ok(Exit::Done)
 }

@@ -7,8 +7,9 @@ use tickbound_model::count::{Counts, count};
 use tickbound_model::{Access, Bound, Problem};
 use tickbound_opencl_c::{Reading, Variant};
 
+use super::exit::{CliError, Exit};
 use super::load::{Chosen, Setting, by_name};
-use super::{CliError, Outcome, say};
+use super::output::{say, say_json};
 use crate::report::explain;
 
 /// Arguments of `explain`.
@@ -24,7 +25,7 @@ pub struct Args {
     json: bool,
 }
 
-pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
+pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let (problem, reading) = args.chosen.explained()?;
     let space = problem.space()?.bound;
     let choices = problem.choices()?;
@@ -34,11 +35,11 @@ pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
     };
     let page = Page { problem: &problem, reading: reading.as_ref(), chosen: chosen.as_ref() };
     if args.json {
-        say(&format!("{}\n", page.json(space.len(), choices)?))?;
+        say_json(&page.json(space.len(), choices)?)?;
     } else {
         say(&page.text(&space, choices)?)?;
     }
-    Ok(if space.is_empty() { Outcome::Nothing } else { Outcome::Done })
+    Ok(Exit::found(!space.is_empty()))
 }
 
 struct Page<'p> {
@@ -78,7 +79,7 @@ impl Page<'_> {
                 text,
                 "\none launch with {}: {}",
                 problem.name_values(&bound.configuration),
-                said(&counts)
+                listed(&counts)
             );
         }
         Ok(text)
@@ -152,7 +153,7 @@ fn number(n: i128) -> serde_json::Value {
     i64::try_from(n).map_or_else(|_| n.to_string().into(), Into::into)
 }
 
-fn said(counts: &Counts) -> String {
+fn listed(counts: &Counts) -> String {
     let accesses = COUNTED.iter().map(|a| (a.name(), counts.of(*a)));
     let all = accesses.chain([("barrier", counts.barriers)]).filter(|(_, n)| *n != 0);
     let all: Vec<String> = all.map(|(name, n)| format!("{name} {n}")).collect();

@@ -3,9 +3,10 @@
 use tickbound_model::t1;
 use tickbound_spin::promela::{self, Style};
 
-use super::load::{Chosen, Setting, fix};
+use super::exit::{CliError, Exit};
+use super::load::Question;
+use super::output::say_or_save;
 use super::values::named;
-use super::{CliError, Outcome, say};
 
 /// What a problem can be written for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -20,40 +21,34 @@ enum Target {
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    chosen: Chosen,
+    question: Question,
     /// What to write
     #[arg(long, value_enum)]
     to: Target,
     /// How a Promela model is written
     #[arg(long, value_parser = named::<Style>(), default_value = "processes")]
     style: Style,
-    /// Fix a parameter
-    #[arg(long = "set", value_name = "P=V")]
-    set: Vec<Setting>,
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<String>,
 }
 
-pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
+pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     match args.to {
         Target::Promela => write_promela(args)?,
         Target::T1 => {
-            let mut problem = args.chosen.read()?;
-            fix(&mut problem, &args.set)?;
-            let file = t1::write(&problem)?;
-            write(args, &format!("{file:#}\n"))?;
+            let file = t1::write(&args.question.read()?)?;
+            say_or_save(args.output.as_deref(), &format!("{file:#}\n"))?;
         }
     }
-    Ok(Outcome::Done)
+    Ok(Exit::Done)
 }
 
 fn write_promela(args: &Args) -> Result<(), CliError> {
-    let mut problem = args.chosen.model()?;
-    fix(&mut problem, &args.set)?;
+    let problem = args.question.problem()?;
     let space = problem.space()?;
     let model = promela::export(&problem, &space, &promela::Options { style: args.style })?;
-    write(args, &model.text)?;
+    say_or_save(args.output.as_deref(), &model.text)?;
     if model.vector_bytes > 1024 {
         eprintln!(
             "tickbound: compile the verifier with -DVECTORSZ={}; a state is larger than SPIN's 1024 bytes",
@@ -61,12 +56,4 @@ fn write_promela(args: &Args) -> Result<(), CliError> {
         );
     }
     Ok(())
-}
-
-fn write(args: &Args, text: &str) -> Result<(), CliError> {
-    match &args.output {
-        None => say(text),
-        Some(path) => std::fs::write(path, text)
-            .map_err(|error| CliError::Write { path: path.clone(), error }),
-    }
 }

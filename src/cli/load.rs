@@ -1,5 +1,6 @@
 //! Reading problem files, and the values of options that several commands have.
 
+use super::exit::CliError;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -11,7 +12,6 @@ use tickbound_model::t1;
 use tickbound_model::{ModelError, Problem};
 use tickbound_opencl_c::Reading;
 
-use super::CliError;
 use tickbound_model::platforms;
 
 /// A `NAME=VALUE` option.
@@ -72,6 +72,17 @@ pub fn timeout(seconds: Option<f64>) -> Result<Option<Duration>, CliError> {
     seconds.map(read).transpose()
 }
 
+/// A time that an option gives in seconds, above 0.
+///
+/// # Errors
+/// If it is no such length of time.
+pub fn positive_seconds(option: &str, seconds: f64) -> Result<Duration, CliError> {
+    let time = Duration::try_from_secs_f64(seconds).ok().filter(|t| !t.is_zero());
+    time.ok_or_else(|| {
+        CliError::Input(format!("{option} {seconds}: write a positive number of seconds"))
+    })
+}
+
 /// Settings by name.
 ///
 /// # Errors
@@ -121,15 +132,14 @@ impl Chosen {
     /// # Errors
     /// As [`Chosen::read`], or the source cannot be read, or the file is T1 and has no platform.
     pub fn model(&self) -> Result<Problem, CliError> {
-        let mut problem = self.read()?;
+        let problem = self.read()?;
         if problem.platform.name == t1::PLATFORM {
             return Err(CliError::Input(format!(
                 "{}: a T1 file has no platform; add --platform NAME (`tickbound platforms` lists them)",
                 self.problem
             )));
         }
-        tickbound_opencl_c::attach(&mut problem, &self.folder())?;
-        Ok(problem)
+        Ok(self.attached(problem)?.0)
     }
 
     /// As [`Chosen::model`], with what was read out of the source, for any platform.
@@ -137,7 +147,11 @@ impl Chosen {
     /// # Errors
     /// As there.
     pub fn explained(&self) -> Result<(Problem, Option<Reading>), CliError> {
-        let mut problem = self.read()?;
+        self.attached(self.read()?)
+    }
+
+    /// The problem with its kernel program, and what was read out of the source.
+    fn attached(&self, mut problem: Problem) -> Result<(Problem, Option<Reading>), CliError> {
         let reading = tickbound_opencl_c::attach(&mut problem, &self.folder())?;
         Ok((problem, reading))
     }
@@ -197,11 +211,41 @@ impl Chosen {
     }
 }
 
+/// A problem of which parameters may be fixed.
+#[derive(Debug, Clone, clap::Args)]
+pub struct Question {
+    #[command(flatten)]
+    pub chosen: Chosen,
+    /// Fix a parameter
+    #[arg(long = "set", value_name = "P=V")]
+    set: Vec<Setting>,
+}
+
+impl Question {
+    /// The problem as [`Chosen::model`] reads it, with the parameters fixed.
+    ///
+    /// # Errors
+    /// As there, or there is no such parameter, or one is fixed twice.
+    pub fn problem(&self) -> Result<Problem, CliError> {
+        self.fixed(self.chosen.model()?)
+    }
+
+    /// The problem as [`Chosen::read`] reads it, with the parameters fixed.
+    ///
+    /// # Errors
+    /// As for [`Question::problem`].
+    pub fn read(&self) -> Result<Problem, CliError> {
+        self.fixed(self.chosen.read()?)
+    }
+
+    fn fixed(&self, mut problem: Problem) -> Result<Problem, CliError> {
+        fix(&mut problem, &self.set)?;
+        Ok(problem)
+    }
+}
+
 /// Fixes parameters by constraints.
-///
-/// # Errors
-/// If there is no such parameter, or one is fixed twice.
-pub fn fix(problem: &mut Problem, settings: &[Setting]) -> Result<(), CliError> {
+fn fix(problem: &mut Problem, settings: &[Setting]) -> Result<(), CliError> {
     for (name, value) in by_name("--set", settings)? {
         let Some(p) = problem.parameters.iter().position(|p| p.name == name) else {
             let known: Vec<&str> = problem.parameters.iter().map(|p| p.name.as_str()).collect();

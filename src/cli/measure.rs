@@ -2,16 +2,16 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 use tickbound_model::simulate::{self, simulate};
 use tickbound_model::{Bound, Problem};
 
-use super::load::{Chosen, Setting, fix, timeout};
+use super::exit::{CliError, Exit, input};
+use super::load::{Question, positive_seconds, timeout};
+use super::output::{save, say, say_json, written};
 use super::progress::{Progress, interrupt_flag};
-use super::{CliError, Outcome, say};
-use crate::device::Choice;
-use crate::measure::outcome::Outcome as Result_;
+use crate::device::DeviceChoice;
+use crate::measure::outcome::Outcome;
 use crate::measure::select::{Selection, select};
 use crate::measure::{Event, MeasureError, Options, measure, t4, worker};
 use crate::report::MeasuredTimes;
@@ -27,10 +27,7 @@ const MOST_TOLD: usize = 20;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    chosen: Chosen,
-    /// Fix a parameter
-    #[arg(long = "set", value_name = "P=V")]
-    set: Vec<Setting>,
+    question: Question,
     /// The device: opencl, or opencl:N as `tickbound devices` lists them
     #[arg(long, value_name = "DEVICE", default_value = "opencl")]
     device: String,
@@ -77,13 +74,13 @@ pub struct WorkerArgs {
     device: String,
 }
 
-pub(super) fn work(args: &WorkerArgs) -> Result<Outcome, CliError> {
-    worker::serve(choice(&args.device)?).map_err(|e| CliError::Input(e.to_string()))?;
-    Ok(Outcome::Done)
+pub(super) fn work(args: &WorkerArgs) -> Result<Exit, CliError> {
+    worker::serve(choice(&args.device)?).map_err(input)?;
+    Ok(Exit::Done)
 }
 
-fn choice(text: &str) -> Result<Choice, CliError> {
-    text.parse().map_err(|e: crate::device::ChoiceError| CliError::Input(e.to_string()))
+fn choice(text: &str) -> Result<DeviceChoice, CliError> {
+    text.parse().map_err(|e: crate::device::DeviceChoiceError| CliError::Input(e.to_string()))
 }
 
 impl Args {
@@ -94,16 +91,9 @@ impl Args {
             _ if self.all || configurations <= MOST_UNASKED => Ok(Selection::All),
             _ => Err(CliError::Input(format!(
                 "{}: {configurations} configurations; say which to measure: --sample N, --top K, or --all",
-                self.chosen.problem
+                self.question.chosen.problem
             ))),
         }
-    }
-
-    fn seconds(option: &str, seconds: f64) -> Result<Duration, CliError> {
-        let time = Duration::try_from_secs_f64(seconds).ok().filter(|t| !t.is_zero());
-        time.ok_or_else(|| {
-            CliError::Input(format!("{option} {seconds}: write a positive number of seconds"))
-        })
     }
 
     fn options(&self, problem: &Problem) -> Result<Options, CliError> {
@@ -117,8 +107,8 @@ impl Args {
         });
         Ok(Options {
             choice: choice(&self.device)?,
-            limit: Args::seconds("--limit", self.limit)?,
-            reference_limit: Args::seconds("--reference-limit", self.reference_limit)?,
+            limit: positive_seconds("--limit", self.limit)?,
+            reference_limit: positive_seconds("--reference-limit", self.reference_limit)?,
             timeout: timeout(self.timeout)?,
             cache: Some(PathBuf::from(cache)),
             program,
@@ -128,18 +118,13 @@ impl Args {
     fn write_files(&self, times: &MeasuredTimes<'_>) -> Result<(), CliError> {
         if let Some(path) = &self.t4 {
             let text = format!("{:#}\n", t4::results(times.problem, times.report));
-            std::fs::write(path, text)
-                .map_err(|error| CliError::Write { path: path.clone(), error })?;
+            save(path, &text)?;
             eprintln!("tickbound: {path} written");
         }
         match (&self.plot, times.chart()) {
             (None, _) => {}
             (Some(_), None) => eprintln!("tickbound: --plot: there are no times to draw"),
-            (Some(path), Some(chart)) => {
-                for path in chart.write(path)? {
-                    eprintln!("tickbound: {} written", path.display());
-                }
-            }
+            (Some(path), Some(chart)) => written(&chart.write(path)?),
         }
         Ok(())
     }
@@ -149,7 +134,7 @@ impl Args {
         if self.top.is_none() && configurations > MOST_MODELLED {
             return Ok(());
         }
-        match tickbound_opencl_c::attach(problem, &self.chosen.folder()) {
+        match tickbound_opencl_c::attach(problem, &self.question.chosen.folder()) {
             Ok(_) => Ok(()),
             Err(e) if self.top.is_some() => Err(e.into()),
             Err(e) => {
@@ -164,9 +149,8 @@ fn one_line(text: &str) -> String {
     text.replace(['\n', '\r'], " ")
 }
 
-pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
-    let mut problem = args.chosen.read()?;
-    fix(&mut problem, &args.set)?;
+pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
+    let mut problem = args.question.read()?;
     if problem.source.is_none() {
         return Err(MeasureError::NoSource.into());
     }
@@ -177,14 +161,14 @@ pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
     let progress = Progress::new(&problem.name);
     args.add_model(&mut problem, space.bound.len())?;
     let selected = select(&problem, space, selection, &interrupt)?;
-    let folder = args.chosen.folder();
+    let folder = args.question.chosen.folder();
     let mut teller = Teller { problem: &problem, progress: &progress, told: 0 };
     let report =
         measure(&problem, &folder, &selected, &options, &interrupt, &mut |e| teller.tell(&e));
     let report = match report {
         Err(e) if e.is_only_stopped() => {
             teller.line(&e.to_string());
-            return Ok(Outcome::Nothing);
+            return Ok(Exit::Nothing);
         }
         report => report?,
     };
@@ -199,7 +183,7 @@ pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
         cache: cache.as_deref(),
     };
     match args.json {
-        true => say(&format!("{}\n", times.json()))?,
+        true => say_json(&times.json())?,
         false => say(&times.words())?,
     }
     args.write_files(&times)?;
@@ -208,7 +192,7 @@ pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
         eprintln!("tickbound: {why}");
     }
     let found = !report.ranked().is_empty() && !vanished;
-    Ok(if found { Outcome::Done } else { Outcome::Nothing })
+    Ok(Exit::found(found))
 }
 
 /// The model's time of a configuration, if there is a model that is not too large for it.
@@ -236,7 +220,7 @@ impl Teller<'_> {
                 self.progress.say(format!("{done} of {of}; {named}: {}", stage.progress()));
             }
             Event::Measured(bound, record) => {
-                let Result_::Failed(failure) = &record.outcome else { return };
+                let Outcome::Failed(failure) = &record.outcome else { return };
                 self.told += 1;
                 let named = self.problem.name_values(&bound.configuration);
                 match self.told {

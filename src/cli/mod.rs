@@ -1,17 +1,19 @@
 //! The command line: one file per subcommand, no logic of its own.
 //!
-//! Results go to standard output, progress and warnings to standard error. Exit status 0: done; 1:
-//! nothing was found; 2: bad input, with one line that says what, where, and the fix.
+//! Results go to standard output, progress and warnings to standard error. The exit status is an
+//! [`Exit`]; an error comes with one line that says what, where, and the fix.
 
 mod calibrate;
 mod compare;
 mod cp_sat;
 mod demo;
 mod devices;
+mod exit;
 mod explain;
 mod export;
 mod load;
 mod measure;
+mod output;
 mod platforms;
 mod plot;
 mod progress;
@@ -28,13 +30,13 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::report::ReportError;
-use tickbound_solve::SolveError;
+use exit::EXIT_STATUS;
+pub use exit::{CliError, Exit};
 
 /// Finds the tuning parameters that give an OpenCL kernel its least run time, and proves it, from a
 /// timing model, without the device.
 #[derive(Debug, Parser)]
-#[command(version, about, max_term_width = 100)]
+#[command(version, about, max_term_width = 100, after_help = EXIT_STATUS)]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -77,72 +79,6 @@ enum Command {
     Demo(demo::Args),
 }
 
-/// What a command that ran to its end has to say to the shell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    /// Done.
-    Done,
-    /// Nothing was found.
-    Nothing,
-}
-
-/// Why a command did not run to its end.
-#[derive(Debug, thiserror::Error)]
-pub enum CliError {
-    /// Bad input, or a fault found by the engines.
-    #[error(transparent)]
-    Solve(#[from] SolveError),
-    /// A file could not be read.
-    #[error("{path}: {error}; give the path of a problem file")]
-    Read {
-        /// The file.
-        path: String,
-        /// Why.
-        error: std::io::Error,
-    },
-    /// The problem cannot be written in Promela.
-    #[error(transparent)]
-    Promela(#[from] tickbound_spin::promela::PromelaError),
-    /// A kernel in OpenCL C cannot be read.
-    #[error(transparent)]
-    Kernel(#[from] tickbound_opencl_c::ReadError),
-    /// SPIN is missing, or has found a fault.
-    #[error(transparent)]
-    Spin(#[from] tickbound_spin::SpinError),
-    /// A report could not be written.
-    #[error(transparent)]
-    Report(#[from] ReportError),
-    /// Measured times cannot be read.
-    #[error(transparent)]
-    Results(#[from] crate::measure::score::ResultsError),
-    /// Nothing could be measured.
-    #[error(transparent)]
-    Measure(#[from] crate::measure::MeasureError),
-    /// Standard output or another file could not be written.
-    #[error("{path}: cannot be written: {error}; choose a place that exists and may be written to")]
-    Write {
-        /// The file.
-        path: String,
-        /// Why.
-        error: std::io::Error,
-    },
-    /// Something else about the input.
-    #[error("{0}")]
-    Input(String),
-}
-
-impl From<tickbound_model::ModelError> for CliError {
-    fn from(e: tickbound_model::ModelError) -> Self {
-        CliError::Solve(e.into())
-    }
-}
-
-impl From<tickbound_model::simulate::SimulateError> for CliError {
-    fn from(e: tickbound_model::simulate::SimulateError) -> Self {
-        CliError::Solve(e.into())
-    }
-}
-
 /// Runs the command line of this process.
 #[must_use]
 pub fn main() -> ExitCode {
@@ -165,26 +101,16 @@ pub fn main() -> ExitCode {
         Command::Platforms(args) => platforms::run(args),
         Command::Demo(args) => demo::run(args),
     };
-    match result {
-        Ok(Outcome::Done) => ExitCode::SUCCESS,
-        Ok(Outcome::Nothing) => ExitCode::from(1),
+    let exit = match result {
+        Ok(exit) => exit,
         // A reader that has seen enough (`| head`) is no error.
         Err(CliError::Write { error, .. }) if error.kind() == std::io::ErrorKind::BrokenPipe => {
-            ExitCode::SUCCESS
+            Exit::Done
         }
         Err(e) => {
             eprintln!("tickbound: {}", e.to_string().replace(['\n', '\r'], " "));
-            ExitCode::from(2)
+            if e.is_fault() { Exit::Fault } else { Exit::Input }
         }
-    }
-}
-
-/// Writes to standard output, so that a closed pipe is an error value and not a panic.
-pub(crate) fn say(text: &str) -> Result<(), CliError> {
-    use std::io::Write;
-
-    let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes())
-        .and_then(|()| out.flush())
-        .map_err(|error| CliError::Write { path: "standard output".into(), error })
+    };
+    ExitCode::from(exit as u8)
 }

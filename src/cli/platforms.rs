@@ -1,8 +1,9 @@
 //! `tickbound platforms`.
 
+use super::exit::{CliError, Exit};
+use super::output::say;
 use tickbound_model::Platform;
 
-use super::{CliError, Outcome, say};
 use crate::report::Table;
 use tickbound_model::platforms;
 
@@ -13,12 +14,12 @@ pub struct Args {
     name: Option<String>,
 }
 
-pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
+pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     match &args.name {
         Some(name) => show(name)?,
         None => list()?,
     }
-    Ok(Outcome::Done)
+    Ok(Exit::Done)
 }
 
 fn list() -> Result<(), CliError> {

@@ -1,11 +1,11 @@
 //! The heat map of time over two parameters.
 
+use super::exit::CliError;
 use std::path::PathBuf;
 
 use tickbound_model::simulate::{Options, simulate};
 use tickbound_model::{Problem, Space};
 
-use super::CliError;
 use crate::report::{Axis, HeatMap};
 
 /// Most configurations that are simulated for a picture.

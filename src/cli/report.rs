@@ -1,6 +1,6 @@
 //! `tickbound report`.
 
-use super::{CliError, Outcome};
+use super::exit::{CliError, Exit};
 use crate::report::html;
 
 /// Arguments of `report`.
@@ -14,7 +14,7 @@ pub struct Args {
     output: String,
 }
 
-pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
+pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let mut sources = Vec::new();
     for path in &args.results {
         let text = std::fs::read_to_string(path).map_err(|error| {
@@ -24,5 +24,5 @@ pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
     }
     html::write(&args.output, &sources)?;
     eprintln!("tickbound: {} written", args.output);
-    Ok(Outcome::Done)
+    Ok(Exit::Done)
 }

@@ -6,9 +6,10 @@ use serde_json::json;
 use tickbound_model::Problem;
 use tickbound_model::simulate::{Options, simulate};
 
-use super::load::{Chosen, Setting, fix};
+use super::exit::{CliError, Exit};
+use super::load::Question;
+use super::output::{say, say_json};
 use super::progress::Progress;
-use super::{CliError, Outcome, say};
 use crate::measure::score::{Results, Score, score};
 use crate::report::Table;
 
@@ -16,13 +17,10 @@ use crate::report::Table;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    chosen: Chosen,
+    question: Question,
     /// Measured times: a cache of `measure` or of Kernel Tuner, or a T4 file; may be compressed (.gz)
     #[arg(long, value_name = "RESULTS")]
     against: String,
-    /// Compare only configurations with this value of a parameter
-    #[arg(long = "set", value_name = "P=V")]
-    set: Vec<Setting>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -55,9 +53,8 @@ fn compare(problem: &Problem, results: &Results, progress: &Progress) -> Compare
     compared
 }
 
-pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
-    let mut problem = args.chosen.model()?;
-    fix(&mut problem, &args.set)?;
+pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
+    let problem = args.question.problem()?;
     let mut results = Results::read(Path::new(&args.against))?;
     let names: Vec<&str> = problem.parameters.iter().map(|p| p.name.as_str()).collect();
     results.only(&names)?;
@@ -67,10 +64,10 @@ pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
     };
     let scored = score(&compared.pairs);
     match args.json {
-        true => say(&format!("{}\n", as_json(args, &results, &compared, scored.as_ref())))?,
+        true => say_json(&as_json(args, &results, &compared, scored.as_ref()))?,
         false => say(&words(&problem, &results, &compared, scored.as_ref()))?,
     }
-    Ok(if scored.is_some() { Outcome::Done } else { Outcome::Nothing })
+    Ok(Exit::found(scored.is_some()))
 }
 
 fn as_json(

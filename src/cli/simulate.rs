@@ -2,8 +2,10 @@
 
 use tickbound_model::simulate::{Options, simulate};
 
+use super::exit::{CliError, Exit};
 use super::load::{Chosen, Setting, by_name};
-use super::{CliError, Outcome, say, timeline};
+use super::output::{say, say_json};
+use super::timeline;
 use tickbound_model::simulate::Script;
 
 /// Arguments of `simulate`.
@@ -22,12 +24,12 @@ pub struct Args {
     json: bool,
 }
 
-pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
+pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let problem = args.chosen.model()?;
     let bound = problem.bind(&by_name("--set", &args.set)?)?;
     let run = simulate(&problem, &bound, &Options::default())?;
     if args.json {
-        say(&format!("{}\n", serde_json::json!({ "time": run.time })))?;
+        say_json(&serde_json::json!({ "time": run.time }))?;
     } else {
         let configuration = problem.name_values(&bound.configuration).to_string();
         let with =
@@ -39,5 +41,5 @@ pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
         let note = if truncated { ", the first of many" } else { "" };
         eprintln!("tickbound: {path}: {spans} spans{note}; open it in Perfetto");
     }
-    Ok(Outcome::Done)
+    Ok(Exit::Done)
 }

@@ -6,23 +6,24 @@ use std::sync::Mutex;
 use tickbound_model::Problem;
 use tickbound_spin::promela;
 
-use super::load::{Chosen, Setting, Size, fix, timeout};
+use super::exit::{CliError, Exit};
+use super::load::{Question, Size, timeout};
+use super::output::{ranking, say, say_json};
 use super::progress::{Progress, interrupt_flag};
 use super::values::named;
-use super::{CliError, Outcome, say};
-use crate::report::spin::Answer;
+use crate::answer;
 use tickbound_spin::output::ProgressLine;
 use tickbound_spin::promela::Style;
 use tickbound_spin::{Event, Options, Search, SpinResult, Subject, Tools, search};
+
+/// Trails listed in the words.
+const LISTED: usize = 10;
 
 /// Arguments of `spin`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    chosen: Chosen,
-    /// Fix a parameter
-    #[arg(long = "set", value_name = "P=V")]
-    set: Vec<Setting>,
+    question: Question,
     /// How the least time is searched for
     #[arg(long, value_parser = named::<Search>(), default_value = "branch-and-bound")]
     search: Search,
@@ -62,9 +63,8 @@ impl Args {
     }
 }
 
-pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
-    let mut problem = args.chosen.model()?;
-    fix(&mut problem, &args.set)?;
+pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
+    let problem = args.question.problem()?;
     let options = args.options()?;
     let space = problem.space()?;
     let tools = Tools::find()?;
@@ -78,44 +78,48 @@ pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
         let subject = Subject { problem: &problem, space: &space, model: &model };
         search(subject, &tools, &options, &interrupt, &|event| shown.show(event))?
     };
-    let answer = Answer { problem: &problem, result: &result };
+    let answer = answer::spin::answer(&problem, &result);
     if args.json {
-        say(&format!("{}\n", answer.json()))?;
+        say_json(&answer.json())?;
     } else {
-        say(&answer.words())?;
+        say(&answer::spin::words(&problem, &result))?;
         if args.search == Search::Swarm && !result.trails.is_empty() {
-            say(&format!("\n{}\n", answer.trails()))?;
+            let best = result.trails.iter().take(LISTED).map(|trail| {
+                let steps = trail.steps.map_or_else(|| "-".into(), |s| s.to_string());
+                (vec![trail.found.time.to_string(), steps], &trail.found)
+            });
+            say(&format!("\n{}\n", ranking(&problem, &["ticks", "steps"], best)))?;
         }
     }
     if let Some(folder) = &args.keep {
         eprintln!("tickbound: {}: models, verifiers, trails and logs", folder.display());
     }
-    Ok(if result.best.is_some() { Outcome::Done } else { Outcome::Nothing })
+    Ok(Exit::of(&answer))
 }
 
 /// The progress of a search, for a line on a terminal.
 struct Shown {
     progress: Progress,
     /// The bounds, and what runs.
-    said: Mutex<(String, String)>,
+    line: Mutex<(String, String)>,
 }
 
 impl Shown {
     fn new(problem: &Problem) -> Shown {
-        Shown { progress: Progress::new(&problem.name), said: Mutex::default() }
+        Shown { progress: Progress::new(&problem.name), line: Mutex::default() }
     }
 
     fn show(&self, event: &Event) {
-        let Ok(mut said) = self.said.lock() else { return };
+        let Ok(mut line) = self.line.lock() else { return };
         match event {
             Event::Bounds { lower, upper } => {
                 let upper = upper.map_or_else(|| "?".into(), |t| t.to_string());
-                said.0 = format!("least time between {lower} and {upper} ticks; ");
+                line.0 = format!("least time between {lower} and {upper} ticks; ");
             }
-            Event::Started { what, bound: Some(t) } => said.1 = format!("{what}, T = {t}"),
-            Event::Started { what, bound: None } => said.1 = (*what).to_owned(),
+            Event::Started { what, bound: Some(t) } => line.1 = format!("{what}, T = {t}"),
+            Event::Started { what, bound: None } => line.1 = (*what).to_owned(),
             Event::Running(ProgressLine { states, memory_bytes, depth, .. }) => {
-                let (bounds, what) = &*said;
+                let (bounds, what) = &*line;
                 let millions = *states as f64 / 1e6;
                 return self.progress.say(format!(
                     "{bounds}{what}: {millions:.0} million states, depth {depth}, {} MiB",
@@ -123,6 +127,6 @@ impl Shown {
                 ));
             }
         }
-        self.progress.say(format!("{}{}", said.0, said.1));
+        self.progress.say(format!("{}{}", line.0, line.1));
     }
 }

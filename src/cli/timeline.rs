@@ -1,5 +1,6 @@
 //! The timeline of one configuration as a trace file.
 
+use super::exit::CliError;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::BufWriter;
@@ -7,15 +8,14 @@ use std::io::BufWriter;
 use tickbound_model::simulate::{Options, Span, SpanKind};
 use tickbound_model::{Bound, Problem, Profile};
 
-use super::CliError;
 use crate::report::{TimelineSpan, write_timeline};
 use tickbound_model::simulate::Script;
 
 /// Most spans of a timeline: about 25 MB of JSON, which Perfetto opens at once.
 const MAX_SPANS: usize = 200_000;
 
-/// Simulates a configuration under a schedule and writes its timeline; returns the number of spans and whether some
-/// were left out.
+/// Simulates a configuration under a schedule and writes its timeline. Returns the number of spans,
+/// and whether there were more.
 ///
 /// # Errors
 /// If the simulation or the writing fails.
@@ -37,7 +37,7 @@ pub fn write(
     Ok((count, trace.truncated))
 }
 
-/// Leaves out that an item waits at a barrier while its element still runs others, so that the spans
+/// Drops that an item waits at a barrier while its element still runs others, so that the spans
 /// of a track follow one another: of the waits with one end, the last one to begin is the element's.
 fn without_covered_waits(spans: &[Span]) -> impl Iterator<Item = &Span> {
     let is_wait = |s: &Span| matches!(s.kind, SpanKind::Barrier);

@@ -2,21 +2,20 @@
 
 use tickbound_model::Problem;
 
-use super::load::{Chosen, Setting, fix, timeout};
+use super::exit::{CliError, Exit};
+use super::load::{Question, timeout};
+use super::output::{ranking, say, say_json, written};
 use super::progress::{Progress, interrupt_flag};
 use super::values::{OrAuto, named, or_auto};
-use super::{CliError, Outcome, plot, say, timeline};
-use crate::report::{Answer, Table};
+use super::{plot, timeline};
+use crate::answer;
 use tickbound_solve::{Encoding, Objective, Options, Strategy, TuneResult, tune};
 
 /// Arguments of `tune`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    chosen: Chosen,
-    /// Fix a parameter
-    #[arg(long = "set", value_name = "P=V")]
-    set: Vec<Setting>,
+    question: Question,
     /// How time is encoded; auto takes summary
     #[arg(long, value_parser = or_auto::<Encoding>(), default_value = "auto")]
     encoding: OrAuto<Encoding>,
@@ -56,36 +55,26 @@ impl Args {
     }
 }
 
-pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
-    let mut problem = args.chosen.model()?;
-    fix(&mut problem, &args.set)?;
+pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
+    let problem = args.question.problem()?;
     let options = args.options()?;
     let interrupt = interrupt_flag()?;
     let result = {
         let progress = Progress::new(&problem.name);
         tune(&problem, &options, &interrupt, &|bounds| progress.show(bounds))?
     };
-    let answer = Answer { problem: &problem, result: &result };
+    let answer = answer::tune::answer(&problem, &result);
     if args.json {
-        say(&format!("{}\n", answer.json()))?;
+        say_json(&answer.json())?;
     } else {
-        say(&answer.words())?;
+        say(&answer::tune::words(&problem, &result))?;
         if args.top > 0 {
-            say(&format!("\n{}\n", ranking(&problem, &result)))?;
+            let best = result.optima.iter().map(|f| (vec![f.time.to_string()], f));
+            say(&format!("\n{}\n", ranking(&problem, &["ticks"], best)))?;
         }
     }
     write_files(args, &problem, &result)?;
-    Ok(if result.best.is_some() { Outcome::Done } else { Outcome::Nothing })
-}
-
-fn ranking(problem: &Problem, result: &TuneResult) -> Table {
-    let names = problem.parameters.iter().map(|p| p.name.clone());
-    let mut table = Table::new(["rank".to_owned(), "ticks".to_owned()].into_iter().chain(names));
-    for (rank, found) in result.optima.iter().enumerate() {
-        let head = [(rank + 1).to_string(), found.time.to_string()];
-        table.push(head.into_iter().chain(found.configuration.0.iter().map(i64::to_string)));
-    }
-    table
+    Ok(Exit::of(&answer))
 }
 
 fn write_files(args: &Args, problem: &Problem, result: &TuneResult) -> Result<(), CliError> {
@@ -99,9 +88,7 @@ fn write_files(args: &Args, problem: &Problem, result: &TuneResult) -> Result<()
         eprintln!("tickbound: {path}: {spans} spans{note}; open it in Perfetto");
     }
     if let Some(path) = &args.plot {
-        for path in plot::write(problem, path)? {
-            eprintln!("tickbound: {} written", path.display());
-        }
+        written(&plot::write(problem, path)?);
     }
     Ok(())
 }

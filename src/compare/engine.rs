@@ -29,7 +29,7 @@ use tickbound_solve::{Encoding, Strategy};
 use tickbound_spin::Search;
 use tickbound_spin::promela::Style;
 
-/// One way to find the least time.
+/// A search for the least time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Engine {
     /// Z3 on an encoding.

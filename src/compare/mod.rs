@@ -4,22 +4,17 @@
 //! Each engine runs as a process of its own, the command that a user would type, so that its time
 //! and its memory are those that a user would get, an engine that fails takes nothing with it, and
 //! a limit can be enforced from outside. Engines run one after another. Whatever they say is then
-//! held against what the others say ([`result::disagreements`]): lower bounds and configurations of
-//! all engines must fit together.
+//! held against what the others say ([`comparison::disagreements`]): lower bounds and configurations
+//! of all engines must fit together.
 //!
 //! An engine that refuses the problem, is not installed, fails or runs out of time is a row with
 //! its reason; the others go on.
 //!
 //! * [`engine`]: the engines' names;
-//! * [`result`]: what a comparison says, as data;
-//! * [`cp_sat`]: CP-SAT of OR-Tools, an engine that exists for comparison only;
 //! * [`paper`]: the tables of the 2023 paper beside ours.
 
-pub mod cp_sat;
 pub mod engine;
-pub mod machine;
 pub mod paper;
-pub mod result;
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -28,13 +23,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use indexmap::IndexMap;
-use serde::Deserialize;
 use tickbound_model::Problem;
+use tickbound_model::verdict::Status;
 use tickbound_process::{Ended, Finished, Limits, quoted};
 
+use crate::answer::Answer;
+use crate::answer::comparison::{self, Case, Comparison, Row, RowStatus};
+use crate::cp_sat;
+use crate::machine::Machine;
+
 pub use engine::Engine;
-use machine::Machine;
-pub use result::{Case, Comparison, Row, Status};
 
 /// What an engine may take beyond its time before it is stopped from outside: reading, reporting.
 const SLACK: Duration = Duration::from_secs(5);
@@ -77,7 +75,7 @@ pub enum Event<'a> {
 }
 
 /// A comparison on its way.
-pub struct Session<'a> {
+pub struct SideBySide<'a> {
     options: Options,
     interrupt: &'a AtomicBool,
     observer: Observer<'a>,
@@ -87,14 +85,14 @@ pub struct Session<'a> {
     cases: Vec<Case>,
 }
 
-impl<'a> Session<'a> {
+impl<'a> SideBySide<'a> {
     /// A comparison without problems so far. `interrupt` ends it when it becomes true: the engine
     /// that runs is asked to stop, and the rest is not run.
     #[must_use]
     pub fn new(options: Options, interrupt: &'a AtomicBool, observer: Observer<'a>) -> Self {
         let (started, cases) = (Instant::now(), Vec::new());
         let (cp_sat, spin) = (OnceLock::new(), OnceLock::new());
-        Session { options, interrupt, observer, started, cp_sat, spin, cases }
+        SideBySide { options, interrupt, observer, started, cp_sat, spin, cases }
     }
 
     /// Runs engines on one more problem. Where `skip`, which is shown the rows so far, has a reason,
@@ -124,7 +122,7 @@ impl<'a> Session<'a> {
             file: input.file.clone(),
             inputs: numbers.map(|(name, value)| (name.clone(), *value)).collect(),
             configurations: input.problem.space().ok().map(|s| s.bound.len() as u64),
-            disagreements: result::disagreements(&rows),
+            disagreements: comparison::disagreements(&rows),
             rows,
         });
         &self.cases[self.cases.len() - 1]
@@ -134,14 +132,14 @@ impl<'a> Session<'a> {
     #[must_use]
     pub fn finish(self) -> Comparison {
         Comparison {
-            format: result::FORMAT.to_owned(),
+            format: comparison::FORMAT.to_owned(),
             tickbound: env!("CARGO_PKG_VERSION").to_owned(),
             machine: Machine::this(),
             timeout: self.options.timeout.as_secs_f64(),
             memory_limit: self.options.memory,
             interrupted: self.interrupted(),
             agree: self.cases.iter().all(|c| c.disagreements.is_empty()),
-            seconds: rounded(self.started.elapsed()),
+            seconds: whole_milliseconds(self.started.elapsed()),
             cases: self.cases,
         }
     }
@@ -151,14 +149,14 @@ impl<'a> Session<'a> {
     }
 
     fn not_run(&self, engine: Engine, why: String) -> Row {
-        Row::empty(engine.to_string(), Status::NotRun, Some(why))
+        Row::empty(engine.to_string(), RowStatus::NotRun, Some(why))
     }
 
     fn row(&self, engine: Engine, input: &Input<'_>) -> Row {
         let tool = match self.tool(engine) {
             Ok(tool) => tool,
             Err(missing) => {
-                return Row::empty(engine.to_string(), Status::NotInstalled, Some(missing));
+                return Row::empty(engine.to_string(), RowStatus::NotInstalled, Some(missing));
             }
         };
         let arguments = self.arguments(engine, input);
@@ -175,7 +173,7 @@ impl<'a> Session<'a> {
             Ok(finished) => heard(engine, &finished),
             Err(e) => {
                 let why = format!("{}: cannot be run: {e}", self.options.program.display());
-                Row::empty(engine.to_string(), Status::Failed, Some(why))
+                Row::empty(engine.to_string(), RowStatus::Failed, Some(why))
             }
         };
         row.tool = row.tool.or(Some(tool));
@@ -196,18 +194,12 @@ impl<'a> Session<'a> {
             }
             Engine::Enumerate => Ok(own()),
             Engine::CpSat { .. } => {
-                let find = || match cp_sat::Python::find() {
-                    Ok(python) => Ok(format!("OR-Tools {}", python.ortools)),
-                    Err(e) => Err(e.to_string()),
-                };
-                self.cp_sat.get_or_init(find).clone()
+                let found = || cp_sat::Python::find().map(|p| format!("OR-Tools {}", p.ortools));
+                self.cp_sat.get_or_init(|| found().map_err(|e| e.to_string())).clone()
             }
             Engine::Spin { .. } => {
-                let find = || match tickbound_spin::Tools::find() {
-                    Ok(tools) => Ok(format!("SPIN {}", tools.version)),
-                    Err(e) => Err(e.to_string()),
-                };
-                self.spin.get_or_init(find).clone()
+                let found = || tickbound_spin::Tools::find().map(|t| format!("SPIN {}", t.version));
+                self.spin.get_or_init(|| found().map_err(|e| e.to_string())).clone()
             }
         }
     }
@@ -233,76 +225,47 @@ fn own() -> String {
     format!("tickbound {}", env!("CARGO_PKG_VERSION"))
 }
 
-/// What every engine prints with `--json`, as far as a comparison needs it.
-#[derive(Debug, Deserialize)]
-struct Said {
-    status: Status,
-    time: Option<i64>,
-    lower: Option<i64>,
-    configuration: Option<IndexMap<String, i64>>,
-    replayed: Option<bool>,
-    seconds: Option<f64>,
-    states: Option<u64>,
-    solver_calls: Option<u64>,
-    memory_bytes: Option<u64>,
-    tool: Option<String>,
-    stopped_by: Option<String>,
-    encoding: Option<String>,
-}
-
 /// The row of an engine that was run.
 fn heard(engine: Engine, finished: &Finished) -> Row {
     let measured = |row: Row| Row {
-        process_seconds: Some(rounded(finished.time)),
+        process_seconds: Some(whole_milliseconds(finished.time)),
         memory: Some(finished.memory),
         ..row
     };
     let name = engine.to_string();
     let stopped = finished.ended.stopped().map(|why| why.to_string());
-    let Ok(said) = serde_json::from_str::<Said>(&finished.stdout) else {
+    let Ok(answer) = serde_json::from_str::<Answer>(&finished.stdout) else {
         let (status, why) = silent(finished);
         return measured(Row::empty(name, status, Some(stopped.unwrap_or(why))));
     };
     // Open schedules, and groups that differ, are explored by the simulator whatever is asked for.
     let simulated =
-        matches!(engine, Engine::Smt { .. }) && said.encoding.as_deref() == Some("none");
+        matches!(engine, Engine::Smt { .. }) && answer.encoding.as_deref() == Some("none");
     let swarm = matches!(engine, Engine::Spin { search: tickbound_spin::Search::Swarm, .. });
-    let remark = match said.status {
+    let remark = match answer.status {
         _ if simulated => Some("answered without Z3".to_owned()),
         Status::Bounded if swarm => Some("a swarm proves nothing".to_owned()),
         _ => None,
     };
-    let row = Row::empty(name, said.status, stopped.or(said.stopped_by).or(remark));
+    let row = Row::answered(name, answer);
     measured(Row {
-        time: said.time,
-        lower: said.lower,
-        configuration: said.configuration,
-        replayed: said.replayed.filter(|_| said.time.is_some()),
-        seconds: said.seconds,
-        states: said.states,
-        search_memory: said.memory_bytes,
-        solver_calls: said.solver_calls.filter(|_| engine != Engine::Enumerate),
-        tool: said.tool.or_else(|| simulated.then(own)),
+        reason: stopped.or(row.reason).or(remark),
+        solver_calls: row.solver_calls.filter(|_| engine != Engine::Enumerate),
+        tool: row.tool.or_else(|| simulated.then(own)),
         ..row
     })
 }
 
 /// How an engine ended that printed no answer.
-fn silent(finished: &Finished) -> (Status, String) {
+fn silent(finished: &Finished) -> (RowStatus, String) {
     let why = finished.last_error().map(|l| l.strip_prefix("tickbound: ").unwrap_or(l).to_owned());
     match finished.ended {
-        // So end all messages about a fault that an engine has found in this program.
-        Ended::Exit(2)
-            if why.as_ref().is_some_and(|w| w.contains("report it with the problem file")) =>
-        {
-            (Status::Failed, why.unwrap_or_default())
-        }
-        Ended::Exit(2) => (Status::Refused, why.unwrap_or_else(|| "no reason given".to_owned())),
-        _ => (Status::Failed, why.unwrap_or_else(|| finished.ended.to_string())),
+        Ended::Exit(2) => (RowStatus::Refused, why.unwrap_or_else(|| "no reason given".to_owned())),
+        _ => (RowStatus::Failed, why.unwrap_or_else(|| finished.ended.to_string())),
     }
 }
 
-fn rounded(time: Duration) -> f64 {
+fn whole_milliseconds(time: Duration) -> f64 {
     (time.as_secs_f64() * 1e3).round() / 1e3
 }
 
@@ -328,7 +291,10 @@ mod tests {
             "solver_calls":4,"seconds":0.5,"replayed":true,"stopped_by":null,"more":[1]}"#;
         let smt = engine::parse("smt").unwrap()[0];
         let row = heard(smt, &finished(Ended::Exit(0), answer, ""));
-        assert_eq!((row.time, row.status, row.named()), (Some(44), Status::Optimal, "WG=4".into()));
+        assert_eq!(
+            (row.time, row.status, row.named()),
+            (Some(44), RowStatus::Optimal, "WG=4".into())
+        );
         assert_eq!(
             (row.seconds, row.process_seconds, row.memory),
             (Some(0.5), Some(1.234), Some(5))
@@ -344,10 +310,10 @@ mod tests {
     fn what_is_not_heard() {
         let smt = engine::parse("smt").unwrap()[0];
         for (ended, output, errors, status, reason) in [
-            (Ended::Exit(2), "", "tickbound: a.json: no\n", Status::Refused, "a.json: no"),
-            (Ended::Exit(2), "", "", Status::Refused, "no reason given"),
-            (Ended::Signal(9), "", "", Status::Failed, "signal 9 (killed)"),
-            (Ended::Exit(101), "{", "thread panicked\n\n", Status::Failed, "thread panicked"),
+            (Ended::Exit(2), "", "tickbound: a.json: no\n", RowStatus::Refused, "a.json: no"),
+            (Ended::Exit(2), "", "", RowStatus::Refused, "no reason given"),
+            (Ended::Signal(9), "", "", RowStatus::Failed, "signal 9 (killed)"),
+            (Ended::Exit(101), "{", "thread panicked\n\n", RowStatus::Failed, "thread panicked"),
         ] {
             let row = heard(smt, &finished(ended, output, errors));
             assert_eq!((row.status, row.reason.as_deref()), (status, Some(reason)));

@@ -9,7 +9,7 @@ use super::{Device, Kind, Listing};
 
 /// What a person asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Choice {
+pub enum DeviceChoice {
     /// The processors, without OpenCL.
     Cpu,
     /// The best OpenCL device: the first graphics processor, else the first of any kind.
@@ -20,7 +20,7 @@ pub enum Choice {
 
 /// Why a choice cannot be had.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum ChoiceError {
+pub enum DeviceChoiceError {
     /// It is no choice.
     #[error("`{0}` is no device; give cpu, opencl, or opencl:N (`tickbound devices` lists them)")]
     Text(String),
@@ -47,26 +47,28 @@ pub enum Picked<'a> {
     Absent(String),
 }
 
-impl FromStr for Choice {
-    type Err = ChoiceError;
+impl FromStr for DeviceChoice {
+    type Err = DeviceChoiceError;
 
-    fn from_str(text: &str) -> Result<Choice, ChoiceError> {
-        let fault = || ChoiceError::Text(text.to_owned());
+    fn from_str(text: &str) -> Result<DeviceChoice, DeviceChoiceError> {
+        let fault = || DeviceChoiceError::Text(text.to_owned());
         match text.split_once(':') {
-            None if text == "cpu" => Ok(Choice::Cpu),
-            None if text == "opencl" => Ok(Choice::OpenCl),
-            Some(("opencl", number)) => number.parse().map(Choice::Number).map_err(|_| fault()),
+            None if text == "cpu" => Ok(DeviceChoice::Cpu),
+            None if text == "opencl" => Ok(DeviceChoice::OpenCl),
+            Some(("opencl", number)) => {
+                number.parse().map(DeviceChoice::Number).map_err(|_| fault())
+            }
             _ => Err(fault()),
         }
     }
 }
 
-impl fmt::Display for Choice {
+impl fmt::Display for DeviceChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Choice::Cpu => f.write_str("cpu"),
-            Choice::OpenCl => f.write_str("opencl"),
-            Choice::Number(number) => write!(f, "opencl:{number}"),
+            DeviceChoice::Cpu => f.write_str("cpu"),
+            DeviceChoice::OpenCl => f.write_str("opencl"),
+            DeviceChoice::Number(number) => write!(f, "opencl:{number}"),
         }
     }
 }
@@ -76,15 +78,15 @@ impl Listing {
     ///
     /// # Errors
     /// A number that no device has.
-    pub fn pick(&self, choice: Choice) -> Result<Picked<'_>, ChoiceError> {
+    pub fn pick(&self, choice: DeviceChoice) -> Result<Picked<'_>, DeviceChoiceError> {
         let devices = self.devices.len();
         match choice {
-            Choice::Cpu => Ok(Picked::Cpu),
-            Choice::Number(number) => {
+            DeviceChoice::Cpu => Ok(Picked::Cpu),
+            DeviceChoice::Number(number) => {
                 let device = self.devices.get(number);
-                device.map(Picked::Device).ok_or(ChoiceError::Number { number, devices })
+                device.map(Picked::Device).ok_or(DeviceChoiceError::Number { number, devices })
             }
-            Choice::OpenCl => {
+            DeviceChoice::OpenCl => {
                 let gpu = self.devices.iter().find(|device| device.kind == Kind::Gpu);
                 let best = gpu.or(self.devices.first());
                 let absent = || Picked::Absent(self.absent().unwrap_or_default());
@@ -101,10 +103,10 @@ mod tests {
     #[test]
     fn texts() {
         let table = [
-            ("cpu", Some(Choice::Cpu)),
-            ("opencl", Some(Choice::OpenCl)),
-            ("opencl:0", Some(Choice::Number(0))),
-            ("opencl:12", Some(Choice::Number(12))),
+            ("cpu", Some(DeviceChoice::Cpu)),
+            ("opencl", Some(DeviceChoice::OpenCl)),
+            ("opencl:0", Some(DeviceChoice::Number(0))),
+            ("opencl:12", Some(DeviceChoice::Number(12))),
             ("opencl:", None),
             ("opencl:x", None),
             ("cpu:0", None),
@@ -120,10 +122,10 @@ mod tests {
     #[test]
     fn without_devices() {
         let none = Listing { devices: Vec::new(), notes: vec!["no driver has one".into()] };
-        assert_eq!(none.pick(Choice::Cpu), Ok(Picked::Cpu));
+        assert_eq!(none.pick(DeviceChoice::Cpu), Ok(Picked::Cpu));
         let absent = "no OpenCL device (no driver has one)".to_owned();
-        assert_eq!(none.pick(Choice::OpenCl), Ok(Picked::Absent(absent)));
-        let missing = ChoiceError::Number { number: 1, devices: 0 };
-        assert_eq!(none.pick(Choice::Number(1)), Err(missing));
+        assert_eq!(none.pick(DeviceChoice::OpenCl), Ok(Picked::Absent(absent)));
+        let missing = DeviceChoiceError::Number { number: 1, devices: 0 };
+        assert_eq!(none.pick(DeviceChoice::Number(1)), Err(missing));
     }
 }

@@ -44,7 +44,7 @@ mod program;
 mod raw;
 mod session;
 
-pub use choice::{Choice, ChoiceError, Picked};
+pub use choice::{DeviceChoice, DeviceChoiceError, Picked};
 pub use details::Details;
 pub use error::DeviceError;
 pub use list::{Device, Kind, Listing, list};

@@ -9,8 +9,8 @@ use std::time::Instant;
 
 use super::check;
 use super::job::{Argument, BufferArgument, Job};
+use super::job_error::{JobError, explain, not_launched, of_memory, spoilt};
 use super::outcome::{FailureKind, Outcome, Stages, Timed};
-use super::trouble::{Trouble, explain, not_launched, of_memory, spoilt};
 use crate::device::{Arg, Buffer, DeviceError, Kernel, Program, Session};
 
 /// What a job is at.
@@ -78,7 +78,7 @@ impl<'s> Bench<'s> {
     /// Runs a job. `stage` is told what is at work.
     ///
     /// # Errors
-    /// See [`Trouble`].
+    /// See [`JobError`].
     ///
     /// # Safety
     /// The kernel is run with the arguments and sizes that the job says. If it touches memory outside
@@ -87,7 +87,7 @@ impl<'s> Bench<'s> {
         &mut self,
         job: &Job,
         stage: &mut dyn FnMut(Stage),
-    ) -> Result<(Outcome, Stages), Trouble> {
+    ) -> Result<(Outcome, Stages), JobError> {
         let began = Instant::now();
         stage(Stage::Fill);
         self.prepare(job)?;
@@ -117,21 +117,21 @@ impl<'s> Bench<'s> {
         Ok((Outcome::Timed(Timed { runs, steady, checked: job.expected.is_some() }), stages))
     }
 
-    fn build(&self, job: &Job) -> Result<Program<'s>, Trouble> {
+    fn build(&self, job: &Job) -> Result<Program<'s>, JobError> {
         Program::build(self.session, &job.program(), &job.code.options).map_err(|e| match e {
             DeviceError::Build { log, .. } => {
-                Trouble::job(FailureKind::Compile, explain(job, &log))
+                JobError::job(FailureKind::Compile, explain(job, &log))
             }
-            DeviceError::Zero(what) => Trouble::job(
+            DeviceError::Zero(what) => JobError::job(
                 FailureKind::Compile,
                 format!("{}: the {what} contains a zero byte", job.code.path),
             ),
-            e => Trouble::Device(e),
+            e => JobError::Device(e),
         })
     }
 
     /// Makes the job's buffers, and gives all of them their first content.
-    fn prepare(&mut self, job: &Job) -> Result<(), Trouble> {
+    fn prepare(&mut self, job: &Job) -> Result<(), JobError> {
         self.buffers.retain(|kept| job.buffers().any(|argument| *argument == kept.argument));
         for argument in job.buffers() {
             if self.buffers.iter().any(|kept| kept.argument == *argument) {
@@ -156,16 +156,16 @@ impl<'s> Bench<'s> {
         Ok(())
     }
 
-    fn kept(&self, argument: &BufferArgument) -> Result<&Kept, Trouble> {
+    fn kept(&self, argument: &BufferArgument) -> Result<&Kept, JobError> {
         let kept = self.buffers.iter().find(|kept| kept.argument == *argument);
-        kept.ok_or_else(|| Trouble::job(FailureKind::Launch, "one of its buffers was not made"))
+        kept.ok_or_else(|| JobError::job(FailureKind::Launch, "one of its buffers was not made"))
     }
 
     /// Runs the kernel once on the first contents; seconds by the device's clock.
     ///
     /// # Safety
     /// As [`Bench::run`].
-    unsafe fn once(&self, job: &Job, kernel: &Kernel) -> Result<f64, Trouble> {
+    unsafe fn once(&self, job: &Job, kernel: &Kernel) -> Result<f64, JobError> {
         for output in job.outputs() {
             self.fill(self.kept(output)?).map_err(spoilt)?;
         }
@@ -176,7 +176,7 @@ impl<'s> Bench<'s> {
                 Argument::Value(bytes) => Arg::Bytes(bytes),
             })
         });
-        let arguments = arguments.collect::<Result<Vec<_>, Trouble>>()?;
+        let arguments = arguments.collect::<Result<Vec<_>, JobError>>()?;
         let (global, local): (Vec<usize>, Vec<usize>) =
             job.grid.iter().map(|d| (d[0], d[1])).unzip();
         // SAFETY: the caller answers for the kernel; the launch is waited for at once.
@@ -192,7 +192,7 @@ impl<'s> Bench<'s> {
         job: &Job,
         kernel: &Kernel,
         began: Instant,
-    ) -> Result<Vec<f64>, Trouble> {
+    ) -> Result<Vec<f64>, JobError> {
         let mut longest = 0.0f64;
         let mut runs = Vec::new();
         // One run has been made by now.
@@ -219,7 +219,7 @@ impl<'s> Bench<'s> {
         Ok(runs)
     }
 
-    fn read_expected(&mut self, job: &Job) -> Result<(), Trouble> {
+    fn read_expected(&mut self, job: &Job) -> Result<(), JobError> {
         let known = self.expected.as_ref().map(|(path, _)| path);
         if job.expected.as_ref() == known {
             return Ok(());
@@ -228,7 +228,7 @@ impl<'s> Bench<'s> {
             None => None,
             Some(path) => {
                 let bytes = std::fs::read(path)
-                    .map_err(|e| Trouble::Expected(format!("{}: {e}", path.display())))?;
+                    .map_err(|e| JobError::Expected(format!("{}: {e}", path.display())))?;
                 Some((path.clone(), bytes))
             }
         };
@@ -236,13 +236,13 @@ impl<'s> Bench<'s> {
     }
 
     /// Compares the outputs with what they should be.
-    fn check(&self, job: &Job) -> Result<(), Trouble> {
+    fn check(&self, job: &Job) -> Result<(), JobError> {
         let Some((path, expected)) = &self.expected else { return Ok(()) };
         let mut rest = &expected[..];
         for output in job.outputs() {
             let bytes = output.bytes();
             let Some((expected, others)) = rest.split_at_checked(bytes) else {
-                return Err(Trouble::Expected(format!("{}: too short", path.display())));
+                return Err(JobError::Expected(format!("{}: too short", path.display())));
             };
             rest = others;
             let mut got = vec![0; bytes];
@@ -256,7 +256,7 @@ impl<'s> Bench<'s> {
                 let name = &output.name;
                 let message =
                     format!("output `{name}[{index}]` is {got}, expected {expected}{others}");
-                return Err(Trouble::job(FailureKind::Wrong, message));
+                return Err(JobError::job(FailureKind::Wrong, message));
             }
         }
         Ok(())
@@ -264,25 +264,25 @@ impl<'s> Bench<'s> {
 }
 
 /// The kernel, if it exists, takes as many arguments and can be run in groups of this size.
-fn kernel(program: &Program<'_>, job: &Job) -> Result<Kernel, Trouble> {
+fn kernel(program: &Program<'_>, job: &Job) -> Result<Kernel, JobError> {
     let (path, entry) = (&job.code.path, &job.code.entry);
     let kernel = program.kernel(entry).map_err(|e| match e {
         // CL_INVALID_KERNEL_NAME
         DeviceError::Call { code: -46, .. } => {
-            Trouble::job(FailureKind::Compile, format!("{path}: there is no kernel `{entry}`"))
+            JobError::job(FailureKind::Compile, format!("{path}: there is no kernel `{entry}`"))
         }
-        e => Trouble::job(FailureKind::Compile, format!("{path}: {e}")),
+        e => JobError::job(FailureKind::Compile, format!("{path}: {e}")),
     })?;
     let (takes, given) = (kernel.arguments(), job.arguments.len());
     if takes != given {
-        return Err(Trouble::job(
+        return Err(JobError::job(
             FailureKind::Launch,
             format!("{path}: kernel `{entry}` takes {takes} arguments, the problem gives {given}"),
         ));
     }
     let items = job.grid.iter().map(|d| d[1]).product::<usize>();
     if items > kernel.max_group() {
-        return Err(Trouble::job(
+        return Err(JobError::job(
             FailureKind::Launch,
             format!(
                 "cannot be launched: groups of {items} items, the device allows {} with this kernel",

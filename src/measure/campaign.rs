@@ -8,12 +8,14 @@ use std::time::Instant;
 use tickbound_model::{Bound, Problem};
 
 use super::cache::{Cache, Head, Record};
+use super::error::MeasureError;
 use super::files::{Files, source_of};
 use super::job::Job;
 use super::lab::{Lab, LabError, Setup};
 use super::outcome::{Outcome, Timed};
 use super::reference::Reference;
-use super::{Event, MeasureError, Measured, Options, Report, utc};
+use super::report::{Event, Measured, Options, Report};
+use crate::utc;
 
 /// Measures configurations of a problem that was read from `folder`.
 ///

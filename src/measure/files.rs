@@ -2,10 +2,23 @@
 
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
 use tickbound_model::{KernelSource, Problem};
 
-use super::MeasureError;
-use super::job::Code;
+use super::error::MeasureError;
+
+/// A kernel's source file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Code {
+    /// The file as messages call it.
+    pub path: String,
+    /// Its text.
+    pub text: String,
+    /// The kernel function.
+    pub entry: String,
+    /// Options of the compiler.
+    pub options: String,
+}
 
 /// The files that a problem names, read.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -12,23 +12,10 @@ use serde::{Deserialize, Serialize};
 use tickbound_model::source::{Argument as Asked, ArgumentKind, Define, ElementType, Fill};
 use tickbound_model::{Bound, Expr, Problem};
 
-use super::MeasureError;
 use super::data::{self, Content};
-use super::files::{Files, source_of};
+use super::error::MeasureError;
+use super::files::{Code, Files, source_of};
 use super::sample::Rule;
-
-/// A kernel's source file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Code {
-    /// The file as messages call it.
-    pub path: String,
-    /// Its text.
-    pub text: String,
-    /// The kernel function.
-    pub entry: String,
-    /// Options of the compiler.
-    pub options: String,
-}
 
 /// What is run, for one configuration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -48,54 +48,20 @@ pub struct Failure {
     pub message: String,
 }
 
-/// A kind of failure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum FailureKind {
-    /// The compiler refuses it.
-    Compile,
-    /// The device cannot launch it: groups too large, too much memory, sizes that do not divide.
-    Launch,
-    /// It, or the process it ran in, crashed.
-    Runtime,
-    /// It took longer than the limit.
-    Timeout,
-    /// Its output is wrong.
-    Wrong,
-}
-
-impl FailureKind {
-    /// All kinds.
-    pub const ALL: [FailureKind; 5] = [
-        FailureKind::Compile,
-        FailureKind::Launch,
-        FailureKind::Runtime,
-        FailureKind::Timeout,
-        FailureKind::Wrong,
-    ];
-
-    /// One word for files.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            FailureKind::Compile => "compile",
-            FailureKind::Launch => "launch",
-            FailureKind::Runtime => "runtime",
-            FailureKind::Timeout => "timeout",
-            FailureKind::Wrong => "correctness",
-        }
-    }
-
-    /// What a summary calls several of them.
-    #[must_use]
-    pub fn words(self) -> &'static str {
-        match self {
-            FailureKind::Compile => "did not compile",
-            FailureKind::Launch => "could not be launched",
-            FailureKind::Runtime => "crashed",
-            FailureKind::Timeout => "took too long",
-            FailureKind::Wrong => "returned wrong numbers",
-        }
+tickbound_model::named! {
+    /// A kind of failure, under the word that files have; `about` is what a summary says of several.
+    #[derive(PartialOrd, Ord)]
+    pub enum FailureKind {
+        /// did not compile
+        Compile = "compile",
+        /// could not be launched
+        Launch = "launch",
+        /// crashed
+        Runtime = "runtime",
+        /// took too long
+        Timeout = "timeout",
+        /// returned wrong numbers
+        Wrong = "correctness",
     }
 }
 

@@ -7,10 +7,10 @@
 use serde_json::{Map, Value, json};
 use tickbound_model::Problem;
 
-use super::Report;
 use super::cache::Record;
 use super::cache::entry::milliseconds;
 use super::outcome::{FailureKind, Outcome};
+use super::report::Report;
 
 /// The version of the format.
 pub const VERSION: &str = "1.0.0";

@@ -18,9 +18,9 @@ use serde::{Deserialize, Serialize};
 
 use super::bench::{Bench, Stage};
 use super::job::Job;
+use super::job_error::JobError;
 use super::outcome::{Failure, Outcome, Stages};
-use super::trouble::Trouble;
-use crate::device::{self, Arg, Choice, Device, DeviceError, Picked, Program, Session};
+use crate::device::{self, Arg, Device, DeviceChoice, DeviceError, Picked, Program, Session};
 
 /// How long a worker whose input has ended may take to end by itself.
 const GRACE: Duration = Duration::from_secs(1);
@@ -82,7 +82,7 @@ pub enum Reply {
 ///
 /// # Errors
 /// The pipes fail.
-pub fn serve(choice: Choice) -> std::io::Result<()> {
+pub fn serve(choice: DeviceChoice) -> std::io::Result<()> {
     limit_harm();
     let mut out = own_output()?;
     let mut reply = move |reply: &Reply| {
@@ -117,10 +117,10 @@ pub fn serve(choice: Choice) -> std::io::Result<()> {
         let result = unsafe { bench.run(&job, &mut stage) };
         let (answer, ends) = match result {
             Ok((outcome, stages)) => (Reply::Done(outcome, stages), false),
-            Err(Trouble::Job(f)) => (Reply::Done(Outcome::Failed(f), Stages::default()), false),
-            Err(Trouble::Kernel(failure)) => (Reply::Last(failure), true),
-            Err(Trouble::Device(e)) => (Reply::Device(e.to_string()), true),
-            Err(Trouble::Expected(why)) => (Reply::Fault(why), false),
+            Err(JobError::Job(f)) => (Reply::Done(Outcome::Failed(f), Stages::default()), false),
+            Err(JobError::Kernel(failure)) => (Reply::Last(failure), true),
+            Err(JobError::Device(e)) => (Reply::Device(e.to_string()), true),
+            Err(JobError::Expected(why)) => (Reply::Fault(why), false),
         };
         reply(&answer)?;
         if ends {

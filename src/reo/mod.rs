@@ -1,11 +1,11 @@
 //! Constraint automata on OpenCL devices, and the experiment of the thesis.
 //!
 //! The automata themselves, and every engine that needs no device, are the crate
-//! [`tickbound_reo`]. Here is what makes its dense product on a device - [`Engine`], the same cells
+//! [`tickbound_reo`]. Here is what makes its dense product on a device - [`Multiplier`], the same cells
 //! bit for bit - and [`bench`](mod@bench), which runs Vilbergsson's experiment (2012, chapter 4) again on
 //! every device of this machine.
 
 pub mod bench;
-mod engine;
+mod multiplier;
 
-pub use engine::{Engine, EngineError};
+pub use multiplier::{Multiplier, MultiplierError};

@@ -1,35 +1,23 @@
-//! Charts of measured numbers: lines or points, in colours that colour-blind readers can tell apart.
+//! Charts of measured numbers: lines or points.
 //!
-//! Lines run over the values of a parameter, evenly spaced, whatever the values are; points lie on
-//! two logarithmic axes.
+//! Lines run over values, evenly spaced, whatever the values are; points lie on two logarithmic axes.
 
 use std::path::{Path, PathBuf};
 
-use plotters::coord::Shift;
+use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::prelude::{
-    BindKeyPoints, BitMapBackend, ChartBuilder, Circle, DrawingArea, DrawingAreaErrorKind,
-    DrawingBackend, EmptyElement, IntoDrawingArea, IntoFont, IntoLogRange, IntoSegmentedCoord,
-    LineSeries, PathElement, SVGBackend, SegmentValue, Text,
+    BindKeyPoints, ChartBuilder, Circle, DrawingBackend, EmptyElement, IntoFont, IntoLogRange,
+    IntoSegmentedCoord, LineSeries, PathElement, SegmentValue, Text,
 };
-use plotters::style::{BLACK, Color, FontStyle, RGBColor, ShapeStyle, WHITE, register_font};
+use plotters::style::{BLACK, Color, ShapeStyle, WHITE};
 
-use super::ReportError;
+use super::error::ReportError;
+use super::picture::{self, Area, Drawn, FONT, Picture, line_colour};
 
 /// Width and height of a picture.
 const SIZE: (u32, u32) = (860, 520);
 /// Most lines that can be told apart.
 pub const MAX_LINES: usize = 12;
-
-/// Colours after Okabe and Ito, then the same ones darker.
-const COLOURS: [RGBColor; 7] = [
-    RGBColor(0, 114, 178),
-    RGBColor(213, 94, 0),
-    RGBColor(0, 148, 108),
-    RGBColor(190, 92, 150),
-    RGBColor(150, 118, 0),
-    RGBColor(66, 150, 200),
-    RGBColor(118, 118, 118),
-];
 
 /// A chart.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,72 +29,42 @@ pub struct Chart {
     /// What the vertical axis shows.
     pub y: String,
     /// What is drawn.
-    pub shape: Shape,
+    pub data: Data,
 }
+
+/// A line's name, and a number above 0 for each value where there is one.
+pub type Line = (String, Vec<Option<f64>>);
 
 /// What is drawn.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Shape {
-    /// A line for each name; the vertical axis begins at 0.
+pub enum Data {
+    /// A line for each name.
     Lines {
         /// The values on the horizontal axis, in order.
         values: Vec<i64>,
-        /// Names, and a number above 0 for each value where there is one.
-        lines: Vec<(String, Vec<Option<f64>>)>,
+        /// At most [`MAX_LINES`].
+        lines: Vec<Line>,
+        /// Of the vertical axis, which otherwise begins at 0.
+        logarithmic: bool,
     },
     /// Points with both numbers above 0, on logarithmic axes.
     Points(Vec<(f64, f64)>),
 }
 
-type Drawn<DB> = Result<(), DrawingAreaErrorKind<<DB as DrawingBackend>::ErrorType>>;
-
 impl Chart {
-    /// Writes the picture in the format that the extension of `path` names (`.svg` or `.png`), or in
-    /// both, as `PATH.svg` and `PATH.png`, if it names neither. Returns the files written.
+    /// Writes the picture, see [`picture::write`].
     ///
     /// # Errors
     /// Nothing to draw, a failure of the drawing library, or a file that cannot be written.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<Vec<PathBuf>, ReportError> {
-        let path = path.as_ref();
-        let is =
-            |extension: &str| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(extension));
-        let with = |extension: &str| {
-            let mut name = path.as_os_str().to_owned();
-            name.push(extension);
-            PathBuf::from(name)
-        };
-        let files = match (is("svg"), is("png")) {
-            (false, false) => vec![with(".svg"), with(".png")],
-            _ => vec![path.to_owned()],
-        };
-        for file in &files {
-            self.write_one(file)?;
-        }
-        Ok(files)
-    }
-
-    fn write_one(&self, path: &Path) -> Result<(), ReportError> {
         self.check()?;
-        register_font("sans-serif", FontStyle::Normal, epaint_default_fonts::UBUNTU_LIGHT)
-            .map_err(|_| ReportError::draw(path, &"the built-in font cannot be read"))?;
-        if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("png")) {
-            // The drawing library reports a missing folder as a failed encoding; this says it plainly.
-            std::fs::File::create(path).map_err(ReportError::write(path))?;
-            let area = BitMapBackend::new(path, SIZE).into_drawing_area();
-            return self.draw(&area).map_err(|e| ReportError::draw(path, &e));
-        }
-        let mut text = String::new();
-        {
-            let area = SVGBackend::with_string(&mut text, SIZE).into_drawing_area();
-            self.draw(&area).map_err(|e| ReportError::draw(path, &e))?;
-        }
-        std::fs::write(path, text).map_err(ReportError::write(path))
+        picture::write(self, path.as_ref())
     }
 
     fn check(&self) -> Result<(), ReportError> {
         let fault = |why: &str| Err(ReportError::data(format!("chart {:?}", self.title), why));
-        let numbers: Vec<f64> = match &self.shape {
-            Shape::Lines { lines, values } => {
+        let numbers: Vec<f64> = match &self.data {
+            Data::Lines { lines, values, .. } => {
                 if lines.len() > MAX_LINES || lines.iter().any(|(_, l)| l.len() != values.len()) {
                     return fault("more lines than can be told apart, or of other lengths");
                 }
@@ -115,7 +73,7 @@ impl Chart {
                 }
                 lines.iter().flat_map(|(_, line)| line.iter().flatten().copied()).collect()
             }
-            Shape::Points(points) => points.iter().flat_map(|(x, y)| [*x, *y]).collect(),
+            Data::Points(points) => points.iter().flat_map(|(x, y)| [*x, *y]).collect(),
         };
         match numbers.is_empty() || numbers.iter().any(|n| !n.is_finite() || *n <= 0.0) {
             true => fault("there is nothing to draw, or numbers that are not above 0"),
@@ -123,30 +81,23 @@ impl Chart {
         }
     }
 
-    fn draw<DB: DrawingBackend>(&self, area: &DrawingArea<DB, Shift>) -> Drawn<DB> {
-        area.fill(&WHITE)?;
-        match &self.shape {
-            Shape::Lines { values, lines } => self.draw_lines(area, values, lines)?,
-            Shape::Points(points) => self.draw_points(area, points)?,
-        }
-        area.present()
-    }
-
-    fn draw_lines<DB: DrawingBackend>(
+    fn draw_lines<DB: DrawingBackend, Y: AsRangedCoord<Value = f64>>(
         &self,
-        area: &DrawingArea<DB, Shift>,
+        area: &Area<DB>,
         values: &[i64],
-        lines: &[(String, Vec<Option<f64>>)],
-    ) -> Drawn<DB> {
-        let all = lines.iter().flat_map(|(_, line)| line.iter().flatten());
-        let most = all.copied().fold(0.0, f64::max) * 1.08;
-        let area = area.margin(10, 0, 0, 12).titled(&self.title, ("sans-serif", 20))?;
+        lines: &[Line],
+        y: Y,
+    ) -> Drawn<DB>
+    where
+        Y::CoordDescType: ValueFormatter<f64>,
+    {
+        let area = area.margin(10, 0, 0, 12).titled(&self.title, (FONT, 20))?;
         let (area, legend) = Legend::beside(&area, lines);
         let mut chart = ChartBuilder::on(&area)
             .margin(12)
             .x_label_area_size(46)
             .y_label_area_size(76)
-            .build_cartesian_2d((0..values.len() - 1).into_segmented(), 0.0..most)?;
+            .build_cartesian_2d((0..values.len() - 1).into_segmented(), y)?;
         let name = |place: &SegmentValue<usize>| match place {
             SegmentValue::Exact(i) | SegmentValue::CenterOf(i) => {
                 values.get(*i).map_or_else(String::new, i64::to_string)
@@ -163,10 +114,10 @@ impl Chart {
             .x_labels(values.len())
             .x_label_formatter(&name)
             .y_label_formatter(&|n| plain(*n))
-            .label_style(("sans-serif", 15))
+            .label_style((FONT, 15))
             .draw()?;
         for (number, (_, line)) in lines.iter().enumerate() {
-            let style = colour(number);
+            let style = stroke(number);
             // A gap where there is no number.
             let pieces = line.iter().enumerate().collect::<Vec<_>>();
             for piece in pieces.chunk_by(|a, b| a.1.is_some() == b.1.is_some()) {
@@ -182,20 +133,13 @@ impl Chart {
         legend.draw(lines)
     }
 
-    fn draw_points<DB: DrawingBackend>(
-        &self,
-        area: &DrawingArea<DB, Shift>,
-        points: &[(f64, f64)],
-    ) -> Drawn<DB> {
+    fn draw_points<DB: DrawingBackend>(&self, area: &Area<DB>, points: &[(f64, f64)]) -> Drawn<DB> {
         let range = |of: fn(&(f64, f64)) -> f64| {
-            let (least, most) = points
-                .iter()
-                .map(of)
-                .fold((f64::INFINITY, 0.0), |(a, b): (f64, f64), n| (a.min(n), b.max(n)));
+            let (least, most) = extent(points.iter().map(of).collect::<Vec<_>>().iter());
             (least * 0.9, most * 1.1)
         };
         let (x, y) = (range(|p| p.0), range(|p| p.1));
-        let area = area.margin(10, 0, 0, 12).titled(&self.title, ("sans-serif", 20))?;
+        let area = area.margin(10, 0, 0, 12).titled(&self.title, (FONT, 20))?;
         let mut chart = ChartBuilder::on(&area)
             .margin(12)
             .margin_right(24)
@@ -213,25 +157,46 @@ impl Chart {
             .y_desc(&self.y)
             .x_label_formatter(&|n| plain(*n))
             .y_label_formatter(&|n| plain(*n))
-            .label_style(("sans-serif", 15))
+            .label_style((FONT, 15))
             .draw()?;
-        let style = COLOURS[0].mix(0.55).filled();
+        let style = line_colour(0).mix(0.55).filled();
         chart.draw_series(points.iter().map(|p| Circle::new(*p, 3, style)))?;
         Ok(())
     }
 }
 
+impl Picture for Chart {
+    fn size(&self) -> (u32, u32) {
+        SIZE
+    }
+
+    fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, _: f64) -> Drawn<DB> {
+        area.fill(&WHITE)?;
+        match &self.data {
+            Data::Lines { values, lines, logarithmic } => {
+                let (least, most) = extent(lines.iter().flat_map(|(_, l)| l.iter().flatten()));
+                match logarithmic {
+                    true => {
+                        let range = (least * 0.7, most * 1.4);
+                        let axis = (range.0..range.1).log_scale();
+                        self.draw_lines(area, values, lines, axis.with_key_points(labelled(range)))
+                    }
+                    false => self.draw_lines(area, values, lines, 0.0..most * 1.08),
+                }
+            }
+            Data::Points(points) => self.draw_points(area, points),
+        }
+    }
+}
+
 /// What the lines are called, to the right of them.
 struct Legend<DB: DrawingBackend> {
-    area: DrawingArea<DB, Shift>,
+    area: Area<DB>,
 }
 
 impl<DB: DrawingBackend> Legend<DB> {
     /// Cuts its place off an area.
-    fn beside(
-        area: &DrawingArea<DB, Shift>,
-        lines: &[(String, Vec<Option<f64>>)],
-    ) -> (DrawingArea<DB, Shift>, Legend<DB>) {
+    fn beside(area: &Area<DB>, lines: &[Line]) -> (Area<DB>, Legend<DB>) {
         let longest = lines.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
         let (width, _) = area.dim_in_pixel();
         let wanted = 44 + longest as u32 * 8;
@@ -239,21 +204,24 @@ impl<DB: DrawingBackend> Legend<DB> {
         (left, Legend { area: right })
     }
 
-    fn draw(&self, lines: &[(String, Vec<Option<f64>>)]) -> Drawn<DB> {
+    fn draw(&self, lines: &[Line]) -> Drawn<DB> {
         for (number, (label, _)) in lines.iter().enumerate() {
-            let (style, y) = (colour(number), 24 + 22 * number as i32);
+            let (style, y) = (stroke(number), 24 + 22 * number as i32);
             self.area.draw(&PathElement::new([(4, y), (24, y)], style))?;
-            let text = ("sans-serif", 15).into_font().color(&BLACK);
+            let text = (FONT, 15).into_font().color(&BLACK);
             self.area.draw(&Text::new(label.clone(), (30, y - 8), text))?;
         }
         Ok(())
     }
 }
 
-fn colour(number: usize) -> ShapeStyle {
-    let RGBColor(r, g, b) = COLOURS[number % COLOURS.len()];
-    let darker = |c: u8| if number < COLOURS.len() { c } else { c / 2 };
-    RGBColor(darker(r), darker(g), darker(b)).stroke_width(2)
+fn stroke(number: usize) -> ShapeStyle {
+    line_colour(number).stroke_width(2)
+}
+
+/// The least and the greatest of some numbers above 0.
+fn extent<'n>(numbers: impl Iterator<Item = &'n f64>) -> (f64, f64) {
+    numbers.fold((f64::INFINITY, 0.0), |(a, b), n| (a.min(*n), b.max(*n)))
 }
 
 /// The numbers that are written on a logarithmic axis: some to many, whatever it spans.
@@ -304,20 +272,29 @@ mod tests {
 
     #[test]
     fn what_cannot_be_drawn_is_an_error() {
-        let chart = |shape| Chart { title: "t".into(), x: "x".into(), y: "y".into(), shape };
-        let file = tempfile::NamedTempFile::new().unwrap();
-        let shapes = [
-            Shape::Points(vec![]),
-            Shape::Points(vec![(0.0, 1.0)]),
-            Shape::Points(vec![(1.0, f64::NAN)]),
-            Shape::Lines { values: vec![], lines: vec![("a".into(), vec![])] },
-            Shape::Lines { values: vec![1], lines: vec![("a".into(), vec![Some(1.0), None])] },
+        let chart = |data| Chart { title: "t".into(), x: "x".into(), y: "y".into(), data };
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("chart.svg");
+        let all = [
+            Data::Points(vec![]),
+            Data::Points(vec![(0.0, 1.0)]),
+            Data::Points(vec![(1.0, f64::NAN)]),
+            Data::Lines { values: vec![], lines: vec![("a".into(), vec![])], logarithmic: false },
+            Data::Lines {
+                values: vec![1],
+                lines: vec![("a".into(), vec![Some(1.0), None])],
+                logarithmic: false,
+            },
         ];
-        for shape in shapes {
-            assert!(chart(shape.clone()).write_one(file.path()).is_err(), "{shape:?}");
+        for data in all {
+            assert!(chart(data.clone()).write(&file).is_err(), "{data:?}");
         }
-        let one = Shape::Lines { values: vec![1], lines: vec![("a".into(), vec![Some(1.0)])] };
-        assert!(chart(one).write_one(file.path()).is_ok());
-        assert!(chart(Shape::Points(vec![(1.0, 1.0)])).write_one(file.path()).is_ok());
+        let one = Data::Lines {
+            values: vec![1],
+            lines: vec![("a".into(), vec![Some(1.0)])],
+            logarithmic: true,
+        };
+        assert!(chart(one).write(&file).is_ok());
+        assert!(chart(Data::Points(vec![(1.0, 1.0)])).write(&file).is_ok());
     }
 }

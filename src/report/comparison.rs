@@ -2,21 +2,21 @@
 
 use std::fmt::Write;
 
-use super::Table;
-use crate::compare::result::{Case, Comparison, Row, Status};
+use super::table::Table;
+use crate::answer::comparison::{Case, Comparison, Row, RowStatus};
 
 /// One word for how an engine ended.
 #[must_use]
 pub fn status(row: &Row) -> &'static str {
     match row.status {
-        Status::Optimal => "proved",
-        Status::Bounded if row.time.is_some() => "found",
-        Status::Bounded => "open",
-        Status::Infeasible => "infeasible",
-        Status::Refused => "refused",
-        Status::NotInstalled => "not installed",
-        Status::Failed => "failed",
-        Status::NotRun => "not run",
+        RowStatus::Optimal => "proved",
+        RowStatus::Bounded if row.time.is_some() => "found",
+        RowStatus::Bounded => "open",
+        RowStatus::Infeasible => "infeasible",
+        RowStatus::Refused => "refused",
+        RowStatus::NotInstalled => "not installed",
+        RowStatus::Failed => "failed",
+        RowStatus::NotRun => "not run",
     }
 }
 
@@ -36,37 +36,59 @@ pub fn megabytes(bytes: u64) -> String {
     (bytes as f64 / 1e6).round().to_string()
 }
 
-/// What else is to be said of a row: the bracket, if it is open, and the reason.
+/// A remark on a row: the bracket, if it is open, and the reason.
 #[must_use]
 pub fn note(row: &Row) -> String {
-    let bracket = row.lower.filter(|lower| row.status == Status::Bounded && *lower > 0);
+    let bracket = row.lower.filter(|lower| row.status == RowStatus::Bounded && *lower > 0);
     let parts = [bracket.map(|lower| format!("at least {lower}")), row.reason.clone()];
     let verifier = row.search_memory.map(|b| format!("verifier {} MB", megabytes(b)));
     let unchecked = (row.replayed == Some(false)).then(|| "not simulated".to_owned());
     parts.into_iter().chain([verifier, unchecked]).flatten().collect::<Vec<_>>().join("; ")
 }
 
+/// The columns of a table of engines, and what is in them: names, numbers or text.
+pub const COLUMNS: [(&str, &str); 10] = [
+    ("engine", "name"),
+    ("time", "number"),
+    ("at", "at"),
+    ("status", "name status"),
+    ("seconds", "number"),
+    ("process", "number"),
+    ("MB", "number"),
+    ("states", "number"),
+    ("calls", "number"),
+    ("note", "note"),
+];
+
+/// What a row says in [`COLUMNS`]; empty where nothing is known.
+#[must_use]
+pub fn cells(row: &Row) -> [String; 10] {
+    let number = |n: Option<u64>| n.map(|n| n.to_string()).unwrap_or_default();
+    let time = |s: Option<f64>| s.map(seconds).unwrap_or_default();
+    [
+        row.engine.clone(),
+        row.time.map(|t| t.to_string()).unwrap_or_default(),
+        row.named(),
+        status(row).to_owned(),
+        time(row.seconds),
+        time(row.process_seconds),
+        row.memory.map(megabytes).unwrap_or_default(),
+        number(row.states),
+        number(row.solver_calls),
+        note(row),
+    ]
+}
+
 /// The engines of one problem.
 #[must_use]
 pub fn table(case: &Case) -> Table {
-    let mut table = Table::new([
-        "engine", "time", "at", "status", "seconds", "process", "MB", "states", "calls", "note",
-    ]);
-    let number = |n: Option<u64>| n.map_or_else(|| "-".to_owned(), |n| n.to_string());
-    let time = |s: Option<f64>| s.map_or_else(|| "-".to_owned(), seconds);
+    let mut table = Table::new(COLUMNS.map(|(name, _)| name));
     for row in &case.rows {
-        table.push([
-            row.engine.clone(),
-            row.time.map_or_else(|| "-".to_owned(), |t| t.to_string()),
-            row.named(),
-            status(row).to_owned(),
-            time(row.seconds),
-            time(row.process_seconds),
-            row.memory.map_or_else(|| "-".to_owned(), megabytes),
-            number(row.states),
-            number(row.solver_calls),
-            note(row),
-        ]);
+        let cells = cells(row).into_iter().zip(COLUMNS);
+        table.push(cells.map(|(cell, (_, kind))| match kind {
+            "number" if cell.is_empty() => "-".to_owned(),
+            _ => cell,
+        }));
     }
     table
 }
@@ -94,7 +116,7 @@ pub fn verdict(case: &Case) -> String {
         }
         (Some(least), _) => format!("least time: {least} ticks, proved by {proofs} engines"),
         (None, Some(best)) => format!("not proved; best time found: {best} ticks"),
-        (None, None) if case.rows.iter().any(|r| r.status == Status::Infeasible) => {
+        (None, None) if case.rows.iter().any(|r| r.status == RowStatus::Infeasible) => {
             "there is no valid configuration".to_owned()
         }
         (None, None) => "no engine has found anything".to_owned(),

@@ -8,8 +8,9 @@
 //!                                                  compute 1 integer
 //! ```
 //!
-//! What has no price, such as arithmetic for addresses, is left out. Steps stand in the order in which an item takes them, so a line of a loop that was unrolled, or of a
-//! function that is called twice, shows more than once.
+//! What has no price, such as arithmetic for addresses, is not shown. Steps stand in the order in
+//! which an item takes them: a line of a loop that was unrolled, or of a function that is called
+//! twice, shows more than once.
 
 use std::fmt::Write;
 
@@ -21,7 +22,7 @@ use tickbound_opencl_c::steps::{
     Access, Arithmetic, Dependence, Number, Space, Step, StepKind, Stride,
 };
 
-use super::Table;
+use super::table::Table;
 
 /// Columns of source text that are shown.
 const SOURCE_WIDTH: usize = 56;

@@ -2,9 +2,10 @@
 
 use serde_json::{Map, Value, json};
 use tickbound_model::Problem;
+use tickbound_model::named::Named;
 
-use super::Table;
-use super::answer::{rounded, values};
+use super::table::Table;
+use crate::answer::{tenth_of_millisecond, values};
 use crate::measure::outcome::{FailureKind, Outcome};
 use crate::measure::{Measured, Report};
 
@@ -86,20 +87,20 @@ impl MeasuredTimes<'_> {
         if !ranked.is_empty() {
             out += &format!("\n{}\n", self.table());
         }
-        let mut said =
+        let mut parts =
             vec![format!("{} of {} configurations have a time", ranked.len(), report.asked)];
         let cached = report.results.iter().filter(|m| m.cached).count();
-        said.extend((cached > 0).then(|| format!("{cached} results were in the cache")));
+        parts.extend((cached > 0).then(|| format!("{cached} results were in the cache")));
         let failed = FailureKind::ALL.into_iter().map(|kind| (kind, report.failed(kind)));
-        said.extend(
-            failed.filter(|(_, n)| *n > 0).map(|(kind, n)| format!("{n} {}", kind.words())),
+        parts.extend(
+            failed.filter(|(_, n)| *n > 0).map(|(kind, n)| format!("{n} {}", kind.about())),
         );
         let unsteady = self.unsteady();
-        said.extend((unsteady > 0).then(|| format!("{unsteady} unsteady")));
+        parts.extend((unsteady > 0).then(|| format!("{unsteady} unsteady")));
         if !report.checked {
-            said.push("outputs unchecked".into());
+            parts.push("outputs unchecked".into());
         }
-        out += &format!("measured:   {}\n", said.join("; "));
+        out += &format!("measured:   {}\n", parts.join("; "));
         if let Some(best) = ranked.first() {
             out += &format!("best:       {}\n", self.best(best));
         }
@@ -143,7 +144,7 @@ impl MeasuredTimes<'_> {
             "time": ranked.first().and_then(|m| m.record.outcome.timed()).map(|t| t.seconds()),
             "stopped_by": report.stopped.as_ref().map(ToString::to_string),
             "cache": self.cache,
-            "seconds": rounded(report.seconds),
+            "seconds": tenth_of_millisecond(report.seconds),
             "results": results.collect::<Vec<_>>(),
         })
     }

@@ -7,7 +7,7 @@
 
 use tickbound_model::Problem;
 
-use super::chart::{Chart, MAX_LINES, Shape};
+use super::chart::{Chart, Data, MAX_LINES};
 use super::measured::MeasuredTimes;
 use crate::measure::Measured;
 
@@ -56,7 +56,7 @@ impl MeasuredTimes<'_> {
             title: self.title(),
             x: name(first).clone(),
             y: if with_rates { "GB/s" } else { "milliseconds" }.to_owned(),
-            shape: Shape::Lines { lines: lines.collect(), values },
+            data: Data::Lines { lines: lines.collect(), values, logarithmic: false },
         })
     }
 
@@ -78,7 +78,7 @@ impl MeasuredTimes<'_> {
             title: self.title(),
             x: "ticks of the model (logarithmic)".to_owned(),
             y: "milliseconds (logarithmic)".to_owned(),
-            shape: Shape::Points(points),
+            data: Data::Points(points),
         })
     }
 
@@ -89,7 +89,7 @@ impl MeasuredTimes<'_> {
             title: self.title(),
             x: "configurations, fastest first (logarithmic)".to_owned(),
             y: "milliseconds (logarithmic)".to_owned(),
-            shape: Shape::Points(points),
+            data: Data::Points(points),
         })
     }
 }

@@ -29,7 +29,7 @@ use std::io::Write;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use super::ReportError;
+use super::error::ReportError;
 
 /// Something that one element did for a while.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,9 +1,10 @@
 //! `tickbound reo bench`.
 
-use super::{DEFAULT_MEMORY, input};
+use super::shared::DEFAULT_MEMORY;
+use crate::cli::exit::{CliError, Exit, input};
 use crate::cli::load::Size;
+use crate::cli::output::{say, say_json, written};
 use crate::cli::progress::{Progress, interrupt_flag};
-use crate::cli::{CliError, Outcome, say};
 use crate::device;
 use crate::reo::bench;
 use tickbound_reo::limits::Limits;
@@ -11,10 +12,10 @@ use tickbound_reo::limits::Limits;
 /// Arguments of `reo bench`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Draw the times beside those of the thesis, as .svg or .png
+    /// Draw the times beside those of the thesis (.svg or .png; both without an extension)
     #[arg(long, value_name = "FILE")]
     plot: Option<String>,
-    /// Runs of which the average is taken; 5 before them are left out
+    /// Runs of which the average is taken; 5 before them do not count
     #[arg(long, value_name = "N", default_value_t = 10)]
     runs: usize,
     /// Bytes of the large product that is compared with a plain fill
@@ -28,7 +29,7 @@ pub(super) struct Args {
     json: bool,
 }
 
-pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
+pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let listing = device::list();
     listing.notes.iter().for_each(|note| eprintln!("tickbound: {note}"));
     if let Some(why) = listing.absent() {
@@ -42,14 +43,12 @@ pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
         .map_err(input)?;
     drop(line);
     if args.json {
-        let text = serde_json::to_string(&report).map_err(input)?;
-        say(&format!("{text}\n"))?;
+        say_json(&report)?;
     } else {
         say(&report.markdown())?;
     }
     if let Some(path) = &args.plot {
-        let drawn = report.plot(path)?;
-        eprintln!("tickbound: wrote {}", drawn.display());
+        written(&report.plot(path)?);
     }
-    Ok(Outcome::Done)
+    Ok(Exit::Done)
 }

@@ -8,9 +8,10 @@ use tickbound_reo::product::stepwise;
 use tickbound_reo::symbol::Name;
 
 use super::load::{self, notes, parts};
-use super::{DEFAULT_MEMORY, input, within};
+use super::shared::{DEFAULT_MEMORY, within};
+use crate::cli::exit::{CliError, Exit, input};
 use crate::cli::load::Size;
-use crate::cli::{CliError, Outcome, say};
+use crate::cli::output::{say, say_json};
 
 /// Arguments of `reo check`.
 #[derive(Debug, clap::Args)]
@@ -18,7 +19,7 @@ pub(super) struct Args {
     /// Connector: a .treo, .cat or .json file
     file: String,
     #[command(flatten)]
-    choice: load::Choice,
+    choice: load::ConnectorArgs,
     /// A condition on the names that fire, to hold in every step, such as 'a -> !b'; without any,
     /// deadlocks are looked for
     #[arg(long, value_name = "FORMULA")]
@@ -31,7 +32,7 @@ pub(super) struct Args {
     json: bool,
 }
 
-pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
+pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let connector = load::connector(&args.file, &args.choice)?;
     notes(&connector);
     // Deadlocks and names do not depend on data unless a constraint cannot be fulfilled, and such
@@ -61,12 +62,12 @@ fn answer(
     good: &str,
     bad: &str,
     run: Option<Run>,
-) -> Result<Outcome, CliError> {
+) -> Result<Exit, CliError> {
     let steps = run.as_ref().map(|run| steps(connector, run));
-    let outcome = if run.is_none() { Outcome::Done } else { Outcome::Nothing };
+    let outcome = Exit::found(run.is_none());
     if args.json {
         let holds = run.is_none();
-        say(&format!("{}\n", json!({ "holds": holds, "run": steps })))?;
+        say_json(&json!({ "holds": holds, "run": steps }))?;
         return Ok(outcome);
     }
     match steps {

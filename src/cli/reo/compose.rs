@@ -14,22 +14,24 @@ use tickbound_reo::product::stepwise;
 use tickbound_reo::symbol::Name;
 
 use super::load::{self, hidden, notes, parts};
-use super::{DEFAULT_MEMORY, KindChoice, input, within};
+use super::shared::{DEFAULT_MEMORY, KindArg, within};
+use crate::cli::exit::{CliError, Exit, input};
 use crate::cli::load::Size;
-use crate::cli::{CliError, Outcome, say};
-use crate::device::{self, Choice, Picked};
-use crate::reo::Engine;
+use crate::cli::output::{say, say_json, say_or_save};
+use crate::cli::values::named;
+use crate::device::{self, DeviceChoice, Picked};
+use crate::reo::Multiplier;
 
-/// How the product is made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
-enum Mode {
-    /// State by state from the initial states; hidden names go on the way where states may be one
-    #[default]
-    Reachable,
-    /// Every cell of the Kronecker product of the adjacency matrices
-    Dense,
-    /// Not at all: the factors are kept, and the full product's states and transitions counted
-    Implicit,
+tickbound_model::named! {
+    /// How the product is made.
+    pub enum Mode {
+        /// State by state from the initial states; hidden names go on the way where states may be one
+        Reachable = "reachable",
+        /// Every cell of the Kronecker product of the adjacency matrices
+        Dense = "dense",
+        /// Not at all: the factors are kept, and the full product's states and transitions counted
+        Implicit = "implicit",
+    }
 }
 
 /// What to write.
@@ -57,13 +59,13 @@ pub(super) struct Args {
     /// Connector: a .treo, .cat or .json file
     file: String,
     #[command(flatten)]
-    choice: load::Choice,
+    choice: load::ConnectorArgs,
     /// How the product is made
-    #[arg(long, value_enum, default_value = "reachable")]
+    #[arg(long, value_parser = named::<Mode>(), default_value = "reachable")]
     mode: Mode,
     /// Where a dense product is made: cpu, opencl or opencl:N
     #[arg(long, value_name = "DEVICE", default_value = "cpu")]
-    device: Choice,
+    device: DeviceChoice,
     /// Names to hide, with commas between
     #[arg(long, value_name = "NAMES")]
     hide: Option<String>,
@@ -72,7 +74,7 @@ pub(super) struct Args {
     hide_inner: bool,
     /// Make states that do the same one
     #[arg(long, value_enum)]
-    minimize: Option<KindChoice>,
+    minimize: Option<KindArg>,
     /// Most memory for the product
     #[arg(long, value_name = "SIZE", default_value = DEFAULT_MEMORY)]
     memory: Size,
@@ -96,7 +98,7 @@ struct Made {
     device: String,
 }
 
-pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
+pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let connector = load::connector(&args.file, &args.choice)?;
     notes(&connector);
     let names = hidden(&connector, args.hide.as_deref(), args.hide_inner)?;
@@ -111,7 +113,7 @@ pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
         write(args, &connector, automaton, target)?;
     }
     if args.json {
-        return say(&format!("{}\n", sizes(args, &made, seconds))).map(|()| Outcome::Done);
+        return say_json(&sizes(args, &made, seconds)).map(|()| Exit::Done);
     }
     let line = format!(
         "{}: {} states, {} transitions over {} names, from {} in {seconds:.3} s ({}, {})\n",
@@ -123,7 +125,7 @@ pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
             1 => "1 part".to_owned(),
             n => format!("{n} parts"),
         },
-        mode_text(args.mode),
+        args.mode,
         made.device,
     );
     // What was asked for goes to standard output, the line beside it elsewhere.
@@ -132,15 +134,7 @@ pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
     } else {
         say(&line)?;
     }
-    Ok(Outcome::Done)
-}
-
-fn mode_text(mode: Mode) -> &'static str {
-    match mode {
-        Mode::Reachable => "reachable",
-        Mode::Dense => "dense",
-        Mode::Implicit => "implicit",
-    }
+    Ok(Exit::Done)
 }
 
 fn sizes(args: &Args, made: &Made, seconds: f64) -> Value {
@@ -151,7 +145,7 @@ fn sizes(args: &Args, made: &Made, seconds: f64) -> Value {
         "transitions": number(&made.transitions),
         "names": made.names,
         "seconds": seconds,
-        "mode": mode_text(args.mode),
+        "mode": args.mode,
         "device": made.device,
     })
 }
@@ -172,7 +166,7 @@ fn reachable(
     names: &[Name],
     limits: &Limits<'_>,
 ) -> Result<Made, CliError> {
-    if args.device != Choice::Cpu {
+    if args.device != DeviceChoice::Cpu {
         return Err(input(
             "--device is for --mode dense; the reachable product runs on the processors",
         ));
@@ -214,18 +208,18 @@ fn dense(
 
 /// The dense product, and where it was made.
 fn on_device(
-    choice: Choice,
+    choice: DeviceChoice,
     matrices: &[Matrix],
     limits: &Limits<'_>,
 ) -> Result<(Automaton, String), CliError> {
-    let listing = if choice == Choice::Cpu { None } else { Some(device::list()) };
+    let listing = if choice == DeviceChoice::Cpu { None } else { Some(device::list()) };
     let picked = match &listing {
         None => Picked::Cpu,
         Some(listing) => listing.pick(choice).map_err(input)?,
     };
     match picked {
         Picked::Device(device) => {
-            let engine = Engine::new(device).map_err(input)?;
+            let engine = Multiplier::new(device).map_err(input)?;
             let product = engine.fold(matrices, limits).map_err(input)?;
             let whole = product.to_automaton(limits).map_err(input)?;
             return Ok((whole.without_idle(), device.name.clone()));
@@ -278,9 +272,5 @@ fn write(
         Target::Promela => Format::Promela,
     };
     let text = export::write(subject, format).map_err(input)?;
-    match &args.output {
-        None => say(&text),
-        Some(path) => std::fs::write(path, &text)
-            .map_err(|error| CliError::Write { path: path.clone(), error }),
-    }
+    say_or_save(args.output.as_deref(), &text)
 }

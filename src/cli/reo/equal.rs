@@ -8,9 +8,10 @@ use tickbound_reo::product::stepwise;
 
 use super::check::step;
 use super::load::{self, notes, parts};
-use super::{DEFAULT_MEMORY, KindChoice, input, within};
+use super::shared::{DEFAULT_MEMORY, KindArg, within};
+use crate::cli::exit::{CliError, Exit, input};
 use crate::cli::load::Size;
-use crate::cli::{CliError, Outcome, say};
+use crate::cli::output::{say, say_json};
 
 /// Arguments of `reo equal`.
 #[derive(Debug, clap::Args)]
@@ -20,13 +21,13 @@ pub(super) struct Args {
     /// The other; names are compared as they are written
     right: String,
     #[command(flatten)]
-    choice: load::Choice,
+    choice: load::ConnectorArgs,
     /// As --set, for the other connector only
     #[arg(long, value_name = "N=V")]
     set_right: Vec<String>,
     /// What counts as the same
     #[arg(long, value_enum, default_value = "weak")]
-    kind: KindChoice,
+    kind: KindArg,
     /// Compare data constraints as well, cells by their names
     #[arg(long, conflicts_with = "no_data")]
     data: bool,
@@ -38,7 +39,7 @@ pub(super) struct Args {
     json: bool,
 }
 
-pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
+pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let left = load::connector(&args.left, &args.choice)?;
     let right = if args.set_right.is_empty() {
         load::connector(&args.right, &args.choice)?
@@ -56,18 +57,18 @@ pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
     match verdict {
         Verdict::Same { .. } => {
             if args.json {
-                say(&format!("{}\n", json!({ "same": true, "run": null })))?;
+                say_json(&json!({ "same": true, "run": null }))?;
             } else {
                 say(&format!("{} and {} do the same ({how})\n", left.name, right.name))?;
             }
-            Ok(Outcome::Done)
+            Ok(Exit::Done)
         }
         Verdict::Different(difference) => {
             let steps: Vec<String> =
                 difference.trace.iter().map(|(n, c)| step(&right, n, c)).collect();
             let who = if difference.left_only { &args.left } else { &args.right };
             if args.json {
-                say(&format!("{}\n", json!({ "same": false, "run": steps, "only": who })))?;
+                say_json(&json!({ "same": false, "run": steps, "only": who }))?;
             } else {
                 let list: Vec<String> =
                     steps.iter().enumerate().map(|(k, s)| format!("  {}. {s}\n", k + 1)).collect();
@@ -76,7 +77,7 @@ pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {
                     list.concat()
                 ))?;
             }
-            Ok(Outcome::Nothing)
+            Ok(Exit::Nothing)
         }
     }
 }

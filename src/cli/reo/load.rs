@@ -1,5 +1,6 @@
 //! Reading connectors from files.
 
+use crate::cli::exit::{CliError, input};
 use std::io::ErrorKind;
 use std::path::Path;
 
@@ -10,12 +11,9 @@ use tickbound_reo::syntax::{MAX_TEXT, Source};
 use tickbound_reo::treo::{self, Library, Request};
 use tickbound_reo::{cat, json};
 
-use super::input;
-use crate::cli::CliError;
-
 /// Which connector, and of it what is kept.
 #[derive(Debug, clap::Args)]
-pub(super) struct Choice {
+pub(super) struct ConnectorArgs {
     /// The component of a Treo file; without it that which is called as the file, or the last
     #[arg(long, value_name = "NAME")]
     component: Option<String>,
@@ -30,10 +28,10 @@ pub(super) struct Choice {
     no_data: bool,
 }
 
-impl Choice {
+impl ConnectorArgs {
     /// The same with other values, and the component found by itself.
-    pub(super) fn with(&self, set: &[String]) -> Choice {
-        Choice { component: None, set: set.to_vec(), library: self.library.clone(), ..*self }
+    pub(super) fn with(&self, set: &[String]) -> ConnectorArgs {
+        ConnectorArgs { component: None, set: set.to_vec(), library: self.library.clone(), ..*self }
     }
 }
 
@@ -64,7 +62,7 @@ impl Library for Disk<'_> {
 }
 
 /// The connector in the file at `path`: Treo, `.cat` or JSON, by the end of its name.
-pub(super) fn connector(path: &str, choice: &Choice) -> Result<Connector, CliError> {
+pub(super) fn connector(path: &str, choice: &ConnectorArgs) -> Result<Connector, CliError> {
     let unreadable =
         |error| CliError::Input(format!("{path}: {error}; give a .treo, .cat or .json file"));
     let text = match Disk(&[]).read(path) {

@@ -1,7 +1,7 @@
 //! Tables 1 and 3 of N. Garanina, S. Staroletov, S. Gorlatch: *Auto-Tuning High-Performance Programs
 //! Using Model Checking in Promela* (2023), beside what our engines find on the same problems.
 //!
-//! [`run`] lets the engines loose on every size of both tables, in a [`Session`] with its limits;
+//! [`run`] lets the engines loose on every size of both tables, in a [`SideBySide`] with its limits;
 //! [`tables`] then puts the paper's rows beside the answers. A row that differs is explained as far
 //! as that can be computed: the simulator is asked what the paper's own configuration takes, and,
 //! where that differs too, what it takes with the columns interchanged or on other platforms.
@@ -16,8 +16,8 @@ use tickbound_model::simulate::{self, SimulateError, simulate};
 use tickbound_model::{ModelError, Problem};
 
 use super::engine::Engine;
-use super::{Input, Session, Status, engine};
-use crate::compare::result::{Case, Comparison, Row};
+use super::{Input, RowStatus, SideBySide, engine};
+use crate::answer::comparison::{Case, Comparison, Row};
 pub use page::page;
 use tickbound_model::platforms;
 use tickbound_spin::Search;
@@ -27,7 +27,7 @@ pub const ABSTRACT: &str = "examples/problems/abstract.json";
 /// The problem of Table 3.
 pub const MINIMUM: &str = "examples/problems/minimum.json";
 
-/// The engines that are compared, the papers' ways among them.
+/// The engines that are compared, the papers' searches among them.
 pub const ENGINES: &str = "smt,smt:event,smt-fresh:event,enumerate,cp-sat,cp-sat:event,\
     spin:processes:bisect,spin:processes:exhaustive,spin:lockstep:exhaustive,\
     spin:lockstep:branch-and-bound,spin:processes:swarm,spin:lockstep:swarm";
@@ -145,7 +145,7 @@ fn inputs(row: &Published) -> IndexMap<String, i64> {
 ///
 /// # Errors
 /// Problem files that are missing or at fault.
-pub fn run(session: &mut Session<'_>, about: &dyn Fn(&str)) -> Result<(), PaperError> {
+pub fn run(session: &mut SideBySide<'_>, about: &dyn Fn(&str)) -> Result<(), PaperError> {
     let engines = engine::parse(ENGINES)?;
     for (file, value, rows) in &Problems::read()?.tables {
         let mut given_up: Vec<(Engine, i64)> = Vec::new();
@@ -174,7 +174,7 @@ pub fn run(session: &mut Session<'_>, about: &dyn Fn(&str)) -> Result<(), PaperE
 /// An engine that should have ended and did not.
 fn is_over(engine: Engine, row: &Row) -> bool {
     let swarm = matches!(engine, Engine::Spin { search: Search::Swarm, .. });
-    !swarm && matches!(row.status, Status::Bounded | Status::Refused | Status::Failed)
+    !swarm && matches!(row.status, RowStatus::Bounded | RowStatus::Refused | RowStatus::Failed)
 }
 
 fn skip(engine: Engine, so_far: &[Row], given_up: &[(Engine, i64)]) -> Option<String> {
@@ -279,7 +279,7 @@ fn other_reading(value: &Value, row: &Published) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::machine::Machine;
+    use crate::machine::Machine;
 
     /// A comparison in which Z3 has proved the least times of both tables.
     pub(super) fn proved() -> Comparison {
@@ -291,12 +291,16 @@ mod tests {
                 configuration: Some(configuration),
                 process_seconds: Some(0.02),
                 memory: Some(37_000_000),
-                ..Row::empty("smt".to_owned(), Status::Optimal, None)
+                ..Row::empty("smt".to_owned(), RowStatus::Optimal, None)
             };
             let late = Row {
                 time: Some(time + 1),
                 process_seconds: Some(60.1),
-                ..Row::empty("smt:event".to_owned(), Status::Bounded, Some("time-out".to_owned()))
+                ..Row::empty(
+                    "smt:event".to_owned(),
+                    RowStatus::Bounded,
+                    Some("time-out".to_owned()),
+                )
             };
             Case {
                 problem: "some kernel".to_owned(),
@@ -322,7 +326,7 @@ mod tests {
             (MINIMUM, 256, 64, 32, 2, 68),
         ];
         Comparison {
-            format: super::super::result::FORMAT.to_owned(),
+            format: crate::answer::comparison::FORMAT.to_owned(),
             tickbound: "0".to_owned(),
             machine: Machine {
                 processor: "a processor".to_owned(),
@@ -371,13 +375,13 @@ mod tests {
         let given_up = [(engine("smt:event"), 32)];
         assert_eq!(skip(engine("smt:event"), &[], &given_up).unwrap(), "did not end at size 32");
         assert_eq!(skip(engine("smt"), &[], &given_up), None);
-        let ended = [row("spin:processes:exhaustive", Status::Optimal)];
+        let ended = [row("spin:processes:exhaustive", RowStatus::Optimal)];
         assert!(skip(engine("spin:processes:swarm"), &ended, &[]).is_some());
         assert_eq!(skip(engine("spin:lockstep:swarm"), &ended, &[]), None);
-        let not_ended = [row("spin:processes:exhaustive", Status::Bounded)];
+        let not_ended = [row("spin:processes:exhaustive", RowStatus::Bounded)];
         assert_eq!(skip(engine("spin:processes:swarm"), &not_ended, &[]), None);
-        assert!(is_over(engine("smt"), &row("smt", Status::Bounded)));
-        assert!(!is_over(engine("swarm"), &row("swarm", Status::Bounded)));
-        assert!(!is_over(engine("cp-sat"), &row("cp-sat", Status::NotInstalled)));
+        assert!(is_over(engine("smt"), &row("smt", RowStatus::Bounded)));
+        assert!(!is_over(engine("swarm"), &row("swarm", RowStatus::Bounded)));
+        assert!(!is_over(engine("cp-sat"), &row("cp-sat", RowStatus::NotInstalled)));
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::{Beside, PaperError, tables};
-use crate::compare::result::{Case, Comparison, Row, Status};
+use crate::answer::comparison::{Case, Comparison, Row, RowStatus};
 use crate::report::Table;
 use crate::report::comparison::{megabytes, seconds};
 
@@ -64,8 +64,8 @@ fn begin(out: &mut String, comparison: &Comparison) {
          Written by `make compare`: tables 1 and 3 of Garanina, Staroletov, Gorlatch: *Auto-Tuning \
          High-Performance Programs Using Model Checking in Promela* (2023), each problem given to each of \
          our engines for {} s{}. The paper used an M1-based MacBook with 16 GB; this is {}, {} cores, {} MB. \
-         Tools: {}. Commands, all figures and plots: [comparison.html](comparison.html), \
-         [comparison.json](comparison.json).\n",
+         Tools: {}. Commands and all figures: [comparison.json](comparison.json); `make compare` writes them as \
+         a page with plots, comparison.html, too.\n",
         comparison.timeout,
         comparison.memory_limit.map_or_else(String::new, |b| format!(" and {} MB", megabytes(b))),
         machine.processor,
@@ -162,12 +162,14 @@ fn cost(case: &Case, engine: &str) -> String {
     let memory = memory.map_or_else(String::new, |b| format!(", {} MB", megabytes(b)));
     let states = row.states.map_or_else(String::new, |n| format!(", {n} states"));
     let end = match (row.status, row.time) {
-        (Status::Optimal, _) => return format!("{} s{memory}{states}", seconds(taken)),
-        (Status::Bounded, Some(time)) => format!("best {time}"),
-        (Status::Bounded, None) => "nothing found".to_owned(),
-        (Status::Infeasible, _) => "no configuration".to_owned(),
-        (Status::Refused, _) => return "refused".to_owned(),
-        (Status::Failed | Status::NotInstalled | Status::NotRun, _) => return "failed".to_owned(),
+        (RowStatus::Optimal, _) => return format!("{} s{memory}{states}", seconds(taken)),
+        (RowStatus::Bounded, Some(time)) => format!("best {time}"),
+        (RowStatus::Bounded, None) => "nothing found".to_owned(),
+        (RowStatus::Infeasible, _) => "no configuration".to_owned(),
+        (RowStatus::Refused, _) => return "refused".to_owned(),
+        (RowStatus::Failed | RowStatus::NotInstalled | RowStatus::NotRun, _) => {
+            return "failed".to_owned();
+        }
     };
     format!("> {} s{memory}{states}, {end}", seconds(taken))
 }
@@ -182,7 +184,7 @@ fn picture(out: &mut String, file: Option<&String>, about: &str) {
 fn not_ended(out: &mut String, comparison: &Comparison) {
     let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
     for case in &comparison.cases {
-        let not_tried = |r: &&Row| r.status == Status::NotRun;
+        let not_tried = |r: &&Row| r.status == RowStatus::NotRun;
         for row in case.rows.iter().filter(|r| !r.proved() && !not_tried(r)) {
             let why = row.reason.clone().unwrap_or_else(|| "no reason given".to_owned());
             let key = format!("{}: {why}", row.engine);

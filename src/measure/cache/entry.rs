@@ -8,6 +8,7 @@
 //! `message` of what failed, `verification` (`correct` or `unchecked`), `spread` and `steadiness`.
 
 use serde_json::{Map, Value, json};
+use tickbound_model::named::Named;
 
 use crate::measure::outcome::{Failure, FailureKind, Outcome, Stages, Timed};
 
@@ -43,8 +44,7 @@ fn error_name(kind: FailureKind) -> &'static str {
 
 /// The kind of failure that an error of Kernel Tuner's stands for.
 fn kind_of(error: &str, ours: Option<&str>) -> Option<FailureKind> {
-    let by_name = |name| FailureKind::ALL.into_iter().find(|kind| kind.name() == name);
-    match (error, ours.and_then(by_name)) {
+    match (error, ours.and_then(FailureKind::find)) {
         (_, Some(kind)) => Some(kind),
         ("CompilationFailedConfig", _) => Some(FailureKind::Compile),
         ("InvalidConfig", _) => Some(FailureKind::Launch),

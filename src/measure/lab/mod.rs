@@ -6,8 +6,8 @@
 //! its number is another one.
 
 mod process;
+mod setup;
 
-use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -15,8 +15,8 @@ use super::bench::Stage;
 use super::job::Job;
 use super::outcome::{FailureKind, Outcome, Stages};
 use super::worker::{Described, Reply};
-use crate::device::Choice;
 use process::{Heard, Worker};
+pub use setup::{LabError, SUBCOMMAND, Setup};
 
 /// How long a worker may take to open its device and to try it.
 const OPENING: Duration = Duration::from_secs(60);
@@ -25,54 +25,6 @@ const FILLING: Duration = Duration::from_secs(300);
 /// How often a device that does not answer is tried, and how long to wait in between.
 const ATTEMPTS: u32 = 3;
 const PAUSE: Duration = Duration::from_millis(300);
-/// The hidden subcommand that is the worker.
-pub const SUBCOMMAND: &str = "measure-worker";
-
-/// Why there is no outcome.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum LabError {
-    /// The device cannot be had.
-    #[error("{0}")]
-    NoDevice(String),
-    /// There is no such device.
-    #[error("{0}")]
-    Choice(String),
-    /// The device was there and is no more.
-    #[error(
-        "{device} has vanished: {why}; what was measured is kept, the same command goes on with the rest"
-    )]
-    Vanished {
-        /// Its name.
-        device: String,
-        /// What was tried last.
-        why: String,
-    },
-    /// The user interrupted.
-    #[error("interrupted")]
-    Interrupted,
-    /// The time is up.
-    #[error("the time is up")]
-    TimeUp,
-    /// A process could not be started, or does not do what it should.
-    #[error("the process that runs kernels: {0}")]
-    Process(String),
-}
-
-/// What a lab needs to know.
-#[derive(Debug, Clone)]
-pub struct Setup {
-    /// The device.
-    pub choice: Choice,
-    /// The folder in which sources look for what they include.
-    pub folder: PathBuf,
-    /// How long compiling and running a configuration may take, together.
-    pub limit: Duration,
-    /// The end of everything.
-    pub deadline: Option<Instant>,
-    /// The program that has the worker as a subcommand: this one, as a rule.
-    pub program: PathBuf,
-}
-
 /// A device with a worker.
 #[derive(Debug)]
 pub struct Lab<'a> {

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use tickbound_process::{Ended, Group};
 
-use super::{LabError, SUBCOMMAND, Setup};
-use crate::device::Choice;
+use super::setup::{LabError, SUBCOMMAND, Setup};
+use crate::device::DeviceChoice;
 use crate::measure::job::Job;
 use crate::measure::worker::Reply;
 
@@ -38,7 +38,11 @@ pub(super) enum Heard {
 }
 
 impl Worker {
-    pub(super) fn spawn(program: &Path, choice: Choice, folder: &Path) -> std::io::Result<Worker> {
+    pub(super) fn spawn(
+        program: &Path,
+        choice: DeviceChoice,
+        folder: &Path,
+    ) -> std::io::Result<Worker> {
         let mut command = Command::new(program);
         command.arg(SUBCOMMAND).arg(choice.to_string());
         if !folder.as_os_str().is_empty() {

@@ -24,14 +24,13 @@ use tickbound_model::source::Argument;
 use tickbound_model::{Bound, Problem};
 use tickbound_process::{Ended, Finished, Limits, Stopped, run};
 
+use super::error::MeasureError;
 use super::job::{Argument as Given, Job};
-use super::{MeasureError, log};
-use program::Parts;
+use super::log;
+use program::{Parts, UNKNOWN_NAME, fault};
 
 /// How long compiling may take.
 const COMPILING: Duration = Duration::from_secs(120);
-/// Our exit status for a name that is none.
-const UNKNOWN_NAME: i32 = 77;
 /// Most bytes of outputs that are kept for other configurations.
 const MOST_KEPT: u64 = 8 << 30;
 
@@ -88,16 +87,8 @@ impl Reference {
         let mut words = compiler.split_whitespace();
         let mut command = Command::new(words.next().unwrap_or("cc"));
         command.args(words).current_dir(folder.path());
-        command.args([
-            "-O2",
-            "-std=c99",
-            "-fsigned-char",
-            "-o",
-            "reference",
-            "main.c",
-            "declared.c",
-            "-lm",
-        ]);
+        let options = "-O2 -std=c99 -fsigned-char -o reference main.c declared.c -lm";
+        command.args(options.split(' '));
         let limits = Limits { time: Some(COMPILING), interrupt, ..Limits::default() };
         let finished = run(&mut command, "", limits).map_err(|e| {
             fault(
@@ -259,11 +250,6 @@ impl Reference {
         );
         fault(&self.path, Some(line.map_or(self.line, |l| l + 1)), why)
     }
-}
-
-fn fault(path: &Path, line: Option<usize>, why: String) -> MeasureError {
-    let line = line.map_or_else(String::new, |line| format!(":{line}"));
-    MeasureError::Reference { at: format!("{}{line}", path.display()), why }
 }
 
 fn not_compiled(path: &Path, whole: &Path, errors: &str) -> MeasureError {

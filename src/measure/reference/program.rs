@@ -5,8 +5,10 @@ use std::path::Path;
 use minijinja::{Environment, context};
 use tickbound_model::source::{Argument, ArgumentKind, ElementType};
 
-use super::{UNKNOWN_NAME, fault};
-use crate::measure::MeasureError;
+use crate::measure::error::MeasureError;
+
+/// Our exit status for a name that is none.
+pub(super) const UNKNOWN_NAME: i32 = 77;
 
 /// The type in C.
 fn c_type(element: ElementType) -> &'static str {
@@ -60,4 +62,10 @@ impl Parts {
         let text = environment.render_str(include_str!("main.c.j2"), context);
         text.map_err(|e| fault(path, None, e.to_string()))
     }
+}
+
+/// A fault of the reference in `path`.
+pub(super) fn fault(path: &Path, line: Option<usize>, why: String) -> MeasureError {
+    let line = line.map_or_else(String::new, |line| format!(":{line}"));
+    MeasureError::Reference { at: format!("{}{line}", path.display()), why }
 }

@@ -6,7 +6,7 @@
 //! in one call; and one large product beside a plain fill of as many bytes, which says what the
 //! device's memory would take at best.
 //!
-//! The first runs are left out of the averages, as the thesis does for processors. Times are in
+//! The first runs do not count for the averages, as the thesis does for processors. Times are in
 //! milliseconds, with everything that is needed for the products: for a device also copying the
 //! factors there and the products back. A device that fails is reported with its error; what the
 //! others gave stands.
@@ -31,7 +31,7 @@ use tickbound_reo::product::dense::DenseError;
 
 pub use run::run;
 
-use crate::compare::machine::Machine;
+use crate::machine::Machine;
 
 /// What to measure.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,14 +40,14 @@ pub struct Options {
     pub products: Vec<usize>,
     /// Runs of which the average is taken, at least 1.
     pub kept: usize,
-    /// Runs before them that are left out.
+    /// Runs before them that do not count.
     pub dropped: usize,
     /// About how many bytes the large product has, at most what fits.
     pub bytes: u64,
 }
 
 impl Default for Options {
-    /// As in the thesis: 100 to 1000 products, 15 runs, of which the first 5 are left out.
+    /// As in the thesis: 100 to 1000 products, 15 runs, of which the first 5 do not count.
     fn default() -> Self {
         let products = (1..=10).map(|hundreds| hundreds * 100).collect();
         Options { products, kept: 10, dropped: 5, bytes: 128 << 20 }
@@ -97,7 +97,7 @@ pub struct Point {
     pub kernels: Vec<f64>,
 }
 
-/// One way to make products on one device.
+/// Products made on one device in one mode.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Series {
     /// How they were made.
@@ -154,7 +154,7 @@ pub struct DeviceReport {
 pub struct Report {
     /// The machine.
     pub machine: Machine,
-    /// Runs that were left out before those that count.
+    /// Runs before those that count.
     pub dropped: usize,
     /// Processors first, then each OpenCL device.
     pub devices: Vec<DeviceReport>,

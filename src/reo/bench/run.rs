@@ -13,9 +13,9 @@ use tickbound_reo::product::dense::{
 use tickbound_reo::symbol::Symbols;
 
 use super::{Bandwidth, BenchError, DeviceReport, Mode, Options, Point, Report, Series};
-use crate::compare::machine::Machine;
 use crate::device::Device;
-use crate::reo::{Engine, EngineError};
+use crate::machine::Machine;
+use crate::reo::{Multiplier, MultiplierError};
 
 /// Buffers of the largest product that is measured: 2^14 states, 2 GiB.
 const MOST_BUFFERS: u32 = 14;
@@ -71,10 +71,10 @@ struct Bench<'a> {
 
 /// Seconds of one run: by this machine's clock, and of its kernels by the device's.
 type Run = (f64, Option<f64>);
-/// Makes the products of all pairs in one way.
-type Products<'a> = &'a dyn Fn(Mode, &[(&Matrix, &Matrix)]) -> Result<Run, EngineError>;
+/// Makes the products of all pairs in one mode.
+type Products<'a> = &'a dyn Fn(Mode, &[(&Matrix, &Matrix)]) -> Result<Run, MultiplierError>;
 /// Seconds of fills and of products, for so many runs.
-type AgainstFill<'a> = &'a dyn Fn(&Plan, usize) -> Result<Vec<[f64; 2]>, EngineError>;
+type AgainstFill<'a> = &'a dyn Fn(&Plan, usize) -> Result<Vec<[f64; 2]>, MultiplierError>;
 
 impl Bench<'_> {
     fn processors(&self) -> DeviceReport {
@@ -104,7 +104,7 @@ impl Bench<'_> {
                 .bandwidth(self.options.bytes, &|plan, runs| Ok(self.against_fill(plan, runs)?))?;
             Ok(())
         });
-        report.error = done.err().and_then(said);
+        report.error = done.err().and_then(failure);
         report
     }
 
@@ -117,12 +117,12 @@ impl Bench<'_> {
             bandwidth: None,
             error: None,
         };
-        report.error = self.on_device(device, &mut report).err().and_then(said);
+        report.error = self.on_device(device, &mut report).err().and_then(failure);
         report
     }
 
-    fn on_device(&self, device: &Device, report: &mut DeviceReport) -> Result<(), EngineError> {
-        let engine = Engine::new(device)?;
+    fn on_device(&self, device: &Device, report: &mut DeviceReport) -> Result<(), MultiplierError> {
+        let engine = Multiplier::new(device)?;
         self.fill(report, &|mode, pairs| {
             let start = Instant::now();
             let plan = BatchPlan::new(pairs, self.limits)?;
@@ -140,7 +140,7 @@ impl Bench<'_> {
     }
 
     /// All series of a device, made by `run`.
-    fn fill(&self, report: &mut DeviceReport, run: Products) -> Result<(), EngineError> {
+    fn fill(&self, report: &mut DeviceReport, run: Products) -> Result<(), MultiplierError> {
         let squares = [fold(&self.parts[..2], self.limits)?, fold(&self.parts[2..4], self.limits)?];
         for mode in [Mode::OneByOne, Mode::Batched] {
             (self.progress)(&format!("{}: {}", report.name, mode.text()));
@@ -167,7 +167,11 @@ impl Bench<'_> {
     }
 
     /// The largest product of buffers that has at most `bytes`, measured by `run`.
-    fn bandwidth(&self, bytes: u64, run: AgainstFill) -> Result<Option<Bandwidth>, EngineError> {
+    fn bandwidth(
+        &self,
+        bytes: u64,
+        run: AgainstFill,
+    ) -> Result<Option<Bandwidth>, MultiplierError> {
         let bytes = bytes.min(self.limits.memory / 2);
         // 2^n states have 4^n cells of 8 bytes.
         let Some(n) = (2..=MOST_BUFFERS).rev().find(|n| 8 << (2 * n) <= bytes) else {
@@ -201,8 +205,8 @@ impl Bench<'_> {
     }
 }
 
-/// What is to be said of an error; that somebody stopped it, they know.
-fn said(error: EngineError) -> Option<String> {
-    let stopped = EngineError::Dense(DenseError::Stopped(Stopped::Interrupted));
+/// An error as text; who has stopped the run needs none.
+fn failure(error: MultiplierError) -> Option<String> {
+    let stopped = MultiplierError::Dense(DenseError::Stopped(Stopped::Interrupted));
     (error != stopped).then(|| error.to_string())
 }

@@ -1,21 +1,13 @@
 //! The report as words and as a picture.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use plotters::coord::Shift;
-use plotters::prelude::*;
-use plotters::style::{FontStyle, register_font};
-
 use super::thesis::PLATFORMS;
-use super::{DeviceReport, Mode, Report, mean};
+use super::{DeviceReport, Report, Series, mean};
+use crate::report::chart::{Chart, Data, MAX_LINES};
 use crate::report::{ReportError, Table};
-
-/// Pixels of the picture.
-const SIZE: (u32, u32) = (900, 560);
-
-/// One line of the picture: what it is, and its points (products, milliseconds).
-type Line = (String, Vec<(f64, f64)>);
 
 impl Report {
     /// The tables: milliseconds for each number of products, then bandwidths. In Markdown.
@@ -49,12 +41,7 @@ impl Report {
 
     /// Milliseconds, a column for each number of products.
     fn times(&self) -> Table {
-        let mut products: Vec<usize> = Vec::new();
-        for series in self.devices.iter().flat_map(|device| &device.series) {
-            products.extend(series.points.iter().map(|point| point.products));
-        }
-        products.sort_unstable();
-        products.dedup();
+        let products = self.products();
         let headers = ["device".to_owned(), "products".to_owned()].into_iter();
         let mut table = Table::new(headers.chain(products.iter().map(usize::to_string)));
         for device in &self.devices {
@@ -97,104 +84,43 @@ impl Report {
         table
     }
 
-    /// Draws the times over the number of products, this machine's beside the thesis's, as SVG or, if
-    /// the name ends in `.png`, as PNG. Returns the file written.
+    /// Draws the times over the number of products, this machine's beside the thesis's; see
+    /// [`Chart::write`]. Returns the files written.
     ///
     /// # Errors
-    /// There is nothing to draw, or the file cannot be drawn or written.
-    pub fn plot(&self, path: impl AsRef<Path>) -> Result<PathBuf, ReportError> {
-        let path = path.as_ref();
-        let failed =
-            |why: &dyn ToString| ReportError::Draw { path: path.to_owned(), why: why.to_string() };
-        register_font("sans-serif", FontStyle::Normal, epaint_default_fonts::UBUNTU_LIGHT)
-            .map_err(|_| failed(&"the built-in font cannot be read"))?;
-        // The drawing library reports a missing folder less plainly.
-        let write = |source| ReportError::Write { path: path.to_owned(), source };
-        std::fs::File::create(path).map_err(write)?;
-        if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("png")) {
-            let area = BitMapBackend::new(path, SIZE).into_drawing_area();
-            self.draw(&area).map_err(|e| failed(&e))?;
-        } else {
-            let mut text = String::new();
-            {
-                let area = SVGBackend::with_string(&mut text, SIZE).into_drawing_area();
-                self.draw(&area).map_err(|e| failed(&e))?;
-            }
-            std::fs::write(path, text).map_err(write)?;
-        }
-        Ok(path.to_owned())
-    }
-
-    /// This machine's lines.
-    fn lines(&self) -> Vec<Line> {
-        let of = |device: &DeviceReport| -> Vec<Line> {
-            let line = |mode: Mode, points: &[super::Point]| {
-                let at = |p: &super::Point| (p.products as f64, mean(&p.total));
-                (format!("{}, {}", title(device), mode.text()), points.iter().map(at).collect())
-            };
-            device.series.iter().map(|series| line(series.mode, &series.points)).collect()
+    /// The picture cannot be drawn or written.
+    pub fn plot(&self, path: impl AsRef<Path>) -> Result<Vec<PathBuf>, ReportError> {
+        let values = self.products();
+        let of_series = |device: &DeviceReport, series: &Series| {
+            let at = |n: &usize| series.points.iter().find(|p| p.products == *n);
+            let times = values.iter().map(|n| at(n).map(|p| mean(&p.total))).collect();
+            (format!("{}, {}", title(device), series.mode.text()), times)
         };
-        self.devices.iter().flat_map(of).collect()
+        let here = self.devices.iter().flat_map(|d| d.series.iter().map(move |s| (d, s)));
+        let then = PLATFORMS.iter().map(|platform| {
+            (platform.name.to_owned(), values.iter().map(|n| platform.at(*n)).collect())
+        });
+        let lines = here.map(|(d, s)| of_series(d, s)).chain(then).take(MAX_LINES).collect();
+        let values = values.iter().map(|n| *n as i64).collect();
+        let chart = Chart {
+            title: "products of two 4-state squares".to_owned(),
+            x: "products".to_owned(),
+            y: "milliseconds (logarithmic)".to_owned(),
+            data: Data::Lines { values, lines, logarithmic: true },
+        };
+        chart.write(path)
     }
 
-    fn draw<B: DrawingBackend>(
-        &self,
-        area: &DrawingArea<B, Shift>,
-    ) -> Result<(), DrawingAreaErrorKind<B::ErrorType>> {
-        let here = self.lines();
-        let then: Vec<Line> = PLATFORMS.iter().map(thesis_line).collect();
-        let all = || here.iter().chain(&then).flat_map(|(_, points)| points).copied();
-        let least = all().map(|(_, ms)| ms).fold(f64::INFINITY, f64::min).max(1e-6);
-        let most = all().map(|(_, ms)| ms).fold(0.0, f64::max).max(least * 10.0);
-        let widest = all().map(|(products, _)| products).fold(1.0, f64::max);
-        area.fill(&WHITE)?;
-        let mut chart = ChartBuilder::on(area)
-            .caption("products of two 4-state squares", ("sans-serif", 20))
-            .margin(12)
-            .x_label_area_size(44)
-            .y_label_area_size(64)
-            .build_cartesian_2d(0.0..widest, (least * 0.7..most * 1.4).log_scale())?;
-        chart
-            .configure_mesh()
-            .x_desc("products")
-            .y_desc("milliseconds (logarithmic)")
-            .x_label_formatter(&|n| format!("{n:.0}"))
-            .y_label_formatter(&|ms| format!("{ms}"))
-            .light_line_style(WHITE)
-            .draw()?;
-        // This machine in colours with points, the thesis in greys without.
-        for (at, (name, points)) in here.iter().enumerate() {
-            let colour = Palette99::pick(at).to_rgba();
-            chart
-                .draw_series(LineSeries::new(points.clone(), colour.stroke_width(2)).point_size(3))?
-                .label(name.as_str())
-                .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], colour));
-        }
-        for (at, (name, points)) in then.iter().enumerate() {
-            let grey = RGBColor(90 + 50 * at as u8, 90 + 50 * at as u8, 90 + 50 * at as u8);
-            chart
-                .draw_series(LineSeries::new(points.clone(), grey.stroke_width(1)))?
-                .label(name.as_str())
-                .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], grey));
-        }
-        chart
-            .configure_series_labels()
-            .position(SeriesLabelPosition::LowerRight)
-            .background_style(WHITE.mix(0.85))
-            .border_style(BLACK.mix(0.3))
-            .label_font(("sans-serif", 13))
-            .draw()?;
-        area.present()
+    /// The numbers of products that were measured, in increasing order.
+    fn products(&self) -> Vec<usize> {
+        let series = self.devices.iter().flat_map(|device| &device.series);
+        let all = series.flat_map(|series| &series.points).map(|point| point.products);
+        all.collect::<BTreeSet<_>>().into_iter().collect()
     }
 }
 
-fn thesis_line(platform: &super::thesis::Platform) -> Line {
-    let points = (1..=10).zip(platform.milliseconds).map(|(n, ms)| (f64::from(n) * 100.0, ms));
-    (platform.name.to_owned(), points.collect())
-}
-
-/// A device's name, short, and by which way it was used.
+/// A device's name, and through what it was used.
 fn title(device: &DeviceReport) -> String {
-    let way = if device.driver.is_some() { "OpenCL" } else { "threads" };
-    format!("{} ({way})", device.name)
+    let through = if device.driver.is_some() { "OpenCL" } else { "threads" };
+    format!("{} ({through})", device.name)
 }

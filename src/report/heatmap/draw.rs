@@ -1,57 +1,42 @@
 //! The strokes of a heat map, the same for every backend.
 
-use plotters::coord::Shift;
-use plotters::prelude::{DrawingArea, DrawingAreaErrorKind, DrawingBackend, Rectangle};
+use plotters::prelude::{DrawingBackend, Rectangle};
 use plotters::style::colors::colormaps::{ColorMap, ViridisRGB};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
-use plotters::style::{Color, FontTransform, IntoFont, RGBColor};
+use plotters::style::{BLACK, Color, FontTransform, IntoFont, RGBColor, WHITE};
 
-use super::HeatMap;
-use super::layout::{AXIS_TITLE, Layout, MARGIN, TICK, TITLE, bar_width, position};
+use super::layout::{AXIS_TITLE, BAR_WIDTH, Layout, MARGIN, TICK, TITLE, position};
+use super::map::HeatMap;
+use crate::report::picture::{Area, Drawn, FONT};
 
-/// How far the backends set "vertically centred" text too high, in parts of its size: they centre a
-/// box that is not the one around digits.
-pub(super) const BITMAP_TEXT_DROP: f64 = 0.21;
-pub(super) const SVG_TEXT_DROP: f64 = 0.08;
-
-const BLACK: RGBColor = RGBColor(0, 0, 0);
-const WHITE: RGBColor = RGBColor(255, 255, 255);
 const INK: RGBColor = RGBColor(40, 40, 40);
 /// A configuration that does not exist.
 const NONE: RGBColor = RGBColor(226, 226, 226);
 
-type Result<DB> = std::result::Result<(), DrawingAreaErrorKind<<DB as DrawingBackend>::ErrorType>>;
-
 /// A drawing area and what its backend does to text.
 struct Sheet<'a, DB: DrawingBackend> {
-    area: &'a DrawingArea<DB, Shift>,
+    area: &'a Area<DB>,
     drop: f64,
 }
 
-/// Draws and saves the map.
+/// Draws the map.
 pub(super) fn draw<DB: DrawingBackend>(
     map: &HeatMap,
     layout: &Layout,
-    area: &DrawingArea<DB, Shift>,
+    area: &Area<DB>,
     drop: f64,
-) -> Result<DB> {
+) -> Drawn<DB> {
     area.fill(&WHITE)?;
     let sheet = Sheet { area, drop };
     cells(&sheet, map, layout)?;
     optima(&sheet, map, layout)?;
     axes(&sheet, map, layout)?;
     bar(&sheet, map, layout)?;
-    legend(&sheet, map, layout)?;
-    area.present()
+    legend(&sheet, map, layout)
 }
 
 impl<DB: DrawingBackend> Sheet<'_, DB> {
-    fn fill(
-        &self,
-        (x, y): (i32, i32),
-        (width, height): (i32, i32),
-        colour: RGBColor,
-    ) -> Result<DB> {
+    fn fill(&self, (x, y): (i32, i32), (width, height): (i32, i32), colour: RGBColor) -> Drawn<DB> {
         self.area.draw(&Rectangle::new([(x, y), (x + width, y + height)], colour.filled()))
     }
 
@@ -63,7 +48,7 @@ impl<DB: DrawingBackend> Sheet<'_, DB> {
         (width, height): (i32, i32),
         thickness: i32,
         colour: RGBColor,
-    ) -> Result<DB> {
+    ) -> Drawn<DB> {
         self.fill((x, y), (width, thickness), colour)?;
         self.fill((x, y + height - thickness), (width, thickness), colour)?;
         self.fill((x, y), (thickness, height), colour)?;
@@ -71,23 +56,16 @@ impl<DB: DrawingBackend> Sheet<'_, DB> {
     }
 
     /// One line of text whose middle line is at `y`; `h` says which end of it is at `x`.
-    fn text(
-        &self,
-        text: &str,
-        size: i32,
-        (x, y): (i32, i32),
-        h: HPos,
-        ink: RGBColor,
-    ) -> Result<DB> {
+    fn text(&self, text: &str, size: i32, (x, y): (i32, i32), h: HPos, ink: RGBColor) -> Drawn<DB> {
         let drop = (f64::from(size) * self.drop).round() as i32;
-        let font = ("sans-serif", size).into_font().color(&ink).pos(Pos::new(h, VPos::Center));
+        let font = (FONT, size).into_font().color(&ink).pos(Pos::new(h, VPos::Center));
         self.area.draw_text(text, &font, (x, y + drop))
     }
 
     /// One line of text that reads upwards, centred at the point.
-    fn text_upwards(&self, text: &str, size: i32, (x, y): (i32, i32), ink: RGBColor) -> Result<DB> {
+    fn text_upwards(&self, text: &str, size: i32, (x, y): (i32, i32), ink: RGBColor) -> Drawn<DB> {
         let drop = (f64::from(size) * self.drop).round() as i32;
-        let font = ("sans-serif", size).into_font().transform(FontTransform::Rotate270);
+        let font = (FONT, size).into_font().transform(FontTransform::Rotate270);
         let font = font.color(&ink).pos(Pos::new(HPos::Center, VPos::Center));
         self.area.draw_text(text, &font, (x + drop, y))
     }
@@ -103,7 +81,7 @@ fn contrast(RGBColor(r, g, b): RGBColor) -> RGBColor {
     if luminance > 140.0 { BLACK } else { WHITE }
 }
 
-fn cells<DB: DrawingBackend>(sheet: &Sheet<'_, DB>, map: &HeatMap, layout: &Layout) -> Result<DB> {
+fn cells<DB: DrawingBackend>(sheet: &Sheet<'_, DB>, map: &HeatMap, layout: &Layout) -> Drawn<DB> {
     let (least, greatest) = map.bounds().unwrap_or((0, 0));
     let (width, height) = layout.cell;
     // A hairline between cells, where they are large enough to spare it.
@@ -122,7 +100,7 @@ fn cells<DB: DrawingBackend>(sheet: &Sheet<'_, DB>, map: &HeatMap, layout: &Layo
     Ok(())
 }
 
-fn optima<DB: DrawingBackend>(sheet: &Sheet<'_, DB>, map: &HeatMap, layout: &Layout) -> Result<DB> {
+fn optima<DB: DrawingBackend>(sheet: &Sheet<'_, DB>, map: &HeatMap, layout: &Layout) -> Drawn<DB> {
     for (i, j) in &map.optimum {
         outline(sheet, layout.corner(*i, *j), layout.cell)?;
     }
@@ -134,7 +112,7 @@ fn outline<DB: DrawingBackend>(
     sheet: &Sheet<'_, DB>,
     corner: (i32, i32),
     (width, height): (i32, i32),
-) -> Result<DB> {
+) -> Drawn<DB> {
     let thick = if width.min(height) >= 14 { 2 } else { 1 };
     sheet.frame((corner.0 - 1, corner.1 - 1), (width + 1, height + 1), thick, BLACK)?;
     let inside = thick - 1;
@@ -142,7 +120,7 @@ fn outline<DB: DrawingBackend>(
     sheet.frame((corner.0 + inside, corner.1 + inside), extent, thick, WHITE)
 }
 
-fn axes<DB: DrawingBackend>(sheet: &Sheet<'_, DB>, map: &HeatMap, layout: &Layout) -> Result<DB> {
+fn axes<DB: DrawingBackend>(sheet: &Sheet<'_, DB>, map: &HeatMap, layout: &Layout) -> Drawn<DB> {
     let (width, height) = layout.cell;
     let bottom = layout.top + height * layout.rows;
     let right = layout.left + width * layout.columns;
@@ -161,7 +139,7 @@ fn axes<DB: DrawingBackend>(sheet: &Sheet<'_, DB>, map: &HeatMap, layout: &Layou
     sheet.text_upwards(&map.y.name, AXIS_TITLE, (AXIS_TITLE, middle_y), BLACK)
 }
 
-fn bar<DB: DrawingBackend>(sheet: &Sheet<'_, DB>, map: &HeatMap, layout: &Layout) -> Result<DB> {
+fn bar<DB: DrawingBackend>(sheet: &Sheet<'_, DB>, map: &HeatMap, layout: &Layout) -> Drawn<DB> {
     let Some((least, greatest)) = map.bounds() else { return Ok(()) };
     let (x, height) = (layout.bar_left, layout.bar_height);
     for row in 0..height {
@@ -170,19 +148,19 @@ fn bar<DB: DrawingBackend>(sheet: &Sheet<'_, DB>, map: &HeatMap, layout: &Layout
         } else {
             1.0 - f64::from(row) / f64::from((height - 1).max(1))
         });
-        sheet.fill((x, layout.top + row), (bar_width(), 1), shade)?;
+        sheet.fill((x, layout.top + row), (BAR_WIDTH, 1), shade)?;
     }
     sheet.text("time in ticks", TICK, (x, layout.top - TICK - 5), HPos::Left, INK)?;
     for time in &layout.bar_ticks {
         let up = if least == greatest { 0.5 } else { position(*time, least, greatest) };
         let y = layout.top + (f64::from(height - 1) * (1.0 - up)).round() as i32;
-        sheet.fill((x + bar_width(), y), (5, 1), INK)?;
-        sheet.text(&time.to_string(), TICK, (x + bar_width() + 9, y), HPos::Left, INK)?;
+        sheet.fill((x + BAR_WIDTH, y), (5, 1), INK)?;
+        sheet.text(&time.to_string(), TICK, (x + BAR_WIDTH + 9, y), HPos::Left, INK)?;
     }
     Ok(())
 }
 
-fn legend<DB: DrawingBackend>(sheet: &Sheet<'_, DB>, map: &HeatMap, layout: &Layout) -> Result<DB> {
+fn legend<DB: DrawingBackend>(sheet: &Sheet<'_, DB>, map: &HeatMap, layout: &Layout) -> Drawn<DB> {
     let (mut x, y) = (layout.left, layout.legend);
     let box_size = (16, 16);
     if let (Some((i, j)), Some((least, greatest))) = (map.optimum.first(), map.bounds()) {

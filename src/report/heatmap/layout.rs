@@ -1,6 +1,6 @@
 //! Where everything in a heat map goes, in pixels, and which labels there is room for.
 
-use super::HeatMap;
+use super::map::HeatMap;
 
 /// A horizontal text of `characters` characters is at most about this wide, in parts of its size.
 /// Digits of the built-in font take 0.49; the rest is room for other fonts that show the SVG.
@@ -10,7 +10,7 @@ pub(super) const TITLE: i32 = 21;
 pub(super) const AXIS_TITLE: i32 = 17;
 pub(super) const TICK: i32 = 15;
 pub(super) const MARGIN: i32 = 14;
-const BAR_WIDTH: i32 = 18;
+pub(super) const BAR_WIDTH: i32 = 18;
 const BAR_GAP: i32 = 26;
 /// The colour bar stays readable beside a map of one row.
 const LEAST_BAR: i32 = 150;
@@ -34,10 +34,6 @@ pub(super) struct Layout {
     pub bar_ticks: Vec<i64>,
     /// Height at which the legend is written.
     pub legend: i32,
-}
-
-pub(super) const fn bar_width() -> i32 {
-    BAR_WIDTH
 }
 
 impl Layout {
@@ -85,7 +81,7 @@ impl Layout {
     }
 }
 
-/// An index or count; never beyond [`super::MAX_VALUES`].
+/// An index or count; never beyond [`super::map::MAX_VALUES`].
 fn count(n: usize) -> i32 {
     i32::try_from(n).unwrap_or(i32::MAX)
 }

@@ -5,15 +5,12 @@
 
 use std::path::Path;
 
-use plotters::coord::Shift;
-use plotters::prelude::{
-    Circle, DrawingArea, DrawingAreaErrorKind, DrawingBackend, IntoDrawingArea, PathElement,
-    Polygon, SVGBackend,
-};
+use plotters::prelude::{Circle, DrawingBackend, PathElement, Polygon};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
-use plotters::style::{Color, FontStyle, IntoFont, RGBColor, ShapeStyle, register_font};
+use plotters::style::{Color, IntoFont, RGBColor, ShapeStyle};
 
-use crate::report::ReportError;
+use crate::report::error::ReportError;
+use crate::report::picture::{self, Area, Drawn, FONT, Picture, line_colour};
 
 /// Text size of names and ticks.
 pub(super) const TEXT: i32 = 16;
@@ -21,9 +18,6 @@ pub(super) const TEXT: i32 = 16;
 pub(super) fn width(characters: usize) -> i32 {
     (characters as f64 * f64::from(TEXT) * 0.5).ceil() as i32
 }
-
-/// How far the backend sets "vertically centred" text too high, in parts of its size.
-const TEXT_DROP: f64 = 0.08;
 
 /// The colours of a plot. They stand for what they say; dark screens show others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,17 +36,6 @@ pub(super) enum Ink {
     Line(usize),
 }
 
-/// Colours of lines, after Okabe and Ito; they differ for colour-blind readers too.
-const LINES: [RGBColor; 7] = [
-    RGBColor(0, 114, 178),
-    RGBColor(213, 94, 0),
-    RGBColor(0, 148, 108),
-    RGBColor(190, 92, 150),
-    RGBColor(150, 118, 0),
-    RGBColor(66, 150, 200),
-    RGBColor(118, 118, 118),
-];
-
 impl Ink {
     fn colour(self) -> RGBColor {
         match self {
@@ -61,7 +44,7 @@ impl Ink {
             Ink::Grid => RGBColor(217, 217, 217),
             Ink::Proved => RGBColor(11, 98, 168),
             Ink::Open => RGBColor(179, 89, 0),
-            Ink::Line(n) => LINES[n % LINES.len()],
+            Ink::Line(n) => line_colour(n),
         }
     }
 }
@@ -93,47 +76,53 @@ impl Mark {
     }
 }
 
-type Done<DB> = Result<(), DrawingAreaErrorKind<<DB as DrawingBackend>::ErrorType>>;
-
 /// A drawing area.
 pub(super) struct Canvas<'a, DB: DrawingBackend> {
-    area: &'a DrawingArea<DB, Shift>,
+    area: &'a Area<DB>,
+    drop: f64,
 }
 
-/// Draws on a picture of this size and returns it as SVG text.
-pub(super) fn svg(
-    size: (i32, i32),
-    draw: impl FnOnce(&Canvas<'_, SVGBackend<'_>>) -> Done<SVGBackend<'static>>,
-) -> Result<String, ReportError> {
-    let fault = |why: &dyn std::fmt::Display| ReportError::draw(Path::new("the plot"), &why);
-    register_font("sans-serif", FontStyle::Normal, epaint_default_fonts::UBUNTU_LIGHT)
-        .map_err(|_| fault(&"the built-in font cannot be read"))?;
-    let mut text = String::new();
-    {
-        let size = (size.0.unsigned_abs(), size.1.unsigned_abs());
-        let area = SVGBackend::with_string(&mut text, size).into_drawing_area();
-        draw(&Canvas { area: &area }).map_err(|e| fault(&e))?;
-        area.present().map_err(|e| fault(&e))?;
+/// A plot: its size in pixels, and what is drawn.
+pub(super) trait Plot {
+    fn size(&self) -> (i32, i32);
+    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<'_, DB>) -> Drawn<DB>;
+}
+
+/// A plot on a canvas of its own.
+struct Framed<'p, P>(&'p P);
+
+impl<P: Plot> Picture for Framed<'_, P> {
+    fn size(&self) -> (u32, u32) {
+        let (width, height) = self.0.size();
+        (width.unsigned_abs(), height.unsigned_abs())
     }
-    Ok(text)
+
+    fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, drop: f64) -> Drawn<DB> {
+        self.0.draw(&Canvas { area, drop })
+    }
+}
+
+/// The plot as SVG text.
+pub(super) fn svg(plot: &impl Plot) -> Result<String, ReportError> {
+    picture::svg(&Framed(plot), Path::new("the plot"))
 }
 
 impl<DB: DrawingBackend> Canvas<'_, DB> {
     /// A line of text whose middle line is at `y`; `h` says which end of it is at `x`.
-    pub fn text(&self, text: &str, (x, y): (i32, i32), h: HPos, ink: Ink) -> Done<DB> {
-        let drop = (f64::from(TEXT) * TEXT_DROP).round() as i32;
+    pub fn text(&self, text: &str, (x, y): (i32, i32), h: HPos, ink: Ink) -> Drawn<DB> {
+        let drop = (f64::from(TEXT) * self.drop).round() as i32;
         let colour = ink.colour();
-        let style = ("sans-serif", TEXT).into_font().color(&colour).pos(Pos::new(h, VPos::Center));
+        let style = (FONT, TEXT).into_font().color(&colour).pos(Pos::new(h, VPos::Center));
         self.area.draw_text(text, &style, (x, y + drop))
     }
 
     /// A straight line or several.
-    pub fn line(&self, points: &[(i32, i32)], ink: Ink, thick: u32) -> Done<DB> {
+    pub fn line(&self, points: &[(i32, i32)], ink: Ink, thick: u32) -> Drawn<DB> {
         self.area.draw(&PathElement::new(points.to_vec(), ink.colour().stroke_width(thick)))
     }
 
     /// A mark; hollow ones are for what is not proved.
-    pub fn mark(&self, mark: Mark, at: (i32, i32), ink: Ink, hollow: bool) -> Done<DB> {
+    pub fn mark(&self, mark: Mark, at: (i32, i32), ink: Ink, hollow: bool) -> Drawn<DB> {
         const RADIUS: i32 = 5;
         let colour = ink.colour();
         let style: ShapeStyle = if hollow { colour.stroke_width(2) } else { colour.filled() };

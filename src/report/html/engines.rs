@@ -1,12 +1,14 @@
 //! The plot of one problem: for each engine the seconds it took and the time that it found.
 
-use plotters::prelude::{DrawingAreaErrorKind, DrawingBackend};
+use plotters::prelude::DrawingBackend;
 use plotters::style::text_anchor::HPos;
 
-use super::canvas::{Canvas, Ink, Mark, Scale, TEXT, svg, width};
+use super::canvas::{Canvas, Ink, Mark, Plot, Scale, TEXT, svg, width};
 use super::series::seconds as took;
-use crate::compare::result::{Case, Row};
-use crate::report::{ReportError, comparison};
+use crate::answer::comparison::{Case, Row};
+use crate::report::comparison;
+use crate::report::error::ReportError;
+use crate::report::picture::Drawn;
 
 const ROW: i32 = 28;
 const TOP: i32 = 34;
@@ -17,8 +19,6 @@ const RIGHT_PANEL: i32 = 300;
 const GAP: i32 = 46;
 /// Under the rows: ticks and the legend.
 const BOTTOM: i32 = 70;
-
-type Done<DB> = Result<(), DrawingAreaErrorKind<<DB as DrawingBackend>::ErrorType>>;
 
 /// Where everything goes.
 struct Layout {
@@ -49,11 +49,26 @@ impl Layout {
 /// The plot as SVG text; `None` if no engine has run.
 pub(super) fn plot(case: &Case) -> Option<Result<String, ReportError>> {
     let ran = case.rows.iter().any(|r| took(r).is_some());
-    let layout = Layout::new(&case.rows);
-    ran.then(|| svg(layout.size, |canvas| draw(canvas, &layout, case)))
+    ran.then(|| svg(&Engines { case, layout: Layout::new(&case.rows) }))
 }
 
-fn draw<DB: DrawingBackend>(canvas: &Canvas<'_, DB>, layout: &Layout, case: &Case) -> Done<DB> {
+/// The engines of a case.
+struct Engines<'a> {
+    case: &'a Case,
+    layout: Layout,
+}
+
+impl Plot for Engines<'_> {
+    fn size(&self) -> (i32, i32) {
+        self.layout.size
+    }
+
+    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<'_, DB>) -> Drawn<DB> {
+        draw(canvas, &self.layout, self.case)
+    }
+}
+
+fn draw<DB: DrawingBackend>(canvas: &Canvas<'_, DB>, layout: &Layout, case: &Case) -> Drawn<DB> {
     let taken = case.rows.iter().filter_map(took);
     let seconds = Scale::decades(taken, layout.seconds);
     let found = case.rows.iter().filter_map(|r| r.time).map(|t| t as f64);
@@ -82,7 +97,7 @@ fn draw<DB: DrawingBackend>(canvas: &Canvas<'_, DB>, layout: &Layout, case: &Cas
     legend(canvas, layout)
 }
 
-fn mark<DB: DrawingBackend>(canvas: &Canvas<'_, DB>, row: &Row, at: (i32, i32)) -> Done<DB> {
+fn mark<DB: DrawingBackend>(canvas: &Canvas<'_, DB>, row: &Row, at: (i32, i32)) -> Drawn<DB> {
     if row.proved() {
         canvas.mark(Mark::Circle, at, Ink::Proved, false)
     } else {
@@ -97,7 +112,7 @@ fn time<DB: DrawingBackend>(
     scale: &Scale,
     row: &Row,
     y: i32,
-) -> Done<DB> {
+) -> Drawn<DB> {
     let Some(time) = row.time else {
         return if took(row).is_some() {
             let why = comparison::status(row);
@@ -123,7 +138,7 @@ fn panel<DB: DrawingBackend>(
     scale: &Scale,
     (left, right): (i32, i32),
     title: &str,
-) -> Done<DB> {
+) -> Drawn<DB> {
     canvas.text(title, (left, TOP - 18), HPos::Left, Ink::Faint)?;
     let longest = scale.ticks(1000).iter().map(|(_, l)| l.len()).max().unwrap_or(4);
     for (value, label) in scale.ticks(width(longest + 2).max(50)) {
@@ -134,7 +149,7 @@ fn panel<DB: DrawingBackend>(
     canvas.line(&[(left, layout.bottom), (right, layout.bottom)], Ink::Faint, 1)
 }
 
-fn legend<DB: DrawingBackend>(canvas: &Canvas<'_, DB>, layout: &Layout) -> Done<DB> {
+fn legend<DB: DrawingBackend>(canvas: &Canvas<'_, DB>, layout: &Layout) -> Drawn<DB> {
     let y = layout.bottom + BOTTOM - 16;
     let (proved, open) = (layout.seconds.0 + 6, layout.seconds.0 + 116);
     canvas.mark(Mark::Circle, (proved, y), Ink::Proved, false)?;

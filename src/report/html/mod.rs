@@ -21,11 +21,13 @@ use std::path::Path;
 
 use indexmap::IndexMap;
 use minijinja::{Environment, context};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 
-use super::{ReportError, comparison};
-use crate::compare::result::{Case, Comparison, FORMAT, Row, Status};
+use super::comparison;
+use super::error::ReportError;
+use crate::answer::Answer;
+use crate::answer::comparison::{Case, Comparison, FORMAT, Row};
 
 const PAGE: &str = include_str!("page.html");
 
@@ -44,36 +46,6 @@ impl From<Comparison> for Source {
         let cases = comparison.cases.clone();
         Source { name: String::new(), comparison: Some(comparison), cases }
     }
-}
-
-/// What `tune --json` prints, as far as a report shows it; `spin --json` and `cp-sat --json` have the
-/// same names for what they share.
-#[derive(Debug, Deserialize)]
-struct Tuned {
-    time: Option<i64>,
-    status: Status,
-    lower: Option<i64>,
-    configuration: Option<IndexMap<String, i64>>,
-    #[serde(default)]
-    encoding: Option<String>,
-    #[serde(default)]
-    strategy: Option<String>,
-    #[serde(default)]
-    style: Option<String>,
-    #[serde(default)]
-    search: Option<String>,
-    #[serde(default)]
-    states: Option<u64>,
-    #[serde(default)]
-    tool: Option<String>,
-    #[serde(default)]
-    replayed: Option<bool>,
-    #[serde(default)]
-    solver_calls: Option<u64>,
-    #[serde(default)]
-    seconds: Option<f64>,
-    #[serde(default)]
-    stopped_by: Option<String>,
 }
 
 impl Source {
@@ -96,78 +68,42 @@ impl Source {
                 serde_json::from_value(value).map_err(|e| neither(e.to_string()))?;
             return Ok(Source { name: name.to_owned(), ..Source::from(comparison) });
         }
-        let tuned: Tuned = serde_json::from_value(value).map_err(|e| neither(e.to_string()))?;
-        Ok(Source { name: name.to_owned(), comparison: None, cases: vec![tuned.case(name)] })
+        let answer = serde_json::from_value(value).map_err(|e| neither(e.to_string()))?;
+        Ok(Source { name: name.to_owned(), comparison: None, cases: vec![alone(name, answer)] })
     }
 }
 
-impl Tuned {
-    fn case(self, name: &str) -> Case {
-        let command = match (&self.strategy, &self.search) {
-            (Some(_), _) => "tune",
-            (None, Some(_)) => "spin",
-            (None, None) => "cp-sat",
-        };
-        let encoding = self.encoding.filter(|e| e != "none");
-        let parts = [encoding, self.strategy, self.style, self.search].into_iter().flatten();
-        let engine = [command.to_owned()].into_iter().chain(parts).collect::<Vec<_>>().join(" ");
-        let row = Row {
-            time: self.time,
-            lower: self.lower,
-            configuration: self.configuration,
-            replayed: self.replayed,
-            solver_calls: self.solver_calls,
-            states: self.states,
-            tool: self.tool,
-            seconds: self.seconds,
-            ..Row::empty(engine, self.status, self.stopped_by)
-        };
-        Case {
-            problem: name.to_owned(),
-            file: name.to_owned(),
-            inputs: IndexMap::new(),
-            configurations: None,
-            disagreements: Vec::new(),
-            rows: vec![row],
-        }
+/// The answer of one engine as a case of its own.
+fn alone(name: &str, answer: Answer) -> Case {
+    Case {
+        problem: name.to_owned(),
+        file: name.to_owned(),
+        inputs: IndexMap::new(),
+        configurations: None,
+        disagreements: Vec::new(),
+        rows: vec![Row::answered(answer.engine(), answer)],
     }
 }
 
 /// What the template is given of a row: text only.
 #[derive(Serialize)]
 struct Line {
-    engine: String,
     class: &'static str,
-    status: &'static str,
-    time: String,
-    at: String,
-    seconds: String,
-    process: String,
-    memory: String,
-    states: String,
-    calls: String,
+    /// What is in each cell, as in [`comparison::COLUMNS`], and its text.
+    cells: Vec<(&'static str, String)>,
+    engine: String,
     tool: String,
-    note: String,
     command: String,
 }
 
 impl Line {
     fn new(row: &Row) -> Line {
-        let seconds = |s: Option<f64>| s.map_or_else(String::new, comparison::seconds);
-        let number = |n: Option<u64>| n.map_or_else(String::new, |n| n.to_string());
+        let kinds = comparison::COLUMNS.into_iter().map(|(_, kind)| kind);
         Line {
-            engine: row.engine.clone(),
             class: if row.proved() { "proved" } else { "open" },
-            status: comparison::status(row),
-            time: row.time.map_or_else(String::new, |t| t.to_string()),
-            at: row.named(),
-            seconds: seconds(row.seconds),
-            process: seconds(row.process_seconds),
-            memory: row.memory.map_or_else(String::new, comparison::megabytes),
-            states: number(row.states),
-            calls: number(row.solver_calls),
+            cells: kinds.zip(comparison::cells(row)).collect(),
+            engine: row.engine.clone(),
             tool: row.tool.clone().unwrap_or_default(),
-            note: comparison::note(row),
             command: row.command.clone(),
         }
     }
@@ -265,7 +201,8 @@ pub fn page(sources: &[Source]) -> Result<String, ReportError> {
     // The name's ending is what turns escaping on.
     environment.add_template("page.html", PAGE).map_err(fault)?;
     let template = environment.get_template("page.html").map_err(fault)?;
-    template.render(context! { parts, interrupted, agree }).map_err(fault)
+    let columns = comparison::COLUMNS;
+    template.render(context! { parts, interrupted, agree, columns }).map_err(fault)
 }
 
 /// Writes the page.

@@ -1,11 +1,12 @@
 //! The plot of a series: the same problem for growing values of one input, seconds for each engine.
 
-use plotters::prelude::{DrawingAreaErrorKind, DrawingBackend};
+use plotters::prelude::DrawingBackend;
 use plotters::style::text_anchor::HPos;
 
-use super::canvas::{Canvas, Ink, Mark, Scale, TEXT, svg, width};
-use crate::compare::result::{Case, Row};
-use crate::report::ReportError;
+use super::canvas::{Canvas, Ink, Mark, Plot, Scale, TEXT, svg, width};
+use crate::answer::comparison::{Case, Row};
+use crate::report::error::ReportError;
+use crate::report::picture::Drawn;
 
 /// Fewer points than this make no line.
 const LEAST: usize = 3;
@@ -14,8 +15,6 @@ const TOP: i32 = 40;
 const LEFT: i32 = 66;
 /// A line of the legend.
 const LEGEND: i32 = 24;
-
-type Done<DB> = Result<(), DrawingAreaErrorKind<<DB as DrawingBackend>::ErrorType>>;
 
 /// The cases of one problem file in which one input grows and nothing else changes.
 pub(super) struct Series<'a> {
@@ -79,15 +78,10 @@ impl<'a> Series<'a> {
 
     /// The plot as SVG text.
     pub fn plot(&self) -> Result<String, ReportError> {
-        let engines = self.engines();
-        let longest = engines.iter().map(|e| e.chars().count()).max().unwrap_or(0);
-        let rows = i32::try_from(engines.len()).unwrap_or(0);
-        let size =
-            (LEFT + PANEL.0 + 34 + width(longest) + 10, TOP + PANEL.1.max(rows * (TEXT + 4)) + 76);
-        svg(size, |canvas| self.draw(canvas, &engines))
+        svg(self)
     }
 
-    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<'_, DB>, engines: &[&str]) -> Done<DB> {
+    fn lines<DB: DrawingBackend>(&self, canvas: &Canvas<'_, DB>, engines: &[&str]) -> Drawn<DB> {
         let lines: Vec<_> = engines.iter().map(|e| self.points(e)).collect();
         let taken = lines.iter().flatten().map(|(_, s, _)| *s);
         let scale = Scale::decades(taken, (TOP + PANEL.1, TOP));
@@ -117,7 +111,7 @@ impl<'a> Series<'a> {
         LEFT + 14 + (PANEL.0 - 28) * i32::try_from(i).unwrap_or(0) / steps
     }
 
-    fn axes<DB: DrawingBackend>(&self, canvas: &Canvas<'_, DB>, scale: &Scale) -> Done<DB> {
+    fn axes<DB: DrawingBackend>(&self, canvas: &Canvas<'_, DB>, scale: &Scale) -> Drawn<DB> {
         let bottom = TOP + PANEL.1;
         let title = "seconds, start to end of the process; hollow: not proved";
         canvas.text(title, (LEFT, 16), HPos::Left, Ink::Faint)?;
@@ -135,6 +129,19 @@ impl<'a> Series<'a> {
             canvas.text(&value.to_string(), at, HPos::Center, Ink::Faint)?;
         }
         canvas.text(self.input, (LEFT + PANEL.0 / 2, bottom + 3 * TEXT), HPos::Center, Ink::Text)
+    }
+}
+
+impl Plot for Series<'_> {
+    fn size(&self) -> (i32, i32) {
+        let engines = self.engines();
+        let longest = engines.iter().map(|e| e.chars().count()).max().unwrap_or(0);
+        let rows = i32::try_from(engines.len()).unwrap_or(0);
+        (LEFT + PANEL.0 + 34 + width(longest) + 10, TOP + PANEL.1.max(rows * (TEXT + 4)) + 76)
+    }
+
+    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<'_, DB>) -> Drawn<DB> {
+        self.lines(canvas, &self.engines())
     }
 }
 

@@ -26,7 +26,7 @@ const GROUP: usize = 256;
 
 /// Why a device made no product.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum EngineError {
+pub enum MultiplierError {
     /// The device failed.
     #[error(transparent)]
     Device(#[from] DeviceError),
@@ -57,9 +57,9 @@ pub enum EngineError {
     },
 }
 
-impl From<Stopped> for EngineError {
+impl From<Stopped> for MultiplierError {
     fn from(stopped: Stopped) -> Self {
-        EngineError::Dense(stopped.into())
+        MultiplierError::Dense(stopped.into())
     }
 }
 
@@ -74,25 +74,25 @@ pub struct Times {
 
 /// A device that makes dense products.
 #[derive(Debug)]
-pub struct Engine {
+pub struct Multiplier {
     product: Kernel,
     batch: Kernel,
     plain: Kernel,
     session: Session,
 }
 
-impl Engine {
+impl Multiplier {
     /// Opens a device and builds the kernels for it.
     ///
     /// # Errors
     /// The device cannot be opened or refuses the kernels.
-    pub fn new(device: &Device) -> Result<Engine, DeviceError> {
+    pub fn new(device: &Device) -> Result<Multiplier, DeviceError> {
         let session = Session::open(device)?;
         let program = Program::build(&session, include_str!("dense.cl"), "")?;
         let kernel = |name| program.kernel(name);
         let (product, batch, plain) = (kernel("product")?, kernel("batch")?, kernel("plain")?);
         drop(program);
-        Ok(Engine { product, batch, plain, session })
+        Ok(Multiplier { product, batch, plain, session })
     }
 
     /// The device.
@@ -110,7 +110,7 @@ impl Engine {
         left: &Matrix,
         right: &Matrix,
         limits: &Limits,
-    ) -> Result<Matrix, EngineError> {
+    ) -> Result<Matrix, MultiplierError> {
         let plan = Plan::new(left, right)?;
         let cells = self.cells(&plan, limits)?;
         Ok(plan.matrix(cells)?)
@@ -119,8 +119,8 @@ impl Engine {
     /// The product of any number of matrices, neighbours first.
     ///
     /// # Errors
-    /// As [`Engine::product`]; the memory is checked before any is taken.
-    pub fn fold(&self, parts: &[Matrix], limits: &Limits) -> Result<Matrix, EngineError> {
+    /// As [`Multiplier::product`]; the memory is checked before any is taken.
+    pub fn fold(&self, parts: &[Matrix], limits: &Limits) -> Result<Matrix, MultiplierError> {
         limits.fits("the dense product", need(parts))?;
         match parts {
             [] => Ok(tickbound_reo::product::dense::fold(parts, limits)?),
@@ -134,7 +134,7 @@ impl Engine {
     }
 
     /// The cells of a product, slab by slab.
-    fn cells(&self, plan: &Plan, limits: &Limits) -> Result<Vec<u64>, EngineError> {
+    fn cells(&self, plan: &Plan, limits: &Limits) -> Result<Vec<u64>, MultiplierError> {
         let shape = plan.shape();
         fits32("a row of the product", shape.row() as u128)?;
         let mut cells = plan.allocate(limits)?;
@@ -164,12 +164,12 @@ impl Engine {
     /// Many small products in one launch.
     ///
     /// # Errors
-    /// As [`Engine::product`].
+    /// As [`Multiplier::product`].
     pub fn batch(
         &self,
         pairs: &[(&Matrix, &Matrix)],
         limits: &Limits,
-    ) -> Result<Batch, EngineError> {
+    ) -> Result<Batch, MultiplierError> {
         let plan = BatchPlan::new(pairs, limits)?;
         let (cells, _) = self.batch_cells(&plan, limits)?;
         Ok(plan.batch(cells)?)
@@ -179,12 +179,12 @@ impl Engine {
     /// buffer - and how long that took.
     ///
     /// # Errors
-    /// As [`Engine::product`].
+    /// As [`Multiplier::product`].
     pub fn batch_cells(
         &self,
         plan: &BatchPlan,
         limits: &Limits,
-    ) -> Result<(Vec<u64>, Times), EngineError> {
+    ) -> Result<(Vec<u64>, Times), MultiplierError> {
         let start = Instant::now();
         let mut times = Times::default();
         let mut cells = vec![EMPTY; plan.words()];
@@ -201,7 +201,7 @@ impl Engine {
     }
 
     /// The products of a batch in runs whose cells fit into one buffer, as do their factors.
-    fn slabs<'p>(&self, plan: &'p BatchPlan) -> Result<Vec<&'p [Part]>, EngineError> {
+    fn slabs<'p>(&self, plan: &'p BatchPlan) -> Result<Vec<&'p [Part]>, MultiplierError> {
         let most = SLAB.min(self.device().max_alloc) as usize / 8;
         let (mut slabs, mut begin, mut words) = (Vec::new(), 0, 0);
         let parts = plan.parts();
@@ -225,7 +225,7 @@ impl Engine {
         plan: &BatchPlan,
         parts: &[Part],
         out: &mut [u64],
-    ) -> Result<f64, EngineError> {
+    ) -> Result<f64, MultiplierError> {
         let (Some(first), Some(last), false) = (parts.first(), parts.last(), out.is_empty()) else {
             return Ok(0.0);
         };
@@ -273,7 +273,7 @@ impl Engine {
         part: &Part,
         first: usize,
         rows: usize,
-    ) -> Result<Launch<'a>, EngineError> {
+    ) -> Result<Launch<'a>, MultiplierError> {
         let Shape { left_states, left_slots, right_states, right_slots } = part.shape;
         let row = part.shape.row();
         buffers.check(part, rows)?;
@@ -302,18 +302,18 @@ impl Engine {
         Ok(unsafe { self.session.enqueue(&self.product, &arguments, &global, Some(&local))? })
     }
 
-    fn check_batch(&self, plan: &BatchPlan, cells: &[u64]) -> Result<(), EngineError> {
+    fn check_batch(&self, plan: &BatchPlan, cells: &[u64]) -> Result<(), MultiplierError> {
         plan.parts().iter().try_for_each(|part| {
             let found = Checksum::of(&cells[part.cells..][..part.words()], 0);
             self.check(plan.checksum(part), found)
         })
     }
 
-    fn check(&self, expected: Checksum, found: Checksum) -> Result<(), EngineError> {
+    fn check(&self, expected: Checksum, found: Checksum) -> Result<(), MultiplierError> {
         let device = || self.device().name.clone();
         match expected == found {
             true => Ok(()),
-            false => Err(EngineError::Wrong { device: device(), expected, found }),
+            false => Err(MultiplierError::Wrong { device: device(), expected, found }),
         }
     }
 }
@@ -351,8 +351,8 @@ fn grid(width: usize, rows: usize, max_group: usize) -> ([usize; 2], [usize; 2])
     ([width.next_multiple_of(group), rows.div_ceil(EACH)], [group, 1])
 }
 
-fn fits32(what: &'static str, words: u128) -> Result<(), EngineError> {
+fn fits32(what: &'static str, words: u128) -> Result<(), MultiplierError> {
     // A little less, so that rounding up to whole groups stays within 32 bits.
     let most = u128::from(u32::MAX) - GROUP as u128;
-    if words <= most { Ok(()) } else { Err(EngineError::TooLarge { what, words }) }
+    if words <= most { Ok(()) } else { Err(MultiplierError::TooLarge { what, words }) }
 }

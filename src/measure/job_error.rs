@@ -7,7 +7,7 @@ use crate::device::DeviceError;
 
 /// Why a job has no times.
 #[derive(Debug)]
-pub enum Trouble {
+pub enum JobError {
     /// The job is at fault, and the session can go on.
     Job(Failure),
     /// The job's kernel failed on the device, and the session may be spoilt.
@@ -18,9 +18,9 @@ pub enum Trouble {
     Expected(String),
 }
 
-impl Trouble {
-    pub(super) fn job(kind: FailureKind, message: impl Into<String>) -> Trouble {
-        Trouble::Job(Failure { kind, message: message.into() })
+impl JobError {
+    pub(super) fn job(kind: FailureKind, message: impl Into<String>) -> JobError {
+        JobError::Job(Failure { kind, message: message.into() })
     }
 }
 
@@ -41,21 +41,21 @@ pub(super) fn explain(job: &Job, log: &str) -> String {
 }
 
 /// A device that has not enough memory for a job.
-pub(super) fn of_memory(e: DeviceError) -> Trouble {
+pub(super) fn of_memory(e: DeviceError) -> JobError {
     match &e {
         DeviceError::TooLarge { .. } | DeviceError::Call { code: -6..=-4 | -61, .. } => {
-            Trouble::job(FailureKind::Launch, format!("cannot be launched: {e}"))
+            JobError::job(FailureKind::Launch, format!("cannot be launched: {e}"))
         }
-        _ => Trouble::Device(e),
+        _ => JobError::Device(e),
     }
 }
 
 /// A kernel that has failed on the device.
-pub(super) fn spoilt(e: DeviceError) -> Trouble {
-    Trouble::Kernel(Failure { kind: FailureKind::Runtime, message: e.to_string() })
+pub(super) fn spoilt(e: DeviceError) -> JobError {
+    JobError::Kernel(Failure { kind: FailureKind::Runtime, message: e.to_string() })
 }
 
-pub(super) fn not_launched(job: &Job, e: DeviceError) -> Trouble {
+pub(super) fn not_launched(job: &Job, e: DeviceError) -> JobError {
     let message = match &e {
         DeviceError::Argument { index, bytes, .. } => format!(
             "{}: argument {} of `{}` is refused: it has {bytes} bytes or is of another kind",
@@ -65,5 +65,5 @@ pub(super) fn not_launched(job: &Job, e: DeviceError) -> Trouble {
         ),
         _ => format!("cannot be launched: {e}"),
     };
-    Trouble::job(FailureKind::Launch, message)
+    JobError::job(FailureKind::Launch, message)
 }

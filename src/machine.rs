@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// What figures were measured on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Machine {
     /// Model of the processor; its architecture where the system does not tell.
     pub processor: String,

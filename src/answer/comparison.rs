@@ -3,16 +3,19 @@
 //! Times of the model are in ticks, wall-clock times in seconds, memory in bytes. A field is `null`
 //! where nothing is known.
 
-use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
+use tickbound_model::verdict;
 
-use super::machine::Machine;
+use super::data::{Answer, Values};
+use super::words::{listed, named};
+use crate::machine::Machine;
 
 /// The value of [`Comparison::format`].
 pub const FORMAT: &str = "tickbound comparison 1";
 
 /// Engines side by side on one or more problems.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Comparison {
     /// [`FORMAT`].
     pub format: String,
@@ -36,13 +39,14 @@ pub struct Comparison {
 
 /// One problem and what the engines say of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Case {
     /// The problem's name.
     pub problem: String,
     /// Its file, as given.
     pub file: String,
     /// Values of its inputs, and platform numbers that were replaced.
-    pub inputs: IndexMap<String, i64>,
+    pub inputs: Values,
     /// Configurations in the space.
     pub configurations: Option<u64>,
     /// One for each engine.
@@ -53,8 +57,9 @@ pub struct Case {
 
 /// How an engine ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Status {
+pub enum RowStatus {
     /// It found the least time and proved it.
     Optimal,
     /// It knows a bracket, or nothing.
@@ -71,19 +76,30 @@ pub enum Status {
     NotRun,
 }
 
+impl From<verdict::Status> for RowStatus {
+    fn from(status: verdict::Status) -> RowStatus {
+        match status {
+            verdict::Status::Optimal => RowStatus::Optimal,
+            verdict::Status::Bounded => RowStatus::Bounded,
+            verdict::Status::Infeasible => RowStatus::Infeasible,
+        }
+    }
+}
+
 /// What one engine says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Row {
     /// The engine, as `--engines` names it.
     pub engine: String,
     /// How it ended.
-    pub status: Status,
+    pub status: RowStatus,
     /// Ticks of the best configuration found.
     pub time: Option<i64>,
     /// Ticks that no configuration undercuts, as far as the engine knows.
     pub lower: Option<i64>,
     /// The best configuration found.
-    pub configuration: Option<IndexMap<String, i64>>,
+    pub configuration: Option<Values>,
     /// The simulator was run on it and took as many ticks.
     pub replayed: Option<bool>,
     /// Seconds, by the engine's own clock.
@@ -110,7 +126,7 @@ pub struct Row {
 impl Row {
     /// A row that says nothing but how it ended.
     #[must_use]
-    pub fn empty(engine: String, status: Status, reason: Option<String>) -> Row {
+    pub fn empty(engine: String, status: RowStatus, reason: Option<String>) -> Row {
         Row {
             engine,
             status,
@@ -130,23 +146,39 @@ impl Row {
         }
     }
 
+    /// The row of an engine that has answered.
+    #[must_use]
+    pub fn answered(engine: String, answer: Answer) -> Row {
+        Row {
+            time: answer.time,
+            lower: Some(answer.lower),
+            configuration: answer.configuration,
+            replayed: answer.replayed.filter(|_| answer.time.is_some()),
+            seconds: answer.seconds,
+            states: answer.states,
+            search_memory: answer.memory_bytes,
+            solver_calls: answer.solver_calls,
+            tool: answer.tool,
+            ..Row::empty(engine, answer.status.into(), answer.stopped_by)
+        }
+    }
+
     /// The least time is known and proved.
     #[must_use]
     pub fn proved(&self) -> bool {
-        self.status == Status::Optimal
+        self.status == RowStatus::Optimal
     }
 
     /// The engine searched, whatever came of it: its time says something.
     #[must_use]
     pub fn searched(&self) -> bool {
-        matches!(self.status, Status::Optimal | Status::Bounded | Status::Infeasible)
+        matches!(self.status, RowStatus::Optimal | RowStatus::Bounded | RowStatus::Infeasible)
     }
 
     /// The configuration as `WG=4, TS=2`; empty if there is none.
     #[must_use]
     pub fn named(&self) -> String {
-        let pairs = self.configuration.iter().flatten().map(|(name, v)| format!("{name}={v}"));
-        pairs.collect::<Vec<_>>().join(", ")
+        self.configuration.as_ref().map(listed).unwrap_or_default()
     }
 }
 
@@ -172,15 +204,18 @@ pub fn disagreements(rows: &[Row]) -> Vec<String> {
     let mut found = Vec::new();
     for above in rows {
         let lower = match above.status {
-            Status::Optimal => above.time.max(above.lower),
-            Status::Bounded => above.lower,
-            Status::Infeasible => Some(i64::MAX),
-            Status::Refused | Status::NotInstalled | Status::Failed | Status::NotRun => None,
+            RowStatus::Optimal => above.time.max(above.lower),
+            RowStatus::Bounded => above.lower,
+            RowStatus::Infeasible => Some(i64::MAX),
+            RowStatus::Refused
+            | RowStatus::NotInstalled
+            | RowStatus::Failed
+            | RowStatus::NotRun => None,
         };
         let Some(lower) = lower else { continue };
         for below in rows {
             let Some(time) = below.time.filter(|t| *t < lower) else { continue };
-            let claim = if above.status == Status::Infeasible {
+            let claim = if above.status == RowStatus::Infeasible {
                 "there is no valid configuration".to_owned()
             } else {
                 format!("nothing takes less than {lower} ticks")
@@ -189,10 +224,7 @@ pub fn disagreements(rows: &[Row]) -> Vec<String> {
                 "{} says that {claim}, but {} takes {time} at {}",
                 above.engine,
                 below.engine,
-                match below.named() {
-                    named if named.is_empty() => "the only configuration".to_owned(),
-                    named => named,
-                },
+                below.configuration.as_ref().map_or_else(|| named(&Values::new()), named),
             ));
         }
     }
@@ -203,13 +235,13 @@ pub fn disagreements(rows: &[Row]) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn row(engine: &str, status: Status, lower: Option<i64>, time: Option<i64>) -> Row {
+    fn row(engine: &str, status: RowStatus, lower: Option<i64>, time: Option<i64>) -> Row {
         Row { time, lower, ..Row::empty(engine.to_owned(), status, None) }
     }
 
     #[test]
     fn who_contradicts_whom() {
-        use Status::{Bounded, Failed, Infeasible, Optimal};
+        use RowStatus::{Bounded, Failed, Infeasible, Optimal};
         let proved = |t| row("a", Optimal, Some(t), Some(t));
         let bracket = |lower, upper| row("b", Bounded, lower, upper);
         for (rows, contradictions) in [
@@ -238,9 +270,9 @@ mod tests {
 
     #[test]
     fn a_contradiction_names_both_sides() {
-        let mut below = row("swarm", Status::Bounded, None, Some(43));
-        below.configuration = Some(IndexMap::from([("WG".to_owned(), 4), ("TS".to_owned(), 2)]));
-        let rows = [row("smt", Status::Optimal, Some(44), Some(44)), below];
+        let mut below = row("swarm", RowStatus::Bounded, None, Some(43));
+        below.configuration = Some(Values::from([("WG".to_owned(), 4), ("TS".to_owned(), 2)]));
+        let rows = [row("smt", RowStatus::Optimal, Some(44), Some(44)), below];
         assert_eq!(
             disagreements(&rows),
             ["smt says that nothing takes less than 44 ticks, but swarm takes 43 at WG=4, TS=2"]

@@ -7,7 +7,7 @@
 //! constraints, products, maxima, reified comparisons) and minimises the time.
 //!
 //! As for Z3, configurations whose lower bound exceeds the time of one that the simulator has run
-//! are left out, unless the summary is closed: then all are left in. CP-SAT is not told the bounds
+//! are pruned, unless the summary is closed: then none is. CP-SAT is not told the bounds
 //! or the time themselves.
 //!
 //! The configuration that it returns is run in the simulator before it counts; that nothing is
@@ -22,19 +22,18 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde::Deserialize;
 use thiserror::Error;
 use tickbound_encodings::bounds::lower_bounds;
 use tickbound_encodings::plan::Plan;
 use tickbound_encodings::system::System;
 use tickbound_encodings::system::run::{RunError, run as run_system};
 use tickbound_model::simulate::{self, SimulateError, simulate};
-use tickbound_model::{Bound, Configuration, Problem, Space};
+use tickbound_model::{Bound, Problem, Space};
 use tickbound_process::{self as process, Ended, Limits};
 
-use crate::report::answer::{rounded, values};
-use tickbound_model::verdict::Status;
+use crate::answer::{Answer, tenth_of_millisecond, values};
+use tickbound_model::verdict::{Status, StopReason};
 use tickbound_solve::{Encoding, SolveError};
 
 /// Builds the constraints and runs CP-SAT; reads a model on standard input.
@@ -43,7 +42,7 @@ const SCRIPT: &str = include_str!("solve.py");
 const MAX_STEPS: usize = 20_000;
 /// Most nodes of the unrolled system: about 2 GB in Python.
 const MAX_NODES: usize = 400_000;
-/// Configurations simulated to see which can be left out.
+/// Configurations simulated to see which can be pruned.
 const PROBES: usize = 4;
 /// How long the script may take to stop once it has been asked to.
 const GRACE: Duration = Duration::from_secs(2);
@@ -59,42 +58,6 @@ pub struct Options {
     pub timeout: Option<Duration>,
     /// Search threads; `None`: as many as there are cores.
     pub workers: Option<usize>,
-}
-
-/// What CP-SAT says, as `tickbound cp-sat --json` prints it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Solved {
-    /// Ticks of the best configuration found.
-    pub time: Option<i64>,
-    /// How much is known.
-    pub status: Status,
-    /// No configuration takes fewer ticks than this.
-    pub lower: i64,
-    /// The best configuration found.
-    #[serde(skip)]
-    pub best: Option<Configuration>,
-    /// The encoding.
-    pub encoding: Encoding,
-    /// Steps it was unrolled for.
-    pub steps: usize,
-    /// Values in the graph.
-    pub nodes: usize,
-    /// Wall-clock seconds, all in all.
-    pub seconds: f64,
-    /// Of these, seconds that the solver itself took.
-    pub solver_seconds: f64,
-    /// Branches of the search.
-    pub branches: u64,
-    /// Conflicts of the search.
-    pub conflicts: u64,
-    /// Search threads.
-    pub workers: usize,
-    /// The simulator was run on the configuration and took as many ticks.
-    pub replayed: bool,
-    /// The tool and its version.
-    pub tool: String,
-    /// What ended the search early.
-    pub stopped_by: Option<String>,
 }
 
 /// Why there is no answer.
@@ -143,6 +106,15 @@ pub enum CpSatError {
     },
 }
 
+impl CpSatError {
+    /// The fault is in tickbound, not in what it was given.
+    #[must_use]
+    pub fn is_fault(&self) -> bool {
+        matches!(self, CpSatError::Script { .. })
+            || matches!(self, CpSatError::Solve(e) if e.is_fault())
+    }
+}
+
 /// A Python interpreter with OR-Tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Python {
@@ -178,7 +150,7 @@ impl Python {
 
 /// What the script prints.
 #[derive(Debug, Deserialize)]
-struct Said {
+struct ScriptOutput {
     /// `optimal`, `feasible`, `infeasible` or `unknown`.
     status: String,
     /// Value indices of the parameters.
@@ -200,99 +172,64 @@ pub fn solve(
     options: &Options,
     python: &Python,
     interrupt: &AtomicBool,
-) -> Result<Solved, CpSatError> {
+) -> Result<Answer, CpSatError> {
     let started = Instant::now();
     let encoding = options.encoding.unwrap_or(Encoding::Summary);
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-    let mut solved = Solved {
-        time: None,
+    let workers = options.workers.unwrap_or_else(cores).max(1);
+    let mut answer = Answer {
         status: Status::Infeasible,
-        lower: 0,
-        best: None,
-        encoding,
-        steps: 0,
-        nodes: 0,
-        seconds: 0.0,
-        solver_seconds: 0.0,
-        branches: 0,
-        conflicts: 0,
-        workers: options.workers.unwrap_or_else(cores).max(1),
-        replayed: false,
-        tool: format!("OR-Tools {}", python.ortools),
-        stopped_by: None,
+        encoding: Some(encoding.to_string()),
+        steps: Some(0),
+        nodes: Some(0),
+        solver_seconds: Some(0.0),
+        branches: Some(0),
+        conflicts: Some(0),
+        workers: Some(workers as u64),
+        replayed: Some(false),
+        tool: Some(format!("OR-Tools {}", python.ortools)),
+        ..Answer::default()
     };
     let space = problem.space().map_err(SolveError::from)?;
     if !space.bound.is_empty() {
         let (system, kept) = encode(problem, &space, encoding)?;
-        solved.steps = steps(problem, &space, &system, &kept, encoding)?;
-        let flat =
-            flatten::flatten(&system, solved.steps, &kept, MAX_NODES).map_err(|e| match e {
-                flatten::Unflat::TooLarge(nodes) => CpSatError::TooLarge { encoding, nodes },
-                flatten::Unflat::Fault(fault) => SolveError::from(fault).into(),
-            })?;
+        let steps = steps(problem, &space, &system, &kept, encoding)?;
+        let flat = flatten::flatten(&system, steps, &kept, MAX_NODES).map_err(|e| match e {
+            flatten::Unflat::TooLarge(nodes) => CpSatError::TooLarge { encoding, nodes },
+            flatten::Unflat::Fault(fault) => SolveError::from(fault).into(),
+        })?;
         let model = model::Model::new(&flat).map_err(|bits| CpSatError::Range { bits })?;
-        solved.nodes = model.nodes.len();
+        (answer.steps, answer.nodes) = (Some(steps as u64), Some(model.nodes.len() as u64));
         let left = options.timeout.map(|t| t.saturating_sub(started.elapsed()));
-        let said = ask(python, &model, left, solved.workers, interrupt)?;
-        note(problem, &space, &system, &said, &mut solved)?;
-        if solved.status == Status::Bounded {
+        let output = ask(python, &model, left, workers, interrupt)?;
+        note(problem, &space, &system, &output, &mut answer)?;
+        if answer.status == Status::Bounded {
             let timeout = options.timeout.filter(|t| started.elapsed() >= *t);
-            solved.stopped_by = Some(timeout.map_or_else(
-                || "interrupt".to_owned(),
-                |t| format!("time-out of {} s", t.as_secs_f64()),
-            ));
+            let timeout = timeout.map(|t| StopReason::TimeOut(t.as_secs_f64()));
+            answer.stopped_by = Some(timeout.unwrap_or(StopReason::Interrupted).to_string());
         }
     }
-    solved.seconds = rounded(started.elapsed().as_secs_f64());
-    Ok(solved)
+    answer.seconds = Some(tenth_of_millisecond(started.elapsed().as_secs_f64()));
+    Ok(answer)
 }
 
-impl Solved {
-    /// The object that `tickbound cp-sat --json` prints.
-    #[must_use]
-    pub fn json(&self, problem: &Problem) -> Value {
-        let mut value = json!(self);
-        let configuration = self.best.as_ref().map(|best| values(problem, best));
-        value["configuration"] = configuration.unwrap_or(Value::Null);
-        value
-    }
-
-    /// The answer for a person.
-    #[must_use]
-    pub fn words(&self, problem: &Problem) -> String {
-        let at = self.best.as_ref().map(|best| problem.name_values(best).to_string());
-        let at = at.filter(|at| !at.is_empty()).unwrap_or_else(|| "the only configuration".into());
-        let first = match (self.status, self.time) {
-            (Status::Optimal, Some(time)) => format!("least time: {time} ticks at {at}"),
-            (Status::Infeasible, _) => "no configuration satisfies the constraints".to_owned(),
-            (_, Some(time)) => format!(
-                "not finished: the least time is between {} and {time} ticks; best so far: {at}",
-                self.lower
-            ),
-            (_, None) => format!("not finished: the least time is at least {} ticks", self.lower),
-        };
-        let replayed = match (self.time, self.replayed) {
-            (Some(_), true) => "replayed:   the simulator takes as many ticks\n",
-            (Some(_), false) => "replayed:   too large to simulate\n",
-            (None, _) => "",
-        };
-        let stopped = self.stopped_by.iter().map(|why| format!("stopped by: {why}\n"));
-        format!(
-            "{}\n{first}\n{replayed}{}by:         {} ({} encoding, {} steps, {} values, {} branches)\n\
-             in:         {:.3} s\n",
-            problem.name,
-            stopped.collect::<String>(),
-            self.tool,
-            self.encoding,
-            self.steps,
-            self.nodes,
-            self.branches,
-            self.seconds,
-        )
-    }
+/// The answer for a person.
+#[must_use]
+pub fn words(problem: &Problem, answer: &Answer) -> String {
+    let count = |n: Option<u64>| n.unwrap_or_default();
+    let by = format!(
+        "{} ({} encoding, {} steps, {} values, {} branches)",
+        answer.tool.as_deref().unwrap_or_default(),
+        answer.encoding.as_deref().unwrap_or_default(),
+        count(answer.steps),
+        count(answer.nodes),
+        count(answer.branches),
+    );
+    let lines = [answer.replay(), answer.stop(), Some(("by:", by))];
+    answer.words(&problem.name, "least time:", lines.into_iter().flatten())
 }
 
-/// The system, and the configurations that are not left out.
+/// The system, and the configurations that are not pruned.
 fn encode(
     problem: &Problem,
     space: &Space,
@@ -358,7 +295,7 @@ fn ask(
     left: Option<Duration>,
     workers: usize,
     interrupt: &AtomicBool,
-) -> Result<Said, CpSatError> {
+) -> Result<ScriptOutput, CpSatError> {
     let seconds = left.map_or_else(|| "inf".to_owned(), |t| t.as_secs_f64().to_string());
     let mut command = Command::new(&python.program);
     command.args(["-c", SCRIPT, &seconds, &workers.to_string()]);
@@ -369,9 +306,9 @@ fn ask(
     let finished = process::run(&mut command, input, limits)
         .map_err(|error| CpSatError::NoPython { python: python.program.clone(), error })?;
     match serde_json::from_str(&finished.stdout) {
-        Ok(said) => Ok(said),
+        Ok(output) => Ok(output),
         // Stopped before it had anything to say.
-        Err(_) if finished.ended.stopped().is_some() => Ok(Said {
+        Err(_) if finished.ended.stopped().is_some() => Ok(ScriptOutput {
             status: "unknown".to_owned(),
             choice: None,
             time: None,
@@ -387,33 +324,34 @@ fn ask(
     }
 }
 
-/// Takes what the script said, and runs the configuration in the simulator.
+/// Takes what the script found, and runs the configuration in the simulator.
 fn note(
     problem: &Problem,
     space: &Space,
     system: &System,
-    said: &Said,
-    solved: &mut Solved,
+    output: &ScriptOutput,
+    answer: &mut Answer,
 ) -> Result<(), SolveError> {
-    solved.status = match said.status.as_str() {
+    answer.status = match output.status.as_str() {
         "optimal" => Status::Optimal,
         "infeasible" => Status::Infeasible,
         _ => Status::Bounded,
     };
-    solved.lower = said.bound.unwrap_or(0).max(0);
-    solved.solver_seconds = rounded(said.seconds);
-    (solved.branches, solved.conflicts) = (said.branches, said.conflicts);
-    let (Some(choice), Some(claimed)) = (&said.choice, said.time) else { return Ok(()) };
+    answer.lower = output.bound.unwrap_or(0).max(0);
+    answer.solver_seconds = Some(tenth_of_millisecond(output.seconds));
+    (answer.branches, answer.conflicts) = (Some(output.branches), Some(output.conflicts));
+    let (Some(choice), Some(claimed)) = (&output.choice, output.time) else { return Ok(()) };
     let Some(c) = system.configurations.iter().position(|known| known == choice) else {
         return Ok(());
     };
     let bound = &space.bound[c];
-    (solved.time, solved.best) = (Some(claimed), Some(bound.configuration.clone()));
-    if solved.status == Status::Optimal {
-        solved.lower = claimed;
+    answer.time = Some(claimed);
+    answer.configuration = Some(values(problem, &bound.configuration));
+    if answer.proved() {
+        answer.lower = claimed;
     }
     match simulated(problem, bound)? {
-        Some(time) if time == claimed => solved.replayed = true,
+        Some(time) if time == claimed => answer.replayed = Some(true),
         Some(simulator) => {
             return Err(SolveError::Disagreement {
                 configuration: problem.name_values(&bound.configuration).to_string(),

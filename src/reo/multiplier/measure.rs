@@ -5,22 +5,22 @@ use std::time::Instant;
 use tickbound_reo::limits::Limits;
 use tickbound_reo::product::dense::{BatchPlan, Checksum, EMPTY, Part, Plan};
 
-use super::{Buffers, EACH, Engine, EngineError, Times, fits32, grid};
+use super::{Buffers, EACH, Multiplier, MultiplierError, Times, fits32, grid};
 use crate::device::{Arg, Buffer};
 
 /// Products that are put into the queue before the first is waited for.
 const AHEAD: usize = 256;
 
-impl Engine {
+impl Multiplier {
     /// The cells of a batch, a launch for each product, and how long that took.
     ///
     /// # Errors
-    /// As [`Engine::product`].
+    /// As [`Multiplier::product`].
     pub fn one_by_one(
         &self,
         plan: &BatchPlan,
         limits: &Limits,
-    ) -> Result<(Vec<u64>, Times), EngineError> {
+    ) -> Result<(Vec<u64>, Times), MultiplierError> {
         let start = Instant::now();
         let mut times = Times::default();
         let buffers = Buffers {
@@ -50,8 +50,8 @@ impl Engine {
     /// many words, in seconds by the device's clock.
     ///
     /// # Errors
-    /// As [`Engine::product`]; a product that is larger than a buffer may be.
-    pub fn against_fill(&self, plan: &Plan, runs: usize) -> Result<Vec<[f64; 2]>, EngineError> {
+    /// As [`Multiplier::product`]; a product that is larger than a buffer may be.
+    pub fn against_fill(&self, plan: &Plan, runs: usize) -> Result<Vec<[f64; 2]>, MultiplierError> {
         let shape = plan.shape();
         fits32("a row of the product", shape.row() as u128)?;
         let words = usize::try_from(shape.words()).unwrap_or(usize::MAX);
@@ -75,7 +75,7 @@ impl Engine {
     }
 
     /// Seconds of a launch that writes `rows` rows of `width` words.
-    fn plain(&self, out: &Buffer<u64>, width: usize, rows: usize) -> Result<f64, EngineError> {
+    fn plain(&self, out: &Buffer<u64>, width: usize, rows: usize) -> Result<f64, MultiplierError> {
         debug_assert!(out.len() >= width * rows);
         let number = |n: usize| Arg::U32(n as u32);
         let arguments = [Arg::buffer(out), Arg::U64(0), number(width), number(rows), number(EACH)];

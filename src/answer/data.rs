@@ -1,0 +1,263 @@
+//! The answer of one engine as data.
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tickbound_model::verdict::{Found, Status};
+use tickbound_model::{Configuration, Problem};
+use tickbound_solve::{Objective, Strategy};
+use tickbound_spin::Search;
+use tickbound_spin::output::Coverage;
+use tickbound_spin::promela::Style;
+use tickbound_spin::result::Proof;
+
+#[cfg(test)]
+use super::names::named;
+
+/// Numbers by name: the values of a configuration's parameters, or counts.
+pub type Values = IndexMap<String, i64>;
+
+/// A configuration by the names of its parameters.
+#[must_use]
+pub fn values(problem: &Problem, configuration: &Configuration) -> Values {
+    problem.parameters.iter().map(|p| p.name.clone()).zip(configuration.0.clone()).collect()
+}
+
+/// Seconds as all answers give them: to a tenth of a millisecond.
+#[must_use]
+pub fn tenth_of_millisecond(seconds: f64) -> f64 {
+    (seconds * 1e4).round() / 1e4
+}
+
+/// What `tune`, `spin` and `cp-sat` print with `--json`. Times of the model are in ticks, wall-clock
+/// times in seconds, memory in bytes. A command prints all keys of its own, always in the same order;
+/// a key is `null` where nothing is known.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Answer {
+    /// Ticks of the best configuration found.
+    pub time: Option<i64>,
+    /// How much is known of the least time.
+    #[cfg_attr(test, schemars(schema_with = "super::names::status"))]
+    pub status: Status,
+    /// No configuration takes fewer ticks than this.
+    #[serde(default)]
+    pub lower: i64,
+    /// The same as `time`, as the other end of the bracket.
+    pub upper: Option<i64>,
+    /// The best configuration found.
+    pub configuration: Option<Values>,
+    /// The simulator was run on the configuration and took as many ticks.
+    pub replayed: Option<bool>,
+    /// Wall-clock seconds, all in all.
+    pub seconds: Option<f64>,
+    /// What ended the search early.
+    pub stopped_by: Option<String>,
+    /// The tool and its version.
+    pub tool: Option<String>,
+    /// The encoding; `none` if every configuration was simulated.
+    pub encoding: Option<String>,
+
+    /// `tune`: the optimal configurations, or a ranking.
+    pub optima: Option<Vec<Optimum>>,
+    /// `tune`: there are more optimal configurations than are listed.
+    pub more_optima: Option<bool>,
+    /// `tune`: the strategy asked for.
+    #[cfg_attr(test, schemars(schema_with = "named::<Strategy>"))]
+    pub strategy: Option<Strategy>,
+    /// `tune`: checks that solvers made.
+    pub solver_calls: Option<u64>,
+    /// `tune`: what was asked for.
+    #[cfg_attr(test, schemars(schema_with = "named::<Objective>"))]
+    pub objective: Option<Objective>,
+    /// `tune`: ticks of the configuration under its best schedule.
+    pub best_case: Option<i64>,
+    /// `tune`: ticks of the configuration under its worst schedule.
+    pub worst_case: Option<i64>,
+    /// `tune`: ticks of the configuration if the warp that has been ready longest is started first.
+    pub first_come: Option<i64>,
+    /// `tune`: a plain solver has confirmed the least time over all configurations.
+    pub confirmed_uncut: Option<bool>,
+    /// `tune`: how large the formula was, as counts.
+    pub size: Option<Values>,
+
+    /// `spin`: the search.
+    #[cfg_attr(test, schemars(schema_with = "named::<Search>"))]
+    pub search: Option<Search>,
+    /// `spin`: how the model is written.
+    #[cfg_attr(test, schemars(schema_with = "named::<Style>"))]
+    pub style: Option<Style>,
+    /// `spin`: what the least time rests on.
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
+    pub proof: Option<Proof>,
+    /// `spin`: states stored, over all runs.
+    pub states: Option<u64>,
+    /// `spin`: transitions taken, over all runs.
+    pub transitions: Option<u64>,
+    /// `spin`: bytes of the run that took most memory.
+    pub memory_bytes: Option<u64>,
+    /// `spin`: greatest depth of a run, in steps.
+    pub depth: Option<u64>,
+    /// `spin`: all runs, in the order in which they ended.
+    pub runs: Option<Vec<Run>>,
+    /// `spin`: all trails, best first.
+    pub trails: Option<Vec<Trail>>,
+    /// `spin`: what a reader should know beside the figures.
+    pub notes: Option<Vec<String>>,
+    /// `spin`: its version.
+    pub spin: Option<String>,
+    /// `spin`: the version of the C compiler.
+    pub compiler: Option<String>,
+
+    /// `cp-sat`: steps that the system was unrolled for.
+    pub steps: Option<u64>,
+    /// `cp-sat`: values in the graph.
+    pub nodes: Option<u64>,
+    /// `cp-sat`: seconds that the solver itself took.
+    pub solver_seconds: Option<f64>,
+    /// `cp-sat`: branches of the search.
+    pub branches: Option<u64>,
+    /// `cp-sat`: conflicts of the search.
+    pub conflicts: Option<u64>,
+    /// `cp-sat`: search threads.
+    pub workers: Option<u64>,
+}
+
+/// One of the best configurations of `tune`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum Optimum {
+    /// An entry of a ranking, which has a time of its own.
+    Ranked {
+        /// Its ticks.
+        time: i64,
+        /// The configuration.
+        configuration: Values,
+    },
+    /// A configuration that takes the least time.
+    Tied(Values),
+}
+
+/// One run of a program that SPIN generated, or of SPIN's own simulator.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Run {
+    /// What was run.
+    pub what: String,
+    /// The bound in ticks, where there is one.
+    pub bound: Option<i64>,
+    /// The seed of a random run.
+    pub seed: Option<u64>,
+    /// What it came to, in a word or two.
+    pub verdict: String,
+    /// How states were stored.
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
+    pub coverage: Option<Coverage>,
+    /// Bits of the hash array for each state, in a bitstate run.
+    pub hash_factor: Option<f64>,
+    /// States stored.
+    pub states: u64,
+    /// Transitions taken.
+    pub transitions: u64,
+    /// Greatest depth reached, in steps.
+    pub depth: u64,
+    /// The depth limit, in steps.
+    pub depth_limit: u64,
+    /// Bytes of memory.
+    pub memory_bytes: u64,
+    /// Seconds of `spin -a`.
+    pub spin_seconds: f64,
+    /// Seconds of the C compiler.
+    pub compile_seconds: f64,
+    /// Seconds of the run itself.
+    pub seconds: f64,
+    /// Trails it wrote.
+    pub trails: usize,
+}
+
+/// A run of SPIN's model to its end.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Trail {
+    /// Its ticks.
+    pub time: i64,
+    /// The configuration.
+    pub configuration: Values,
+    /// Steps of the model's run; `null` for a run of SPIN's simulator.
+    pub steps: Option<u64>,
+    /// The run it comes from, as an index into `runs`.
+    pub run: usize,
+    /// The simulator has run it and takes as many ticks.
+    pub confirmed: bool,
+    /// Where schedules are open: which warp of which group is started when, as (tick, group, warp).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub starts: Option<Vec<(i64, i64, i64)>>,
+    /// Where schedules are open: which unit each group goes to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub units: Option<Vec<i64>>,
+}
+
+impl Answer {
+    /// The keys that each command prints, in order.
+    pub const COMMANDS: [(&'static str, &'static str); 3] = [
+        (
+            "tune",
+            "time status lower upper configuration optima more_optima encoding strategy \
+             solver_calls seconds stopped_by objective best_case worst_case first_come \
+             confirmed_uncut replayed size",
+        ),
+        (
+            "spin",
+            "time status lower upper configuration search style proof states transitions \
+             memory_bytes depth runs trails replayed notes tool spin compiler seconds stopped_by",
+        ),
+        (
+            "cp-sat",
+            "time status lower encoding steps nodes seconds solver_seconds branches conflicts \
+             workers replayed tool stopped_by configuration",
+        ),
+    ];
+
+    /// The part that all engines have: what is known, and the best configuration.
+    #[must_use]
+    pub fn new(problem: &Problem, status: Status, lower: i64, best: Option<&Found>) -> Answer {
+        let configuration = best.map(|found| values(problem, &found.configuration));
+        let time = best.map(|found| found.time);
+        Answer { time, status, lower, configuration, ..Answer::default() }
+    }
+
+    /// The least time is proved.
+    #[must_use]
+    pub fn proved(&self) -> bool {
+        self.status == Status::Optimal
+    }
+
+    /// The command that prints such an answer, and its keys.
+    fn of_command(&self) -> (&'static str, &'static str) {
+        let [tune, spin, cp_sat] = Self::COMMANDS;
+        match (self.strategy, self.search) {
+            (Some(_), _) => tune,
+            (None, Some(_)) => spin,
+            (None, None) => cp_sat,
+        }
+    }
+
+    /// The engine's name for a report: the command and what was chosen, such as `tune event race`.
+    #[must_use]
+    pub fn engine(&self) -> String {
+        let encoding = self.encoding.as_deref().filter(|e| *e != "none");
+        let strategy = self.strategy.map(Strategy::name);
+        let (style, search) = (self.style.map(Style::name), self.search.map(Search::name));
+        let chosen = [encoding, strategy, style, search].into_iter().flatten();
+        [self.of_command().0].into_iter().chain(chosen).collect::<Vec<_>>().join(" ")
+    }
+
+    /// The object that is printed.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        let mut all = json!(self);
+        let keys = self.of_command().1.split_whitespace();
+        Value::Object(keys.map(|key| (key.to_owned(), all[key].take())).collect())
+    }
+}

@@ -1,0 +1,21 @@
+//! What the engines answer: the types behind `--json`, and the lines for people that they share.
+//!
+//! `tune`, `spin` and `cp-sat` print an [`Answer`], `compare` prints a [`comparison::Comparison`].
+//! Whoever reads their output reads the same types. `schema/answer.schema.json` is generated from
+//! them.
+//!
+//! - [`tune`] and [`spin`]: answers out of the engines' results;
+//! - [`comparison`]: engines side by side.
+
+pub mod comparison;
+mod data;
+#[cfg(test)]
+mod names;
+#[cfg(test)]
+mod schema;
+pub mod spin;
+pub mod tune;
+mod words;
+
+pub use data::{Answer, Optimum, Run, Trail, Values, tenth_of_millisecond, values};
+pub use words::{Line, named};

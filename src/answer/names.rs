@@ -1,0 +1,16 @@
+//! Names in the published schema.
+
+use schemars::{Schema, SchemaGenerator};
+use tickbound_model::named::Named;
+use tickbound_model::verdict::Status;
+
+/// The names of a short list.
+pub(super) fn named<T: Named>(_: &mut SchemaGenerator) -> Schema {
+    let names: Vec<&str> = T::VALUES.iter().map(|value| value.name()).collect();
+    schemars::json_schema!({ "enum": names })
+}
+
+/// The names of [`Status`].
+pub(super) fn status(_: &mut SchemaGenerator) -> Schema {
+    schemars::json_schema!({ "enum": [Status::Optimal, Status::Bounded, Status::Infeasible] })
+}

@@ -1,0 +1,80 @@
+//! The lines of an answer that all engines have, for people.
+
+use tickbound_model::verdict::Status;
+
+use super::data::{Answer, Values};
+
+/// A line under the first two: its name, such as `proved:`, and what it says.
+pub type Line = (&'static str, String);
+
+/// A configuration as `WG=4, TS=2`; one without parameters is the only one.
+#[must_use]
+pub fn named(configuration: &Values) -> String {
+    match listed(configuration) {
+        only if only.is_empty() => "the only configuration".to_owned(),
+        listed => listed,
+    }
+}
+
+/// As [`named`], but empty where there are no parameters.
+pub(super) fn listed(configuration: &Values) -> String {
+    let pairs = configuration.iter().map(|(name, v)| format!("{name}={v}"));
+    pairs.collect::<Vec<_>>().join(", ")
+}
+
+impl Answer {
+    /// The text: the heading, the least time or what is known of it, called `least`, then `lines`,
+    /// and how long it took.
+    #[must_use]
+    pub fn words(
+        &self,
+        heading: &str,
+        least: &str,
+        lines: impl IntoIterator<Item = Line>,
+    ) -> String {
+        let first = format!("{heading}\n{}\n", self.least(least));
+        if self.status == Status::Infeasible {
+            return first;
+        }
+        let took = self.seconds.map(|s| ("in:", format!("{s:.3} s")));
+        let lines = lines.into_iter().chain(took);
+        first + &lines.map(|(name, text)| format!("{name:<12}{text}\n")).collect::<String>()
+    }
+
+    /// What is known of the least time.
+    fn least(&self, name: &str) -> String {
+        let at = self.configuration.as_ref().map(named).unwrap_or_default();
+        let lower = self.lower;
+        match (self.status, self.time) {
+            (Status::Infeasible, _) => "no configuration satisfies the constraints".to_owned(),
+            (Status::Optimal, Some(time)) => format!("{name} {time} ticks at {at}"),
+            (_, Some(time)) if lower >= time => format!(
+                "not confirmed: by the lower bounds the least time is {time} ticks at {at}, but no \
+                 solver has refuted {}",
+                time - 1
+            ),
+            (_, Some(time)) => format!(
+                "not proved: the least time is between {lower} and {time} ticks; best so far: {at}"
+            ),
+            (_, None) => {
+                format!("not proved: nothing found; the least time is at least {lower} ticks")
+            }
+        }
+    }
+
+    /// Whether the simulator has run the configuration.
+    #[must_use]
+    pub fn replay(&self) -> Option<Line> {
+        self.time?;
+        let confirmed = self.replayed == Some(true);
+        let text =
+            if confirmed { "the simulator takes as many ticks" } else { "too large to simulate" };
+        Some(("replayed:", text.to_owned()))
+    }
+
+    /// What ended the search early.
+    #[must_use]
+    pub fn stop(&self) -> Option<Line> {
+        self.stopped_by.clone().map(|why| ("stopped by:", why))
+    }
+}

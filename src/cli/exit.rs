@@ -1,0 +1,118 @@
+//! How commands end: the exit status, and errors.
+
+use tickbound_solve::SolveError;
+
+use crate::answer::Answer;
+use crate::cp_sat::CpSatError;
+use crate::report::ReportError;
+
+/// What the help says of [`Exit`].
+pub(super) const EXIT_STATUS: &str = "\
+Exit status:
+  0  proved, or done
+  1  not proved, infeasible, or nothing found
+  2  bad input
+  3  a fault of tickbound: please report it with the problem file";
+
+/// How a command ends, as the shell is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// 0: done; a least time is proved.
+    Done,
+    /// 1: nothing is proved, or nothing was found.
+    Nothing,
+    /// 2: bad input.
+    Input,
+    /// 3: a fault of tickbound.
+    Fault,
+}
+
+impl Exit {
+    /// The end of a command that searches for a least time.
+    pub(super) fn of(answer: &Answer) -> Exit {
+        Exit::found(answer.proved())
+    }
+
+    /// Done if what was looked for was found.
+    pub(super) fn found(found: bool) -> Exit {
+        if found { Exit::Done } else { Exit::Nothing }
+    }
+}
+
+/// Why a command did not run to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum CliError {
+    /// Bad input, or a fault found by the engines.
+    #[error(transparent)]
+    Solve(#[from] SolveError),
+    /// A file could not be read.
+    #[error("{path}: {error}; give the path of a problem file")]
+    Read {
+        /// The file.
+        path: String,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// The problem cannot be written in Promela.
+    #[error(transparent)]
+    Promela(#[from] tickbound_spin::promela::PromelaError),
+    /// A kernel in OpenCL C cannot be read.
+    #[error(transparent)]
+    Kernel(#[from] tickbound_opencl_c::ReadError),
+    /// CP-SAT is missing, or has found a fault.
+    #[error(transparent)]
+    CpSat(#[from] CpSatError),
+    /// SPIN is missing, or has found a fault.
+    #[error(transparent)]
+    Spin(#[from] tickbound_spin::SpinError),
+    /// A report could not be written.
+    #[error(transparent)]
+    Report(#[from] ReportError),
+    /// Measured times cannot be read.
+    #[error(transparent)]
+    Results(#[from] crate::measure::score::ResultsError),
+    /// Nothing could be measured.
+    #[error(transparent)]
+    Measure(#[from] crate::measure::MeasureError),
+    /// Standard output or another file could not be written.
+    #[error("{path}: cannot be written: {error}; choose a place that exists and may be written to")]
+    Write {
+        /// The file.
+        path: String,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// Something else about the input.
+    #[error("{0}")]
+    Input(String),
+}
+
+impl CliError {
+    /// The fault is in tickbound, not in what it was given.
+    #[must_use]
+    pub fn is_fault(&self) -> bool {
+        match self {
+            CliError::Solve(e) => e.is_fault(),
+            CliError::Spin(e) => e.is_fault(),
+            CliError::CpSat(e) => e.is_fault(),
+            _ => false,
+        }
+    }
+}
+
+impl From<tickbound_model::ModelError> for CliError {
+    fn from(e: tickbound_model::ModelError) -> Self {
+        CliError::Solve(e.into())
+    }
+}
+
+impl From<tickbound_model::simulate::SimulateError> for CliError {
+    fn from(e: tickbound_model::simulate::SimulateError) -> Self {
+        CliError::Solve(e.into())
+    }
+}
+
+/// An error of a library as an error about the input: it says what, where and the fix itself.
+pub(crate) fn input(error: impl std::fmt::Display) -> CliError {
+    CliError::Input(error.to_string())
+}

@@ -1,0 +1,44 @@
+//! What the commands about connectors share.
+
+use tickbound_reo::bisimulation::Kind;
+use tickbound_reo::limits::{Limits, Progress as Sizes};
+
+use crate::cli::exit::CliError;
+use crate::cli::load::Size;
+use crate::cli::progress::{Progress, interrupt_flag};
+
+/// Bytes that a composition may take if nobody says otherwise.
+pub(super) const DEFAULT_MEMORY: &str = "4G";
+
+/// Which states may be one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum KindArg {
+    /// Every step is matched by a step
+    Strong,
+    /// Silent steps need not be matched
+    Weak,
+}
+
+impl From<KindArg> for Kind {
+    fn from(choice: KindArg) -> Kind {
+        match choice {
+            KindArg::Strong => Kind::Strong,
+            KindArg::Weak => Kind::Weak,
+        }
+    }
+}
+
+/// Runs `work` within `memory`, stopped by Ctrl-C, with a line on standard error that shows how far
+/// it is.
+pub(super) fn within<T>(
+    what: &str,
+    memory: Size,
+    work: impl FnOnce(&Limits<'_>) -> Result<T, CliError>,
+) -> Result<T, CliError> {
+    let stop = interrupt_flag()?;
+    let line = Progress::new(what);
+    let show = |sizes: Sizes| {
+        line.say(format!("{} states, {} transitions", sizes.states, sizes.transitions));
+    };
+    work(&Limits { memory: memory.0, stop: &stop, progress: &show })
+}

@@ -1,0 +1,91 @@
+//! What is asked of a measurement, and what comes of it.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tickbound_model::Bound;
+
+use super::bench::Stage;
+use super::cache::Record;
+use super::lab::LabError;
+use super::outcome::{FailureKind, Outcome, Timed};
+use super::worker::Described;
+use crate::device::DeviceChoice;
+
+/// How to measure.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The device.
+    pub choice: DeviceChoice,
+    /// How long compiling and running one configuration may take, together.
+    pub limit: Duration,
+    /// How long one run of the host reference may take.
+    pub reference_limit: Duration,
+    /// How long everything may take.
+    pub timeout: Option<Duration>,
+    /// The cache; none if nothing is to be kept.
+    pub cache: Option<PathBuf>,
+    /// The program with the worker: this one, as a rule.
+    pub program: PathBuf,
+}
+
+/// What is said while measuring.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// Something a person should know.
+    Note(String),
+    /// The reference computes.
+    Reference,
+    /// A configuration is at this stage; how many are done, of how many.
+    Stage(&'a Bound, Stage, usize, usize),
+    /// A configuration has been measured.
+    Measured(&'a Bound, &'a Record),
+}
+
+/// What was measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report {
+    /// The device.
+    pub device: Described,
+    /// The results, in the order of the configurations.
+    pub results: Vec<Measured>,
+    /// How many configurations were asked for.
+    pub asked: usize,
+    /// There is a reference that outputs were compared with.
+    pub checked: bool,
+    /// Why it ended before all of them were measured.
+    pub stopped: Option<LabError>,
+    /// Wall-clock seconds.
+    pub seconds: f64,
+}
+
+/// A configuration's result.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measured {
+    /// The configuration with its values.
+    pub bound: Bound,
+    /// What came of it.
+    pub record: Record,
+    /// It was in the cache.
+    pub cached: bool,
+}
+
+impl Report {
+    /// The results with a time, fastest first; of equal ones, in the order of configurations.
+    #[must_use]
+    pub fn ranked(&self) -> Vec<&Measured> {
+        let time = |m: &Measured| m.record.outcome.timed().map(Timed::seconds);
+        let mut timed: Vec<(f64, &Measured)> =
+            self.results.iter().filter_map(|m| Some((time(m)?, m))).collect();
+        timed.sort_by(|a, b| a.0.total_cmp(&b.0));
+        timed.into_iter().map(|(_, m)| m).collect()
+    }
+
+    /// How many results failed in this way.
+    #[must_use]
+    pub fn failed(&self, kind: FailureKind) -> usize {
+        let of_kind =
+            |m: &&Measured| matches!(&m.record.outcome, Outcome::Failed(f) if f.kind == kind);
+        self.results.iter().filter(of_kind).count()
+    }
+}
