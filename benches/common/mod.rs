@@ -13,9 +13,9 @@ use tickbound_model::platforms;
 use tickbound_model::simulate::{self, simulate};
 use tickbound_model::{Problem, Space};
 use tickbound_solve::bracket::Bracket;
-use tickbound_solve::closed::MAX_STEPS;
 use tickbound_solve::formula::Formula;
 use tickbound_solve::instance::{Answer, Instance, Questions};
+use tickbound_solve::prepare::MAX_STEPS;
 use tickbound_solve::{Encoding, Options, SolveError, Strategy, TuneResult, tune};
 
 /// All encodings, the largest formulas first.

@@ -8,11 +8,9 @@ use std::sync::mpsc;
 use tickbound_encodings::bounds::lower_bounds;
 use tickbound_encodings::plan::Plan;
 use tickbound_encodings::summary::CLOSED_STEPS;
-use tickbound_encodings::system::run::{RunError, Runner};
-use tickbound_encodings::system::{Fault, System};
+use tickbound_encodings::system::Fault;
 use tickbound_encodings::{Encoded, Encoding};
 use tickbound_model::verdict::Found;
-use tickbound_model::{Problem, Space};
 use z3::Context;
 
 use crate::bracket::Bounds;
@@ -20,18 +18,10 @@ use crate::error::SolveError;
 use crate::formula::Formula;
 use crate::inquiry::{Ending, Inquiry};
 use crate::instance::{Answer, Instance, interruptible};
-use crate::result::{Size, TuneResult};
+use crate::prepare::{PROBES, steps_needed};
+use crate::result::{MAX_OPTIMA, Size, TuneResult};
 use crate::strategy::{self, Strategy};
-use crate::task::{Task, is_too_large};
-
-/// Most steps an encoding is unrolled for.
-pub const MAX_STEPS: usize = 20_000;
-/// Most nodes of the unrolled system, over all steps: about 2 GB in Z3.
-pub const MAX_NODES: usize = 1_500_000;
-/// Configurations simulated before the search for a first incumbent.
-const PROBES: usize = 4;
-/// Most optimal configurations that are listed.
-pub const MAX_OPTIMA: usize = 64;
+use crate::task::Task;
 
 /// Searches with a plan, or without one by simulating configurations.
 pub(super) fn tune(inquiry: &Inquiry<'_>, plan: Option<Plan>) -> Result<TuneResult, SolveError> {
@@ -134,39 +124,6 @@ fn close(
     Ok(confirmed && uncut)
 }
 
-/// Steps after which every given configuration has reached its goal.
-fn steps_needed(
-    problem: &Problem,
-    space: &Space,
-    system: &System,
-    encoding: Encoding,
-    candidates: &[usize],
-) -> Result<usize, SolveError> {
-    let (mut most, mut runner) = (0, Runner::new(system));
-    let limit = MAX_STEPS.min(MAX_NODES / runner.size().max(1));
-    for c in candidates {
-        let configuration = || {
-            let named = problem.name_values(&space.bound[*c].configuration).to_string();
-            if named.is_empty() { problem.name.clone() } else { named }
-        };
-        match runner.run(*c, limit) {
-            Ok(run) => most = most.max(run.steps),
-            Err(RunError::Fault(fault)) => return Err(fault.into()),
-            Err(RunError::Overflow) => {
-                return Err(SolveError::Overflow { configuration: configuration() });
-            }
-            Err(RunError::Steps(limit)) => {
-                return Err(SolveError::TooDeep {
-                    encoding,
-                    configuration: configuration(),
-                    limit,
-                });
-            }
-        }
-    }
-    Ok(most)
-}
-
 /// Asks a plain solver, from nothing, for one tick less than the best time; on this thread's
 /// context.
 fn confirm(task: &Task<'_>, formula: Formula<'_>, size: &mut Size) -> Result<bool, SolveError> {
@@ -213,7 +170,7 @@ fn ranked(task: &Task<'_>, top: usize, bounds: Bounds) -> Result<(Vec<Found>, bo
         }
         let time = match task.replay(c, None) {
             Ok(time) => time,
-            Err(SolveError::Simulate(e)) if is_too_large(&e) => continue,
+            Err(SolveError::Simulate(e)) if e.is_too_large() => continue,
             Err(e) => return Err(e),
         };
         best.push((time, c));

@@ -44,6 +44,7 @@ pub mod instance;
 pub mod open;
 pub mod open_instance;
 mod options;
+pub mod prepare;
 pub mod result;
 pub mod strategy;
 pub mod task;

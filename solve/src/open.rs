@@ -19,14 +19,12 @@ use crate::inquiry::{Ending, Inquiry};
 use crate::instance::{Answer, Questions, interruptible};
 use crate::open_instance::OpenInstance;
 use crate::options::Objective;
-use crate::result::{OpenSchedule, Size, TuneResult};
+use crate::result::{MAX_OPTIMA, OpenSchedule, Size, TuneResult};
 use crate::strategy;
 use crate::task::Task;
 
 /// Configurations simulated, first come first served, before the search.
 const PROBES: usize = 16;
-/// Most optimal configurations that are listed.
-const MAX_OPTIMA: usize = 16;
 /// Most states that the explorer visits for one configuration.
 const MAX_STATES: u64 = 2_000_000;
 

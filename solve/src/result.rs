@@ -8,6 +8,9 @@ use tickbound_model::verdict::{Found, Status, StopReason};
 use crate::options::Objective;
 use crate::strategy::Strategy;
 
+/// Most optimal configurations that are listed, unless more are asked for.
+pub const MAX_OPTIMA: usize = 64;
+
 /// How large the formula was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Size {

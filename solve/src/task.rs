@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use tickbound_model::simulate::{self, Script, SimulateError};
+use tickbound_model::simulate::{self, Script};
 use tickbound_model::{Problem, Space};
 
 use crate::bracket::Bracket;
@@ -95,7 +95,7 @@ impl<'a> Task<'a> {
         let time = match simulate::simulate(self.problem, bound, &simulate::Options::default()) {
             Ok(run) => run.time,
             // Too large to simulate: the encoding's word has to do, and the result says so.
-            Err(e) => match claimed.filter(|_| is_too_large(&e)) {
+            Err(e) => match claimed.filter(|_| e.is_too_large()) {
                 Some(ticks) => ticks,
                 None => return Err(e.into()),
             },
@@ -135,7 +135,7 @@ impl<'a> Task<'a> {
                 break;
             }
             match self.replay(c, None) {
-                Err(SolveError::Simulate(e)) if is_too_large(&e) => {}
+                Err(SolveError::Simulate(e)) if e.is_too_large() => {}
                 other => drop(other?),
             }
         }
@@ -148,9 +148,4 @@ impl<'a> Task<'a> {
         order.sort_by_key(|c| (self.lower[*c], *c));
         order
     }
-}
-
-/// True if the simulator refused because of the size, not because of a fault.
-pub(crate) fn is_too_large(e: &SimulateError) -> bool {
-    matches!(e, SimulateError::TooManyEvents { .. } | SimulateError::TooManyItems { .. })
 }

@@ -9,7 +9,7 @@
 //! belong to the space, the schedule must be one that the simulator can follow decision by
 //! decision, and the time must be the same. If not, that is an error that shows both sides.
 
-use tickbound_model::simulate::{Script, SimulateError};
+use tickbound_model::simulate::Script;
 use tickbound_model::verdict::Found;
 use tickbound_model::{Bound, Problem, Space};
 
@@ -181,9 +181,7 @@ impl Oracle<'_> {
                 let schedule: String = format!("{script:?}").chars().take(SHOWN).collect();
                 Err(disagreement(format!("cannot follow the schedule {schedule}")))
             }
-            Err(SimulateError::TooManyEvents { .. } | SimulateError::TooManyItems { .. }) => {
-                Ok(false)
-            }
+            Err(e) if e.is_too_large() => Ok(false),
             Err(e) => Err(disagreement(e.to_string())),
         }
     }

@@ -24,26 +24,20 @@ use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 use thiserror::Error;
-use tickbound_encodings::bounds::lower_bounds;
-use tickbound_encodings::plan::Plan;
 use tickbound_encodings::system::System;
-use tickbound_encodings::system::run::{RunError, run as run_system};
-use tickbound_model::simulate::{self, SimulateError, simulate};
-use tickbound_model::{Bound, Problem, Space};
+use tickbound_model::simulate::{self, simulate};
+use tickbound_model::{Problem, Space};
 use tickbound_process::{self as process, Ended, Limits};
 
 use crate::answer::{Answer, tenth_of_millisecond, values};
 use tickbound_model::verdict::{Status, StopReason};
+use tickbound_solve::prepare::{Prepared, prepare};
 use tickbound_solve::{Encoding, SolveError};
 
 /// Builds the constraints and runs CP-SAT; reads a model on standard input.
 const SCRIPT: &str = include_str!("solve.py");
-/// Most steps a system is unrolled for.
-const MAX_STEPS: usize = 20_000;
 /// Most nodes of the unrolled system: about 2 GB in Python.
 const MAX_NODES: usize = 400_000;
-/// Configurations simulated to see which can be pruned.
-const PROBES: usize = 4;
 /// How long the script may take to stop once it has been asked to.
 const GRACE: Duration = Duration::from_secs(2);
 /// How long Python may take to say which version of OR-Tools it has.
@@ -174,7 +168,7 @@ pub fn solve(
     interrupt: &AtomicBool,
 ) -> Result<Answer, CpSatError> {
     let started = Instant::now();
-    let encoding = options.encoding.unwrap_or(Encoding::Summary);
+    let encoding = options.encoding.unwrap_or_default();
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let workers = options.workers.unwrap_or_else(cores).max(1);
     let mut answer = Answer {
@@ -192,8 +186,8 @@ pub fn solve(
     };
     let space = problem.space().map_err(SolveError::from)?;
     if !space.bound.is_empty() {
-        let (system, kept) = encode(problem, &space, encoding)?;
-        let steps = steps(problem, &space, &system, &kept, encoding)?;
+        let Prepared { encoded, kept, steps } = prepare(problem, &space, encoding)?;
+        let system = encoded.system;
         let flat = flatten::flatten(&system, steps, &kept, MAX_NODES).map_err(|e| match e {
             flatten::Unflat::TooLarge(nodes) => CpSatError::TooLarge { encoding, nodes },
             flatten::Unflat::Fault(fault) => SolveError::from(fault).into(),
@@ -227,66 +221,6 @@ pub fn words(problem: &Problem, answer: &Answer) -> String {
     );
     let lines = [answer.replay(), answer.stop(), Some(("by:", by))];
     answer.words(&problem.name, "least time:", lines.into_iter().flatten())
-}
-
-/// The system, and the configurations that are not pruned.
-fn encode(
-    problem: &Problem,
-    space: &Space,
-    encoding: Encoding,
-) -> Result<(System, Vec<usize>), SolveError> {
-    let plan = Plan::new(problem, space)?;
-    let all = || (0..space.bound.len()).collect();
-    let encoded = encoding.encode(&plan).map_err(SolveError::from)?;
-    let kept = if encoded.is_closed() { all() } else { candidates(problem, space, &plan)? };
-    Ok((encoded.system, kept))
-}
-
-/// Configurations whose lower bound does not exceed the time of one that has been simulated.
-fn candidates(problem: &Problem, space: &Space, plan: &Plan) -> Result<Vec<usize>, SolveError> {
-    let lower = lower_bounds(plan);
-    let mut order: Vec<usize> = (0..lower.len()).collect();
-    order.sort_by_key(|c| (lower[*c], *c));
-    let mut best = i64::MAX;
-    for c in order.iter().take(PROBES) {
-        best = best.min(simulated(problem, &space.bound[*c])?.unwrap_or(i64::MAX));
-    }
-    Ok((0..lower.len()).filter(|c| lower[*c] <= best).collect())
-}
-
-/// Ticks in the simulator; none if it is too large for that.
-fn simulated(problem: &Problem, bound: &Bound) -> Result<Option<i64>, SolveError> {
-    match simulate(problem, bound, &simulate::Options::default()) {
-        Ok(run) => Ok(Some(run.time)),
-        Err(SimulateError::TooManyEvents { .. } | SimulateError::TooManyItems { .. }) => Ok(None),
-        Err(e) => Err(e.into()),
-    }
-}
-
-/// Steps after which every one of the configurations has reached its goal.
-fn steps(
-    problem: &Problem,
-    space: &Space,
-    system: &System,
-    kept: &[usize],
-    encoding: Encoding,
-) -> Result<usize, SolveError> {
-    let mut most = 0;
-    for c in kept {
-        let configuration = || problem.name_values(&space.bound[*c].configuration).to_string();
-        match run_system(system, *c, MAX_STEPS) {
-            Ok(run) => most = most.max(run.steps),
-            Err(RunError::Fault(fault)) => return Err(fault.into()),
-            Err(RunError::Overflow) => {
-                return Err(SolveError::Overflow { configuration: configuration() });
-            }
-            Err(RunError::Steps(limit)) => {
-                let configuration = configuration();
-                return Err(SolveError::TooDeep { encoding, configuration, limit });
-            }
-        }
-    }
-    Ok(most)
 }
 
 fn ask(
@@ -350,16 +284,17 @@ fn note(
     if answer.proved() {
         answer.lower = claimed;
     }
-    match simulated(problem, bound)? {
-        Some(time) if time == claimed => answer.replayed = Some(true),
-        Some(simulator) => {
+    match simulate(problem, bound, &simulate::Options::default()) {
+        Ok(run) if run.time == claimed => answer.replayed = Some(true),
+        Ok(run) => {
             return Err(SolveError::Disagreement {
                 configuration: problem.name_values(&bound.configuration).to_string(),
                 encoding: claimed,
-                simulator: Some(simulator),
+                simulator: Some(run.time),
             });
         }
-        None => {}
+        Err(e) if e.is_too_large() => {}
+        Err(e) => return Err(e.into()),
     }
     Ok(())
 }

@@ -98,6 +98,14 @@ pub enum SimulateError {
     },
 }
 
+impl SimulateError {
+    /// True if the simulator refused because of the size, not because of a fault.
+    #[must_use]
+    pub fn is_too_large(&self) -> bool {
+        matches!(self, SimulateError::TooManyEvents { .. } | SimulateError::TooManyItems { .. })
+    }
+}
+
 fn found(times: &Option<(i64, i64)>) -> String {
     times.map_or(String::new(), |(best, worst)| format!(", times from {best} to {worst} so far"))
 }

@@ -5,7 +5,7 @@
 //! one of them for each configuration, so T may be too large; then the second run has a trail as
 //! well, and the search goes on from its time.
 
-use tickbound_model::simulate::{Options, SimulateError, simulate};
+use tickbound_model::simulate::{Options, simulate};
 
 use super::first::{cut, first_time};
 use crate::error::SpinError;
@@ -62,7 +62,7 @@ fn guess(state: &SearchState<'_>) -> Result<Result<Option<i64>, StopReason>, Spi
         }
         match simulate(problem, bound, &Options::default()) {
             Ok(run) => least = Some(least.map_or(run.time, |t| t.min(run.time))),
-            Err(SimulateError::TooManyEvents { .. } | SimulateError::TooManyItems { .. }) => {}
+            Err(e) if e.is_too_large() => {}
             Err(e) => return Err(e.into()),
         }
     }
