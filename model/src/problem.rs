@@ -192,13 +192,7 @@ impl Problem {
         let inputs = root.take("inputs");
         let inputs = read_inputs(inputs, overrides, &mut platform)?;
 
-        let mut scope = Scope::default();
-        for name in inputs.keys() {
-            scope.add(&join("inputs", name), name, NameKind::Input)?;
-        }
-        for (name, _) in platform.numbers() {
-            scope.add("platform", name, NameKind::Platform)?;
-        }
+        let mut scope = given(&inputs, &platform)?;
         let parameters = read_parameters(root.take("parameters"), &mut scope)?;
         let definitions = read_definitions(root.take("definitions"), &mut scope)?;
         let constraints = read_constraints(root.take("constraints"), &scope)?;
@@ -360,6 +354,18 @@ fn read_parameters(
     Ok(parameters)
 }
 
+/// The names that are given values from outside.
+fn given(inputs: &IndexMap<String, i64>, platform: &Platform) -> Result<Scope, ModelError> {
+    let mut scope = Scope::default();
+    for name in inputs.keys() {
+        scope.add(&join("inputs", name), name, NameKind::Input)?;
+    }
+    for (name, _) in platform.numbers() {
+        scope.add("platform", name, NameKind::Platform)?;
+    }
+    Ok(scope)
+}
+
 fn read_definitions(
     field: Option<Field<'_>>,
     scope: &mut Scope,
@@ -369,21 +375,24 @@ fn read_definitions(
     let all: Vec<&str> = object.entries().map(|(n, _)| n).collect();
     let mut definitions = Vec::new();
     for (name, value) in object.entries() {
-        let expr = scope.expression(&value.path, &value.expression()?).map_err(|e| {
-            let later =
-                all[definitions.len()..].iter().find(|n| e.what == format!("unknown name `{n}`"));
-            match later {
-                Some(n) if *n == name => ModelError::new(
-                    &e.at,
-                    format!("`{n}` is defined by itself"),
+        let parsed = scope.parsed(&value.path, &value.expression()?)?;
+        let later = &all[definitions.len()..];
+        let expr = parsed.resolve(&mut |n| scope.slot(n)).map_err(|unknown| {
+            let at = &value.path;
+            if unknown == name {
+                ModelError::new(
+                    at,
+                    format!("`{unknown}` is defined by itself"),
                     "break the recursion",
-                ),
-                Some(n) => ModelError::new(
-                    &e.at,
-                    format!("`{n}` is defined only later"),
-                    format!("move `{n}` before `{name}`; definitions may not be recursive"),
-                ),
-                None => e,
+                )
+            } else if later.contains(&unknown.as_str()) {
+                ModelError::new(
+                    at,
+                    format!("`{unknown}` is defined only later"),
+                    format!("move `{unknown}` before `{name}`; definitions may not be recursive"),
+                )
+            } else {
+                scope.unknown(at, &unknown)
             }
         })?;
         scope.add(&value.path, name, NameKind::Definition)?;

@@ -99,10 +99,18 @@ impl Scope {
     /// # Errors
     /// A syntax error or an unknown name.
     pub(crate) fn expression(&self, at: &str, text: &str) -> Result<Expr, ModelError> {
-        let parsed = parse(text).map_err(|e| ModelError::new(at, e.to_string(), ""))?;
-        parsed.resolve(&mut |n| self.slot(n)).map_err(|n| self.unknown(at, &n))
+        self.parsed(at, text)?.resolve(&mut |n| self.slot(n)).map_err(|n| self.unknown(at, &n))
     }
 
+    /// Reads an expression whose names need not be known.
+    ///
+    /// # Errors
+    /// A syntax error.
+    pub(crate) fn parsed(&self, at: &str, text: &str) -> Result<Expr<String>, ModelError> {
+        parse(text).map_err(|e| ModelError::new(at, e.to_string(), ""))
+    }
+
+    /// The error for a name that is not known, with the nearest one that is.
     pub(crate) fn unknown(&self, at: &str, name: &str) -> ModelError {
         ModelError::new(
             at,
