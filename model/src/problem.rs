@@ -7,9 +7,10 @@
 
 use indexmap::IndexMap;
 use serde_json::Value;
+use tickbound_message::suggest;
 
 use super::domain::Domain;
-use super::error::{ModelError, suggest};
+use super::error::ModelError;
 use super::expr::{BinaryOp, Expr};
 use super::json::{Field, join};
 use super::kernel::{Program, Stmt, StmtKind, has_barrier};

@@ -28,6 +28,7 @@
 
 use indexmap::{IndexMap, IndexSet};
 use thiserror::Error;
+use tickbound_message::suggest;
 
 use crate::automaton::{Automaton, Builder};
 use crate::connector::{Connector, Part};
@@ -35,7 +36,7 @@ use crate::constraint::{Constraint, Literal, Term};
 use crate::symbol::{Cell, Name, Symbols};
 use crate::syntax::condition::{self, Claim, Claimed, Dialect, Value};
 use crate::syntax::lex::{self, CAT, Cursor, Kind};
-use crate::syntax::{At, Fault, Source, Spot, suggest};
+use crate::syntax::{At, Fault, Source, Spot};
 
 /// Most notes about one file.
 const MAX_NOTES: usize = 20;

@@ -16,11 +16,11 @@
 //! ```
 
 use thiserror::Error;
+use tickbound_message::suggest;
 
 use crate::automaton::Automaton;
 use crate::primitive::{self, Content};
 use crate::symbol::{Cell, Name, Symbols};
-use crate::syntax::suggest;
 
 /// Most places of a built-in FIFO.
 pub const MAX_CAPACITY: u32 = 256;

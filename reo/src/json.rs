@@ -43,6 +43,7 @@ mod layout;
 mod read;
 
 use thiserror::Error;
+use tickbound_message::{excerpt, suggest};
 
 use self::data::{AutomatonData, ConnectorData, Document, PartData, StepData};
 use crate::automaton::{Automaton, AutomatonError};
@@ -50,7 +51,7 @@ use crate::catalog::CatalogError;
 use crate::connector::Connector;
 use crate::symbol::{Name, Symbol, Symbols};
 use crate::syntax::condition;
-use crate::syntax::{At, Fault, MAX_TEXT, Place, Source, one_line, suggest};
+use crate::syntax::{At, Fault, MAX_TEXT, Place, Source};
 
 /// What `format` says.
 pub const FORMAT: &str = "tickbound-reo";
@@ -231,7 +232,7 @@ fn at_start(source: &Source, fault: JsonFault) -> JsonError {
 }
 
 fn other(what: &'static str, found: &str, expected: &str) -> JsonFault {
-    JsonFault::Other { what, found: one_line(found), expected: expected.into() }
+    JsonFault::Other { what, found: excerpt(found), expected: expected.into() }
 }
 
 fn document(source: &Source) -> Result<Document, JsonError> {
@@ -258,13 +259,13 @@ fn document(source: &Source) -> Result<Document, JsonError> {
 fn shape(message: &str) -> String {
     let message = message.rsplit_once(" at line ").map_or(message, |(m, _)| m);
     let Some(rest) = message.strip_prefix("unknown field `") else {
-        return format!("{}; see the format `{FORMAT}`", one_line(message));
+        return format!("{}; see the format `{FORMAT}`", excerpt(message));
     };
     let mut words = rest.split('`').step_by(2);
     let field = words.next().unwrap_or_default();
     format!(
         "unknown field `{}`; {}",
-        one_line(field),
+        excerpt(field),
         suggest(field, words.filter(|w| !w.is_empty()))
     )
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use tickbound_message::one_line;
 use tickbound_model::simulate::{self, simulate};
 use tickbound_model::{Bound, Problem};
 
@@ -158,10 +159,6 @@ impl Args {
             }
         }
     }
-}
-
-fn one_line(text: &str) -> String {
-    text.replace(['\n', '\r'], " ")
 }
 
 pub(super) fn run(args: &Args) -> Result<Outcome, CliError> {

@@ -1,5 +1,6 @@
 //! Texts as tokens, with [`winnow`], and a cursor over them.
 
+use tickbound_message::excerpt;
 use winnow::combinator::{alt, fail, opt, preceded, repeat};
 use winnow::error::{ContextError, ErrMode};
 use winnow::prelude::*;
@@ -7,7 +8,7 @@ use winnow::stream::Location;
 use winnow::token::{any, one_of, take_until, take_while};
 use winnow::{LocatingSlice, Stateful};
 
-use super::{At, Fault, MAX_NESTING, MAX_TEXT, MAX_WORD, Source, Spot, one_line};
+use super::{At, Fault, MAX_NESTING, MAX_TEXT, MAX_WORD, Source, Spot};
 
 /// What a token is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -287,10 +288,10 @@ impl<'t> Cursor<'t> {
     #[must_use]
     pub fn expected(&self, what: &str) -> At<Fault> {
         let found = match self.peek(0) {
-            Kind::Word(w) | Kind::Number(w) | Kind::Quoted(w) => format!("`{}`", one_line(w)),
-            Kind::Text(t) => format!("`\"{}\"`", one_line(t)),
+            Kind::Word(w) | Kind::Number(w) | Kind::Quoted(w) => format!("`{}`", excerpt(w)),
+            Kind::Text(t) => format!("`\"{}\"`", excerpt(t)),
             Kind::Sign(s) => format!("`{s}`"),
-            Kind::Other(c) => format!("`{}`", one_line(&c.to_string())),
+            Kind::Other(c) => format!("`{}`", excerpt(&c.to_string())),
             Kind::End => "the end of the text".into(),
         };
         self.fault(Fault::Expected { expected: what.into(), found })

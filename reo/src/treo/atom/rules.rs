@@ -12,6 +12,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use indexmap::{IndexMap, IndexSet};
+use tickbound_message::suggest;
 
 use super::search::Search;
 use super::{Template, Words};
@@ -164,7 +165,7 @@ impl Reader<'_> {
     }
 
     fn unknown<T>(&self, spot: Spot, word: &str, what: &'static str) -> Result<T, TreoError> {
-        let fix = crate::syntax::suggest(word, self.ports.iter().map(String::as_str));
+        let fix = suggest(word, self.ports.iter().map(String::as_str));
         self.fault(spot, TreoFault::Unknown { word: word.into(), what, fix })
     }
 

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
+use tickbound_message::{excerpt, suggest};
 
 use super::scope::{Component, Scope};
 use super::{Done, Expander, Frame};
@@ -140,8 +141,7 @@ impl Expander<'_> {
         for variable in primitive.inputs.iter().chain(&primitive.outputs) {
             for name in self.names(f, scope, variable).map_err(|t| f.unset(scope, t))? {
                 if !f.ports.iter().any(|(port, _)| *port == name) {
-                    let fix =
-                        crate::syntax::suggest(&name, f.ports.iter().map(|(p, _)| p.as_str()));
+                    let fix = suggest(&name, f.ports.iter().map(|(p, _)| p.as_str()));
                     let fault = TreoFault::Unknown { word: name, what: "node of the atom", fix };
                     return Err(f.fault(variable.spot, fault));
                 }
@@ -279,7 +279,7 @@ fn unwritten(wiring: &Wiring<'_>, visible: &IndexSet<String>) -> Option<String> 
 
 /// Words in back quotes, with commas between, the first few of them.
 pub(super) fn listed<T: ToString>(words: impl Iterator<Item = T>) -> String {
-    let quote = |w: T| format!("`{}`", crate::syntax::one_line(&w.to_string()));
+    let quote = |w: T| format!("`{}`", excerpt(&w.to_string()));
     let mut words = words.map(quote);
     let first: Vec<String> = words.by_ref().take(8).collect();
     first.join(", ") + if words.next().is_some() { ", ..." } else { "" }

@@ -14,6 +14,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use indexmap::IndexSet;
+use tickbound_message::suggest;
 
 use self::frame::Frame;
 use self::leaf::Leaf;
@@ -115,7 +116,7 @@ impl Expander<'_> {
             Ok(other) => Err(f.kind(word.spot, &other, "a component")),
             Err(Trouble::Missing(spot, missing)) if missing == word.word => {
                 let known = self.files.words(f.file);
-                let near = crate::syntax::suggest(&missing, known.iter().map(String::as_str));
+                let near = suggest(&missing, known.iter().map(String::as_str));
                 let fix = format!("define or import it ({near})");
                 Err(f.fault(spot, TreoFault::Unknown { word: missing, what: "component", fix }))
             }

@@ -1,11 +1,12 @@
 //! What is asked for: which component of a file, and with which settings.
 
 use indexmap::IndexSet;
+use tickbound_message::{excerpt, suggest};
 
 use super::scope::{Scope, Trouble, Value};
 use super::{Expander, Frame};
 use crate::connector::Connector;
-use crate::syntax::{Source, suggest};
+use crate::syntax::Source;
 use crate::treo::Request;
 use crate::treo::ast::{Definition, File, Index, Value as Written, Variable};
 use crate::treo::error::{TreoError, TreoFault};
@@ -107,7 +108,7 @@ fn chosen(file: &File, source: &Source, request: &Request) -> Result<usize, Treo
     let position = |word: &str| file.definitions.iter().position(|d| d.name == word);
     if let Some(word) = &request.component {
         return position(word).ok_or_else(|| TreoFault::Unknown {
-            word: crate::syntax::one_line(word),
+            word: excerpt(word),
             what: "component of this file",
             fix: suggest(word, file.definitions.iter().map(|d| d.name.as_str())),
         });
