@@ -11,6 +11,7 @@
 //! comparing; [`simplify`](mod@simplify) makes equivalent ones equal.
 
 mod flat;
+mod gone;
 pub mod simplify;
 
 use std::cmp::Ordering;

@@ -7,7 +7,7 @@
 
 use std::fmt::Write;
 
-use super::Subject;
+use super::subject::Subject;
 use super::words::Identifiers;
 use crate::automaton::Step;
 use crate::constraint::simplify::written;

@@ -5,8 +5,8 @@
 
 use std::fmt::Write;
 
+use super::subject::{ExportError, Subject};
 use super::words::Identifiers;
-use super::{ExportError, Subject};
 use crate::automaton::Step;
 use crate::constraint::simplify::written;
 use crate::constraint::{Constraint, Literal, Term};

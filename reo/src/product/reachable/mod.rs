@@ -33,6 +33,7 @@
 //! label and target and different conditions, or two parts have silent loops; only then rows are
 //! searched for them.
 
+mod draft;
 mod finish;
 mod index;
 mod order;
@@ -43,20 +44,13 @@ mod shape;
 mod worker;
 mod write;
 
+pub use search::Count;
+
+use self::plan::Plan;
+use self::search::Search;
+use self::shape::{Fixed, Shape, Wide};
 use crate::automaton::Automaton;
 use crate::limits::{Limits, Stopped};
-use plan::Plan;
-use search::Search;
-use shape::{Fixed, Shape, Wide};
-
-/// How large a product is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Count {
-    /// States that can be reached.
-    pub states: u64,
-    /// Steps that leave them; `u128::MAX` stands for that many or more.
-    pub transitions: u128,
-}
 
 /// The product of `parts`, which share one table of symbols, over the sorted union of their
 /// alphabets: the states that can be reached, numbered and with their steps in the order that the

@@ -9,7 +9,7 @@
 
 use std::cmp::Ordering;
 
-use super::plan::Draft;
+use super::draft::{Draft, Move};
 use crate::label;
 
 /// An order of parts.
@@ -71,7 +71,7 @@ pub(super) fn search_order(drafts: &[Draft], names: usize) -> Order {
 /// The most choices that a part has in a state when it is known which decided names fire.
 fn choices(draft: &Draft, decided: &[u64]) -> usize {
     let compare = |a: &&Vec<u64>, b: &&Vec<u64>| on(a, decided).cmp(on(b, decided));
-    let most = |row: &Vec<super::plan::Move>| {
+    let most = |row: &Vec<Move>| {
         let mut labels: Vec<&Vec<u64>> = row.iter().map(|step| &step.label).collect();
         labels.sort_unstable_by(compare);
         let same = labels.chunk_by(|a, b| compare(a, b) == Ordering::Equal);

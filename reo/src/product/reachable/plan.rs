@@ -1,7 +1,6 @@
 //! The parts, made ready: every step as a vector of words, and the order of the search.
 
-use std::collections::HashMap;
-
+use super::draft::{Draft, Move};
 use super::index::Digits;
 use super::order;
 use super::shape::{Shape, Wide};
@@ -61,28 +60,6 @@ pub(super) struct Part {
     pub base: usize,
 }
 
-/// A step of a part.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Move {
-    pub label: Vec<u64>,
-    pub to: u32,
-    pub condition: u32,
-}
-
-/// A part on its way into the plan.
-pub(super) struct Draft {
-    /// Its names.
-    pub names: Vec<u64>,
-    /// For each state the steps in which names fire, none twice.
-    pub rows: Vec<Vec<Move>>,
-    /// For each state the steps in which none fires, without idle loops.
-    pub silent: Vec<Vec<Move>>,
-    /// The conditions of its steps.
-    used: Vec<u32>,
-    twins: bool,
-    loops: bool,
-}
-
 impl Plan {
     /// # Errors
     /// [`Stopped::Memory`] if the plan itself or the initial states are too large.
@@ -131,6 +108,12 @@ impl Plan {
         let long = self.labels.len() + self.vectors.len() + self.silent_vectors.len();
         let long = long + self.allowed.len() + self.initial.len() * (self.states.words + 3);
         (long * 8 + (self.options.len() + self.silent.len()) * 4) as u128
+    }
+
+    /// The vector of an option.
+    #[inline]
+    pub fn vector_of(&self, shape: impl Shape, option: u32) -> &[u64] {
+        &self.vectors[option as usize * shape.all()..][..shape.all()]
     }
 
     fn fill(&mut self, drafts: Vec<Draft>) {
@@ -213,51 +196,4 @@ fn initial(
         keys = keys.iter().flat_map(|k| part.initial().iter().map(move |s| with(k, *s))).collect();
     }
     Ok(keys)
-}
-
-impl Draft {
-    fn new(part: &Automaton, alphabet: &[Name], words: usize) -> Draft {
-        let map = label::Map::new(part.alphabet(), alphabet);
-        let mut names = vec![0; words];
-        let places = part.alphabet().iter().filter_map(|name| alphabet.binary_search(name).ok());
-        places.for_each(|bit| label::set(&mut names, bit));
-        let mut draft = Draft {
-            names,
-            rows: vec![Vec::new(); part.states()],
-            silent: vec![Vec::new(); part.states()],
-            used: vec![0],
-            twins: false,
-            loops: false,
-        };
-        let mut seen = HashMap::from([(0, 0)]);
-        for step in part.all_steps().filter(|s| !part.is_idle(s)) {
-            let condition = *seen.entry(step.condition).or_insert_with(|| {
-                draft.used.push(step.condition);
-                draft.used.len() as u32 - 1
-            });
-            let made = Move { label: map.apply(step.label), to: step.to, condition };
-            let silent = label::is_silent(step.label);
-            draft.loops |= silent && step.from == step.to;
-            let rows = if silent { &mut draft.silent } else { &mut draft.rows };
-            rows[step.from as usize].push(made);
-        }
-        draft.rows.iter_mut().chain(&mut draft.silent).for_each(only_once);
-        draft.twins = draft.rows.iter().any(|row| has_twins(row));
-        draft
-    }
-}
-
-/// Takes away steps that are there already, without a change of the order.
-fn only_once(row: &mut Vec<Move>) {
-    if row.len() > 1 {
-        let mut seen = std::collections::HashSet::with_capacity(row.len());
-        row.retain(|step| seen.insert(step.clone()));
-    }
-}
-
-/// Whether two steps differ in their conditions alone.
-fn has_twins(row: &[Move]) -> bool {
-    let mut all: Vec<(&[u64], u32)> = row.iter().map(|m| (&m.label[..], m.to)).collect();
-    all.sort_unstable();
-    all.windows(2).any(|w| w[0] == w[1])
 }

@@ -13,7 +13,6 @@ use std::sync::atomic::AtomicU64;
 
 use rayon::prelude::*;
 
-use super::Count;
 use super::index::{Budget, Index};
 use super::plan::Plan;
 use super::shape::Shape;
@@ -31,6 +30,15 @@ const PIECE: usize = 1 << 14;
 const PIECE_ROWS: usize = 128;
 /// Up to so many rows with so many steps are not handed out at all.
 const ALONE_ROWS: usize = 32;
+
+/// How large a product is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Count {
+    /// States that can be reached.
+    pub states: u64,
+    /// Steps that leave them; `u128::MAX` stands for that many or more.
+    pub transitions: u128,
+}
 
 /// The search, and what it has found.
 pub(super) struct Search<'a, S> {

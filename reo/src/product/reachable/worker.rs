@@ -258,7 +258,7 @@ impl<S: Shape> Visit for Reach<'_, '_, S> {
         }
         let plan = self.targets.plan;
         for option in options {
-            self.targets.look(sum, vector(plan, self.targets.shape, *option));
+            self.targets.look(sum, plan.vector_of(self.targets.shape, *option));
         }
         Ok(true)
     }
@@ -281,13 +281,8 @@ impl<S: Shape> Visit for List<'_, S> {
         for option in options {
             let from = self.into.len();
             self.into.extend_from_slice(sum);
-            add(&mut self.into[from..], vector(self.plan, self.shape, *option));
+            add(&mut self.into[from..], self.plan.vector_of(self.shape, *option));
         }
         Ok(self.into.len() <= self.most)
     }
-}
-
-#[inline]
-pub(super) fn vector(plan: &Plan, shape: impl Shape, option: u32) -> &[u64] {
-    &plan.vectors[option as usize * shape.all()..][..shape.all()]
 }

@@ -9,7 +9,6 @@ use super::index::{Index, Table};
 use super::plan::Plan;
 use super::row::Visit;
 use super::shape::{Shape, add};
-use super::worker::vector;
 use crate::limits::{Limits, Stopped};
 
 /// Most steps of the block of combinations that is made once for a row: fits in a near cache.
@@ -157,7 +156,7 @@ impl<S: Shape> Visit for Write<'_, '_, S> {
             self.rounds(sum, &[])?;
         }
         for option in options {
-            self.rounds(sum, vector(self.plan, self.combiner.shape, *option))?;
+            self.rounds(sum, self.plan.vector_of(self.combiner.shape, *option))?;
         }
         Ok(true)
     }
