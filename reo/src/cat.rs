@@ -36,7 +36,7 @@ use crate::constraint::{Constraint, Literal, Term};
 use crate::symbol::{Cell, Name, Symbols};
 use crate::syntax::condition::{self, Claim, Claimed, Dialect, Value};
 use crate::syntax::lex::{self, CAT, Cursor, Kind};
-use crate::syntax::{At, Fault, Source, Spot};
+use crate::syntax::{At, Fault, Read, Source, Spot};
 
 /// Most notes about one file.
 const MAX_NOTES: usize = 20;
@@ -152,12 +152,12 @@ fn once(source: &Source, words: Vec<(Spot, String)>) -> Result<IndexSet<String>,
     Ok(all)
 }
 
-fn word(c: &mut Cursor<'_>) -> Result<(Spot, String), At<Fault>> {
+fn word(c: &mut Cursor<'_>) -> Read<(Spot, String)> {
     Ok((c.spot(), c.word("a name")?))
 }
 
 /// A name, and whether it is `IN`.
-fn port(c: &mut Cursor<'_>) -> Result<((Spot, String), bool), At<Fault>> {
+fn port(c: &mut Cursor<'_>) -> Read<((Spot, String), bool)> {
     let port = word(c)?;
     c.need("::")?;
     if !c.is_word("IN") && !c.is_word("OUT") {
@@ -167,8 +167,6 @@ fn port(c: &mut Cursor<'_>) -> Result<((Spot, String), bool), At<Fault>> {
     c.take();
     Ok((port, takes))
 }
-
-type Read<T> = Result<T, At<Fault>>;
 
 /// A state, its cells as they are listed.
 struct Listed {

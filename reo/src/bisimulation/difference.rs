@@ -1,6 +1,7 @@
 //! Whether two automata do the same, and if not, a way to see it.
 
-use super::{Actions, Kind, Partition, SILENT, partition};
+use super::actions::{Actions, Kind, SILENT};
+use super::partition::{Partition, partition};
 use crate::automaton::{Automaton, Builder};
 use crate::constraint::{Constraint, Literal, Term};
 use crate::hide::live;

@@ -1,7 +1,8 @@
 //! One state for each block.
 
+use super::actions::Actions;
+use super::partition::Partition;
 use super::signature::{Saturated, Silent};
-use super::{Actions, Partition};
 use crate::automaton::{Automaton, Builder, Step};
 use crate::constraint::Constraint;
 use crate::limits::Limits;

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap as HashMap;
 
-use super::{Actions, Kind, SILENT};
+use super::actions::{Actions, Kind, SILENT};
 use crate::automaton::Automaton;
 use crate::limits::{Limits, Stopped};
 

@@ -4,7 +4,7 @@ use indexmap::{IndexMap, IndexSet};
 use tickbound_message::{excerpt, suggest};
 
 use super::data::{AutomatonData, ConnectorData, PartData, StepData};
-use super::{JsonFault, MAX_LABELS, MAX_STATES, Made, other};
+use super::fault::{JsonFault, MAX_LABELS, MAX_STATES, Made, other};
 use crate::automaton::{Automaton, Builder};
 use crate::catalog::{MAX_ENDS, Primitive};
 use crate::connector::{Connector, End, Part, Wiring};

@@ -8,7 +8,7 @@ use winnow::stream::Location;
 use winnow::token::{any, one_of, take_until, take_while};
 use winnow::{LocatingSlice, Stateful};
 
-use super::{At, Fault, MAX_NESTING, MAX_TEXT, MAX_WORD, Source, Spot};
+use super::{At, Fault, MAX_NESTING, MAX_TEXT, MAX_WORD, Read, Source, Spot};
 
 /// What a token is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,7 +97,7 @@ type PResult<T> = Result<T, ErrMode<ContextError>>;
 ///
 /// # Errors
 /// Text in quotes or a comment that does not end; a text or a word that is too long.
-pub fn tokens(source: &Source, words: Words) -> Result<Vec<Token>, At<Fault>> {
+pub fn tokens(source: &Source, words: Words) -> Read<Vec<Token>> {
     if source.text.len() > MAX_TEXT {
         return Err(source.fault(Spot(0), Fault::Long("text", source.text.len(), MAX_TEXT)));
     }
@@ -252,7 +252,7 @@ impl<'t> Cursor<'t> {
     ///
     /// # Errors
     /// Something else stands here.
-    pub fn need(&mut self, sign: &str) -> Result<(), At<Fault>> {
+    pub fn need(&mut self, sign: &str) -> Read<()> {
         if self.eat(sign) { Ok(()) } else { Err(self.expected(&format!("`{sign}`"))) }
     }
 
@@ -266,7 +266,7 @@ impl<'t> Cursor<'t> {
     ///
     /// # Errors
     /// Something else stands here; `what` tells what should.
-    pub fn word(&mut self, what: &str) -> Result<String, At<Fault>> {
+    pub fn word(&mut self, what: &str) -> Read<String> {
         match self.peek(0) {
             Kind::Word(word) | Kind::Quoted(word) => {
                 self.at += 1;
@@ -307,10 +307,7 @@ impl<'t> Cursor<'t> {
     ///
     /// # Errors
     /// Those of `inside`, and too deep a nesting.
-    pub fn nested<T>(
-        &mut self,
-        inside: impl FnOnce(&mut Self) -> Result<T, At<Fault>>,
-    ) -> Result<T, At<Fault>> {
+    pub fn nested<T>(&mut self, inside: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
         if self.depth >= MAX_NESTING {
             return Err(self.fault(Fault::Deep));
         }
@@ -327,8 +324,8 @@ impl<'t> Cursor<'t> {
     pub fn list<T>(
         &mut self,
         end: &str,
-        mut item: impl FnMut(&mut Self) -> Result<T, At<Fault>>,
-    ) -> Result<Vec<T>, At<Fault>> {
+        mut item: impl FnMut(&mut Self) -> Read<T>,
+    ) -> Read<Vec<T>> {
         let mut all = Vec::new();
         if self.eat(end) {
             return Ok(all);

@@ -109,6 +109,9 @@ impl<F: fmt::Display> At<F> {
     }
 }
 
+/// What is read of a text, or why it is none of its language.
+pub type Read<T> = Result<T, At<Fault>>;
+
 /// Why a text is no sentence of its language.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Fault {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Claim, Claimed, RESERVED, Value};
+use super::claim::{Claim, Claimed, RESERVED, Value};
 use crate::constraint::{Constraint, Literal, Term};
 use crate::symbol::Symbols;
 use crate::syntax::lex::OWN;

@@ -4,13 +4,34 @@ use std::collections::HashMap;
 
 use indexmap::IndexSet;
 
-use super::TemplateStep;
-use super::rules::{Domain, Joint, after_cells};
+use super::template::TemplateStep;
 use crate::syntax::condition::{Claim, Value};
 use crate::treo::error::{MAX_ATOM_STATES, MAX_ATOM_STEPS};
 
 /// Most choices of next contents that are looked at for one atom, times their claims.
 const MAX_CHOICES: usize = 10_000_000;
+
+/// What the states know of a cell: its constants, or whether it is full.
+pub(super) enum Domain {
+    Constants(IndexSet<String>),
+    Full,
+}
+
+impl Domain {
+    pub fn len(&self) -> u32 {
+        match self {
+            Domain::Constants(constants) => constants.len() as u32 + 1,
+            Domain::Full => 2,
+        }
+    }
+}
+
+/// Some rules together.
+pub(super) struct Joint {
+    pub fire: Vec<usize>,
+    pub claims: Vec<Claim>,
+    pub touched: Vec<usize>,
+}
 
 /// The search for states.
 pub(super) struct Search<'a> {
@@ -196,4 +217,20 @@ fn within(choices: usize, states: usize, steps: usize) -> Result<(), Passed> {
         }
     }
     Ok(())
+}
+
+/// The cells whose after form a claim mentions.
+pub(super) fn after_cells(claim: &Claim) -> Vec<&str> {
+    leaves(claim, |v| if let Value::After(c) = v { Some(c) } else { None })
+}
+
+/// The words that `pick` finds among the values of a claim that are no calls.
+pub(super) fn leaves<'c>(
+    claim: &'c Claim,
+    pick: impl Fn(&'c Value) -> Option<&'c String>,
+) -> Vec<&'c str> {
+    let mut all = Vec::new();
+    let mut see = |v: &'c Value| all.extend(pick(v).map(String::as_str));
+    claim.values().into_iter().for_each(|v| v.visit(&mut see));
+    all
 }

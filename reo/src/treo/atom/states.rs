@@ -3,13 +3,13 @@
 use indexmap::IndexSet;
 use tickbound_message::{excerpt, suggest};
 
-use super::{Template, TemplateStep, Words};
+use super::template::{Template, TemplateStep, Words};
 use crate::syntax::Spot;
 use crate::treo::ast::{StateStep, States};
 use crate::treo::error::{MAX_ATOM_STATES, MAX_ATOM_STEPS, TreoError, TreoFault};
 
-/// States are numbered in the order of the text.
-pub(super) fn template(
+/// The template of an automaton over `ports`. States are numbered in the order of the text.
+pub(crate) fn of_states(
     automaton: &States,
     ports: &[String],
     words: &mut dyn Words,

@@ -3,10 +3,11 @@
 //! Predicates are taken in the order of the text, those first whose words have values: an equation
 //! gives its word a value, a comparison stops what breaks it, `i : list` goes through the list.
 
+use super::expander::{Done, Expander};
+use super::frame::Frame;
 use super::scope::{Scope, Trouble, Value};
 use super::sizes::Fit;
 use super::value::is_range;
-use super::{Done, Expander, Frame};
 use crate::treo::ast::{Block, Comparison, Item, Parameter, Predicate, Value as Written, Variable};
 use crate::treo::error::TreoError;
 

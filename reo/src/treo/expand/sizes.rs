@@ -1,7 +1,8 @@
 //! Sizes that nobody wrote down: which number a word must be for a list to have its length.
 
+use super::expander::Expander;
+use super::frame::Frame;
 use super::scope::{Scope, Trouble, Value};
-use super::{Expander, Frame};
 use crate::treo::ast::Variable;
 
 /// Whether lengths fit.

@@ -3,14 +3,16 @@
 use indexmap::IndexSet;
 use tickbound_message::{excerpt, suggest};
 
+use super::expander::Expander;
+use super::frame::Frame;
 use super::scope::{Scope, Trouble, Value};
-use super::{Expander, Frame};
 use crate::connector::Connector;
 use crate::syntax::Source;
-use crate::treo::Request;
 use crate::treo::ast::{Definition, File, Index, Value as Written, Variable};
 use crate::treo::error::{TreoError, TreoFault};
 use crate::treo::library::stem;
+use crate::treo::parse;
+use crate::treo::request::Request;
 
 impl Expander<'_> {
     pub(super) fn top(mut self, request: &Request) -> Result<Connector, TreoError> {
@@ -54,7 +56,7 @@ impl Expander<'_> {
             let component = definition.name.clone();
             return Err(at(TreoFault::Setting { word: word.into(), component, fix }));
         }
-        let written = super::super::parse::setting(&source).map_err(|e| e.map(Into::into))?;
+        let written = parse::setting(&source)?;
         let value = match (self.value(f, scope, &written), &written) {
             (Ok(value), _) => value,
             (Err(Trouble::Missing(_, text)), Written::Variable(_)) => Value::Text(text.into()),

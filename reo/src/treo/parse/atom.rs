@@ -7,10 +7,10 @@
 //! #PR   word [[ value, ... ]] ( variable, ... ; variable, ... )
 //! ```
 
-use super::{Read, value};
-use crate::syntax::Spot;
+use super::value;
 use crate::syntax::condition::{self, Dialect};
 use crate::syntax::lex::{Cursor, Kind};
+use crate::syntax::{Read, Spot};
 use crate::treo::ast::{Meaning, PrimitiveUse, Rule, Rules, StateStep, States, Variable};
 
 /// `#TAG ...` any number of times.

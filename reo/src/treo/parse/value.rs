@@ -11,9 +11,8 @@
 //! `name<...>` is a component with arguments where an argument can stand, and a comparison in a
 //! predicate.
 
-use super::Read;
-use crate::syntax::Fault;
 use crate::syntax::lex::{Cursor, Kind};
+use crate::syntax::{Fault, Read};
 use crate::treo::ast::{Comparison, Index, ListItem, Operator, Predicate, Value, Variable};
 
 /// Most operators in one value: they nest, too.
