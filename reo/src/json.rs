@@ -159,7 +159,7 @@ fn document(source: &Source) -> Result<Document, JsonError> {
     }
     let document: Document = serde_json::from_str(&source.text).map_err(|error| {
         let place = Place { file: source.name.clone(), line: error.line(), column: error.column() };
-        At { place, fault: Box::new(JsonFault::Shape(shape(&error.to_string()))) }
+        At { place, fault: Box::new(JsonFault::Syntax(syntax(&error.to_string()))) }
     })?;
     if document.format != FORMAT {
         let fault = other("`format`", &format!("`{}`", document.format), &format!("`{FORMAT}`"));
@@ -173,7 +173,7 @@ fn document(source: &Source) -> Result<Document, JsonError> {
 }
 
 /// What serde says, without the place, and with the nearest known field.
-fn shape(message: &str) -> String {
+fn syntax(message: &str) -> String {
     let message = message.rsplit_once(" at line ").map_or(message, |(m, _)| m);
     let Some(rest) = message.strip_prefix("unknown field `") else {
         return format!("{}; see the format `{FORMAT}`", excerpt(message));

@@ -3,8 +3,8 @@
 //! Two steps are alike if the same names fire under the same constraint, both compared as written
 //! once simplified; constraints that mean the same but are written differently keep states apart,
 //! which is sound. Partitions are refined by signatures (Blom and Orzan, A distributed algorithm for
-//! strong bisimulation reduction of state spaces, 2005): in each round a state's signature is the
-//! set of its kinds of steps and the blocks they lead to, until no round splits a block.
+//! strong bisimulation reduction of state spaces, 2005): in each iteration a state's signature is the
+//! set of its kinds of steps and the blocks they lead to, until no iteration splits a block.
 //!
 //! [`Kind::Weak`] is Milner's weak bisimulation with unconditional silent steps as the silent ones;
 //! silent steps with a condition or an effect on memory are compared like others. Weak bisimilarity

@@ -348,7 +348,7 @@ fn mentions(literal: &Literal, wanted: &Term) -> bool {
 const ATTEMPTS: usize = 16;
 
 /// The literals with values without a name numbered in the order in which they occur. New numbers
-/// may change that order, and so on around a circle: the least constraint on it is taken, so that a
+/// may change that order, and so on around a cycle: the least constraint on it is taken, so that a
 /// simplified constraint stays as it is when it is simplified again.
 fn numbered(literals: Vec<Literal>) -> Constraint {
     let (first, values) = renumbered(&literals);
@@ -358,8 +358,8 @@ fn numbered(literals: Vec<Literal>) -> Constraint {
     let mut seen = vec![first];
     loop {
         let (next, _) = renumbered(seen[seen.len() - 1].literals());
-        let circle = seen.iter().position(|s| *s == next);
-        if let Some(at) = circle.or((seen.len() == ATTEMPTS).then_some(0)) {
+        let cycle = seen.iter().position(|s| *s == next);
+        if let Some(at) = cycle.or((seen.len() == ATTEMPTS).then_some(0)) {
             return seen.drain(at..).min().unwrap_or(next);
         }
         seen.push(next);

@@ -27,7 +27,7 @@ pub enum ExportError {
     #[error(
         "a step leaves a value open that Treo cannot name; write it as json, or compose without data"
     )]
-    Open,
+    Nameless,
     /// A silent step, which the format does not have.
     #[error(
         "Treo has no silent steps; use --minimize strong, which takes them away, or write it as aut or json"

@@ -116,7 +116,7 @@ fn term(subject: Subject<'_>, term: &Term, words: &mut Identifiers) -> Result<St
         Term::Datum(name) => words.of("", subject.symbols.word(name.0)),
         Term::Before(c) => format!("${}", cell(c)),
         Term::After(c) => format!("${}'", cell(c)),
-        Term::Some(_) => return Err(ExportError::Open),
+        Term::Some(_) => return Err(ExportError::Nameless),
         Term::Call(f, terms) => {
             format!("{}({})", subject.symbols.word(*f), list(subject, terms, words)?)
         }

@@ -24,7 +24,7 @@ pub type JsonError = At<JsonFault>;
 pub enum JsonFault {
     /// It is no JSON, or its fields are others.
     #[error("{0}")]
-    Shape(String),
+    Syntax(String),
     /// The text is too long.
     #[error(transparent)]
     Text(#[from] Fault),

@@ -121,12 +121,12 @@ pub fn tokens(source: &Source, words: Words) -> Read<Vec<Token>> {
 
 fn check(kind: &Kind, words: Words, rest: &str) -> Result<(), Fault> {
     match kind {
-        Kind::Other('"') => Err(Fault::Open("text in quotes", "`\"` at its end")),
+        Kind::Other('"') => Err(Fault::Unended("text in quotes", "`\"` at its end")),
         Kind::Other('`') if words == OWN => {
-            Err(Fault::Open("a word in back quotes", "a back quote at its end"))
+            Err(Fault::Unended("a word in back quotes", "a back quote at its end"))
         }
         Kind::Sign("/") if rest.starts_with("/*") => {
-            Err(Fault::Open("a comment", "`*/` at its end"))
+            Err(Fault::Unended("a comment", "`*/` at its end"))
         }
         Kind::Word(w) | Kind::Quoted(w) | Kind::Number(w) if w.len() > MAX_WORD => {
             Err(Fault::Long("a word", w.len(), MAX_WORD))

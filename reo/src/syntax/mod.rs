@@ -125,7 +125,7 @@ pub enum Fault {
     },
     /// Text in quotes or a comment that does not end.
     #[error("{0} without an end; write {1}")]
-    Open(&'static str, &'static str),
+    Unended(&'static str, &'static str),
     /// Too deep.
     #[error("nested deeper than {MAX_NESTING}; split it")]
     Deep,

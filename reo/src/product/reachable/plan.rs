@@ -2,18 +2,18 @@
 
 use super::draft::{Draft, Move};
 use super::index::Digits;
+use super::layout::{Layout, Wide};
 use super::order;
-use super::shape::{Shape, Wide};
 use crate::automaton::Automaton;
 use crate::label;
 use crate::limits::{Limits, Stopped};
 use crate::symbol::Name;
 
 /// What the engine knows of the parts. Labels and masks are over the union alphabet and have
-/// `shape.label` words; vectors have `shape.all()`.
+/// `layout.label` words; vectors have `layout.all()`.
 pub(super) struct Plan {
     pub alphabet: Vec<Name>,
-    pub shape: Wide,
+    pub layout: Wide,
     /// How the tuple of the parts' states, in the parts' order, is packed.
     pub states: Digits,
     /// How the tuple of the parts' conditions is packed.
@@ -77,11 +77,11 @@ impl Plan {
         let conditions = Digits::new(&kinds);
         let plain = kinds.iter().all(|k| *k == 1);
         let condition = if plain { 0 } else { conditions.words };
-        let shape = Wide { label: words, state: states.words, condition };
+        let layout = Wide { label: words, state: states.words, condition };
         let initial = initial(parts, &states, limits)?;
         let mut plan = Plan {
             alphabet,
-            shape,
+            layout,
             states,
             conditions,
             used: drafts.iter().map(|d| d.used.clone()).collect(),
@@ -112,14 +112,14 @@ impl Plan {
 
     /// The vector of an option.
     #[inline]
-    pub fn vector_of(&self, shape: impl Shape, option: u32) -> &[u64] {
-        &self.vectors[option as usize * shape.all()..][..shape.all()]
+    pub fn vector_of(&self, layout: impl Layout, option: u32) -> &[u64] {
+        &self.vectors[option as usize * layout.all()..][..layout.all()]
     }
 
     fn fill(&mut self, drafts: Vec<Draft>) {
         let order = order::search_order(&drafts, self.alphabet.len());
         self.tail = order.tail;
-        let mut decided = vec![0; self.shape.label];
+        let mut decided = vec![0; self.layout.label];
         for (place, given) in order.parts.into_iter().enumerate() {
             let draft = &drafts[given];
             self.parts[given] = Part { place, base: self.options.len() - 1 };
@@ -153,13 +153,13 @@ impl Plan {
             self.silent_vectors.extend(vector);
         }
         self.allowed.extend(allowed);
-        self.options.push((self.labels.len() / self.shape.label) as u32);
-        self.silent.push((self.silent_vectors.len() / self.shape.all()) as u32);
+        self.options.push((self.labels.len() / self.layout.label) as u32);
+        self.silent.push((self.silent_vectors.len() / self.layout.all()) as u32);
     }
 
     fn vector(&self, own: &[u64], given: usize, from: usize, step: &Move) -> Vec<u64> {
-        let Wide { label, state, condition } = self.shape;
-        let mut vector = vec![0; self.shape.all()];
+        let Wide { label, state, condition } = self.layout;
+        let mut vector = vec![0; self.layout.all()];
         vector[..label].copy_from_slice(own);
         let (word, delta) = self.states.delta(given, from as u64, u64::from(step.to));
         vector[label + word] = delta;

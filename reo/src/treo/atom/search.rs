@@ -52,7 +52,7 @@ type Passed = (&'static str, usize);
 enum Decided {
     Always,
     Never,
-    Open(Claim),
+    Later(Claim),
 }
 
 impl<'a> Search<'a> {
@@ -131,8 +131,8 @@ impl<'a> Search<'a> {
 
     /// The next choice of contents for the cells that change and are not fixed.
     fn advance(&self, joint: &Joint, fixed: &[Option<u32>], after: &mut [u32]) -> bool {
-        let open = joint.touched.iter().zip(fixed).filter(|(_, value)| value.is_none());
-        for (cell, _) in open.rev() {
+        let free = joint.touched.iter().zip(fixed).filter(|(_, value)| value.is_none());
+        for (cell, _) in free.rev() {
             after[*cell] += 1;
             if after[*cell] < self.domains[*cell].len() {
                 return true;
@@ -149,13 +149,13 @@ impl<'a> Search<'a> {
             match self.decide(claim, before, after) {
                 Decided::Always => {}
                 Decided::Never => return None,
-                Decided::Open(claim) => left.push(claim),
+                Decided::Later(claim) => left.push(claim),
             }
         }
         for cell in &joint.touched {
-            let open = matches!(self.domains[*cell], Domain::Full) && after[*cell] == 1;
+            let written = matches!(self.domains[*cell], Domain::Full) && after[*cell] == 1;
             let word = &self.cells[*cell];
-            if open && !left.iter().any(|c| after_cells(c).contains(&word.as_str())) {
+            if written && !left.iter().any(|c| after_cells(c).contains(&word.as_str())) {
                 let any = Value::Some(self.nameless + *cell as u32);
                 left.push(Claim::Equal(Value::After(word.clone()), any));
             }
@@ -170,7 +170,7 @@ impl<'a> Search<'a> {
             Claim::Different(a, b) => (false, value(a), value(b)),
             Claim::Predicate(holds, p, values) => {
                 let values = values.iter().map(value).collect();
-                return Decided::Open(Claim::Predicate(*holds, p.clone(), values));
+                return Decided::Later(Claim::Predicate(*holds, p.clone(), values));
             }
         };
         let same = match (&a, &b) {
@@ -178,8 +178,8 @@ impl<'a> Search<'a> {
             (Value::Null, _) | (_, Value::Null) => false,
             (Value::Constant(x), Value::Constant(y)) => x == y,
             _ if a == b => true,
-            _ if equal => return Decided::Open(Claim::Equal(a, b)),
-            _ => return Decided::Open(Claim::Different(a, b)),
+            _ if equal => return Decided::Later(Claim::Equal(a, b)),
+            _ => return Decided::Later(Claim::Different(a, b)),
         };
         if same == equal { Decided::Always } else { Decided::Never }
     }
