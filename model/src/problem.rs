@@ -507,7 +507,7 @@ fn read_statement(field: &Field<'_>, scope: &Scope) -> Result<Stmt, ModelError> 
         ModelError::new(
             &at,
             format!("unknown statement `{name}`"),
-            suggest(name, STATEMENTS.into_iter()),
+            suggest(name, STATEMENTS),
         )
     };
     if let Value::String(word) = field.value {

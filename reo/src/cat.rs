@@ -31,15 +31,13 @@ use thiserror::Error;
 use tickbound_message::suggest;
 
 use crate::automaton::{Automaton, Builder};
-use crate::connector::{Connector, Part};
+use crate::connector::{Connector, Notes, Part};
 use crate::constraint::{Constraint, Literal, Term};
 use crate::symbol::{Cell, Name, Symbols};
 use crate::syntax::condition::{self, Claim, Claimed, Dialect, Value};
 use crate::syntax::lex::{self, CAT, Cursor, Kind};
 use crate::syntax::{At, Fault, Read, Source, Spot};
 
-/// Most notes about one file.
-const MAX_NOTES: usize = 20;
 /// Most words of all labels together.
 const MAX_LABELS: usize = 32 << 20;
 
@@ -104,7 +102,7 @@ struct File {
 pub fn connector(source: &Source) -> Result<Connector, CatError> {
     let tokens = lex::tokens(source, CAT).map_err(|e| e.map(CatFault::from))?;
     let file = file(source, &mut Cursor::new(source, &tokens))?;
-    let mut maker = Maker { source, file: &file, symbols: Symbols::new(), notes: IndexSet::new() };
+    let mut maker = Maker { source, file: &file, symbols: Symbols::new(), notes: Notes::default() };
     let automaton = maker.automaton()?;
     let Maker { mut symbols, notes, .. } = maker;
     let interface = file.names.iter().map(|n| symbols.name(n)).collect();
@@ -205,7 +203,7 @@ struct Maker<'f> {
     source: &'f Source,
     file: &'f File,
     symbols: Symbols,
-    notes: IndexSet<String>,
+    notes: Notes,
 }
 
 impl<'f> Maker<'f> {
@@ -261,11 +259,7 @@ impl<'f> Maker<'f> {
     }
 
     fn note(&mut self, spot: Spot, note: &str) {
-        if self.notes.len() < MAX_NOTES {
-            self.notes.insert(format!("{}: {note}", self.source.place(spot)));
-        } else {
-            self.notes.insert("there would be more notes".into());
-        }
+        self.notes.add(format!("{}: {note}", self.source.place(spot)));
     }
 
     fn constraint(&mut self, from: (&str, &State), to: &State, step: &Step) -> Constraint {

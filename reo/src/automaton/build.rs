@@ -1,5 +1,7 @@
 //! Making automata step by step.
 
+use itertools::Itertools;
+
 use super::data::{Automaton, AutomatonError, MAX_STATES, Rows, assemble};
 use crate::constraint::{Constraint, Constraints};
 use crate::label;
@@ -22,9 +24,7 @@ impl Builder {
     /// An automaton over some names, in any order, with `states` states, `initial` among them.
     #[must_use]
     pub fn over(names: impl IntoIterator<Item = Name>, states: usize, initial: Vec<u32>) -> Self {
-        let mut alphabet: Vec<Name> = names.into_iter().collect();
-        alphabet.sort_unstable();
-        alphabet.dedup();
+        let alphabet: Vec<Name> = names.into_iter().sorted_unstable().dedup().collect();
         let error = (states > MAX_STATES).then_some(AutomatonError::States(states));
         let mut builder = Builder {
             alphabet,

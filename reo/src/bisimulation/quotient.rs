@@ -9,9 +9,7 @@ use crate::limits::Limits;
 
 fn builder(automaton: &Automaton, found: &Partition) -> Builder {
     let initial = automaton.initial().iter().map(|s| found.block[*s as usize]).collect();
-    let mut builder = Builder::over(automaton.alphabet().iter().copied(), found.blocks, initial);
-    builder.contents(automaton.contents().iter().copied());
-    builder
+    automaton.builder(found.blocks, initial)
 }
 
 /// Strong: the steps of any member, between blocks. A silent step between states of one block

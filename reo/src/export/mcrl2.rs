@@ -7,6 +7,8 @@
 
 use std::fmt::Write;
 
+use itertools::Itertools;
+
 use super::subject::Subject;
 use super::words::Identifiers;
 use crate::automaton::Step;
@@ -205,7 +207,7 @@ impl Writer<'_> {
         let body = match &starts[..] {
             [] => "delta".to_owned(),
             [one] => one.clone(),
-            several => several.iter().map(|s| format!("tau . {s}")).collect::<Vec<_>>().join(" + "),
+            several => several.iter().map(|s| format!("tau . {s}")).join(" + "),
         };
         format!("init {body};\n")
     }

@@ -5,6 +5,8 @@
 
 use std::fmt::Write;
 
+use itertools::Itertools;
+
 use super::subject::{ExportError, Subject};
 use super::words::Identifiers;
 use crate::automaton::Step;
@@ -43,7 +45,7 @@ fn interface(subject: Subject<'_>, words: &mut Identifiers) -> String {
         let mark = if subject.inputs.contains(name) { '?' } else { '!' };
         format!("{}{mark}", words.of("", subject.symbols.word(name.0)))
     };
-    subject.automaton.alphabet().iter().map(end).collect::<Vec<_>>().join(", ")
+    subject.automaton.alphabet().iter().map(end).join(", ")
 }
 
 fn fires(subject: Subject<'_>, step: &Step<'_>, words: &mut Identifiers) -> Vec<String> {

@@ -127,9 +127,7 @@ pub fn close(automaton: &Automaton, limits: &Limits<'_>) -> Result<Automaton, St
         return Ok(automaton.reachable().0);
     }
     let states = automaton.states();
-    let names = automaton.alphabet().iter().copied();
-    let mut builder = Builder::over(names, states, automaton.initial().to_vec());
-    builder.contents(automaton.contents().iter().copied());
+    let mut builder = automaton.builder(states, automaton.initial().to_vec());
     let mut paths_in_all: u128 = 0;
     for state in 0..states as u32 {
         limits.go_on()?;

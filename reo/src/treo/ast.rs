@@ -269,3 +269,42 @@ pub struct PrimitiveUse {
     /// Nodes behind it.
     pub outputs: Vec<Variable>,
 }
+
+impl Operator {
+    /// How it is written.
+    #[must_use]
+    pub fn sign(self) -> &'static str {
+        match self {
+            Operator::Add => "+",
+            Operator::Subtract => "-",
+            Operator::Multiply => "*",
+            Operator::Divide => "/",
+            Operator::Remainder => "%",
+        }
+    }
+}
+
+impl Comparison {
+    /// All of them.
+    pub const ALL: [Comparison; 6] = [
+        Comparison::Equal,
+        Comparison::Different,
+        Comparison::Less,
+        Comparison::LessEqual,
+        Comparison::Greater,
+        Comparison::GreaterEqual,
+    ];
+
+    /// How it is written.
+    #[must_use]
+    pub fn sign(self) -> &'static str {
+        match self {
+            Comparison::Equal => "=",
+            Comparison::Different => "!=",
+            Comparison::Less => "<",
+            Comparison::LessEqual => "<=",
+            Comparison::Greater => ">",
+            Comparison::GreaterEqual => ">=",
+        }
+    }
+}

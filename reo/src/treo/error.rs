@@ -1,5 +1,6 @@
 //! What can be wrong with a Treo text.
 
+use itertools::Itertools;
 use thiserror::Error;
 
 use crate::catalog::CatalogError;
@@ -143,8 +144,7 @@ pub enum TreoFault {
 }
 
 fn listed(words: &[String]) -> String {
-    let quoted: Vec<String> = words.iter().take(8).map(|w| format!("`{w}`")).collect();
-    quoted.join(", ")
+    words.iter().take(8).map(|w| format!("`{w}`")).join(", ")
 }
 
 impl TreoFault {

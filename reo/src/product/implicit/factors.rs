@@ -1,5 +1,6 @@
 //! The factors, and what follows from them without a step of the product.
 
+use itertools::Itertools;
 use num_bigint::BigUint;
 use thiserror::Error;
 
@@ -48,14 +49,11 @@ impl Implicit {
     /// The product of `factors`; without any, one state that only idles.
     #[must_use]
     pub fn new(factors: Vec<Automaton>) -> Implicit {
-        let mut alphabet: Vec<Name> = factors.iter().flat_map(|f| f.alphabet()).copied().collect();
-        alphabet.sort_unstable();
-        alphabet.dedup();
+        let alphabet: Vec<Name> =
+            factors.iter().flat_map(|f| f.alphabet()).copied().sorted_unstable().dedup().collect();
         let maps = factors.iter().map(|f| Map::new(f.alphabet(), &alphabet)).collect();
-        let mut contents: Vec<(Cell, Symbol)> =
-            factors.iter().flat_map(|f| f.contents()).copied().collect();
-        contents.sort_unstable();
-        contents.dedup();
+        let contents: Vec<(Cell, Symbol)> =
+            factors.iter().flat_map(|f| f.contents()).copied().sorted_unstable().dedup().collect();
         Implicit { factors, alphabet, maps, contents }
     }
 
@@ -109,14 +107,8 @@ impl Implicit {
 
     /// The initial states, each as the states of the factors, the last factor's changing fastest.
     pub fn initial(&self) -> impl Iterator<Item = Vec<u32>> {
-        let sets: Vec<&[u32]> = self.factors.iter().map(Automaton::initial).collect();
-        let mut next = sets.iter().all(|set| !set.is_empty()).then(|| vec![0; sets.len()]);
-        std::iter::from_fn(move || {
-            let now = next.take()?;
-            let state = now.iter().zip(&sets).map(|(at, set)| set[*at]).collect();
-            next = successor(now, &sets);
-            Some(state)
-        })
+        let sets = self.factors.iter().map(|f| f.initial().iter().copied());
+        sets.multi_cartesian_product()
     }
 
     /// The number of a state in the full product: the last factor's state counts ones, as in
@@ -159,16 +151,4 @@ impl Implicit {
             None => Ok(()),
         }
     }
-}
-
-/// The next choice of one element of each set, the last changing fastest.
-fn successor(mut choice: Vec<usize>, sets: &[&[u32]]) -> Option<Vec<usize>> {
-    for at in (0..choice.len()).rev() {
-        choice[at] += 1;
-        if choice[at] < sets[at].len() {
-            return Some(choice);
-        }
-        choice[at] = 0;
-    }
-    None
 }

@@ -9,6 +9,8 @@
 
 use std::cmp::Ordering;
 
+use itertools::Itertools;
+
 use super::draft::{Draft, Move};
 use crate::label;
 
@@ -58,9 +60,8 @@ pub(super) fn search_order(drafts: &[Draft], names: usize) -> Order {
         waiting[next] = false;
         let mine: Vec<usize> = label::bits(&drafts[next].names).collect();
         mine.iter().for_each(|name| label::set(&mut decided, *name));
-        let mut near: Vec<usize> = mine.iter().flat_map(|n| &owners[*n]).copied().collect();
-        near.sort_unstable();
-        near.dedup();
+        let near: Vec<usize> =
+            mine.iter().flat_map(|n| &owners[*n]).copied().sorted_unstable().dedup().collect();
         for part in near.into_iter().filter(|p| waiting[*p]) {
             costs[part] = cost(part, &decided, &waiting);
         }

@@ -1,5 +1,7 @@
 //! The parts, made ready: every step as a vector of words, and the order of the search.
 
+use itertools::Itertools;
+
 use super::draft::{Draft, Move};
 use super::index::Digits;
 use super::layout::{Layout, Wide};
@@ -64,9 +66,8 @@ impl Plan {
     /// # Errors
     /// [`Stopped::Memory`] if the plan itself or the initial states are too large.
     pub fn new(parts: &[&Automaton], limits: &Limits<'_>) -> Result<Plan, Stopped> {
-        let mut alphabet: Vec<Name> = parts.iter().flat_map(|p| p.alphabet()).copied().collect();
-        alphabet.sort_unstable();
-        alphabet.dedup();
+        let alphabet: Vec<Name> =
+            parts.iter().flat_map(|p| p.alphabet()).copied().sorted_unstable().dedup().collect();
         let words = label::words_for(alphabet.len());
         let steps: usize = parts.iter().map(|p| p.transitions() + p.states()).sum();
         limits.fits("the parts of the product", (steps * (words * 4 + 4) * 8) as u128)?;

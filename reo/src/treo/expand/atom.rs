@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
+use itertools::Itertools;
 use tickbound_message::suggest;
 
 use super::expander::{Done, Expander};
@@ -17,9 +18,6 @@ use crate::syntax::{Source, Spot};
 use crate::treo::ast::{Direction, Meaning, PrimitiveUse, Variable};
 use crate::treo::atom::{self, Template, Words};
 use crate::treo::error::{MAX_PARTS, MAX_SIZE, TreoError, TreoFault};
-
-/// Most notes about one connector.
-const MAX_NOTES: usize = 20;
 
 impl Expander<'_> {
     pub(super) fn atom(&mut self, f: &mut Frame, scope: &Scope<'_>, all: &[Meaning]) -> Done {
@@ -73,7 +71,7 @@ impl Expander<'_> {
         if !unmarked.is_empty() && !foreign {
             let way = if writes { "outputs" } else { "inputs" };
             let nodes = listed(unmarked.iter());
-            self.note(format!(
+            self.notes.add(format!(
                 "the nodes {nodes} of `{}` are neither ? nor !; they are taken as {way}",
                 f.definition().name
             ));
@@ -86,24 +84,16 @@ impl Expander<'_> {
     }
 
     fn foreign_note(&mut self, f: &Frame, all: &[Meaning]) {
-        let tags = all.iter().filter_map(|m| match m {
+        let mut tags = all.iter().filter_map(|m| match m {
             Meaning::Foreign(tag, _) => Some(format!("#{tag}")),
             _ => None,
         });
         let nodes = listed(f.ports.iter().map(|(name, _)| f.node(name)));
-        self.note(format!(
+        self.notes.add(format!(
             "`{}` is foreign code ({}); what it does at {nodes} is left to the environment",
             f.definition().name,
-            tags.collect::<Vec<_>>().join(", ")
+            tags.join(", ")
         ));
-    }
-
-    fn note(&mut self, note: String) {
-        if self.notes.len() < MAX_NOTES {
-            self.notes.insert(note);
-        } else {
-            self.notes.insert("there would be more notes".to_owned());
-        }
     }
 
     /// `#PR`: a built-in component at some of the atom's nodes.
@@ -164,7 +154,7 @@ impl Expander<'_> {
     ) -> Done {
         let mut nodes = nodes.to_vec();
         if matches!(primitive, Primitive::Timer(_)) && nodes.len() == 2 {
-            self.note(format!("timers share the node `{TICK}`, which fires when time passes"));
+            self.notes.add(format!("timers share the node `{TICK}`, which fires when time passes"));
             nodes.push(TICK.to_owned());
         }
         let writes = primitive.ends(nodes.len()).map_err(|error| f.fault(spot, error.into()))?;

@@ -3,10 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use indexmap::IndexSet;
-
 use super::frame::Frame;
 use super::leaf::{Key, Leaf};
+use crate::connector::Notes;
 use crate::syntax::{Source, Spot};
 use crate::treo::atom::Template;
 use crate::treo::error::{MAX_DEPTH, MAX_WORK, TreoError, TreoFault};
@@ -19,7 +18,7 @@ pub(super) type Done = Result<(), TreoError>;
 pub(super) struct Expander<'l> {
     pub files: Files<'l>,
     pub leaves: Vec<Leaf>,
-    pub notes: IndexSet<String>,
+    pub notes: Notes,
     pub templates: HashMap<Key, Arc<Template>>,
     pub worked: usize,
     pub depth: usize,

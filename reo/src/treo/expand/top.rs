@@ -1,6 +1,7 @@
 //! What is asked for: which component of a file, and with which settings.
 
 use indexmap::IndexSet;
+use itertools::Itertools;
 use tickbound_message::{excerpt, suggest};
 
 use super::expander::Expander;
@@ -28,8 +29,8 @@ impl Expander<'_> {
         self.equations(&f, &mut scope);
         let unset = self.unset(&f, &scope);
         if !unset.is_empty() {
-            let settings = unset.iter().map(|w| format!("--set {w}=VALUE"));
-            let fix = format!("give {}", settings.collect::<Vec<_>>().join(" "));
+            let mut settings = unset.iter().map(|w| format!("--set {w}=VALUE"));
+            let fix = format!("give {}", settings.join(" "));
             return Err(f.fault(f.spot, TreoFault::Unset { words: unset, fix }));
         }
         self.interface(&mut f, &scope)?;
