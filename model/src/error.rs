@@ -3,6 +3,7 @@
 use std::fmt;
 
 use thiserror::Error;
+use tickbound_message::one_line;
 
 /// A fault in a problem or a platform: where it is, what it is and how to fix it.
 ///
@@ -26,26 +27,10 @@ impl ModelError {
 
 impl fmt::Display for ModelError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let line = |s: &str| s.replace(['\n', '\r'], " ");
-        write!(f, "{}: {}", line(&self.at), line(&self.what))?;
+        write!(f, "{}: {}", one_line(&self.at), one_line(&self.what))?;
         if !self.fix.is_empty() {
-            write!(f, "; {}", line(&self.fix))?;
+            write!(f, "; {}", one_line(&self.fix))?;
         }
         Ok(())
-    }
-}
-
-/// ` (did you mean `x`?)` for the candidate nearest to `name`, or the list of candidates.
-pub(crate) fn suggest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> String {
-    let candidates: Vec<&str> = candidates.collect();
-    let near = candidates
-        .iter()
-        .map(|c| (strsim::damerau_levenshtein(&name.to_lowercase(), &c.to_lowercase()), *c))
-        .filter(|(distance, c)| *distance <= 1.max(c.len() / 3))
-        .min();
-    match near {
-        Some((_, c)) => format!("did you mean `{c}`?"),
-        None if candidates.is_empty() => "nothing is known here".into(),
-        None => format!("known here: {}", candidates.join(", ")),
     }
 }

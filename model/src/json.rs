@@ -1,8 +1,9 @@
 //! A JSON value together with the path that leads to it, so that every error names its field.
 
 use serde_json::{Map, Value};
+use tickbound_message::suggest;
 
-use super::error::{ModelError, suggest};
+use super::error::ModelError;
 
 /// A JSON value and its path from the root of the file.
 #[derive(Debug, Clone)]

@@ -13,8 +13,11 @@
 
 use std::path::Path;
 
-use crate::ModelError;
+use itertools::Itertools;
 use serde_json::Value;
+use tickbound_message::suggest_or;
+
+use crate::ModelError;
 
 macro_rules! shipped {
     ($($name:literal),* $(,)?) => {
@@ -46,7 +49,9 @@ pub fn find(name_or_path: &str) -> Result<Value, ModelError> {
         return Err(ModelError::new(
             "platform",
             format!("no platform is called `{name_or_path}`"),
-            suggestion(name_or_path),
+            suggest_or(name_or_path, names(), || {
+                format!("write one of {}, or the path of a platform file", names().join(", "))
+            }),
         ));
     }
     let text = std::fs::read_to_string(name_or_path).map_err(|e| {
@@ -59,17 +64,4 @@ pub fn find(name_or_path: &str) -> Result<Value, ModelError> {
 fn parse(at: &str, text: &str) -> Result<Value, ModelError> {
     serde_json::from_str(text)
         .map_err(|e| ModelError::new(at, format!("not JSON: {e}"), "fix the platform file"))
-}
-
-fn suggestion(name: &str) -> String {
-    // As written in a hurry: `A100`, `h 200`, `gtx570`.
-    let plain = |s: &str| s.to_lowercase().replace(|c: char| !c.is_ascii_alphanumeric(), "");
-    let distance = |known: &str| strsim::damerau_levenshtein(&plain(name), &plain(known));
-    match names().map(|known| (distance(known), known)).min() {
-        Some((far, known)) if far <= 1.max(known.len() / 3) => format!("did you mean `{known}`?"),
-        _ => format!(
-            "write one of {}, or the path of a platform file",
-            names().collect::<Vec<_>>().join(", ")
-        ),
-    }
 }

@@ -7,9 +7,10 @@
 
 use indexmap::IndexMap;
 use serde_json::Value;
+use tickbound_message::suggest;
 
 use super::domain::Domain;
-use super::error::{ModelError, suggest};
+use super::error::ModelError;
 use super::expr::{BinaryOp, Expr};
 use super::json::{Field, join};
 use super::kernel::{Program, Stmt, StmtKind, has_barrier};
@@ -502,11 +503,7 @@ fn read_program(field: &Field<'_>, scope: &Scope) -> Result<Program, ModelError>
 fn read_statement(field: &Field<'_>, scope: &Scope) -> Result<Stmt, ModelError> {
     let at = field.path.clone();
     let unknown = |name: &str| {
-        ModelError::new(
-            &at,
-            format!("unknown statement `{name}`"),
-            suggest(name, STATEMENTS.into_iter()),
-        )
+        ModelError::new(&at, format!("unknown statement `{name}`"), suggest(name, STATEMENTS))
     };
     if let Value::String(word) = field.value {
         let kind = match word.as_str() {

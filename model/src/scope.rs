@@ -4,8 +4,9 @@
 //! differ between work items: `lid` (index in the group), `gid` (index in the launch) and `group`.
 
 use indexmap::IndexMap;
+use tickbound_message::suggest;
 
-use super::error::{ModelError, suggest};
+use super::error::ModelError;
 use super::expr::{Expr, Slot, parse};
 
 /// The names that differ between work items, in slot order.

@@ -6,8 +6,9 @@
 //! reference that says what is right. Nothing here opens a file.
 
 use serde_json::Value;
+use tickbound_message::suggest;
 
-use super::error::{ModelError, suggest};
+use super::error::ModelError;
 use super::expr::Expr;
 use super::json::{Field, Object};
 use super::named::Named;

@@ -3,8 +3,9 @@
 use std::fmt;
 
 use indexmap::IndexMap;
+use tickbound_message::suggest;
 
-use super::error::{ModelError, suggest};
+use super::error::ModelError;
 use super::expr::{EvalError, Expr};
 use super::problem::{Launch, Problem};
 

@@ -28,17 +28,16 @@
 
 use indexmap::{IndexMap, IndexSet};
 use thiserror::Error;
+use tickbound_message::suggest;
 
 use crate::automaton::{Automaton, Builder};
-use crate::connector::{Connector, Part};
+use crate::connector::{Connector, Notes, Part};
 use crate::constraint::{Constraint, Literal, Term};
 use crate::symbol::{Cell, Name, Symbols};
 use crate::syntax::condition::{self, Claim, Claimed, Dialect, Value};
 use crate::syntax::lex::{self, CAT, Cursor, Kind};
-use crate::syntax::{At, Fault, Source, Spot, suggest};
+use crate::syntax::{At, Fault, Read, Source, Spot};
 
-/// Most notes about one file.
-const MAX_NOTES: usize = 20;
 /// Most words of all labels together.
 const MAX_LABELS: usize = 32 << 20;
 
@@ -103,7 +102,7 @@ struct File {
 pub fn connector(source: &Source) -> Result<Connector, CatError> {
     let tokens = lex::tokens(source, CAT).map_err(|e| e.map(CatFault::from))?;
     let file = file(source, &mut Cursor::new(source, &tokens))?;
-    let mut maker = Maker { source, file: &file, symbols: Symbols::new(), notes: IndexSet::new() };
+    let mut maker = Maker { source, file: &file, symbols: Symbols::new(), notes: Notes::default() };
     let automaton = maker.automaton()?;
     let Maker { mut symbols, notes, .. } = maker;
     let interface = file.names.iter().map(|n| symbols.name(n)).collect();
@@ -151,12 +150,12 @@ fn once(source: &Source, words: Vec<(Spot, String)>) -> Result<IndexSet<String>,
     Ok(all)
 }
 
-fn word(c: &mut Cursor<'_>) -> Result<(Spot, String), At<Fault>> {
+fn word(c: &mut Cursor<'_>) -> Read<(Spot, String)> {
     Ok((c.spot(), c.word("a name")?))
 }
 
 /// A name, and whether it is `IN`.
-fn port(c: &mut Cursor<'_>) -> Result<((Spot, String), bool), At<Fault>> {
+fn port(c: &mut Cursor<'_>) -> Read<((Spot, String), bool)> {
     let port = word(c)?;
     c.need("::")?;
     if !c.is_word("IN") && !c.is_word("OUT") {
@@ -166,8 +165,6 @@ fn port(c: &mut Cursor<'_>) -> Result<((Spot, String), bool), At<Fault>> {
     c.take();
     Ok((port, takes))
 }
-
-type Read<T> = Result<T, At<Fault>>;
 
 /// A state, its cells as they are listed.
 struct Listed {
@@ -206,7 +203,7 @@ struct Maker<'f> {
     source: &'f Source,
     file: &'f File,
     symbols: Symbols,
-    notes: IndexSet<String>,
+    notes: Notes,
 }
 
 impl<'f> Maker<'f> {
@@ -262,11 +259,7 @@ impl<'f> Maker<'f> {
     }
 
     fn note(&mut self, spot: Spot, note: &str) {
-        if self.notes.len() < MAX_NOTES {
-            self.notes.insert(format!("{}: {note}", self.source.place(spot)));
-        } else {
-            self.notes.insert("there would be more notes".into());
-        }
+        self.notes.add(format!("{}: {note}", self.source.place(spot)));
     }
 
     fn constraint(&mut self, from: (&str, &State), to: &State, step: &Step) -> Constraint {

@@ -5,7 +5,7 @@
 //! one.
 //!
 //! ```
-//! use tickbound_reo::catalog::{Primitive, Shape};
+//! use tickbound_reo::catalog::Primitive;
 //!
 //! let fifo = Primitive::find("fifo", &["3"])?;
 //! assert_eq!(fifo.ends(2)?, [false, true]); // reads from its first node, writes to its second
@@ -16,11 +16,11 @@
 //! ```
 
 use thiserror::Error;
+use tickbound_message::suggest;
 
 use crate::automaton::Automaton;
 use crate::primitive::{self, Content};
 use crate::symbol::{Cell, Name, Symbols};
-use crate::syntax::suggest;
 
 /// Most places of a built-in FIFO.
 pub const MAX_CAPACITY: u32 = 256;
@@ -114,7 +114,7 @@ pub enum CatalogError {
 
 /// Which ends a component has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
+pub enum Ends {
     /// These: for each whether it writes to its node.
     Fixed(&'static [bool]),
     /// Some that read, and a last one that writes.
@@ -232,14 +232,14 @@ impl Primitive {
 
     /// Which ends it has.
     #[must_use]
-    pub fn shape(&self) -> Shape {
+    pub fn kind_of_ends(&self) -> Ends {
         match self {
-            Primitive::SyncDrain | Primitive::AsyncDrain => Shape::Fixed(&[false, false]),
-            Primitive::SyncSpout | Primitive::AsyncSpout => Shape::Fixed(&[true, true]),
-            Primitive::Merger | Primitive::Join(_) => Shape::Merge,
-            Primitive::Replicator | Primitive::Router => Shape::Split,
-            Primitive::Timer(_) => Shape::Fixed(&[false, true, false]),
-            _ => Shape::Fixed(&[false, true]),
+            Primitive::SyncDrain | Primitive::AsyncDrain => Ends::Fixed(&[false, false]),
+            Primitive::SyncSpout | Primitive::AsyncSpout => Ends::Fixed(&[true, true]),
+            Primitive::Merger | Primitive::Join(_) => Ends::Merge,
+            Primitive::Replicator | Primitive::Router => Ends::Split,
+            Primitive::Timer(_) => Ends::Fixed(&[false, true, false]),
+            _ => Ends::Fixed(&[false, true]),
         }
     }
 
@@ -253,12 +253,12 @@ impl Primitive {
         if count > MAX_ENDS {
             return Err(fault(format!("at most {MAX_ENDS} ends")));
         }
-        match self.shape() {
-            Shape::Fixed(ends) if ends.len() == count => Ok(ends.to_vec()),
-            Shape::Fixed(ends) => Err(fault(format!("{} ends", ends.len()))),
+        match self.kind_of_ends() {
+            Ends::Fixed(ends) if ends.len() == count => Ok(ends.to_vec()),
+            Ends::Fixed(ends) => Err(fault(format!("{} ends", ends.len()))),
             _ if count < 2 => Err(fault("at least 2 ends".into())),
-            Shape::Merge => Ok((1..=count).map(|k| k == count).collect()),
-            Shape::Split => Ok((0..count).map(|k| k > 0).collect()),
+            Ends::Merge => Ok((1..=count).map(|k| k == count).collect()),
+            Ends::Split => Ok((0..count).map(|k| k > 0).collect()),
         }
     }
 

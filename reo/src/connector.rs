@@ -21,6 +21,7 @@
 //! ```
 
 use indexmap::{IndexMap, IndexSet};
+use itertools::Itertools;
 
 use crate::automaton::Automaton;
 use crate::primitive;
@@ -58,14 +59,11 @@ impl Connector {
     pub fn inner(&self) -> Vec<Name> {
         let all = self.parts.iter().flat_map(|p| p.automaton.alphabet());
         let seen: IndexSet<Name> = self.interface.iter().copied().collect();
-        let mut inner: Vec<Name> = all.filter(|n| !seen.contains(*n)).copied().collect();
-        inner.sort_unstable();
-        inner.dedup();
+        let inner: Vec<Name> =
+            all.filter(|n| !seen.contains(*n)).copied().sorted_unstable().dedup().collect();
         inner
     }
-}
 
-impl Connector {
     /// Names of the interface into which the environment writes: no part has the datum at them from
     /// itself.
     #[must_use]
@@ -95,6 +93,30 @@ impl Connector {
             notes: self.notes.clone(),
             symbols: all,
         }
+    }
+}
+
+/// Notes about how a text was read, each once, up to a limit.
+#[derive(Debug, Default)]
+pub(crate) struct Notes(IndexSet<String>);
+
+/// Most notes about one connector.
+const MAX_NOTES: usize = 20;
+
+impl Notes {
+    /// Adds a note.
+    pub(crate) fn add(&mut self, note: String) {
+        let more = self.0.len() >= MAX_NOTES;
+        self.0.insert(if more { "there would be more notes".into() } else { note });
+    }
+}
+
+impl IntoIterator for Notes {
+    type Item = String;
+    type IntoIter = indexmap::set::IntoIter<String>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
     }
 }
 

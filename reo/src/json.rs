@@ -39,99 +39,21 @@
 //! ```
 
 mod data;
+mod fault;
 mod layout;
 mod read;
 
-use thiserror::Error;
+use tickbound_message::{excerpt, suggest};
+
+pub use self::fault::{FORMAT, JsonError, JsonFault, MAX_LABELS, MAX_STATES, VERSION};
 
 use self::data::{AutomatonData, ConnectorData, Document, PartData, StepData};
-use crate::automaton::{Automaton, AutomatonError};
-use crate::catalog::CatalogError;
+use self::fault::other;
+use crate::automaton::Automaton;
 use crate::connector::Connector;
 use crate::symbol::{Name, Symbol, Symbols};
 use crate::syntax::condition;
-use crate::syntax::{At, Fault, MAX_TEXT, Place, Source, one_line, suggest};
-
-/// What `format` says.
-pub const FORMAT: &str = "tickbound-reo";
-/// What `version` says.
-pub const VERSION: u32 = 1;
-/// Most states of all automata of a file.
-pub const MAX_STATES: usize = 1 << 24;
-/// Most 64-bit words of all labels of a file.
-pub const MAX_LABELS: usize = 1 << 25;
-
-/// A fault and its place: a line of the text, or a part and step.
-pub type JsonError = At<JsonFault>;
-
-/// What is wrong with a JSON text, and the fix.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum JsonFault {
-    /// It is no JSON, or its fields are others.
-    #[error("{0}")]
-    Shape(String),
-    /// The text is too long.
-    #[error(transparent)]
-    Text(#[from] Fault),
-    /// It is something else.
-    #[error("{what} is {found}; write {expected}")]
-    Other {
-        /// The field.
-        what: &'static str,
-        /// What it is.
-        found: String,
-        /// What it should be.
-        expected: String,
-    },
-    /// A condition that cannot be read.
-    #[error("{place}: `{when}`: {fault} (column {column})")]
-    Condition {
-        /// Which step.
-        place: String,
-        /// The condition.
-        when: String,
-        /// The character in it.
-        column: usize,
-        /// What is wrong.
-        fault: Fault,
-    },
-    /// A name that is not listed.
-    #[error("{place}: `{name}` is none of the names; {fix}")]
-    Name {
-        /// Which step or field.
-        place: String,
-        /// The name.
-        name: String,
-        /// What to do.
-        fix: String,
-    },
-    /// Parts of an automaton that do not fit.
-    #[error("{place}: {error}; fix the numbers")]
-    Automaton {
-        /// Which part.
-        place: String,
-        /// What is wrong.
-        error: AutomatonError,
-    },
-    /// A part that is neither an automaton nor a component.
-    #[error("{place}: {error}")]
-    Component {
-        /// Which part.
-        place: String,
-        /// What is wrong.
-        error: CatalogError,
-    },
-    /// More than is allowed.
-    #[error("more than {limit} {what}; split the file")]
-    Limit {
-        /// Of what.
-        what: &'static str,
-        /// How many are allowed.
-        limit: usize,
-    },
-}
-
-type Made<T> = Result<T, JsonFault>;
+use crate::syntax::{At, Fault, MAX_TEXT, Place, Source};
 
 /// The connector of a JSON text.
 ///
@@ -230,10 +152,6 @@ fn at_start(source: &Source, fault: JsonFault) -> JsonError {
     At { place, fault: Box::new(fault) }
 }
 
-fn other(what: &'static str, found: &str, expected: &str) -> JsonFault {
-    JsonFault::Other { what, found: one_line(found), expected: expected.into() }
-}
-
 fn document(source: &Source) -> Result<Document, JsonError> {
     if source.text.len() > MAX_TEXT {
         let fault = Fault::Long("text", source.text.len(), MAX_TEXT);
@@ -241,7 +159,7 @@ fn document(source: &Source) -> Result<Document, JsonError> {
     }
     let document: Document = serde_json::from_str(&source.text).map_err(|error| {
         let place = Place { file: source.name.clone(), line: error.line(), column: error.column() };
-        At { place, fault: Box::new(JsonFault::Shape(shape(&error.to_string()))) }
+        At { place, fault: Box::new(JsonFault::Syntax(syntax(&error.to_string()))) }
     })?;
     if document.format != FORMAT {
         let fault = other("`format`", &format!("`{}`", document.format), &format!("`{FORMAT}`"));
@@ -255,16 +173,16 @@ fn document(source: &Source) -> Result<Document, JsonError> {
 }
 
 /// What serde says, without the place, and with the nearest known field.
-fn shape(message: &str) -> String {
+fn syntax(message: &str) -> String {
     let message = message.rsplit_once(" at line ").map_or(message, |(m, _)| m);
     let Some(rest) = message.strip_prefix("unknown field `") else {
-        return format!("{}; see the format `{FORMAT}`", one_line(message));
+        return format!("{}; see the format `{FORMAT}`", excerpt(message));
     };
     let mut words = rest.split('`').step_by(2);
     let field = words.next().unwrap_or_default();
     format!(
         "unknown field `{}`; {}",
-        one_line(field),
+        excerpt(field),
         suggest(field, words.filter(|w| !w.is_empty()))
     )
 }

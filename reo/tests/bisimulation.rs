@@ -187,17 +187,17 @@ proptest! {
                     prop_assert_eq!(found.block[p] == found.block[q], *alike, "{:?} {} {}", kind, p, q);
                 }
             }
-            // Numbered in the order of their first states; rounds from one block on, each finer.
+            // Numbered in the order of their first states; iterations from one block on, each finer.
             let mut next = 0;
             for block in &found.block {
                 prop_assert!(*block <= next);
                 next = next.max(block + 1);
             }
             prop_assert_eq!(next as usize, found.blocks);
-            let rounds: Vec<_> = found.rounds.iter().chain([&found.block]).collect();
-            prop_assert!(rounds[0].iter().all(|b| *b == 0));
-            for pair in rounds.windows(2) {
-                let together = |round: &[u32], p: usize, q: usize| round[p] == round[q];
+            let iterations: Vec<_> = found.iterations.iter().chain([&found.block]).collect();
+            prop_assert!(iterations[0].iter().all(|b| *b == 0));
+            for pair in iterations.windows(2) {
+                let together = |iteration: &[u32], p: usize, q: usize| iteration[p] == iteration[q];
                 for (p, q) in (0..alike.len()).flat_map(|p| (0..p).map(move |q| (p, q))) {
                     prop_assert!(together(pair[0], p, q) || !together(pair[1], p, q));
                 }

@@ -107,7 +107,7 @@ fn refused() {
         (two.clone(), Format::Aut, ExportError::Initial(2, "Aldebaran")),
         (two, Format::Treo, ExportError::Initial(2, "Treo")),
         (silent, Format::Treo, ExportError::Silent),
-        (open, Format::Treo, ExportError::Open),
+        (open, Format::Treo, ExportError::Nameless),
         (large, Format::Svg, ExportError::Large { what: "a drawing", size: 400, most: 300 }),
     ];
     for (builder, format, error) in cases {

@@ -75,7 +75,7 @@ fn oracle(given: &Automaton, names: &[Name], meaning: &Meaning) {
         weakly(&wanted, hidden, meaning, &about(how));
         assert!(strongly_alike(&closed, &expand(hidden, meaning).closed()), "{}", about(how));
         weakly(&wanted, &confluence::reduce(hidden), meaning, &about("reduce"));
-        // Silent circles with conditions may have more ways than there is memory for.
+        // Silent cycles with conditions may have more paths than there is memory for.
         if let Ok(made) = close(hidden, &limits) {
             strongly(&closed, &made, meaning, &about("close"));
         }
@@ -202,7 +202,7 @@ fn an_unknown_datum_in_two_places_is_one_datum() {
     }
 }
 
-/// Two silent ways to one state that leave different data there: neither may be taken at once.
+/// Two silent paths to one state that leave different data there: neither may be taken at once.
 #[test]
 fn ways_to_one_state_with_different_data_are_a_choice() {
     let words = Words::new();
@@ -222,9 +222,9 @@ fn ways_to_one_state_with_different_data_are_a_choice() {
     }
 }
 
-/// The way through a silent circle that changes memory each time has no end: it is given up.
+/// The path through a silent cycle that changes memory each time has no end: it is given up.
 #[test]
-fn circles_that_go_on_changing_memory_end_at_the_limit() {
+fn cycles_that_go_on_changing_memory_end_at_the_limit() {
     let words = Words::new();
     let (cell, f) = (words.cells[0], words.constants[0]);
     let again = Term::Call(f, [Term::Before(cell)].into());

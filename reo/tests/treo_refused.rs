@@ -251,7 +251,7 @@ fn hostile_texts_end_in_limits() {
 }
 
 #[test]
-fn imports_in_a_circle_are_no_fault() {
+fn imports_in_a_cycle_are_no_fault() {
     let mut shelf = Shelf::default();
     shelf
         .files

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
+use tickbound_message::one_line;
 use tickbound_model::simulate::{self, simulate};
 use tickbound_model::{Bound, Problem};
 
@@ -143,10 +144,6 @@ impl Args {
             }
         }
     }
-}
-
-fn one_line(text: &str) -> String {
-    text.replace(['\n', '\r'], " ")
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {

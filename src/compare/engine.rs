@@ -24,6 +24,7 @@ use std::fmt;
 
 use thiserror::Error;
 
+use tickbound_message::suggest;
 use tickbound_model::named::Named;
 use tickbound_solve::{Encoding, Strategy};
 use tickbound_spin::Search;
@@ -119,7 +120,7 @@ fn parse_one(name: &str) -> Result<Vec<Engine>, EngineError> {
         _ => Err(EngineError::new(
             name,
             format!("no engine is called `{kind}`"),
-            suggest(kind, &KINDS.map(str::to_owned)),
+            suggest(kind, KINDS),
         )),
     }
 }
@@ -178,16 +179,11 @@ fn once<T>(name: &str, what: &str, slot: &mut Option<T>, value: T) -> Result<(),
 }
 
 fn unknown(name: &str, word: &str, what: &str, known: &[String]) -> EngineError {
-    EngineError::new(name, format!("`{word}` is no {what}"), suggest(word, known))
-}
-
-fn suggest(word: &str, known: &[String]) -> String {
-    let distance = |k: &String| strsim::damerau_levenshtein(&word.to_lowercase(), k);
-    let near = known.iter().map(|k| (distance(k), k)).min();
-    match near.filter(|(far, k)| *far <= 1.max(k.len() / 3)) {
-        Some((_, k)) => format!("did you mean `{k}`?"),
-        None => format!("known here: {}", known.join(", ")),
-    }
+    EngineError::new(
+        name,
+        format!("`{word}` is no {what}"),
+        suggest(word, known.iter().map(String::as_str)),
+    )
 }
 
 /// Every encoding with all strategies at once, then every strategy on the default encoding.

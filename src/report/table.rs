@@ -23,6 +23,7 @@
 
 use std::fmt;
 
+use tickbound_message::one_line;
 use unicode_width::UnicodeWidthStr;
 
 /// Stands for "no value" and fits into a column of numbers.
@@ -39,7 +40,10 @@ impl Table {
     /// An empty table with these headers.
     #[must_use]
     pub fn new<T: ToString>(headers: impl IntoIterator<Item = T>) -> Self {
-        Table { headers: headers.into_iter().map(|h| one_line(&h)).collect(), rows: Vec::new() }
+        Table {
+            headers: headers.into_iter().map(|h| one_line(&h.to_string())).collect(),
+            rows: Vec::new(),
+        }
     }
 
     /// The table with one more row. Missing cells are empty; cells beyond the headers get a column
@@ -52,7 +56,7 @@ impl Table {
 
     /// Adds a row, as [`Table::row`] does.
     pub fn push<T: ToString>(&mut self, cells: impl IntoIterator<Item = T>) {
-        let mut cells: Vec<String> = cells.into_iter().map(|c| one_line(&c)).collect();
+        let mut cells: Vec<String> = cells.into_iter().map(|c| one_line(&c.to_string())).collect();
         let columns = cells.len().max(self.headers.len());
         cells.resize(columns, String::new());
         for row in self.rows.iter_mut().chain([&mut self.headers]) {
@@ -134,10 +138,6 @@ impl Column {
         let dashes = "-".repeat(self.width - 1);
         if self.right { dashes + ":" } else { format!(":{dashes}") }
     }
-}
-
-fn one_line(text: &impl ToString) -> String {
-    text.to_string().replace(['\n', '\r'], " ")
 }
 
 /// A number as reports write them: an optional sign, digits, an optional fraction and an optional

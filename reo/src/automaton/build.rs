@@ -1,34 +1,11 @@
-//! Making automata, step by step or from whole rows.
+//! Making automata step by step.
 
-use rustc_hash::FxHashSet;
-use thiserror::Error;
+use itertools::Itertools;
 
-use super::{Automaton, MAX_STATES, Rows};
-use crate::constraint::{Constraint, Constraints, Term};
+use super::data::{Automaton, AutomatonError, MAX_STATES, Rows, assemble};
+use crate::constraint::{Constraint, Constraints};
 use crate::label;
 use crate::symbol::{Cell, Name, Symbol};
-
-/// What is wrong with the parts of an automaton.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum AutomatonError {
-    /// A state that does not exist.
-    #[error("state {state} is mentioned, but there are only {states} (numbered from 0)")]
-    State {
-        /// Its number.
-        state: u32,
-        /// How many there are.
-        states: usize,
-    },
-    /// A name fires that the alphabet lacks.
-    #[error("a step fires a name that the automaton's alphabet lacks")]
-    Name,
-    /// Too many states.
-    #[error("{0} states; at most {MAX_STATES} can be numbered")]
-    States(usize),
-    /// Rows, targets, labels and conditions do not fit together.
-    #[error("the rows of an automaton do not fit together: {0}")]
-    Rows(&'static str),
-}
 
 /// An automaton in the making. Steps may come in any order.
 #[derive(Debug, Clone)]
@@ -47,9 +24,7 @@ impl Builder {
     /// An automaton over some names, in any order, with `states` states, `initial` among them.
     #[must_use]
     pub fn over(names: impl IntoIterator<Item = Name>, states: usize, initial: Vec<u32>) -> Self {
-        let mut alphabet: Vec<Name> = names.into_iter().collect();
-        alphabet.sort_unstable();
-        alphabet.dedup();
+        let alphabet: Vec<Name> = names.into_iter().sorted_unstable().dedup().collect();
         let error = (states > MAX_STATES).then_some(AutomatonError::States(states));
         let mut builder = Builder {
             alphabet,
@@ -150,70 +125,4 @@ impl Builder {
         rows.rows.resize(self.states + 1, rows.targets.len());
         assemble(self.alphabet, self.initial, rows, constraints, self.contents)
     }
-}
-
-/// See [`Automaton::from_rows`].
-pub(super) fn from_rows(
-    alphabet: Vec<Name>,
-    initial: Vec<u32>,
-    rows: Rows,
-    constraints: Constraints,
-    contents: Vec<(Cell, Symbol)>,
-) -> Result<Automaton, AutomatonError> {
-    let ascending = |row: &[u32]| row.windows(2).all(|w| w[0] < w[1]);
-    let states = rows.rows.len().saturating_sub(1);
-    let steps = rows.targets.len();
-    let fault = |what| Err(AutomatonError::Rows(what));
-    if states > MAX_STATES {
-        return Err(AutomatonError::States(states));
-    }
-    if rows.rows.first() != Some(&0) || rows.rows.last() != Some(&steps) {
-        return fault("the ends of the rows");
-    }
-    if !rows.rows.windows(2).all(|w| w[0] <= w[1]) {
-        return fault("rows that end before they begin");
-    }
-    if rows.labels.len() != steps * label::words_for(alphabet.len()) {
-        return fault("the words of the labels");
-    }
-    if !(rows.conditions.is_empty() || rows.conditions.len() == steps) {
-        return fault("the number of conditions");
-    }
-    if rows.conditions.iter().any(|c| *c as usize >= constraints.len()) {
-        return fault("the number of a condition");
-    }
-    if !alphabet.windows(2).all(|w| w[0] < w[1]) || !ascending(&initial) {
-        return fault("an order");
-    }
-    let outside = |s: &&u32| **s as usize >= states;
-    if let Some(state) = rows.targets.iter().chain(&initial).find(outside) {
-        return Err(AutomatonError::State { state: *state, states });
-    }
-    Ok(assemble(alphabet, initial, rows, constraints, contents))
-}
-
-fn assemble(
-    alphabet: Vec<Name>,
-    initial: Vec<u32>,
-    mut rows: Rows,
-    constraints: Constraints,
-    mut contents: Vec<(Cell, Symbol)>,
-) -> Automaton {
-    if rows.conditions.iter().all(|c| *c == 0) {
-        rows.conditions = Vec::new();
-    }
-    contents.sort_unstable();
-    contents.dedup();
-    let mut cells: FxHashSet<Cell> = contents.iter().map(|(cell, _)| *cell).collect();
-    for number in 0..constraints.len() as u32 {
-        constraints.get(number).visit(|leaf| {
-            if let Term::Before(cell) | Term::After(cell) = leaf {
-                cells.insert(*cell);
-            }
-        });
-    }
-    let mut cells: Vec<Cell> = cells.into_iter().collect();
-    cells.sort_unstable();
-    let Rows { rows, targets, labels, conditions } = rows;
-    Automaton { alphabet, cells, initial, contents, rows, targets, labels, conditions, constraints }
 }

@@ -1,6 +1,7 @@
-//! Whether two automata do the same, and if not, a way to see it.
+//! Whether two automata do the same, and if not, a run that shows it.
 
-use super::{Actions, Kind, Partition, SILENT, partition};
+use super::actions::{Actions, Kind, SILENT};
+use super::partition::{Partition, partition};
 use crate::automaton::{Automaton, Builder};
 use crate::constraint::{Constraint, Literal, Term};
 use crate::hide::live;
@@ -20,7 +21,7 @@ pub enum Verdict {
 }
 
 /// A play that tells two automata apart: after the steps of `trace`, which both can take, one side
-/// can take a step that the other, the way it has gone, cannot.
+/// can take a step that the other, on the path it has taken, cannot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
     /// Names that fire in each step, and under which constraint.
@@ -113,7 +114,7 @@ impl Play<'_> {
                 (one, other, left) = (other, one, !left);
                 self.attack(one, other)
             }) else {
-                // Unreachable for states that differ: some round has split them.
+                // Unreachable for states that differ: some iteration has split them.
                 return Difference { trace, left_only: left };
             };
             // That nothing happens for a while is no step of a weak play.
@@ -127,12 +128,12 @@ impl Play<'_> {
         }
     }
 
-    /// A move of `one` that `other` cannot match in the round before the one that splits them, and
+    /// A move of `one` that `other` cannot match in the iteration before the one that splits them, and
     /// the moves with the same action that `other` has.
     fn attack(&self, one: u32, other: u32) -> Option<(u32, u32, Vec<u32>)> {
-        let rounds = self.found.rounds.iter().chain([&self.found.block]);
-        let split = rounds.into_iter().position(|r| r[one as usize] != r[other as usize])?;
-        let before = self.found.rounds.get(split.checked_sub(1)?)?;
+        let iterations = self.found.iterations.iter().chain([&self.found.block]);
+        let split = iterations.into_iter().position(|r| r[one as usize] != r[other as usize])?;
+        let before = self.found.iterations.get(split.checked_sub(1)?)?;
         let answers = self.moves(other);
         for (action, to) in self.moves(one) {
             let same = |(a, _): &&(u32, u32)| *a == action;

@@ -1,16 +1,15 @@
 //! One state for each block.
 
+use super::actions::Actions;
+use super::partition::Partition;
 use super::signature::{Saturated, Silent};
-use super::{Actions, Partition};
 use crate::automaton::{Automaton, Builder, Step};
 use crate::constraint::Constraint;
 use crate::limits::Limits;
 
 fn builder(automaton: &Automaton, found: &Partition) -> Builder {
     let initial = automaton.initial().iter().map(|s| found.block[*s as usize]).collect();
-    let mut builder = Builder::over(automaton.alphabet().iter().copied(), found.blocks, initial);
-    builder.contents(automaton.contents().iter().copied());
-    builder
+    automaton.builder(found.blocks, initial)
 }
 
 /// Strong: the steps of any member, between blocks. A silent step between states of one block
@@ -31,28 +30,28 @@ pub(super) fn strong(automaton: &Automaton, found: &Partition) -> Automaton {
 }
 
 /// Weak: the fewest steps from which the others follow. They are unique, as blocks that reach each
-/// other silently would be one.
+/// other silently would be equivalent.
 pub(super) fn weak(automaton: &Automaton, found: &Partition) -> Automaton {
     let actions = Actions::new(automaton);
-    let circles = Silent::new(automaton, &actions);
+    let cycles = Silent::new(automaton, &actions);
     let unlimited = Limits::memory(u64::MAX);
-    let Ok(saturated) = Saturated::new(automaton, &actions, &circles, &found.block, &unlimited)
+    let Ok(saturated) = Saturated::new(automaton, &actions, &cycles, &found.block, &unlimited)
     else {
         return automaton.clone();
     };
-    let mut circle_of = vec![usize::MAX; found.blocks];
+    let mut cycle_of = vec![usize::MAX; found.blocks];
     for (state, block) in found.block.iter().enumerate() {
-        if circle_of[*block as usize] == usize::MAX {
-            circle_of[*block as usize] = circles.circle[state] as usize;
+        if cycle_of[*block as usize] == usize::MAX {
+            cycle_of[*block as usize] = cycles.cycle[state] as usize;
         }
     }
     let silent = |block: u32| {
-        let all = saturated.silent[circle_of[block as usize]].iter();
+        let all = saturated.silent[cycle_of[block as usize]].iter();
         all.copied().filter(move |b| *b != block)
     };
-    let steps = |block: u32| &saturated.steps[circle_of[block as usize]];
+    let steps = |block: u32| &saturated.steps[cycle_of[block as usize]];
     let reaches = |from: u32, to: u32| {
-        from != to && saturated.silent[circle_of[from as usize]].binary_search(&to).is_ok()
+        from != to && saturated.silent[cycle_of[from as usize]].binary_search(&to).is_ok()
     };
     let samples = samples(automaton, &actions);
     let mut builder = builder(automaton, found);

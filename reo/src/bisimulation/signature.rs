@@ -1,8 +1,8 @@
-//! Signatures of states, and one round of refinement.
+//! Signatures of states, and one iteration of refinement.
 
 use rustc_hash::FxHashMap as HashMap;
 
-use super::{Actions, Kind, SILENT};
+use super::actions::{Actions, Kind, SILENT};
 use crate::automaton::Automaton;
 use crate::limits::{Limits, Stopped};
 
@@ -10,7 +10,7 @@ use crate::limits::{Limits, Stopped};
 pub(super) struct Signer<'a> {
     automaton: &'a Automaton,
     actions: &'a Actions,
-    /// For weak bisimulation: silent circles, and an order in which silent steps lead backwards.
+    /// For weak bisimulation: silent cycles, and an order in which silent steps lead backwards.
     weak: Option<Silent>,
 }
 
@@ -40,7 +40,7 @@ impl<'a> Signer<'a> {
             signature.clear();
             match (&weak, &self.weak) {
                 (Some(saturated), Some(silent)) => {
-                    saturated.signature(silent.circle[state as usize], &mut signature);
+                    saturated.signature(silent.cycle[state as usize], &mut signature);
                 }
                 _ => {
                     let steps = self.actions.of(self.automaton, state);
@@ -71,17 +71,17 @@ pub(super) fn pair(action: u32, block: u32) -> u64 {
     u64::from(action) << 32 | u64::from(block)
 }
 
-/// The circles of unconditional silent steps.
+/// The cycles of unconditional silent steps.
 pub(super) struct Silent {
-    /// The circle of each state. Silent steps lead from a circle to itself or to one with a smaller
+    /// The cycle of each state. Silent steps lead from a cycle to itself or to one with a smaller
     /// number.
-    pub(super) circle: Vec<u32>,
-    /// The states of each circle.
+    pub(super) cycle: Vec<u32>,
+    /// The states of each cycle.
     pub(super) members: Vec<Vec<u32>>,
 }
 
 impl Silent {
-    /// Tarjan's algorithm (1972) without recursion; circles come out with their successors first.
+    /// Tarjan's algorithm (1972) without recursion; cycles come out with their successors first.
     pub(super) fn new(automaton: &Automaton, actions: &Actions) -> Silent {
         let n = automaton.states();
         let silent = |s: u32| {
@@ -90,7 +90,7 @@ impl Silent {
         };
         let (mut index, mut low) = (vec![u32::MAX; n], vec![0u32; n]);
         let (mut on_stack, mut stack) = (vec![false; n], Vec::new());
-        let (mut circle, mut members) = (vec![u32::MAX; n], Vec::new());
+        let (mut cycle, mut members) = (vec![u32::MAX; n], Vec::new());
         let mut counter = 0;
         for root in 0..n as u32 {
             if index[root as usize] != u32::MAX {
@@ -127,7 +127,7 @@ impl Silent {
                     let mut all = Vec::new();
                     while let Some(member) = stack.pop() {
                         on_stack[member as usize] = false;
-                        circle[member as usize] = members.len() as u32;
+                        cycle[member as usize] = members.len() as u32;
                         all.push(member);
                         if member as usize == s {
                             break;
@@ -137,11 +137,11 @@ impl Silent {
                 }
             }
         }
-        Silent { circle, members }
+        Silent { cycle, members }
     }
 }
 
-/// What each circle can do when silent steps do not count.
+/// What each cycle can do when silent steps do not count.
 pub(super) struct Saturated {
     /// Blocks that silent steps lead to, the own one among them; sorted.
     pub(super) silent: Vec<Vec<u32>>,
@@ -154,23 +154,23 @@ impl Saturated {
     pub(super) fn new(
         automaton: &Automaton,
         actions: &Actions,
-        circles: &Silent,
+        cycles: &Silent,
         block: &[u32],
         limits: &Limits<'_>,
     ) -> Result<Saturated, Stopped> {
-        let count = circles.members.len();
+        let count = cycles.members.len();
         let mut all = Saturated {
             silent: Vec::with_capacity(count),
             steps: Vec::with_capacity(count),
-            own: circles.members.iter().map(|m| block[m[0] as usize]).collect(),
+            own: cycles.members.iter().map(|m| block[m[0] as usize]).collect(),
         };
         let mut stored = 0u128;
         // Successors come first, so that what they reach silently is known.
-        for (circle, members) in circles.members.iter().enumerate() {
+        for (cycle, members) in cycles.members.iter().enumerate() {
             let mut silent: Vec<u32> = members.iter().map(|s| block[*s as usize]).collect();
             for (action, to) in members.iter().flat_map(|s| actions.of(automaton, *s)) {
-                let after = circles.circle[to as usize] as usize;
-                if action == SILENT && after != circle {
+                let after = cycles.cycle[to as usize] as usize;
+                if action == SILENT && after != cycle {
                     silent.extend(&all.silent[after]);
                 }
             }
@@ -180,12 +180,12 @@ impl Saturated {
             limits.fits("weak bisimulation", stored)?;
             all.silent.push(silent);
         }
-        for (circle, members) in circles.members.iter().enumerate() {
+        for (cycle, members) in cycles.members.iter().enumerate() {
             let mut steps: Vec<u64> = Vec::new();
             for (action, to) in members.iter().flat_map(|s| actions.of(automaton, *s)) {
-                let after = circles.circle[to as usize] as usize;
+                let after = cycles.cycle[to as usize] as usize;
                 if action == SILENT {
-                    if after != circle {
+                    if after != cycle {
                         steps.extend(&all.steps[after]);
                     }
                 } else {
@@ -202,9 +202,9 @@ impl Saturated {
         Ok(all)
     }
 
-    /// The weak signature of the states of a circle: what it can do, and where it can go silently.
-    fn signature(&self, circle: u32, into: &mut Vec<u64>) {
-        let c = circle as usize;
+    /// The weak signature of the states of a cycle: what it can do, and where it can go silently.
+    fn signature(&self, cycle: u32, into: &mut Vec<u64>) {
+        let c = cycle as usize;
         let elsewhere = self.silent[c].iter().filter(|b| **b != self.own[c]);
         into.extend(elsewhere.map(|b| pair(SILENT, *b)));
         into.extend(&self.steps[c]);

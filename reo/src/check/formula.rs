@@ -111,15 +111,15 @@ fn token<'s>(text: &'static str) -> impl Parser<Input<'s>, &'s str, ErrMode<Cont
 fn depth(text: &str) -> usize {
     let (mut deepest, mut here, mut signs) = (0, 0, 0);
     // How deep it is before each open bracket and the signs in front of it.
-    let mut open = Vec::new();
+    let mut outer = Vec::new();
     for letter in text.chars().filter(|c| !c.is_whitespace()) {
         match letter {
             '!' => (here, signs) = (here + 1, signs + 1),
             '(' => {
-                open.push(here - signs);
+                outer.push(here - signs);
                 (here, signs) = (here + 1, 0);
             }
-            ')' => (here, signs) = (open.pop().unwrap_or(0), 0),
+            ')' => (here, signs) = (outer.pop().unwrap_or(0), 0),
             '>' => (here, signs) = (here + 1, 0),
             _ => (here, signs) = (here - signs, 0),
         }

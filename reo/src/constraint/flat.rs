@@ -4,7 +4,7 @@
 //! that sorted classes do what the e-graph does, many times faster. Both must give the same
 //! constraint; a test compares them on random ones.
 
-use super::simplify::Gone;
+use super::gone::Gone;
 use super::{Constraint, Literal, Term};
 
 /// The conjunction in its simplest form, `Some(None)` if nothing fulfils it, and `None` if it is not

@@ -11,6 +11,7 @@
 //! comparing; [`simplify`](mod@simplify) makes equivalent ones equal.
 
 mod flat;
+mod gone;
 pub mod simplify;
 
 use std::cmp::Ordering;
@@ -19,6 +20,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::{Arc, LazyLock};
 
 use indexmap::IndexSet;
+use itertools::Itertools;
 use rustc_hash::{FxBuildHasher, FxHasher};
 
 use crate::symbol::{Cell, Name, Symbol, Symbols};
@@ -259,8 +261,7 @@ fn literal_text(literal: &Literal, symbols: &Symbols) -> String {
 }
 
 fn list_text(terms: &[Term], symbols: &Symbols) -> String {
-    let terms: Vec<String> = terms.iter().map(|t| t.text(symbols)).collect();
-    terms.join(", ")
+    terms.iter().map(|t| t.text(symbols)).join(", ")
 }
 
 impl Term {

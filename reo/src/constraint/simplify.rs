@@ -28,36 +28,9 @@ use std::collections::BTreeMap;
 
 use egg::{EGraph, Id, Language};
 
+pub use super::gone::Gone;
 use super::{Constraint, Literal, Term, flat};
-use crate::symbol::{Cell, Name, Symbol};
-
-/// What nobody sees any more. Both lists are sorted.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Gone<'a> {
-    /// Names whose datum is taken out.
-    pub names: &'a [Name],
-    /// Cells whose value after the step is taken out: nothing reads it.
-    pub cells: &'a [Cell],
-}
-
-impl Gone<'_> {
-    /// Whether a constraint mentions anything of it.
-    #[must_use]
-    pub fn touches(&self, constraint: &Constraint) -> bool {
-        let mut touched = false;
-        constraint.visit(|leaf| touched |= !matches!(leaf, Term::Some(_)) && self.takes(leaf));
-        touched
-    }
-
-    pub(super) fn takes(&self, leaf: &Term) -> bool {
-        match leaf {
-            Term::Datum(name) => self.names.binary_search(name).is_ok(),
-            Term::After(cell) => self.cells.binary_search(cell).is_ok(),
-            Term::Some(_) => true,
-            Term::Constant(_) | Term::Before(_) | Term::Call(..) => false,
-        }
-    }
-}
+use crate::symbol::{Cell, Symbol};
 
 /// A term whose arguments are classes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -375,7 +348,7 @@ fn mentions(literal: &Literal, wanted: &Term) -> bool {
 const ATTEMPTS: usize = 16;
 
 /// The literals with values without a name numbered in the order in which they occur. New numbers
-/// may change that order, and so on around a circle: the least constraint on it is taken, so that a
+/// may change that order, and so on around a cycle: the least constraint on it is taken, so that a
 /// simplified constraint stays as it is when it is simplified again.
 fn numbered(literals: Vec<Literal>) -> Constraint {
     let (first, values) = renumbered(&literals);
@@ -385,8 +358,8 @@ fn numbered(literals: Vec<Literal>) -> Constraint {
     let mut seen = vec![first];
     loop {
         let (next, _) = renumbered(seen[seen.len() - 1].literals());
-        let circle = seen.iter().position(|s| *s == next);
-        if let Some(at) = circle.or((seen.len() == ATTEMPTS).then_some(0)) {
+        let cycle = seen.iter().position(|s| *s == next);
+        if let Some(at) = cycle.or((seen.len() == ATTEMPTS).then_some(0)) {
             return seen.drain(at..).min().unwrap_or(next);
         }
         seen.push(next);

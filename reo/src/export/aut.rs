@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use super::{ExportError, Subject};
+use super::subject::{ExportError, Subject};
 use crate::label;
 
 pub(super) fn write(subject: Subject<'_>) -> Result<String, ExportError> {

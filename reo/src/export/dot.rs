@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::Subject;
+use super::subject::Subject;
 use crate::label;
 
 pub(super) fn write(subject: Subject<'_>) -> String {

@@ -2,12 +2,14 @@
 //!
 //! A step is a multi-action of the names that fire, each with its datum; a sum ranges over the data,
 //! over cells after the step where they change, and over values without a name. Data are of a sort
-//! `Data` of which only the constants are known; functions and predicates are declared and left
-//! open. Cells begin with their contents, or with the value `nothing`.
+//! `Data` of which only the constants are known; functions and predicates are declared and
+//! not defined. Cells begin with their contents, or with the value `nothing`.
 
 use std::fmt::Write;
 
-use super::Subject;
+use itertools::Itertools;
+
+use super::subject::Subject;
 use super::words::Identifiers;
 use crate::automaton::Step;
 use crate::constraint::simplify::written;
@@ -205,7 +207,7 @@ impl Writer<'_> {
         let body = match &starts[..] {
             [] => "delta".to_owned(),
             [one] => one.clone(),
-            several => several.iter().map(|s| format!("tau . {s}")).collect::<Vec<_>>().join(" + "),
+            several => several.iter().map(|s| format!("tau . {s}")).join(" + "),
         };
         format!("init {body};\n")
     }

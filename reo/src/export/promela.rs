@@ -6,7 +6,7 @@
 
 use std::fmt::Write;
 
-use super::Subject;
+use super::subject::Subject;
 use super::words::Identifiers;
 use crate::label;
 

@@ -5,8 +5,10 @@
 
 use std::fmt::Write;
 
+use itertools::Itertools;
+
+use super::subject::{ExportError, Subject};
 use super::words::Identifiers;
-use super::{ExportError, Subject};
 use crate::automaton::Step;
 use crate::constraint::simplify::written;
 use crate::constraint::{Constraint, Literal, Term};
@@ -43,7 +45,7 @@ fn interface(subject: Subject<'_>, words: &mut Identifiers) -> String {
         let mark = if subject.inputs.contains(name) { '?' } else { '!' };
         format!("{}{mark}", words.of("", subject.symbols.word(name.0)))
     };
-    subject.automaton.alphabet().iter().map(end).collect::<Vec<_>>().join(", ")
+    subject.automaton.alphabet().iter().map(end).join(", ")
 }
 
 fn fires(subject: Subject<'_>, step: &Step<'_>, words: &mut Identifiers) -> Vec<String> {
@@ -116,7 +118,7 @@ fn term(subject: Subject<'_>, term: &Term, words: &mut Identifiers) -> Result<St
         Term::Datum(name) => words.of("", subject.symbols.word(name.0)),
         Term::Before(c) => format!("${}", cell(c)),
         Term::After(c) => format!("${}'", cell(c)),
-        Term::Some(_) => return Err(ExportError::Open),
+        Term::Some(_) => return Err(ExportError::Nameless),
         Term::Call(f, terms) => {
             format!("{}({})", subject.symbols.word(*f), list(subject, terms, words)?)
         }

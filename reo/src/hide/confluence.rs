@@ -6,7 +6,7 @@
 //! as `g` (and `p' = p`), or as `g` then the effect of a confluent step `p -> p'`. Being there or
 //! having taken the step is then branching bisimilar, so that `q` can be left out (Groote and van de
 //! Pol, State space reduction using partial tau-confluence, 2000; here with effects on memory, see
-//! `docs/reo.md`). Circles of confluent steps are cut at their least state.
+//! `docs/reo.md`). Cycles of confluent steps are cut at their least state.
 //!
 //! This is what keeps chains of buffers linear when they are composed piece by piece, data and all.
 
@@ -73,7 +73,7 @@ fn is_update(constraint: &Constraint) -> bool {
     })
 }
 
-/// Compares ways through pairs of steps.
+/// Compares paths of pairs of steps.
 struct Check<'a> {
     automaton: &'a Automaton,
     live: live::Live,
@@ -129,7 +129,7 @@ impl<'a> Check<'a> {
             .filter(|(k, _)| candidates.contains(&(other.to, *k)))
             .map(|(_, step)| step)
             .collect();
-        // A silent step on a longer way to the same place.
+        // A silent step on a longer path to the same place.
         let back = label::is_silent(other.label)
             && onward.iter().any(|o| {
                 o.to == taken.to
@@ -147,7 +147,7 @@ impl<'a> Check<'a> {
     }
 }
 
-/// For each state the state that stands for it, and what happens to memory on the way there.
+/// For each state the state that stands for it, and what happens to memory on the path there.
 struct Taken<'a> {
     automaton: &'a Automaton,
     end: Vec<u32>,
@@ -163,7 +163,7 @@ impl<'a> Taken<'a> {
             let first = row.find(|(k, _)| candidates.contains(&(state, *k)));
             next[state as usize] = first.map(|(_, step)| (step.to, step.condition));
         }
-        cut_circles(&mut next);
+        cut_cycles(&mut next);
         let mut taken = Taken::along(automaton, &next, check);
         let moved = automaton.initial().iter().any(|s| taken.end[*s as usize] != *s);
         if moved && !taken.move_contents(check) {
@@ -178,13 +178,13 @@ impl<'a> Taken<'a> {
         let mut change = vec![0; automaton.states()];
         let mut done: Vec<bool> = next.iter().map(Option::is_none).collect();
         for start in 0..automaton.states() {
-            let mut way = Vec::new();
+            let mut path = Vec::new();
             let mut at = start;
             while !done[at] {
-                way.push(at);
+                path.push(at);
                 at = next[at].map_or(at, |(to, _)| to as usize);
             }
-            for state in way.into_iter().rev() {
+            for state in path.into_iter().rev() {
                 let Some((to, condition)) = next[state] else { continue };
                 let to = to as usize;
                 // An update can always be followed by another, so the sequence exists.
@@ -255,8 +255,8 @@ impl<'a> Taken<'a> {
     }
 }
 
-/// Takes from each circle of `next` the step of its least state.
-fn cut_circles(next: &mut [Option<(u32, u32)>]) {
+/// Takes from each cycle of `next` the step of its least state.
+fn cut_cycles(next: &mut [Option<(u32, u32)>]) {
     let mut seen = vec![usize::MAX; next.len()];
     for start in 0..next.len() {
         let mut at = start;

@@ -116,28 +116,26 @@ pub fn sequence(first: &Constraint, second: &Constraint, dead: &[Cell]) -> Optio
 /// Silent steps taken into the steps behind them, as the definition of hiding says; states that can
 /// no longer be reached are gone.
 ///
-/// A state has the steps of all states that it reaches silently, with the constraints on the way.
-/// Where silent steps change memory in a circle, each combination of state and change is followed
+/// A state has the steps of all states that it reaches silently, with the constraints on the path.
+/// Where silent steps change memory in a cycle, each combination of state and change is followed
 /// once.
 ///
 /// # Errors
-/// When the work was stopped or the ways through silent steps become too many for the memory.
+/// When the work was stopped or the paths of silent steps become too many for the memory.
 pub fn close(automaton: &Automaton, limits: &Limits<'_>) -> Result<Automaton, Stopped> {
     if automaton.all_steps().all(|s| !label::is_silent(s.label)) {
         return Ok(automaton.reachable().0);
     }
     let states = automaton.states();
-    let names = automaton.alphabet().iter().copied();
-    let mut builder = Builder::over(names, states, automaton.initial().to_vec());
-    builder.contents(automaton.contents().iter().copied());
-    let mut ways_in_all: u128 = 0;
+    let mut builder = automaton.builder(states, automaton.initial().to_vec());
+    let mut paths_in_all: u128 = 0;
     for state in 0..states as u32 {
         limits.go_on()?;
-        let ways = silent_ways(automaton, state, limits)?;
-        for (through, before) in &ways {
+        let paths = silent_paths(automaton, state, limits)?;
+        for (through, before) in &paths {
             for step in automaton.steps(*through).filter(|s| !label::is_silent(s.label)) {
-                ways_in_all += 1;
-                limits.fits("silent closure", ways_in_all * 64)?;
+                paths_in_all += 1;
+                limits.fits("silent closure", paths_in_all * 64)?;
                 if let Some(whole) = sequence(before, automaton.constraint(&step), &[]) {
                     builder.push(state, step.label, whole, step.to);
                 }
@@ -147,26 +145,26 @@ pub fn close(automaton: &Automaton, limits: &Limits<'_>) -> Result<Automaton, St
     Ok(simplified(&builder.done().reachable().0))
 }
 
-/// Where silent steps lead from a state, and what they do to memory on the way.
-fn silent_ways(
+/// Where silent steps lead from a state, and what they do to memory on the path.
+fn silent_paths(
     automaton: &Automaton,
     state: u32,
     limits: &Limits<'_>,
 ) -> Result<Vec<(u32, Constraint)>, Stopped> {
-    let mut ways = indexmap::IndexSet::from([(state, Constraint::default())]);
+    let mut paths = indexmap::IndexSet::from([(state, Constraint::default())]);
     let (mut next, mut stored) = (0, 0u128);
-    while let Some((at, before)) = ways.get_index(next).cloned() {
+    while let Some((at, before)) = paths.get_index(next).cloned() {
         limits.go_on()?;
-        // A circle that applies a function to a cell makes ways that grow without end.
+        // A cycle that applies a function to a cell makes paths that grow without end.
         stored += 128 + 64 * before.terms() as u128;
         limits.fits("silent closure", stored)?;
         let silent = |s: &Step<'_>| label::is_silent(s.label);
         for step in automaton.steps(at).filter(silent) {
             if let Some(both) = sequence(&before, automaton.constraint(&step), &[]) {
-                ways.insert((step.to, both));
+                paths.insert((step.to, both));
             }
         }
         next += 1;
     }
-    Ok(ways.into_iter().collect())
+    Ok(paths.into_iter().collect())
 }

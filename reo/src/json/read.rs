@@ -1,17 +1,18 @@
 //! Data as automata and connectors.
 
 use indexmap::{IndexMap, IndexSet};
+use tickbound_message::{excerpt, suggest};
 
 use super::data::{AutomatonData, ConnectorData, PartData, StepData};
-use super::{JsonFault, MAX_LABELS, MAX_STATES, Made, other};
+use super::fault::{JsonFault, MAX_LABELS, MAX_STATES, Made, other};
 use crate::automaton::{Automaton, Builder};
 use crate::catalog::{MAX_ENDS, Primitive};
 use crate::connector::{Connector, End, Part, Wiring};
 use crate::constraint::Constraint;
 use crate::label;
 use crate::symbol::{Name, Symbols};
+use crate::syntax::At;
 use crate::syntax::condition::{self, Value};
-use crate::syntax::{At, one_line, suggest};
 
 /// Most parts of a file.
 const MAX_PARTS: usize = 100_000;
@@ -55,7 +56,7 @@ pub(super) fn automaton(
     let known: IndexSet<&str> = data.names.iter().map(String::as_str).collect();
     let unknown = |place: String, name: &str| {
         let fix = suggest(name, known.iter().copied());
-        JsonFault::Name { place, name: one_line(name), fix }
+        JsonFault::Name { place, name: excerpt(name), fix }
     };
     let names: Vec<_> = data.names.iter().map(|n| symbols.name(n)).collect();
     let mut builder = Builder::over(names, data.states, data.initial.clone());
@@ -85,7 +86,7 @@ fn constraint(
 ) -> Made<Constraint> {
     let Some(when) = &step.when else { return Ok(Constraint::default()) };
     let claims = condition::parse(when).map_err(|At { place: at, fault }| {
-        let when = one_line(when);
+        let when = excerpt(when);
         JsonFault::Condition { place: place(), when, column: at.column, fault: *fault }
     })?;
     let mut wrong = None;
@@ -102,7 +103,7 @@ fn constraint(
         None => Ok(condition::constraint(&claims, symbols)),
         Some(name) => {
             let fix = suggest(&name, known.iter().copied());
-            Err(JsonFault::Name { place: place(), name: one_line(&name), fix })
+            Err(JsonFault::Name { place: place(), name: excerpt(&name), fix })
         }
     }
 }
@@ -133,7 +134,7 @@ pub(super) fn connector(data: ConnectorData, words: &[String]) -> Made<Connector
     let mut sizes = Sizes::default();
     let mut parts = Vec::with_capacity(data.parts.len());
     for (at, part) in data.parts.iter().enumerate() {
-        let place = format!("part {at} (`{}`)", one_line(&part.kind));
+        let place = format!("part {at} (`{}`)", excerpt(&part.kind));
         parts.push(match (&part.automaton, &part.ends) {
             (Some(data), None) if part.arguments.is_empty() => {
                 Ready::Automaton(Box::new(automaton(data, &place, &mut symbols, &mut sizes)?))
@@ -194,7 +195,7 @@ fn seen(data: &ConnectorData, parts: &[Ready], symbols: &Symbols) -> Made<Vec<St
     };
     if let Some(name) = hide.iter().find(|n| !all.contains(n.as_str())) {
         let fix = suggest(name, all.iter().copied());
-        return Err(JsonFault::Name { place: "`hide`".into(), name: one_line(name), fix });
+        return Err(JsonFault::Name { place: "`hide`".into(), name: excerpt(name), fix });
     }
     let hide: IndexSet<&str> = hide.iter().map(String::as_str).collect();
     Ok(all.into_iter().filter(|n| !hide.contains(n)).map(str::to_owned).collect())

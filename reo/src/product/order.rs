@@ -1,8 +1,8 @@
-//! In which order parts are put together when names are hidden on the way.
+//! In which order parts are put together when names are hidden between the steps.
 //!
-//! A hidden name can go as soon as every part that has it is in; until then it is *open* and keeps
-//! states apart. The order is greedy: next comes a part that shares a name with those that are in,
-//! the one that closes most hidden names, then the one that opens fewest, then the first in the
+//! A hidden name can go as soon as every part that has it is in; until then it keeps states
+//! apart. The order is greedy: next comes a part that shares a name with those that are in, the one
+//! with which most hidden names can go, then the one that brings fewest new ones, then the first in the
 //! text. It begins with the part that shares fewest hidden names: an end of a chain, where there is
 //! one. (State by state and in the same spirit: Jongmans, Kappe, Arbab, Constraint automata with
 //! memory cells and their composition, 2017.)
@@ -26,15 +26,13 @@ pub fn order(parts: &[&Automaton], hidden: &[Name]) -> Vec<usize> {
     let mut near: IndexSet<usize> = IndexSet::new();
     let mut order = Vec::with_capacity(parts.len());
     while !waiting.is_empty() {
-        let closes =
-            |at: usize| shared(at).filter(|n| hidden.contains(*n) && left[*n] == 1).count();
-        let opens = |at: usize| {
+        let done = |at: usize| shared(at).filter(|n| hidden.contains(*n) && left[*n] == 1).count();
+        let begun = |at: usize| {
             let untouched = |n: &&Name| hidden.contains(*n) && left[*n] == users[*n].len();
             shared(at).filter(untouched).count()
         };
-        let best =
-            near.iter().copied().min_by_key(|at| (usize::MAX - closes(*at), opens(*at), *at));
-        let ends = || waiting.iter().copied().min_by_key(|at| (opens(*at), *at));
+        let best = near.iter().copied().min_by_key(|at| (usize::MAX - done(*at), begun(*at), *at));
+        let ends = || waiting.iter().copied().min_by_key(|at| (begun(*at), *at));
         let Some(next) = best.or_else(ends) else { break };
         waiting.swap_remove(&next);
         near.swap_remove(&next);

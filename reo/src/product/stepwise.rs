@@ -1,4 +1,4 @@
-//! A connector put together piece by piece, hidden and made small on the way.
+//! A connector put together piece by piece, hidden and minimised between the steps.
 //!
 //! A name that no part still to come has can be hidden at once, and the piece replaced by a smaller
 //! one that does the same: product and hiding keep strong and weak bisimilarity, so that the end is
@@ -19,22 +19,22 @@ use crate::symbol::Name;
 pub struct Options {
     /// Names to hide.
     pub hidden: Vec<Name>,
-    /// Which states may be one; none: no two.
+    /// Which equivalent states to merge; none: no two.
     pub minimise: Option<Kind>,
 }
 
-/// What came out, and how large it was on the way.
+/// What came out, and how large it was between the steps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Composed {
     /// The connector as one automaton.
     pub automaton: Automaton,
-    /// States of the largest automaton on the way.
+    /// States of the largest automaton between the steps.
     pub most_states: usize,
-    /// Transitions of the largest automaton on the way.
+    /// Transitions of the largest automaton between the steps.
     pub most_transitions: usize,
 }
 
-/// Pieces with fewer states are not minimised on the way.
+/// Pieces with fewer states are not minimised before the end.
 const SMALL: usize = 16;
 
 /// Memory of the first attempt, in bytes; each further one may use [`FACTOR`] times as much.
@@ -47,7 +47,7 @@ const FACTOR: u64 = 8;
 /// those behind them (the hiding of Baier et al. 2006); with [`Kind::Strong`] the same, then
 /// minimised. With [`Kind::Weak`] silent steps stay where they decide something.
 ///
-/// With minimising there are two ways, piece by piece or the whole product first, and either may
+/// With minimising there are two orders, piece by piece or the whole product first, and either may
 /// explode where the other does not: pieces of a ring do not know that only one token goes around, the
 /// whole of a chain has 2^n states. Both are tried in turn with growing memory; which one ends first
 /// does not depend on time.
@@ -89,33 +89,33 @@ pub fn compose(
     }
 }
 
-/// Puts parts together until there are new states and `closings` hidden names that can go, hides
+/// Puts parts together until there are new states and `least` hidden names that can go, hides
 /// them, and so on.
 fn pieces(
     parts: &[&Automaton],
     hidden: &[Name],
     kind: Kind,
-    closings: usize,
+    least: usize,
     limits: &Limits<'_>,
 ) -> Result<Composed, Stopped> {
     let order = order(parts, hidden);
     let last_use = |name: &Name| order.iter().rposition(|at| has(parts[*at], name));
-    let mut closing: Vec<Vec<Name>> = vec![Vec::new(); order.len()];
+    let mut last_used: Vec<Vec<Name>> = vec![Vec::new(); order.len()];
     for name in hidden {
         if let Some(at) = last_use(name) {
-            closing[at].push(*name);
+            last_used[at].push(*name);
         }
     }
     let mut piece = Piece { kind, limits, automaton: None, most: (0, 0), settled: 0 };
     let (mut group, mut names): (Vec<&Automaton>, Vec<Name>) = (Vec::new(), Vec::new());
-    for (at, closed) in order.iter().zip(closing) {
+    for (at, done) in order.iter().zip(last_used) {
         // Parts of one state make no states that could go: they may come together.
         let grows = parts[*at].states() > 1 && group.iter().any(|p| p.states() > 1);
-        if grows && names.len() >= closings {
+        if grows && names.len() >= least {
             piece.add(&std::mem::take(&mut group), &std::mem::take(&mut names))?;
         }
         group.push(parts[*at]);
-        names.extend(closed);
+        names.extend(done);
     }
     piece.add(&group, &names)?;
     piece.finish(!hidden.is_empty())

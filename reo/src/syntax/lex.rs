@@ -1,5 +1,6 @@
 //! Texts as tokens, with [`winnow`], and a cursor over them.
 
+use tickbound_message::excerpt;
 use winnow::combinator::{alt, fail, opt, preceded, repeat};
 use winnow::error::{ContextError, ErrMode};
 use winnow::prelude::*;
@@ -7,7 +8,7 @@ use winnow::stream::Location;
 use winnow::token::{any, one_of, take_until, take_while};
 use winnow::{LocatingSlice, Stateful};
 
-use super::{At, Fault, MAX_NESTING, MAX_TEXT, MAX_WORD, Source, Spot, one_line};
+use super::{At, Fault, MAX_NESTING, MAX_TEXT, MAX_WORD, Read, Source, Spot};
 
 /// What a token is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,7 +97,7 @@ type PResult<T> = Result<T, ErrMode<ContextError>>;
 ///
 /// # Errors
 /// Text in quotes or a comment that does not end; a text or a word that is too long.
-pub fn tokens(source: &Source, words: Words) -> Result<Vec<Token>, At<Fault>> {
+pub fn tokens(source: &Source, words: Words) -> Read<Vec<Token>> {
     if source.text.len() > MAX_TEXT {
         return Err(source.fault(Spot(0), Fault::Long("text", source.text.len(), MAX_TEXT)));
     }
@@ -120,12 +121,12 @@ pub fn tokens(source: &Source, words: Words) -> Result<Vec<Token>, At<Fault>> {
 
 fn check(kind: &Kind, words: Words, rest: &str) -> Result<(), Fault> {
     match kind {
-        Kind::Other('"') => Err(Fault::Open("text in quotes", "`\"` at its end")),
+        Kind::Other('"') => Err(Fault::Unended("text in quotes", "`\"` at its end")),
         Kind::Other('`') if words == OWN => {
-            Err(Fault::Open("a word in back quotes", "a back quote at its end"))
+            Err(Fault::Unended("a word in back quotes", "a back quote at its end"))
         }
         Kind::Sign("/") if rest.starts_with("/*") => {
-            Err(Fault::Open("a comment", "`*/` at its end"))
+            Err(Fault::Unended("a comment", "`*/` at its end"))
         }
         Kind::Word(w) | Kind::Quoted(w) | Kind::Number(w) if w.len() > MAX_WORD => {
             Err(Fault::Long("a word", w.len(), MAX_WORD))
@@ -251,7 +252,7 @@ impl<'t> Cursor<'t> {
     ///
     /// # Errors
     /// Something else stands here.
-    pub fn need(&mut self, sign: &str) -> Result<(), At<Fault>> {
+    pub fn need(&mut self, sign: &str) -> Read<()> {
         if self.eat(sign) { Ok(()) } else { Err(self.expected(&format!("`{sign}`"))) }
     }
 
@@ -265,7 +266,7 @@ impl<'t> Cursor<'t> {
     ///
     /// # Errors
     /// Something else stands here; `what` tells what should.
-    pub fn word(&mut self, what: &str) -> Result<String, At<Fault>> {
+    pub fn word(&mut self, what: &str) -> Read<String> {
         match self.peek(0) {
             Kind::Word(word) | Kind::Quoted(word) => {
                 self.at += 1;
@@ -287,10 +288,10 @@ impl<'t> Cursor<'t> {
     #[must_use]
     pub fn expected(&self, what: &str) -> At<Fault> {
         let found = match self.peek(0) {
-            Kind::Word(w) | Kind::Number(w) | Kind::Quoted(w) => format!("`{}`", one_line(w)),
-            Kind::Text(t) => format!("`\"{}\"`", one_line(t)),
+            Kind::Word(w) | Kind::Number(w) | Kind::Quoted(w) => format!("`{}`", excerpt(w)),
+            Kind::Text(t) => format!("`\"{}\"`", excerpt(t)),
             Kind::Sign(s) => format!("`{s}`"),
-            Kind::Other(c) => format!("`{}`", one_line(&c.to_string())),
+            Kind::Other(c) => format!("`{}`", excerpt(&c.to_string())),
             Kind::End => "the end of the text".into(),
         };
         self.fault(Fault::Expected { expected: what.into(), found })
@@ -306,10 +307,7 @@ impl<'t> Cursor<'t> {
     ///
     /// # Errors
     /// Those of `inside`, and too deep a nesting.
-    pub fn nested<T>(
-        &mut self,
-        inside: impl FnOnce(&mut Self) -> Result<T, At<Fault>>,
-    ) -> Result<T, At<Fault>> {
+    pub fn nested<T>(&mut self, inside: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
         if self.depth >= MAX_NESTING {
             return Err(self.fault(Fault::Deep));
         }
@@ -326,8 +324,8 @@ impl<'t> Cursor<'t> {
     pub fn list<T>(
         &mut self,
         end: &str,
-        mut item: impl FnMut(&mut Self) -> Result<T, At<Fault>>,
-    ) -> Result<Vec<T>, At<Fault>> {
+        mut item: impl FnMut(&mut Self) -> Read<T>,
+    ) -> Read<Vec<T>> {
         let mut all = Vec::new();
         if self.eat(end) {
             return Ok(all);

@@ -10,6 +10,7 @@ pub mod lex;
 use std::fmt;
 
 use thiserror::Error;
+use tickbound_message::excerpt;
 
 /// Longest text that is read, in bytes.
 pub const MAX_TEXT: usize = 64 << 20;
@@ -87,7 +88,7 @@ pub struct Place {
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}:{}", one_line(&self.file), self.line, self.column)
+        write!(f, "{}:{}:{}", excerpt(&self.file), self.line, self.column)
     }
 }
 
@@ -108,6 +109,9 @@ impl<F: fmt::Display> At<F> {
     }
 }
 
+/// What is read of a text, or why it is none of its language.
+pub type Read<T> = Result<T, At<Fault>>;
+
 /// Why a text is no sentence of its language.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Fault {
@@ -121,7 +125,7 @@ pub enum Fault {
     },
     /// Text in quotes or a comment that does not end.
     #[error("{0} without an end; write {1}")]
-    Open(&'static str, &'static str),
+    Unended(&'static str, &'static str),
     /// Too deep.
     #[error("nested deeper than {MAX_NESTING}; split it")]
     Deep,
@@ -136,26 +140,6 @@ pub enum Fault {
     Condition(&'static str),
 }
 
-/// `text` without line breaks, and shortened.
-pub(crate) fn one_line(text: &str) -> String {
-    let short: String = text.chars().take(200).collect();
-    short.replace(|c: char| c.is_control(), " ")
-}
-
-/// The fix for an unknown word: the nearest known one, or some of the known ones.
-pub(crate) fn suggest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    let known: Vec<&str> = known.into_iter().collect();
-    let short = |w: &&str| w.len() <= 64 && word.len() <= 64;
-    let distance = |w: &str| strsim::damerau_levenshtein(&word.to_lowercase(), &w.to_lowercase());
-    let near = known.iter().copied().filter(short).take(1_000).map(|w| (distance(w), w));
-    match near.filter(|(d, w)| *d <= 1.max(w.len() / 3) && *d < w.len()).min() {
-        Some((_, near)) => format!("did you mean `{near}`?"),
-        None if known.is_empty() => "there is none here".into(),
-        None if known.len() > 12 => format!("known here: {}, ...", known[..12].join(", ")),
-        None => format!("known here: {}", known.join(", ")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -168,12 +152,5 @@ mod tests {
             [at(0), at(2), at(3), at(4), at(5), at(99)].join(" "),
             "f:1:1 f:1:3 f:2:1 f:2:1 f:2:2 f:3:1"
         );
-    }
-
-    #[test]
-    fn the_nearest_word_is_named() {
-        assert_eq!(suggest("synk", ["sync", "lossy"]), "did you mean `sync`?");
-        assert_eq!(suggest("router", ["sync", "lossy"]), "known here: sync, lossy");
-        assert_eq!(suggest("x", []), "there is none here");
     }
 }

@@ -34,11 +34,11 @@ pub struct Definition {
 pub enum Body {
     /// Other components, put together.
     Block(Block),
-    /// What it does, said in one or several ways that ought to agree.
+    /// What it does, said once or several times, which ought to agree.
     Atom(Vec<Meaning>),
 }
 
-/// `{ items | predicates }`: the items, once for each way to fulfil the predicates.
+/// `{ items | predicates }`: the items, once for each choice of values that fulfils the predicates.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Block {
     /// What is put together.
@@ -194,7 +194,7 @@ pub enum Comparison {
     GreaterEqual,
 }
 
-/// One way to say what an atom does.
+/// What an atom does, in one of its forms.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Meaning {
     /// `#RBA`.
@@ -268,4 +268,43 @@ pub struct PrimitiveUse {
     pub inputs: Vec<Variable>,
     /// Nodes behind it.
     pub outputs: Vec<Variable>,
+}
+
+impl Operator {
+    /// How it is written.
+    #[must_use]
+    pub fn sign(self) -> &'static str {
+        match self {
+            Operator::Add => "+",
+            Operator::Subtract => "-",
+            Operator::Multiply => "*",
+            Operator::Divide => "/",
+            Operator::Remainder => "%",
+        }
+    }
+}
+
+impl Comparison {
+    /// All of them.
+    pub const ALL: [Comparison; 6] = [
+        Comparison::Equal,
+        Comparison::Different,
+        Comparison::Less,
+        Comparison::LessEqual,
+        Comparison::Greater,
+        Comparison::GreaterEqual,
+    ];
+
+    /// How it is written.
+    #[must_use]
+    pub fn sign(self) -> &'static str {
+        match self {
+            Comparison::Equal => "=",
+            Comparison::Different => "!=",
+            Comparison::Less => "<",
+            Comparison::LessEqual => "<=",
+            Comparison::Greater => ">",
+            Comparison::GreaterEqual => ">=",
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! What can be wrong with a Treo text.
 
+use itertools::Itertools;
 use thiserror::Error;
 
 use crate::catalog::CatalogError;
@@ -10,7 +11,7 @@ pub type TreoError = At<TreoFault>;
 
 /// Most parts of one connector.
 pub const MAX_PARTS: usize = 100_000;
-/// Most pieces of work for one connector: uses of components, rounds of predicates, nodes of lists.
+/// Most pieces of work for one connector: uses of components, predicates tried, nodes of lists.
 pub const MAX_WORK: usize = 2_000_000;
 /// Most values of one range or list.
 pub const MAX_RANGE: usize = 100_000;
@@ -20,7 +21,7 @@ pub const MAX_DEPTH: usize = 200;
 pub const MAX_FILES: usize = 1_000;
 /// Most states that the cells of one atom make.
 pub const MAX_ATOM_STATES: usize = 65_536;
-/// Most ways in which several rules of one atom fire together.
+/// Most sets of rules of one atom that fire together.
 pub const MAX_RULE_SETS: usize = 4_096;
 /// Most steps of one atom.
 pub const MAX_ATOM_STEPS: usize = 200_000;
@@ -143,8 +144,7 @@ pub enum TreoFault {
 }
 
 fn listed(words: &[String]) -> String {
-    let quoted: Vec<String> = words.iter().take(8).map(|w| format!("`{w}`")).collect();
-    quoted.join(", ")
+    words.iter().take(8).map(|w| format!("`{w}`")).join(", ")
 }
 
 impl TreoFault {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::ast::File;
 use super::error::{MAX_FILES, TreoError, TreoFault};
 use super::library::{Library, candidates, folders};
+use super::parse;
 use crate::catalog::Primitive;
 use crate::syntax::{Fault, Source, Spot};
 
@@ -51,7 +52,7 @@ impl<'l> Files<'l> {
         if self.loaded.len() >= MAX_FILES {
             return Err(source.fault(spot, TreoFault::limit("files", MAX_FILES)));
         }
-        let file = super::parse(&source)?;
+        let file = parse::file(&source)?;
         check(&source, &file)?;
         let section: Vec<&str> = file.section.iter().map(String::as_str).collect();
         let folders = folders(&source.path, &section, &self.library.folders());

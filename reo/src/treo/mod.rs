@@ -46,47 +46,24 @@ mod files;
 mod library;
 mod parse;
 mod print;
+mod request;
 
 pub use error::{
     MAX_ATOM_STATES, MAX_ATOM_STEPS, MAX_DEPTH, MAX_FILES, MAX_PARTS, MAX_RANGE, MAX_RULE_SETS,
     MAX_SIZE, MAX_WORK, TreoError, TreoFault,
 };
 pub use library::{ENDS, Library, Shelf, candidates, folder, folders, root, stem};
+pub use request::Request;
 
 use crate::connector::Connector;
 use crate::syntax::Source;
-
-/// What is wanted of a file.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Request {
-    /// The component; without one, that which is called as the file, or the last.
-    pub component: Option<String>,
-    /// Values of its parameters, and of words in the sizes of its interface: as an argument is
-    /// written (`4`, `"text"`, `<sync, fifo<2>>`); a word that means nothing is a text.
-    pub settings: Vec<(String, String)>,
-}
-
-impl Request {
-    /// With one more setting.
-    #[must_use]
-    pub fn set(mut self, word: &str, value: &str) -> Request {
-        self.settings.push((word.into(), value.into()));
-        self
-    }
-
-    /// For another component of the file.
-    #[must_use]
-    pub fn of(self, component: &str) -> Request {
-        Request { component: Some(component.into()), ..self }
-    }
-}
 
 /// The tree of a text. It prints as text that has the same tree.
 ///
 /// # Errors
 /// The first place at which the text is no sentence of Treo.
 pub fn parse(source: &Source) -> Result<ast::File, TreoError> {
-    parse::file(source).map_err(|error| error.map(TreoFault::from))
+    parse::file(source)
 }
 
 /// The connector that a component of a text describes, its imports read from `library`.

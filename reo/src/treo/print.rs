@@ -2,16 +2,17 @@
 
 use std::fmt::{self, Display, Formatter, Write};
 
+use itertools::Itertools;
+
 use super::ast::{
-    Block, Body, Comparison, Definition, Direction, File, Index, Instance, Item, ListItem, Meaning,
-    Node, Operator, Parameter, ParameterKind, Predicate, Rule, Rules, States, Value, Variable,
+    Block, Body, Definition, Direction, File, Index, Instance, Item, ListItem, Meaning, Node,
+    Operator, Parameter, ParameterKind, Predicate, Rule, Rules, States, Value, Variable,
 };
 use crate::syntax::Spot;
 use crate::syntax::condition::{Claim, claims_text};
 
 fn list<T: Display>(items: &[T]) -> String {
-    let items: Vec<String> = items.iter().map(ToString::to_string).collect();
-    items.join(", ")
+    items.iter().map(ToString::to_string).join(", ")
 }
 
 impl Display for File {
@@ -124,7 +125,9 @@ impl Display for Value {
             Value::Negative(value) => write!(f, "-({value})"),
             Value::Binary(operator, left, right) => {
                 write_side(f, left, operator.binds())?;
-                write!(f, "{operator}")?;
+                // `//` begins a comment.
+                let gap = if *operator == Operator::Divide { " " } else { "" };
+                write!(f, "{gap}{}{gap}", operator.sign())?;
                 write_side(f, right, operator.binds() + 1)
             }
             Value::List(items) => write!(f, "<{}>", list(items)),
@@ -150,18 +153,6 @@ impl Operator {
     }
 }
 
-impl Display for Operator {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Operator::Add => "+",
-            Operator::Subtract => "-",
-            Operator::Multiply => "*",
-            Operator::Divide => " / ",
-            Operator::Remainder => "%",
-        })
-    }
-}
-
 impl Display for ListItem {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
@@ -175,21 +166,8 @@ impl Display for Predicate {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Predicate::In(word, value) => write!(f, "{word} : {value}"),
-            Predicate::Compare(how, left, right) => write!(f, "{left} {how} {right}"),
+            Predicate::Compare(how, left, right) => write!(f, "{left} {} {right}", how.sign()),
         }
-    }
-}
-
-impl Display for Comparison {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Comparison::Equal => "=",
-            Comparison::Different => "!=",
-            Comparison::Less => "<",
-            Comparison::LessEqual => "<=",
-            Comparison::Greater => ">",
-            Comparison::GreaterEqual => ">=",
-        })
     }
 }
 

@@ -10,7 +10,8 @@ use layout::std_shapes::shapes::{Arrow, Element, ShapeKind};
 use layout::topo::layout::VisualGraph;
 
 use self::canvas::Canvas;
-use super::{ExportError, Subject, dot};
+use super::dot;
+use super::subject::{ExportError, Subject};
 
 /// Most steps that can still be told apart.
 const MAX_STEPS: usize = 300;

@@ -2,7 +2,8 @@
 
 use std::cmp::Ordering;
 
-use super::{DenseError, EMPTY, MAX_NAMES};
+use super::error::DenseError;
+use super::word::{EMPTY, MAX_NAMES};
 use crate::symbol::Name;
 
 /// Two sorted alphabets and their union.

@@ -4,8 +4,12 @@ use rayon::prelude::*;
 
 use super::alphabet::Union;
 use super::cells::{self, Factors};
-use super::plan::{self, Shape};
-use super::{Checksum, DenseError, EMPTY, Matrix, checksum, memory};
+use super::checksum::{self, Checksum};
+use super::error::DenseError;
+use super::matrix::Matrix;
+use super::memory;
+use super::shape::{Shape, initial};
+use super::word::EMPTY;
 use crate::limits::{Limits, Progress};
 use crate::symbol::Name;
 
@@ -80,7 +84,7 @@ impl BatchPlan {
             right: self.right.len(),
             cells: self.words,
         };
-        self.names.push((union.alphabet.clone(), plan::initial(left, right)?));
+        self.names.push((union.alphabet.clone(), initial(left, right)?));
         union.extend_left(&left.cells, &mut self.left);
         union.extend_right(&right.cells, &mut self.right);
         self.words += part.words();
@@ -155,9 +159,7 @@ impl BatchPlan {
             return;
         }
         let (left, right) = self.factors(part);
-        let wide = plan::wide(right, part.shape);
-        let factors = Factors { shape: part.shape, mask: part.mask, left, wide: &wide };
-        cells::rows(&factors, 0, out);
+        cells::rows(&Factors::new(part.shape, part.mask, left, right), 0, out);
     }
 
     /// The cells of a product's factors.
@@ -219,13 +221,8 @@ impl Batch {
     pub fn matrix(&self, number: usize) -> Option<Matrix> {
         let part = self.parts.get(number)?;
         let (alphabet, initial) = &self.names[number];
-        Some(Matrix {
-            alphabet: alphabet.clone(),
-            initial: initial.clone(),
-            states: part.shape.states(),
-            slots: part.shape.slots(),
-            cells: self.cells[part.cells..][..part.words()].to_vec(),
-        })
+        let cells = self.cells[part.cells..][..part.words()].to_vec();
+        Some(part.shape.matrix(alphabet, initial, cells))
     }
 }
 

@@ -4,8 +4,10 @@
 //! lie one after another in memory and are all alike, so that the loops vectorise: five operations
 //! on four labels with AVX2. What bounds them then is how fast memory takes the result.
 
-use super::EMPTY;
-use super::plan::Shape;
+use std::borrow::Cow;
+
+use super::shape::Shape;
+use super::word::EMPTY;
 
 /// The label of a joint step, or [`EMPTY`] if the labels contradict each other or either is none.
 ///
@@ -17,18 +19,28 @@ fn join(a: u64, b: u64, mask: u64) -> u64 {
 }
 
 /// The factors of a product as the loops read them, both over the union of the alphabets.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(super) struct Factors<'a> {
-    pub shape: Shape,
-    pub mask: u64,
+    shape: Shape,
+    mask: u64,
     /// The left matrix.
-    pub left: &'a [u64],
+    left: &'a [u64],
     /// The right matrix, each cell's slots repeated as often as a left cell has slots.
-    pub wide: &'a [u64],
+    wide: Cow<'a, [u64]>,
+}
+
+impl<'a> Factors<'a> {
+    pub fn new(shape: Shape, mask: u64, left: &'a [u64], right: &'a [u64]) -> Self {
+        let wide = match shape.left_slots {
+            1 => Cow::Borrowed(right),
+            times => Cow::Owned(widen(right, shape.right_slots, times)),
+        };
+        Factors { shape, mask, left, wide }
+    }
 }
 
 /// Each cell's slots repeated `times`.
-pub(super) fn widen(cells: &[u64], slots: usize, times: usize) -> Vec<u64> {
+fn widen(cells: &[u64], slots: usize, times: usize) -> Vec<u64> {
     cells
         .chunks_exact(slots)
         .flat_map(|cell| std::iter::repeat_n(cell, times))

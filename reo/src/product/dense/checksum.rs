@@ -12,8 +12,9 @@ use std::ops::Add;
 
 use rayon::prelude::*;
 
-use super::plan::Shape;
-use super::{EMPTY, Plan};
+use super::plan::Plan;
+use super::shape::Shape;
+use super::word::EMPTY;
 
 /// A count and a sum over the steps of a matrix, or of a part of it; the checksum of the whole is
 /// the sum of its parts'.

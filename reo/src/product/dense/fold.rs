@@ -2,8 +2,10 @@
 
 use std::borrow::Cow;
 
+use super::error::DenseError;
+use super::matrix::Matrix;
+use super::plan::{Plan, product};
 use super::sparse::Form;
-use super::{DenseError, Matrix, Plan};
 use crate::automaton::Automaton;
 use crate::limits::{Limits, Stopped};
 
@@ -59,7 +61,7 @@ fn folded<'a>(parts: &'a [Matrix], limits: &Limits) -> Result<Cow<'a, Matrix>, D
         _ => {
             let (left, right) = parts.split_at(parts.len().div_ceil(2));
             let (left, right) = (folded(left, limits)?, folded(right, limits)?);
-            Ok(Cow::Owned(super::product(&left, &right, limits)?))
+            Ok(Cow::Owned(product(&left, &right, limits)?))
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::alloc::{Layout, alloc_zeroed};
 
-use super::DenseError;
+use super::error::DenseError;
 
 /// `len` zeros. The system gives fresh pages that are zero already, so that the threads that fill
 /// them touch them first.

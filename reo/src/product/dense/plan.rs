@@ -1,69 +1,21 @@
 //! One product, made ready: both factors over one alphabet.
 
-use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
 use super::alphabet::Union;
 use super::cells::{self, Factors};
-use super::{DenseError, EMPTY, Matrix, memory};
-use crate::automaton::MAX_STATES;
-use crate::limits::{Limits, Progress, Stopped};
+use super::error::DenseError;
+use super::matrix::Matrix;
+use super::memory;
+use super::shape::{Shape, initial};
+use super::word::EMPTY;
+use crate::limits::{Limits, Progress};
 use crate::symbol::Name;
 
 /// Words that a thread fills before it looks whether to stop: 512 KiB.
 const BLOCK: usize = 1 << 16;
-
-/// The sizes of a product and its factors.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shape {
-    /// States of the left factor.
-    pub left_states: usize,
-    /// Slots of the left factor's cells, at least 1.
-    pub left_slots: usize,
-    /// States of the right factor.
-    pub right_states: usize,
-    /// Slots of the right factor's cells, at least 1.
-    pub right_slots: usize,
-}
-
-impl Shape {
-    pub(super) fn of(left: &Matrix, right: &Matrix) -> Shape {
-        Shape {
-            left_states: left.states,
-            left_slots: left.slots,
-            right_states: right.states,
-            right_slots: right.slots,
-        }
-    }
-
-    /// States of the product.
-    #[must_use]
-    pub fn states(&self) -> usize {
-        self.left_states.saturating_mul(self.right_states)
-    }
-
-    /// Slots of the product's cells.
-    #[must_use]
-    pub fn slots(&self) -> usize {
-        self.left_slots.saturating_mul(self.right_slots)
-    }
-
-    /// Words of one row of the product.
-    #[must_use]
-    pub fn row(&self) -> usize {
-        self.states().saturating_mul(self.slots())
-    }
-
-    /// Words of the product; [`u128::MAX`] if that many cannot be counted.
-    #[must_use]
-    pub fn words(&self) -> u128 {
-        let states = self.left_states as u128 * self.right_states as u128;
-        let slots = self.left_slots as u128 * self.right_slots as u128;
-        states.checked_mul(states).and_then(|cells| cells.checked_mul(slots)).unwrap_or(u128::MAX)
-    }
-}
 
 /// A product that is ready to be made, by whatever fills its cells.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -150,15 +102,11 @@ impl Plan {
     /// `cells` has another length than the product, or it was stopped: then some cells are made
     /// and others are not.
     pub fn fill(&self, cells: &mut [u64], limits: &Limits) -> Result<(), DenseError> {
-        if cells.len() as u128 != self.shape.words() {
-            let needed = usize::try_from(self.shape.words()).unwrap_or(usize::MAX);
-            return Err(DenseError::Cells { found: cells.len(), needed });
-        }
+        self.shape.check(cells)?;
         if cells.is_empty() {
             return Ok(());
         }
-        let wide = wide(&self.right, self.shape);
-        let factors = Factors { shape: self.shape, mask: self.mask, left: &self.left, wide: &wide };
+        let factors = Factors::new(self.shape, self.mask, &self.left, &self.right);
         if cells.len() <= BLOCK {
             // Handing it to another thread would cost more than a small product does.
             limits.go_on()?;
@@ -183,17 +131,8 @@ impl Plan {
     /// # Errors
     /// Another number of words than the product has.
     pub fn matrix(&self, cells: Vec<u64>) -> Result<Matrix, DenseError> {
-        if cells.len() as u128 != self.shape.words() {
-            let needed = usize::try_from(self.shape.words()).unwrap_or(usize::MAX);
-            return Err(DenseError::Cells { found: cells.len(), needed });
-        }
-        Ok(Matrix {
-            alphabet: self.alphabet.clone(),
-            initial: self.initial.clone(),
-            states: self.shape.states(),
-            slots: self.shape.slots(),
-            cells,
-        })
+        self.shape.check(&cells)?;
+        Ok(self.shape.matrix(&self.alphabet, &self.initial, cells))
     }
 }
 
@@ -203,25 +142,4 @@ impl Plan {
 /// As [`Plan::new`] and [`Plan::run`].
 pub fn product(left: &Matrix, right: &Matrix, limits: &Limits) -> Result<Matrix, DenseError> {
     Plan::new(left, right)?.run(limits)
-}
-
-/// The right factor as the loops read it.
-pub(super) fn wide(right: &[u64], shape: Shape) -> Cow<'_, [u64]> {
-    match shape.left_slots {
-        1 => Cow::Borrowed(right),
-        times => Cow::Owned(cells::widen(right, shape.right_slots, times)),
-    }
-}
-
-/// The initial states of a product.
-///
-/// # Errors
-/// More states than can be numbered.
-pub(super) fn initial(left: &Matrix, right: &Matrix) -> Result<Vec<u32>, DenseError> {
-    let states = left.states as u128 * right.states as u128;
-    if states > MAX_STATES as u128 {
-        return Err(Stopped::States(states).into());
-    }
-    let m = right.states as u32;
-    Ok(left.initial.iter().flat_map(|p| right.initial.iter().map(move |q| p * m + q)).collect())
 }

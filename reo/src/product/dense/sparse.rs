@@ -2,14 +2,12 @@
 
 use rayon::prelude::*;
 
-use super::{DenseError, EMPTY, Plan};
+use super::error::DenseError;
+use super::plan::Plan;
+use super::rows::{STEP_BYTES, assemble};
+use super::word::EMPTY;
 use crate::automaton::{Automaton, Rows};
-use crate::constraint::Constraints;
 use crate::limits::{Limits, Stopped};
-use crate::symbol::Name;
-
-/// Bytes of one step in sparse rows: its label and its target.
-pub(super) const STEP_BYTES: u128 = 12;
 
 /// With idle loops or without.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -163,18 +161,4 @@ fn list(lister: &Lister, rows: &mut Rows, limits: &Limits) -> Result<(), Stopped
         }
         Ok(())
     })
-}
-
-/// The automaton of rows whose labels are of one word.
-pub(super) fn assemble(alphabet: &[Name], initial: &[u32], rows: Rows) -> Automaton {
-    let made = Automaton::from_rows(
-        alphabet.to_vec(),
-        initial.to_vec(),
-        rows,
-        Constraints::default(),
-        Vec::new(),
-    );
-    // Rows of matrices fit: they are as many as there are states, targets are columns, labels have
-    // one word as there are at most 63 names, and alphabets and initial states are sorted.
-    made.unwrap_or_else(|e| unreachable!("rows of a matrix: {e}"))
 }

@@ -9,6 +9,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
+use itertools::Itertools;
 use num_bigint::BigUint;
 
 use crate::automaton::Automaton;
@@ -188,15 +189,5 @@ fn join(left: &Table, right: &Table, limits: &Limits) -> Result<Table, Stopped> 
 
 /// Both sorted lists as one.
 fn union(a: &[u32], b: &[u32]) -> Vec<u32> {
-    let mut all = Vec::with_capacity(a.len() + b.len());
-    let (mut i, mut j) = (0, 0);
-    while i < a.len() && j < b.len() {
-        all.push(a[i].min(b[j]));
-        let (left, right) = (a[i] <= b[j], b[j] <= a[i]);
-        i += usize::from(left);
-        j += usize::from(right);
-    }
-    all.extend_from_slice(&a[i..]);
-    all.extend_from_slice(&b[j..]);
-    all
+    a.iter().merge(b).dedup().copied().collect()
 }

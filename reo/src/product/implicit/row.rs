@@ -1,6 +1,6 @@
 //! The steps of one product state, found by going through the factors with what they agree on.
 
-use super::Implicit;
+use super::factors::{Implicit, StateError};
 use crate::constraint::Constraint;
 use crate::label;
 
@@ -54,8 +54,20 @@ pub struct Row<'a> {
     done: bool,
 }
 
+impl Implicit {
+    /// The steps that leave a state, one after another as they are asked for; there may be
+    /// exponentially many. See [`Row`] for their order.
+    ///
+    /// # Errors
+    /// The product has no such state.
+    pub fn row(&self, state: &[u32]) -> Result<Row<'_>, StateError> {
+        self.check(state)?;
+        Ok(Row::new(self, state))
+    }
+}
+
 impl<'a> Row<'a> {
-    pub(super) fn new(product: &'a Implicit, state: &[u32]) -> Row<'a> {
+    fn new(product: &'a Implicit, state: &[u32]) -> Row<'a> {
         let order = order(product);
         let factors = order.iter().map(|number| factor(product, *number, state[*number]));
         Row {

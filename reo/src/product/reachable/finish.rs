@@ -20,7 +20,7 @@ pub(super) fn automaton(
 ) -> Result<Automaton, Stopped> {
     let Found { limits, mut budget, mut rows, conditions } = found;
     let mut constraints = Constraints::default();
-    if plan.shape.condition > 0 {
+    if plan.layout.condition > 0 {
         let made = conjunctions(&conditions, plan, parts, &mut budget, limits)?;
         // Different tuples may have the same conjunction.
         let number: Vec<u32> = made.into_iter().map(|c| constraints.intern(c)).collect();
@@ -31,7 +31,7 @@ pub(super) fn automaton(
     if plan.twins {
         limits.go_on()?;
         budget.take("the steps that are alike", rows.targets.len() as u128 * 16)?;
-        only_once(&mut rows, plan.shape.label);
+        only_once(&mut rows, plan.layout.label);
     }
     let initial = (0..plan.initial.len() as u32).collect();
     let contents = parts.iter().flat_map(|p| p.contents()).copied().collect();

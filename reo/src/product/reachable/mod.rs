@@ -33,30 +33,24 @@
 //! label and target and different conditions, or two parts have silent loops; only then rows are
 //! searched for them.
 
+mod draft;
 mod finish;
 mod index;
+mod layout;
 mod order;
 mod plan;
 mod row;
 mod search;
-mod shape;
 mod worker;
 mod write;
 
+pub use search::Count;
+
+use self::layout::{Fixed, Layout, Wide};
+use self::plan::Plan;
+use self::search::Search;
 use crate::automaton::Automaton;
 use crate::limits::{Limits, Stopped};
-use plan::Plan;
-use search::Search;
-use shape::{Fixed, Shape, Wide};
-
-/// How large a product is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Count {
-    /// States that can be reached.
-    pub states: u64,
-    /// Steps that leave them; `u128::MAX` stands for that many or more.
-    pub transitions: u128,
-}
 
 /// The product of `parts`, which share one table of symbols, over the sorted union of their
 /// alphabets: the states that can be reached, numbered and with their steps in the order that the
@@ -69,7 +63,7 @@ pub struct Count {
 /// is needed to make it; [`Stopped::States`] at 2^32 states; [`Stopped::Interrupted`].
 pub fn compose(parts: &[&Automaton], limits: &Limits<'_>) -> Result<Automaton, Stopped> {
     let plan = Plan::new(parts, limits)?;
-    with_shape(&plan, Compose { plan: &plan, parts, limits })
+    with_layout(&plan, Compose { plan: &plan, parts, limits })
 }
 
 /// How many states and steps [`compose`] gives, without keeping the steps.
@@ -83,26 +77,26 @@ pub fn compose(parts: &[&Automaton], limits: &Limits<'_>) -> Result<Automaton, S
 pub fn count(parts: &[&Automaton], limits: &Limits<'_>) -> Result<Count, Stopped> {
     let plan = Plan::new(parts, limits)?;
     if plan.twins {
-        let whole = with_shape(&plan, Compose { plan: &plan, parts, limits })?;
+        let whole = with_layout(&plan, Compose { plan: &plan, parts, limits })?;
         let transitions = whole.transitions() as u128;
         return Ok(Count { states: whole.states() as u64, transitions });
     }
-    with_shape(&plan, Measure { plan: &plan, limits })
+    with_layout(&plan, Measure { plan: &plan, limits })
 }
 
-/// Work that is compiled once for each shape of vectors.
+/// Work that is compiled once for each layout of vectors.
 trait Work {
     type Result;
-    fn with<S: Shape>(self, shape: S) -> Self::Result;
+    fn with<S: Layout>(self, layout: S) -> Self::Result;
 }
 
 /// Works on a thread of the pool: to enter it anew for each block would cost more than small blocks.
-fn with_shape<W: Work<Result: Send> + Send>(plan: &Plan, work: W) -> W::Result {
-    let Wide { label, state, condition } = plan.shape;
+fn with_layout<W: Work<Result: Send> + Send>(plan: &Plan, work: W) -> W::Result {
+    let Wide { label, state, condition } = plan.layout;
     rayon::scope(|_| match (label, state, condition) {
         (1, 1, 0) => work.with(Fixed::<1, 1, 0>),
         (1, 1, 1) => work.with(Fixed::<1, 1, 1>),
-        _ => work.with(plan.shape),
+        _ => work.with(plan.layout),
     })
 }
 
@@ -115,8 +109,8 @@ struct Compose<'a> {
 impl Work for Compose<'_> {
     type Result = Result<Automaton, Stopped>;
 
-    fn with<S: Shape>(self, shape: S) -> Self::Result {
-        let mut search = Search::new(self.plan, shape, self.limits)?;
+    fn with<S: Layout>(self, layout: S) -> Self::Result {
+        let mut search = Search::new(self.plan, layout, self.limits)?;
         search.compose()?;
         finish::automaton(search.done(), self.plan, self.parts)
     }
@@ -130,7 +124,7 @@ struct Measure<'a> {
 impl Work for Measure<'_> {
     type Result = Result<Count, Stopped>;
 
-    fn with<S: Shape>(self, shape: S) -> Self::Result {
-        Search::new(self.plan, shape, self.limits)?.count()
+    fn with<S: Layout>(self, layout: S) -> Self::Result {
+        Search::new(self.plan, layout, self.limits)?.count()
     }
 }

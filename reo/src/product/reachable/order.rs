@@ -9,7 +9,9 @@
 
 use std::cmp::Ordering;
 
-use super::plan::Draft;
+use itertools::Itertools;
+
+use super::draft::{Draft, Move};
 use crate::label;
 
 /// An order of parts.
@@ -35,34 +37,33 @@ pub(super) fn search_order(drafts: &[Draft], names: usize) -> Order {
         label::bits(&draft.names).for_each(|name| owners[name].push(part));
     }
     let mut decided = vec![0; label::words_for(names)];
-    let mut open = vec![true; drafts.len()];
-    let others = |part: usize, name: usize, open: &[bool]| {
-        owners[name].iter().any(|other| *other != part && open[*other])
+    let mut waiting = vec![true; drafts.len()];
+    let others = |part: usize, name: usize, waiting: &[bool]| {
+        owners[name].iter().any(|other| *other != part && waiting[*other])
     };
-    let cost = |part: usize, decided: &[u64], open: &[bool]| {
+    let cost = |part: usize, decided: &[u64], waiting: &[bool]| {
         let names = label::bits(&drafts[part].names).filter(|n| !label::has(decided, *n));
-        let fresh = names.filter(|name| others(part, *name, open)).count() as u64;
+        let fresh = names.filter(|name| others(part, *name, waiting)).count() as u64;
         match (bits(choices(&drafts[part], decided)), fresh) {
             (0, _) => 0,
             (_, 0) => LAST,
             (bits, fresh) => (bits << 16) / fresh,
         }
     };
-    let mut costs: Vec<u64> = (0..drafts.len()).map(|p| cost(p, &decided, &open)).collect();
+    let mut costs: Vec<u64> = (0..drafts.len()).map(|p| cost(p, &decided, &waiting)).collect();
     let mut order = Order { parts: Vec::with_capacity(drafts.len()), tail: 0 };
-    while let Some(next) = (0..drafts.len()).filter(|p| open[*p]).min_by_key(|p| costs[*p]) {
+    while let Some(next) = (0..drafts.len()).filter(|p| waiting[*p]).min_by_key(|p| costs[*p]) {
         if costs[next] != LAST {
             order.tail = order.parts.len() + 1;
         }
         order.parts.push(next);
-        open[next] = false;
+        waiting[next] = false;
         let mine: Vec<usize> = label::bits(&drafts[next].names).collect();
         mine.iter().for_each(|name| label::set(&mut decided, *name));
-        let mut near: Vec<usize> = mine.iter().flat_map(|n| &owners[*n]).copied().collect();
-        near.sort_unstable();
-        near.dedup();
-        for part in near.into_iter().filter(|p| open[*p]) {
-            costs[part] = cost(part, &decided, &open);
+        let near: Vec<usize> =
+            mine.iter().flat_map(|n| &owners[*n]).copied().sorted_unstable().dedup().collect();
+        for part in near.into_iter().filter(|p| waiting[*p]) {
+            costs[part] = cost(part, &decided, &waiting);
         }
     }
     order
@@ -71,7 +72,7 @@ pub(super) fn search_order(drafts: &[Draft], names: usize) -> Order {
 /// The most choices that a part has in a state when it is known which decided names fire.
 fn choices(draft: &Draft, decided: &[u64]) -> usize {
     let compare = |a: &&Vec<u64>, b: &&Vec<u64>| on(a, decided).cmp(on(b, decided));
-    let most = |row: &Vec<super::plan::Move>| {
+    let most = |row: &Vec<Move>| {
         let mut labels: Vec<&Vec<u64>> = row.iter().map(|step| &step.label).collect();
         labels.sort_unstable_by(compare);
         let same = labels.chunk_by(|a, b| compare(a, b) == Ordering::Equal);

@@ -1,20 +1,21 @@
 //! The parts, made ready: every step as a vector of words, and the order of the search.
 
-use std::collections::HashMap;
+use itertools::Itertools;
 
+use super::draft::{Draft, Move};
 use super::index::Digits;
+use super::layout::{Layout, Wide};
 use super::order;
-use super::shape::{Shape, Wide};
 use crate::automaton::Automaton;
 use crate::label;
 use crate::limits::{Limits, Stopped};
 use crate::symbol::Name;
 
 /// What the engine knows of the parts. Labels and masks are over the union alphabet and have
-/// `shape.label` words; vectors have `shape.all()`.
+/// `layout.label` words; vectors have `layout.all()`.
 pub(super) struct Plan {
     pub alphabet: Vec<Name>,
-    pub shape: Wide,
+    pub layout: Wide,
     /// How the tuple of the parts' states, in the parts' order, is packed.
     pub states: Digits,
     /// How the tuple of the parts' conditions is packed.
@@ -61,35 +62,12 @@ pub(super) struct Part {
     pub base: usize,
 }
 
-/// A step of a part.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Move {
-    pub label: Vec<u64>,
-    pub to: u32,
-    pub condition: u32,
-}
-
-/// A part on its way into the plan.
-pub(super) struct Draft {
-    /// Its names.
-    pub names: Vec<u64>,
-    /// For each state the steps in which names fire, none twice.
-    pub rows: Vec<Vec<Move>>,
-    /// For each state the steps in which none fires, without idle loops.
-    pub silent: Vec<Vec<Move>>,
-    /// The conditions of its steps.
-    used: Vec<u32>,
-    twins: bool,
-    loops: bool,
-}
-
 impl Plan {
     /// # Errors
     /// [`Stopped::Memory`] if the plan itself or the initial states are too large.
     pub fn new(parts: &[&Automaton], limits: &Limits<'_>) -> Result<Plan, Stopped> {
-        let mut alphabet: Vec<Name> = parts.iter().flat_map(|p| p.alphabet()).copied().collect();
-        alphabet.sort_unstable();
-        alphabet.dedup();
+        let alphabet: Vec<Name> =
+            parts.iter().flat_map(|p| p.alphabet()).copied().sorted_unstable().dedup().collect();
         let words = label::words_for(alphabet.len());
         let steps: usize = parts.iter().map(|p| p.transitions() + p.states()).sum();
         limits.fits("the parts of the product", (steps * (words * 4 + 4) * 8) as u128)?;
@@ -100,11 +78,11 @@ impl Plan {
         let conditions = Digits::new(&kinds);
         let plain = kinds.iter().all(|k| *k == 1);
         let condition = if plain { 0 } else { conditions.words };
-        let shape = Wide { label: words, state: states.words, condition };
+        let layout = Wide { label: words, state: states.words, condition };
         let initial = initial(parts, &states, limits)?;
         let mut plan = Plan {
             alphabet,
-            shape,
+            layout,
             states,
             conditions,
             used: drafts.iter().map(|d| d.used.clone()).collect(),
@@ -133,10 +111,16 @@ impl Plan {
         (long * 8 + (self.options.len() + self.silent.len()) * 4) as u128
     }
 
+    /// The vector of an option.
+    #[inline]
+    pub fn vector_of(&self, layout: impl Layout, option: u32) -> &[u64] {
+        &self.vectors[option as usize * layout.all()..][..layout.all()]
+    }
+
     fn fill(&mut self, drafts: Vec<Draft>) {
         let order = order::search_order(&drafts, self.alphabet.len());
         self.tail = order.tail;
-        let mut decided = vec![0; self.shape.label];
+        let mut decided = vec![0; self.layout.label];
         for (place, given) in order.parts.into_iter().enumerate() {
             let draft = &drafts[given];
             self.parts[given] = Part { place, base: self.options.len() - 1 };
@@ -170,13 +154,13 @@ impl Plan {
             self.silent_vectors.extend(vector);
         }
         self.allowed.extend(allowed);
-        self.options.push((self.labels.len() / self.shape.label) as u32);
-        self.silent.push((self.silent_vectors.len() / self.shape.all()) as u32);
+        self.options.push((self.labels.len() / self.layout.label) as u32);
+        self.silent.push((self.silent_vectors.len() / self.layout.all()) as u32);
     }
 
     fn vector(&self, own: &[u64], given: usize, from: usize, step: &Move) -> Vec<u64> {
-        let Wide { label, state, condition } = self.shape;
-        let mut vector = vec![0; self.shape.all()];
+        let Wide { label, state, condition } = self.layout;
+        let mut vector = vec![0; self.layout.all()];
         vector[..label].copy_from_slice(own);
         let (word, delta) = self.states.delta(given, from as u64, u64::from(step.to));
         vector[label + word] = delta;
@@ -213,51 +197,4 @@ fn initial(
         keys = keys.iter().flat_map(|k| part.initial().iter().map(move |s| with(k, *s))).collect();
     }
     Ok(keys)
-}
-
-impl Draft {
-    fn new(part: &Automaton, alphabet: &[Name], words: usize) -> Draft {
-        let map = label::Map::new(part.alphabet(), alphabet);
-        let mut names = vec![0; words];
-        let places = part.alphabet().iter().filter_map(|name| alphabet.binary_search(name).ok());
-        places.for_each(|bit| label::set(&mut names, bit));
-        let mut draft = Draft {
-            names,
-            rows: vec![Vec::new(); part.states()],
-            silent: vec![Vec::new(); part.states()],
-            used: vec![0],
-            twins: false,
-            loops: false,
-        };
-        let mut seen = HashMap::from([(0, 0)]);
-        for step in part.all_steps().filter(|s| !part.is_idle(s)) {
-            let condition = *seen.entry(step.condition).or_insert_with(|| {
-                draft.used.push(step.condition);
-                draft.used.len() as u32 - 1
-            });
-            let made = Move { label: map.apply(step.label), to: step.to, condition };
-            let silent = label::is_silent(step.label);
-            draft.loops |= silent && step.from == step.to;
-            let rows = if silent { &mut draft.silent } else { &mut draft.rows };
-            rows[step.from as usize].push(made);
-        }
-        draft.rows.iter_mut().chain(&mut draft.silent).for_each(only_once);
-        draft.twins = draft.rows.iter().any(|row| has_twins(row));
-        draft
-    }
-}
-
-/// Takes away steps that are there already, without a change of the order.
-fn only_once(row: &mut Vec<Move>) {
-    if row.len() > 1 {
-        let mut seen = std::collections::HashSet::with_capacity(row.len());
-        row.retain(|step| seen.insert(step.clone()));
-    }
-}
-
-/// Whether two steps differ in their conditions alone.
-fn has_twins(row: &[Move]) -> bool {
-    let mut all: Vec<(&[u64], u32)> = row.iter().map(|m| (&m.label[..], m.to)).collect();
-    all.sort_unstable();
-    all.windows(2).any(|w| w[0] == w[1])
 }

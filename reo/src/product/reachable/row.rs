@@ -7,15 +7,15 @@
 
 use std::ops::Range;
 
+use super::layout::{Layout, add};
 use super::plan::Plan;
-use super::shape::{Shape, add};
 use crate::limits::{Limits, Stopped};
 
 /// The state in work, with its memory, which is used again for the next one.
 pub(super) struct Row<'a, S> {
     plan: &'a Plan,
     limits: &'a Limits<'a>,
-    shape: S,
+    layout: S,
     /// For each part, in search order, its state, as numbered in the plan.
     at: Vec<usize>,
     /// Names that may fire.
@@ -58,12 +58,12 @@ struct Act {
 struct Path {
     sums: Vec<u64>,
     fired: Vec<u64>,
-    open: Vec<Open>,
+    rest: Vec<Rest>,
 }
 
 /// Choices at a depth that are still to be taken: to do nothing, and live options.
 #[derive(Debug, Clone, Copy, Default)]
-struct Open {
+struct Rest {
     nothing: bool,
     live: (usize, usize),
 }
@@ -79,15 +79,15 @@ pub(super) trait Visit {
 /// So many stages of a search between two looks at the stop flag, less one.
 const POLL: usize = (1 << 16) - 1;
 
-impl<'a, S: Shape> Row<'a, S> {
-    pub fn new(plan: &'a Plan, shape: S, limits: &'a Limits<'a>) -> Self {
+impl<'a, S: Layout> Row<'a, S> {
+    pub fn new(plan: &'a Plan, layout: S, limits: &'a Limits<'a>) -> Self {
         Row {
             plan,
             limits,
-            shape,
+            layout,
             at: vec![0; plan.parts.len()],
-            can: vec![0; shape.label()],
-            next: vec![0; shape.label()],
+            can: vec![0; layout.label()],
+            next: vec![0; layout.label()],
             live: Vec::new(),
             active: Vec::new(),
             masks: Vec::new(),
@@ -106,7 +106,7 @@ impl<'a, S: Shape> Row<'a, S> {
 
     /// Finds the groups of a state.
     pub fn prepare(&mut self, key: &[u64]) {
-        let (plan, at, words) = (self.plan, &mut self.at, self.shape.label());
+        let (plan, at, words) = (self.plan, &mut self.at, self.layout.label());
         self.can.fill(u64::MAX);
         plan.states.unpack(key, |given, state| {
             let part = plan.parts[given];
@@ -123,7 +123,7 @@ impl<'a, S: Shape> Row<'a, S> {
     /// Takes away options that fire a name which cannot fire, and then names that no option of a
     /// part which has them fires any more. Whether there were such names.
     fn strike(&mut self) -> bool {
-        let (plan, words) = (self.plan, self.shape.label());
+        let (plan, words) = (self.plan, self.layout.label());
         self.live.clear();
         self.active.clear();
         self.masks.clear();
@@ -159,7 +159,7 @@ impl<'a, S: Shape> Row<'a, S> {
 
     /// Puts active parts that share a name into one group.
     fn find_groups(&mut self) {
-        let words = self.shape.label();
+        let words = self.layout.label();
         self.group_masks.clear();
         for new in 0..self.active.len() {
             let mut mine = None;
@@ -186,7 +186,7 @@ impl<'a, S: Shape> Row<'a, S> {
 
     /// Makes group `from` part of group `into`, among the first `many` active parts.
     fn merge(&mut self, from: usize, into: usize, many: usize) {
-        let words = self.shape.label();
+        let words = self.layout.label();
         for word in 0..words {
             let names = std::mem::take(&mut self.group_masks[from * words + word]);
             self.group_masks[into * words + word] |= names;
@@ -202,7 +202,7 @@ impl<'a, S: Shape> Row<'a, S> {
     /// more of it are there, the question to each whether it agrees with what is decided.
     fn schedule(&mut self) {
         self.sizes.clear();
-        self.sizes.resize(self.group_masks.len() / self.shape.label(), (0, 0));
+        self.sizes.resize(self.group_masks.len() / self.layout.label(), (0, 0));
         for active in &self.active {
             let (core, tail) = &mut self.sizes[active.group];
             *(if active.part < self.plan.tail { core } else { tail }) += 1;
@@ -250,14 +250,14 @@ impl<'a, S: Shape> Row<'a, S> {
     /// end, and not to a visitor that did not go on.
     pub fn walk(&mut self, group: usize, visitor: &mut impl Visit) -> Result<bool, Stopped> {
         let acts: Range<usize> = self.groups[group]..self.groups[group + 1];
-        let (all, words, deep) = (self.shape.all(), self.shape.label(), acts.len());
+        let (all, words, deep) = (self.layout.all(), self.layout.label(), acts.len());
         let mut path = std::mem::take(&mut self.path);
         path.sums.clear();
         path.sums.resize(deep * all, 0);
         path.fired.clear();
         path.fired.resize(deep * words, 0);
-        path.open.clear();
-        path.open.resize(deep, Open::default());
+        path.rest.clear();
+        path.rest.resize(deep, Rest::default());
         let done = self.search(&self.acts[acts], &mut path, visitor);
         self.path = path;
         done
@@ -269,23 +269,23 @@ impl<'a, S: Shape> Row<'a, S> {
         path: &mut Path,
         visitor: &mut impl Visit,
     ) -> Result<bool, Stopped> {
-        let (all, last) = (self.shape.all(), acts.len() - 1);
+        let (all, last) = (self.layout.all(), acts.len() - 1);
         let (mut depth, mut enter) = (0, true);
-        for round in 1_usize.. {
-            if round & POLL == 0 {
+        for iteration in 1_usize.. {
+            if iteration & POLL == 0 {
                 self.limits.go_on()?;
             }
             if enter {
-                let open = self.choices(acts[depth], path, depth);
+                let rest = self.choices(acts[depth], path, depth);
                 if depth == last {
-                    let options = &self.live[open.live.0..open.live.1];
-                    let some = open.nothing || !options.is_empty();
+                    let options = &self.live[rest.live.0..rest.live.1];
+                    let some = rest.nothing || !options.is_empty();
                     let sum = &path.sums[depth * all..][..all];
-                    if some && !visitor.visit(sum, open.nothing, options)? {
+                    if some && !visitor.visit(sum, rest.nothing, options)? {
                         return Ok(false);
                     }
                 } else {
-                    path.open[depth] = open;
+                    path.rest[depth] = rest;
                 }
             }
             enter = depth < last && self.descend(path, depth);
@@ -302,8 +302,8 @@ impl<'a, S: Shape> Row<'a, S> {
 
     /// What a stage may choose, as far as the search has decided.
     #[inline]
-    fn choices(&self, act: Act, path: &Path, depth: usize) -> Open {
-        let words = self.shape.label();
+    fn choices(&self, act: Act, path: &Path, depth: usize) -> Rest {
+        let words = self.layout.label();
         let Active { part, live: (from, to), .. } = self.active[act.active];
         let shared = &self.plan.decided[part * words..][..words];
         let fired = &path.fired[depth * words..][..words];
@@ -324,27 +324,27 @@ impl<'a, S: Shape> Row<'a, S> {
             (low, low + same)
         };
         if act.only_ask {
-            return Open { nothing: nothing || low < high, live: (to, to) };
+            return Rest { nothing: nothing || low < high, live: (to, to) };
         }
-        Open { nothing, live: (from + low, from + high) }
+        Rest { nothing, live: (from + low, from + high) }
     }
 
     /// Takes the next choice at a depth, if there is one.
     #[inline]
     fn descend(&self, path: &mut Path, depth: usize) -> bool {
-        let (all, words) = (self.shape.all(), self.shape.label());
-        let open = &mut path.open[depth];
-        if !open.nothing && open.live.0 == open.live.1 {
+        let (all, words) = (self.layout.all(), self.layout.label());
+        let rest = &mut path.rest[depth];
+        if !rest.nothing && rest.live.0 == rest.live.1 {
             return false;
         }
         path.sums.copy_within(depth * all..(depth + 1) * all, (depth + 1) * all);
         path.fired.copy_within(depth * words..(depth + 1) * words, (depth + 1) * words);
-        if open.nothing {
-            open.nothing = false;
+        if rest.nothing {
+            rest.nothing = false;
             return true;
         }
-        let option = self.live[open.live.0] as usize;
-        open.live.0 += 1;
+        let option = self.live[rest.live.0] as usize;
+        rest.live.0 += 1;
         add(&mut path.sums[(depth + 1) * all..], &self.plan.vectors[option * all..][..all]);
         let label = &self.plan.labels[option * words..][..words];
         path.fired[(depth + 1) * words..].iter_mut().zip(label).for_each(|(f, l)| *f |= l);
@@ -353,7 +353,7 @@ impl<'a, S: Shape> Row<'a, S> {
 
     /// The vectors of the silent steps that leave the state, one after the other.
     pub fn silent(&self) -> impl Iterator<Item = &'a [u64]> {
-        let (plan, all) = (self.plan, self.shape.all());
+        let (plan, all) = (self.plan, self.layout.all());
         let at = plan.silent_parts.iter().map(|given| self.at[plan.parts[*given].place]);
         let range =
             move |at: usize| plan.silent[at] as usize * all..plan.silent[at + 1] as usize * all;

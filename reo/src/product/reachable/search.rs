@@ -13,10 +13,9 @@ use std::sync::atomic::AtomicU64;
 
 use rayon::prelude::*;
 
-use super::Count;
 use super::index::{Budget, Index};
+use super::layout::Layout;
 use super::plan::Plan;
-use super::shape::Shape;
 use super::worker::{KEPT, Listed, Worker};
 use super::write::{Notes, Out, Pen};
 use crate::automaton::Rows;
@@ -32,9 +31,18 @@ const PIECE_ROWS: usize = 128;
 /// Up to so many rows with so many steps are not handed out at all.
 const ALONE_ROWS: usize = 32;
 
+/// How large a product is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Count {
+    /// States that can be reached.
+    pub states: u64,
+    /// Steps that leave them; `u128::MAX` stands for that many or more.
+    pub transitions: u128,
+}
+
 /// The search, and what it has found.
 pub(super) struct Search<'a, S> {
-    shape: S,
+    layout: S,
     limits: &'a Limits<'a>,
     budget: Budget<'a>,
     states: Index,
@@ -53,9 +61,9 @@ pub(super) struct Found<'a> {
     pub conditions: Vec<u64>,
 }
 
-impl<'a, S: Shape> Search<'a, S> {
+impl<'a, S: Layout> Search<'a, S> {
     /// A search that knows the initial states.
-    pub fn new(plan: &'a Plan, shape: S, limits: &'a Limits<'a>) -> Result<Self, Stopped> {
+    pub fn new(plan: &'a Plan, layout: S, limits: &'a Limits<'a>) -> Result<Self, Stopped> {
         let mut budget = Budget::new(limits);
         budget.take("the parts of the product", plan.bytes())?;
         let mut states = Index::new(&plan.states, "the states of the product", &mut budget)?;
@@ -67,8 +75,8 @@ impl<'a, S: Shape> Search<'a, S> {
         // Number 0 is `true`.
         conditions.number(&vec![0; plan.conditions.words], &mut budget)?;
         let rows = Rows { rows: vec![0], ..Rows::default() };
-        let worker = Worker::new(plan, shape, limits);
-        Ok(Search { shape, limits, budget, states, conditions, rows, worker })
+        let worker = Worker::new(plan, layout, limits);
+        Ok(Search { layout, limits, budget, states, conditions, rows, worker })
     }
 
     /// Finds all states and their rows.
@@ -115,7 +123,7 @@ impl<'a, S: Shape> Search<'a, S> {
             for found in found {
                 let (steps, new) = found?;
                 transitions = transitions.saturating_add(steps);
-                for key in new.keys.chunks_exact(self.shape.state()) {
+                for key in new.keys.chunks_exact(self.layout.state()) {
                     self.states.number(key, &mut self.budget)?;
                 }
             }
@@ -132,8 +140,8 @@ impl<'a, S: Shape> Search<'a, S> {
 
     /// Bytes of one step in the result.
     fn step_bytes(&self) -> usize {
-        let condition = if self.shape.condition() > 0 { 4 } else { 0 };
-        4 + 8 * self.shape.label() + condition
+        let condition = if self.layout.condition() > 0 { 4 } else { 0 };
+        4 + 8 * self.layout.label() + condition
     }
 
     /// How many steps each of some rows has, if there is memory for them.
@@ -173,17 +181,17 @@ impl<'a, S: Shape> Search<'a, S> {
         self.make_room(counts, total)?;
         let pieces = self.cut(range.start, counts, before);
         let (states, conditions) = (&self.states, &self.conditions);
-        let (Rows { targets, labels, conditions: numbers, .. }, shape) =
-            (&mut self.rows, self.shape);
+        let (Rows { targets, labels, conditions: numbers, .. }, layout) =
+            (&mut self.rows, self.layout);
         let mut out = Out {
             targets: &mut targets[before..],
-            labels: &mut labels[before * shape.label()..],
-            conditions: if shape.condition() > 0 { &mut numbers[before..] } else { &mut [] },
+            labels: &mut labels[before * layout.label()..],
+            conditions: if layout.condition() > 0 { &mut numbers[before..] } else { &mut [] },
         };
-        let hand_out = |piece: &Piece| (piece.rows.clone(), out.split(piece.steps, shape));
+        let hand_out = |piece: &Piece| (piece.rows.clone(), out.split(piece.steps, layout));
         let work: Vec<_> = pieces.iter().map(hand_out).collect();
         let written = each(work, &mut self.worker, |worker, (piece, out)| {
-            let mut pen = Pen { shape, states, conditions, out, at: 0, notes: Notes::default() };
+            let mut pen = Pen { layout, states, conditions, out, at: 0, notes: Notes::default() };
             for row in piece {
                 worker.write(states.key(block.first + row), block.row(row), &mut pen)?;
             }
@@ -202,19 +210,19 @@ impl<'a, S: Shape> Search<'a, S> {
     /// room that it uses.
     fn note_bytes(&self) -> u128 {
         let note = |words: usize| if words > 0 { 2 * 8 * (1 + words) } else { 0 };
-        (note(self.shape.state()) + note(self.shape.condition())) as u128
+        (note(self.layout.state()) + note(self.layout.condition())) as u128
     }
 
     /// Takes the memory for more rows.
     fn make_room(&mut self, counts: &[usize], total: usize) -> Result<(), Stopped> {
-        let (what, words) = ("the steps of the product", self.shape.label());
+        let (what, words) = ("the steps of the product", self.layout.label());
         let Rows { rows, targets, labels, conditions } = &mut self.rows;
         self.budget.room("the rows of the product", rows, counts.len())?;
         self.budget.room(what, targets, total)?;
         self.budget.room(what, labels, total * words)?;
         extend(targets, total);
         extend(labels, total * words);
-        if self.shape.condition() > 0 {
+        if self.layout.condition() > 0 {
             self.budget.room(what, conditions, total)?;
             extend(conditions, total);
         }
@@ -243,11 +251,11 @@ impl<'a, S: Shape> Search<'a, S> {
 
     /// Gives numbers to what a piece that begins at `at` found new, and enters them.
     fn enter(&mut self, at: usize, notes: &Notes) -> Result<(), Stopped> {
-        let states = notes.states.keys.chunks_exact(self.shape.state());
+        let states = notes.states.keys.chunks_exact(self.layout.state());
         for (place, key) in notes.states.places.iter().zip(states) {
             self.rows.targets[at + place] = self.states.number(key, &mut self.budget)?;
         }
-        let conditions = notes.conditions.keys.chunks_exact(self.shape.condition().max(1));
+        let conditions = notes.conditions.keys.chunks_exact(self.layout.condition().max(1));
         for (place, key) in notes.conditions.places.iter().zip(conditions) {
             self.rows.conditions[at + place] = self.conditions.number(key, &mut self.budget)?;
         }
@@ -306,7 +314,7 @@ fn pieces_of(range: Range<usize>, size: usize) -> Vec<Range<usize>> {
 }
 
 /// Does `work` on each item, in parallel if there are several; results are in the order of items.
-fn each<'a, S: Shape, T: Send, R: Send>(
+fn each<'a, S: Layout, T: Send, R: Send>(
     items: Vec<T>,
     worker: &mut Worker<'a, S>,
     work: impl Fn(&mut Worker<'a, S>, T) -> R + Sync,
@@ -314,7 +322,7 @@ fn each<'a, S: Shape, T: Send, R: Send>(
     if items.len() <= 1 {
         return items.into_iter().map(|item| work(worker, item)).collect();
     }
-    let (plan, shape, limits) = (worker.plan, worker.shape, worker.limits);
-    let new = || Worker::new(plan, shape, limits);
+    let (plan, layout, limits) = (worker.plan, worker.layout, worker.limits);
+    let new = || Worker::new(plan, layout, limits);
     items.into_par_iter().map_init(new, |worker, item| work(worker, item)).collect()
 }

@@ -4,9 +4,9 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::index::Index;
+use super::layout::{Layout, add};
 use super::plan::Plan;
 use super::row::{Row, Visit};
-use super::shape::{Shape, add};
 use super::write::{Combiner, New, Pen, Write};
 use crate::limits::{Limits, Stopped};
 
@@ -36,22 +36,22 @@ pub(super) struct Listed {
 /// One thread's memory.
 pub(super) struct Worker<'a, S> {
     pub plan: &'a Plan,
-    pub shape: S,
+    pub layout: S,
     pub limits: &'a Limits<'a>,
     row: Row<'a, S>,
     lists: Lists,
     combiner: Combiner<S>,
 }
 
-impl<'a, S: Shape> Worker<'a, S> {
-    pub fn new(plan: &'a Plan, shape: S, limits: &'a Limits<'a>) -> Self {
+impl<'a, S: Layout> Worker<'a, S> {
+    pub fn new(plan: &'a Plan, layout: S, limits: &'a Limits<'a>) -> Self {
         Worker {
             plan,
-            shape,
+            layout,
             limits,
-            row: Row::new(plan, shape, limits),
+            row: Row::new(plan, layout, limits),
             lists: Lists::default(),
-            combiner: Combiner::new(shape),
+            combiner: Combiner::new(layout),
         }
     }
 
@@ -84,7 +84,7 @@ impl<'a, S: Shape> Worker<'a, S> {
     fn count_row(&mut self, most: u64, listed: &mut Listed) -> Result<u128, Stopped> {
         let lists = &mut listed.lists;
         let (words, groups) = (lists.words.len(), lists.groups.len());
-        let (all, mut product) = (self.shape.all(), 1_u128);
+        let (all, mut product) = (self.layout.all(), 1_u128);
         let large = self.list(KEPT, lists)?;
         for list in &lists.groups[groups..lists.groups.len() - 1] {
             product = product.saturating_mul((list.len() / all) as u128);
@@ -108,11 +108,11 @@ impl<'a, S: Shape> Worker<'a, S> {
     /// Lists the steps of the groups of the row in work, and the silent ones; returns the groups
     /// after which there would be more than so many words.
     fn list(&mut self, most: usize, lists: &mut Lists) -> Result<Vec<usize>, Stopped> {
-        let (shape, plan, start) = (self.shape, self.plan, lists.words.len());
+        let (layout, plan, start) = (self.layout, self.plan, lists.words.len());
         let mut large = Vec::new();
         for group in 0..self.row.groups() {
             let from = lists.words.len();
-            let mut list = List { shape, plan, most: start + most, into: &mut lists.words };
+            let mut list = List { layout, plan, most: start + most, into: &mut lists.words };
             if self.row.walk(group, &mut list)? {
                 lists.groups.push(from..lists.words.len());
             } else {
@@ -135,7 +135,7 @@ impl<'a, S: Shape> Worker<'a, S> {
             self.row.prepare(key);
             let mut product = 1_u128;
             let mut targets =
-                Targets { key, shape: self.shape, plan: self.plan, states, new: &mut new };
+                Targets { key, layout: self.layout, plan: self.plan, states, new: &mut new };
             let mut silent = 0;
             for step in self.row.silent() {
                 targets.look(step, &[]);
@@ -171,8 +171,8 @@ impl<'a, S: Shape> Worker<'a, S> {
         let first = large.next();
         for group in large {
             let from = lists.words.len();
-            let (shape, plan, into) = (self.shape, self.plan, &mut lists.words);
-            self.row.walk(group, &mut List { shape, plan, most: usize::MAX, into })?;
+            let (layout, plan, into) = (self.layout, self.plan, &mut lists.words);
+            self.row.walk(group, &mut List { layout, plan, most: usize::MAX, into })?;
             let silent = lists.groups.len() - 1;
             lists.groups.insert(silent, from..lists.words.len());
         }
@@ -192,13 +192,13 @@ impl<'a, S: Shape> Worker<'a, S> {
     ) -> Result<(), Stopped> {
         let Some((silent, groups)) = groups.split_last() else { return Ok(()) };
         self.combiner.begin(key, words, groups);
-        let (plan, limits, skip) = (self.plan, self.limits, self.shape.all());
+        let (plan, limits, skip) = (self.plan, self.limits, self.layout.all());
         // The first combination of all is to do nothing.
         let combiner = &mut self.combiner;
         let mut write = Write { combiner, lists: words, plan, limits, pen, skip };
         match large {
             Some(group) => _ = self.row.walk(group, &mut write)?,
-            None => write.rounds(&[], &[])?,
+            None => write.combine(&[], &[])?,
         }
         pen.write(&self.combiner.base, &words[silent.clone()]);
         Ok(())
@@ -222,17 +222,17 @@ impl Visit for Tally {
 /// Looks for states that are new.
 struct Targets<'b, S> {
     key: &'b [u64],
-    shape: S,
+    layout: S,
     plan: &'b Plan,
     states: &'b Index,
     new: &'b mut New,
 }
 
-impl<S: Shape> Targets<'_, S> {
+impl<S: Layout> Targets<'_, S> {
     #[inline]
     fn look(&mut self, sum: &[u64], more: &[u64]) {
         let from = self.new.keys.len();
-        let state = self.shape.label()..self.shape.label() + self.shape.state();
+        let state = self.layout.label()..self.layout.label() + self.layout.state();
         self.new.keys.extend_from_slice(self.key);
         add(&mut self.new.keys[from..], &sum[state.clone()]);
         if !more.is_empty() {
@@ -250,7 +250,7 @@ struct Reach<'b, 'c, S> {
     targets: &'b mut Targets<'c, S>,
 }
 
-impl<S: Shape> Visit for Reach<'_, '_, S> {
+impl<S: Layout> Visit for Reach<'_, '_, S> {
     fn visit(&mut self, sum: &[u64], nothing: bool, options: &[u32]) -> Result<bool, Stopped> {
         self.many += options.len() as u128 + u128::from(nothing);
         if nothing {
@@ -258,7 +258,7 @@ impl<S: Shape> Visit for Reach<'_, '_, S> {
         }
         let plan = self.targets.plan;
         for option in options {
-            self.targets.look(sum, vector(plan, self.targets.shape, *option));
+            self.targets.look(sum, plan.vector_of(self.targets.layout, *option));
         }
         Ok(true)
     }
@@ -266,13 +266,13 @@ impl<S: Shape> Visit for Reach<'_, '_, S> {
 
 /// Lists vectors, up to a length.
 struct List<'b, S> {
-    shape: S,
+    layout: S,
     plan: &'b Plan,
     most: usize,
     into: &'b mut Vec<u64>,
 }
 
-impl<S: Shape> Visit for List<'_, S> {
+impl<S: Layout> Visit for List<'_, S> {
     #[inline]
     fn visit(&mut self, sum: &[u64], nothing: bool, options: &[u32]) -> Result<bool, Stopped> {
         if nothing {
@@ -281,13 +281,8 @@ impl<S: Shape> Visit for List<'_, S> {
         for option in options {
             let from = self.into.len();
             self.into.extend_from_slice(sum);
-            add(&mut self.into[from..], vector(self.plan, self.shape, *option));
+            add(&mut self.into[from..], self.plan.vector_of(self.layout, *option));
         }
         Ok(self.into.len() <= self.most)
     }
-}
-
-#[inline]
-pub(super) fn vector(plan: &Plan, shape: impl Shape, option: u32) -> &[u64] {
-    &plan.vectors[option as usize * shape.all()..][..shape.all()]
 }

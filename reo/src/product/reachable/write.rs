@@ -6,10 +6,9 @@
 use std::ops::Range;
 
 use super::index::{Index, Table};
+use super::layout::{Layout, add};
 use super::plan::Plan;
 use super::row::Visit;
-use super::shape::{Shape, add};
-use super::worker::vector;
 use crate::limits::{Limits, Stopped};
 
 /// Most steps of the block of combinations that is made once for a row: fits in a near cache.
@@ -24,11 +23,11 @@ pub(super) struct Out<'b> {
 
 impl<'b> Out<'b> {
     /// Takes the place of so many steps off the front.
-    pub fn split(&mut self, steps: usize, shape: impl Shape) -> Out<'b> {
-        let conditions = if shape.condition() > 0 { steps } else { 0 };
+    pub fn split(&mut self, steps: usize, layout: impl Layout) -> Out<'b> {
+        let conditions = if layout.condition() > 0 { steps } else { 0 };
         Out {
             targets: front(&mut self.targets, steps),
-            labels: front(&mut self.labels, steps * shape.label()),
+            labels: front(&mut self.labels, steps * layout.label()),
             conditions: front(&mut self.conditions, conditions),
         }
     }
@@ -56,7 +55,7 @@ pub(super) struct Notes {
 /// All combinations of the steps of groups: a block of those of the first groups, which is made
 /// once for a row, and the other groups, which take turns.
 pub(super) struct Combiner<S> {
-    shape: S,
+    layout: S,
     /// The state itself, as a vector.
     pub base: Vec<u64>,
     /// The state, and those who take turns.
@@ -71,17 +70,17 @@ struct Turn {
     at: usize,
 }
 
-impl<S: Shape> Combiner<S> {
-    pub fn new(shape: S) -> Self {
+impl<S: Layout> Combiner<S> {
+    pub fn new(layout: S) -> Self {
         let (base, with, block, turns) = Default::default();
-        Combiner { shape, base, with, block, turns }
+        Combiner { layout, base, with, block, turns }
     }
 
     pub fn begin(&mut self, key: &[u64], lists: &[u64], ranges: &[Range<usize>]) {
-        let all = self.shape.all();
+        let all = self.layout.all();
         self.base.clear();
         self.base.resize(all, 0);
-        self.base[self.shape.label()..][..key.len()].copy_from_slice(key);
+        self.base[self.layout.label()..][..key.len()].copy_from_slice(key);
         self.block.clear();
         self.block.resize(all, 0);
         self.turns.clear();
@@ -98,7 +97,7 @@ impl<S: Shape> Combiner<S> {
 
     /// The block with each of the steps of one more group; the first is "no step".
     fn times(&mut self, list: &[u64]) {
-        let (all, before) = (self.shape.all(), self.block.len());
+        let (all, before) = (self.layout.all(), self.block.len());
         self.block.reserve(before * (list.len() / all - 1));
         for step in list.chunks_exact(all).skip(1) {
             let from = self.block.len();
@@ -132,18 +131,18 @@ pub(super) struct Write<'b, 'c, S> {
     pub skip: usize,
 }
 
-impl<S: Shape> Write<'_, '_, S> {
-    pub fn rounds(&mut self, sum: &[u64], more: &[u64]) -> Result<(), Stopped> {
-        let Combiner { shape, base, with, block, turns } = &mut *self.combiner;
+impl<S: Layout> Write<'_, '_, S> {
+    pub fn combine(&mut self, sum: &[u64], more: &[u64]) -> Result<(), Stopped> {
+        let Combiner { layout, base, with, block, turns } = &mut *self.combiner;
         loop {
             with.clone_from(base);
             add(with, sum);
             add(with, more);
             for turn in turns.iter() {
-                add(with, &self.lists[turn.at..][..shape.all()]);
+                add(with, &self.lists[turn.at..][..layout.all()]);
             }
             self.pen.write(with, &block[std::mem::take(&mut self.skip)..]);
-            if !turn(turns, shape.all()) {
+            if !turn(turns, layout.all()) {
                 return Ok(());
             }
             self.limits.go_on()?;
@@ -151,13 +150,13 @@ impl<S: Shape> Write<'_, '_, S> {
     }
 }
 
-impl<S: Shape> Visit for Write<'_, '_, S> {
+impl<S: Layout> Visit for Write<'_, '_, S> {
     fn visit(&mut self, sum: &[u64], nothing: bool, options: &[u32]) -> Result<bool, Stopped> {
         if nothing {
-            self.rounds(sum, &[])?;
+            self.combine(sum, &[])?;
         }
         for option in options {
-            self.rounds(sum, vector(self.plan, self.combiner.shape, *option))?;
+            self.combine(sum, self.plan.vector_of(self.combiner.layout, *option))?;
         }
         Ok(true)
     }
@@ -165,7 +164,7 @@ impl<S: Shape> Visit for Write<'_, '_, S> {
 
 /// Writes steps into a piece of the result.
 pub(super) struct Pen<'b, S> {
-    pub shape: S,
+    pub layout: S,
     pub states: &'b Index,
     pub conditions: &'b Index,
     pub out: Out<'b>,
@@ -173,23 +172,23 @@ pub(super) struct Pen<'b, S> {
     pub notes: Notes,
 }
 
-impl<S: Shape> Pen<'_, S> {
+impl<S: Layout> Pen<'_, S> {
     /// Steps whose vectors are those of `block`, each plus `base`.
     #[inline]
     pub fn write(&mut self, base: &[u64], block: &[u64]) {
-        let (shape, at) = (self.shape, self.at);
-        let (words, all) = (shape.label(), shape.all());
+        let (layout, at) = (self.layout, self.at);
+        let (words, all) = (layout.label(), layout.all());
         let many = block.len() / all;
         self.at += many;
         let labels = self.out.labels[at * words..][..many * words].chunks_exact_mut(words);
         for (label, step) in labels.zip(block.chunks_exact(all)) {
             (0..words).for_each(|w| label[w] = base[w].wrapping_add(step[w]));
         }
-        let state = Column { from: words, words: shape.state(), all, base, block };
+        let state = Column { from: words, words: layout.state(), all, base, block };
         state.write(self.states, &mut self.out.targets[at..][..many], at, &mut self.notes.states);
-        if shape.condition() > 0 {
-            let from = words + shape.state();
-            let condition = Column { from, words: shape.condition(), all, base, block };
+        if layout.condition() > 0 {
+            let from = words + layout.state();
+            let condition = Column { from, words: layout.condition(), all, base, block };
             let out = &mut self.out.conditions[at..][..many];
             condition.write(self.conditions, out, at, &mut self.notes.conditions);
         }

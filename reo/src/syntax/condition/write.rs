@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use super::{Claim, Claimed, RESERVED, Value};
+use itertools::Itertools;
+
+use super::claim::{Claim, Claimed, RESERVED, Value};
 use crate::constraint::{Constraint, Literal, Term};
 use crate::symbol::Symbols;
 use crate::syntax::lex::OWN;
@@ -61,8 +63,7 @@ fn claim_text(claim: &Claim, rules: bool) -> String {
 }
 
 fn values_text(values: &[Value], rules: bool) -> String {
-    let values: Vec<String> = values.iter().map(|v| value_text(v, rules)).collect();
-    values.join(", ")
+    values.iter().map(|v| value_text(v, rules)).join(", ")
 }
 
 fn value_text(value: &Value, rules: bool) -> String {

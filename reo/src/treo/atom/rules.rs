@@ -12,9 +12,10 @@
 use std::collections::{BTreeSet, HashMap};
 
 use indexmap::{IndexMap, IndexSet};
+use tickbound_message::suggest;
 
-use super::search::Search;
-use super::{Template, Words};
+use super::search::{Domain, Joint, Search, after_cells, leaves};
+use super::template::{Template, Words};
 use crate::syntax::Spot;
 use crate::syntax::condition::{Claim, Value};
 use crate::treo::ast::{Rule, Rules};
@@ -29,30 +30,8 @@ struct Known {
     touched: BTreeSet<usize>,
 }
 
-/// What the states know of a cell: its constants, or whether it is full.
-pub(super) enum Domain {
-    Constants(IndexSet<String>),
-    Full,
-}
-
-impl Domain {
-    pub fn len(&self) -> u32 {
-        match self {
-            Domain::Constants(constants) => constants.len() as u32 + 1,
-            Domain::Full => 2,
-        }
-    }
-}
-
-/// Some rules together.
-pub(super) struct Joint {
-    pub fire: Vec<usize>,
-    pub claims: Vec<Claim>,
-    pub touched: Vec<usize>,
-}
-
-/// States are numbered as they are found, from the initial one on.
-pub(super) fn template(
+/// The template of rules over `ports`. States are numbered as they are found, from the initial one on.
+pub(crate) fn of_rules(
     rules: &Rules,
     ports: &[String],
     words: &mut dyn Words,
@@ -164,7 +143,7 @@ impl Reader<'_> {
     }
 
     fn unknown<T>(&self, spot: Spot, word: &str, what: &'static str) -> Result<T, TreoError> {
-        let fix = crate::syntax::suggest(word, self.ports.iter().map(String::as_str));
+        let fix = suggest(word, self.ports.iter().map(String::as_str));
         self.fault(spot, TreoFault::Unknown { word: word.into(), what, fix })
     }
 
@@ -212,17 +191,6 @@ impl Reader<'_> {
 
 fn data(claim: &Claim) -> Vec<&str> {
     leaves(claim, |v| if let Value::Word(w) = v { Some(w) } else { None })
-}
-
-pub(super) fn after_cells(claim: &Claim) -> Vec<&str> {
-    leaves(claim, |v| if let Value::After(c) = v { Some(c) } else { None })
-}
-
-fn leaves<'c>(claim: &'c Claim, pick: impl Fn(&'c Value) -> Option<&'c String>) -> Vec<&'c str> {
-    let mut all = Vec::new();
-    let mut see = |v: &'c Value| all.extend(pick(v).map(String::as_str));
-    claim.values().into_iter().for_each(|v| v.visit(&mut see));
-    all
 }
 
 fn domains(

@@ -4,13 +4,34 @@ use std::collections::HashMap;
 
 use indexmap::IndexSet;
 
-use super::TemplateStep;
-use super::rules::{Domain, Joint, after_cells};
+use super::template::TemplateStep;
 use crate::syntax::condition::{Claim, Value};
 use crate::treo::error::{MAX_ATOM_STATES, MAX_ATOM_STEPS};
 
 /// Most choices of next contents that are looked at for one atom, times their claims.
 const MAX_CHOICES: usize = 10_000_000;
+
+/// What the states know of a cell: its constants, or whether it is full.
+pub(super) enum Domain {
+    Constants(IndexSet<String>),
+    Full,
+}
+
+impl Domain {
+    pub fn len(&self) -> u32 {
+        match self {
+            Domain::Constants(constants) => constants.len() as u32 + 1,
+            Domain::Full => 2,
+        }
+    }
+}
+
+/// Some rules together.
+pub(super) struct Joint {
+    pub fire: Vec<usize>,
+    pub claims: Vec<Claim>,
+    pub touched: Vec<usize>,
+}
 
 /// The search for states.
 pub(super) struct Search<'a> {
@@ -31,7 +52,7 @@ type Passed = (&'static str, usize);
 enum Decided {
     Always,
     Never,
-    Open(Claim),
+    Later(Claim),
 }
 
 impl<'a> Search<'a> {
@@ -110,8 +131,8 @@ impl<'a> Search<'a> {
 
     /// The next choice of contents for the cells that change and are not fixed.
     fn advance(&self, joint: &Joint, fixed: &[Option<u32>], after: &mut [u32]) -> bool {
-        let open = joint.touched.iter().zip(fixed).filter(|(_, value)| value.is_none());
-        for (cell, _) in open.rev() {
+        let free = joint.touched.iter().zip(fixed).filter(|(_, value)| value.is_none());
+        for (cell, _) in free.rev() {
             after[*cell] += 1;
             if after[*cell] < self.domains[*cell].len() {
                 return true;
@@ -128,13 +149,13 @@ impl<'a> Search<'a> {
             match self.decide(claim, before, after) {
                 Decided::Always => {}
                 Decided::Never => return None,
-                Decided::Open(claim) => left.push(claim),
+                Decided::Later(claim) => left.push(claim),
             }
         }
         for cell in &joint.touched {
-            let open = matches!(self.domains[*cell], Domain::Full) && after[*cell] == 1;
+            let written = matches!(self.domains[*cell], Domain::Full) && after[*cell] == 1;
             let word = &self.cells[*cell];
-            if open && !left.iter().any(|c| after_cells(c).contains(&word.as_str())) {
+            if written && !left.iter().any(|c| after_cells(c).contains(&word.as_str())) {
                 let any = Value::Some(self.nameless + *cell as u32);
                 left.push(Claim::Equal(Value::After(word.clone()), any));
             }
@@ -149,7 +170,7 @@ impl<'a> Search<'a> {
             Claim::Different(a, b) => (false, value(a), value(b)),
             Claim::Predicate(holds, p, values) => {
                 let values = values.iter().map(value).collect();
-                return Decided::Open(Claim::Predicate(*holds, p.clone(), values));
+                return Decided::Later(Claim::Predicate(*holds, p.clone(), values));
             }
         };
         let same = match (&a, &b) {
@@ -157,8 +178,8 @@ impl<'a> Search<'a> {
             (Value::Null, _) | (_, Value::Null) => false,
             (Value::Constant(x), Value::Constant(y)) => x == y,
             _ if a == b => true,
-            _ if equal => return Decided::Open(Claim::Equal(a, b)),
-            _ => return Decided::Open(Claim::Different(a, b)),
+            _ if equal => return Decided::Later(Claim::Equal(a, b)),
+            _ => return Decided::Later(Claim::Different(a, b)),
         };
         if same == equal { Decided::Always } else { Decided::Never }
     }
@@ -196,4 +217,20 @@ fn within(choices: usize, states: usize, steps: usize) -> Result<(), Passed> {
         }
     }
     Ok(())
+}
+
+/// The cells whose after form a claim mentions.
+pub(super) fn after_cells(claim: &Claim) -> Vec<&str> {
+    leaves(claim, |v| if let Value::After(c) = v { Some(c) } else { None })
+}
+
+/// The words that `pick` finds among the values of a claim that are no calls.
+pub(super) fn leaves<'c>(
+    claim: &'c Claim,
+    pick: impl Fn(&'c Value) -> Option<&'c String>,
+) -> Vec<&'c str> {
+    let mut all = Vec::new();
+    let mut see = |v: &'c Value| all.extend(pick(v).map(String::as_str));
+    claim.values().into_iter().for_each(|v| v.visit(&mut see));
+    all
 }

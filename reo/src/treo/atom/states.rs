@@ -1,14 +1,15 @@
 //! `#WA` and `#SCA`: automata given by their steps.
 
 use indexmap::IndexSet;
+use tickbound_message::{excerpt, suggest};
 
-use super::{Template, TemplateStep, Words};
+use super::template::{Template, TemplateStep, Words};
 use crate::syntax::Spot;
 use crate::treo::ast::{StateStep, States};
 use crate::treo::error::{MAX_ATOM_STATES, MAX_ATOM_STEPS, TreoError, TreoFault};
 
-/// States are numbered in the order of the text.
-pub(super) fn template(
+/// The template of an automaton over `ports`. States are numbered in the order of the text.
+pub(crate) fn of_states(
     automaton: &States,
     ports: &[String],
     words: &mut dyn Words,
@@ -55,11 +56,11 @@ fn fire(
     let tag = &automaton.tag;
     let outside = |what| TreoFault::Outside { what, fix: "write the atom with #RBA" };
     if let Some(guard) = &step.guard {
-        let fault = outside(format!("the guard `{}` of #{tag}", crate::syntax::one_line(guard)));
+        let fault = outside(format!("the guard `{}` of #{tag}", excerpt(guard)));
         return Err(words.source().fault(step.spot, fault));
     }
     if let Some(jobs) = &step.jobs {
-        let fault = outside(format!("the jobs `{{{}}}` of #{tag}", crate::syntax::one_line(jobs)));
+        let fault = outside(format!("the jobs `{{{}}}` of #{tag}", excerpt(jobs)));
         return Err(words.source().fault(step.spot, fault));
     }
     let mut fire = Vec::new();
@@ -68,7 +69,7 @@ fn fire(
             match ports.iter().position(|p| *p == name) {
                 Some(at) => fire.push(at),
                 None => {
-                    let fix = crate::syntax::suggest(&name, ports.iter().map(String::as_str));
+                    let fix = suggest(&name, ports.iter().map(String::as_str));
                     let fault = TreoFault::Unknown { word: name, what: "node of the atom", fix };
                     return Err(words.source().fault(node.spot, fault));
                 }

@@ -1,10 +1,11 @@
 //! What a component's parameters are, where it is used.
 
-use super::leaf;
+use super::expander::Expander;
+use super::frame::Frame;
 use super::scope::{Scope, Value};
 use super::sizes::Fit;
+use super::text::counted;
 use super::value::is_range;
-use super::{Expander, Frame};
 use crate::treo::ast::{Body, Comparison, Parameter, ParameterKind, Predicate, Value as Written};
 use crate::treo::error::TreoFault;
 
@@ -20,7 +21,7 @@ impl Expander<'_> {
         let parameters = &f.definition().parameters;
         let misfit = |fix: &str| TreoFault::Misfit {
             component: f.definition().name.clone(),
-            has: leaf::counted(parameters.len(), "parameter"),
+            has: counted(parameters.len(), "parameter"),
             given: given.len().to_string(),
             fix: fix.to_owned(),
         };

@@ -1,12 +1,13 @@
-//! Blocks: their items, once for each way to fulfil their predicates.
+//! Blocks: their items, once for each choice of values that fulfils their predicates.
 //!
 //! Predicates are taken in the order of the text, those first whose words have values: an equation
 //! gives its word a value, a comparison stops what breaks it, `i : list` goes through the list.
 
+use super::expander::{Done, Expander};
+use super::frame::Frame;
 use super::scope::{Scope, Trouble, Value};
 use super::sizes::Fit;
 use super::value::is_range;
-use super::{Done, Expander, Frame};
 use crate::treo::ast::{Block, Comparison, Item, Parameter, Predicate, Value as Written, Variable};
 use crate::treo::error::TreoError;
 
@@ -23,11 +24,11 @@ enum Outcome {
 impl Expander<'_> {
     pub(super) fn block(&mut self, f: &mut Frame, scope: &Scope<'_>, block: &Block) -> Done {
         let all: Vec<usize> = (0..block.predicates.len()).collect();
-        self.deeper(f, |x, f| x.round(f, scope, block, &all))
+        self.deeper(f, |x, f| x.items(f, scope, block, &all))
     }
 
-    /// The items of `block`, for each way to fulfil the predicates with the numbers `left`.
-    fn round(&mut self, f: &mut Frame, scope: &Scope<'_>, block: &Block, left: &[usize]) -> Done {
+    /// The items of `block`, for each choice of values that fulfils the predicates with the numbers `left`.
+    fn items(&mut self, f: &mut Frame, scope: &Scope<'_>, block: &Block, left: &[usize]) -> Done {
         self.work(f, f.spot, 1)?;
         if left.is_empty() {
             return block.items.iter().try_for_each(|item| match item {
@@ -40,11 +41,11 @@ impl Expander<'_> {
         let spot = block.predicates[at].0;
         let values = match outcome {
             Outcome::Test(false) => return Ok(()),
-            Outcome::Test(true) => return self.deeper(f, |x, f| x.round(f, scope, block, &rest)),
+            Outcome::Test(true) => return self.deeper(f, |x, f| x.items(f, scope, block, &rest)),
             Outcome::Give(word, value) => {
                 let mut inner = Scope::inside(scope);
                 self.give(f, &mut inner, &word, value)?;
-                return self.deeper(f, |x, f| x.round(f, &inner, block, &rest));
+                return self.deeper(f, |x, f| x.items(f, &inner, block, &rest));
             }
             Outcome::Each(word, Value::List(values)) => (word, values),
             Outcome::Each(_, other) => return Err(f.kind(spot, &other, "a list `<1..n>`")),
@@ -52,7 +53,7 @@ impl Expander<'_> {
         for value in values.1.iter() {
             let mut inner = Scope::inside(scope);
             inner.set(values.0.clone(), value.clone());
-            self.deeper(f, |x, f| x.round(f, &inner, block, &rest))?;
+            self.deeper(f, |x, f| x.items(f, &inner, block, &rest))?;
         }
         Ok(())
     }

@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use tickbound_message::{excerpt, suggest};
+
 use super::scope::{Scope, Trouble, Value};
-use crate::syntax::{Spot, one_line, suggest};
+use crate::syntax::Spot;
 use crate::treo::ast::{Definition, Direction, Variable};
 use crate::treo::error::{TreoError, TreoFault};
 use crate::treo::files::Loaded;
@@ -78,18 +80,18 @@ impl Frame {
         let parameter = definition.parameters.iter().any(|p| p.name.word == word);
         let known: Vec<&str> = scope.words();
         let fix = if self.top && parameter {
-            format!("give --set {}=VALUE", one_line(&word))
+            format!("give --set {}=VALUE", excerpt(&word))
         } else if parameter {
             format!("give it where `{name}` is used: `{name}<...>(...)`")
         } else if known.is_empty() {
-            format!("make it a parameter of `{name}`, or add `| {} = ...`", one_line(&word))
+            format!("make it a parameter of `{name}`, or add `| {} = ...`", excerpt(&word))
         } else {
             format!(
                 "make it a parameter of `{name}`, or add `| {} = ...` ({})",
-                one_line(&word),
+                excerpt(&word),
                 suggest(&word, known)
             )
         };
-        self.fault(spot, TreoFault::Unset { words: vec![one_line(&word)], fix })
+        self.fault(spot, TreoFault::Unset { words: vec![excerpt(&word)], fix })
     }
 }

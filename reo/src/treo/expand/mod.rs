@@ -2,44 +2,24 @@
 //! component is made of, until only atoms and built-in components are left.
 
 mod arguments;
+mod atom;
 mod block;
+mod expander;
 mod frame;
+mod instance;
 mod leaf;
 mod scope;
 mod sizes;
+mod text;
 mod top;
 mod value;
 
-use std::collections::HashMap;
-use std::sync::Arc;
-
-use indexmap::IndexSet;
-
-use self::frame::Frame;
-use self::leaf::Leaf;
-use self::scope::{Component, Scope, Trouble};
-use self::sizes::Fit;
-use super::Request;
-use super::ast::{Body, Instance, Variable};
-use super::atom::Template;
-use super::error::{MAX_DEPTH, MAX_WORK, TreoError, TreoFault};
-use super::files::{Files, Target};
+use self::expander::Expander;
+use super::error::TreoError;
 use super::library::Library;
+use super::request::Request;
 use crate::connector::Connector;
-use crate::syntax::{Source, Spot};
-
-type Done = Result<(), TreoError>;
-
-/// The state of the work.
-pub(super) struct Expander<'l> {
-    files: Files<'l>,
-    leaves: Vec<Leaf>,
-    notes: IndexSet<String>,
-    templates: HashMap<leaf::Key, Arc<Template>>,
-    worked: usize,
-    depth: usize,
-    size: usize,
-}
+use crate::syntax::Source;
 
 /// The connector of a component of `source`.
 pub(super) fn connector(
@@ -47,139 +27,5 @@ pub(super) fn connector(
     library: &dyn Library,
     request: &Request,
 ) -> Result<Connector, TreoError> {
-    let files = Files::new(source, library)?;
-    let (leaves, notes, templates) = <_>::default();
-    let expander = Expander { files, leaves, notes, templates, worked: 0, depth: 0, size: 0 };
-    expander.top(request)
-}
-
-impl Expander<'_> {
-    /// Counts `pieces` of work.
-    fn work(&mut self, f: &Frame, spot: Spot, pieces: usize) -> Done {
-        self.worked = self.worked.saturating_add(pieces);
-        if self.worked <= MAX_WORK {
-            return Ok(());
-        }
-        Err(f.fault(spot, TreoFault::limit("pieces of work", MAX_WORK)))
-    }
-
-    /// Does `inside` one level deeper.
-    fn deeper(
-        &mut self,
-        f: &mut Frame,
-        inside: impl FnOnce(&mut Self, &mut Frame) -> Done,
-    ) -> Done {
-        if self.depth >= MAX_DEPTH {
-            return Err(f.fault(f.spot, TreoFault::limit("components in components", MAX_DEPTH)));
-        }
-        self.depth += 1;
-        let done = inside(self, f);
-        self.depth -= 1;
-        done
-    }
-
-    /// A component that is used in a block.
-    fn instance(&mut self, f: &mut Frame, scope: &Scope<'_>, instance: &Instance) -> Done {
-        let spot = instance.component.spot;
-        f.spot = spot;
-        self.work(f, spot, 1)?;
-        let mut component = self.component(f, scope, &instance.component)?;
-        if !instance.arguments.is_empty() {
-            let more = instance.arguments.iter().map(|a| self.value(f, scope, a));
-            let more = more.collect::<Result<Vec<_>, _>>().map_err(|t| f.unset(scope, t))?;
-            component.arguments = component.arguments.iter().cloned().chain(more).collect();
-        }
-        let mut groups: Vec<Vec<String>> = Vec::new();
-        for node in &instance.nodes {
-            let names = self.names(f, scope, node).map_err(|t| f.unset(scope, t))?;
-            groups.push(names.iter().map(|n| f.node(n)).collect());
-        }
-        let prefix = f.next_use(&component.word);
-        match component.target {
-            Target::BuiltIn(_) => self.built_in(f, spot, &component, &groups.concat(), &prefix),
-            Target::Defined { .. } => {
-                self.deeper(f, |x, f| x.defined(f, spot, &component, &groups, prefix))
-            }
-        }
-    }
-
-    fn component(
-        &mut self,
-        f: &Frame,
-        scope: &Scope<'_>,
-        word: &Variable,
-    ) -> Result<Component, TreoError> {
-        use super::ast::Value;
-        match self.value(f, scope, &Value::Variable(word.clone())) {
-            Ok(scope::Value::Component(component)) => Ok(component),
-            Ok(other) => Err(f.kind(word.spot, &other, "a component")),
-            Err(Trouble::Missing(spot, missing)) if missing == word.word => {
-                let known = self.files.words(f.file);
-                let near = crate::syntax::suggest(&missing, known.iter().map(String::as_str));
-                let fix = format!("define or import it ({near})");
-                Err(f.fault(spot, TreoFault::Unknown { word: missing, what: "component", fix }))
-            }
-            Err(trouble) => Err(f.unset(scope, trouble)),
-        }
-    }
-
-    /// A component that a file defines, at the nodes `groups`.
-    fn defined(
-        &mut self,
-        caller: &Frame,
-        spot: Spot,
-        component: &Component,
-        groups: &[Vec<String>],
-        prefix: String,
-    ) -> Done {
-        let Target::Defined { file, definition } = component.target else { return Ok(()) };
-        let mut f = Frame::new(self.files.get(file), file, definition, prefix);
-        let mut scope = Scope::default();
-        let arguments = self.arguments(&f, &mut scope, &component.arguments);
-        arguments.map_err(|fault| caller.fault(spot, fault))?;
-        self.equations(&f, &mut scope);
-        let sizes: Vec<usize> = groups.iter().map(Vec::len).collect();
-        let fit = self.fit(&f, &mut scope, &f.formals(), &sizes);
-        let given: usize = sizes.iter().sum();
-        let ports = if fit == Fit::No { None } else { Some(self.interface(&mut f, &scope)?) };
-        if ports != Some(given) {
-            let has = match ports {
-                Some(ports) => leaf::counted(ports, "node"),
-                None => format!(
-                    "the nodes ({})",
-                    leaf::listed(f.formals().iter().map(|v| v.to_string()))
-                ),
-            };
-            let (component, given) = (component.word.to_string(), format!("{given}"));
-            let fix = "give each a node".to_owned();
-            return Err(caller.fault(spot, TreoFault::Misfit { component, has, given, fix }));
-        }
-        let local = f.ports.iter().map(|(name, _)| name.clone());
-        f.outer = local.zip(groups.iter().flatten().cloned()).collect();
-        self.body(&mut f, &scope)
-    }
-
-    /// Lists the ports of a component, and tells how many there are.
-    fn interface(&mut self, f: &mut Frame, scope: &Scope<'_>) -> Result<usize, TreoError> {
-        let mut ports = Vec::new();
-        for node in &f.definition().nodes {
-            let Some(variable) = &node.name else { continue };
-            let names = self.names(f, scope, variable).map_err(|t| f.unset(scope, t))?;
-            ports.extend(names.into_iter().map(|name| (name, node.direction)));
-        }
-        let mut seen = std::collections::HashSet::new();
-        if let Some((again, _)) = ports.iter().find(|(name, _)| !seen.insert(name.as_str())) {
-            return Err(f.fault(f.spot, TreoFault::Twice(again.clone())));
-        }
-        f.ports = ports;
-        Ok(f.ports.len())
-    }
-
-    fn body(&mut self, f: &mut Frame, scope: &Scope<'_>) -> Done {
-        let loaded = Arc::clone(&f.loaded);
-        match &loaded.file.definitions[f.definition].body {
-            Body::Block(block) => self.block(f, scope, block),
-            Body::Atom(meanings) => self.atom(f, scope, meanings),
-        }
-    }
+    Expander::new(source, library)?.top(request)
 }

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use tickbound_message::excerpt;
+
 use crate::syntax::Spot;
 use crate::treo::error::TreoError;
 use crate::treo::files::Target;
@@ -38,7 +40,7 @@ impl Value {
     pub fn text(&self) -> String {
         match self {
             Value::Integer(k) => format!("`{k}`"),
-            Value::Text(text) => format!("`\"{}\"`", crate::syntax::one_line(text)),
+            Value::Text(text) => format!("`\"{}\"`", excerpt(text)),
             Value::Component(component) => format!("the component `{}`", component.word),
             Value::List(items) => format!("a list of {}", items.len()),
         }

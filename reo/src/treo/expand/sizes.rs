@@ -1,7 +1,8 @@
 //! Sizes that nobody wrote down: which number a word must be for a list to have its length.
 
+use super::expander::Expander;
+use super::frame::Frame;
 use super::scope::{Scope, Trouble, Value};
-use super::{Expander, Frame};
 use crate::treo::ast::Variable;
 
 /// Whether lengths fit.
@@ -11,8 +12,8 @@ pub(super) enum Fit {
     Yes,
     /// They cannot.
     No,
-    /// Words without a value are in the way.
-    Open,
+    /// Words without a value keep it from being known.
+    Unknown,
 }
 
 impl Expander<'_> {
@@ -25,7 +26,7 @@ impl Expander<'_> {
         formals: &[&Variable],
         given: &[usize],
     ) -> Fit {
-        let mut open = Fit::No;
+        let mut unknown = Fit::No;
         if formals.len() == given.len() {
             let mut trial = scope.clone();
             match self.one_by_one(f, &mut trial, formals, given) {
@@ -33,12 +34,12 @@ impl Expander<'_> {
                     *scope = trial;
                     return Fit::Yes;
                 }
-                other => open = other,
+                other => unknown = other,
             }
         }
         let total: usize = given.iter().sum();
         match self.solve(f, scope, formals, total) {
-            Fit::No => open,
+            Fit::No => unknown,
             other => other,
         }
     }
@@ -54,21 +55,21 @@ impl Expander<'_> {
             formals.iter().copied().zip(given.iter().copied()).collect();
         loop {
             let before = left.len();
-            let mut open = Vec::new();
+            let mut unknown = Vec::new();
             for (formal, length) in left {
                 match self.solve(f, scope, &[formal], length) {
                     Fit::Yes => {}
                     Fit::No => return Fit::No,
-                    Fit::Open => open.push((formal, length)),
+                    Fit::Unknown => unknown.push((formal, length)),
                 }
             }
-            if open.is_empty() {
+            if unknown.is_empty() {
                 return Fit::Yes;
             }
-            if open.len() == before {
-                return Fit::Open;
+            if unknown.len() == before {
+                return Fit::Unknown;
             }
-            left = open;
+            left = unknown;
         }
     }
 
@@ -85,14 +86,14 @@ impl Expander<'_> {
             Ok(total) if total == length => return Fit::Yes,
             Ok(_) => return Fit::No,
             Err(Trouble::Missing(_, word)) => word,
-            Err(Trouble::Fault(_)) => return Fit::Open,
+            Err(Trouble::Fault(_)) => return Fit::Unknown,
         };
         let mut with = |k: i64| {
             let mut trial = Scope::inside(scope);
             trial.set(word.clone(), Value::Integer(k));
             self.lengths(f, &trial, formals).ok()
         };
-        let (Some(one), Some(two)) = (with(1), with(2)) else { return Fit::Open };
+        let (Some(one), Some(two)) = (with(1), with(2)) else { return Fit::Unknown };
         let (slope, missing) =
             (i128::from(two) - i128::from(one), i128::from(length) - i128::from(one));
         if slope == 0 || missing % slope != 0 {

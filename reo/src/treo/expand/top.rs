@@ -1,15 +1,19 @@
 //! What is asked for: which component of a file, and with which settings.
 
 use indexmap::IndexSet;
+use itertools::Itertools;
+use tickbound_message::{excerpt, suggest};
 
+use super::expander::Expander;
+use super::frame::Frame;
 use super::scope::{Scope, Trouble, Value};
-use super::{Expander, Frame};
 use crate::connector::Connector;
-use crate::syntax::{Source, suggest};
-use crate::treo::Request;
+use crate::syntax::Source;
 use crate::treo::ast::{Definition, File, Index, Value as Written, Variable};
 use crate::treo::error::{TreoError, TreoFault};
 use crate::treo::library::stem;
+use crate::treo::parse;
+use crate::treo::request::Request;
 
 impl Expander<'_> {
     pub(super) fn top(mut self, request: &Request) -> Result<Connector, TreoError> {
@@ -25,8 +29,8 @@ impl Expander<'_> {
         self.equations(&f, &mut scope);
         let unset = self.unset(&f, &scope);
         if !unset.is_empty() {
-            let settings = unset.iter().map(|w| format!("--set {w}=VALUE"));
-            let fix = format!("give {}", settings.collect::<Vec<_>>().join(" "));
+            let mut settings = unset.iter().map(|w| format!("--set {w}=VALUE"));
+            let fix = format!("give {}", settings.join(" "));
             return Err(f.fault(f.spot, TreoFault::Unset { words: unset, fix }));
         }
         self.interface(&mut f, &scope)?;
@@ -53,7 +57,7 @@ impl Expander<'_> {
             let component = definition.name.clone();
             return Err(at(TreoFault::Setting { word: word.into(), component, fix }));
         }
-        let written = super::super::parse::setting(&source).map_err(|e| e.map(Into::into))?;
+        let written = parse::setting(&source)?;
         let value = match (self.value(f, scope, &written), &written) {
             (Ok(value), _) => value,
             (Err(Trouble::Missing(_, text)), Written::Variable(_)) => Value::Text(text.into()),
@@ -107,7 +111,7 @@ fn chosen(file: &File, source: &Source, request: &Request) -> Result<usize, Treo
     let position = |word: &str| file.definitions.iter().position(|d| d.name == word);
     if let Some(word) = &request.component {
         return position(word).ok_or_else(|| TreoFault::Unknown {
-            word: crate::syntax::one_line(word),
+            word: excerpt(word),
             what: "component of this file",
             fix: suggest(word, file.definitions.iter().map(|d| d.name.as_str())),
         });

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use super::expander::Expander;
+use super::frame::Frame;
 use super::scope::{Component, Scope, Trouble, Value};
-use super::{Expander, Frame};
 use crate::syntax::Spot;
 use crate::treo::ast::{self, Index, ListItem, Operator, Variable};
 use crate::treo::error::{MAX_RANGE, TreoError, TreoFault};

@@ -7,10 +7,10 @@
 //! #PR   word [[ value, ... ]] ( variable, ... ; variable, ... )
 //! ```
 
-use super::{Read, value};
-use crate::syntax::Spot;
+use super::value;
 use crate::syntax::condition::{self, Dialect};
 use crate::syntax::lex::{Cursor, Kind};
+use crate::syntax::{Read, Spot};
 use crate::treo::ast::{Meaning, PrimitiveUse, Rule, Rules, StateStep, States, Variable};
 
 /// `#TAG ...` any number of times.
@@ -34,13 +34,13 @@ pub(super) fn meanings(c: &mut Cursor<'_>) -> Read<Vec<Meaning>> {
 
 /// Passes over all up to the next `#` or the brace that ends the body.
 fn foreign(c: &mut Cursor<'_>) {
-    let mut open = 0usize;
+    let mut brackets = 0usize;
     loop {
         match c.peek(0) {
             Kind::End | Kind::Sign("#") => return,
-            Kind::Sign("}") if open == 0 => return,
-            Kind::Sign("{") => open += 1,
-            Kind::Sign("}") => open -= 1,
+            Kind::Sign("}") if brackets == 0 => return,
+            Kind::Sign("{") => brackets += 1,
+            Kind::Sign("}") => brackets -= 1,
             _ => {}
         }
         c.take();
@@ -119,13 +119,13 @@ fn state(c: &mut Cursor<'_>, states: &mut States) -> Read<String> {
 /// The text up to the next comma that no bracket holds; none for `true`.
 fn guard(c: &mut Cursor<'_>) -> Option<String> {
     let start = c.spot();
-    let mut open = 0usize;
+    let mut brackets = 0usize;
     loop {
         match c.peek(0) {
             Kind::End | Kind::Sign("{" | "}" | "#") => break,
-            Kind::Sign(",") if open == 0 => break,
-            Kind::Sign("(") => open += 1,
-            Kind::Sign(")") => open = open.saturating_sub(1),
+            Kind::Sign(",") if brackets == 0 => break,
+            Kind::Sign("(") => brackets += 1,
+            Kind::Sign(")") => brackets = brackets.saturating_sub(1),
             _ => {}
         }
         c.take();

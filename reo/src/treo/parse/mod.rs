@@ -14,15 +14,29 @@ mod atom;
 mod value;
 
 use super::ast::{
-    Block, Body, Definition, Direction, File, Instance, Item, Node, Parameter, ParameterKind,
+    Block, Body, Definition, Direction, File, Instance, Item, Node, Parameter, ParameterKind, Value,
 };
 use crate::syntax::lex::{self, Cursor, Kind, TREO};
-use crate::syntax::{At, Fault, Source};
-
-type Read<T> = Result<T, At<Fault>>;
+use crate::syntax::{At, Fault, Read, Source};
+use crate::treo::error::TreoError;
 
 /// The tree of a text.
-pub(super) fn file(source: &Source) -> Read<File> {
+pub(super) fn file(source: &Source) -> Result<File, TreoError> {
+    read(source).map_err(|error| error.map(Into::into))
+}
+
+/// The value of a setting: a text that stands where an argument could.
+pub(super) fn setting(source: &Source) -> Result<Value, TreoError> {
+    let read = || {
+        let tokens = lex::tokens(source, TREO)?;
+        let c = &mut Cursor::new(source, &tokens);
+        let value = value::argument(c)?;
+        if *c.peek(0) == Kind::End { Ok(value) } else { Err(c.expected("the end of the value")) }
+    };
+    read().map_err(|error: At<Fault>| error.map(Into::into))
+}
+
+fn read(source: &Source) -> Read<File> {
     let tokens = lex::tokens(source, TREO)?;
     let c = &mut Cursor::new(source, &tokens);
     let mut file = File::default();
@@ -41,14 +55,6 @@ pub(super) fn file(source: &Source) -> Read<File> {
         file.definitions.push(definition(c)?);
     }
     Ok(file)
-}
-
-/// The value of a setting: a text that stands where an argument could.
-pub(super) fn setting(source: &Source) -> Read<super::ast::Value> {
-    let tokens = lex::tokens(source, TREO)?;
-    let c = &mut Cursor::new(source, &tokens);
-    let value = value::argument(c)?;
-    if *c.peek(0) == Kind::End { Ok(value) } else { Err(c.expected("the end of the value")) }
 }
 
 fn path(c: &mut Cursor<'_>) -> Read<Vec<String>> {

@@ -11,9 +11,8 @@
 //! `name<...>` is a component with arguments where an argument can stand, and a comparison in a
 //! predicate.
 
-use super::Read;
-use crate::syntax::Fault;
 use crate::syntax::lex::{Cursor, Kind};
+use crate::syntax::{Fault, Read};
 use crate::treo::ast::{Comparison, Index, ListItem, Operator, Predicate, Value, Variable};
 
 /// Most operators in one value: they nest, too.
@@ -47,16 +46,9 @@ pub(super) fn predicate(c: &mut Cursor<'_>) -> Read<Predicate> {
         c.take();
         return Ok(Predicate::In(word, argument(c)?));
     }
-    let how = match c.peek(0) {
-        Kind::Sign("=") => Comparison::Equal,
-        Kind::Sign("!=") => Comparison::Different,
-        Kind::Sign("<") => Comparison::Less,
-        Kind::Sign("<=") => Comparison::LessEqual,
-        Kind::Sign(">") => Comparison::Greater,
-        Kind::Sign(">=") => Comparison::GreaterEqual,
-        _ => return Err(c.expected("`:`, `=` or a comparison")),
+    let Some(how) = Comparison::ALL.into_iter().find(|how| c.eat(how.sign())) else {
+        return Err(c.expected("`:`, `=` or a comparison"));
     };
-    c.take();
     let right = if how == Comparison::Equal { argument(c)? } else { plain(c)? };
     Ok(Predicate::Compare(how, left, right))
 }
@@ -68,34 +60,27 @@ impl Reader<'_, '_> {
     }
 
     fn sum(&mut self, components: bool) -> Read<Value> {
-        let mut left = self.product(components)?;
-        loop {
-            let operator = match self.c.peek(0) {
-                Kind::Sign("+") => Operator::Add,
-                Kind::Sign("-") => Operator::Subtract,
-                _ => return Ok(left),
-            };
-            self.c.take();
-            self.count()?;
-            let right = self.product(components)?;
-            left = Value::Binary(operator, Box::new(left), Box::new(right));
-        }
+        self.chain(&[Operator::Add, Operator::Subtract], |r| r.product(components))
     }
 
     fn product(&mut self, components: bool) -> Read<Value> {
-        let mut left = self.signed(components)?;
-        loop {
-            let operator = match self.c.peek(0) {
-                Kind::Sign("*") => Operator::Multiply,
-                Kind::Sign("/") => Operator::Divide,
-                Kind::Sign("%") => Operator::Remainder,
-                _ => return Ok(left),
-            };
-            self.c.take();
+        let operators = [Operator::Multiply, Operator::Divide, Operator::Remainder];
+        self.chain(&operators, |r| r.signed(components))
+    }
+
+    /// Operands with some of `operators` between, from the left.
+    fn chain(
+        &mut self,
+        operators: &[Operator],
+        mut operand: impl FnMut(&mut Self) -> Read<Value>,
+    ) -> Read<Value> {
+        let mut left = operand(self)?;
+        while let Some(operator) = operators.iter().find(|o| self.c.eat(o.sign())) {
             self.count()?;
-            let right = self.signed(components)?;
-            left = Value::Binary(operator, Box::new(left), Box::new(right));
+            let right = operand(self)?;
+            left = Value::Binary(*operator, Box::new(left), Box::new(right));
         }
+        Ok(left)
     }
 
     fn signed(&mut self, components: bool) -> Read<Value> {

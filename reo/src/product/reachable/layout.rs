@@ -1,10 +1,10 @@
 //! How many words the vector of a step has: for the label, for the state, for the condition.
 //!
-//! Nearly all products need one word each. The shape is a type parameter of the engine so that
+//! Nearly all products need one word each. The layout is a type parameter of the engine so that
 //! these are compiled with their loops unrolled, and the rest with loops.
 
 /// Numbers of words, and where they stand in a vector: label, state, condition.
-pub(super) trait Shape: Copy + Send + Sync {
+pub(super) trait Layout: Copy + Send + Sync {
     /// Words of a label.
     fn label(self) -> usize;
     /// Words of the number of a state.
@@ -18,11 +18,11 @@ pub(super) trait Shape: Copy + Send + Sync {
     }
 }
 
-/// A shape that is known when the program is compiled.
+/// A layout that is known when the program is compiled.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fixed<const L: usize, const S: usize, const C: usize>;
 
-impl<const L: usize, const S: usize, const C: usize> Shape for Fixed<L, S, C> {
+impl<const L: usize, const S: usize, const C: usize> Layout for Fixed<L, S, C> {
     fn label(self) -> usize {
         L
     }
@@ -34,7 +34,7 @@ impl<const L: usize, const S: usize, const C: usize> Shape for Fixed<L, S, C> {
     }
 }
 
-/// Any shape.
+/// Any layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Wide {
     pub label: usize,
@@ -42,7 +42,7 @@ pub(super) struct Wide {
     pub condition: usize,
 }
 
-impl Shape for Wide {
+impl Layout for Wide {
     fn label(self) -> usize {
         self.label
     }

@@ -1,0 +1,280 @@
+//! The data of an automaton.
+
+use rustc_hash::FxHashSet;
+use thiserror::Error;
+
+use crate::constraint::{Constraint, Constraints, Term};
+use crate::label;
+use crate::symbol::{Cell, Name, Symbol, Symbols};
+
+/// What is wrong with the parts of an automaton.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum AutomatonError {
+    /// A state that does not exist.
+    #[error("state {state} is mentioned, but there are only {states} (numbered from 0)")]
+    State {
+        /// Its number.
+        state: u32,
+        /// How many there are.
+        states: usize,
+    },
+    /// A name fires that the alphabet lacks.
+    #[error("a step fires a name that the automaton's alphabet lacks")]
+    Name,
+    /// Too many states.
+    #[error("{0} states; at most {MAX_STATES} can be numbered")]
+    States(usize),
+    /// Rows, targets, labels and conditions do not fit together.
+    #[error("the rows of an automaton do not fit together: {0}")]
+    Rows(&'static str),
+}
+
+/// Most states of one automaton: states are numbered with 32 bits.
+pub const MAX_STATES: usize = u32::MAX as usize;
+
+/// A constraint automaton in standard form.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Automaton {
+    /// Sorted, none twice; bit i of a label is the i-th.
+    alphabet: Vec<Name>,
+    /// Sorted; every cell that a constraint mentions.
+    cells: Vec<Cell>,
+    /// Sorted, none twice; may be empty only if there is no state.
+    initial: Vec<u32>,
+    /// What is in cells at the start; other cells hold nothing that may be read.
+    contents: Vec<(Cell, Symbol)>,
+    /// Row s is the steps `rows[s]..rows[s + 1]`.
+    rows: Vec<usize>,
+    targets: Vec<u32>,
+    /// [`Automaton::words`] for each step.
+    labels: Vec<u64>,
+    /// For each step; empty if all are `true`.
+    conditions: Vec<u32>,
+    constraints: Constraints,
+}
+
+/// One step of an automaton.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step<'a> {
+    /// Where it starts.
+    pub from: u32,
+    /// Which names fire.
+    pub label: &'a [u64],
+    /// The number of its constraint in [`Automaton::constraints`].
+    pub condition: u32,
+    /// Where it ends.
+    pub to: u32,
+}
+
+/// The plain data of an automaton, for engines that make rows directly.
+#[derive(Debug, Clone, Default)]
+pub struct Rows {
+    /// Where each state's steps begin, and the end of the last: one more than there are states.
+    pub rows: Vec<usize>,
+    /// The state after each step.
+    pub targets: Vec<u32>,
+    /// The label of each step, [`label::words_for`] the alphabet each.
+    pub labels: Vec<u64>,
+    /// The constraint of each step, or nothing if all are `true`.
+    pub conditions: Vec<u32>,
+}
+
+impl Automaton {
+    /// An automaton over sorted `alphabet` from rows that an engine made.
+    ///
+    /// # Errors
+    /// What does not fit: lengths, numbers of states or constraints out of range, an alphabet or
+    /// initial states that are not sorted.
+    pub fn from_rows(
+        alphabet: Vec<Name>,
+        initial: Vec<u32>,
+        rows: Rows,
+        constraints: Constraints,
+        contents: Vec<(Cell, Symbol)>,
+    ) -> Result<Automaton, AutomatonError> {
+        let ascending = |row: &[u32]| row.windows(2).all(|w| w[0] < w[1]);
+        let states = rows.rows.len().saturating_sub(1);
+        let steps = rows.targets.len();
+        let fault = |what| Err(AutomatonError::Rows(what));
+        if states > MAX_STATES {
+            return Err(AutomatonError::States(states));
+        }
+        if rows.rows.first() != Some(&0) || rows.rows.last() != Some(&steps) {
+            return fault("the ends of the rows");
+        }
+        if !rows.rows.windows(2).all(|w| w[0] <= w[1]) {
+            return fault("rows that end before they begin");
+        }
+        if rows.labels.len() != steps * label::words_for(alphabet.len()) {
+            return fault("the words of the labels");
+        }
+        if !(rows.conditions.is_empty() || rows.conditions.len() == steps) {
+            return fault("the number of conditions");
+        }
+        if rows.conditions.iter().any(|c| *c as usize >= constraints.len()) {
+            return fault("the number of a condition");
+        }
+        if !alphabet.windows(2).all(|w| w[0] < w[1]) || !ascending(&initial) {
+            return fault("an order");
+        }
+        let outside = |s: &&u32| **s as usize >= states;
+        if let Some(state) = rows.targets.iter().chain(&initial).find(outside) {
+            return Err(AutomatonError::State { state: *state, states });
+        }
+        Ok(assemble(alphabet, initial, rows, constraints, contents))
+    }
+
+    /// Names that steps may fire, sorted.
+    #[must_use]
+    pub fn alphabet(&self) -> &[Name] {
+        &self.alphabet
+    }
+
+    /// Cells that constraints mention, sorted.
+    #[must_use]
+    pub fn cells(&self) -> &[Cell] {
+        &self.cells
+    }
+
+    /// States that a run may begin in.
+    #[must_use]
+    pub fn initial(&self) -> &[u32] {
+        &self.initial
+    }
+
+    /// What is in cells at the start.
+    #[must_use]
+    pub fn contents(&self) -> &[(Cell, Symbol)] {
+        &self.contents
+    }
+
+    /// How many states there are; they are numbered from 0.
+    #[must_use]
+    pub fn states(&self) -> usize {
+        self.rows.len() - 1
+    }
+
+    /// How many steps there are.
+    #[must_use]
+    pub fn transitions(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// Words of each label.
+    #[must_use]
+    pub fn words(&self) -> usize {
+        label::words_for(self.alphabet.len())
+    }
+
+    /// The constraints of its steps.
+    #[must_use]
+    pub fn constraints(&self) -> &Constraints {
+        &self.constraints
+    }
+
+    /// Whether every step's constraint is `true`.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        self.conditions.is_empty()
+    }
+
+    /// The steps that leave `state`, in the order of the rows.
+    pub fn steps(&self, state: u32) -> impl ExactSizeIterator<Item = Step<'_>> {
+        let range = self.rows[state as usize]..self.rows[state as usize + 1];
+        range.map(move |at| self.step(state, at))
+    }
+
+    /// All steps, state by state.
+    pub fn all_steps(&self) -> impl Iterator<Item = Step<'_>> {
+        (0..self.states() as u32).flat_map(|state| self.steps(state))
+    }
+
+    fn step(&self, from: u32, at: usize) -> Step<'_> {
+        let words = self.words();
+        Step {
+            from,
+            label: &self.labels[at * words..(at + 1) * words],
+            condition: self.conditions.get(at).copied().unwrap_or(0),
+            to: self.targets[at],
+        }
+    }
+
+    /// The constraint of a step of this automaton.
+    #[must_use]
+    pub fn constraint(&self, step: &Step<'_>) -> &Constraint {
+        self.constraints.get(step.condition)
+    }
+
+    /// Names that fire in a step of this automaton, sorted.
+    pub fn fires(&self, step: &Step<'_>) -> impl Iterator<Item = Name> {
+        label::bits(step.label).filter_map(|bit| self.alphabet.get(bit).copied())
+    }
+
+    /// The rows, as engines read them.
+    #[must_use]
+    pub fn rows(&self) -> &[usize] {
+        &self.rows
+    }
+
+    /// The states after the steps, in the order of the rows.
+    #[must_use]
+    pub fn targets(&self) -> &[u32] {
+        &self.targets
+    }
+
+    /// The labels of the steps, [`Automaton::words`] each.
+    #[must_use]
+    pub fn labels(&self) -> &[u64] {
+        &self.labels
+    }
+
+    /// The constraint of each step, or nothing if all are `true`.
+    #[must_use]
+    pub fn conditions(&self) -> &[u32] {
+        &self.conditions
+    }
+
+    /// Whether a step does nothing.
+    #[must_use]
+    pub fn is_idle(&self, step: &Step<'_>) -> bool {
+        step.from == step.to && label::is_silent(step.label) && self.constraint(step).is_true()
+    }
+
+    /// One line for each step, `0 {a, b} x = y -> 1`, for people and tests.
+    #[must_use]
+    pub fn text(&self, symbols: &Symbols) -> String {
+        let line = |step: Step<'_>| {
+            let names: Vec<&str> = self.fires(&step).map(|n| symbols.word(n.0)).collect();
+            let constraint = self.constraint(&step).text(symbols);
+            format!("{} {{{}}} {constraint} -> {}\n", step.from, names.join(", "), step.to)
+        };
+        self.all_steps().map(line).collect()
+    }
+}
+
+/// The automaton of parts that fit.
+pub(super) fn assemble(
+    alphabet: Vec<Name>,
+    initial: Vec<u32>,
+    mut rows: Rows,
+    constraints: Constraints,
+    mut contents: Vec<(Cell, Symbol)>,
+) -> Automaton {
+    if rows.conditions.iter().all(|c| *c == 0) {
+        rows.conditions = Vec::new();
+    }
+    contents.sort_unstable();
+    contents.dedup();
+    let mut cells: FxHashSet<Cell> = contents.iter().map(|(cell, _)| *cell).collect();
+    for number in 0..constraints.len() as u32 {
+        constraints.get(number).visit(|leaf| {
+            if let Term::Before(cell) | Term::After(cell) = leaf {
+                cells.insert(*cell);
+            }
+        });
+    }
+    let mut cells: Vec<Cell> = cells.into_iter().collect();
+    cells.sort_unstable();
+    let Rows { rows, targets, labels, conditions } = rows;
+    Automaton { alphabet, cells, initial, contents, rows, targets, labels, conditions, constraints }
+}

@@ -1,0 +1,97 @@
+//! Automata made from others.
+
+use super::build::Builder;
+use super::data::{Automaton, Step};
+use crate::constraint::Constraint;
+use crate::symbol::{Cell, Name, Symbol};
+
+impl Automaton {
+    /// With an idle loop, in which no name fires, at each state that has none: the algebraic form.
+    #[must_use]
+    pub fn with_idle(&self) -> Automaton {
+        let idle = |step: &Step<'_>| self.is_idle(step);
+        let mut builder = self.builder(self.states(), self.initial().to_vec());
+        for state in 0..self.states() as u32 {
+            if !self.steps(state).any(|s| idle(&s)) {
+                builder.push(state, &vec![0; self.words()], Constraint::default(), state);
+            }
+            self.steps(state).for_each(|s| self.copy(&s, &mut builder));
+        }
+        builder.done()
+    }
+
+    /// Without steps that do nothing: no name fires, no condition, no other state.
+    #[must_use]
+    pub fn without_idle(&self) -> Automaton {
+        let mut builder = self.builder(self.states(), self.initial().to_vec());
+        self.all_steps().filter(|s| !self.is_idle(s)).for_each(|s| self.copy(&s, &mut builder));
+        builder.done()
+    }
+
+    /// Without data: every constraint becomes `true`, steps that are then alike become one.
+    #[must_use]
+    pub fn without_data(&self) -> Automaton {
+        let alphabet = self.alphabet().iter().copied();
+        let mut builder = Builder::over(alphabet, self.states(), self.initial().to_vec());
+        for step in self.all_steps() {
+            builder.push(step.from, step.label, Constraint::default(), step.to);
+        }
+        builder.done()
+    }
+
+    /// With other symbols for names, cells, constants and functions: `to` gives each its own.
+    #[must_use]
+    pub fn renamed(&self, to: &dyn Fn(Symbol) -> Symbol) -> Automaton {
+        let names = self.alphabet().iter().map(|n| Name(to(n.0)));
+        let mut builder = Builder::over(names, self.states(), self.initial().to_vec());
+        builder.contents(self.contents().iter().map(|(cell, c)| (Cell(to(cell.0)), to(*c))));
+        let constraints: Vec<Constraint> = (0..self.constraints().len() as u32)
+            .map(|number| self.constraints().get(number).renamed(to))
+            .collect();
+        for step in self.all_steps() {
+            let fire: Vec<Name> = self.fires(&step).map(|n| Name(to(n.0))).collect();
+            let constraint = constraints[step.condition as usize].clone();
+            builder.step(step.from, &fire, constraint, step.to);
+        }
+        builder.done()
+    }
+
+    /// Only the states that can be reached, renumbered in the order of a breadth-first search from
+    /// the initial states, and the number that each state of the result had before.
+    #[must_use]
+    pub fn reachable(&self) -> (Automaton, Vec<u32>) {
+        let mut new = vec![u32::MAX; self.states()];
+        let mut old = self.initial().to_vec();
+        old.iter().enumerate().for_each(|(n, s)| new[*s as usize] = n as u32);
+        let mut next = 0;
+        while next < old.len() {
+            for step in self.steps(old[next]) {
+                if new[step.to as usize] == u32::MAX {
+                    new[step.to as usize] = old.len() as u32;
+                    old.push(step.to);
+                }
+            }
+            next += 1;
+        }
+        let initial = (0..self.initial().len() as u32).collect();
+        let mut builder = self.builder(old.len(), initial);
+        for (from, before) in old.iter().enumerate() {
+            for step in self.steps(*before) {
+                let constraint = self.constraint(&step).clone();
+                builder.push(from as u32, step.label, constraint, new[step.to as usize]);
+            }
+        }
+        (builder.done(), old)
+    }
+
+    /// A builder with this automaton's alphabet and contents.
+    pub(crate) fn builder(&self, states: usize, initial: Vec<u32>) -> Builder {
+        let mut builder = Builder::over(self.alphabet().iter().copied(), states, initial);
+        builder.contents(self.contents().iter().copied());
+        builder
+    }
+
+    fn copy(&self, step: &Step<'_>, builder: &mut Builder) {
+        builder.push(step.from, step.label, self.constraint(step).clone(), step.to);
+    }
+}

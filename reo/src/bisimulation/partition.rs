@@ -1,0 +1,46 @@
+//! Partitions, refined until nothing changes.
+
+use super::actions::{Actions, Kind};
+use super::signature::Signer;
+use crate::automaton::Automaton;
+use crate::limits::{Limits, Stopped};
+
+/// A partition of the states, iteration by iteration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Partition {
+    /// The block of each state at the end; blocks are numbered in the order of their first states.
+    pub block: Vec<u32>,
+    /// How many blocks there are.
+    pub blocks: usize,
+    /// The partition after each iteration, the coarsest first; empty unless asked for.
+    pub iterations: Vec<Vec<u32>>,
+}
+
+/// The coarsest partition of the states into bisimilar ones.
+///
+/// # Errors
+/// When the work was stopped, or signatures would need more memory than allowed.
+pub fn partition(
+    automaton: &Automaton,
+    kind: Kind,
+    keep_iterations: bool,
+    limits: &Limits<'_>,
+) -> Result<Partition, Stopped> {
+    let actions = Actions::new(automaton);
+    let mut signer = Signer::new(automaton, &actions, kind);
+    let mut block = vec![0u32; automaton.states()];
+    let mut blocks = usize::from(automaton.states() > 0);
+    let mut iterations = Vec::new();
+    loop {
+        limits.go_on()?;
+        let (next, count) = signer.refine(&block, limits)?;
+        if keep_iterations {
+            iterations.push(block);
+        }
+        block = next;
+        if count == blocks {
+            return Ok(Partition { block, blocks, iterations });
+        }
+        blocks = count;
+    }
+}

@@ -1,0 +1,68 @@
+//! What is written, and why it cannot be.
+
+use thiserror::Error;
+
+use crate::automaton::{Automaton, Step};
+use crate::symbol::{Name, Symbols};
+
+/// Why an automaton cannot be written in a format.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ExportError {
+    /// It begins in several states.
+    #[error("{format} has one initial state, the automaton {0}; write it as json or dot", format = .1)]
+    Initial(usize, &'static str),
+    /// It is too large to be of use.
+    #[error(
+        "{what} of {size} steps would not be readable (at most {most}); minimise it, or write it as aut or json"
+    )]
+    Large {
+        /// What was to be made.
+        what: &'static str,
+        /// Its steps.
+        size: usize,
+        /// Most steps.
+        most: usize,
+    },
+    /// A value that no text of the format can describe.
+    #[error(
+        "a step leaves a value open that Treo cannot name; write it as json, or compose without data"
+    )]
+    Nameless,
+    /// A silent step, which the format does not have.
+    #[error(
+        "Treo has no silent steps; use --minimize strong, which takes them away, or write it as aut or json"
+    )]
+    Silent,
+    /// The drawing could not be made.
+    #[error("the drawing could not be made: {0}; write it as dot and draw it with Graphviz")]
+    Drawing(String),
+}
+
+/// An automaton and what it is called.
+#[derive(Debug, Clone, Copy)]
+pub struct Subject<'a> {
+    /// A title, for people and as the name of what is defined.
+    pub name: &'a str,
+    /// The automaton.
+    pub automaton: &'a Automaton,
+    /// Its words.
+    pub symbols: &'a Symbols,
+    /// Names into which the environment writes; the others it reads. For formats that tell.
+    pub inputs: &'a [Name],
+}
+
+impl<'a> Subject<'a> {
+    /// The names that fire in a step, as words.
+    pub(super) fn fires(&self, step: &Step<'_>) -> Vec<&'a str> {
+        let symbols = self.symbols;
+        self.automaton.fires(step).map(|n| symbols.word(n.0)).collect()
+    }
+
+    /// The one initial state.
+    pub(super) fn initial(&self, format: &'static str) -> Result<u32, ExportError> {
+        match self.automaton.initial() {
+            [one] => Ok(*one),
+            several => Err(ExportError::Initial(several.len(), format)),
+        }
+    }
+}

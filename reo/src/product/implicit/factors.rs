@@ -1,0 +1,154 @@
+//! The factors, and what follows from them without a step of the product.
+
+use itertools::Itertools;
+use num_bigint::BigUint;
+use thiserror::Error;
+
+use super::count;
+use crate::automaton::Automaton;
+use crate::label::Map;
+use crate::limits::{Limits, Stopped};
+use crate::symbol::{Cell, Name, Symbol};
+
+/// A state that the product does not have.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum StateError {
+    /// A list of another length than there are factors.
+    #[error(
+        "a product state of {found} factors' states was given; the product has {factors} factors"
+    )]
+    Length {
+        /// States given.
+        found: usize,
+        /// Factors there are.
+        factors: usize,
+    },
+    /// A factor has no such state.
+    #[error("factor {factor} has no state {state}; it has {states} (numbered from 0)")]
+    State {
+        /// The factor, numbered from 0.
+        factor: usize,
+        /// The state asked for.
+        state: u32,
+        /// How many it has.
+        states: usize,
+    },
+}
+
+/// The full product of any number of automata, not made.
+#[derive(Debug, Clone)]
+pub struct Implicit {
+    pub(super) factors: Vec<Automaton>,
+    pub(super) alphabet: Vec<Name>,
+    /// Where each factor's names stand in the alphabet.
+    pub(super) maps: Vec<Map>,
+    contents: Vec<(Cell, Symbol)>,
+}
+
+impl Implicit {
+    /// The product of `factors`; without any, one state that only idles.
+    #[must_use]
+    pub fn new(factors: Vec<Automaton>) -> Implicit {
+        let alphabet: Vec<Name> =
+            factors.iter().flat_map(|f| f.alphabet()).copied().sorted_unstable().dedup().collect();
+        let maps = factors.iter().map(|f| Map::new(f.alphabet(), &alphabet)).collect();
+        let contents: Vec<(Cell, Symbol)> =
+            factors.iter().flat_map(|f| f.contents()).copied().sorted_unstable().dedup().collect();
+        Implicit { factors, alphabet, maps, contents }
+    }
+
+    /// The automata that run together.
+    #[must_use]
+    pub fn factors(&self) -> &[Automaton] {
+        &self.factors
+    }
+
+    /// The names of all factors, sorted; bit i of a label of the product is the i-th.
+    #[must_use]
+    pub fn alphabet(&self) -> &[Name] {
+        &self.alphabet
+    }
+
+    /// What is in cells at the start.
+    #[must_use]
+    pub fn contents(&self) -> &[(Cell, Symbol)] {
+        &self.contents
+    }
+
+    /// How many states the full product has.
+    #[must_use]
+    pub fn states(&self) -> BigUint {
+        self.factors.iter().map(|f| BigUint::from(f.states())).product()
+    }
+
+    /// How many transitions the full product has in standard form, without data: steps in which no
+    /// name fires and nothing changes are not counted.
+    ///
+    /// # Errors
+    /// The names shared at one time are so many that the tables need more memory than allowed, or
+    /// it was stopped.
+    pub fn transitions(&self, limits: &Limits) -> Result<BigUint, Stopped> {
+        Ok(self.algebraic(limits)? - self.states())
+    }
+
+    /// As [`Implicit::transitions`], with one idle loop for each state: the algebraic form.
+    ///
+    /// # Errors
+    /// As for [`Implicit::transitions`].
+    pub fn algebraic(&self, limits: &Limits) -> Result<BigUint, Stopped> {
+        count::algebraic(&self.factors, limits)
+    }
+
+    /// How many initial states there are.
+    #[must_use]
+    pub fn initial_states(&self) -> BigUint {
+        self.factors.iter().map(|f| BigUint::from(f.initial().len())).product()
+    }
+
+    /// The initial states, each as the states of the factors, the last factor's changing fastest.
+    pub fn initial(&self) -> impl Iterator<Item = Vec<u32>> {
+        let sets = self.factors.iter().map(|f| f.initial().iter().copied());
+        sets.multi_cartesian_product()
+    }
+
+    /// The number of a state in the full product: the last factor's state counts ones, as in
+    /// [`crate::product::textbook`] and [`crate::product::dense`].
+    ///
+    /// # Errors
+    /// The product has no such state.
+    pub fn number(&self, state: &[u32]) -> Result<BigUint, StateError> {
+        self.check(state)?;
+        let digits = self.factors.iter().zip(state);
+        Ok(digits.fold(BigUint::ZERO, |number, (factor, s)| number * factor.states() + *s))
+    }
+
+    /// The state with a number; none if there are not as many.
+    #[must_use]
+    pub fn state(&self, number: &BigUint) -> Option<Vec<u32>> {
+        let mut rest = number.clone();
+        let mut state = vec![0; self.factors.len()];
+        for (digit, factor) in state.iter_mut().zip(&self.factors).rev() {
+            let states = BigUint::from(factor.states());
+            if states == BigUint::ZERO {
+                return None;
+            }
+            *digit = u32::try_from(&rest % &states).ok()?;
+            rest /= states;
+        }
+        (rest == BigUint::ZERO).then_some(state)
+    }
+
+    pub(super) fn check(&self, state: &[u32]) -> Result<(), StateError> {
+        let factors = self.factors.len();
+        if state.len() != factors {
+            return Err(StateError::Length { found: state.len(), factors });
+        }
+        let outside = |(_, (s, f)): &(usize, (&u32, &Automaton))| **s as usize >= f.states();
+        match state.iter().zip(&self.factors).enumerate().find(outside) {
+            Some((factor, (s, f))) => {
+                Err(StateError::State { factor, state: *s, states: f.states() })
+            }
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! The parts with their steps over the union alphabet.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::automaton::Automaton;
+use crate::label;
+use crate::symbol::Name;
+
+/// A step of a part.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Move {
+    pub label: Vec<u64>,
+    pub to: u32,
+    pub condition: u32,
+}
+
+/// A part on its way into the plan.
+pub(super) struct Draft {
+    /// Its names.
+    pub names: Vec<u64>,
+    /// For each state the steps in which names fire, none twice.
+    pub rows: Vec<Vec<Move>>,
+    /// For each state the steps in which none fires, without idle loops.
+    pub silent: Vec<Vec<Move>>,
+    /// The conditions of its steps.
+    pub used: Vec<u32>,
+    /// Whether two steps differ in their conditions alone.
+    pub twins: bool,
+    /// Whether a silent step leads back to its state.
+    pub loops: bool,
+}
+
+impl Draft {
+    pub fn new(part: &Automaton, alphabet: &[Name], words: usize) -> Draft {
+        let map = label::Map::new(part.alphabet(), alphabet);
+        let mut names = vec![0; words];
+        let places = part.alphabet().iter().filter_map(|name| alphabet.binary_search(name).ok());
+        places.for_each(|bit| label::set(&mut names, bit));
+        let mut draft = Draft {
+            names,
+            rows: vec![Vec::new(); part.states()],
+            silent: vec![Vec::new(); part.states()],
+            used: vec![0],
+            twins: false,
+            loops: false,
+        };
+        let mut seen = HashMap::from([(0, 0)]);
+        for step in part.all_steps().filter(|s| !part.is_idle(s)) {
+            let condition = *seen.entry(step.condition).or_insert_with(|| {
+                draft.used.push(step.condition);
+                draft.used.len() as u32 - 1
+            });
+            let made = Move { label: map.apply(step.label), to: step.to, condition };
+            let silent = label::is_silent(step.label);
+            draft.loops |= silent && step.from == step.to;
+            let rows = if silent { &mut draft.silent } else { &mut draft.rows };
+            rows[step.from as usize].push(made);
+        }
+        draft.rows.iter_mut().chain(&mut draft.silent).for_each(only_once);
+        draft.twins = draft.rows.iter().any(|row| has_twins(row));
+        draft
+    }
+}
+
+/// Takes away steps that are there already, without a change of the order.
+fn only_once(row: &mut Vec<Move>) {
+    if row.len() > 1 {
+        let mut seen = HashSet::with_capacity(row.len());
+        row.retain(|step| seen.insert(step.clone()));
+    }
+}
+
+/// Whether two steps differ in their conditions alone.
+fn has_twins(row: &[Move]) -> bool {
+    let mut all: Vec<(&[u64], u32)> = row.iter().map(|m| (&m.label[..], m.to)).collect();
+    all.sort_unstable();
+    all.windows(2).any(|w| w[0] == w[1])
+}

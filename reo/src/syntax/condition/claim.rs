@@ -1,0 +1,108 @@
+//! What a condition says.
+
+use crate::constraint::{Constraint, Literal, Term};
+use crate::symbol::{Cell, Symbols};
+use crate::syntax::Spot;
+
+/// Words that are no names.
+pub(super) const RESERVED: [&str; 3] = ["true", "false", "null"];
+
+/// A value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Value {
+    /// A word: a name, or what the language makes of it.
+    Word(String),
+    /// A constant.
+    Constant(String),
+    /// No value: an empty cell.
+    Null,
+    /// Some value, the same wherever the number stands.
+    Some(u32),
+    /// A cell before the step.
+    Before(String),
+    /// A cell after the step.
+    After(String),
+    /// A function of values.
+    Call(String, Vec<Value>),
+}
+
+/// Something that holds in a step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Claim {
+    /// Both are the same.
+    Equal(Value, Value),
+    /// They are not.
+    Different(Value, Value),
+    /// A predicate holds or fails.
+    Predicate(bool, String, Vec<Value>),
+}
+
+/// A claim and where it stands.
+pub type Claimed = (Spot, Claim);
+
+impl Claim {
+    /// The claim as a literal; `word` tells what a word is, `cell` which cell it is as one.
+    pub(crate) fn literal(
+        &self,
+        symbols: &mut Symbols,
+        word: &impl Fn(&str, &mut Symbols) -> Term,
+        cell: &impl Fn(&str, &mut Symbols) -> Cell,
+    ) -> Literal {
+        let mut term = |value: &Value| value.term(symbols, word, cell);
+        match self {
+            Claim::Equal(a, b) => Literal::Equal(term(a), term(b)),
+            Claim::Different(a, b) => Literal::Different(term(a), term(b)),
+            Claim::Predicate(holds, p, values) => {
+                let terms = values.iter().map(term).collect();
+                Literal::Predicate(*holds, symbols.intern(p), terms)
+            }
+        }
+    }
+
+    /// The values on its sides, or its arguments.
+    #[must_use]
+    pub fn values(&self) -> Vec<&Value> {
+        match self {
+            Claim::Equal(a, b) | Claim::Different(a, b) => vec![a, b],
+            Claim::Predicate(_, _, values) => values.iter().collect(),
+        }
+    }
+}
+
+impl Value {
+    fn term(
+        &self,
+        symbols: &mut Symbols,
+        word: &impl Fn(&str, &mut Symbols) -> Term,
+        cell: &impl Fn(&str, &mut Symbols) -> Cell,
+    ) -> Term {
+        match self {
+            Value::Word(w) => word(w, symbols),
+            Value::Constant(w) => Term::Constant(symbols.intern(w)),
+            Value::Null => Term::Constant(symbols.intern("null")),
+            Value::Some(k) => Term::Some(*k),
+            Value::Before(w) => Term::Before(cell(w, symbols)),
+            Value::After(w) => Term::After(cell(w, symbols)),
+            Value::Call(f, values) => {
+                let f = symbols.intern(f);
+                Term::Call(f, values.iter().map(|v| v.term(symbols, word, cell)).collect())
+            }
+        }
+    }
+
+    /// Calls `see` with every value in it that is no call.
+    pub fn visit<'v>(&'v self, see: &mut impl FnMut(&'v Value)) {
+        match self {
+            Value::Call(_, values) => values.iter().for_each(|v| v.visit(see)),
+            leaf => see(leaf),
+        }
+    }
+}
+
+/// Claims as a constraint: words are names, all of them as they stand.
+#[must_use]
+pub fn constraint(claims: &[Claimed], symbols: &mut Symbols) -> Constraint {
+    let name = |word: &str, symbols: &mut Symbols| Term::Datum(symbols.name(word));
+    let cell = |word: &str, symbols: &mut Symbols| symbols.cell(word);
+    Constraint::new(claims.iter().map(|(_, c)| c.literal(symbols, &name, &cell)))
+}

@@ -1,0 +1,129 @@
+//! Components that are used: which one is meant, and what it is made of.
+
+use std::sync::Arc;
+
+use tickbound_message::suggest;
+
+use super::expander::{Done, Expander};
+use super::frame::Frame;
+use super::scope::{Component, Scope, Trouble, Value};
+use super::sizes::Fit;
+use super::text::{counted, listed};
+use crate::syntax::Spot;
+use crate::treo::ast::{Body, Instance, Value as Written, Variable};
+use crate::treo::error::{TreoError, TreoFault};
+use crate::treo::files::Target;
+
+impl Expander<'_> {
+    /// A component that is used in a block.
+    pub(super) fn instance(
+        &mut self,
+        f: &mut Frame,
+        scope: &Scope<'_>,
+        instance: &Instance,
+    ) -> Done {
+        let spot = instance.component.spot;
+        f.spot = spot;
+        self.work(f, spot, 1)?;
+        let mut component = self.component(f, scope, &instance.component)?;
+        if !instance.arguments.is_empty() {
+            let more = instance.arguments.iter().map(|a| self.value(f, scope, a));
+            let more = more.collect::<Result<Vec<_>, _>>().map_err(|t| f.unset(scope, t))?;
+            component.arguments = component.arguments.iter().cloned().chain(more).collect();
+        }
+        let mut groups: Vec<Vec<String>> = Vec::new();
+        for node in &instance.nodes {
+            let names = self.names(f, scope, node).map_err(|t| f.unset(scope, t))?;
+            groups.push(names.iter().map(|n| f.node(n)).collect());
+        }
+        let prefix = f.next_use(&component.word);
+        match component.target {
+            Target::BuiltIn(_) => self.built_in(f, spot, &component, &groups.concat(), &prefix),
+            Target::Defined { .. } => {
+                self.deeper(f, |x, f| x.defined(f, spot, &component, &groups, prefix))
+            }
+        }
+    }
+
+    fn component(
+        &mut self,
+        f: &Frame,
+        scope: &Scope<'_>,
+        word: &Variable,
+    ) -> Result<Component, TreoError> {
+        match self.value(f, scope, &Written::Variable(word.clone())) {
+            Ok(Value::Component(component)) => Ok(component),
+            Ok(other) => Err(f.kind(word.spot, &other, "a component")),
+            Err(Trouble::Missing(spot, missing)) if missing == word.word => {
+                let known = self.files.words(f.file);
+                let near = suggest(&missing, known.iter().map(String::as_str));
+                let fix = format!("define or import it ({near})");
+                Err(f.fault(spot, TreoFault::Unknown { word: missing, what: "component", fix }))
+            }
+            Err(trouble) => Err(f.unset(scope, trouble)),
+        }
+    }
+
+    /// A component that a file defines, at the nodes `groups`.
+    fn defined(
+        &mut self,
+        caller: &Frame,
+        spot: Spot,
+        component: &Component,
+        groups: &[Vec<String>],
+        prefix: String,
+    ) -> Done {
+        let Target::Defined { file, definition } = component.target else { return Ok(()) };
+        let mut f = Frame::new(self.files.get(file), file, definition, prefix);
+        let mut scope = Scope::default();
+        let arguments = self.arguments(&f, &mut scope, &component.arguments);
+        arguments.map_err(|fault| caller.fault(spot, fault))?;
+        self.equations(&f, &mut scope);
+        let sizes: Vec<usize> = groups.iter().map(Vec::len).collect();
+        let fit = self.fit(&f, &mut scope, &f.formals(), &sizes);
+        let given: usize = sizes.iter().sum();
+        let ports = if fit == Fit::No { None } else { Some(self.interface(&mut f, &scope)?) };
+        if ports != Some(given) {
+            let has = match ports {
+                Some(ports) => counted(ports, "node"),
+                None => {
+                    format!("the nodes ({})", listed(f.formals().iter().map(|v| v.to_string())))
+                }
+            };
+            let (component, given) = (component.word.to_string(), format!("{given}"));
+            let fix = "give each a node".to_owned();
+            return Err(caller.fault(spot, TreoFault::Misfit { component, has, given, fix }));
+        }
+        let local = f.ports.iter().map(|(name, _)| name.clone());
+        f.outer = local.zip(groups.iter().flatten().cloned()).collect();
+        self.body(&mut f, &scope)
+    }
+
+    /// Lists the ports of a component, and tells how many there are.
+    pub(super) fn interface(
+        &mut self,
+        f: &mut Frame,
+        scope: &Scope<'_>,
+    ) -> Result<usize, TreoError> {
+        let mut ports = Vec::new();
+        for node in &f.definition().nodes {
+            let Some(variable) = &node.name else { continue };
+            let names = self.names(f, scope, variable).map_err(|t| f.unset(scope, t))?;
+            ports.extend(names.into_iter().map(|name| (name, node.direction)));
+        }
+        let mut seen = std::collections::HashSet::new();
+        if let Some((again, _)) = ports.iter().find(|(name, _)| !seen.insert(name.as_str())) {
+            return Err(f.fault(f.spot, TreoFault::Twice(again.clone())));
+        }
+        f.ports = ports;
+        Ok(f.ports.len())
+    }
+
+    pub(super) fn body(&mut self, f: &mut Frame, scope: &Scope<'_>) -> Done {
+        let loaded = Arc::clone(&f.loaded);
+        match &loaded.file.definitions[f.definition].body {
+            Body::Block(block) => self.block(f, scope, block),
+            Body::Atom(meanings) => self.atom(f, scope, meanings),
+        }
+    }
+}
