@@ -1,24 +1,64 @@
 //! tickbound: the least run time of an OpenCL kernel, found and proved from its timing model.
 //!
-//! The pure part - problems, the reference simulator, the encodings - is the crate
-//! [`tickbound_encodings`]; here are the engines that use them and the command line.
+//! The libraries do the work, and each can be used alone:
+//!
+//! | crate | what it does |
+//! | --- | --- |
+//! | [`tickbound_model`] | problems, their space, and the simulator that says what a run time is |
+//! | [`tickbound_encodings`] | plans, transition systems, encodings, lower bounds |
+//! | [`tickbound_solve`] | the search with Z3 and its proof |
+//! | [`tickbound_spin`] | the same problem for SPIN |
+//! | [`tickbound_opencl_c`] | kernels in OpenCL C, read as kernel programs |
+//! | [`tickbound_reo`] | connectors as constraint automata |
+//!
+//! Here is what needs a command line, files, devices or plots: [`answer`] is the JSON contract,
+//! [`measure`] and [`calibrate`] run kernels, [`compare`] puts engines side by side, [`report`] draws.
+//!
+//! # From a problem to a proved answer
+//!
+//! A problem says what the kernel does, on which platform, and which parameters there are:
 //!
 //! ```
-//! use std::sync::atomic::AtomicBool;
 //! use indexmap::IndexMap;
-//! use tickbound_solve::{Options, tune};
-//! use tickbound_model::Problem;
+//! use tickbound_model::{Problem, platforms};
 //!
-//! let text = r#"{ "inputs": { "size": 64 },
+//! let text = r#"{ "name": "a group reads, then computes",
+//!   "inputs": { "size": 64 },
 //!   "platform": { "units_per_device": 2, "elements_per_unit": 4, "global_access": 4, "group_start": 3 },
 //!   "parameters": { "WG": "powers_of_two(1, 32)" },
 //!   "launch": { "global_size": "size", "local_size": "WG" },
 //!   "kernel": [ { "global": 1 }, "barrier", { "compute": "WG" } ] }"#;
-//! let problem = Problem::from_json(text, &IndexMap::new(), &tickbound_model::platforms::find).unwrap();
-//! let result = tune(&problem, &Options::default(), &AtomicBool::new(false), &|_| {}).unwrap();
-//! assert_eq!(result.upper, Some(88));
-//! assert_eq!(result.best.unwrap().configuration.0, [4]);
+//! let problem = Problem::from_json(text, &IndexMap::new(), &platforms::find)?;
+//! let space = problem.space()?;
+//! assert_eq!(space.bound.len(), 6);
+//!
+//! // The simulator says how long one configuration takes, in ticks.
+//! use tickbound_model::simulate::{self, simulate};
+//! let run = simulate(&problem, &space.bound[5], &simulate::Options::default())?;
+//! assert_eq!((space.bound[5].configuration.0[0], run.time), (32, 291));
+//!
+//! // The search finds the least time over all of them, and Z3 proves that nothing is faster.
+//! use std::sync::atomic::AtomicBool;
+//! use tickbound_model::verdict::Status;
+//! use tickbound_solve::{Options, tune};
+//! let result = tune(&problem, &Options::default(), &AtomicBool::new(false), &|bounds| {
+//!     println!("at least {} ticks", bounds.lower);
+//! })?;
+//! assert_eq!((result.status, result.upper), (Status::Optimal, Some(88)));
+//! let best = result.best.as_ref().expect("an optimum");
+//! assert_eq!(problem.name_values(&best.configuration).to_string(), "WG=4");
+//! // Confirmed by a fresh solver over all configurations, and run by the simulator.
+//! assert!(result.confirmed_uncut && result.replayed);
+//!
+//! // What `tickbound tune --json` prints.
+//! let answer = tickbound::answer::tune::answer(&problem, &result);
+//! assert!(answer.proved());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! The same without this crate, and so without a command line, plots and devices, is
+//! `examples/tune_kernel.rs`; a search of one's own on a transition system is
+//! `examples/custom_search.rs`.
 
 pub mod answer;
 pub mod calibrate;

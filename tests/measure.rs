@@ -480,13 +480,12 @@ fn what_hangs_is_stopped_and_the_rest_goes_on() {
         "    if (WG == 8) { volatile int k = 0; while (k == 0) ; }\n    y[i] =",
     );
     let case = Case::new(&hangs, Some(TWICE_REFERENCE));
-    let began = Instant::now();
-    let (result, said) = case.json(&["--limit", "3"]);
-    assert!(began.elapsed() < Duration::from_secs(100));
+    // Long enough for the others to be compiled and run on a machine that is busy with other things.
+    let (result, said) = case.json(&["--limit", "20"]);
     assert_eq!(result["measured"], 3, "{}", said.err);
     let [(kind, message)] = &failures(&result)[..] else { panic!("{result}") };
     assert_eq!(kind, "timeout");
-    assert!(message.contains("after 3 s in its first run"), "{message}");
+    assert!(message.contains("after 20 s in its first run"), "{message}");
 }
 
 #[test]
@@ -672,7 +671,7 @@ fn a_kill_costs_nothing_but_the_moment() {
             case.command(&[]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let began = Instant::now();
         while entries(&case) < 3 {
-            assert!(began.elapsed() < Duration::from_secs(60), "nothing is measured");
+            assert!(began.elapsed() < Duration::from_secs(600), "nothing is measured");
             std::thread::sleep(Duration::from_millis(20));
         }
         kill_process(Pid::from_child(&child), signal).unwrap();
@@ -742,14 +741,14 @@ fn a_device_that_vanishes() {
     let vendors = case.path("vendors");
     std::fs::create_dir(&vendors).unwrap();
     std::fs::copy(drivers, vendors.join("pocl.icd")).unwrap();
-    let mut command = case.command(&["--limit", "4", "--json"]);
+    let mut command = case.command(&["--limit", "20", "--json"]);
     command.env("OCL_ICD_VENDORS", &vendors);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let began = Instant::now();
     let measured =
         || std::fs::read_to_string(case.path("c.json")).unwrap_or_default().contains("\n\"4\"");
     while !measured() {
-        assert!(began.elapsed() < Duration::from_secs(60), "nothing is measured");
+        assert!(began.elapsed() < Duration::from_secs(600), "nothing is measured");
         std::thread::sleep(Duration::from_millis(20));
     }
     std::fs::remove_file(vendors.join("pocl.icd")).unwrap();
