@@ -504,11 +504,7 @@ fn read_program(field: &Field<'_>, scope: &Scope) -> Result<Program, ModelError>
 fn read_statement(field: &Field<'_>, scope: &Scope) -> Result<Stmt, ModelError> {
     let at = field.path.clone();
     let unknown = |name: &str| {
-        ModelError::new(
-            &at,
-            format!("unknown statement `{name}`"),
-            suggest(name, STATEMENTS),
-        )
+        ModelError::new(&at, format!("unknown statement `{name}`"), suggest(name, STATEMENTS))
     };
     if let Value::String(word) = field.value {
         let kind = match word.as_str() {
