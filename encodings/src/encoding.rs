@@ -1,8 +1,8 @@
 //! The register of encodings: one line each.
 
+use crate::encoded::Encoded;
 use crate::plan::Plan;
-use crate::summary::Report;
-use crate::system::{Fault, System};
+use crate::system::Fault;
 use crate::{event, summary, tick};
 
 tickbound_model::named! {
@@ -39,29 +39,5 @@ impl Encoding {
     #[must_use]
     pub fn closes(self) -> bool {
         self.entry().closes
-    }
-}
-
-/// A transition system, and what is known of how it was made.
-#[derive(Debug, Clone)]
-pub struct Encoded {
-    /// The system.
-    pub system: System,
-    /// What became of the program, where the encoding closes pieces of it.
-    pub report: Option<Report>,
-}
-
-impl Encoded {
-    /// True if the whole program was closed: every configuration then ends within
-    /// [`CLOSED_STEPS`](crate::summary::CLOSED_STEPS) steps.
-    #[must_use]
-    pub fn is_closed(&self) -> bool {
-        self.report.is_some_and(|report| report.open == 0)
-    }
-}
-
-impl From<System> for Encoded {
-    fn from(system: System) -> Encoded {
-        Encoded { system, report: None }
     }
 }

@@ -18,7 +18,7 @@ use crate::system::{Bool, Builder, Fault, Int, StateVariable, System};
 /// # Errors
 /// A fault of this program.
 pub fn encode(plan: &Plan) -> Result<System, Fault> {
-    encode_jumps(&plan.lifted(), false)
+    encode_jumps(&plan.clone().lifted(), false)
 }
 
 /// The event encoding of a program with closed pieces; for `alike` see [`Control::new`].

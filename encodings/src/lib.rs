@@ -24,6 +24,7 @@
 //! ```
 
 pub mod bounds;
+mod encoded;
 mod encoding;
 pub mod event;
 mod machine;
@@ -34,4 +35,5 @@ pub mod summary;
 pub mod system;
 pub mod tick;
 
-pub use encoding::{Encoded, Encoding};
+pub use encoded::{CLOSED_STEPS, Encoded, Report};
+pub use encoding::Encoding;

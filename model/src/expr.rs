@@ -10,7 +10,7 @@
 //! values without any look-up by name.
 //!
 //! ```
-//! use tickbound_model::expr::parse;
+//! use tickbound_model::parse::parse;
 //! let e = parse("size // 3 if size % 2 == 1 else -size").unwrap();
 //! let value = e.resolve(&mut |name| (name == "size").then_some(0)).unwrap().eval(&[7]).unwrap();
 //! assert_eq!(value, 2);
@@ -21,8 +21,6 @@ use std::fmt;
 use num_rational::Ratio;
 use num_traits::{CheckedAdd, CheckedDiv, CheckedMul, CheckedSub};
 use thiserror::Error;
-
-pub use super::parse::{ParseError, parse};
 
 /// Index of a named value in the slice an expression is evaluated against.
 pub type Slot = usize;

@@ -7,7 +7,8 @@ use indexmap::IndexMap;
 use tickbound_message::suggest;
 
 use super::error::ModelError;
-use super::expr::{Expr, Slot, parse};
+use super::expr::{Expr, Slot};
+use super::parse::parse;
 
 /// The names that differ between work items, in slot order.
 pub const ITEM_NAMES: [&str; 3] = ["lid", "gid", "group"];

@@ -7,9 +7,8 @@ use std::sync::mpsc;
 
 use tickbound_encodings::bounds::lower_bounds;
 use tickbound_encodings::plan::Plan;
-use tickbound_encodings::summary::CLOSED_STEPS;
 use tickbound_encodings::system::Fault;
-use tickbound_encodings::{Encoded, Encoding};
+use tickbound_encodings::{CLOSED_STEPS, Encoded, Encoding};
 use tickbound_model::verdict::Found;
 use z3::Context;
 

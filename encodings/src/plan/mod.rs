@@ -174,23 +174,24 @@ impl Plan {
 
 impl Plan {
     /// The plan with the same program, for an encoding that has operations of its own.
-    pub(crate) fn lifted<X>(&self) -> Plan<X> {
-        self.with(lifted(&self.code))
+    pub(crate) fn lifted<X>(self) -> Plan<X> {
+        let code = lifted(&self.code);
+        self.with(code)
     }
 }
 
 impl<X> Plan<X> {
     /// The same threads and amounts with another program.
-    pub(crate) fn with<Y>(&self, code: Vec<Op<Y>>) -> Plan<Y> {
+    pub(crate) fn with<Y>(self, code: Vec<Op<Y>>) -> Plan<Y> {
         Plan {
-            parameters: self.parameters.clone(),
-            configurations: self.configurations.clone(),
+            parameters: self.parameters,
+            configurations: self.configurations,
             threads: self.threads,
             items: self.items,
-            item_counts: self.item_counts.clone(),
+            item_counts: self.item_counts,
             uses_marks: self.uses_marks,
             code,
-            amounts: self.amounts.clone(),
+            amounts: self.amounts,
         }
     }
 

@@ -13,7 +13,7 @@ mod phases;
 
 use indexmap::IndexMap;
 
-use crate::Encoded;
+use crate::encoded::{Encoded, Report};
 use crate::event::encode_jumps;
 use crate::plan::{Amount, AmountId, Jump, Op, Plan, Values, has_barrier};
 use crate::system::Fault;
@@ -24,23 +24,6 @@ const MAX_SHAPES: usize = 24;
 /// Most configurations for which the solver is done with the terms as they are sooner than egg has
 /// made them smaller (`benches/encodings.rs`).
 const FEW: usize = 128;
-
-/// What became of the program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Report {
-    /// Sorts of configurations that were closed separately.
-    pub shapes: usize,
-    /// Pieces of program that were closed.
-    pub closed: usize,
-    /// Pieces that stayed a program: loops, joins or whole shapes.
-    pub open: usize,
-    /// Nodes of all terms that went into egg.
-    pub nodes_in: usize,
-    /// Nodes of the arithmetic that came out.
-    pub nodes_out: usize,
-    /// Nodes of all e-graphs at their end.
-    pub nodes_explored: usize,
-}
 
 /// How the summary is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,9 +41,6 @@ impl Options {
         Options { shrink: plan.configurations.len() > FEW }
     }
 }
-
-/// Steps after which a program that is closed as a whole has reached its goal.
-pub const CLOSED_STEPS: usize = 2;
 
 /// The summary encoding of a plan, and what became of its program.
 ///

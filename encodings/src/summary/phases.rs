@@ -7,7 +7,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::{Options, Report, push};
+use super::{Options, push};
+use crate::encoded::Report;
 use crate::max_plus::{Closed, Term, close_with};
 use crate::plan::{AmountId, AmountOf, Jump, Op, Plan, Scalar, Values, has_barrier, lifted};
 use crate::system::Fault;

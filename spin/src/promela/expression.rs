@@ -134,7 +134,7 @@ fn c_call(f: Function, values: &[i64]) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tickbound_model::expr::parse;
+    use tickbound_model::parse::parse;
 
     fn read(source: &str) -> Expr {
         parse(source).unwrap().resolve(&mut |n| ["a", "b"].iter().position(|x| x == n)).unwrap()
