@@ -345,11 +345,11 @@ fn some_amount() -> AmountId {
     let problem = Problem::from_json(text, &IndexMap::new(), &|_| unreachable!("no name"));
     let problem = problem.expect("a problem");
     let plan = Plan::new(&problem, &problem.space().expect("a space")).expect("a plan");
-    let counts = plan.code.iter().filter_map(|op| match op {
+    let mut counts = plan.code.iter().filter_map(|op| match op {
         Op::Repeat { count, .. } => Some(*count),
         _ => None,
     });
-    counts.last().expect("waves")
+    counts.next_back().expect("waves")
 }
 
 fn symbol(id: AmountId, symbols: std::ops::Range<usize>) -> BoxedStrategy<Scalar> {

@@ -42,11 +42,11 @@ pub(super) fn flatten(
     let mut values = Values::none(system);
     evaluate(system, &system.first(), &[], &mut terms, &mut values)?;
     let mut states =
-        system.states.iter().map(|s| values.get(s.init).cloned()).collect::<Result<Vec<_>, _>>()?;
+        system.states.iter().map(|s| values.get(s.init).copied()).collect::<Result<Vec<_>, _>>()?;
     for _ in 0..steps {
         evaluate(system, &live, &states, &mut terms, &mut values)?;
         for (state, value) in system.states.iter().zip(&mut states) {
-            *value = values.get(state.next)?.clone();
+            *value = *values.get(state.next)?;
         }
         if build.size() > limit {
             return Err(Unflat::TooLarge(build.size()));
