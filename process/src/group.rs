@@ -9,7 +9,8 @@ use rustix::process::{
 };
 use wait4::Wait4;
 
-use crate::{Ended, memory};
+use crate::ended::Ended;
+use crate::memory;
 
 /// A child that leads a process group. When it is dropped, what is left of the group is killed, and
 /// the child has been waited for.

@@ -33,17 +33,18 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+mod ended;
 mod group;
 mod memory;
 mod output;
 mod shell;
 
-use std::fmt;
 use std::io;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+pub use ended::{Ended, Stopped};
 pub use group::Group;
 pub use output::Line;
 use output::Output;
@@ -79,73 +80,6 @@ impl Default for Limits<'_> {
     fn default() -> Self {
         let grace = Duration::from_millis(500);
         Limits { time: None, memory: None, interrupt: &NEVER, unneeded: None, grace }
-    }
-}
-
-/// Why a child was stopped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stopped {
-    /// By the user.
-    Interrupted,
-    /// Its time was up; the limit.
-    Time(Duration),
-    /// It took more memory than this many bytes.
-    Memory(u64),
-    /// Its answer was no longer needed, or it had printed enough.
-    Unneeded,
-}
-
-impl fmt::Display for Stopped {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Stopped::Interrupted => f.write_str("interrupt"),
-            Stopped::Time(limit) => write!(f, "time limit of {} s", limit.as_secs_f64()),
-            Stopped::Memory(bytes) => write!(f, "memory limit of {} MB", bytes.div_ceil(1_000_000)),
-            Stopped::Unneeded => f.write_str("no longer needed"),
-        }
-    }
-}
-
-/// How a child ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
-    /// By itself, with this exit status.
-    Exit(i32),
-    /// By a signal that did not come from here.
-    Signal(i32),
-    /// It was stopped.
-    Stopped(Stopped),
-}
-
-impl Ended {
-    /// Why it was stopped, if it was.
-    #[must_use]
-    pub fn stopped(self) -> Option<Stopped> {
-        match self {
-            Ended::Stopped(why) => Some(why),
-            Ended::Exit(_) | Ended::Signal(_) => None,
-        }
-    }
-}
-
-impl fmt::Display for Ended {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Ended::Exit(code) => write!(f, "exit status: {code}"),
-            Ended::Signal(signal) => {
-                let name = match signal {
-                    4 => " (illegal instruction)",
-                    6 => " (aborted)",
-                    7 => " (bus error)",
-                    8 => " (arithmetic error)",
-                    9 => " (killed)",
-                    11 => " (invalid memory)",
-                    _ => "",
-                };
-                write!(f, "signal {signal}{name}")
-            }
-            Ended::Stopped(why) => why.fmt(f),
-        }
     }
 }
 

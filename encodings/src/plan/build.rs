@@ -1,11 +1,9 @@
 //! Building a plan: classes of elements first, then one program over all configurations.
 
-use indexmap::IndexSet;
-
 use super::classes::{Classifier, Layout, runs, waves};
+use super::frozen::frozen;
+use super::program::{Amount, AmountId, Op, Plan, PlanError, Values};
 use super::walk::{Numbered, Signature, Step, Walker};
-use super::{Amount, AmountId, Op, Plan, PlanError, Values};
-use crate::system;
 use tickbound_model::expr::Expr;
 use tickbound_model::kernel::{expressions, has_until};
 use tickbound_model::{Problem, Profile, Space};
@@ -321,24 +319,4 @@ impl Context<'_> {
             }
         }
     }
-}
-
-/// The frozen symbols: the values that parameters take in valid configurations.
-pub(crate) fn frozen(problem: &Problem, space: &Space) -> (Vec<system::Parameter>, Vec<Vec<u32>>) {
-    let mut values: Vec<IndexSet<i64>> = vec![IndexSet::new(); problem.parameters.len()];
-    let configurations = space
-        .bound
-        .iter()
-        .map(|b| {
-            let chosen = b.configuration.0.iter().zip(&mut values);
-            chosen.map(|(v, seen)| seen.insert_full(*v).0 as u32).collect()
-        })
-        .collect();
-    let parameters = problem
-        .parameters
-        .iter()
-        .zip(values)
-        .map(|(p, v)| system::Parameter { name: p.name.clone(), values: v.into_iter().collect() })
-        .collect();
-    (parameters, configurations)
 }

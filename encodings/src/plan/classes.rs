@@ -2,7 +2,7 @@
 
 use itertools::Itertools;
 
-use super::PlanError;
+use super::program::PlanError;
 use super::walk::{Signature, Walker};
 use tickbound_model::kernel::has_until;
 use tickbound_model::platform::Warps;

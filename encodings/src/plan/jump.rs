@@ -1,6 +1,6 @@
 //! What a closed piece of program does: arithmetic over amounts, in place of steps.
 
-use super::AmountId;
+use super::program::AmountId;
 
 /// Arithmetic over amounts; max-plus with products, since loop counts multiply.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
