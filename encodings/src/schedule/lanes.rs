@@ -215,43 +215,44 @@ impl Load {
         }
     }
 
+    /// What lane `t` does in configuration `c`. What it does not reach has no value and asks nothing.
     fn of(plan: &Plan<WarpOp>, code: &[Op<WarpOp>], c: usize, t: usize, latency: i64) -> Load {
-        let value = |id: &AmountId| plan.value(*id, c, t, 0).unwrap_or(0);
+        let value = |id: &AmountId| plan.value(*id, c, t, 0);
+        let waiting = |path| Load { path, ..Load::NOTHING };
         code.iter().fold(Load::NOTHING, |load, op| {
-            load.then(match op {
-                Op::Work { amount, .. } => {
-                    let ticks = value(amount);
-                    Load { path: Map::wait(ticks), dispatcher: ticks, slot: 0 }
-                }
-                Op::Own(WarpOp::Global(amount)) => match value(amount) {
-                    ticks if ticks > 0 => {
+            let next = match op {
+                Op::Work { amount, .. } => value(amount).map(|ticks| Load {
+                    path: Map::wait(ticks),
+                    dispatcher: ticks,
+                    slot: 0,
+                }),
+                Op::Own(WarpOp::Global(amount)) => {
+                    value(amount).filter(|ticks| *ticks > 0).map(|ticks| {
                         let held = ticks.saturating_add(latency);
                         Load { path: Map::wait(held), dispatcher: ticks, slot: held }
-                    }
-                    _ => Load::NOTHING,
-                },
-                Op::Own(WarpOp::Pause(ticks)) => Load { path: Map::wait(*ticks), ..Load::NOTHING },
-                Op::Until(amount) => match plan.value(*amount, c, t, 0) {
-                    Some(ticks) => Load { path: Map::until(ticks), ..Load::NOTHING },
-                    None => Load::NOTHING,
-                },
-                Op::Mark => Load { path: Map::MARK, ..Load::NOTHING },
-                Op::Repeat { count, body } => {
-                    let n = value(count).max(0);
-                    let body = Load::of(plan, body, c, t, latency);
-                    Load {
-                        path: body.path.times(n),
-                        dispatcher: body.dispatcher.saturating_mul(n),
-                        slot: body.slot.saturating_mul(n),
-                    }
+                    })
                 }
-                Op::If { condition, then, otherwise } => {
-                    let side = if value(condition) != 0 { then } else { otherwise };
+                Op::Own(WarpOp::Pause(ticks)) => Some(waiting(Map::wait(*ticks))),
+                Op::Until(amount) => value(amount).map(|ticks| waiting(Map::until(ticks))),
+                Op::Mark => Some(waiting(Map::MARK)),
+                Op::Repeat { count, body } => value(count)
+                    .map(|count| Load::of(plan, body, c, t, latency).times(count.max(0))),
+                Op::If { condition, then, otherwise } => value(condition).map(|condition| {
+                    let side = if condition != 0 { then } else { otherwise };
                     Load::of(plan, side, c, t, latency)
-                }
-                Op::Barrier { .. } => Load::NOTHING,
-            })
+                }),
+                Op::Barrier { .. } => None,
+            };
+            next.map_or(load, |next| load.then(next))
         })
+    }
+
+    fn times(self, n: i64) -> Load {
+        Load {
+            path: self.path.times(n),
+            dispatcher: self.dispatcher.saturating_mul(n),
+            slot: self.slot.saturating_mul(n),
+        }
     }
 }
 

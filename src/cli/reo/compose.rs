@@ -25,7 +25,7 @@ use crate::reo::Multiplier;
 tickbound_model::named! {
     /// How the product is made.
     pub enum Mode {
-        /// State by state from the initial states; hidden names go on the way where states may be one
+        /// State by state from the initial states; equivalent states are merged on the way where names are hidden
         Reachable = "reachable",
         /// Every cell of the Kronecker product of the adjacency matrices
         Dense = "dense",

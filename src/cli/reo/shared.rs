@@ -10,7 +10,7 @@ use crate::cli::progress::{Progress, interrupt_flag};
 /// Bytes that a composition may take if nobody says otherwise.
 pub(super) const DEFAULT_MEMORY: &str = "4G";
 
-/// Which states may be one.
+/// Which states are equivalent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum KindArg {
     /// Every step is matched by a step
