@@ -577,7 +577,7 @@ fn cut(case: &Case, after: usize) {
 }
 
 #[test]
-fn a_cut_cache_is_mended() {
+fn a_cut_cache_is_repaired() {
     if !device() {
         return;
     }
