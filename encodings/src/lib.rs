@@ -17,7 +17,7 @@
 //! let problem = Problem::from_json(text, &IndexMap::new(), &|_| unreachable!())?;
 //! let plan = Plan::new(&problem, &problem.space()?)?;
 //! for encoding in Encoding::ALL {
-//!     let system = encoding.encode(&plan).system;
+//!     let system = encoding.encode(&plan)?.system;
 //!     assert_eq!(run(&system, 0, 10_000)?.cost, 16 * (4 + 4), "{encoding}, WG=4");
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
