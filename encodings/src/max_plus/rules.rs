@@ -3,7 +3,7 @@
 //! Programs and numbers share one language. A program is `work`, `until`, `mark`, `skip`, `seq`,
 //! `rep` (at least once), `join` (two threads that meet at a barrier with equal marks) and `meet`
 //! (the same where no later wait asks for the mark). `keep` and `set` are the two closed shapes of
-//! [`super::Jump`]. Each rule is an identity of max-plus matrices; `docs/encodings.md` derives them.
+//! [`Jump`](crate::plan::Jump). Each rule is an identity of max-plus matrices; `docs/encodings.md` derives them.
 //!
 //! ```
 //! use tickbound_encodings::max_plus::rules::{closing, Numbers};

@@ -27,7 +27,7 @@ pub enum Op<X = Infallible> {
     Until(AmountId),
     /// Remembers the present time.
     Mark,
-    /// An operation of one encoding: a [`Jump`] of [`crate::summary`], or what a warp does beside its
+    /// An operation of one encoding: a [`Jump`](super::Jump) of [`crate::summary`], or what a warp does beside its
     /// own work in [`crate::schedule`].
     Own(X),
     /// Waits for all threads, then takes `price` ticks.
