@@ -50,7 +50,7 @@ pub(super) fn tune(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
     if !options.strategy.needs_encoding() {
         return explored(&task, inquiry);
     }
-    if options.strategy.entry().leaves_choice && options.encoding.is_none() {
+    if options.strategy.leaves_choice() && options.encoding.is_none() {
         match explored(&task, inquiry) {
             Err(SolveError::Simulate(SimulateError::TooManyStates { .. })) => {}
             decided => return decided,

@@ -92,12 +92,13 @@ impl<'s> Unrolled<'s> {
         let terms =
             Terms { system, chosen, tables: vec![None; system.tables.len()], choices: Vec::new() };
         let is_frozen = system.frozen();
-        let moving = system.live().into_iter().filter(|e| !is_frozen[e.index()]).collect();
+        let (frozen_nodes, moving): (Vec<Ex>, Vec<Ex>) =
+            system.live().into_iter().partition(|e| is_frozen[e.index()]);
         let (frozen, states, steps, facts) = (Values::none(system), vec![], vec![], vec![]);
         let mut unrolled =
             Unrolled { system, moving, terms, frozen, states, steps, facts, size: 0 };
         unrolled.choose();
-        unrolled.freeze()?;
+        unrolled.freeze(&frozen_nodes)?;
         let first = |state: &system::State| unrolled.frozen.get(state.init).cloned();
         unrolled.states = system.states.iter().map(first).collect::<Result<_, _>>()?;
         Ok(unrolled)
@@ -206,13 +207,11 @@ impl<'s> Unrolled<'s> {
     }
 
     /// Translates every node that depends on the parameters alone.
-    fn freeze(&mut self) -> Result<(), Fault> {
+    fn freeze(&mut self, nodes: &[Ex]) -> Result<(), Fault> {
         let system = self.system;
-        let live = system.live();
-        let is_frozen = system.frozen();
         let tabulated = system.configurations.len() <= MAX_TABULATED;
-        let columns = if tabulated { Some(Columns::new(system, &live)?) } else { None };
-        for e in live.into_iter().filter(|e| is_frozen[e.index()]) {
+        let columns = if tabulated { Some(Columns::new(system, nodes)?) } else { None };
+        for e in nodes.iter().copied() {
             let column = columns.as_ref().and_then(|columns| columns.values(e));
             let known = matches!(system.node(e), Node::Table(_) | Node::Int(_) | Node::Bool(_));
             let rows = column

@@ -57,8 +57,9 @@ use watch::Watch;
 /// Searches for the least time with SPIN. `interrupt` ends the search when it becomes true, with
 /// what is known by then.
 ///
-/// # Errors An option that makes no sense, files or programs that cannot be used, and every fault
-/// of the model or of this program that shows on the way.
+/// # Errors
+/// An option that makes no sense, files or programs that cannot be used, and every fault of the model
+/// or of this program that shows on the way.
 pub fn search(
     subject: Subject<'_>,
     tools: &Tools,

@@ -18,15 +18,14 @@ type Truths = Option<Rc<Column<bool>>>;
 pub struct Columns(Values<Integers, Truths>);
 
 impl Columns {
-    /// Tabulates those nodes of `order` that depend on the parameters alone.
+    /// Tabulates `nodes`, which depend on the parameters alone, operands first.
     ///
     /// # Errors
-    /// The system is not one.
-    pub fn new(system: &System, order: &[Ex]) -> Result<Columns, Fault> {
-        let frozen = system.frozen();
+    /// The system is not one, or a node depends on more.
+    pub fn new(system: &System, nodes: &[Ex]) -> Result<Columns, Fault> {
         let mut values = Values::none(system);
         let mut by_configuration = ByConfiguration { system };
-        for e in order.iter().filter(|e| frozen[e.index()]) {
+        for e in nodes {
             let value = node(system.node(*e), &[], &mut by_configuration, &values)?;
             values.set(*e, value);
         }

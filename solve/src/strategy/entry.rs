@@ -11,8 +11,6 @@ pub(crate) struct Entry {
     pub rank: Option<u8>,
     /// It begins with neither bounds nor probes.
     pub from_nothing: bool,
-    /// It leaves to the program how the search is done.
-    pub leaves_choice: bool,
 }
 
 /// How a strategy closes the bracket.
@@ -40,6 +38,6 @@ impl Entry {
 
     /// An entry that neither takes part in a race nor is special otherwise.
     pub const fn with(run: Run) -> Entry {
-        Entry { run, rank: None, from_nothing: false, leaves_choice: false }
+        Entry { run, rank: None, from_nothing: false }
     }
 }

@@ -43,6 +43,11 @@ impl Strategy {
     pub fn needs_encoding(self) -> bool {
         !matches!(self.entry().run, Run::OnSimulator(_))
     }
+
+    /// True if it leaves to the program how the search is done.
+    pub(crate) fn leaves_choice(self) -> bool {
+        matches!(self.entry().run, Run::Together(_))
+    }
 }
 
 /// Runs a strategy on a thread of its own, which gets a solver context of its own. Without a formula

@@ -11,7 +11,7 @@ use crate::formula::Formula;
 use crate::instance::interruptible;
 use crate::task::Task;
 
-pub(super) const ENTRY: Entry = Entry { leaves_choice: true, ..Entry::with(Run::Together(run)) };
+pub(super) const ENTRY: Entry = Entry::with(Run::Together(run));
 
 fn run(task: &Task<'_>, formula: Formula<'_>, racers: &[OnFormula]) -> Result<(), SolveError> {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
