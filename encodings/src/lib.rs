@@ -24,6 +24,7 @@
 //! ```
 
 pub mod bounds;
+pub mod cost;
 mod encoded;
 mod encoding;
 pub mod event;

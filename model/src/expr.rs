@@ -337,7 +337,7 @@ impl Expr<Slot> {
         })
     }
 
-    fn divides(&self) -> bool {
+    pub(crate) fn divides(&self) -> bool {
         matches!(self, Expr::Binary(BinaryOp::Div, ..)) || self.parts().any(Expr::divides)
     }
 }
@@ -355,7 +355,7 @@ fn checked_quotient(a: i64, b: i64) -> Result<i64, EvalError> {
     a.checked_div(b).ok_or(EvalError::Overflow)
 }
 
-fn integer_binary(op: BinaryOp, a: i64, b: i64) -> Result<i64, EvalError> {
+pub(crate) fn integer_binary(op: BinaryOp, a: i64, b: i64) -> Result<i64, EvalError> {
     let checked = |v: Option<i64>| v.ok_or(EvalError::Overflow);
     match op {
         BinaryOp::Add => checked(a.checked_add(b)),
@@ -400,7 +400,11 @@ fn integer_call(f: Function, values: &[i64]) -> Result<i64, EvalError> {
     }
 }
 
-fn exact_binary(op: BinaryOp, a: Ratio<i128>, b: Ratio<i128>) -> Result<Ratio<i128>, EvalError> {
+pub(crate) fn exact_binary(
+    op: BinaryOp,
+    a: Ratio<i128>,
+    b: Ratio<i128>,
+) -> Result<Ratio<i128>, EvalError> {
     let checked = |v: Option<Ratio<i128>>| v.ok_or(EvalError::Overflow);
     let truth = |b: bool| Ok(Ratio::from_integer(i128::from(b)));
     let zero = *b.numer() == 0;
@@ -412,9 +416,9 @@ fn exact_binary(op: BinaryOp, a: Ratio<i128>, b: Ratio<i128>) -> Result<Ratio<i1
             Err(EvalError::DivisionByZero)
         }
         BinaryOp::Div => checked(a.checked_div(&b)),
-        BinaryOp::FloorDiv => checked(a.checked_div(&b).map(|q| q.floor())),
+        BinaryOp::FloorDiv => checked(a.checked_div(&b).map(floor)),
         BinaryOp::Rem => {
-            let quotient = checked(a.checked_div(&b))?.floor();
+            let quotient = floor(checked(a.checked_div(&b))?);
             checked(quotient.checked_mul(&b).and_then(|p| a.checked_sub(&p)))
         }
         BinaryOp::Pow => {
@@ -445,10 +449,20 @@ fn exact_call(f: Function, values: &[Ratio<i128>]) -> Result<Ratio<i128>, EvalEr
             zero.checked_sub(&values[0]).ok_or(EvalError::Overflow)
         }
         Function::Abs => Ok(values[0]),
-        Function::CeilDiv => {
-            exact_binary(BinaryOp::Div, values[0], values[1]).map(|quotient| quotient.ceil())
-        }
+        Function::CeilDiv => exact_binary(BinaryOp::Div, values[0], values[1]).map(ceil),
     }
+}
+
+/// The greatest whole number that is not above `q`. `Ratio::floor` overflows near the ends of 128 bits.
+pub(crate) fn floor(q: Ratio<i128>) -> Ratio<i128> {
+    let (n, d) = (*q.numer(), *q.denom());
+    Ratio::from_integer(n / d - i128::from(n % d < 0))
+}
+
+/// The least whole number that is not below `q`.
+pub(crate) fn ceil(q: Ratio<i128>) -> Ratio<i128> {
+    let (n, d) = (*q.numer(), *q.denom());
+    Ratio::from_integer(n / d + i128::from(n % d > 0))
 }
 
 /// How tightly an operator binds; a larger number binds tighter.

@@ -23,6 +23,7 @@ pub mod count;
 pub mod domain;
 pub mod error;
 pub mod expr;
+pub mod interval;
 mod json;
 pub mod kernel;
 pub mod named;

@@ -1,13 +1,18 @@
 //! The space of configurations: every choice of parameters that satisfies the constraints.
 
+mod conditions;
+mod structure;
+
+pub use structure::Configurations;
+
 use std::fmt;
 
 use indexmap::IndexMap;
 use tickbound_message::suggest;
 
-use super::error::ModelError;
-use super::expr::{EvalError, Expr};
-use super::problem::{Launch, Problem};
+use crate::error::ModelError;
+use crate::expr::{EvalError, Expr};
+use crate::problem::{Launch, Problem};
 
 /// Most choices that are looked at while the space is listed, valid or not.
 pub const MAX_CHOICES: u64 = 20_000_000;
@@ -192,7 +197,9 @@ impl Problem {
         pairs.collect::<Vec<_>>().join(", ")
     }
 
-    fn base_env(&self) -> Vec<i64> {
+    /// The values of all slots that no configuration changes; the others are 0.
+    #[must_use]
+    pub fn base_env(&self) -> Vec<i64> {
         let mut env: Vec<i64> = self.inputs.values().copied().collect();
         env.extend(self.platform.numbers().map(|(_, v)| v));
         env.resize(self.scope.len(), 0);
@@ -302,7 +309,7 @@ impl Problem {
     /// Seed 001 assumes that the dispatchers run a group in whole rounds of warps.
     fn warps_do_not_divide(&self, size: LaunchSize) -> bool {
         match (self.profile, self.platform.warps()) {
-            (super::problem::Profile::Published2021, Some(w)) => {
+            (crate::problem::Profile::Published2021, Some(w)) => {
                 w.width.checked_mul(w.dispatchers).is_none_or(|round| size.local() % round != 0)
             }
             _ => false,

@@ -1,0 +1,71 @@
+//! Exact elimination over a join tree.
+//!
+//! In goes a [`Network`]: variables with finitely many values each, and [`Relation`]s over a few of them. A
+//! relation lists the combinations it allows, each with a *weight*. A *solution* is a value for every
+//! variable that all relations allow; its weight is the product of theirs. Out comes a [`Tree`]: the sum
+//! over all solutions, and enough to find any of them. What product and sum are is said by the
+//! [`Weight`]:
+//!
+//! | weight | product | sum | so the sum over all solutions is |
+//! |---|---|---|---|
+//! | [`Count`] | times | plus | how many there are |
+//! | [`Least`] | plus | minimum | the least cost |
+//! | [`Ties`] | plus | minimum | the least cost, how many have it, and the next |
+//!
+//! Variables go one after another. The relations that mention one are joined, and the variable is summed
+//! out of the join; what is left is a *message*, a relation over the others. (Bucket elimination: R. Dechter,
+//! *Bucket elimination: a unifying framework for reasoning*, Artificial Intelligence 113, 1999.) Rows are
+//! sparse: what no relation allows takes no room. Under [`Least`] a message is a cost-to-go bound, and the
+//! local inequalities that the messages satisfy prove the least cost.
+//!
+//! Where a join would grow beyond [`Limits::rows`], its relations are divided among several joins, each of
+//! which sums the variable out by itself (mini-buckets: Dechter and Rina, *Mini-buckets*, J. ACM 50, 2003).
+//! Then the costs are lower bounds: [`Tree::is_exact`] tells.
+//!
+//! ```
+//! use tickbound_elimination::{Count, Least, Limits, Network, Relation};
+//!
+//! // x, y, z in 0..3; x + y <= 2, y <= z; cost 5 x + 3 y, and z (2 - z).
+//! let mut network = Network::new(vec![3, 3, 3]);
+//! network.add(Relation::of(&network.scope(&[0, 1])?, |v| (v[0] + v[1] <= 2).then(|| i64::from(5 * v[0] + 3 * v[1]))));
+//! network.add(Relation::of(&network.scope(&[1, 2])?, |v| (v[0] <= v[1]).then(|| i64::from(v[1] * (2 - v[1])))));
+//! let limits = Limits::default();
+//! let count = network.eliminated::<Count>(&[], &limits)?.total().expect("solutions");
+//! assert_eq!(count.to_string(), "14");
+//! let tree = network.eliminated::<Least>(&[], &limits)?;
+//! assert_eq!(tree.total(), Some(Least(0)));
+//! let ascending: Vec<_> = tree.ascending(&limits, |_, cost| cost)?.take(3).collect::<Result<_, _>>()?;
+//! assert_eq!(ascending[0], (0, vec![0, 0, 0]));
+//! assert_eq!(ascending[2], (1, vec![0, 0, 1]));
+//! # Ok::<(), tickbound_elimination::TooWide>(())
+//! ```
+
+mod ascend;
+mod join;
+mod pick;
+mod relation;
+mod scope;
+mod tree;
+mod weight;
+
+pub use ascend::Ascending;
+pub use relation::Relation;
+pub use scope::Scope;
+pub use tree::{Limits, Network, Tree};
+pub use weight::{Count, Least, Ties, Weight};
+
+use thiserror::Error;
+
+/// Why an elimination ended without a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum TooWide {
+    /// A relation's key does not fit into 128 bits.
+    #[error("a relation over {0} variables, whose values take more than 128 bits")]
+    Key(usize),
+    /// A join has more rows than allowed, and may not be divided.
+    #[error("a join of more than {0} rows")]
+    Rows(usize),
+    /// [`Limits::stop`] said so.
+    #[error("stopped")]
+    Stopped,
+}

@@ -1,0 +1,257 @@
+//! Networks of relations, and the join tree that eliminating their variables makes.
+
+use crate::TooWide;
+use crate::join::joined;
+use crate::relation::Relation;
+use crate::scope::Scope;
+use crate::weight::Weight;
+
+/// How far an elimination may go.
+#[derive(Clone, Copy)]
+pub struct Limits<'a> {
+    /// Most rows of one join.
+    pub rows: usize,
+    /// A join that is larger is divided, so that costs become lower bounds; otherwise it is an error.
+    pub divide: bool,
+    /// Asked now and then whether to stop.
+    pub stop: &'a dyn Fn() -> bool,
+}
+
+impl Default for Limits<'_> {
+    /// 2^22 rows: some hundred megabytes.
+    fn default() -> Self {
+        Limits { rows: 1 << 22, divide: false, stop: &|| false }
+    }
+}
+
+/// Variables and relations.
+#[derive(Debug, Clone, Default)]
+pub struct Network {
+    sizes: Vec<u32>,
+    relations: Vec<Relation>,
+}
+
+impl Network {
+    /// Variables with so many values each, at least 1, and no relation.
+    #[must_use]
+    pub fn new(sizes: Vec<u32>) -> Network {
+        Network { sizes, relations: Vec::new() }
+    }
+
+    /// How many values each variable has.
+    #[must_use]
+    pub fn sizes(&self) -> &[u32] {
+        &self.sizes
+    }
+
+    /// The relations, in the order they were added.
+    #[must_use]
+    pub fn relations(&self) -> &[Relation] {
+        &self.relations
+    }
+
+    /// The scope of some of the variables.
+    ///
+    /// # Errors
+    /// [`TooWide::Key`].
+    pub fn scope(&self, variables: &[usize]) -> Result<Scope, TooWide> {
+        Scope::new(&self.sizes, variables.to_vec())
+    }
+
+    /// Adds a relation over some of the variables.
+    pub fn add(&mut self, relation: Relation) {
+        self.relations.push(relation);
+    }
+
+    /// Drops the variables of a relation on which no cost depends. What its rows do not allow must be
+    /// said by other relations too.
+    #[must_use]
+    pub fn reduced(&self, mut relation: Relation) -> Relation {
+        for v in relation.scope.variables().to_vec() {
+            let rest = relation.scope.variables().iter().copied().filter(|w| *w != v).collect();
+            if let Some(less) =
+                Scope::new(&self.sizes, rest).ok().and_then(|s| relation.without(&s))
+            {
+                relation = less;
+            }
+        }
+        relation
+    }
+
+    /// Eliminates every variable that is not in `kept`.
+    ///
+    /// # Errors
+    /// A join that is too large and may not be divided, or a stop.
+    pub fn eliminated<W: Weight>(
+        &self,
+        kept: &[usize],
+        limits: &Limits<'_>,
+    ) -> Result<Tree<W>, TooWide> {
+        let mut relations: Vec<Relation<W>> =
+            self.relations.iter().map(Relation::weighted).collect();
+        // A variable that no relation mentions has all its values.
+        for v in 0..self.sizes.len() {
+            let scope = self.scope(&[v])?;
+            let free = !self.relations.iter().any(|r| r.scope.has(v));
+            if free {
+                let mut all = Relation::new(scope);
+                (0..self.sizes[v]).for_each(|value| all.insert(u128::from(value), W::of(0)));
+                relations.push(all);
+            }
+        }
+        let live = (0..relations.len()).collect();
+        let buckets = Vec::new();
+        let kept = kept.to_vec();
+        let mut tree = Tree { sizes: self.sizes.clone(), relations, live, buckets, kept };
+        let mut left: Vec<usize> =
+            (0..self.sizes.len()).filter(|v| !tree.kept.contains(v)).collect();
+        while let Some(next) = tree.cheapest(&left) {
+            left.retain(|v| *v != next);
+            tree.eliminate(next, limits)?;
+        }
+        Ok(tree)
+    }
+}
+
+/// The relations with one variable, at the moment it was eliminated.
+#[derive(Debug, Clone)]
+pub(crate) struct Bucket {
+    pub variable: usize,
+    /// The relations that mention it; several groups where the join was divided.
+    pub groups: Vec<Group>,
+}
+
+/// Relations that were joined, and the message that came of it.
+#[derive(Debug, Clone)]
+pub(crate) struct Group {
+    pub relations: Vec<usize>,
+    pub message: usize,
+}
+
+/// What an elimination leaves: the relations of the network, the messages, and which made which.
+#[derive(Debug, Clone)]
+pub struct Tree<W> {
+    pub(crate) sizes: Vec<u32>,
+    /// Those of the network, then messages.
+    pub(crate) relations: Vec<Relation<W>>,
+    /// Relations that were joined with none yet: at the end those over kept variables alone.
+    pub(crate) live: Vec<usize>,
+    /// In the order of elimination.
+    pub(crate) buckets: Vec<Bucket>,
+    pub(crate) kept: Vec<usize>,
+}
+
+impl<W: Weight> Tree<W> {
+    /// True if no join was divided: then sums are exact, else costs are lower bounds.
+    #[must_use]
+    pub fn is_exact(&self) -> bool {
+        self.buckets.iter().all(|b| b.groups.len() == 1)
+    }
+
+    /// Rows of all relations and messages.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.relations.iter().map(Relation::len).sum()
+    }
+
+    /// The sum over all solutions, where no variable was kept; `None` if there is no solution.
+    #[must_use]
+    pub fn total(&self) -> Option<W> {
+        let mut all = self.live.iter().map(|r| self.relations[*r].rows.get(&0));
+        all.try_fold(W::of(0), |product, weight| Some(product.times(weight?)))
+    }
+
+    /// For each combination of the kept variables the sum over the solutions that have it.
+    ///
+    /// # Errors
+    /// More rows than allowed.
+    pub fn root(&self, limits: &Limits<'_>) -> Result<Relation<W>, TooWide> {
+        let relations: Vec<&Relation<W>> = self.live.iter().map(|r| &self.relations[*r]).collect();
+        let to = Scope::new(&self.sizes, self.kept.clone())?;
+        match relations.is_empty() {
+            // No variable at all: the empty assignment is the only solution.
+            true => Ok(Relation { scope: to, rows: [(0, W::of(0))].into_iter().collect() }),
+            false => joined(&self.sizes, &relations, &to, limits),
+        }
+    }
+
+    /// The variable whose relations are expected to have the smallest join.
+    fn cheapest(&self, left: &[usize]) -> Option<usize> {
+        let cost = |v: &usize| self.expected(&self.mentioning(*v));
+        let costs: Vec<(f64, usize)> = left.iter().map(|v| (cost(v), *v)).collect();
+        costs.into_iter().min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))).map(|(_, v)| v)
+    }
+
+    fn mentioning(&self, v: usize) -> Vec<usize> {
+        self.live.iter().copied().filter(|r| self.relations[*r].scope.has(v)).collect()
+    }
+
+    /// Logarithm of the number of rows expected of a join, as if values were independent of each other.
+    fn expected(&self, relations: &[usize]) -> f64 {
+        let mut rows = 0.0;
+        let mut all = 0.0;
+        let mut seen = vec![false; self.sizes.len()];
+        for r in relations {
+            let Relation { scope, rows: own } = &self.relations[*r];
+            rows += (own.len().max(1) as f64).ln();
+            for (v, size) in scope.variables().iter().zip(scope.sizes()) {
+                let size = f64::from(*size).ln();
+                if std::mem::replace(&mut seen[*v], true) { rows -= size } else { all += size }
+            }
+        }
+        rows.min(all)
+    }
+
+    fn eliminate(&mut self, variable: usize, limits: &Limits<'_>) -> Result<(), TooWide> {
+        let relations = self.mentioning(variable);
+        self.live.retain(|r| !relations.contains(r));
+        let mut bucket = Bucket { variable, groups: Vec::new() };
+        let mut waiting = vec![relations];
+        while let Some(relations) = waiting.pop() {
+            match self.message(variable, &relations, limits) {
+                Ok(message) => {
+                    self.relations.push(message);
+                    let message = self.relations.len() - 1;
+                    self.live.push(message);
+                    bucket.groups.push(Group { relations, message });
+                }
+                Err(TooWide::Rows(_) | TooWide::Key(_)) if limits.divide && relations.len() > 1 => {
+                    waiting.extend(self.halves(relations));
+                }
+                Err(why) => return Err(why),
+            }
+        }
+        self.buckets.push(bucket);
+        Ok(())
+    }
+
+    fn message(
+        &self,
+        variable: usize,
+        relations: &[usize],
+        limits: &Limits<'_>,
+    ) -> Result<Relation<W>, TooWide> {
+        let relations: Vec<&Relation<W>> = relations.iter().map(|r| &self.relations[*r]).collect();
+        let all = relations.iter().flat_map(|r| r.scope.variables()).copied();
+        let to = Scope::new(&self.sizes, all.filter(|v| *v != variable).collect())?;
+        joined(&self.sizes, &relations, &to, limits)
+    }
+
+    /// Two groups of about equal width, the relations that share most with the widest beside it.
+    fn halves(&self, mut relations: Vec<usize>) -> [Vec<usize>; 2] {
+        relations.sort_by_key(|r| std::cmp::Reverse(self.relations[*r].scope.variables().len()));
+        let widest = self.relations[relations[0]].scope.clone();
+        let strange = |r: &usize| {
+            self.relations[*r].scope.variables().iter().filter(|v| !widest.has(**v)).count()
+        };
+        relations.sort_by_key(strange);
+        let near = relations.iter().filter(|r| strange(r) == 0).count();
+        let middle = if near < relations.len() && near > 0 {
+            near.max(relations.len() / 2)
+        } else {
+            relations.len() / 2
+        };
+        let far = relations.split_off(middle.min(relations.len() - 1).max(1));
+        [relations, far]
+    }
+}

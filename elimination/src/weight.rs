@@ -1,0 +1,141 @@
+//! What the rows of a relation carry, and how it adds up.
+
+use std::fmt;
+
+use num_bigint::BigUint;
+
+/// A commutative semiring: sums over rows, products over relations.
+pub trait Weight: Clone + PartialEq + fmt::Debug {
+    /// The weight of a row that costs this much.
+    fn of(cost: i64) -> Self;
+
+    /// Adds the weight of another row of the same message.
+    fn plus(&mut self, other: &Self);
+
+    /// The weight of a row that was joined with another.
+    #[must_use]
+    fn times(&self, other: &Self) -> Self;
+}
+
+/// How many solutions there are. Costs do not matter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Count {
+    /// One that fits.
+    Small(u128),
+    /// One beyond 128 bits.
+    Large(BigUint),
+}
+
+impl Count {
+    fn big(&self) -> BigUint {
+        match self {
+            Count::Small(n) => BigUint::from(*n),
+            Count::Large(n) => n.clone(),
+        }
+    }
+}
+
+impl From<Count> for BigUint {
+    fn from(count: Count) -> BigUint {
+        count.big()
+    }
+}
+
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.big())
+    }
+}
+
+impl Weight for Count {
+    fn of(_: i64) -> Count {
+        Count::Small(1)
+    }
+
+    fn plus(&mut self, other: &Count) {
+        *self = match (&*self, other) {
+            (Count::Small(a), Count::Small(b)) if a.checked_add(*b).is_some() => {
+                Count::Small(a + b)
+            }
+            (a, b) => Count::Large(a.big() + b.big()),
+        };
+    }
+
+    fn times(&self, other: &Count) -> Count {
+        match (self, other) {
+            (Count::Small(a), Count::Small(b)) if a.checked_mul(*b).is_some() => {
+                Count::Small(a * b)
+            }
+            (a, b) => Count::Large(a.big() * b.big()),
+        }
+    }
+}
+
+/// The least cost. [`Least::FAILS`] is below all others and stays so in every product; the greatest number stands for
+/// everything beyond 63 bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Least(pub i64);
+
+impl Least {
+    /// The cost of a row that has none.
+    pub const FAILS: Least = Least(i64::MIN);
+}
+
+impl Weight for Least {
+    fn of(cost: i64) -> Least {
+        Least(cost)
+    }
+
+    fn plus(&mut self, other: &Least) {
+        *self = (*self).min(*other);
+    }
+
+    fn times(&self, other: &Least) -> Least {
+        if *self == Least::FAILS || *other == Least::FAILS {
+            return Least::FAILS;
+        }
+        Least(self.0.saturating_add(other.0))
+    }
+}
+
+/// The least cost, how many solutions have it, and the next greater cost.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ties {
+    /// The least cost.
+    pub least: Least,
+    /// How many solutions have it.
+    pub count: Count,
+    /// The least cost of all others.
+    pub next: Option<Least>,
+}
+
+impl Weight for Ties {
+    fn of(cost: i64) -> Ties {
+        Ties { least: Least(cost), count: Count::of(cost), next: None }
+    }
+
+    fn plus(&mut self, other: &Ties) {
+        if other.least < self.least {
+            let worse = std::mem::replace(self, other.clone());
+            self.plus(&worse);
+            return;
+        }
+        let mut next = other.next;
+        if other.least == self.least {
+            self.count.plus(&other.count);
+        } else {
+            next = Some(other.least);
+        }
+        self.next = [self.next, next].into_iter().flatten().min();
+    }
+
+    fn times(&self, other: &Ties) -> Ties {
+        let one = self.next.map(|n| n.times(&other.least));
+        let two = other.next.map(|n| n.times(&self.least));
+        Ties {
+            least: self.least.times(&other.least),
+            count: self.count.times(&other.count),
+            next: [one, two].into_iter().flatten().min(),
+        }
+    }
+}

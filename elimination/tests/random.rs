@@ -1,0 +1,117 @@
+//! Random networks, held against listing every assignment.
+
+use arbtest::arbitrary::{Result, Unstructured};
+use arbtest::arbtest;
+use num_bigint::BigUint;
+use tickbound_elimination::{Count, Least, Limits, Network, Relation, Ties};
+
+/// A network of at most 6 variables of at most 4 values.
+fn network(u: &mut Unstructured<'_>) -> Result<Network> {
+    let sizes: Vec<u32> =
+        (0..u.int_in_range(0..=6)?).map(|_| u.int_in_range(1..=4)).collect::<Result<_>>()?;
+    let mut network = Network::new(sizes.clone());
+    if sizes.is_empty() {
+        return Ok(network);
+    }
+    for _ in 0..u.int_in_range(0..=7)? {
+        let mut scope = Vec::new();
+        for _ in 0..u.int_in_range(0..=3)? {
+            scope.push(u.int_in_range(0..=sizes.len() - 1)?);
+        }
+        let scope = network.scope(&scope).expect("few variables");
+        let mut rows = Vec::new();
+        for _ in 0..scope.sizes().iter().product::<u32>() {
+            rows.push(if u.ratio(1, 5)? { None } else { Some(u.int_in_range(0..=6)?) });
+        }
+        let rows = std::cell::RefCell::new(rows.into_iter());
+        network.add(Relation::of(&scope, |_| rows.borrow_mut().next().flatten()));
+    }
+    Ok(network)
+}
+
+/// Every solution with its cost, the least first.
+fn listed(network: &Network) -> Vec<(i64, Vec<u32>)> {
+    let mut all = vec![Vec::new()];
+    for size in network.sizes() {
+        all = all
+            .iter()
+            .flat_map(|a: &Vec<u32>| (0..*size).map(move |v| [a.as_slice(), &[v]].concat()))
+            .collect();
+    }
+    let cost =
+        |a: &Vec<u32>| network.relations().iter().map(|r| r.at(a).copied()).sum::<Option<i64>>();
+    let mut solutions: Vec<(i64, Vec<u32>)> =
+        all.into_iter().filter_map(|a| Some((cost(&a)?, a))).collect();
+    solutions.sort();
+    solutions
+}
+
+fn agrees(network: &Network) {
+    let (all, limits) = (listed(network), Limits::default());
+    let counted = network.eliminated::<Count>(&[], &limits).expect("small");
+    let count = counted.total().map_or_else(BigUint::default, BigUint::from);
+    assert_eq!(count, BigUint::from(all.len()));
+    let mut numbered: Vec<Vec<u32>> =
+        (0..all.len()).map(|k| counted.solution(&BigUint::from(k)).expect("a solution")).collect();
+    assert_eq!(counted.solution(&count), None);
+    numbered.sort();
+    let mut configurations: Vec<Vec<u32>> = all.iter().map(|(_, a)| a.clone()).collect();
+    configurations.sort();
+    assert_eq!(numbered, configurations);
+    let ties = network.eliminated::<Ties>(&[], &limits).expect("small").total();
+    let least = all.first().map(|(cost, _)| *cost);
+    assert_eq!(ties.as_ref().map(|t| t.least.0), least);
+    if let Some(ties) = ties {
+        let with = |cost| all.iter().filter(|(c, _)| Some(*c) == cost).count();
+        assert_eq!(BigUint::from(ties.count), BigUint::from(with(least)));
+        assert_eq!(ties.next.map(|n| n.0), all.iter().map(|(c, _)| *c).find(|c| Some(*c) > least));
+    }
+}
+
+/// Costs ascend to the same list, whichever variables are kept and however small joins must be.
+fn ascends(network: &Network, kept: &[usize], rows: usize) {
+    let all = listed(network);
+    let limits = Limits { rows, divide: true, ..Limits::default() };
+    let Ok(tree) = network.eliminated::<Least>(kept, &limits) else { return };
+    let wide = Limits::default();
+    let found: Vec<(i64, Vec<u32>)> = tree
+        .ascending(&wide, |_, cost| cost)
+        .expect("small")
+        .collect::<std::result::Result<_, _>>()
+        .expect("small");
+    assert!(found.is_sorted_by_key(|(cost, _)| *cost));
+    let mut sorted = found;
+    sorted.sort();
+    assert_eq!(sorted, all);
+}
+
+#[test]
+fn as_listed() {
+    arbtest(|u| {
+        let network = network(u)?;
+        agrees(&network);
+        let kept: Vec<usize> =
+            (0..network.sizes().len()).filter(|_| u.ratio(1, 3).unwrap_or(false)).collect();
+        ascends(&network, &kept, u.int_in_range(1..=200)?);
+        Ok(())
+    })
+    .budget_ms(4_000);
+}
+
+#[test]
+fn beyond_128_bits() {
+    let mut network = Network::new(vec![8; 60]);
+    let equal = |v: &[u32]| (v[0] != v[1]).then_some(i64::from(v[0]));
+    for v in 1..60 {
+        network.add(Relation::of(&network.scope(&[v - 1, v]).expect("two"), equal));
+    }
+    let limits = Limits::default();
+    let count = network.eliminated::<Count>(&[], &limits).expect("narrow").total().expect("some");
+    assert_eq!(BigUint::from(count), BigUint::from(8u32) * BigUint::from(7u32).pow(59));
+    let ties = network.eliminated::<Ties>(&[], &limits).expect("narrow").total().expect("some");
+    // 0 and 1 in turns, 0 first; the last variable costs nothing, so it may be anything but 0.
+    assert_eq!(
+        (ties.least.0, ties.count.to_string().as_str(), ties.next.map(|n| n.0)),
+        (29, "7", Some(30))
+    );
+}

@@ -1,0 +1,55 @@
+//! The run time as an expression over the parameters.
+//!
+//! In goes a problem, out comes its [`Cost`]: a [`Term`] of sums, products and maxima whose leaves are the
+//! problem's own expressions. No configuration is looked at on the way, so it does not matter how many
+//! there are. It is derived from the semantics (`docs/semantics.md`) independently of the [plan](crate::plan)
+//! and of the simulator, which makes each a check of the others.
+//!
+//! - [`term`]: what a term is, its value for a configuration, and a bound over a box of them;
+//! - `derive`: from a problem to its term;
+//! - [`normal`]: a term as a sum of products, with what all of them share in front;
+//! - [`tables`]: the factors over their few parameters, as relations.
+//!
+//! Where the time is no such expression - items that wait for marks one after another in one element - the cost is a
+//! lower bound and says so ([`Cost::is_exact`]).
+
+mod derive;
+pub mod normal;
+pub mod tables;
+pub mod term;
+
+use tickbound_model::Problem;
+
+pub use derive::Uncovered;
+pub use normal::Normal;
+pub use tables::Tables;
+pub use term::{Term, TermFault};
+
+/// The run time of a problem over its parameters.
+#[derive(Debug, Clone)]
+pub struct Cost {
+    term: Term,
+    exact: bool,
+}
+
+impl Cost {
+    /// Derives the cost.
+    ///
+    /// # Errors
+    /// What of the problem it does not cover.
+    pub fn new(problem: &Problem) -> Result<Cost, Uncovered> {
+        derive::derive(problem)
+    }
+
+    /// The term; in ticks.
+    #[must_use]
+    pub fn term(&self) -> &Term {
+        &self.term
+    }
+
+    /// True if the term is the run time; otherwise it is a number of ticks that no run undercuts.
+    #[must_use]
+    pub fn is_exact(&self) -> bool {
+        self.exact
+    }
+}

@@ -1,0 +1,122 @@
+//! A cost as a sum of products, with what they share in front.
+//!
+//! In this form a cost is `offset + scale * (f1 + f2 + ...)`. The scale (how many waves of groups, how many items of an
+//! element) is over few parameters; each `f` is a product over few others. So the others can be eliminated one
+//! by one from the sum, and the scale is multiplied in at the end, over its own parameters alone. Distributing it
+//! over the sum would make each `f` depend on its parameters too.
+
+use tickbound_model::Problem;
+
+use super::term::{Term, TermFault};
+
+/// Most products that a cost is written out as.
+const MAX_PRODUCTS: usize = 20_000;
+
+/// A cost as `offset + scale * sum`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Normal {
+    /// Products over parameters of the scale.
+    pub offset: Vec<Product>,
+    /// What the products of the sum share; without factors it is 1.
+    pub scale: Product,
+    /// The other products.
+    pub sum: Vec<Product>,
+}
+
+/// Factors in the order in which they are evaluated: what follows a 0 need not have a value.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Product(pub Vec<Term>);
+
+impl Product {
+    /// The value for a configuration.
+    ///
+    /// # Errors
+    /// As for [`Term::value`].
+    pub fn value(&self, env: &[i64]) -> Result<i64, TermFault> {
+        let mut product = 1i64;
+        for factor in &self.0 {
+            product = product.saturating_mul(factor.value(env)?);
+            if product == 0 {
+                break;
+            }
+        }
+        Ok(product)
+    }
+
+    /// The parameters it depends on.
+    #[must_use]
+    pub fn parameters(&self, problem: &Problem) -> Vec<usize> {
+        let mut all: Vec<usize> = self.0.iter().flat_map(|f| f.parameters(problem)).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+}
+
+impl Normal {
+    /// The normal forms of a term, the one with the most in the scale first and the one with nothing in it
+    /// last; none if they would be too large.
+    #[must_use]
+    pub fn all(term: &Term, problem: &Problem) -> Vec<Normal> {
+        let Some(products) = products(term) else { return Vec::new() };
+        let longest = products.iter().max_by_key(|p| p.0.len()).map_or(0, |p| p.0.len());
+        let common = products.iter().max_by_key(|p| shared(&products, p)).cloned().unwrap_or_default();
+        let mut forms: Vec<Normal> = Vec::new();
+        for length in (0..=longest.min(common.0.len())).rev() {
+            forms.extend(Normal::with_scale(&products, &common.0[..length], problem));
+        }
+        forms
+    }
+
+    /// The form with this scale, if what does not share it is over parameters of the scale.
+    fn with_scale(products: &[Product], scale: &[Term], problem: &Problem) -> Option<Normal> {
+        let scale = Product(scale.to_vec());
+        let own = scale.parameters(problem);
+        let (mut offset, mut sum) = (Vec::new(), Vec::new());
+        for product in products {
+            match product.0.strip_prefix(scale.0.as_slice()) {
+                Some(rest) => sum.push(Product(rest.to_vec())),
+                None if product.parameters(problem).iter().all(|p| own.contains(p)) => {
+                    offset.push(product.clone());
+                }
+                None => return None,
+            }
+        }
+        Some(Normal { offset, scale, sum })
+    }
+}
+
+/// How many others begin with the same factor.
+fn shared(all: &[Product], one: &Product) -> usize {
+    all.iter().filter(|p| !p.0.is_empty() && p.0.first() == one.0.first()).count()
+}
+
+/// The term as a sum of products; `None` if there are too many.
+fn products(term: &Term) -> Option<Vec<Product>> {
+    match term {
+        Term::Number(0) => Some(Vec::new()),
+        Term::Sum(parts) => {
+            let mut all = Vec::new();
+            for part in parts {
+                all.extend(products(part)?);
+                if all.len() > MAX_PRODUCTS {
+                    return None;
+                }
+            }
+            Some(all)
+        }
+        Term::Product(factors) => {
+            let mut all = vec![Product::default()];
+            for factor in factors {
+                let more = products(factor)?;
+                if all.len() * more.len().max(1) > MAX_PRODUCTS {
+                    return None;
+                }
+                let with = |a: &Product| more.iter().map(|b| Product([a.0.clone(), b.0.clone()].concat())).collect::<Vec<_>>();
+                all = all.iter().flat_map(with).collect();
+            }
+            Some(all)
+        }
+        other => Some(vec![Product(vec![other.clone()])]),
+    }
+}

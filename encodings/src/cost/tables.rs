@@ -1,0 +1,204 @@
+//! The factors of a cost over their parameters, as relations.
+//!
+//! A product that depends on few parameters becomes a relation: a row for each of their combinations that the
+//! conditions of the space allow, as far as these parameters tell. A parameter on which none of its rows
+//! depends is dropped. A product over too many combinations stays out; its least value over the whole box
+//! stands for it, and the tables are then a lower bound ([`Tables::is_exact`]).
+//!
+//! A configuration for which some expression has no value costs [`Least::FAILS`], which is below everything: whoever looks
+//! for the least cost meets it.
+
+use tickbound_elimination::{Least, Limits, Network, Relation, TooWide, Weight};
+use tickbound_model::Problem;
+use tickbound_model::interval::Interval;
+use tickbound_model::space::Configurations;
+
+use super::Cost;
+use super::normal::{Normal, Product};
+
+/// A cost in tables.
+#[derive(Debug, Clone)]
+pub struct Tables {
+    /// The conditions of the space, and the products of the sum as relations with costs.
+    pub network: Network,
+    /// How many relations of the network are conditions; the others carry costs.
+    pub conditions: usize,
+    /// The parameters of the scale and of the offset.
+    pub kept: Vec<usize>,
+    /// What does not depend on the parameters that are eliminated.
+    pub normal: Normal,
+    /// Added to the sum: what the products are known to cost at least that are no relation.
+    pub floor: i64,
+    exact: bool,
+}
+
+impl Tables {
+    /// Tabulates one normal form of a cost.
+    ///
+    /// # Errors
+    /// A scale over too many combinations, or that may be 0, or a stop.
+    pub fn new(
+        configurations: &Configurations<'_>,
+        cost: &Cost,
+        normal: Normal,
+        limits: &Limits<'_>,
+    ) -> Result<Tables, TooWide> {
+        let problem = configurations.problem();
+        let mut kept = normal.scale.parameters(problem);
+        kept.extend(normal.offset.iter().flat_map(|p| p.parameters(problem)));
+        kept.sort_unstable();
+        kept.dedup();
+        let network = configurations.network().clone();
+        let conditions = network.relations().len();
+        let exact = cost.is_exact() && configurations.is_complete();
+        let mut tables = Tables { network, conditions, kept, normal, floor: 0, exact };
+        if !tables.scale_is_positive(configurations, limits)? {
+            return Err(TooWide::Rows(limits.rows));
+        }
+        let mut relations: Vec<Relation> = Vec::new();
+        for product in tables.merged(problem) {
+            match tables.relation(configurations, &product, limits) {
+                Ok(relation) if relation.scope().variables().is_empty() => {
+                    let least = relation.rows().next().map_or(0, |(_, cost)| *cost);
+                    tables.floor = added(tables.floor, least);
+                }
+                Ok(relation) => relations.push(relation),
+                Err(TooWide::Stopped) => return Err(TooWide::Stopped),
+                Err(_) => {
+                    tables.exact = false;
+                    tables.floor = added(tables.floor, least(configurations, &product));
+                }
+            }
+        }
+        relations.into_iter().for_each(|r| tables.network.add(r));
+        Ok(tables)
+    }
+
+    /// True if the tables say what each configuration costs; otherwise what it costs at least.
+    #[must_use]
+    pub fn is_exact(&self) -> bool {
+        self.exact
+    }
+
+    /// The ticks of a configuration, given the values of all slots and its sum without [`Tables::floor`].
+    #[must_use]
+    pub fn ticks(&self, env: &[i64], sum: i64) -> i64 {
+        if sum == Least::FAILS.0 || self.floor == Least::FAILS.0 {
+            return Least::FAILS.0;
+        }
+        let mut ticks = match self.normal.scale.value(env) {
+            Ok(scale) => scale.saturating_mul(sum.saturating_add(self.floor)),
+            Err(_) => return Least::FAILS.0,
+        };
+        for product in &self.normal.offset {
+            match product.value(env) {
+                Ok(more) => ticks = ticks.saturating_add(more),
+                Err(_) => return Least::FAILS.0,
+            }
+        }
+        ticks
+    }
+
+    /// With a scale of 0 the sum would not matter, nor whether it has a value.
+    fn scale_is_positive(
+        &self,
+        configurations: &Configurations<'_>,
+        limits: &Limits<'_>,
+    ) -> Result<bool, TooWide> {
+        let scale = self.normal.scale.parameters(configurations.problem());
+        let mut positive = true;
+        configurations.relation(&scale, limits, |_, env| {
+            positive &= self.normal.scale.value(env).is_ok_and(|v| v > 0);
+            None
+        })?;
+        Ok(positive)
+    }
+
+    /// The products of the sum, those over the same parameters together.
+    fn merged(&self, problem: &Problem) -> Vec<Vec<Product>> {
+        let mut all: Vec<(Vec<usize>, Vec<Product>)> = Vec::new();
+        for product in &self.normal.sum {
+            let parameters = product.parameters(problem);
+            match all.iter_mut().find(|(known, _)| *known == parameters) {
+                Some((_, products)) => products.push(product.clone()),
+                None => all.push((parameters, vec![product.clone()])),
+            }
+        }
+        all.into_iter().map(|(_, products)| products).collect()
+    }
+
+    /// Some products over the same parameters as one relation.
+    fn relation(
+        &self,
+        configurations: &Configurations<'_>,
+        products: &[Product],
+        limits: &Limits<'_>,
+    ) -> Result<Relation, TooWide> {
+        let mut sum: Option<Relation> = None;
+        for product in products {
+            let own = self.product(configurations, product, limits)?;
+            sum = Some(match sum {
+                None => own,
+                Some(sum) => self.combined(configurations, &sum, &own, added, limits)?,
+            });
+        }
+        sum.map_or_else(|| Ok(Relation::new(self.network.scope(&[])?)), Ok)
+    }
+
+    /// A product as a relation, factor by factor: after each the parameters are dropped that no longer
+    /// matter, so that seldom all of them are there at once.
+    fn product(
+        &self,
+        configurations: &Configurations<'_>,
+        product: &Product,
+        limits: &Limits<'_>,
+    ) -> Result<Relation, TooWide> {
+        let problem = configurations.problem();
+        let mut all = configurations.relation(&[], limits, |_, _| Some(1))?;
+        for factor in &product.0 {
+            let parameters = factor.parameters(problem);
+            let value = |_: &[u32], env: &[i64]| Some(factor.value(env).unwrap_or(Least::FAILS.0));
+            let own = self.network.reduced(configurations.relation(&parameters, limits, value)?);
+            all = self.combined(configurations, &all, &own, multiplied, limits)?;
+        }
+        Ok(all)
+    }
+
+    /// Two relations as one over the parameters of both.
+    fn combined(
+        &self,
+        configurations: &Configurations<'_>,
+        a: &Relation,
+        b: &Relation,
+        with: fn(i64, i64) -> i64,
+        limits: &Limits<'_>,
+    ) -> Result<Relation, TooWide> {
+        let both = a.scope().variables().iter().chain(b.scope().variables()).copied();
+        let mut parameters: Vec<usize> = both.collect();
+        parameters.sort_unstable();
+        parameters.dedup();
+        let value = |indices: &[u32], _: &[i64]| Some(with(*a.at(indices)?, *b.at(indices)?));
+        Ok(self.network.reduced(configurations.relation(&parameters, limits, value)?))
+    }
+}
+
+/// What some products come to at least, over the whole box of values.
+fn least(configurations: &Configurations<'_>, products: &[Product]) -> i64 {
+    let of: Vec<Interval> = configurations.intervals();
+    let one = |p: &Product| super::term::Term::Product(p.0.clone()).least(&of).unwrap_or(Least::FAILS.0);
+    products.iter().map(one).fold(0, added)
+}
+
+/// A sum that stays without a value once it is, and beyond 63 bits once it is there.
+fn added(a: i64, b: i64) -> i64 {
+    Least(a).times(&Least(b)).0
+}
+
+/// A product that is 0 once it is, and without a value once it is that.
+fn multiplied(a: i64, b: i64) -> i64 {
+    match (a, b) {
+        (0, _) => 0,
+        (a, b) if a == Least::FAILS.0 || b == Least::FAILS.0 => Least::FAILS.0,
+        (a, b) => a.saturating_mul(b),
+    }
+}

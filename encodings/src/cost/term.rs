@@ -1,0 +1,319 @@
+//! Terms: numbers of ticks, and how often they pass, over the parameters.
+
+use tickbound_model::expr::Expr;
+use tickbound_model::interval::Interval;
+use tickbound_model::kernel::{Program, Stmt, StmtKind};
+use tickbound_model::problem::Problem;
+
+use crate::bounds::Map;
+
+/// A number that depends on the parameters alone; never negative. Expressions have their definitions put in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Term {
+    /// A constant.
+    Number(i64),
+    /// Ticks of work; it is a fault of the problem if they are negative.
+    Work(At),
+    /// How often something happens; below 0 counts as not at all.
+    Count(At),
+    /// 1 where the condition comes out as `holds` says, else 0.
+    Guard {
+        /// The condition.
+        condition: At,
+        /// How it must come out.
+        holds: bool,
+    },
+    /// The sum.
+    Sum(Vec<Term>),
+    /// The product. A factor that is 0 ends it: what follows is not reached, and need not have a value.
+    Product(Vec<Term>),
+    /// The greatest.
+    Max(Vec<Term>),
+    /// What the elements of a unit do with items that differ, until the last of them has done it.
+    Items(Box<Items>),
+    /// One run of a program by an element that waits for nobody but itself, its mark set at the beginning.
+    Run {
+        /// The program; work in ticks.
+        program: Box<Program>,
+        /// Ticks of a barrier.
+        barrier: i64,
+    },
+}
+
+/// An expression and where it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct At {
+    /// The statement's path.
+    pub at: String,
+    /// The expression.
+    pub expr: Expr,
+}
+
+/// Items that differ, between two barriers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Items {
+    /// What each item does: no barrier, no mark; work in ticks.
+    pub program: Program,
+    /// Items of a group.
+    pub local: At,
+    /// Elements of a unit: element e runs items e, e + elements, and so on.
+    pub elements: i64,
+    /// Which of the elements.
+    pub class: Class,
+    /// Slot of `lid`; that of `gid` follows.
+    pub first_item: usize,
+}
+
+/// Some elements of a unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// All of them.
+    All,
+    /// Those that run one item more than others.
+    Fuller,
+    /// Those that run one item less.
+    Emptier,
+}
+
+/// Why a term has no value for a configuration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TermFault {
+    /// The statement.
+    pub at: String,
+    /// What is wrong.
+    pub what: String,
+}
+
+/// Most items of a group that are looked at one by one.
+const MAX_ITEMS: i64 = 1 << 20;
+
+impl At {
+    fn value(&self, env: &[i64]) -> Result<i64, TermFault> {
+        let fault = |e: &dyn std::fmt::Display| TermFault { at: self.at.clone(), what: e.to_string() };
+        self.expr.eval(env).map_err(|e| fault(&e))
+    }
+
+    fn work(&self, env: &[i64]) -> Result<i64, TermFault> {
+        match self.value(env)? {
+            v if v < 0 => Err(TermFault { at: self.at.clone(), what: "a negative amount of work".into() }),
+            v => Ok(v),
+        }
+    }
+}
+
+impl Term {
+    /// The value for a configuration, given the values of all slots; the greatest number if it leaves 63
+    /// bits.
+    ///
+    /// # Errors
+    /// An expression without a value, or negative work.
+    pub fn value(&self, env: &[i64]) -> Result<i64, TermFault> {
+        Ok(match self {
+            Term::Number(n) => *n,
+            Term::Work(work) => work.work(env)?,
+            Term::Count(count) => count.value(env)?.max(0),
+            Term::Guard { condition, holds } => i64::from((condition.value(env)? != 0) == *holds),
+            Term::Sum(parts) => {
+                let mut sum = 0i64;
+                for part in parts {
+                    sum = sum.saturating_add(part.value(env)?);
+                }
+                sum
+            }
+            Term::Product(factors) => {
+                let mut product = 1i64;
+                for factor in factors {
+                    product = product.saturating_mul(factor.value(env)?);
+                    if product == 0 {
+                        break;
+                    }
+                }
+                product
+            }
+            Term::Max(parts) => {
+                let mut greatest = 0;
+                for part in parts {
+                    greatest = part.value(env)?.max(greatest);
+                }
+                greatest
+            }
+            Term::Items(items) => items.value(env)?,
+            Term::Run { program, barrier } => run(program, *barrier, env)?.time().max(0),
+        })
+    }
+
+    /// The parameters it depends on, by their place in the problem.
+    #[must_use]
+    pub fn parameters(&self, problem: &Problem) -> Vec<usize> {
+        let mut all: Vec<&Expr> = Vec::new();
+        self.expressions(&mut all);
+        problem.parameters_of(all)
+    }
+
+    fn expressions<'t>(&'t self, all: &mut Vec<&'t Expr>) {
+        match self {
+            Term::Number(_) => {}
+            Term::Work(At { expr, .. })
+            | Term::Count(At { expr, .. })
+            | Term::Guard { condition: At { expr, .. }, .. } => all.push(expr),
+            Term::Sum(parts) | Term::Product(parts) | Term::Max(parts) => {
+                parts.iter().for_each(|part| part.expressions(all));
+            }
+            Term::Items(items) => {
+                all.push(&items.local.expr);
+                of_program(&items.program, all);
+            }
+            Term::Run { program, .. } => of_program(program, all),
+        }
+    }
+
+    /// A number that the value does not undercut for any configuration whose slots lie in `of`; `None` if
+    /// it may have no value for some of them.
+    #[must_use]
+    pub fn least(&self, of: &[Interval]) -> Option<i64> {
+        Some(match self {
+            Term::Number(n) => *n,
+            Term::Work(work) => {
+                let range = work.expr.range(of);
+                range.values.filter(|v| !range.may_fail && v.low >= 0)?.low
+            }
+            Term::Count(count) => {
+                let range = count.expr.range(of);
+                range.values.filter(|_| !range.may_fail)?.low.max(0)
+            }
+            Term::Guard { condition, holds } => {
+                let range = condition.expr.range(of);
+                let values = range.values.filter(|_| !range.may_fail)?;
+                let surely = if *holds { values.low > 0 || values.high < 0 } else { values.low == 0 && values.high == 0 };
+                i64::from(surely)
+            }
+            Term::Sum(parts) => {
+                let mut sum = 0i64;
+                for part in parts {
+                    sum = sum.saturating_add(part.least(of)?);
+                }
+                sum
+            }
+            Term::Product(factors) => {
+                let mut product = 1i64;
+                for factor in factors {
+                    if factor.is_surely_zero(of) {
+                        return Some(0);
+                    }
+                    product = product.saturating_mul(factor.least(of)?);
+                }
+                product
+            }
+            Term::Max(parts) => {
+                let mut greatest = 0;
+                for part in parts {
+                    greatest = part.least(of)?.max(greatest);
+                }
+                greatest
+            }
+            Term::Items(_) | Term::Run { .. } => 0,
+        })
+    }
+
+    fn is_surely_zero(&self, of: &[Interval]) -> bool {
+        let high = |e: &Expr| {
+            let range = e.range(of);
+            range.values.filter(|_| !range.may_fail).map(|v| v.high)
+        };
+        match self {
+            Term::Number(n) => *n == 0,
+            Term::Count(At { expr, .. }) => high(expr).is_some_and(|h| h <= 0),
+            Term::Guard { condition, holds } => {
+                let range = condition.expr.range(of);
+                range.values.is_some_and(|v| {
+                    !range.may_fail
+                        && if *holds { v.low == 0 && v.high == 0 } else { v.low > 0 || v.high < 0 }
+                })
+            }
+            _ => false,
+        }
+    }
+}
+
+fn of_program<'t>(program: &'t Program, all: &mut Vec<&'t Expr>) {
+    tickbound_model::kernel::expressions(program, &mut |_, e| all.push(e));
+}
+
+fn fault(stmt: &Stmt, what: &dyn std::fmt::Display) -> TermFault {
+    TermFault { at: stmt.at.clone(), what: what.to_string() }
+}
+
+impl Items {
+    /// The greatest sum over the elements of the class, of what their items take.
+    fn value(&self, env: &[i64]) -> Result<i64, TermFault> {
+        let local = self.local.value(env)?;
+        if !(1..=MAX_ITEMS).contains(&local) {
+            let what = format!("a group of {local} items, of which no two need be alike");
+            return Err(TermFault { at: self.local.at.clone(), what });
+        }
+        let fuller = local % self.elements;
+        let belongs = |lid: i64| match self.class {
+            Class::All => true,
+            Class::Fuller => lid % self.elements < fuller,
+            Class::Emptier => lid % self.elements >= fuller,
+        };
+        let mut sums = vec![0i64; self.elements.min(local) as usize];
+        let mut env = env.to_vec();
+        for lid in (0..local).filter(|lid| belongs(*lid)) {
+            (env[self.first_item], env[self.first_item + 1]) = (lid, lid);
+            let sum = &mut sums[(lid % self.elements) as usize];
+            *sum = sum.saturating_add(ticks(&self.program, &env)?);
+        }
+        Ok(sums.into_iter().max().unwrap_or(0))
+    }
+}
+
+/// What one item takes for a program without barriers and marks.
+fn ticks(program: &[Stmt], env: &[i64]) -> Result<i64, TermFault> {
+    let mut sum = 0i64;
+    for stmt in program {
+        let value = |e: &Expr| e.eval(env).map_err(|e| fault(stmt, &e));
+        let own = match &stmt.kind {
+            StmtKind::Access { amount, .. } => match value(amount)? {
+                v if v < 0 => return Err(fault(stmt, &"a negative amount of work")),
+                v => v,
+            },
+            StmtKind::Repeat { count, body } => match value(count)? {
+                n if n > 0 => n.saturating_mul(ticks(body, env)?),
+                _ => 0,
+            },
+            StmtKind::If { condition, then, otherwise } => {
+                ticks(if value(condition)? != 0 { then } else { otherwise }, env)?
+            }
+            StmtKind::Mark | StmtKind::Barrier | StmtKind::Until(_) => 0,
+        };
+        sum = sum.saturating_add(own);
+    }
+    Ok(sum)
+}
+
+/// The max-plus map of a program that nobody else delays.
+fn run(program: &[Stmt], barrier: i64, env: &[i64]) -> Result<Map, TermFault> {
+    let mut map = Map::IDENTITY;
+    for stmt in program {
+        let value = |e: &Expr| e.eval(env).map_err(|e| fault(stmt, &e));
+        let next = match &stmt.kind {
+            StmtKind::Access { amount, .. } => match value(amount)? {
+                v if v < 0 => return Err(fault(stmt, &"a negative amount of work")),
+                v => Map::wait(v),
+            },
+            StmtKind::Until(ticks) => Map::until(value(ticks)?),
+            StmtKind::Mark => Map::MARK,
+            StmtKind::Barrier => Map::wait(barrier),
+            StmtKind::Repeat { count, body } => match value(count)? {
+                n if n > 0 => run(body, barrier, env)?.times(n),
+                _ => Map::IDENTITY,
+            },
+            StmtKind::If { condition, then, otherwise } => {
+                run(if value(condition)? != 0 { then } else { otherwise }, barrier, env)?
+            }
+        };
+        map = map.then(next);
+    }
+    Ok(map)
+}

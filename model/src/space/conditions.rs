@@ -1,0 +1,281 @@
+//! What a choice of parameters must satisfy, as conditions over a few parameters each.
+//!
+//! The domains, the constraints and the launch of a problem come to the same kind of thing: an expression
+//! over a few parameters, definitions put in, that a valid configuration must satisfy. A conjunction is
+//! several conditions, so that each is over as few parameters as possible.
+
+use std::collections::BTreeSet;
+
+use crate::domain::Domain;
+use crate::error::ModelError;
+use crate::expr::{BinaryOp, Expr};
+use crate::interval::Interval;
+use crate::problem::{Launch, Problem, Profile};
+
+/// Most nodes of an expression with its definitions put in.
+const MAX_NODES: usize = 20_000;
+
+/// A condition on a choice of parameters.
+#[derive(Debug, Clone)]
+pub(super) struct Condition {
+    /// The parameters it depends on, by their place in the problem.
+    pub parameters: Vec<usize>,
+    /// Where it is written.
+    pub at: String,
+    pub kind: Kind,
+}
+
+/// What must hold.
+#[derive(Debug, Clone)]
+pub(super) enum Kind {
+    /// A constraint, with exact division.
+    Holds(Expr),
+    /// A condition of the launch, with floor division.
+    IsTrue(Expr),
+    /// An expression that must have a value.
+    HasValue(Expr),
+    /// A size: the problem is at fault if it is below 1.
+    IsPositive(Expr),
+    /// The parameter in this place is in its domain, which depends on others.
+    InDomain(usize),
+}
+
+/// How a condition comes out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Outcome {
+    Yes,
+    No,
+    /// The problem is at fault, unless another condition excludes the choice.
+    Fault(String),
+}
+
+impl Condition {
+    /// How it comes out for the values in `env`, those of its parameters set.
+    pub fn outcome(&self, problem: &Problem, env: &[i64]) -> Outcome {
+        let truth = |holds| if holds { Outcome::Yes } else { Outcome::No };
+        match &self.kind {
+            Kind::Holds(e) => e.holds(env).map_or_else(|e| Outcome::Fault(e.to_string()), truth),
+            Kind::IsTrue(e) => {
+                e.eval(env).map_or_else(|e| Outcome::Fault(e.to_string()), |v| truth(v != 0))
+            }
+            Kind::HasValue(e) => {
+                e.eval(env).map_or_else(|e| Outcome::Fault(e.to_string()), |_| Outcome::Yes)
+            }
+            Kind::IsPositive(e) => match e.eval(env) {
+                Ok(v) if v < 1 => Outcome::Fault(format!("is {v}")),
+                Ok(_) => Outcome::Yes,
+                Err(e) => Outcome::Fault(e.to_string()),
+            },
+            Kind::InDomain(place) => {
+                let values = problem.parameters[*place].domain.values(env);
+                let value = env[problem.first_parameter() + place];
+                values.map_or_else(|e| Outcome::Fault(e.to_string()), |v| truth(v.contains(&value)))
+            }
+        }
+    }
+
+    /// True if it holds for whatever lies in these intervals.
+    pub fn surely_holds(&self, of: &[Interval]) -> bool {
+        let never_fails = |e: &Expr| Some(e.range(of)).filter(|r| !r.may_fail)?.values;
+        match &self.kind {
+            Kind::Holds(e) => {
+                let verdict = e.verdict(of);
+                !verdict.may_not_hold && !verdict.may_fail
+            }
+            Kind::IsTrue(e) => never_fails(e).is_some_and(|v| v.low > 0 || v.high < 0),
+            Kind::HasValue(e) => never_fails(e).is_some(),
+            Kind::IsPositive(e) => never_fails(e).is_some_and(|v| v.low > 0),
+            Kind::InDomain(_) => false,
+        }
+    }
+
+    /// True if no choice in these intervals satisfies it; what has no value counts as satisfied.
+    pub fn surely_fails(&self, of: &[Interval]) -> bool {
+        match &self.kind {
+            Kind::Holds(e) => {
+                let verdict = e.verdict(of);
+                !verdict.may_hold && !verdict.may_fail
+            }
+            Kind::IsTrue(e) => {
+                let range = e.range(of);
+                !range.may_fail && range.values.is_some_and(|v| v.low == 0 && v.high == 0)
+            }
+            Kind::HasValue(_) | Kind::IsPositive(_) | Kind::InDomain(_) => false,
+        }
+    }
+
+    /// True if the launch is what it restricts.
+    pub fn is_launch(&self) -> bool {
+        matches!(self.kind, Kind::IsTrue(_))
+    }
+}
+
+impl Problem {
+    /// The expression with every definition put in, so that it mentions no definition any more.
+    ///
+    /// # Errors
+    /// It becomes too large.
+    pub fn inlined(&self, at: &str, expr: &Expr) -> Result<Expr, ModelError> {
+        let first = self.first_definition();
+        let mut nodes = 0usize;
+        self.put_in(expr, first, &mut nodes).ok_or_else(|| {
+            ModelError::new(
+                at,
+                format!("more than {MAX_NODES} operations with its definitions put in"),
+                "use fewer definitions within definitions",
+            )
+        })
+    }
+
+    fn put_in(&self, expr: &Expr, first: usize, nodes: &mut usize) -> Option<Expr> {
+        *nodes += 1;
+        if *nodes > MAX_NODES {
+            return None;
+        }
+        match expr {
+            Expr::Name(slot) if *slot >= first && *slot < self.first_item_slot() => {
+                let (_, definition) = self.definitions.get(slot - first)?;
+                self.put_in(definition, first, nodes)
+            }
+            _ => expr.with_parts(|part| self.put_in(part, first, nodes)),
+        }
+    }
+
+    /// The parameters that an expression without definitions depends on, by their place.
+    #[must_use]
+    pub fn parameters_of<'e>(&self, expressions: impl IntoIterator<Item = &'e Expr>) -> Vec<usize> {
+        let range = self.first_parameter()..self.first_definition();
+        let mut places = BTreeSet::new();
+        for expr in expressions {
+            expr.names(&mut |slot| {
+                if range.contains(slot) {
+                    places.insert(slot - range.start);
+                }
+            });
+        }
+        places.into_iter().collect()
+    }
+
+    /// Everything that a valid configuration satisfies.
+    pub(super) fn conditions(&self) -> Result<Vec<Condition>, ModelError> {
+        let mut all = Conditions { problem: self, list: Vec::new() };
+        for (place, parameter) in self.parameters.iter().enumerate() {
+            all.domain(place, &parameter.name, &parameter.domain);
+        }
+        for (i, constraint) in self.constraints.iter().enumerate() {
+            let at = format!("constraints[{i}]");
+            let expr = self.inlined(&at, &constraint.expr)?;
+            all.conjunction(&at, expr);
+        }
+        for (name, definition) in &self.definitions {
+            let at = format!("definitions.{name}");
+            let expr = self.inlined(&at, definition)?;
+            if may_fail(&expr) {
+                all.add(&at, Kind::HasValue(expr));
+            }
+        }
+        all.launch()?;
+        Ok(all.list)
+    }
+}
+
+/// True if some operation may be without a value.
+fn may_fail(expr: &Expr) -> bool {
+    !matches!(expr, Expr::Int(_) | Expr::Name(_))
+}
+
+struct Conditions<'p> {
+    problem: &'p Problem,
+    list: Vec<Condition>,
+}
+
+impl Conditions<'_> {
+    fn add(&mut self, at: &str, kind: Kind) {
+        let parameters = match &kind {
+            Kind::Holds(e) | Kind::IsTrue(e) | Kind::HasValue(e) | Kind::IsPositive(e) => {
+                self.problem.parameters_of([e])
+            }
+            Kind::InDomain(place) => {
+                let domain = &self.problem.parameters[*place].domain;
+                let mut parameters = self.problem.parameters_of(domain.expressions());
+                parameters.push(*place);
+                parameters
+            }
+        };
+        self.list.push(Condition { parameters, at: at.to_owned(), kind });
+    }
+
+    fn domain(&mut self, place: usize, name: &str, domain: &Domain) {
+        if !self.problem.parameters_of(domain.expressions()).is_empty() {
+            self.add(&format!("parameters.{name}"), Kind::InDomain(place));
+        }
+    }
+
+    fn conjunction(&mut self, at: &str, expr: Expr) {
+        match expr {
+            // The right side is looked at only if the left one holds; a choice for which it does not is
+            // not valid anyway.
+            Expr::Binary(BinaryOp::And, a, b) => {
+                self.conjunction(at, *a);
+                self.conjunction(at, *b);
+            }
+            e => self.add(at, Kind::Holds(e)),
+        }
+    }
+
+    fn launch(&mut self) -> Result<(), ModelError> {
+        let problem = self.problem;
+        let inlined = |field: &str, e: &Expr| problem.inlined(&format!("launch.{field}"), e);
+        let binary = |op, a: &Expr, b: &Expr| Expr::binary(op, a.clone(), b.clone());
+        let local = match &problem.launch {
+            Launch::Range { global_size, local_size } => {
+                let global = inlined("global_size", global_size)?;
+                let local = inlined("local_size", local_size)?;
+                self.add("launch.global_size", Kind::IsPositive(global.clone()));
+                let mut sides = vec![(global, local.clone())];
+                if problem.grid.len() >= 2 {
+                    sides.clear();
+                    for side in &problem.grid {
+                        sides.push((
+                            inlined("global_size", &side.global)?,
+                            inlined("local_size", &side.local)?,
+                        ));
+                    }
+                }
+                for (global, local) in &sides {
+                    if sides.len() >= 2 {
+                        let positive = |e: &Expr| binary(BinaryOp::Ge, e, &Expr::Int(1));
+                        self.add("launch", Kind::IsTrue(positive(global)));
+                        self.add("launch", Kind::IsTrue(positive(local)));
+                    }
+                    // If every dimension divides, so does the product.
+                    let rest = binary(BinaryOp::Rem, global, local);
+                    self.add("launch", Kind::IsTrue(binary(BinaryOp::Eq, &rest, &Expr::Int(0))));
+                }
+                local
+            }
+            Launch::Activations { local_size, activations } => {
+                let activations = inlined("activations", activations)?;
+                self.add("launch.activations", Kind::IsPositive(activations));
+                inlined("local_size", local_size)?
+            }
+        };
+        self.add("launch.local_size", Kind::IsPositive(local.clone()));
+        if let Some(most) = problem.platform.max_group_size() {
+            self.add("launch", Kind::IsTrue(binary(BinaryOp::Le, &local, &Expr::Int(most))));
+        }
+        if let (Profile::Published2021, Some(w)) = (problem.profile, problem.platform.warps()) {
+            let round = w.width.checked_mul(w.dispatchers).map_or(Expr::Int(0), Expr::Int);
+            let whole = match round {
+                // No group is so large.
+                Expr::Int(0) => Expr::Int(0),
+                round => {
+                    let rest = binary(BinaryOp::Rem, &local, &round);
+                    binary(BinaryOp::Eq, &rest, &Expr::Int(0))
+                }
+            };
+            self.add("launch", Kind::IsTrue(whole));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,458 @@
+//! The valid configurations as a structure: counted, drawn from and looked up without being listed.
+//!
+//! In goes a problem, out come [`Configurations`]: for each parameter the values that it may have, and relations over
+//! a few parameters each that say which combinations the domains, the constraints and the launch
+//! allow. Eliminating the parameters one after another gives the exact number of valid configurations, the k-th of
+//! them, and which values any few parameters take together, in time that depends on how the conditions hang
+//! together and not on how many configurations there are.
+//!
+//! A choice for which no condition is false, but some has no value, is a fault of the problem.
+//!
+//! A condition over so many parameters, or so large domains, that its combinations cannot be tabulated is
+//! kept apart ([`Configurations::is_complete`]): then the structure says what may be valid, not what is.
+
+use num_bigint::BigUint;
+use tickbound_elimination::{Count, Least, Limits, Network, Relation, TooWide, Tree};
+
+use super::conditions::{Condition, Outcome};
+use super::{Bound, Configuration};
+use crate::error::ModelError;
+use crate::expr::Slot;
+use crate::interval::Interval;
+use crate::problem::Problem;
+
+/// Most combinations that are looked at for one relation.
+const MAX_VISITS: u64 = 40_000_000;
+
+/// The valid configurations of a problem.
+#[derive(Debug, Clone)]
+pub struct Configurations<'p> {
+    problem: &'p Problem,
+    /// For each parameter its values that conditions on it alone allow.
+    values: Vec<Vec<i64>>,
+    network: Network,
+    conditions: Vec<Condition>,
+    /// Conditions that are no relation of the network.
+    wide: Vec<usize>,
+    counted: Option<Tree<Count>>,
+}
+
+/// What a scope's combinations are filtered by while they are enumerated.
+type Filters = Vec<Vec<Relation>>;
+
+impl Problem {
+    /// The valid configurations as a structure.
+    ///
+    /// # Errors
+    /// A domain, definition, constraint or launch size without a value for a choice that no condition
+    /// excludes; an empty first domain; configurations none of which can be launched; a stop.
+    pub fn configurations(&self, limits: &Limits<'_>) -> Result<Configurations<'_>, ModelError> {
+        let all = self.structure(limits, |_| true)?;
+        if all.count() == Some(BigUint::default()) {
+            let constrained = self.structure(limits, |c| !c.is_launch())?;
+            if let Some(n) = constrained.count().filter(|n| *n > BigUint::default()) {
+                return Err(ModelError::new(
+                    "launch",
+                    format!(
+                        "none of {n} configurations can be launched: the global size is no multiple of the \
+                         local size, or groups are too large"
+                    ),
+                    "widen a domain or change the sizes",
+                ));
+            }
+        }
+        Ok(all)
+    }
+
+    fn structure(
+        &self,
+        limits: &Limits<'_>,
+        which: impl Fn(&Condition) -> bool,
+    ) -> Result<Configurations<'_>, ModelError> {
+        let mut conditions = self.conditions()?;
+        conditions.retain(which);
+        conditions.sort_by_key(|c| c.parameters.len());
+        let values = self.domains()?;
+        let network = Network::new(Vec::new());
+        let mut all =
+            Configurations { problem: self, values, network, conditions, wide: Vec::new(), counted: None };
+        let failing = all.build()?;
+        all.check(&failing, limits)?;
+        if all.wide.is_empty() {
+            let exact = Limits { divide: false, ..*limits };
+            all.counted = match all.network.eliminated(&[], &exact) {
+                Ok(tree) => Some(tree),
+                Err(TooWide::Stopped) => return Err(stopped()),
+                Err(TooWide::Key(_) | TooWide::Rows(_)) => None,
+            };
+        }
+        Ok(all)
+    }
+
+    /// For each parameter the values of its domain; where that depends on others, of all its domains.
+    fn domains(&self) -> Result<Vec<Vec<i64>>, ModelError> {
+        let mut all: Vec<Vec<i64>> = Vec::new();
+        for (place, parameter) in self.parameters.iter().enumerate() {
+            let at = || format!("parameters.{}", parameter.name);
+            let depends = self.parameters_of(parameter.domain.expressions());
+            let mut values: Vec<i64> = Vec::new();
+            let mut seen = std::collections::HashSet::new();
+            let mut env = self.base_env();
+            let mut fault = None;
+            let mut visits = 0;
+            let complete = combinations(&all, &depends, &mut |chosen| {
+                visits += 1;
+                depends.iter().zip(chosen).for_each(|(p, v)| env[self.first_parameter() + p] = *v);
+                match parameter.domain.values(&env) {
+                    Ok(some) => values.extend(some.into_iter().filter(|v| seen.insert(*v))),
+                    Err(e) => fault = Some(e.to_string()),
+                }
+                visits < MAX_VISITS && values.len() <= crate::domain::MAX_VALUES
+            });
+            if !complete {
+                return Err(ModelError::new(
+                    at(),
+                    "the domain depends on too many choices, or has too many values in all",
+                    "let it depend on fewer parameters, and restrict it by constraints",
+                ));
+            }
+            if let Some(e) = fault.filter(|_| values.is_empty()) {
+                return Err(ModelError::new(at(), e, "write a domain with a few finite values"));
+            }
+            if values.is_empty() && place == 0 {
+                return Err(ModelError::new(at(), "the domain is empty", "widen its bounds"));
+            }
+            if !depends.is_empty() {
+                values.sort_unstable();
+            }
+            all.push(values);
+        }
+        Ok(all)
+    }
+}
+
+fn stopped() -> ModelError {
+    ModelError::new("parameters", "stopped while the configurations were counted", "give it more time")
+}
+
+/// Calls `each` with every combination of the values of some parameters until it says false; true if it never did.
+fn combinations(values: &[Vec<i64>], of: &[usize], each: &mut impl FnMut(&[i64]) -> bool) -> bool {
+    fn go(
+        values: &[Vec<i64>],
+        of: &[usize],
+        chosen: &mut Vec<i64>,
+        each: &mut impl FnMut(&[i64]) -> bool,
+    ) -> bool {
+        let Some(place) = of.get(chosen.len()) else { return each(chosen) };
+        values[*place].iter().all(|v| {
+            chosen.push(*v);
+            let on = go(values, of, chosen, each);
+            chosen.pop();
+            on
+        })
+    }
+    go(values, of, &mut Vec::new(), each)
+}
+
+impl<'p> Configurations<'p> {
+    /// The problem.
+    #[must_use]
+    pub fn problem(&self) -> &'p Problem {
+        self.problem
+    }
+
+    /// For each parameter the values that conditions on it alone allow. A solution of the network holds
+    /// indices into these.
+    #[must_use]
+    pub fn values(&self) -> &[Vec<i64>] {
+        &self.values
+    }
+
+    /// The conditions as relations over the parameters.
+    #[must_use]
+    pub fn network(&self) -> &Network {
+        &self.network
+    }
+
+    /// True if every condition is a relation of the network.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.wide.is_empty()
+    }
+
+    /// How many valid configurations there are; `None` if the conditions hang together too widely to be
+    /// counted.
+    #[must_use]
+    pub fn count(&self) -> Option<BigUint> {
+        let tree = self.counted.as_ref()?;
+        Some(tree.total().map_or_else(BigUint::default, BigUint::from))
+    }
+
+    /// The valid configuration with this number, in an order that the problem fixes; `None` if there are not so
+    /// many, or they cannot be counted.
+    #[must_use]
+    pub fn nth(&self, number: &BigUint) -> Option<Configuration> {
+        self.counted.as_ref()?.solution(number).map(|indices| self.configuration(&indices))
+    }
+
+    /// A configuration that is as likely as any other, chosen by random 32-bit numbers; `None` if there are
+    /// none, or they cannot be counted.
+    pub fn random(&self, random: &mut dyn FnMut() -> u32) -> Option<Configuration> {
+        let count = self.count().filter(|n| *n > BigUint::default())?;
+        // 64 bits more than needed: the remainder favours no number by more than 2^-64.
+        let digits = count.bits().div_ceil(32) + 2;
+        let number = BigUint::new((0..digits).map(|_| random()).collect()) % count;
+        self.nth(&number)
+    }
+
+    /// The configuration that a solution of the network stands for.
+    #[must_use]
+    pub fn configuration(&self, indices: &[u32]) -> Configuration {
+        let values = indices.iter().zip(&self.values);
+        Configuration(values.map(|(i, values)| values[*i as usize]).collect())
+    }
+
+    /// The values of all slots for a configuration, and its launch.
+    ///
+    /// # Errors
+    /// It is not valid.
+    pub fn bind(&self, configuration: &Configuration) -> Result<Bound, ModelError> {
+        let names = self.problem.parameters.iter().map(|p| p.name.clone());
+        self.problem.bind(&names.zip(configuration.0.iter().copied()).collect())
+    }
+
+    /// True if the conditions that are no relation hold for a solution of the network.
+    #[must_use]
+    pub fn allows(&self, indices: &[u32]) -> bool {
+        let mut env = self.problem.base_env();
+        self.put(indices, &mut env);
+        let holds = |c: &usize| self.conditions[*c].outcome(self.problem, &env) != Outcome::No;
+        self.wide.iter().all(holds)
+    }
+
+    /// Writes the values of a solution into their slots.
+    pub fn put(&self, indices: &[u32], env: &mut [i64]) {
+        let first = self.problem.first_parameter();
+        for (place, index) in indices.iter().enumerate() {
+            env[first + place] = self.values[place].get(*index as usize).copied().unwrap_or_default();
+        }
+    }
+
+    /// Which values some parameters take together in valid configurations.
+    ///
+    /// # Errors
+    /// There are too many combinations, here or on the way.
+    pub fn projected(
+        &self,
+        parameters: &[usize],
+        limits: &Limits<'_>,
+    ) -> Result<Relation<Least>, TooWide> {
+        self.network.eliminated::<Least>(parameters, limits)?.root(limits)
+    }
+
+    /// A relation over some parameters: of the combinations that the conditions allow as far as these
+    /// parameters tell, those to which `cost` gives one, given their indices and the values of all slots.
+    ///
+    /// # Errors
+    /// There are too many combinations.
+    pub fn relation(
+        &self,
+        parameters: &[usize],
+        limits: &Limits<'_>,
+        mut cost: impl FnMut(&[u32], &[i64]) -> Option<i64>,
+    ) -> Result<Relation, TooWide> {
+        let filters = self.filters(parameters)?;
+        let mut relation = Relation::new(self.network.scope(parameters)?);
+        self.enumerate(parameters, &filters, &mut |indices, env| {
+            if let Some(cost) = cost(indices, env) {
+                relation.insert(relation.scope().key(indices), cost);
+            }
+            relation.len() <= limits.rows && !(relation.len().is_multiple_of(4096) && (limits.stop)())
+        })
+        .map_err(|()| if (limits.stop)() { TooWide::Stopped } else { TooWide::Rows(limits.rows) })?;
+        Ok(relation)
+    }
+
+    /// The relations of the network that restrict a few parameters, by the last of those that each mentions.
+    fn filters(&self, parameters: &[usize]) -> Result<Filters, TooWide> {
+        let mut filters: Filters = vec![Vec::new(); parameters.len()];
+        for relation in self.network.relations() {
+            let scope = relation.scope();
+            let shared: Vec<usize> = parameters.iter().copied().filter(|p| scope.has(*p)).collect();
+            let Some(last) = shared.last() else { continue };
+            let at = parameters.iter().position(|p| p == last).unwrap_or_default();
+            let all = shared.len() == scope.variables().len();
+            filters[at].push(if all { relation.clone() } else { relation.onto(&self.network.scope(&shared)?) });
+        }
+        Ok(filters)
+    }
+
+    /// Calls `each` with the combinations that pass the filters, as indices and as values of all slots, until it says false.
+    fn enumerate(
+        &self,
+        parameters: &[usize],
+        filters: &Filters,
+        each: &mut dyn FnMut(&[u32], &[i64]) -> bool,
+    ) -> Result<(), ()> {
+        let mut walk = Walk {
+            all: self,
+            parameters,
+            filters,
+            indices: vec![0; self.values.len()],
+            env: self.problem.base_env(),
+            visits: 0,
+        };
+        walk.go(0, each)
+    }
+
+    /// Turns conditions into relations, those over the fewest parameters first. Gives back what has no value.
+    fn build(&mut self) -> Result<Vec<(usize, Relation)>, ModelError> {
+        let mut failing = Vec::new();
+        self.restrict_values();
+        let sizes = self.values.iter().map(|v| v.len() as u32).collect();
+        self.network = Network::new(sizes);
+        for (place, values) in self.values.iter().enumerate() {
+            if values.is_empty() {
+                // Without a value there is no configuration: an empty relation says so.
+                self.network.add(Relation::new(self.network.scope(&[place]).map_err(|_| stopped())?));
+            }
+        }
+        for c in 0..self.conditions.len() {
+            let always = || self.conditions[c].surely_holds(&self.intervals());
+            if self.conditions[c].parameters.is_empty() {
+                self.check_constant(c)?;
+            } else if !always() && !self.tabulate(c, &mut failing) {
+                self.wide.push(c);
+            }
+        }
+        Ok(failing)
+    }
+
+    /// Drops the values that conditions on one parameter exclude.
+    fn restrict_values(&mut self) {
+        let first = self.problem.first_parameter();
+        let mut env = self.problem.base_env();
+        for condition in self.conditions.iter().filter(|c| c.parameters.len() == 1) {
+            let place = condition.parameters[0];
+            self.values[place].retain(|v| {
+                env[first + place] = *v;
+                condition.outcome(self.problem, &env) != Outcome::No
+            });
+        }
+    }
+
+    /// A condition on no parameter excludes everything or nothing.
+    fn check_constant(&mut self, c: usize) -> Result<(), ModelError> {
+        let condition = &self.conditions[c];
+        match condition.outcome(self.problem, &self.problem.base_env()) {
+            Outcome::Yes => Ok(()),
+            Outcome::No => {
+                let nothing = self.network.scope(&[]).map_err(|_| stopped())?;
+                self.network.add(Relation::new(nothing));
+                Ok(())
+            }
+            Outcome::Fault(what) => {
+                let env = self.problem.base_env();
+                Err(self.problem.fault(&condition.at, &what, &env))
+            }
+        }
+    }
+
+    /// The least and the greatest value of each slot.
+    #[must_use]
+    pub fn intervals(&self) -> Vec<Interval> {
+        let point = |v: &i64| Interval { low: *v, high: *v };
+        let mut all: Vec<Interval> = self.problem.base_env().iter().map(point).collect();
+        let first: Slot = self.problem.first_parameter();
+        for (place, values) in self.values.iter().enumerate() {
+            if let (Some(low), Some(high)) = (values.iter().min(), values.iter().max()) {
+                all[first + place] = Interval { low: *low, high: *high };
+            }
+        }
+        all
+    }
+
+    /// Adds a condition as a relation; false if it has too many combinations.
+    fn tabulate(&mut self, c: usize, failing: &mut Vec<(usize, Relation)>) -> bool {
+        let condition = &self.conditions[c];
+        let parameters = condition.parameters.clone();
+        let (Ok(scope), Ok(filters)) = (self.network.scope(&parameters), self.filters(&parameters)) else {
+            return false;
+        };
+        let (mut allowed, mut faults) = (Relation::new(scope.clone()), Relation::new(scope));
+        let mut excluded = 0u64;
+        let walked = self.enumerate(&parameters, &filters, &mut |indices, env| {
+            match condition.outcome(self.problem, env) {
+                Outcome::Yes => allowed.insert(allowed.scope().key(indices), 0),
+                Outcome::No => excluded += 1,
+                Outcome::Fault(_) => {
+                    allowed.insert(allowed.scope().key(indices), 0);
+                    faults.insert(faults.scope().key(indices), 0);
+                }
+            }
+            true
+        });
+        if walked.is_err() {
+            return false;
+        }
+        if !faults.is_empty() {
+            failing.push((c, faults));
+        }
+        if excluded > 0 {
+            self.network.add(allowed);
+        }
+        true
+    }
+
+    /// The fault of the problem, if a choice that no condition excludes has one.
+    fn check(&self, failing: &[(usize, Relation)], limits: &Limits<'_>) -> Result<(), ModelError> {
+        for (c, faults) in failing {
+            let mut network = self.network.clone();
+            network.add(faults.clone());
+            let Ok(tree) = network.eliminated::<Least>(&[], &Limits { divide: true, ..*limits }) else {
+                continue;
+            };
+            let found = tree.ascending(limits, |_, cost| cost).ok().and_then(|mut all| all.next());
+            if let Some(Ok((_, indices))) = found.filter(|_| tree.is_exact() || tree.total().is_some()) {
+                let condition = &self.conditions[*c];
+                let mut env = self.problem.base_env();
+                self.put(&indices, &mut env);
+                if let Outcome::Fault(what) = condition.outcome(self.problem, &env) {
+                    return Err(self.problem.fault(&condition.at, &what, &env));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Enumerates the combinations of a few parameters.
+struct Walk<'a, 'p> {
+    all: &'a Configurations<'p>,
+    parameters: &'a [usize],
+    filters: &'a Filters,
+    indices: Vec<u32>,
+    env: Vec<i64>,
+    visits: u64,
+}
+
+impl Walk<'_, '_> {
+    fn go(&mut self, depth: usize, each: &mut dyn FnMut(&[u32], &[i64]) -> bool) -> Result<(), ()> {
+        let Some(place) = self.parameters.get(depth).copied() else {
+            return if each(&self.indices, &self.env) { Ok(()) } else { Err(()) };
+        };
+        let slot = self.all.problem.first_parameter() + place;
+        for (index, value) in self.all.values[place].iter().enumerate() {
+            self.visits += 1;
+            if self.visits > MAX_VISITS {
+                return Err(());
+            }
+            self.indices[place] = index as u32;
+            self.env[slot] = *value;
+            if self.filters[depth].iter().all(|r| r.at(&self.indices).is_some()) {
+                self.go(depth + 1, each)?;
+            }
+        }
+        Ok(())
+    }
+}
