@@ -73,7 +73,7 @@ impl Interval {
 impl Expr<Slot> {
     /// What [`Expr::eval`] may come to where slot `s` has any value in `of[s]`.
     ///
-    /// Every value is in [`Range::values`], and where there is a fault, [`Range::may_fail`] says so.
+    /// Every value is in [`Range::values`]; where there is a fault, [`Range::may_fail`] says so.
     /// If all of `of` are points, there is either the one value or the fault, not both.
     ///
     /// # Panics
@@ -181,7 +181,9 @@ impl Verdict {
 
     /// `self and right`, where `right` is asked for only where `self` may be true.
     fn and(self, right: impl FnOnce() -> Verdict) -> Verdict {
-        
+        if !self.may_hold {
+            return self;
+        }
         let right = right();
         Verdict {
             may_hold: right.may_hold,

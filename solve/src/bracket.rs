@@ -9,6 +9,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use tickbound_encodings::system::Fault;
 use tickbound_model::verdict::StopReason;
 
 /// What is known at some moment.
@@ -44,6 +45,8 @@ pub type Observer<'a> = &'a (dyn Fn(Bounds) + Sync);
 pub struct Bracket<'a> {
     bounds: Mutex<Bounds>,
     stopped: Mutex<Option<StopReason>>,
+    /// A lower bound, and the time of a configuration below it.
+    contradiction: Mutex<Option<(i64, i64)>>,
     calls: AtomicU64,
     refuted: AtomicI64,
     started: Instant,
@@ -62,6 +65,7 @@ impl<'a> Bracket<'a> {
         Bracket {
             bounds: Mutex::new(Bounds { lower: 0, best: None }),
             stopped: Mutex::new(None),
+            contradiction: Mutex::new(None),
             calls: AtomicU64::new(0),
             refuted: AtomicI64::new(-1),
             started: Instant::now(),
@@ -82,9 +86,12 @@ impl<'a> Bracket<'a> {
         bounds.best.is_some() && bounds.lower >= bounds.upper()
     }
 
-    /// No configuration takes fewer ticks than `lower`.
+    /// No configuration takes fewer ticks than `lower`. Above the time of one that was run, it is a fault.
     pub fn raise(&self, lower: i64) {
         self.change(|b| {
+            if lower > b.upper() {
+                self.contradicted(lower, b.upper());
+            }
             let higher = lower.min(b.upper());
             let better = higher > b.lower;
             b.lower = b.lower.max(higher);
@@ -92,9 +99,53 @@ impl<'a> Bracket<'a> {
         });
     }
 
+    /// No configuration takes fewer ticks than `lower`, but for those whose time was offered.
+    pub fn raise_rest(&self, lower: i64) {
+        self.raise(lower.min(self.bounds().upper()));
+    }
+
+    /// Whatever has not been offered cannot take less time than the best.
+    pub fn close(&self) {
+        self.raise_rest(i64::MAX);
+    }
+
+    /// A time that was found elsewhere: below the lower bound it is a fault.
+    ///
+    /// # Errors
+    /// The fault.
+    pub fn check(&self, time: i64) -> Result<(), Fault> {
+        let lower = self.bounds().lower;
+        if time < lower {
+            self.contradicted(lower, time);
+        }
+        self.fault()
+    }
+
+    /// What cannot be: a lower bound above the time of a configuration that was run.
+    fn contradicted(&self, lower: i64, time: i64) {
+        lock(&self.contradiction).get_or_insert((lower, time));
+    }
+
+    /// The fault, if bounds and times have contradicted each other.
+    ///
+    /// # Errors
+    /// The fault.
+    pub fn fault(&self) -> Result<(), Fault> {
+        match *lock(&self.contradiction) {
+            None => Ok(()),
+            Some((lower, time)) => Err(Fault(format!(
+                "{lower} ticks were proved to be a lower bound, but a configuration takes {time}"
+            ))),
+        }
+    }
+
     /// The simulator took `time` ticks for a configuration. Of equal times the earlier
     /// configuration is kept, so that the result does not depend on who found one first.
     pub fn offer(&self, configuration: usize, time: i64) {
+        let lower = self.bounds().lower;
+        if time < lower {
+            self.contradicted(lower, time);
+        }
         self.change(|b| match b.best {
             Some((c, t)) if (t, c) <= (time, configuration) => false,
             _ => {

@@ -18,7 +18,7 @@ use crate::formula::Formula;
 use crate::inquiry::{Ending, Inquiry};
 use crate::instance::{Answer, Instance, interruptible};
 use crate::prepare::{PROBES, steps_needed};
-use crate::result::{MAX_OPTIMA, Size, TuneResult};
+use crate::result::{MAX_OPTIMA, Proof, Size, TuneResult};
 use crate::strategy::{self, Strategy};
 use crate::task::Task;
 
@@ -58,8 +58,20 @@ pub(super) fn tune(inquiry: &Inquiry<'_>, plan: Option<Plan>) -> Result<TuneResu
     if ending.finished {
         (ending.optima, ending.more_optima) = ranked(&task, options.top, best)?;
     }
+    ending.proofs = proofs(&ending, size);
     ending.replayed = best.best.is_some_and(|(c, t)| task.replay(c, None).is_ok_and(|r| r == t));
     Ok(inquiry.result(Ending { size, ..ending }))
+}
+
+/// Who has proved that nothing is faster.
+fn proofs(ending: &Ending, size: Size) -> Vec<Proof> {
+    match ending.finished {
+        false => Vec::new(),
+        true if ending.encoding.is_some() => {
+            vec![Proof::Z3 { listed: true, size: size.variables as u64 }]
+        }
+        true => vec![Proof::Bounds],
+    }
 }
 
 /// Closes the bracket on an encoding and confirms it; true if over all configurations. The solver

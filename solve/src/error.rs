@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 use tickbound_encodings::Encoding;
+use tickbound_encodings::cost::Uncovered;
 use tickbound_encodings::plan::PlanError;
 use tickbound_encodings::system::Fault;
 use tickbound_model::ModelError;
@@ -16,6 +17,9 @@ pub enum SolveError {
     /// The problem is outside what the encoding covers.
     #[error(transparent)]
     Plan(#[from] PlanError),
+    /// The run time is no expression over the parameters.
+    #[error("{0}; use another strategy")]
+    Uncovered(#[from] Uncovered),
     /// The simulator refuses.
     #[error(transparent)]
     Simulate(#[from] SimulateError),

@@ -6,7 +6,7 @@ use tickbound_model::{Problem, Space};
 
 use crate::bracket::Bracket;
 use crate::options::Options;
-use crate::result::{Size, TuneResult};
+use crate::result::{Proof, Size, TuneResult};
 
 /// What is asked, and what is known so far.
 pub(crate) struct Inquiry<'a> {
@@ -26,6 +26,8 @@ pub(crate) struct Ending {
     pub more_optima: bool,
     pub confirmed_uncut: bool,
     pub replayed: bool,
+    pub proofs: Vec<Proof>,
+    pub checked: Option<u64>,
     pub size: Size,
 }
 
@@ -43,6 +45,12 @@ impl Inquiry<'_> {
             best: ending.optima.first().cloned().or_else(|| bounds.best.map(found)),
             optima: ending.optima,
             more_optima: ending.more_optima,
+            optima_count: None,
+            next: None,
+            indifferent: Vec::new(),
+            configurations: Some(self.space.bound.len().into()),
+            proofs: ending.proofs,
+            checked: ending.checked,
             encoding: ending.encoding,
             strategy: self.options.strategy,
             objective: self.options.objective,

@@ -46,13 +46,17 @@ pub mod open_instance;
 mod options;
 pub mod prepare;
 pub mod result;
+pub mod search;
+pub mod statement;
 pub mod strategy;
 pub mod task;
+pub mod unlisted;
 pub mod unroll;
 
 use std::sync::atomic::AtomicBool;
 
 pub use tickbound_encodings::Encoding;
+use tickbound_encodings::cost::Uncovered;
 use tickbound_encodings::plan::{Plan, PlanError};
 use tickbound_model::Problem;
 use tickbound_model::verdict::Status;
@@ -78,8 +82,59 @@ pub fn tune(
     observer: bracket::Observer<'_>,
 ) -> Result<TuneResult, SolveError> {
     let bracket = Bracket::new(options.timeout, interrupt, observer);
+    let result = match unlisted(problem, options, &bracket)? {
+        Some(result) => result,
+        None => listed(problem, options, &bracket)?,
+    };
+    bracket.fault()?;
+    Ok(result)
+}
+
+/// Searches without a list, where the strategy and the problem allow it.
+fn unlisted(
+    problem: &Problem,
+    options: &Options,
+    bracket: &Bracket<'_>,
+) -> Result<Option<TuneResult>, SolveError> {
+    let Options { strategy, encoding, .. } = options;
+    let may = strategy.is_unlisted() || (encoding.is_none() && strategy.needs_encoding() && options.bounds);
+    if !may || strategy.entry().from_nothing {
+        return Ok(None);
+    }
+    let cost = match unlisted::cost(problem) {
+        Ok(cost) => cost,
+        Err(Uncovered::Model(e)) => return Err(e.into()),
+        Err(e) if strategy.is_unlisted() => return Err(e.into()),
+        Err(_) => return Ok(None),
+    };
+    let stop = || bracket.out_of_time();
+    let configurations = problem.configurations(&search::limits(search::MOST_ROWS, &stop))?;
+    let count = configurations.count();
+    if count == Some(num_bigint::BigUint::default()) {
+        return Ok(Some(unlisted::infeasible(options, bracket)));
+    }
+    // What few configurations come to is left to the encodings, where a solver was asked for by name or the
+    // cost is only a bound.
+    let few = count.is_some_and(|n| n <= num_bigint::BigUint::from(MOST_LISTED));
+    if few && !strategy.is_unlisted() && !strategy.leaves_choice() {
+        return Ok(None);
+    }
+    let result = unlisted::tune(&configurations, &cost, options, bracket)?;
+    let open = result.status == Status::Bounded && !bracket.out_of_time();
+    Ok(Some(result).filter(|_| !(open && few && strategy.leaves_choice())))
+}
+
+/// Most configurations that solvers are asked about one by one.
+const MOST_LISTED: u32 = 20_000;
+
+/// Searches over a list of the configurations.
+fn listed(
+    problem: &Problem,
+    options: &Options,
+    bracket: &Bracket<'_>,
+) -> Result<TuneResult, SolveError> {
     let space = problem.space()?;
-    let inquiry = Inquiry { problem, space: &space, options, bracket: &bracket };
+    let inquiry = Inquiry { problem, space: &space, options, bracket };
     if space.bound.is_empty() {
         let result = inquiry.result(Ending::default());
         return Ok(TuneResult { status: Status::Infeasible, ..result });

@@ -33,6 +33,8 @@ pub struct Options {
     pub top: usize,
     /// Stop after this time.
     pub timeout: Option<Duration>,
+    /// What the random choice of configurations depends on that are simulated as a check.
+    pub seed: u64,
     /// Use lower bounds, probes and cuts. Without them the search starts from 0 and the time of the
     /// first configuration, as the papers do; `bisect-fresh` always does.
     pub bounds: bool,
@@ -46,6 +48,7 @@ impl Default for Options {
             objective: Objective::Best,
             top: 0,
             timeout: None,
+            seed: 0,
             bounds: true,
         }
     }

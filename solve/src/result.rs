@@ -1,5 +1,6 @@
 //! What a search returns, whether it was finished or stopped.
 
+use num_bigint::BigUint;
 use serde::Serialize;
 use tickbound_encodings::{Encoded, Encoding};
 use tickbound_model::simulate::Script;
@@ -39,6 +40,51 @@ impl Size {
     }
 }
 
+/// What has proved that nothing is faster.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Proof {
+    /// The simulator has run every configuration.
+    Simulation {
+        /// How many there are.
+        configurations: u64,
+    },
+    /// Every configuration was simulated or has a lower bound that is not below the least time.
+    Bounds,
+    /// Elimination over a join tree.
+    Elimination {
+        /// Rows of all relations and messages.
+        rows: u64,
+        /// The tables were exact; otherwise they were lower bounds, and what they left open was simulated.
+        exact: bool,
+    },
+    /// Branch and bound over boxes.
+    Branching {
+        /// How many boxes were looked at.
+        boxes: u64,
+    },
+    /// Z3 says that one tick less is unsatisfiable.
+    Z3 {
+        /// What the formula states: the space and the cost as they are, or a list of configurations.
+        listed: bool,
+        /// Constants and assertions.
+        size: u64,
+    },
+}
+
+impl Proof {
+    /// The prover's name in answers.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Proof::Simulation { .. } => "simulation",
+            Proof::Bounds => "bounds",
+            Proof::Elimination { .. } => "elimination",
+            Proof::Branching { .. } => "branching",
+            Proof::Z3 { .. } => "z3",
+        }
+    }
+}
+
 /// What is known of the schedules of the best configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenSchedule {
@@ -68,6 +114,19 @@ pub struct TuneResult {
     pub optima: Vec<Found>,
     /// There are more optimal configurations than are listed.
     pub more_optima: bool,
+    /// How many optimal configurations there are, if they were counted.
+    pub optima_count: Option<BigUint>,
+    /// Ticks of the best configuration that is not optimal, if that is known.
+    pub next: Option<i64>,
+    /// Parameters on which no run time depends, if that is known.
+    pub indifferent: Vec<String>,
+    /// Valid configurations, if they were counted.
+    pub configurations: Option<BigUint>,
+    /// Who has proved that nothing is faster.
+    pub proofs: Vec<Proof>,
+    /// Configurations, other than those found, that the simulator has run to check what was proved; `None` if
+    /// all were run anyway.
+    pub checked: Option<u64>,
     /// Encoding used; `None` if configurations were simulated one by one.
     pub encoding: Option<Encoding>,
     /// Strategy asked for.

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
+use tickbound_encodings::system::Fault;
 use tickbound_model::simulate::{self, Script};
 use tickbound_model::{Problem, Space};
 
@@ -12,6 +13,27 @@ use crate::error::SolveError;
 use crate::formula::Formula;
 use crate::instance::{Answer, Instance, Questions};
 use crate::open_instance::OpenInstance;
+
+/// What strategies that ask a solver need of whatever they ask about.
+pub(crate) trait Asked: Sync {
+    /// The bracket that they close.
+    fn bracket(&self) -> &Bracket<'_>;
+
+    /// A live solver.
+    fn solver(&self) -> Result<Box<dyn Asking + '_>, SolveError>;
+
+    /// The task and its formula, where the configurations are listed.
+    fn listed(&self) -> Option<(&Task<'_>, Formula<'_>)>;
+}
+
+/// A live solver whose answers go into the bracket.
+pub(crate) trait Asking {
+    /// Asks for at most `ticks`. False if there is no answer.
+    fn ask(&mut self, ticks: i64) -> Result<bool, SolveError>;
+
+    /// Tells the solver for good what the bracket knows by now.
+    fn learn(&mut self) -> Result<(), SolveError>;
+}
 
 /// What a strategy works on.
 pub struct Task<'a> {
@@ -77,17 +99,6 @@ impl<'a> Task<'a> {
         scripts.get(&c).filter(|(t, _)| *t == time).map(|(_, s)| s.clone())
     }
 
-    /// The formula on a live solver.
-    pub(crate) fn questions(
-        &self,
-        formula: Formula<'a>,
-    ) -> Result<Box<dyn Questions + 'a>, SolveError> {
-        Ok(match formula.open {
-            Some(open) => Box::new(OpenInstance::new(open, self.bracket)?),
-            None => Box::new(Instance::new(formula, self.bracket)?),
-        })
-    }
-
     /// Runs configuration `c` in the simulator and offers its time to the bracket. `claimed` is what
     /// an encoding said it takes.
     pub(crate) fn replay(&self, c: usize, claimed: Option<i64>) -> Result<i64, SolveError> {
@@ -109,20 +120,6 @@ impl<'a> Task<'a> {
         }
         self.bracket.offer(c, time);
         Ok(time)
-    }
-
-    /// Asks the live solver for at most `ticks` and puts the answer into the bracket. False if
-    /// there is no answer.
-    pub(crate) fn ask(&self, instance: &mut dyn Questions, ticks: i64) -> Result<bool, SolveError> {
-        match instance.at_most(ticks)? {
-            Answer::Yes(c, cost) => self.replay(c, Some(cost)).map(|_| true),
-            Answer::Scheduled(c, cost, script) => self.follow(c, cost, script).map(|_| true),
-            Answer::No => {
-                self.bracket.refute(ticks);
-                Ok(true)
-            }
-            Answer::Nothing => Ok(false),
-        }
     }
 
     /// Simulates the configurations with the least lower bounds, `most` of them, while one may be
@@ -147,5 +144,48 @@ impl<'a> Task<'a> {
         let mut order: Vec<usize> = (0..self.lower.len()).collect();
         order.sort_by_key(|c| (self.lower[*c], *c));
         order
+    }
+}
+
+impl Asked for Task<'_> {
+    fn bracket(&self) -> &Bracket<'_> {
+        self.bracket
+    }
+
+    fn solver(&self) -> Result<Box<dyn Asking + '_>, SolveError> {
+        let formula = self.formula.ok_or_else(|| Fault("a question without a formula".into()))?;
+        let questions: Box<dyn Questions> = match formula.open {
+            Some(open) => Box::new(OpenInstance::new(open, self.bracket)?),
+            None => Box::new(Instance::new(formula, self.bracket)?),
+        };
+        Ok(Box::new(Listed { task: self, questions }))
+    }
+
+    fn listed(&self) -> Option<(&Task<'_>, Formula<'_>)> {
+        Some((self, self.formula?))
+    }
+}
+
+/// A live solver for a list of configurations.
+struct Listed<'t> {
+    task: &'t Task<'t>,
+    questions: Box<dyn Questions + 't>,
+}
+
+impl Asking for Listed<'_> {
+    fn ask(&mut self, ticks: i64) -> Result<bool, SolveError> {
+        match self.questions.at_most(ticks)? {
+            Answer::Yes(c, cost) => self.task.replay(c, Some(cost)).map(|_| true),
+            Answer::Scheduled(c, cost, script) => self.task.follow(c, cost, script).map(|_| true),
+            Answer::No => {
+                self.task.bracket.refute(ticks);
+                Ok(true)
+            }
+            Answer::Nothing => Ok(false),
+        }
+    }
+
+    fn learn(&mut self) -> Result<(), SolveError> {
+        Ok(self.questions.learn()?)
     }
 }

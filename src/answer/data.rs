@@ -1,6 +1,7 @@
 //! The answer of one engine as data.
 
 use indexmap::IndexMap;
+use num_bigint::BigUint;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tickbound_model::verdict::{Found, Status};
@@ -62,6 +63,20 @@ pub struct Answer {
     pub optima: Option<Vec<Optimum>>,
     /// `tune`: there are more optimal configurations than are listed.
     pub more_optima: Option<bool>,
+    /// `tune`: how many optimal configurations there are, if they were counted.
+    pub optima_count: Option<Tally>,
+    /// `tune`: ticks of the best configuration that is not optimal.
+    pub next: Option<i64>,
+    /// `tune`: parameters on which no run time depends.
+    pub indifferent: Option<Vec<String>>,
+    /// `tune`: valid configurations, if they were counted.
+    pub configurations: Option<Tally>,
+    /// `tune`: who has proved that nothing is faster: `simulation` (of all configurations), `bounds`,
+    /// `elimination`, `branching`, `z3`.
+    pub proved_by: Option<Vec<String>>,
+    /// `tune`: configurations drawn at random that the simulator has run as a check of what was proved; `null` if all
+    /// were run anyway.
+    pub checked: Option<u64>,
     /// `tune`: the strategy asked for.
     #[cfg_attr(test, schemars(schema_with = "named::<Strategy>"))]
     pub strategy: Option<Strategy>,
@@ -121,6 +136,25 @@ pub struct Answer {
     pub conflicts: Option<u64>,
     /// `cp-sat`: search threads.
     pub workers: Option<u64>,
+}
+
+/// How many there are: a number, or its decimal digits where it leaves 63 bits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum Tally {
+    /// Up to 2^63 - 1.
+    Number(i64),
+    /// The digits of a greater one.
+    Digits(String),
+}
+
+impl Tally {
+    /// The number.
+    #[must_use]
+    pub fn of(count: &BigUint) -> Tally {
+        i64::try_from(count).map_or_else(|_| Tally::Digits(count.to_string()), Tally::Number)
+    }
 }
 
 /// One of the best configurations of `tune`.
@@ -205,7 +239,7 @@ impl Answer {
             "tune",
             "time status lower upper configuration optima more_optima encoding strategy \
              solver_calls seconds stopped_by objective best_case worst_case first_come \
-             confirmed_uncut replayed size",
+             confirmed_uncut replayed size configurations optima_count next indifferent proved_by checked",
         ),
         (
             "spin",

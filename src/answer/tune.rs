@@ -2,9 +2,10 @@
 
 use serde_json::json;
 use tickbound_model::Problem;
+use tickbound_solve::result::Proof;
 use tickbound_solve::{Encoding, Objective, TuneResult};
 
-use super::data::{Answer, Optimum, tenth_of_millisecond, values};
+use super::data::{Answer, Optimum, Tally, tenth_of_millisecond, values};
 use super::words::{Line, named};
 
 /// Ties named in the words.
@@ -36,6 +37,12 @@ pub fn answer(problem: &Problem, r: &TuneResult) -> Answer {
         confirmed_uncut: Some(r.confirmed_uncut),
         replayed: Some(r.replayed),
         size: serde_json::from_value(json!(r.size)).ok(),
+        configurations: r.configurations.as_ref().map(Tally::of),
+        optima_count: r.optima_count.as_ref().map(Tally::of),
+        next: r.next,
+        indifferent: Some(r.indifferent.clone()),
+        proved_by: Some(r.proofs.iter().map(|p| p.name().to_owned()).collect()),
+        checked: r.checked,
         ..Answer::new(problem, r.status, r.lower, r.best.as_ref())
     }
 }
@@ -46,7 +53,7 @@ pub fn words(problem: &Problem, r: &TuneResult) -> String {
     let answer = answer(problem, r);
     let inputs: Vec<String> = problem.inputs.iter().map(|(n, v)| format!("{n} = {v}")).collect();
     let about = if inputs.is_empty() { String::new() } else { format!(" ({})", inputs.join(", ")) };
-    let heading = format!("{}{about}, {} configurations", problem.name, r.size.configurations);
+    let heading = format!("{}{about}, {}", problem.name, counted(r));
     let least = match (&r.schedule, r.objective) {
         (Some(_), Objective::Worst) => "worst case:",
         (Some(_), Objective::Robust) => "least worst case:",
@@ -65,31 +72,96 @@ fn proof(problem: &Problem, r: &TuneResult, answer: &Answer) -> Vec<Line> {
             format!("best case {best}, worst case {worst}, first come first served {first_come}");
         ("schedules:", text)
     });
-    let proof = match r.encoding {
-        None if r.schedule.is_some() => {
-            "every schedule of every configuration explored, or bounded from below".to_owned()
+    let proofs = r.proofs.iter().map(|proof| ("proved:", proved(r, proof)));
+    let proofs = proofs.chain(r.schedule.as_ref().map(|_| ("proved:", explored(r))));
+    let checked = r.checked.filter(|n| *n > 0).map(|n| {
+        ("checked:", format!("{n} other configurations simulated, drawn at random; they take what was computed"))
+    });
+    let matters = Some(r.indifferent.join(", ")).filter(|p| !p.is_empty());
+    let matters = matters.map(|p| ("no matter:", format!("{p} (no time depends on it)")));
+    let next = r.next.zip(r.upper).map(|(next, least)| {
+        ("next best:", format!("{next} ticks, {:.2} % more", 100.0 * (next - least) as f64 / least.max(1) as f64))
+    });
+    let before = [ties(problem, r), next, matters, schedules];
+    let after = [checked, answer.replay()];
+    before.into_iter().flatten().chain(proofs).chain(after.into_iter().flatten()).collect()
+}
+
+/// How many configurations there are.
+fn counted(r: &TuneResult) -> String {
+    match &r.configurations {
+        Some(n) => format!("{} configurations", grouped(&n.to_string())),
+        None => "configurations too interwoven to count".to_owned(),
+    }
+}
+
+/// A long number in groups of three digits.
+fn grouped(digits: &str) -> String {
+    if digits.len() < 6 {
+        return digits.to_owned();
+    }
+    let mut out = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
         }
-        None => {
+        out.push(digit);
+    }
+    out
+}
+
+/// What a proof rests on.
+fn proved(r: &TuneResult, proof: &Proof) -> String {
+    let below = r.upper.unwrap_or_default() - 1;
+    match (proof, r.encoding) {
+        (Proof::Simulation { configurations }, _) => {
+            format!("the simulator has run all {configurations} configurations")
+        }
+        (Proof::Bounds, _) => {
             format!("all {} configurations simulated or bounded from below", r.size.configurations)
         }
-        Some(encoding) => format!(
-            "Z3 finds nothing within {} ticks ({encoding} encoding, {} steps, {} calls){}",
-            r.upper.unwrap_or_default() - 1,
+        (Proof::Elimination { rows, exact: true }, _) => {
+            format!("exact elimination over a join tree of {} rows", grouped(&rows.to_string()))
+        }
+        (Proof::Elimination { rows, .. }, _) => format!(
+            "bounds by elimination over a join tree of {} rows; what they left open was simulated",
+            grouped(&rows.to_string())
+        ),
+        (Proof::Branching { boxes }, _) => {
+            format!("branch and bound over {} boxes", grouped(&boxes.to_string()))
+        }
+        (Proof::Z3 { .. }, Some(encoding)) => format!(
+            "Z3 finds nothing within {below} ticks ({encoding} encoding, {} steps, {} calls){}",
             r.size.steps,
             r.solver_calls,
             if r.confirmed_uncut { ", confirmed over all configurations" } else { "" },
         ),
-    };
-    let lines = [ties(problem, r), schedules, Some(("proved:", proof)), answer.replay()];
-    lines.into_iter().flatten().collect()
+        (Proof::Z3 { .. }, None) => {
+            format!("Z3 finds nothing within {below} ticks among all configurations")
+        }
+    }
+}
+
+/// What a proof over open schedules rests on.
+fn explored(r: &TuneResult) -> String {
+    match r.encoding {
+        None => "every schedule of every configuration explored, or bounded from below".to_owned(),
+        Some(_) => proved(r, &Proof::Z3 { listed: true, size: 0 }),
+    }
 }
 
 /// The other configurations that take the least time.
 fn ties(problem: &Problem, r: &TuneResult) -> Option<Line> {
     let ties = r.optima.iter().skip(1).filter(|f| Some(f.time) == r.upper);
     let ties: Vec<String> = ties.map(|f| named(&values(problem, &f.configuration))).collect();
+    let others = r.optima_count.as_ref().map(|n| n.to_string().parse::<f64>().unwrap_or(f64::MAX) - 1.0);
+    let counted = others.filter(|n| *n > ties.len() as f64);
     let more = match ties.len().saturating_sub(NAMED) {
         _ if ties.is_empty() => return None,
+        _ if counted.is_some() => {
+            let all = r.optima_count.as_ref().map_or_else(String::new, |n| grouped(&n.to_string()));
+            format!("; {all} optimal configurations in all")
+        }
         n if r.more_optima => format!("; and more than {n} others"),
         0 => String::new(),
         n => format!("; and {n} more"),

@@ -14,8 +14,8 @@ type Fraction = Ratio<i128>;
 
 const ZERO: Fraction = Ratio::new_raw(0, 1);
 
-/// A set of fractions. Whole numbers that fit into 64 bits are `Whole` wherever that is known: their
-/// arithmetic is many times faster.
+/// A set of fractions. Whole numbers that fit into 64 bits are `Whole` wherever that is known:
+/// their arithmetic is many times faster.
 #[derive(Clone, Copy)]
 pub(super) enum Exact {
     Whole(Interval),
@@ -32,7 +32,7 @@ pub(super) struct Fractions {
 
 impl Exact {
     fn new(low: Fraction, high: Fraction, finest: i128) -> Exact {
-        let finest = if low == high { *low.denom() } else { finest };
+        let finest = if same(low, high) { *low.denom() } else { finest };
         if finest == 1
             && low.is_integer()
             && high.is_integer()
@@ -178,8 +178,8 @@ impl Exact {
     }
 }
 
-/// The interval between ends that may have overflowed. `largest` bounds what is computed on the way:
-/// without it, or without an end, a point inside may overflow.
+/// The interval between ends that may have overflowed. `largest` bounds what is computed on the
+/// way: without it, or without an end, a point inside may overflow.
 fn between(
     low: Option<Fraction>,
     high: Option<Fraction>,
@@ -189,12 +189,13 @@ fn between(
     let sure = low.is_some() && high.is_some() && finest.is_some() && largest.is_some();
     let low = low.unwrap_or(Ratio::from_integer(i128::MIN));
     let high = high.unwrap_or(Ratio::from_integer(i128::MAX));
-    // Bounds that cross: there is no number between them, so nothing has a value.
-    if low > high {
-        return Reach::FAILS;
-    }
     let values = Exact::new(low, high, finest.unwrap_or(i128::MAX));
     Reach { values: Some(values), may_fail: !sure }
+}
+
+/// Equality; `==` of [`Ratio`] divides. Fractions are always in lowest terms.
+fn same(a: Fraction, b: Fraction) -> bool {
+    a.numer() == b.numer() && a.denom() == b.denom()
 }
 
 fn is_negative(f: Fraction) -> bool {
@@ -203,7 +204,7 @@ fn is_negative(f: Fraction) -> bool {
 
 impl Fractions {
     fn is_point(self) -> bool {
-        self.low == self.high
+        same(self.low, self.high)
     }
 
     /// No number is farther from zero than this whole one.
@@ -290,24 +291,37 @@ impl Fractions {
 
     /// `self % b` for divisors of one sign.
     fn remainder(self, b: Fractions) -> Reach<Exact> {
-        // The steps of the evaluation, for what overflows and for few quotients.
-        let rest = self.quotient(b).map(|q| q.rounded(floor).fractions()).then(|quotient| {
-            quotient.product(b).then(|p| {
-                let p = p.fractions();
-                self.sum(p, self.low.checked_sub(&p.high), self.high.checked_sub(&p.low))
-            })
-        });
-        rest.then(|rest| {
-            let rest = rest.fractions();
+        self.quotient(b).map(|q| q.rounded(floor).fractions()).then(|q| {
             let finest = self.finest.checked_mul(b.finest);
             let (mut low, mut high) = b.remainders(finest);
+            // The remainder is never farther from zero than a dividend of the divisor's sign.
             if !is_negative(b.low) && !is_negative(self.low) {
                 high = high.min(self.high);
             } else if is_negative(b.low) && *self.high.numer() <= 0 {
                 low = low.max(self.low);
             }
-            between(Some(low.max(rest.low)), Some(high.min(rest.high)), finest, Some(1))
+            if let Some((least, most)) = self.rest(b, q) {
+                (low, high) = (low.max(least), high.min(most));
+            }
+            // There is no number between, so nothing has a value.
+            if low > high {
+                return Reach::FAILS;
+            }
+            // What is subtracted from the dividend, and the difference, may overflow.
+            let subtracted = || q.size()?.checked_mul(b.size()?);
+            let largest = || finest?.checked_mul(self.size()?.checked_add(subtracted()?)?);
+            between(Some(low), Some(high), finest, largest())
         })
+    }
+
+    /// Dividend less the product of divisor and quotient, if there is one quotient only.
+    fn rest(self, b: Fractions, quotient: Fractions) -> Option<(Fraction, Fraction)> {
+        if !quotient.is_point() {
+            return None;
+        }
+        let (x, y) = (quotient.low.checked_mul(&b.low)?, quotient.low.checked_mul(&b.high)?);
+        let (least, most) = (x.min(y), x.max(y));
+        Some((self.low.checked_sub(&most)?, self.high.checked_sub(&least)?))
     }
 
     /// The least and the greatest remainder that divisors of one sign leave: a step away from the

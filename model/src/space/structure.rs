@@ -230,6 +230,12 @@ impl<'p> Configurations<'p> {
         self.wide.iter().all(holds)
     }
 
+    /// True if no choice whose slots lie in `of` is valid.
+    #[must_use]
+    pub fn excludes(&self, of: &[Interval]) -> bool {
+        self.conditions.iter().any(|c| c.surely_fails(of))
+    }
+
     /// Writes the values of a solution into their slots.
     pub fn put(&self, indices: &[u32], env: &mut [i64]) {
         let first = self.problem.first_parameter();

@@ -6,22 +6,21 @@
 
 use super::entry::Entry;
 use crate::error::SolveError;
-use crate::formula::Formula;
-use crate::task::Task;
+use crate::task::Asked;
 
 pub(super) const ENTRY: Entry = Entry { rank: Some(1), ..Entry::on_formula(run) };
 
-fn run(task: &Task<'_>, formula: Formula<'_>) -> Result<(), SolveError> {
-    let mut instance = task.questions(formula)?;
+fn run(asked: &dyn Asked) -> Result<(), SolveError> {
+    let mut solver = asked.solver()?;
     let mut stride = 0i64;
-    while !task.bracket.done() {
-        instance.learn()?;
-        let bounds = task.bracket.bounds();
+    while !asked.bracket().done() {
+        solver.learn()?;
+        let bounds = asked.bracket().bounds();
         let ticks = bounds.lower.saturating_add(stride).min(bounds.upper().saturating_sub(1));
-        if !task.ask(instance.as_mut(), ticks)? {
+        if !solver.ask(ticks)? {
             break;
         }
-        let refused = task.bracket.bounds().lower > ticks;
+        let refused = asked.bracket().bounds().lower > ticks;
         stride = if refused { (stride * 2).max(1) } else { 0 };
     }
     Ok(())

@@ -2,16 +2,15 @@
 
 use super::entry::Entry;
 use crate::error::SolveError;
-use crate::formula::Formula;
-use crate::task::Task;
+use crate::task::Asked;
 
 pub(super) const ENTRY: Entry = Entry { rank: Some(3), ..Entry::on_formula(run) };
 
-fn run(task: &Task<'_>, formula: Formula<'_>) -> Result<(), SolveError> {
-    let mut instance = task.questions(formula)?;
-    while !task.bracket.done() {
-        instance.learn()?;
-        if !task.ask(instance.as_mut(), task.bracket.bounds().middle())? {
+fn run(asked: &dyn Asked) -> Result<(), SolveError> {
+    let mut solver = asked.solver()?;
+    while !asked.bracket().done() {
+        solver.learn()?;
+        if !solver.ask(asked.bracket().bounds().middle())? {
             break;
         }
     }

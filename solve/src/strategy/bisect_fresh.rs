@@ -6,15 +6,14 @@
 
 use super::entry::Entry;
 use crate::error::SolveError;
-use crate::formula::Formula;
-use crate::task::Task;
+use crate::task::Asked;
 
 pub(super) const ENTRY: Entry = Entry { from_nothing: true, ..Entry::on_formula(run) };
 
-fn run(task: &Task<'_>, formula: Formula<'_>) -> Result<(), SolveError> {
-    while !task.bracket.done() {
-        let mut instance = task.questions(formula)?;
-        if !task.ask(instance.as_mut(), task.bracket.bounds().middle())? {
+fn run(asked: &dyn Asked) -> Result<(), SolveError> {
+    while !asked.bracket().done() {
+        let mut solver = asked.solver()?;
+        if !solver.ask(asked.bracket().bounds().middle())? {
             break;
         }
     }

@@ -2,17 +2,16 @@
 
 use super::entry::Entry;
 use crate::error::SolveError;
-use crate::formula::Formula;
-use crate::task::Task;
+use crate::task::Asked;
 
 pub(super) const ENTRY: Entry = Entry { rank: Some(2), ..Entry::on_formula(run) };
 
-pub(super) fn run(task: &Task<'_>, formula: Formula<'_>) -> Result<(), SolveError> {
-    let mut instance = task.questions(formula)?;
-    while !task.bracket.done() {
-        instance.learn()?;
-        let ticks = task.bracket.bounds().upper().saturating_sub(1);
-        if !task.ask(instance.as_mut(), ticks)? {
+pub(super) fn run(asked: &dyn Asked) -> Result<(), SolveError> {
+    let mut solver = asked.solver()?;
+    while !asked.bracket().done() {
+        solver.learn()?;
+        let ticks = asked.bracket().bounds().upper().saturating_sub(1);
+        if !solver.ask(ticks)? {
             break;
         }
     }

@@ -2,7 +2,9 @@
 
 use crate::error::SolveError;
 use crate::formula::Formula;
-use crate::task::Task;
+use crate::result::Proof;
+use crate::task::{Asked, Task};
+use crate::search::Search;
 
 /// What a name stands for.
 pub(crate) struct Entry {
@@ -18,14 +20,19 @@ pub(crate) struct Entry {
 pub(crate) enum Run {
     /// By asking a solver about a formula.
     OnFormula(OnFormula),
+    /// On the space as a structure and the time as an expression, without a list.
+    Unlisted(OnStructure),
     /// By simulating.
     OnSimulator(fn(&Task<'_>) -> Result<(), SolveError>),
     /// By several of the others at once, the most promising first.
     Together(fn(&Task<'_>, Formula<'_>, &[OnFormula]) -> Result<(), SolveError>),
 }
 
-/// Asks a solver about a formula until the bracket is closed.
-pub(crate) type OnFormula = fn(&Task<'_>, Formula<'_>) -> Result<(), SolveError>;
+/// Closes the bracket without a list, and says how; `None` if it did not.
+pub(crate) type OnStructure = fn(&Search<'_>) -> Result<Option<Proof>, SolveError>;
+
+/// Asks a solver until the bracket is closed.
+pub(crate) type OnFormula = fn(&dyn Asked) -> Result<(), SolveError>;
 
 impl Entry {
     pub const fn on_formula(run: OnFormula) -> Entry {

@@ -13,11 +13,11 @@ pub(super) fn run(task: &Task<'_>) -> Result<(), SolveError> {
         if task.bracket.done() {
             return Ok(());
         }
-        task.bracket.raise(task.lower[c]);
+        task.bracket.raise_rest(task.lower[c]);
         if !task.bracket.closed() {
             task.replay(c, None)?;
         }
     }
-    task.bracket.raise(i64::MAX);
+    task.bracket.close();
     Ok(())
 }

@@ -6,7 +6,9 @@
 mod ascend;
 mod bisect;
 mod bisect_fresh;
+mod branch;
 mod descend;
+mod eliminate;
 mod entry;
 mod enumerate;
 mod optimize;
@@ -14,7 +16,12 @@ mod race;
 
 use crate::error::SolveError;
 use crate::instance::interruptible;
-use crate::task::Task;
+use crate::result::Proof;
+use crate::search::Search;
+use crate::statement;
+use crate::task::{Asked, Task};
+
+pub(crate) use branch::all_within;
 use entry::{Entry, OnFormula, Run};
 
 tickbound_model::named! {
@@ -32,7 +39,11 @@ tickbound_model::named! {
         BisectFresh = "bisect-fresh" => bisect_fresh::ENTRY,
         /// Simulating every configuration that the lower bounds leave over.
         Enumerate = "enumerate" => enumerate::ENTRY,
-        /// Several at once on one bracket.
+        /// Eliminating the parameters one by one over a join tree, without listing the space.
+        Eliminate = "eliminate" => eliminate::ENTRY,
+        /// Branch and bound over boxes of values, without listing the space.
+        Branch = "branch" => branch::ENTRY,
+        /// What is cheapest first: all configurations simulated, elimination, then several at once.
         Race = "race" => race::ENTRY,
     }
 }
@@ -41,7 +52,12 @@ impl Strategy {
     /// True if a transition system is needed.
     #[must_use]
     pub fn needs_encoding(self) -> bool {
-        !matches!(self.entry().run, Run::OnSimulator(_))
+        matches!(self.entry().run, Run::OnFormula(_) | Run::Together(_))
+    }
+
+    /// True if it works without a list of the configurations, and only so.
+    pub(crate) fn is_unlisted(self) -> bool {
+        matches!(self.entry().run, Run::Unlisted(_))
     }
 
     /// True if it leaves to the program how the search is done.
@@ -58,13 +74,28 @@ pub(crate) fn search(task: &Task<'_>, strategy: Strategy) -> Result<(), SolveErr
         return Ok(());
     }
     match (strategy.entry().run, task.formula) {
-        (Run::OnFormula(run), Some(formula)) => std::thread::scope(|scope| {
-            let work = || interruptible(task.bracket, || run(task, formula));
-            scope.spawn(work).join().unwrap_or(Err(SolveError::Panicked))
-        }),
+        (Run::OnFormula(run), Some(_)) => ask(task, run),
         (Run::Together(run), Some(formula)) => run(task, formula, &racers()),
         (Run::OnSimulator(run), _) => run(task),
-        (Run::OnFormula(_) | Run::Together(_), None) => enumerate::run(task),
+        (Run::OnFormula(_) | Run::Together(_) | Run::Unlisted(_), _) => enumerate::run(task),
+    }
+}
+
+/// Runs a strategy that asks a solver on a thread of its own, which gets a solver context of its own.
+fn ask(asked: &dyn Asked, run: OnFormula) -> Result<(), SolveError> {
+    std::thread::scope(|scope| {
+        let work = || interruptible(asked.bracket(), || run(asked));
+        scope.spawn(work).join().unwrap_or(Err(SolveError::Panicked))
+    })
+}
+
+/// Runs a strategy on a space that is not listed; says what the proof is, if the bracket was closed.
+pub(crate) fn unlisted(search: &Search<'_>, strategy: Strategy) -> Result<Option<Proof>, SolveError> {
+    match strategy.entry().run {
+        Run::Unlisted(run) => run(search),
+        Run::OnFormula(run) => statement::closed(search, |statement| ask(statement, run)),
+        Run::Together(_) => race::unlisted(search),
+        Run::OnSimulator(_) => branch::run(search),
     }
 }
 

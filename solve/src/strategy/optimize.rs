@@ -8,17 +8,17 @@ use z3::{Optimize, SatResult};
 
 use super::entry::Entry;
 use crate::error::SolveError;
-use crate::formula::Formula;
 use crate::instance::{choice, chosen, leave_ctrl_c, unrolled};
-use crate::task::Task;
+use crate::task::Asked;
 
 pub(super) const ENTRY: Entry = Entry { rank: Some(4), ..Entry::on_formula(run) };
 
-fn run(task: &Task<'_>, formula: Formula<'_>) -> Result<(), SolveError> {
+fn run(asked: &dyn Asked) -> Result<(), SolveError> {
+    let Some((task, formula)) = asked.listed() else { return super::descend::run(asked) };
     // Z3's optimisation needs the goal within a fixed number of steps, which an open schedule does
     // not have.
     if formula.open.is_some() {
-        return super::descend::run(task, formula);
+        return super::descend::run(asked);
     }
     let optimizer = Optimize::new();
     optimizer.set_params(&leave_ctrl_c());
@@ -49,5 +49,5 @@ fn run(task: &Task<'_>, formula: Formula<'_>) -> Result<(), SolveError> {
         return Ok(());
     }
     // The proof, and the true optimum if the optimiser was wrong.
-    super::descend::run(task, formula)
+    super::descend::run(asked)
 }

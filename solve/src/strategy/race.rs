@@ -5,15 +5,17 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::entry::{Entry, OnFormula, Run};
+use super::entry::{Entry, OnFormula, OnStructure, Run};
 use crate::error::SolveError;
 use crate::formula::Formula;
 use crate::instance::interruptible;
+use crate::result::Proof;
+use crate::search::Search;
 use crate::task::Task;
 
 pub(super) const ENTRY: Entry = Entry::with(Run::Together(run));
 
-fn run(task: &Task<'_>, formula: Formula<'_>, racers: &[OnFormula]) -> Result<(), SolveError> {
+fn run(task: &Task<'_>, _: Formula<'_>, racers: &[OnFormula]) -> Result<(), SolveError> {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let failed = AtomicBool::new(false);
     let results: Vec<Result<(), SolveError>> = std::thread::scope(|scope| {
@@ -24,7 +26,7 @@ fn run(task: &Task<'_>, formula: Formula<'_>, racers: &[OnFormula]) -> Result<()
             .map(|run| {
                 let failed = &failed;
                 scope.spawn(move || {
-                    let result = interruptible(task.bracket, || run(task, formula));
+                    let result = interruptible(task.bracket, || run(task));
                     if result.is_err() {
                         failed.store(true, Ordering::Relaxed);
                     }
@@ -39,4 +41,18 @@ fn run(task: &Task<'_>, formula: Formula<'_>, racers: &[OnFormula]) -> Result<()
         return Ok(());
     }
     results.into_iter().find(Result::is_err).unwrap_or(Ok(()))
+}
+
+/// Elimination and branch and bound at once on one bracket.
+pub(super) fn unlisted(search: &Search<'_>) -> Result<Option<Proof>, SolveError> {
+    let runners: [OnStructure; 2] = [super::eliminate::run, super::branch::run];
+    let results: Vec<Result<Option<Proof>, SolveError>> = std::thread::scope(|scope| {
+        let all = runners.map(|run| scope.spawn(move || run(search)));
+        all.into_iter().map(|r| r.join().unwrap_or(Err(SolveError::Panicked))).collect()
+    });
+    let (found, failed): (Vec<_>, Vec<_>) = results.into_iter().partition(Result::is_ok);
+    match failed.into_iter().next() {
+        Some(failed) => failed,
+        None => Ok(found.into_iter().flatten().flatten().next()),
+    }
 }

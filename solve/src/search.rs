@@ -1,0 +1,240 @@
+//! What a search without a list works on, and the one place where a configuration is simulated before it
+//! counts.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use indexmap::IndexMap;
+use tickbound_elimination::{Least, Limits, TooWide, Tree};
+use tickbound_encodings::cost::{Cost, Normal, Tables};
+use tickbound_model::simulate::{self, SimulateError};
+use tickbound_model::space::Configurations;
+use tickbound_model::verdict::Found;
+use tickbound_model::{Bound, Configuration, Problem};
+
+use crate::bracket::Bracket;
+use crate::error::SolveError;
+
+/// Most rows of a join: some hundred megabytes.
+pub(crate) const MOST_ROWS: usize = 1 << 22;
+
+/// Limits that divide nothing.
+pub(crate) fn limits<'a>(rows: usize, stop: &'a dyn Fn() -> bool) -> Limits<'a> {
+    Limits { rows, divide: false, stop }
+}
+
+/// A configuration by the names of its parameters, for messages.
+pub(crate) fn name(problem: &Problem, configuration: &Configuration) -> String {
+    problem.name_values(configuration).to_string()
+}
+
+/// What a search works on.
+pub struct Search<'a> {
+    /// The valid configurations.
+    pub configurations: &'a Configurations<'a>,
+    /// Their run time.
+    pub cost: &'a Cost,
+    /// The shared bracket; its configurations are those that were tried, in that order.
+    pub bracket: &'a Bracket<'a>,
+    tried: Mutex<IndexMap<Configuration, Tried>>,
+    simulated: AtomicU64,
+    rows: AtomicUsize,
+    eliminated: OnceLock<(Tables, Tree<Least>)>,
+    /// The times of all configurations in the order of the space, where all were simulated.
+    all: OnceLock<Vec<i64>>,
+}
+
+/// What is known of a configuration.
+#[derive(Debug, Clone, Copy)]
+struct Tried {
+    time: i64,
+    simulated: bool,
+}
+
+impl<'a> Search<'a> {
+    pub(crate) fn new(
+        configurations: &'a Configurations<'a>,
+        cost: &'a Cost,
+        bracket: &'a Bracket<'a>,
+    ) -> Search<'a> {
+        Search {
+            configurations,
+            cost,
+            bracket,
+            tried: Mutex::default(),
+            simulated: AtomicU64::new(0),
+            rows: AtomicUsize::new(MOST_ROWS),
+            eliminated: OnceLock::new(),
+            all: OnceLock::new(),
+        }
+    }
+
+    /// The problem.
+    #[must_use]
+    pub fn problem(&self) -> &'a Problem {
+        self.configurations.problem()
+    }
+
+    /// How many configurations were simulated.
+    pub fn simulated(&self) -> u64 {
+        self.simulated.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn limit_rows(&self, rows: usize) {
+        self.rows.store(rows, Ordering::Relaxed);
+    }
+
+    /// Most rows of a join.
+    pub(crate) fn rows(&self) -> usize {
+        self.rows.load(Ordering::Relaxed)
+    }
+
+    /// The tables of the cost, and their elimination; `None` if there is none within the rows allowed, or at
+    /// a stop.
+    ///
+    /// # Errors
+    /// None so far; what is at fault shows when the tree is searched.
+    pub(crate) fn eliminated(&self) -> Result<Option<&(Tables, Tree<Least>)>, SolveError> {
+        if let Some(known) = self.eliminated.get() {
+            return Ok(Some(known));
+        }
+        let stop = || self.bracket.done();
+        let limits = limits(self.rows(), &stop);
+        let found = self.tables(&limits).and_then(|tables| {
+            let tree = tables.network.eliminated(&tables.kept, &limits);
+            tree.ok().map(|tree: Tree<Least>| (tables, tree))
+        });
+        Ok(match found {
+            Some(found) if found.0.is_exact() => Some(self.eliminated.get_or_init(|| found)),
+            _ => None,
+        })
+    }
+
+    /// The tables of the cost, with as much as possible in the scale.
+    pub(crate) fn tables(&self, limits: &Limits<'_>) -> Option<Tables> {
+        for normal in Normal::all(self.cost.term(), self.problem()) {
+            match Tables::new(self.configurations, self.cost, normal, limits) {
+                Ok(tables) => return Some(tables),
+                Err(TooWide::Stopped) => return None,
+                Err(_) => {}
+            }
+        }
+        None
+    }
+
+    /// The values of all slots for a solution of the network.
+    #[must_use]
+    pub fn env(&self, indices: &[u32]) -> Vec<i64> {
+        let mut env = self.problem().base_env();
+        self.configurations.put(indices, &mut env);
+        env
+    }
+
+    /// Simulates a configuration and offers its time to the bracket. `claimed` is what the cost said it takes. `None` if
+    /// it is too large to simulate and nothing was claimed.
+    ///
+    /// # Errors
+    /// It is not valid, has no time, or takes another time than claimed.
+    pub fn offer(
+        &self,
+        configuration: Configuration,
+        claimed: Option<i64>,
+    ) -> Result<Option<i64>, SolveError> {
+        if let Some(known) = self.known(&configuration) {
+            return Ok(Some(known.time));
+        }
+        let bound = self.configurations.bind(&configuration)?;
+        let run = simulate::simulate(self.problem(), &bound, &simulate::Options::default());
+        let tried = match run {
+            Ok(run) => {
+                self.simulated.fetch_add(1, Ordering::Relaxed);
+                Tried { time: run.time, simulated: true }
+            }
+            Err(SimulateError::Overflow { .. }) => return self.beyond(&configuration, claimed),
+            Err(e) if e.is_too_large() => match claimed.filter(|t| *t < i64::MAX) {
+                // The cost's word has to do, and the result says so.
+                Some(time) => Tried { time, simulated: false },
+                None => return Ok(None),
+            },
+            Err(e) => return Err(e.into()),
+        };
+        if let Some(claimed) = claimed.filter(|t| *t != tried.time) {
+            return Err(SolveError::Disagreement {
+                configuration: name(self.problem(), &configuration),
+                encoding: claimed,
+                simulator: Some(tried.time),
+            });
+        }
+        let index = self.lock().insert_full(configuration, tried).0;
+        self.bracket.offer(index, tried.time);
+        Ok(Some(tried.time))
+    }
+
+    /// A configuration whose time leaves 63 bits; only a cost that says so too is believed.
+    fn beyond(
+        &self,
+        configuration: &Configuration,
+        claimed: Option<i64>,
+    ) -> Result<Option<i64>, SolveError> {
+        match claimed.filter(|t| *t < i64::MAX) {
+            Some(encoding) => Err(SolveError::Disagreement {
+                configuration: name(self.problem(), configuration),
+                encoding,
+                simulator: None,
+            }),
+            None => Ok(None),
+        }
+    }
+
+    /// Takes the times of all configurations, in the order of the space.
+    pub(crate) fn listed(&self, space: Vec<Bound>, times: &[i64]) {
+        let all = space.into_iter().map(|b| b.configuration);
+        let tried = times.iter().map(|time| Tried { time: *time, simulated: true });
+        *self.lock() = all.zip(tried).collect();
+        self.simulated.store(times.len() as u64, Ordering::Relaxed);
+        times.iter().enumerate().for_each(|(c, time)| self.bracket.offer(c, *time));
+        self.bracket.close();
+        self.all.get_or_init(|| times.to_vec());
+    }
+
+    /// The times of all configurations in the order of the space, if all were simulated.
+    pub(crate) fn all_times(&self) -> Option<&[i64]> {
+        self.all.get().map(Vec::as_slice)
+    }
+
+    fn known(&self, configuration: &Configuration) -> Option<Tried> {
+        self.lock().get(configuration).copied()
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, IndexMap<Configuration, Tried>> {
+        self.tried.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A configuration by the bracket's number, with its time.
+    pub(crate) fn found(&self, index: usize) -> Found {
+        let tried = self.lock();
+        let (configuration, tried) = tried.get_index(index).map_or_else(
+            || (Configuration(Vec::new()), Tried { time: i64::MAX, simulated: false }),
+            |(c, t)| (c.clone(), *t),
+        );
+        Found { configuration, time: tried.time }
+    }
+
+    /// True if the simulator has run it.
+    pub(crate) fn was_simulated(&self, configuration: &Configuration) -> bool {
+        self.known(configuration).is_some_and(|t| t.simulated)
+    }
+
+    /// What the cost says of a configuration, and the fault of the problem if it says nothing.
+    ///
+    /// # Errors
+    /// An expression without a value.
+    pub(crate) fn claimed(&self, configuration: &Configuration) -> Result<i64, SolveError> {
+        let problem = self.problem();
+        let mut env = problem.base_env();
+        let first = problem.first_parameter();
+        configuration.0.iter().enumerate().for_each(|(i, v)| env[first + i] = *v);
+        let value = self.cost.term().value(&env);
+        value.map_err(|e| problem.fault(&e.at, &e.what, &env).into())
+    }
+}

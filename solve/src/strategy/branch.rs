@@ -1,0 +1,144 @@
+//! Branch and bound over boxes of parameter values.
+//!
+//! A box is a range of values for each parameter. It is dropped if some condition holds nowhere in it, or if
+//! no time in it can be below the best; otherwise it is halved along one parameter, and the half with the
+//! lower bound is looked at first. Bounds come from interval arithmetic on the expressions as they are, so
+//! that neither tables nor lists are needed, however large the domains.
+
+use tickbound_model::Configuration;
+use tickbound_model::interval::Interval;
+use tickbound_model::verdict::Found;
+
+use super::entry::{Entry, Run};
+use crate::error::SolveError;
+use crate::result::Proof;
+use crate::search::Search;
+
+pub(super) const ENTRY: Entry = Entry::with(Run::Unlisted(run));
+
+pub(super) fn run(search: &Search<'_>) -> Result<Option<Proof>, SolveError> {
+    let mut walk = Walk::new(search);
+    let bracket = search.bracket;
+    let mut open = i64::MAX;
+    let complete = walk.walk(&|| bracket.bounds().upper().saturating_sub(1), &mut |walk, configuration| {
+        let cost = walk.search.claimed(&configuration)?;
+        let claimed = walk.search.cost.is_exact().then_some(cost);
+        if walk.search.offer(configuration.clone(), claimed)?.is_none() {
+            let name = crate::search::name(walk.search.problem(), &configuration);
+            bracket.give_up(format!("{name} is too large to simulate and takes {cost} ticks or more"));
+            open = open.min(cost);
+        }
+        Ok(true)
+    })?;
+    if complete {
+        bracket.raise_rest(open);
+        if open == i64::MAX {
+            bracket.close();
+        }
+    }
+    Ok((complete && bracket.closed()).then_some(Proof::Branching { boxes: walk.boxes }))
+}
+
+/// The configurations of which the cost is at most `most`, or `enough` of them; the second value says that
+/// these are all.
+pub(crate) fn all_within(
+    search: &Search<'_>,
+    most: i64,
+    enough: usize,
+) -> Result<(Vec<Found>, bool), SolveError> {
+    let mut found = Vec::new();
+    let complete = Walk::new(search).walk(&|| most, &mut |walk, configuration| {
+        if walk.search.claimed(&configuration)? <= most
+            && walk.search.offer(configuration.clone(), None)?.is_some_and(|time| time <= most)
+        {
+            found.push(Found { configuration, time: most });
+        }
+        Ok(found.len() < enough)
+    })?;
+    Ok((found, complete))
+}
+
+struct Walk<'s, 'a> {
+    search: &'s Search<'a>,
+    /// The values of each parameter in increasing order.
+    values: Vec<Vec<i64>>,
+    /// What each slot may be in the present box.
+    slots: Vec<Interval>,
+    first: usize,
+    boxes: u64,
+}
+
+/// For each parameter the first and the last of its values.
+type Box = Vec<(u32, u32)>;
+
+type Each<'e, 's, 'a> =
+    &'e mut dyn FnMut(&Walk<'s, 'a>, Configuration) -> Result<bool, SolveError>;
+
+impl<'s, 'a> Walk<'s, 'a> {
+    fn new(search: &'s Search<'a>) -> Walk<'s, 'a> {
+        let mut values = search.configurations.values().to_vec();
+        values.iter_mut().for_each(|v| v.sort_unstable());
+        let slots = search.configurations.intervals();
+        let first = search.problem().first_parameter();
+        Walk { search, values, slots, first, boxes: 0 }
+    }
+
+    /// Visits every configuration whose bound is at most `most()`, until `each` says false. True if none was left.
+    fn walk(&mut self, most: &dyn Fn() -> i64, each: Each<'_, 's, 'a>) -> Result<bool, SolveError> {
+        if self.values.iter().any(Vec::is_empty) {
+            return Ok(true);
+        }
+        let whole: Box = self.values.iter().map(|v| (0, v.len() as u32 - 1)).collect();
+        let mut stack = vec![(i64::MIN, whole)];
+        while let Some((bound, of)) = stack.pop() {
+            if bound > most() {
+                continue;
+            }
+            if self.boxes.is_multiple_of(64) && self.search.bracket.out_of_time() {
+                return Ok(false);
+            }
+            let Some(split) = self.widest(&of) else {
+                if !each(self, self.only(&of))? {
+                    return Ok(false);
+                }
+                continue;
+            };
+            let (low, high) = of[split];
+            let middle = low + (high - low) / 2;
+            let mut halves = Vec::with_capacity(2);
+            for part in [(low, middle), (middle + 1, high)] {
+                let mut half = of.clone();
+                half[split] = part;
+                halves.extend(self.bound(&half).map(|bound| (bound, half)));
+            }
+            halves.sort_by_key(|(bound, _)| std::cmp::Reverse(*bound));
+            stack.extend(halves);
+        }
+        Ok(true)
+    }
+
+    /// The parameter with the most values left; `None` for a single configuration.
+    fn widest(&self, of: &Box) -> Option<usize> {
+        let wide = of.iter().enumerate().filter(|(_, (low, high))| low < high);
+        wide.max_by_key(|(i, (low, high))| (high - low, std::cmp::Reverse(*i))).map(|(i, _)| i)
+    }
+
+    fn only(&self, of: &Box) -> Configuration {
+        Configuration(self.values.iter().zip(of).map(|(v, (low, _))| v[*low as usize]).collect())
+    }
+
+    /// What no configuration in the box undercuts; `None` if none is valid. An expression that may lack a
+    /// value says nothing.
+    fn bound(&mut self, of: &Box) -> Option<i64> {
+        self.boxes += 1;
+        for (place, (low, high)) in of.iter().enumerate() {
+            let values = &self.values[place];
+            self.slots[self.first + place] =
+                Interval { low: values[*low as usize], high: values[*high as usize] };
+        }
+        if self.search.configurations.excludes(&self.slots) {
+            return None;
+        }
+        Some(self.search.cost.term().least(&self.slots).unwrap_or(i64::MIN))
+    }
+}

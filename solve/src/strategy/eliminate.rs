@@ -1,0 +1,88 @@
+//! Exact elimination over a join tree of the parameters, its messages as bounds.
+//!
+//! Configurations come in the order of what the tables say they cost, the least first. Where the tables are
+//! exact, the first is the optimum. Where a join was divided, or a product stayed out of the tables, the
+//! order is one of lower bounds, and what is still open is closed by simulating until the next bound
+//! reaches the best time.
+
+use tickbound_elimination::{Least, TooWide};
+
+use super::entry::{Entry, Run};
+use crate::error::SolveError;
+use crate::result::Proof;
+use crate::search::{Search, limits};
+
+pub(super) const ENTRY: Entry = Entry::with(Run::Unlisted(run));
+
+pub(super) fn run(search: &Search<'_>) -> Result<Option<Proof>, SolveError> {
+    let stop = || search.bracket.done();
+    let mut limits = limits(search.rows(), &stop);
+    if let Some((tables, tree)) = search.eliminated()? {
+        return ascend(search, tables, tree, &limits);
+    }
+    limits.divide = true;
+    let Some(tables) = search.tables(&limits) else { return Ok(gave_up(search, TooWide::Rows(limits.rows))) };
+    match tables.network.eliminated::<Least>(&tables.kept, &limits) {
+        Ok(tree) => ascend(search, &tables, &tree, &limits),
+        Err(why) => Ok(gave_up(search, why)),
+    }
+}
+
+fn gave_up(search: &Search<'_>, why: TooWide) -> Option<Proof> {
+    if !search.bracket.done() {
+        search.bracket.give_up(format!("elimination: {why}"));
+    }
+    None
+}
+
+fn ascend(
+    search: &Search<'_>,
+    tables: &tickbound_encodings::cost::Tables,
+    tree: &tickbound_elimination::Tree<Least>,
+    limits: &tickbound_elimination::Limits<'_>,
+) -> Result<Option<Proof>, SolveError> {
+    let (bracket, exact) = (search.bracket, tables.is_exact());
+    let ticks = |indices: &[u32], sum| tables.ticks(&search.env(indices), sum);
+    let all = match tree.ascending(limits, ticks) {
+        Ok(all) => all,
+        Err(why) => return Ok(gave_up(search, why)),
+    };
+    // No time below this is excluded any more: something that could not be simulated may take as long.
+    let mut open = i64::MAX;
+    for next in all {
+        let (bound, indices) = match next {
+            Ok(next) => next,
+            Err(why) => return Ok(gave_up(search, why)),
+        };
+        let rest = bound.min(open);
+        if bound > Least::FAILS.0 {
+            bracket.raise_rest(rest);
+        }
+        if bracket.done() {
+            break;
+        }
+        if !search.configurations.allows(&indices) {
+            continue;
+        }
+        let configuration = search.configurations.configuration(&indices);
+        // An expression without a value ends the search here.
+        let cost = search.claimed(&configuration)?;
+        let claimed = search.cost.is_exact().then_some(cost);
+        if exact && cost != bound {
+            return Err(SolveError::Disagreement {
+                configuration: crate::search::name(search.problem(), &configuration),
+                encoding: bound,
+                simulator: Some(cost),
+            });
+        }
+        if bound < i64::MAX && search.offer(configuration.clone(), claimed)?.is_none() {
+            let name = crate::search::name(search.problem(), &configuration);
+            bracket.give_up(format!("{name} is too large to simulate and takes {bound} ticks or more"));
+            open = open.min(bound);
+        }
+    }
+    if open == i64::MAX && !bracket.out_of_time() {
+        bracket.close();
+    }
+    Ok(bracket.closed().then(|| Proof::Elimination { rows: tree.rows() as u64, exact: exact && tree.is_exact() }))
+}

@@ -1,0 +1,92 @@
+//! Holding the cost against the simulator: everywhere if that is cheap, elsewhere at random.
+
+use tickbound_model::simulate::{self, SimulateError};
+use tickbound_model::Space;
+
+use crate::search::Search;
+use crate::error::SolveError;
+
+/// Most configurations that are all simulated.
+const MOST_LISTED: u64 = 100_000;
+/// Most events of all these simulations together: about half a second.
+const MOST_EVENTS: u64 = 20_000_000;
+/// What starting a simulation is worth, in events.
+const OVERHEAD: u64 = 60;
+/// Configurations drawn at random.
+const SAMPLE: usize = 64;
+/// Most events for each of these.
+const SAMPLE_EVENTS: u64 = 2_000_000;
+
+/// Simulates all configurations, if that is cheap, and closes the bracket; false if it is not.
+pub(super) fn all(search: &Search<'_>) -> Result<bool, SolveError> {
+    let few = search.configurations.count().and_then(|n| u64::try_from(n).ok());
+    if few.is_none_or(|n| n > MOST_LISTED) {
+        return Ok(false);
+    }
+    let problem = search.problem();
+    let Space { bound, .. } = problem.space()?;
+    let mut left = MOST_EVENTS.saturating_sub(OVERHEAD * bound.len() as u64);
+    let mut times = Vec::with_capacity(bound.len());
+    for b in &bound {
+        if search.bracket.out_of_time() {
+            return Ok(false);
+        }
+        let options = simulate::Options { max_events: left, ..simulate::Options::default() };
+        match simulate::simulate(problem, b, &options) {
+            Ok(run) => {
+                left = left.saturating_sub(run.events);
+                times.push(run.time);
+            }
+            Err(SimulateError::Overflow { .. }) => return Ok(false),
+            Err(e) if e.is_too_large() => return Ok(false),
+            Err(e) => return Err(e.into()),
+        }
+    }
+    search.listed(bound, &times);
+    Ok(true)
+}
+
+/// Simulates configurations drawn at random and compares; how many.
+pub(super) fn sample(search: &Search<'_>, seed: u64) -> Result<u64, SolveError> {
+    let mut random = Random(seed);
+    let mut compared = 0;
+    for _ in 0..SAMPLE {
+        if search.bracket.out_of_time() {
+            break;
+        }
+        let Some(configuration) = search.configurations.random(&mut || random.next()) else { break };
+        let claimed = search.claimed(&configuration)?;
+        let bound = search.configurations.bind(&configuration)?;
+        let options = simulate::Options { max_events: SAMPLE_EVENTS, ..simulate::Options::default() };
+        let time = match simulate::simulate(search.problem(), &bound, &options) {
+            Ok(run) => run.time,
+            Err(SimulateError::Overflow { .. }) => i64::MAX,
+            Err(e) if e.is_too_large() => continue,
+            Err(e) => return Err(e.into()),
+        };
+        let agrees = if search.cost.is_exact() { claimed == time } else { claimed <= time };
+        if !agrees {
+            return Err(SolveError::Disagreement {
+                configuration: crate::search::name(search.problem(), &configuration),
+                encoding: claimed,
+                simulator: Some(time),
+            });
+        }
+        search.bracket.check(time)?;
+        compared += 1;
+    }
+    Ok(compared)
+}
+
+/// Random numbers that no later version changes (G. Steele, D. Lea, C. Flood, *Fast splittable pseudorandom
+/// number generators*, OOPSLA 2014: SplitMix64).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u32 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) >> 32) as u32
+    }
+}

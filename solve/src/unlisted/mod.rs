@@ -1,0 +1,169 @@
+//! Searching a space that is not listed.
+//!
+//! In go the valid configurations as a structure and the run time as an expression. A strategy closes the
+//! bracket on them: elimination over a join tree, branch and bound over boxes, or Z3 on the same conditions
+//! and costs. What comes out names who proved what ([`crate::result::Proof`]).
+//!
+//! 1. If running all configurations in the simulator is cheap, that is done, and nothing else is needed.
+//! 2. Otherwise the costs are tabulated and the parameters eliminated. Every configuration that a strategy
+//!    proposes is simulated before it counts.
+//! 3. Configurations drawn at random are simulated too and held against the cost, so that a fault in it
+//!    shows outside the optimum as well.
+//! 4. Z3 is asked for one tick less, if it answers within the time that the rest has taken.
+//!
+//! A configuration that is too large to simulate, or whose time leaves 63 bits, is excluded by its bound, or
+//! it stays open and is named as what keeps the bracket from closing.
+
+mod check;
+mod rank;
+
+use tickbound_encodings::cost::{Cost, Uncovered};
+use tickbound_model::space::Configurations;
+use tickbound_model::verdict::Status;
+use tickbound_model::Problem;
+
+use crate::bracket::Bracket;
+use crate::error::SolveError;
+use crate::options::Options;
+use crate::result::{Proof, Size, TuneResult};
+use crate::search::{MOST_ROWS, Search};
+use crate::statement;
+use crate::strategy::{self, Strategy};
+
+/// Most rows of a join at first, before other ways are tried as well.
+const FIRST_ROWS: usize = 1 << 19;
+
+/// Searches with a cost.
+///
+/// # Errors
+/// As for [`crate::tune`].
+pub fn tune(
+    configurations: &Configurations<'_>,
+    cost: &Cost,
+    options: &Options,
+    bracket: &Bracket<'_>,
+) -> Result<TuneResult, SolveError> {
+    let search = Search::new(configurations, cost, bracket);
+    let mut proofs = Vec::new();
+    let cheap = options.strategy.leaves_choice() && check::all(&search)?;
+    if cheap {
+        proofs.push(Proof::Simulation { configurations: search.simulated() });
+    } else {
+        proofs.extend(closed(&search, options)?);
+    }
+    let finished = bracket.closed() && !proofs.is_empty();
+    let mut checked = None;
+    if !cheap {
+        checked = Some(check::sample(&search, options.seed)?);
+        if finished && options.strategy.leaves_choice() && cost.is_exact() {
+            proofs.extend(confirmed(&search)?);
+        }
+    }
+    let ranking = if finished { rank::ranking(&search, options.top)? } else { rank::Ranking::default() };
+    bracket.fault()?;
+    result(&search, options, Ended { finished, proofs, checked, ranking })
+}
+
+/// Closes the bracket with the strategy; says who has proved it.
+fn closed(search: &Search<'_>, options: &Options) -> Result<Option<Proof>, SolveError> {
+    search.limit_rows(FIRST_ROWS);
+    if options.strategy.leaves_choice() {
+        match search.eliminated() {
+            Ok(Some(_)) => return strategy::unlisted(search, Strategy::Eliminate),
+            Ok(None) => {}
+            Err(e) => return Err(e),
+        }
+    }
+    search.limit_rows(MOST_ROWS);
+    strategy::unlisted(search, options.strategy)
+}
+
+/// Asks Z3 for one tick less, for as long as everything before has taken.
+fn confirmed(search: &Search<'_>) -> Result<Option<Proof>, SolveError> {
+    statement::confirm(search)
+}
+
+/// How a search ended.
+struct Ended {
+    finished: bool,
+    proofs: Vec<Proof>,
+    checked: Option<u64>,
+    ranking: rank::Ranking,
+}
+
+fn result(search: &Search<'_>, options: &Options, ended: Ended) -> Result<TuneResult, SolveError> {
+    let bracket = search.bracket;
+    let bounds = bracket.bounds();
+    let best = bounds.best.map(|(c, _)| search.found(c));
+    let (status, stopped_by) = match ended.finished {
+        true => (Status::Optimal, None),
+        false => (Status::Bounded, bracket.stopped_by()),
+    };
+    let asked = ended.proofs.iter().any(|p| matches!(p, Proof::Z3 { .. }));
+    Ok(TuneResult {
+        status,
+        lower: bounds.lower,
+        upper: best.as_ref().map(|b| b.time),
+        replayed: best.as_ref().is_some_and(|b| search.was_simulated(&b.configuration)),
+        best: ended.ranking.optima.first().cloned().or(best),
+        optima: ended.ranking.optima,
+        more_optima: ended.ranking.more,
+        optima_count: ended.ranking.count,
+        next: ended.ranking.next,
+        indifferent: ended.ranking.indifferent,
+        configurations: search.configurations.count(),
+        encoding: None,
+        strategy: options.strategy,
+        objective: options.objective,
+        schedule: None,
+        solver_calls: bracket.calls(),
+        confirmed_uncut: asked,
+        proofs: ended.proofs,
+        checked: ended.checked,
+        seconds: bracket.seconds(),
+        stopped_by,
+        size: Size { configurations: listed(search.configurations), ..Size::default() },
+    })
+}
+
+/// The number of configurations as a plain number, as far as it goes.
+fn listed(configurations: &Configurations<'_>) -> usize {
+    let most = usize::try_from(i64::MAX).unwrap_or(usize::MAX);
+    configurations.count().and_then(|n| usize::try_from(n).ok()).unwrap_or(most).min(most)
+}
+
+/// The result for a space without configurations.
+pub(crate) fn infeasible(options: &Options, bracket: &Bracket<'_>) -> TuneResult {
+    TuneResult {
+        status: Status::Infeasible,
+        lower: 0,
+        upper: None,
+        best: None,
+        optima: Vec::new(),
+        more_optima: false,
+        optima_count: None,
+        next: None,
+        indifferent: Vec::new(),
+        configurations: Some(num_bigint::BigUint::default()),
+        encoding: None,
+        strategy: options.strategy,
+        objective: options.objective,
+        schedule: None,
+        solver_calls: 0,
+        confirmed_uncut: false,
+        replayed: false,
+        proofs: Vec::new(),
+        checked: None,
+        seconds: bracket.seconds(),
+        stopped_by: None,
+        size: Size::default(),
+    }
+}
+
+/// What a search without a list needs of a problem.
+///
+/// # Errors
+/// The problem is at fault, or its time is no expression.
+pub(crate) fn cost(problem: &Problem) -> Result<Cost, Uncovered> {
+    Cost::new(problem)
+}

@@ -1,0 +1,143 @@
+//! All optima, the next best, and what does not matter.
+
+use num_bigint::BigUint;
+use tickbound_elimination::{Least, Limits, Ties, TooWide};
+use tickbound_encodings::cost::Tables;
+use tickbound_model::verdict::Found;
+
+use crate::search::Search;
+use crate::error::SolveError;
+use crate::result::MAX_OPTIMA;
+
+/// What is known beside the least time.
+#[derive(Debug, Default)]
+pub(super) struct Ranking {
+    /// All optima, or the best of all configurations, the least time first.
+    pub optima: Vec<Found>,
+    /// There are more optima than these.
+    pub more: bool,
+    /// How many optima there are.
+    pub count: Option<BigUint>,
+    /// The least time of all other configurations.
+    pub next: Option<i64>,
+    /// Parameters on which no time depends.
+    pub indifferent: Vec<String>,
+}
+
+/// Lists the optima, and at least `top` configurations.
+pub(super) fn ranking(search: &Search<'_>, top: usize) -> Result<Ranking, SolveError> {
+    let least = search.bracket.bounds().upper();
+    if let Some(times) = search.all_times() {
+        return Ok(of_all(search, times, top));
+    }
+    let mut ranking = match search.eliminated()? {
+        Some((tables, _)) => {
+            let (count, next) = ties(search, tables)?;
+            let mut ranking = Ranking { count, next, ..Ranking::default() };
+            ranking.indifferent = indifferent(search, tables);
+            ascending(search, top, least, &mut ranking)?;
+            ranking
+        }
+        None => bounded(search, top, least)?,
+    };
+    sort(&mut ranking.optima);
+    Ok(ranking)
+}
+
+fn sort(optima: &mut [Found]) {
+    optima.sort_by(|a, b| a.time.cmp(&b.time).then_with(|| a.configuration.cmp(&b.configuration)));
+}
+
+/// The ranking where every time is known, in the order of the space.
+fn of_all(search: &Search<'_>, times: &[i64], top: usize) -> Ranking {
+    let least = times.iter().copied().min().unwrap_or(0);
+    let mut order: Vec<usize> = (0..times.len()).collect();
+    order.sort_by_key(|c| (times[*c], *c));
+    let count = times.iter().filter(|t| **t == least).count();
+    let listed = top.max(count.min(MAX_OPTIMA));
+    Ranking {
+        optima: order.iter().take(listed).map(|c| search.found(*c)).collect(),
+        more: count > listed,
+        count: Some(count.into()),
+        next: times.iter().copied().filter(|t| *t > least).min(),
+        indifferent: Vec::new(),
+    }
+}
+
+/// How many optima there are, and the least time of all others.
+fn ties(
+    search: &Search<'_>,
+    tables: &Tables,
+) -> Result<(Option<BigUint>, Option<i64>), SolveError> {
+    let stop = || search.bracket.out_of_time();
+    let limits = crate::search::limits(search.rows(), &stop);
+    let root = tables.network.eliminated::<Ties>(&tables.kept, &limits).and_then(|t| t.root(&limits));
+    let Ok(root) = root else { return Ok((None, None)) };
+    let mut indices = vec![0; search.configurations.values().len()];
+    let mut all: Option<Ties> = None;
+    for (key, ties) in root.rows() {
+        root.scope().unpack(key, &mut indices);
+        let env = search.env(&indices);
+        let ticks = |sum: Least| Least(tables.ticks(&env, sum.0));
+        // The scale is positive, so what costs more comes to more.
+        let own = Ties { least: ticks(ties.least), count: ties.count.clone(), next: ties.next.map(ticks) };
+        match &mut all {
+            None => all = Some(own),
+            Some(all) => tickbound_elimination::Weight::plus(all, &own),
+        }
+    }
+    Ok(all.map_or((None, None), |all| (Some(all.count.into()), all.next.map(|n| n.0))))
+}
+
+/// The parameters that no relation with a cost mentions, nor the scale.
+fn indifferent(search: &Search<'_>, tables: &Tables) -> Vec<String> {
+    let costs = &tables.network.relations()[tables.conditions..];
+    let matters = |p: &usize| tables.kept.contains(p) || costs.iter().any(|r| r.scope().has(*p));
+    let parameters = search.problem().parameters.iter().enumerate();
+    parameters
+        .filter(|(p, parameter)| !matters(p) && search.configurations.values()[*p].len() > 1 && !parameter.name.is_empty())
+        .map(|(_, parameter)| parameter.name.clone())
+        .collect()
+}
+
+/// Takes configurations in the order of their times.
+fn ascending(
+    search: &Search<'_>,
+    top: usize,
+    least: i64,
+    ranking: &mut Ranking,
+) -> Result<(), SolveError> {
+    let Some((tables, tree)) = search.eliminated()? else { return Ok(()) };
+    let stop = || search.bracket.out_of_time();
+    let limits = Limits { rows: crate::search::MOST_ROWS, divide: true, stop: &stop };
+    let ticks = |indices: &[u32], sum| tables.ticks(&search.env(indices), sum);
+    let Ok(all) = tree.ascending(&limits, ticks) else { return Ok(()) };
+    for next in all {
+        let (time, indices) = match next {
+            Ok(next) => next,
+            Err(TooWide::Stopped | TooWide::Rows(_) | TooWide::Key(_)) => {
+                ranking.more = true;
+                return Ok(());
+            }
+        };
+        let optimal = time == least;
+        let room = ranking.optima.len() < top || (optimal && ranking.optima.len() < MAX_OPTIMA);
+        if !room {
+            ranking.more = optimal;
+            return Ok(());
+        }
+        let configuration = search.configurations.configuration(&indices);
+        // What the simulator has run before it need not run again.
+        search.offer(configuration.clone(), Some(time).filter(|t| *t < i64::MAX))?;
+        ranking.optima.push(Found { configuration, time });
+    }
+    Ok(())
+}
+
+/// The optima by branch and bound, where no tree is at hand.
+fn bounded(search: &Search<'_>, top: usize, least: i64) -> Result<Ranking, SolveError> {
+    let (mut optima, complete) = crate::strategy::all_within(search, least, top.max(MAX_OPTIMA))?;
+    sort(&mut optima);
+    let count = complete.then(|| optima.len().into());
+    Ok(Ranking { more: !complete, optima, count, ..Ranking::default() })
+}
