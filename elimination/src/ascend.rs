@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::TooWide;
+use crate::relation::Relation;
 use crate::tree::{Limits, Tree};
 use crate::weight::{Least, Weight};
 
@@ -37,14 +38,23 @@ impl Tree<Least> {
     /// complete, and exact then.
     ///
     /// # Errors
-    /// Too many combinations of the kept variables. Each item is an error if there are too many beginnings
-    /// of solutions to remember, or at a stop.
+    /// Too many combinations of the kept variables.
     pub fn ascending<'t, F: Fn(&[u32], i64) -> i64>(
         &'t self,
         limits: &Limits<'t>,
         final_cost: F,
     ) -> Result<Ascending<'t, F>, TooWide> {
-        let root = self.root(limits)?;
+        Ok(self.ascending_from(&self.root(limits)?, limits, final_cost))
+    }
+
+    /// As [`Tree::ascending`], with the [root](Tree::root) of this tree. Each item is an error if there are too
+    /// many beginnings of solutions to remember, or at a stop.
+    pub fn ascending_from<'t, F: Fn(&[u32], i64) -> i64>(
+        &'t self,
+        root: &Relation<Least>,
+        limits: &Limits<'t>,
+        final_cost: F,
+    ) -> Ascending<'t, F> {
         let mut values = vec![0; self.sizes.len()];
         let mut heap = BinaryHeap::with_capacity(root.len());
         for (key, sum) in root.rows() {
@@ -53,7 +63,7 @@ impl Tree<Least> {
             let (open, values) = (self.buckets.len(), values.clone());
             heap.push(Reverse(Begun { bound, open, values, sum: *sum }));
         }
-        Ok(Ascending { tree: self, heap, limits: *limits, final_cost, taken: 0 })
+        Ascending { tree: self, heap, limits: *limits, final_cost, taken: 0 }
     }
 
     /// Every way to go on in the bucket that was eliminated last among the open ones.

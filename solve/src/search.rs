@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use indexmap::IndexMap;
-use tickbound_elimination::{Least, Limits, TooWide, Tree};
+use tickbound_elimination::{Least, Limits, Relation, TooWide, Tree};
 use tickbound_encodings::cost::{Cost, Normal, Tables};
 use tickbound_model::simulate::{self, SimulateError};
 use tickbound_model::space::Configurations;
@@ -39,9 +39,20 @@ pub struct Search<'a> {
     tried: Mutex<IndexMap<Configuration, Tried>>,
     simulated: AtomicU64,
     rows: AtomicUsize,
-    eliminated: OnceLock<(Tables, Tree<Least>)>,
+    eliminated: OnceLock<Eliminated>,
     /// The times of all configurations in the order of the space, where all were simulated.
     all: OnceLock<Vec<i64>>,
+}
+
+/// A cost whose parameters were eliminated exactly.
+#[derive(Debug)]
+pub(crate) struct Eliminated {
+    /// The cost in tables.
+    pub tables: Tables,
+    /// What its elimination left.
+    pub tree: Tree<Least>,
+    /// The least sum for each combination of the kept parameters.
+    pub root: Relation<Least>,
 }
 
 /// What is known of a configuration.
@@ -89,25 +100,35 @@ impl<'a> Search<'a> {
         self.rows.load(Ordering::Relaxed)
     }
 
-    /// The tables of the cost, and their elimination; `None` if there is none within the rows allowed, or at
-    /// a stop.
-    ///
-    /// # Errors
-    /// None so far; what is at fault shows when the tree is searched.
-    pub(crate) fn eliminated(&self) -> Result<Option<&(Tables, Tree<Least>)>, SolveError> {
+    /// The exact elimination of the cost; `None` if there is none within the rows allowed, or at a stop.
+    pub(crate) fn eliminated(&self) -> Option<&Eliminated> {
         if let Some(known) = self.eliminated.get() {
-            return Ok(Some(known));
+            return Some(known);
         }
         let stop = || self.bracket.done();
         let limits = limits(self.rows(), &stop);
-        let found = self.tables(&limits).and_then(|tables| {
-            let tree = tables.network.eliminated(&tables.kept, &limits);
-            tree.ok().map(|tree: Tree<Least>| (tables, tree))
-        });
-        Ok(match found {
-            Some(found) if found.0.is_exact() => Some(self.eliminated.get_or_init(|| found)),
-            _ => None,
-        })
+        let found = self.eliminate(&limits).ok().filter(|e| e.tables.is_exact() && e.tree.is_exact());
+        found.map(|found| self.eliminated.get_or_init(|| found))
+    }
+
+    /// The elimination with as much of the cost as possible in the scale.
+    pub(crate) fn eliminate(&self, limits: &Limits<'_>) -> Result<Eliminated, TooWide> {
+        let mut last = TooWide::Rows(limits.rows);
+        for normal in Normal::all(self.cost.term(), self.problem()) {
+            match self.eliminate_form(normal, limits) {
+                Err(TooWide::Stopped) => return Err(TooWide::Stopped),
+                Err(why) => last = why,
+                Ok(found) => return Ok(found),
+            }
+        }
+        Err(last)
+    }
+
+    fn eliminate_form(&self, normal: Normal, limits: &Limits<'_>) -> Result<Eliminated, TooWide> {
+        let tables = Tables::new(self.configurations, self.cost, normal, limits)?;
+        let tree: Tree<Least> = tables.network.eliminated(&tables.kept, limits)?;
+        let root = tree.root(limits)?;
+        Ok(Eliminated { tables, tree, root })
     }
 
     /// The tables of the cost, with as much as possible in the scale.

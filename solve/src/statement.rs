@@ -41,8 +41,8 @@ impl<'s, 'a> Statement<'s, 'a> {
     pub fn new(search: &'s Search<'a>) -> Option<Statement<'s, 'a>> {
         let stop = || search.bracket.out_of_time();
         let limits = limits(MOST_ROWS, &stop);
-        let tables = match search.eliminated().ok()? {
-            Some((tables, _)) => tables.clone(),
+        let tables = match search.eliminated() {
+            Some(exact) => exact.tables.clone(),
             None => search.tables(&limits)?,
         };
         if !tables.is_exact() {

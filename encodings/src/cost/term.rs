@@ -1,5 +1,7 @@
 //! Terms: numbers of ticks, and how often they pass, over the parameters.
 
+use std::collections::BTreeMap;
+
 use tickbound_model::expr::Expr;
 use tickbound_model::interval::Interval;
 use tickbound_model::kernel::{Program, Stmt, StmtKind};
@@ -148,6 +150,18 @@ impl Term {
         let mut all: Vec<&Expr> = Vec::new();
         self.expressions(&mut all);
         problem.parameters_of(all)
+    }
+
+    /// For each parameter how many of the term's expressions mention it.
+    #[must_use]
+    pub fn mentions(&self, problem: &Problem) -> BTreeMap<usize, usize> {
+        let mut all: Vec<&Expr> = Vec::new();
+        self.expressions(&mut all);
+        let mut counts = BTreeMap::new();
+        for p in all.into_iter().flat_map(|e| problem.parameters_of([e])) {
+            *counts.entry(p).or_insert(0) += 1;
+        }
+        counts
     }
 
     fn expressions<'t>(&'t self, all: &mut Vec<&'t Expr>) {

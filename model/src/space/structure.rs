@@ -22,7 +22,9 @@ use crate::interval::Interval;
 use crate::problem::Problem;
 
 /// Most combinations that are looked at for one relation.
-const MAX_VISITS: u64 = 40_000_000;
+const MAX_VISITS: u64 = 20_000_000;
+/// Most combinations that one condition may allow; about 200 megabytes.
+const MAX_ROWS: usize = 1 << 21;
 
 /// The valid configurations of a problem.
 #[derive(Debug, Clone)]
@@ -396,7 +398,7 @@ impl<'p> Configurations<'p> {
                     faults.insert(faults.scope().key(indices), 0);
                 }
             }
-            true
+            allowed.len() <= MAX_ROWS
         });
         if walked.is_err() {
             return false;

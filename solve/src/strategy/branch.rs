@@ -17,7 +17,7 @@ use crate::search::Search;
 pub(super) const ENTRY: Entry = Entry::with(Run::Unlisted(run));
 
 pub(super) fn run(search: &Search<'_>) -> Result<Option<Proof>, SolveError> {
-    let mut walk = Walk::new(search);
+    let mut walk = Walk::new(search, |walk| walk.search.bracket.done());
     let bracket = search.bracket;
     let mut open = i64::MAX;
     let complete = walk.walk(&|| bracket.bounds().upper().saturating_sub(1), &mut |walk, configuration| {
@@ -47,7 +47,8 @@ pub(crate) fn all_within(
     enough: usize,
 ) -> Result<(Vec<Found>, bool), SolveError> {
     let mut found = Vec::new();
-    let complete = Walk::new(search).walk(&|| most, &mut |walk, configuration| {
+    let stop = |walk: &Walk<'_, '_>| walk.boxes > MOST_BOXES || walk.search.bracket.out_of_time();
+    let complete = Walk::new(search, stop).walk(&|| most, &mut |walk, configuration| {
         if walk.search.claimed(&configuration)? <= most
             && walk.search.offer(configuration.clone(), None)?.is_some_and(|time| time <= most)
         {
@@ -58,6 +59,9 @@ pub(crate) fn all_within(
     Ok((found, complete))
 }
 
+/// Most boxes that are looked at to list the optima.
+const MOST_BOXES: u64 = 100_000;
+
 struct Walk<'s, 'a> {
     search: &'s Search<'a>,
     /// The values of each parameter in increasing order.
@@ -66,6 +70,19 @@ struct Walk<'s, 'a> {
     slots: Vec<Interval>,
     first: usize,
     boxes: u64,
+    /// Asked now and then whether to stop.
+    stop: fn(&Walk<'s, 'a>) -> bool,
+    /// The parameters in the order in which boxes are halved along them.
+    order: Vec<usize>,
+}
+
+/// The parameters, those first that most factors of the cost depend on: while they are undecided, bounds say
+/// little.
+fn order(search: &Search<'_>) -> Vec<usize> {
+    let weight = search.cost.term().mentions(search.problem());
+    let mut order: Vec<usize> = (0..search.problem().parameters.len()).collect();
+    order.sort_by_key(|p| std::cmp::Reverse(weight.get(p).copied().unwrap_or(0)));
+    order
 }
 
 /// For each parameter the first and the last of its values.
@@ -75,12 +92,12 @@ type Each<'e, 's, 'a> =
     &'e mut dyn FnMut(&Walk<'s, 'a>, Configuration) -> Result<bool, SolveError>;
 
 impl<'s, 'a> Walk<'s, 'a> {
-    fn new(search: &'s Search<'a>) -> Walk<'s, 'a> {
+    fn new(search: &'s Search<'a>, stop: fn(&Walk<'s, 'a>) -> bool) -> Walk<'s, 'a> {
         let mut values = search.configurations.values().to_vec();
         values.iter_mut().for_each(|v| v.sort_unstable());
         let slots = search.configurations.intervals();
         let first = search.problem().first_parameter();
-        Walk { search, values, slots, first, boxes: 0 }
+        Walk { search, values, slots, first, boxes: 0, stop, order: order(search) }
     }
 
     /// Visits every configuration whose bound is at most `most()`, until `each` says false. True if none was left.
@@ -94,10 +111,10 @@ impl<'s, 'a> Walk<'s, 'a> {
             if bound > most() {
                 continue;
             }
-            if self.boxes.is_multiple_of(64) && self.search.bracket.out_of_time() {
+            if self.boxes.is_multiple_of(64) && (self.stop)(self) {
                 return Ok(false);
             }
-            let Some(split) = self.widest(&of) else {
+            let Some(split) = self.split(&of) else {
                 if !each(self, self.only(&of))? {
                     return Ok(false);
                 }
@@ -117,10 +134,9 @@ impl<'s, 'a> Walk<'s, 'a> {
         Ok(true)
     }
 
-    /// The parameter with the most values left; `None` for a single configuration.
-    fn widest(&self, of: &Box) -> Option<usize> {
-        let wide = of.iter().enumerate().filter(|(_, (low, high))| low < high);
-        wide.max_by_key(|(i, (low, high))| (high - low, std::cmp::Reverse(*i))).map(|(i, _)| i)
+    /// The parameter along which a box is halved; `None` for a single configuration.
+    fn split(&self, of: &Box) -> Option<usize> {
+        self.order.iter().copied().find(|p| of[*p].0 < of[*p].1)
     }
 
     fn only(&self, of: &Box) -> Configuration {

@@ -5,25 +5,23 @@
 //! order is one of lower bounds, and what is still open is closed by simulating until the next bound
 //! reaches the best time.
 
-use tickbound_elimination::{Least, TooWide};
+use tickbound_elimination::{Least, Limits, TooWide};
 
 use super::entry::{Entry, Run};
 use crate::error::SolveError;
 use crate::result::Proof;
-use crate::search::{Search, limits};
+use crate::search::{Eliminated, Search, limits};
 
 pub(super) const ENTRY: Entry = Entry::with(Run::Unlisted(run));
 
 pub(super) fn run(search: &Search<'_>) -> Result<Option<Proof>, SolveError> {
-    let stop = || search.bracket.done();
-    let mut limits = limits(search.rows(), &stop);
-    if let Some((tables, tree)) = search.eliminated()? {
-        return ascend(search, tables, tree, &limits);
+    if let Some(exact) = search.eliminated() {
+        return ascend(search, exact);
     }
-    limits.divide = true;
-    let Some(tables) = search.tables(&limits) else { return Ok(gave_up(search, TooWide::Rows(limits.rows))) };
-    match tables.network.eliminated::<Least>(&tables.kept, &limits) {
-        Ok(tree) => ascend(search, &tables, &tree, &limits),
+    let stop = || search.bracket.done();
+    let limits = Limits { divide: true, ..limits(search.rows(), &stop) };
+    match search.eliminate(&limits) {
+        Ok(bounds) => ascend(search, &bounds),
         Err(why) => Ok(gave_up(search, why)),
     }
 }
@@ -35,18 +33,13 @@ fn gave_up(search: &Search<'_>, why: TooWide) -> Option<Proof> {
     None
 }
 
-fn ascend(
-    search: &Search<'_>,
-    tables: &tickbound_encodings::cost::Tables,
-    tree: &tickbound_elimination::Tree<Least>,
-    limits: &tickbound_elimination::Limits<'_>,
-) -> Result<Option<Proof>, SolveError> {
+fn ascend(search: &Search<'_>, found: &Eliminated) -> Result<Option<Proof>, SolveError> {
+    let Eliminated { tables, tree, root } = found;
     let (bracket, exact) = (search.bracket, tables.is_exact());
     let ticks = |indices: &[u32], sum| tables.ticks(&search.env(indices), sum);
-    let all = match tree.ascending(limits, ticks) {
-        Ok(all) => all,
-        Err(why) => return Ok(gave_up(search, why)),
-    };
+    let stop = || bracket.done();
+    let all = tree.ascending_from(root, &limits(search.rows(), &stop), ticks);
+    let proof = Proof::Elimination { rows: tree.rows() as u64, exact: exact && tree.is_exact() };
     // No time below this is excluded any more: something that could not be simulated may take as long.
     let mut open = i64::MAX;
     for next in all {
@@ -58,8 +51,8 @@ fn ascend(
         if bound > Least::FAILS.0 {
             bracket.raise_rest(rest);
         }
-        if bracket.done() {
-            break;
+        if bracket.closed() {
+            return Ok(Some(proof));
         }
         if !search.configurations.allows(&indices) {
             continue;
@@ -81,8 +74,9 @@ fn ascend(
             open = open.min(bound);
         }
     }
-    if open == i64::MAX && !bracket.out_of_time() {
-        bracket.close();
+    if open < i64::MAX {
+        return Ok(None);
     }
-    Ok(bracket.closed().then(|| Proof::Elimination { rows: tree.rows() as u64, exact: exact && tree.is_exact() }))
+    bracket.close();
+    Ok(Some(proof))
 }

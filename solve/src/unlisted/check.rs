@@ -7,7 +7,7 @@ use crate::search::Search;
 use crate::error::SolveError;
 
 /// Most configurations that are all simulated.
-const MOST_LISTED: u64 = 100_000;
+const MOST_LISTED: u64 = 20_000;
 /// Most events of all these simulations together: about half a second.
 const MOST_EVENTS: u64 = 20_000_000;
 /// What starting a simulation is worth, in events.

@@ -67,12 +67,8 @@ pub fn tune(
 /// Closes the bracket with the strategy; says who has proved it.
 fn closed(search: &Search<'_>, options: &Options) -> Result<Option<Proof>, SolveError> {
     search.limit_rows(FIRST_ROWS);
-    if options.strategy.leaves_choice() {
-        match search.eliminated() {
-            Ok(Some(_)) => return strategy::unlisted(search, Strategy::Eliminate),
-            Ok(None) => {}
-            Err(e) => return Err(e),
-        }
+    if options.strategy.leaves_choice() && search.eliminated().is_some() {
+        return strategy::unlisted(search, Strategy::Eliminate);
     }
     search.limit_rows(MOST_ROWS);
     strategy::unlisted(search, options.strategy)

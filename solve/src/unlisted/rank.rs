@@ -5,9 +5,12 @@ use tickbound_elimination::{Least, Limits, Ties, TooWide};
 use tickbound_encodings::cost::Tables;
 use tickbound_model::verdict::Found;
 
-use crate::search::Search;
+use crate::search::{Eliminated, Search};
 use crate::error::SolveError;
 use crate::result::MAX_OPTIMA;
+
+/// Most rows of an elimination that is made a second time, to count the optima.
+const MOST_COUNTED: usize = 1 << 20;
 
 /// What is known beside the least time.
 #[derive(Debug, Default)]
@@ -30,9 +33,10 @@ pub(super) fn ranking(search: &Search<'_>, top: usize) -> Result<Ranking, SolveE
     if let Some(times) = search.all_times() {
         return Ok(of_all(search, times, top));
     }
-    let mut ranking = match search.eliminated()? {
-        Some((tables, _)) => {
-            let (count, next) = ties(search, tables)?;
+    let mut ranking = match search.eliminated() {
+        Some(Eliminated { tables, tree, .. }) => {
+            let few = tree.rows() <= MOST_COUNTED;
+            let (count, next) = if few { ties(search, tables)? } else { (None, None) };
             let mut ranking = Ranking { count, next, ..Ranking::default() };
             ranking.indifferent = indifferent(search, tables);
             ascending(search, top, least, &mut ranking)?;
@@ -107,12 +111,11 @@ fn ascending(
     least: i64,
     ranking: &mut Ranking,
 ) -> Result<(), SolveError> {
-    let Some((tables, tree)) = search.eliminated()? else { return Ok(()) };
+    let Some(Eliminated { tables, tree, root }) = search.eliminated() else { return Ok(()) };
     let stop = || search.bracket.out_of_time();
     let limits = Limits { rows: crate::search::MOST_ROWS, divide: true, stop: &stop };
     let ticks = |indices: &[u32], sum| tables.ticks(&search.env(indices), sum);
-    let Ok(all) = tree.ascending(&limits, ticks) else { return Ok(()) };
-    for next in all {
+    for next in tree.ascending_from(root, &limits, ticks) {
         let (time, indices) = match next {
             Ok(next) => next,
             Err(TooWide::Stopped | TooWide::Rows(_) | TooWide::Key(_)) => {
