@@ -523,7 +523,7 @@ fn a_report_of_several_results() {
     let (tuned, _) = json_of(tickbound().args(["tune", ABSTRACT]));
     std::fs::write(at("tuned.json"), tuned.to_string()).expect("written");
     let page = report(&[&at("compared.json"), &at("tuned.json")], folder.path());
-    for text in ["156", "WG=8, TS=4", "tune summary race", "tuned.json", "Minimum, as published"] {
+    for text in ["156", "WG=8, TS=4", "tune race", "tuned.json", "Minimum, as published"] {
         assert!(page.contains(text), "{text}");
     }
     // From the comparison itself the page is the same, but for the name of the file.

@@ -5,6 +5,20 @@ use num_bigint::BigUint;
 use crate::tree::Tree;
 use crate::weight::{Count, Weight};
 
+impl<W: Weight> Tree<W> {
+    /// Completes `values`, which hold a combination of the kept variables that the root has, to a solution; false if the
+    /// tree is not exact and this choice leads nowhere.
+    pub fn complete(&self, values: &mut [u32]) -> bool {
+        self.buckets.iter().rev().all(|bucket| {
+            let relations = bucket.groups.iter().flat_map(|g| &g.relations);
+            (0..self.sizes[bucket.variable]).any(|value| {
+                values[bucket.variable] = value;
+                relations.clone().all(|r| self.relations[*r].at(values).is_some())
+            })
+        })
+    }
+}
+
 impl Tree<Count> {
     /// The solution with this number, from 0, in an order that the tree fixes; `None` if there are no so
     /// many. Meant for trees that are exact and keep no variable.

@@ -48,4 +48,4 @@ pub use kernel::{Program, Stmt, StmtKind};
 pub use platform::{Access, Platform, Warps};
 pub use problem::{Dimension, Launch, Parameter, Problem, Profile};
 pub use source::KernelSource;
-pub use space::{Bound, Configuration, LaunchSize, Space};
+pub use space::{Bound, Configuration, Configurations, LaunchSize, Space};

@@ -4,34 +4,45 @@
 //! `lid / A` stays below B, that is the same number for every item - but only the configurations tell,
 //! not the expression. Encodings and bounds treat items that agree as one, so it pays to find out.
 //!
-//! What goes in: a problem and its configurations. What it promises: for every one of them, and
+//! What goes in: a problem and its configurations, as a structure. What it promises: for every one of them, and
 //! every item of the launch, each statement of the kernel still has the value it had. It does so by trial: an
 //! expression that names `lid`, `gid` or `group` is evaluated for all items of all configurations (those that agree
 //! in the names it uses count once). If no two items of a launch differ, the item's names are replaced by
 //! those of item 0. A branch whose condition then always comes out the same way gives way to its side.
 
-use std::collections::HashSet;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use tickbound_elimination::Limits;
 
 use super::expr::{Expr, Slot};
 use super::kernel::{Program, Stmt, StmtKind};
-use super::problem::Problem;
-use super::space::{Bound, LaunchSize};
+use super::problem::{Launch, Problem};
+use super::space::{Bound, Configurations, LaunchSize};
 
 /// Most evaluations for one expression; beyond, it stays as it is.
 const MAX_EVALUATIONS: i64 = 1 << 22;
 
+/// Most combinations of the parameters of one expression; beyond, it stays as it is.
+const MAX_COMBINATIONS: usize = 1 << 18;
+
 impl Problem {
-    /// Settles the kernel program for these configurations.
-    pub fn settle(&mut self, space: &[Bound]) {
+    /// Settles the kernel program for these configurations, which are those of this problem or of one with another
+    /// kernel.
+    pub fn settle(&mut self, configurations: &Configurations<'_>) {
         let kernel = std::mem::take(&mut self.kernel);
-        self.kernel = Settler { first: self.first_item_slot(), space }.program(kernel);
+        let first = self.first_item_slot();
+        self.kernel = Settler { first, configurations, known: RefCell::default() }.program(kernel);
     }
 }
 
 struct Settler<'s> {
     /// Slot of `lid`; those of `gid` and `group` follow.
     first: Slot,
-    space: &'s [Bound],
+    configurations: &'s Configurations<'s>,
+    /// For some parameters the configurations that differ in them.
+    known: RefCell<HashMap<Vec<usize>, Option<Rc<Vec<Bound>>>>>,
 }
 
 impl Settler<'_> {
@@ -81,7 +92,7 @@ impl Settler<'_> {
     fn same_for_all_items(&self, expr: &Expr) -> Option<()> {
         let by_group = expr.mentions(|s| s > self.first && self.is_item(s));
         let mut left = MAX_EVALUATIONS;
-        for bound in self.distinct(expr) {
+        for bound in self.distinct(expr)?.iter() {
             let LaunchSize::Range { global, local } = bound.launch else { return None };
             let groups = if by_group { global / local.max(1) } else { 1 };
             left = left.checked_sub(groups.checked_mul(local)?).filter(|l| *l >= 0)?;
@@ -107,24 +118,36 @@ impl Settler<'_> {
         if condition.mentions(|s| self.is_item(s)) {
             return None;
         }
-        let mut values = self.distinct(condition).map(|b| condition.eval(&b.env).ok());
+        let distinct = self.distinct(condition)?;
+        let mut values = distinct.iter().map(|b| condition.eval(&b.env).ok());
         let first = values.next()?? != 0;
         values.all(|v| v.is_some_and(|v| (v != 0) == first)).then_some(first)
     }
 
-    /// One configuration for each choice of values of the names that the expression uses and of the
-    /// launch.
-    fn distinct(&self, expr: &Expr) -> impl Iterator<Item = &Bound> {
-        let mut names: Vec<Slot> = Vec::new();
-        expr.names(&mut |slot| names.push(*slot));
-        let items = names.iter().any(|s| self.is_item(*s));
-        names.retain(|s| !self.is_item(*s));
-        let mut seen = HashSet::new();
-        self.space.iter().filter(move |b| {
-            let values: Vec<i64> = names.iter().map(|s| b.env[*s]).collect();
-            // Sizes matter only to who counts items.
-            seen.insert((values, items.then_some(b.launch)))
-        })
+    /// One configuration for each choice of values of the parameters that the expression depends on and, if it
+    /// mentions an item, the launch; `None` if they are too many.
+    fn distinct(&self, expr: &Expr) -> Option<Rc<Vec<Bound>>> {
+        let problem = self.configurations.problem();
+        let mut parts = vec![problem.inlined("", expr).ok()?];
+        if expr.mentions(|s| self.is_item(s)) {
+            let sizes = match &problem.launch {
+                Launch::Range { global_size, local_size } => [global_size, local_size],
+                Launch::Activations { local_size, activations } => [local_size, activations],
+            };
+            for size in sizes {
+                parts.push(problem.inlined("", size).ok()?);
+            }
+        }
+        let parameters = problem.parameters_of(&parts);
+        let mut known = self.known.borrow_mut();
+        known.entry(parameters).or_insert_with_key(|p| self.bounds(p)).clone()
+    }
+
+    fn bounds(&self, parameters: &[usize]) -> Option<Rc<Vec<Bound>>> {
+        let limits = Limits { rows: MAX_COMBINATIONS, ..Limits::default() };
+        let all = self.configurations.representatives(parameters, &limits)?;
+        let bounds: Option<Vec<Bound>> = all.iter().map(|c| self.configurations.bind(c).ok()).collect();
+        bounds.map(Rc::new)
     }
 }
 
@@ -145,8 +168,8 @@ mod tests {
         });
         let none = |_: &str| unreachable!();
         let mut problem = Problem::from_value(&value, &IndexMap::new(), &none).unwrap();
-        let space = problem.space().unwrap();
-        problem.settle(&space.bound);
+        let before = problem.clone();
+        problem.settle(&before.configurations(&Limits::default()).unwrap());
         let mut text = String::new();
         super::super::kernel::expressions(&problem.kernel, &mut |stmt, e| {
             text += &format!("{} {}; ", stmt.kind.name(), problem.scope.show(e));

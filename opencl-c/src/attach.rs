@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
-use indexmap::{IndexMap, IndexSet};
+use indexmap::IndexMap;
 use itertools::Itertools;
+use tickbound_elimination::Limits;
 use tickbound_model::expr::EvalError;
 use tickbound_model::source::{ArgumentKind, Define};
-use tickbound_model::{Bound, Expr, KernelSource, Problem};
+use tickbound_model::{Bound, Configurations, Expr, KernelSource, Problem};
 
 use crate::error::ReadError;
 use crate::extract::{Extracted, Variant, extract};
@@ -30,17 +31,18 @@ pub struct Reading {
 /// What cannot be read in the source, what does not fit the problem, or what this machine lacks.
 pub fn attach(problem: &mut Problem, folder: &Path) -> Result<Option<Reading>, ReadError> {
     let Some(source) = problem.source.clone() else { return Ok(None) };
-    let space = problem.space()?.bound;
-    if space.is_empty() {
+    let before = problem.clone();
+    let configurations = before.configurations(&Limits::default())?;
+    let reader = Reader { problem: &before, source: &source, configurations: &configurations };
+    if reader.occurring(&[])?.is_empty() {
         return Ok(None);
     }
-    let reader = Reader { problem, source: &source, space: &space };
     let request = reader.request(folder)?;
-    let extracted = extract(&request, &reader.configurations()?)?;
+    let extracted = extract(&request, &|places| reader.symbols(places))?;
     check_arguments(&request, &source, &extracted)?;
     let names = Names::new(problem, &source);
     problem.set_kernel(lower(&extracted, &names)?)?;
-    problem.settle(&space);
+    problem.settle(&configurations);
     // It was readable a moment ago.
     let text = std::fs::read_to_string(&request.path).unwrap_or_default();
     Ok(Some(Reading { text, extracted }))
@@ -62,11 +64,14 @@ fn check_arguments(
     ))
 }
 
+/// Most combinations of the parameters of one expression.
+const MAX_COMBINATIONS: usize = 1 << 18;
+
 /// A problem and its configurations.
 struct Reader<'p> {
     problem: &'p Problem,
     source: &'p KernelSource,
-    space: &'p [Bound],
+    configurations: &'p Configurations<'p>,
 }
 
 impl Reader<'_> {
@@ -110,12 +115,27 @@ impl Reader<'_> {
         })
     }
 
+    /// One configuration for each combination of what some parameters are in valid configurations.
+    fn occurring(&self, parameters: &[usize]) -> Result<Vec<Bound>, ReadError> {
+        let limits = Limits { rows: MAX_COMBINATIONS, ..Limits::default() };
+        match self.configurations.representatives(parameters, &limits) {
+            Some(all) => Ok(all.iter().map(|c| self.configurations.bind(c)).collect::<Result<_, _>>()?),
+            // Conditions too wide for the structure; a list may do.
+            None => Ok(self.problem.space()?.bound),
+        }
+    }
+
+    /// The parameters that expressions depend on.
+    fn parameters<'e>(&self, of: impl Iterator<Item = &'e Expr>) -> Result<Vec<usize>, ReadError> {
+        let inlined: Vec<Expr> = of.map(|e| self.problem.inlined("kernel", e)).try_collect()?;
+        Ok(self.problem.parameters_of(&inlined))
+    }
+
     /// Between which bounds an expression is over all configurations.
     fn symbol(&self, at: &str, value: &Expr) -> Result<Symbol, ReadError> {
-        let values = self.space.iter().map(|b| self.eval(at, value, b));
         let mut bounds: Option<Symbol> = None;
-        for value in values {
-            let value = value?;
+        for bound in self.occurring(&self.parameters([value].into_iter())?)? {
+            let value = self.eval(at, value, &bound)?;
             let known = bounds.get_or_insert(Symbol { least: value, greatest: value });
             known.least = known.least.min(value);
             known.greatest = known.greatest.max(value);
@@ -133,8 +153,8 @@ impl Reader<'_> {
         })
     }
 
-    /// The symbols' values, for each configuration; those that agree count once.
-    fn configurations(&self) -> Result<IndexSet<Vec<i64>>, ReadError> {
+    /// What the symbols in some places are together, and the values of all symbols that go with it.
+    fn symbols(&self, places: &[usize]) -> Result<IndexMap<Vec<i64>, Vec<i64>>, ReadError> {
         let open: Vec<(&String, &Expr)> = self
             .source
             .defines
@@ -144,10 +164,14 @@ impl Reader<'_> {
                 Define::Text(_) => None,
             })
             .collect();
-        let values = |b: &Bound| {
-            let each = open.iter().map(|(n, v)| self.eval(&format!("kernel.defines.{n}"), v, b));
-            each.collect::<Result<Vec<i64>, _>>()
-        };
-        self.space.iter().map(values).collect()
+        let asked = places.iter().filter_map(|p| open.get(*p)).map(|(_, value)| *value);
+        let mut found = IndexMap::new();
+        for bound in self.occurring(&self.parameters(asked)?)? {
+            let each = open.iter().map(|(n, v)| self.eval(&format!("kernel.defines.{n}"), v, &bound));
+            let all: Vec<i64> = each.try_collect()?;
+            let key = places.iter().filter_map(|p| all.get(*p).copied()).collect();
+            found.entry(key).or_insert(all);
+        }
+        Ok(found)
     }
 }

@@ -39,17 +39,18 @@ pub struct Variant {
     pub steps: Steps,
 }
 
-/// Reads a kernel for `configurations`, each a value for every symbol of the request, in order.
+/// For the symbols in some places of the request every combination of values that occurs, each with values of all
+/// symbols that go with it.
+pub type Occurring<'a> = &'a dyn Fn(&[usize]) -> Result<IndexMap<Vec<i64>, Vec<i64>>, ReadError>;
+
+/// Reads a kernel for whatever values of its symbols occur.
 ///
 /// # Errors
 /// What cannot be read in the source, or what this machine lacks.
-pub fn extract(
-    request: &Request,
-    configurations: &IndexSet<Vec<i64>>,
-) -> Result<Extracted, ReadError> {
+pub fn extract(request: &Request, occurring: Occurring<'_>) -> Result<Extracted, ReadError> {
     let mut structural: IndexSet<String> = IndexSet::new();
     loop {
-        let combinations = combinations(request, configurations, &structural)?;
+        let combinations = combinations(request, occurring, &structural)?;
         let names: Vec<String> = structural.iter().cloned().collect();
         match read_all(request, &names, &combinations)? {
             Pass::Read(variants) => return Ok(Extracted { structural: names, variants }),
@@ -68,31 +69,27 @@ pub fn extract(
     }
 }
 
-/// Structural values, and for each combination of them one configuration that has it.
-type Combinations<'c> = IndexMap<Vec<i64>, &'c Vec<i64>>;
+/// Structural values, and for each combination of them values of all symbols that go with it.
+type Combinations = IndexMap<Vec<i64>, Vec<i64>>;
 
-fn combinations<'c>(
+fn combinations(
     request: &Request,
-    configurations: &'c IndexSet<Vec<i64>>,
+    occurring: Occurring<'_>,
     structural: &IndexSet<String>,
-) -> Result<Combinations<'c>, ReadError> {
+) -> Result<Combinations, ReadError> {
     let places: Vec<usize> =
         structural.iter().filter_map(|name| request.symbols.get_index_of(name)).collect();
-    let mut found = Combinations::new();
-    for configuration in configurations {
-        let key = places.iter().filter_map(|&p| configuration.get(p).copied()).collect();
-        found.entry(key).or_insert(configuration);
-        if found.len() > MAX_VARIANTS {
-            let names: Vec<&str> = structural.iter().map(String::as_str).collect();
-            return Err(ReadError::file(
-                &request.name,
-                format!(
-                    "its syntax depends on {}, with more than {MAX_VARIANTS} combinations",
-                    names.join(", ")
-                ),
-                "use `if` instead of `#if` for some of them, or narrow their domains",
-            ));
-        }
+    let found = occurring(&places)?;
+    if found.len() > MAX_VARIANTS {
+        let names: Vec<&str> = structural.iter().map(String::as_str).collect();
+        return Err(ReadError::file(
+            &request.name,
+            format!(
+                "its syntax depends on {}, with more than {MAX_VARIANTS} combinations",
+                names.join(", ")
+            ),
+            "use `if` instead of `#if` for some of them, or narrow their domains",
+        ));
     }
     Ok(found)
 }
@@ -108,7 +105,7 @@ enum Pass {
 fn read_all(
     request: &Request,
     structural: &[String],
-    combinations: &Combinations<'_>,
+    combinations: &Combinations,
 ) -> Result<Pass, ReadError> {
     let mut expanded = Vec::with_capacity(combinations.len());
     for (values, configuration) in combinations {

@@ -18,7 +18,8 @@ use crate::formula::Formula;
 use crate::inquiry::{Ending, Inquiry};
 use crate::instance::{Answer, Instance, interruptible};
 use crate::prepare::{PROBES, steps_needed};
-use crate::result::{MAX_OPTIMA, Proof, Size, TuneResult};
+use crate::proof::Proof;
+use crate::result::{MAX_OPTIMA, Size, TuneResult};
 use crate::strategy::{self, Strategy};
 use crate::task::Task;
 

@@ -6,7 +6,8 @@ use tickbound_model::{Problem, Space};
 
 use crate::bracket::Bracket;
 use crate::options::Options;
-use crate::result::{Proof, Size, TuneResult};
+use crate::proof::Proof;
+use crate::result::{Size, TuneResult};
 
 /// What is asked, and what is known so far.
 pub(crate) struct Inquiry<'a> {

@@ -45,6 +45,7 @@ pub mod open;
 pub mod open_instance;
 mod options;
 pub mod prepare;
+mod proof;
 pub mod result;
 pub mod search;
 pub mod statement;
@@ -66,6 +67,7 @@ use bracket::Bracket;
 pub use error::SolveError;
 use inquiry::{Ending, Inquiry};
 pub use options::{Objective, Options};
+pub use proof::Proof;
 pub use result::TuneResult;
 pub use strategy::Strategy;
 

@@ -20,7 +20,7 @@ use crate::bracket::Bracket;
 use crate::error::SolveError;
 use crate::formula::Formula;
 use crate::instance::{interruptible, leave_ctrl_c};
-use crate::result::Proof;
+use crate::proof::Proof;
 use crate::task::{Asked, Asking, Task};
 use crate::search::{MOST_ROWS, Search, limits};
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use tickbound_model::Problem;
-use tickbound_solve::result::Proof;
+use tickbound_solve::Proof;
 use tickbound_solve::{Encoding, Objective, TuneResult};
 
 use super::data::{Answer, Optimum, Tally, tenth_of_millisecond, values};

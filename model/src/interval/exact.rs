@@ -7,7 +7,7 @@
 use num_rational::Ratio;
 use num_traits::{CheckedAdd, CheckedDiv, CheckedMul, CheckedSub};
 
-use super::{Interval, Reach, Values, Verdict, compared, extremes};
+use super::values::{Interval, Reach, Values, Verdict, compared, extremes};
 use crate::expr::{BinaryOp, EvalError, ceil, exact_binary, floor};
 
 type Fraction = Ratio<i128>;

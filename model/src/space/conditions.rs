@@ -74,6 +74,18 @@ impl Condition {
         }
     }
 
+    /// The fault of the problem where the outcome is `what`.
+    pub fn fault(&self, problem: &Problem, what: &str, env: &[i64]) -> ModelError {
+        match self.kind {
+            Kind::IsPositive(_) if what.starts_with("is ") => ModelError::new(
+                &self.at,
+                format!("{what} for {}", problem.describe(env)),
+                "make it at least 1, or exclude these values by a constraint",
+            ),
+            _ => problem.fault(&self.at, &what, env),
+        }
+    }
+
     /// True if it holds for whatever lies in these intervals.
     pub fn surely_holds(&self, of: &[Interval]) -> bool {
         let never_fails = |e: &Expr| Some(e.range(of)).filter(|r| !r.may_fail)?.values;
@@ -231,6 +243,8 @@ impl Conditions<'_> {
             Launch::Range { global_size, local_size } => {
                 let global = inlined("global_size", global_size)?;
                 let local = inlined("local_size", local_size)?;
+                // What is no size comes before what divides by it.
+                self.add("launch.local_size", Kind::IsPositive(local.clone()));
                 self.add("launch.global_size", Kind::IsPositive(global.clone()));
                 let mut sides = vec![(global, local.clone())];
                 if problem.grid.len() >= 2 {
@@ -257,10 +271,11 @@ impl Conditions<'_> {
             Launch::Activations { local_size, activations } => {
                 let activations = inlined("activations", activations)?;
                 self.add("launch.activations", Kind::IsPositive(activations));
-                inlined("local_size", local_size)?
+                let local = inlined("local_size", local_size)?;
+                self.add("launch.local_size", Kind::IsPositive(local.clone()));
+                local
             }
         };
-        self.add("launch.local_size", Kind::IsPositive(local.clone()));
         if let Some(most) = problem.platform.max_group_size() {
             self.add("launch", Kind::IsTrue(binary(BinaryOp::Le, &local, &Expr::Int(most))));
         }

@@ -224,7 +224,7 @@ impl Problem {
         Ok(())
     }
 
-    fn describe(&self, env: &[i64]) -> String {
+    pub(crate) fn describe(&self, env: &[i64]) -> String {
         let first = self.first_parameter();
         let pairs = self.parameters.iter().zip(&env[first..]);
         let text = pairs.map(|(p, v)| format!("{}={v}", p.name)).collect::<Vec<_>>().join(", ");

@@ -258,6 +258,29 @@ impl<'p> Configurations<'p> {
         self.network.eliminated::<Least>(parameters, limits)?.root(limits)
     }
 
+    /// For each combination of some parameters' values in valid configurations one configuration that has it, in
+    /// the order of the domains; `None` if there are too many, or the structure is not
+    /// [complete](Configurations::is_complete).
+    #[must_use]
+    pub fn representatives(&self, parameters: &[usize], limits: &Limits<'_>) -> Option<Vec<Configuration>> {
+        if !self.is_complete() {
+            return None;
+        }
+        let tree = self.network.eliminated::<Least>(parameters, limits).ok()?;
+        let root = tree.root(limits).ok()?;
+        let mut all = Vec::with_capacity(root.len());
+        for (row, _) in root.sorted() {
+            let mut indices = vec![0; self.values.len()];
+            root.scope().variables().iter().zip(row).for_each(|(p, index)| indices[*p] = index);
+            // An exact tree completes whatever its root has.
+            if !tree.complete(&mut indices) {
+                return None;
+            }
+            all.push(self.configuration(&indices));
+        }
+        Some(all)
+    }
+
     /// A relation over some parameters: of the combinations that the conditions allow as far as these
     /// parameters tell, those to which `cost` gives one, given their indices and the values of all slots.
     ///
@@ -361,7 +384,7 @@ impl<'p> Configurations<'p> {
             }
             Outcome::Fault(what) => {
                 let env = self.problem.base_env();
-                Err(self.problem.fault(&condition.at, &what, &env))
+                Err(condition.fault(self.problem, &what, &env))
             }
         }
     }
@@ -426,7 +449,7 @@ impl<'p> Configurations<'p> {
                 let mut env = self.problem.base_env();
                 self.put(&indices, &mut env);
                 if let Outcome::Fault(what) = condition.outcome(self.problem, &env) {
-                    return Err(self.problem.fault(&condition.at, &what, &env));
+                    return Err(condition.fault(self.problem, &what, &env));
                 }
             }
         }

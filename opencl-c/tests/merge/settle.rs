@@ -114,7 +114,7 @@ fn oracle(seed: u64) -> Result<Verdict, String> {
     let before = problem(&value)?;
     let Ok(space) = before.space() else { return Ok(Verdict::default()) };
     let mut after = before.clone();
-    after.settle(&space.bound);
+    after.settle(&before.configurations(&Limits::default()).expect("it has a space"));
     let shown = |fault: String| format!("{fault}\n{value}\nsettled: {}", after.kernel_json());
     let size = |kernel| {
         let mut all = 0;

@@ -41,7 +41,11 @@ impl Case {
     pub fn read(&self) -> Result<Steps, ReadError> {
         let configuration: Vec<i64> = self.symbols.iter().map(|(_, least, _)| *least).collect();
         self.with_request(|request| {
-            let mut extracted = extract(request, &IndexSet::from([configuration]))?;
+            let only = |places: &[usize]| {
+                let key = places.iter().map(|p| configuration[*p]).collect();
+                Ok(IndexMap::from([(key, configuration.clone())]))
+            };
+            let mut extracted = extract(request, &only)?;
             Ok(extracted.variants.remove(0).steps)
         })
     }

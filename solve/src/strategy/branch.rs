@@ -11,7 +11,7 @@ use tickbound_model::verdict::Found;
 
 use super::entry::{Entry, Run};
 use crate::error::SolveError;
-use crate::result::Proof;
+use crate::proof::Proof;
 use crate::search::Search;
 
 pub(super) const ENTRY: Entry = Entry::with(Run::Unlisted(run));

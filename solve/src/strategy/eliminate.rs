@@ -9,7 +9,7 @@ use tickbound_elimination::{Least, Limits, TooWide};
 
 use super::entry::{Entry, Run};
 use crate::error::SolveError;
-use crate::result::Proof;
+use crate::proof::Proof;
 use crate::search::{Eliminated, Search, limits};
 
 pub(super) const ENTRY: Entry = Entry::with(Run::Unlisted(run));

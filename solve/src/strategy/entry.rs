@@ -2,7 +2,7 @@
 
 use crate::error::SolveError;
 use crate::formula::Formula;
-use crate::result::Proof;
+use crate::proof::Proof;
 use crate::task::{Asked, Task};
 use crate::search::Search;
 

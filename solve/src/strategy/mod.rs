@@ -16,7 +16,7 @@ mod race;
 
 use crate::error::SolveError;
 use crate::instance::interruptible;
-use crate::result::Proof;
+use crate::proof::Proof;
 use crate::search::Search;
 use crate::statement;
 use crate::task::{Asked, Task};

@@ -9,7 +9,7 @@ use super::entry::{Entry, OnFormula, OnStructure, Run};
 use crate::error::SolveError;
 use crate::formula::Formula;
 use crate::instance::interruptible;
-use crate::result::Proof;
+use crate::proof::Proof;
 use crate::search::Search;
 use crate::task::Task;
 

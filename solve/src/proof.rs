@@ -1,0 +1,46 @@
+//! Who has proved that nothing is faster.
+
+/// What has proved that nothing is faster.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Proof {
+    /// The simulator has run every configuration.
+    Simulation {
+        /// How many there are.
+        configurations: u64,
+    },
+    /// Every configuration was simulated or has a lower bound that is not below the least time.
+    Bounds,
+    /// Elimination over a join tree.
+    Elimination {
+        /// Rows of all relations and messages.
+        rows: u64,
+        /// The tables were exact; otherwise they were lower bounds, and what they left open was simulated.
+        exact: bool,
+    },
+    /// Branch and bound over boxes.
+    Branching {
+        /// How many boxes were looked at.
+        boxes: u64,
+    },
+    /// Z3 says that one tick less is unsatisfiable.
+    Z3 {
+        /// What the formula states: the space and the cost as they are, or a list of configurations.
+        listed: bool,
+        /// Constants and assertions.
+        size: u64,
+    },
+}
+
+impl Proof {
+    /// The prover's name in answers.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Proof::Simulation { .. } => "simulation",
+            Proof::Bounds => "bounds",
+            Proof::Elimination { .. } => "elimination",
+            Proof::Branching { .. } => "branching",
+            Proof::Z3 { .. } => "z3",
+        }
+    }
+}
