@@ -408,11 +408,11 @@ impl<'q> Stated<'q> {
     }
 }
 
+/// Costs by key, and what the keys are of.
+type Costs<'r> = (&'r Scope, Vec<(u128, i64)>);
+
 /// The relations' rows, with relations over the same parameters added up; `None` at a stop.
-fn merged<'r>(
-    costs: &'r [Relation],
-    stop: &dyn Fn() -> bool,
-) -> Option<Vec<(&'r Scope, Vec<(u128, i64)>)>> {
+fn merged<'r>(costs: &'r [Relation], stop: &dyn Fn() -> bool) -> Option<Vec<Costs<'r>>> {
     let mut all: Vec<Vec<&Relation>> = Vec::new();
     for relation in costs {
         match all.iter_mut().find(|known| known[0].scope() == relation.scope()) {
