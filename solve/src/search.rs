@@ -131,6 +131,11 @@ impl<'a> Search<'a> {
         Ok(Eliminated { tables, tree, root })
     }
 
+    /// The tables of the cost, if something has made them already.
+    pub(crate) fn tabulated(&self) -> Option<&Tables> {
+        self.eliminated.get().map(|e| &e.tables)
+    }
+
     /// The tables of the cost, with as much as possible in the scale.
     pub(crate) fn tables(&self, limits: &Limits<'_>) -> Option<Tables> {
         for normal in Normal::all(self.cost.term(), self.problem()) {

@@ -1,28 +1,35 @@
 //! The question as the problem states it: constraints and costs over the parameters, for Z3.
 //!
 //! Each parameter is one truth value per value, of which exactly one holds. A condition forbids what its
-//! relation does not list; a cost is a choice over the few parameters that it depends on; their sum is at
-//! most what the time asked for leaves, which depends on the parameters of the scale alone. So the
-//! formula grows with the tables and not with the number of configurations, and it is linear.
+//! relation does not list. Each relation with costs has a number, which is at least what the relation says of
+//! the values chosen; the sum of these numbers, times the scale and plus the offset, is at most the time. The
+//! question is whether the time may be at most so many ticks. So the formula grows with the tables and not
+//! with the number of configurations, and it is linear.
 //!
-//! The tables are those of [`tickbound_encodings::cost::Tables`]. Nothing of an elimination goes in, so that Z3 is a second opinion on it.
+//! Rows go in as a tree, one parameter after another, and a cost is bounded at each node by the least below
+//! it. This says nothing that the rows do not say, but lets Z3 turn down a choice of a few parameters at once.
+//! It is what makes the formula fast: bounds are clauses over plain bounds of a number, and few conflicts
+//! need arithmetic.
+//!
+//! The tables are those of [`tickbound_encodings::cost::Tables`]. Nothing of an elimination goes into a
+//! confirmation, so that Z3 is a second opinion on it. A search may learn from one.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use tickbound_elimination::{Least, Relation};
+use tickbound_elimination::{Least, Relation, Scope, Weight};
 use tickbound_encodings::cost::Tables;
 use z3::ast::{Bool, Int};
-use z3::{Model, SatResult, Solver, Tactic};
+use z3::{Model, Params, SatResult, Solver, Tactic};
 
 use crate::bracket::Bracket;
 use crate::error::SolveError;
 use crate::formula::Formula;
 use crate::instance::{interruptible, leave_ctrl_c};
 use crate::proof::Proof;
+use crate::search::{Eliminated, MOST_ROWS, Search, limits};
 use crate::task::{Asked, Asking, Task};
-use crate::search::{MOST_ROWS, Search, limits};
 
 /// The shortest time that a confirmation is worth; making a context of Z3 takes longer than less.
 const LEAST_TIME: Duration = Duration::from_millis(40);
@@ -30,7 +37,7 @@ const LEAST_TIME: Duration = Duration::from_millis(40);
 /// Constraints and costs, ready to be stated.
 pub struct Statement<'s, 'a> {
     search: &'s Search<'a>,
-    tables: Tables,
+    tables: Cow<'s, Tables>,
     /// What the kept parameters may be together.
     kept: Relation,
 }
@@ -39,11 +46,14 @@ impl<'s, 'a> Statement<'s, 'a> {
     /// States a search's problem; `None` if its tables would be too large, or are only a bound.
     #[must_use]
     pub fn new(search: &'s Search<'a>) -> Option<Statement<'s, 'a>> {
-        let stop = || search.bracket.out_of_time();
-        let limits = limits(MOST_ROWS, &stop);
-        let tables = match search.eliminated() {
-            Some(exact) => exact.tables.clone(),
-            None => search.tables(&limits)?,
+        Statement::until(search, &|| search.bracket.out_of_time())
+    }
+
+    fn until(search: &'s Search<'a>, stop: &dyn Fn() -> bool) -> Option<Statement<'s, 'a>> {
+        let limits = limits(MOST_ROWS, stop);
+        let tables = match search.tabulated() {
+            Some(tables) => Cow::Borrowed(tables),
+            None => Cow::Owned(search.tables(&limits)?),
         };
         if !tables.is_exact() {
             return None;
@@ -52,14 +62,21 @@ impl<'s, 'a> Statement<'s, 'a> {
         Some(Statement { search, tables, kept })
     }
 
-    /// The question whether some configuration takes at most `ticks`, in SMT-LIB 2.
+    /// The question whether some configuration takes at most `ticks`, in SMT-LIB 2; `None` at a stop.
     #[must_use]
-    pub fn smt2(&self, ticks: i64) -> String {
+    pub fn smt2(&self, ticks: i64) -> Option<String> {
         let solver = Solver::new();
-        let stated = Stated::new(self, &solver);
-        solver.assert(&stated.at_most(ticks));
-        solver.to_smt2()
+        let stated = Stated::new(self, &solver, &|| self.search.bracket.out_of_time())?;
+        solver.assert(stated.at_most(ticks));
+        Some(solver.to_smt2())
     }
+}
+
+/// Settings for these formulas. Where all is clauses, to ask what is relevant costs more than it saves.
+fn settings() -> Params {
+    let mut settings = leave_ctrl_c();
+    settings.set_u32("relevancy", 0);
+    settings
 }
 
 /// Asks a new solver for one tick less than the best time, for as long as everything before has taken.
@@ -69,19 +86,21 @@ pub(crate) fn confirm(search: &Search<'_>) -> Result<Option<Proof>, SolveError> 
     if time < LEAST_TIME || claimed == i64::MAX {
         return Ok(None);
     }
-    let Some(statement) = Statement::new(search) else { return Ok(None) };
     let started = Instant::now();
+    let out = || search.bracket.out_of_time() || started.elapsed() >= time;
+    let Some(statement) = Statement::until(search, &out) else { return Ok(None) };
     let stopped = AtomicBool::new(false);
     // A bracket of its own: the shared one is closed, which would stop the solver at once.
     let own = Bracket::new(Some(time), &stopped, &|_| {});
-    let out = || search.bracket.out_of_time() || started.elapsed() >= time;
     let answer = std::thread::scope(|scope| {
         let asked = scope.spawn(|| {
             interruptible(&own, || {
-                let solver = Tactic::new("default").solver();
-                solver.set_params(&leave_ctrl_c());
-                let stated = Stated::new(&statement, &solver);
-                solver.assert(&stated.at_most(claimed - 1));
+                let solver = Tactic::new("smt").solver();
+                solver.set_params(&settings());
+                let Some(stated) = Stated::new(&statement, &solver, &out) else {
+                    return (Answer::Nothing, 0);
+                };
+                solver.assert(stated.at_most(claimed - 1));
                 if out() {
                     return (Answer::Nothing, 0);
                 }
@@ -135,8 +154,12 @@ impl Asked for Statement<'_, '_> {
 
     fn solver(&self) -> Result<Box<dyn Asking + '_>, SolveError> {
         let solver = Solver::new();
-        solver.set_params(&leave_ctrl_c());
-        let stated = Stated::new(self, &solver);
+        solver.set_params(&settings());
+        let stop = || self.search.bracket.done();
+        let stated = Stated::new(self, &solver, &stop);
+        if let Some(stated) = &stated {
+            stated.learn_least(&solver, &stop);
+        }
         Ok(Box::new(Live { solver, stated }))
     }
 
@@ -156,15 +179,17 @@ enum Answer {
 /// A statement on a live solver.
 struct Live<'q> {
     solver: Solver,
-    stated: Stated<'q>,
+    /// Nothing if the search was stopped before it was stated.
+    stated: Option<Stated<'q>>,
 }
 
 impl Asking for Live<'_> {
     fn ask(&mut self, ticks: i64) -> Result<bool, SolveError> {
-        let search = self.stated.search;
+        let Some(stated) = &self.stated else { return Ok(false) };
+        let search = stated.search;
         search.bracket.count_call();
-        let result = self.solver.check_assumptions(&[self.stated.at_most(ticks)]);
-        match self.stated.answer(result, &self.solver) {
+        let result = self.solver.check_assumptions(&[stated.at_most(ticks)]);
+        match stated.answer(result, &self.solver) {
             Answer::Yes(indices, ticks) => {
                 let configuration = search.configurations.configuration(&indices);
                 search.offer(configuration, Some(ticks))?;
@@ -183,137 +208,299 @@ impl Asking for Live<'_> {
         }
     }
 
-    /// The bracket is asked about, not asserted: what bounds a sum depends on the scale.
+    /// A configuration may take more than the least time, so only the lower bound is told.
     fn learn(&mut self) -> Result<(), SolveError> {
+        if let Some(stated) = &self.stated {
+            self.solver.assert(stated.time.ge(stated.search.bracket.bounds().lower));
+        }
         Ok(())
     }
 }
 
 /// The terms of a statement in the context of the present thread.
 struct Stated<'q> {
-    statement: &'q Tables,
+    tables: &'q Tables,
     search: &'q Search<'q>,
-    kept: &'q Relation,
     chosen: Vec<Vec<Bool>>,
+    /// At least the sum of the costs.
     sum: Int,
+    time: Int,
+    /// Assertions.
     size: usize,
 }
 
 impl<'q> Stated<'q> {
-    fn new(statement: &'q Statement<'_, '_>, solver: &Solver) -> Stated<'q> {
+    /// States everything but a bound on the time; `None` at a stop.
+    fn new(
+        statement: &'q Statement<'_, '_>,
+        solver: &Solver,
+        stop: &dyn Fn() -> bool,
+    ) -> Option<Stated<'q>> {
         let Statement { search, tables, kept } = statement;
         let values = search.configurations.values().iter().zip(&search.problem().parameters);
-        let chosen: Vec<Vec<Bool>> = values
-            .map(|(values, p)| values.iter().map(|v| Bool::new_const(format!("{}={v}", p.name))).collect())
-            .collect();
-        let mut stated = Stated { statement: tables, search, kept, chosen, sum: Int::from_i64(0), size: 0 };
-        for values in &stated.chosen {
-            solver.assert(Bool::or(values));
-            let weighted: Vec<(&Bool, i32)> = values.iter().map(|b| (b, 1)).collect();
-            solver.assert(Bool::pb_le(&weighted, 1));
-            stated.size += values.len() + 2;
-        }
+        let named = |p: &str, v: &i64| Bool::new_const(format!("{p}={v}"));
+        let chosen = values.map(|(values, p)| values.iter().map(|v| named(&p.name, v)).collect());
+        let (sum, time) = (Int::new_const("sum"), Int::new_const("time"));
+        let mut stated = Stated { tables, search, chosen: chosen.collect(), sum, time, size: 0 };
+        stated.size += stated.choose_one(solver);
         let (conditions, costs) = tables.network.relations().split_at(tables.conditions);
         for relation in conditions {
-            let rows: Vec<Vec<u32>> = relation.sorted().into_iter().map(|(row, _)| row).collect();
-            stated.size += stated.allow(relation.scope().variables(), &rows, &mut Vec::new(), solver);
+            stated.size += stated.allow(relation, solver, stop)?;
         }
         let mut terms = vec![Int::from_i64(tables.floor)];
-        for relation in costs {
-            let rows: Rows = relation.sorted().into_iter().map(|(row, cost)| (row, *cost)).collect();
-            terms.push(stated.choose(relation.scope().variables(), &rows));
+        for (scope, rows) in merged(costs, stop)? {
+            let cost = Int::new_const(format!("cost{}", terms.len()));
+            stated.size += stated.at_least(&cost, scope, rows, solver, stop)?;
+            terms.push(cost);
         }
-        stated.size += terms.len();
-        stated.sum = Int::add(&terms);
-        stated
+        solver.assert(stated.sum.eq(Int::add(&terms)));
+        stated.size += 1 + stated.take_time(kept, solver, stop)?;
+        Some(stated)
     }
 
-    /// Asserts that what is chosen for `variables` is one of the rows; how many assertions that takes.
-    fn allow(&self, variables: &[usize], rows: &[Vec<u32>], before: &mut Vec<Bool>, solver: &Solver) -> usize {
-        let depth = before.len();
-        let Some(variable) = variables.get(depth) else { return 0 };
-        let mut next: BTreeMap<u32, Vec<Vec<u32>>> = BTreeMap::new();
-        for row in rows {
-            next.entry(row[depth]).or_default().push(row.clone());
-        }
+    /// Asserts that each parameter has one value.
+    fn choose_one(&self, solver: &Solver) -> usize {
         let mut asserted = 0;
-        if next.len() < self.chosen[*variable].len() {
-            let mut clause: Vec<Bool> = before.iter().map(|b| b.not()).collect();
-            clause.extend(next.keys().map(|v| self.chosen[*variable][*v as usize].clone()));
-            solver.assert(Bool::or(&clause));
+        for values in &self.chosen {
+            solver.assert(Bool::or(values));
+            for (i, one) in values.iter().enumerate() {
+                values[..i]
+                    .iter()
+                    .for_each(|other| solver.assert(Bool::or(&[one.not(), other.not()])));
+                asserted += i;
+            }
             asserted += 1;
-        }
-        for (value, rows) in next {
-            before.push(self.chosen[*variable][value as usize].clone());
-            asserted += self.allow(variables, &rows, before, solver);
-            before.pop();
         }
         asserted
     }
 
-    /// A number that depends on what is chosen for `variables`. The last case also stands for what no row
-    /// allows.
-    fn choose(&self, variables: &[usize], rows: &Rows) -> Int {
-        let same = rows.values().next().filter(|first| rows.values().all(|v| v == *first));
-        let Some((first, rest)) = variables.split_first() else {
-            return Int::from_i64(rows.values().next().copied().unwrap_or_default());
-        };
-        if let Some(value) = same {
-            return Int::from_i64(*value);
+    /// Asserts that the values chosen are one of the rows.
+    fn allow(
+        &self,
+        relation: &Relation,
+        solver: &Solver,
+        stop: &dyn Fn() -> bool,
+    ) -> Option<usize> {
+        let mut asserted = 0;
+        let rows = relation.rows().map(|(key, _)| (key, ())).collect();
+        let tree = Rows { scope: relation.scope(), chosen: &self.chosen, stop };
+        tree.walk(rows, &mut |node| {
+            if let Some((variable, next)) =
+                node.next.filter(|(v, next)| next.len() < self.chosen[*v].len())
+            {
+                let may = next.iter().map(|value| self.chosen[variable][*value as usize].clone());
+                solver
+                    .assert(Bool::or(&node.unless.iter().cloned().chain(may).collect::<Vec<_>>()));
+                asserted += 1;
+            }
+            true
+        })?;
+        Some(asserted)
+    }
+
+    /// Asserts that a number is at least what the row of the values chosen says.
+    fn at_least(
+        &self,
+        number: &Int,
+        scope: &Scope,
+        rows: Vec<(u128, i64)>,
+        solver: &Solver,
+        stop: &dyn Fn() -> bool,
+    ) -> Option<usize> {
+        let mut asserted = 0;
+        // The bounds at the nodes above.
+        let mut known: Vec<i64> = Vec::new();
+        Rows { scope, chosen: &self.chosen, stop }.walk(rows, &mut |node| {
+            let costs = || node.rows.iter().map(|(_, cost)| *cost);
+            let least = costs().min().unwrap_or(i64::MAX);
+            known.truncate(node.unless.len());
+            if known.last().is_none_or(|above| least > *above) {
+                node.imply(&number.ge(least), solver);
+                asserted += 1;
+            }
+            known.push(least);
+            costs().any(|cost| cost != least)
+        })?;
+        Some(asserted)
+    }
+
+    /// Asserts that the time is at least what offset and scale make of the sum.
+    fn take_time(
+        &self,
+        kept: &Relation,
+        solver: &Solver,
+        stop: &dyn Fn() -> bool,
+    ) -> Option<usize> {
+        let (mut asserted, mut indices) = (0, vec![0; self.chosen.len()]);
+        let mut rows = Vec::new();
+        for (key, _) in kept.rows() {
+            kept.scope().unpack(key, &mut indices);
+            rows.push((key, self.scale_and_offset(&self.search.env(&indices))));
+            if stop() {
+                return None;
+            }
         }
-        let mut by_value: BTreeMap<u32, Rows> = BTreeMap::new();
-        for (key, value) in rows {
-            by_value.entry(key[0]).or_default().insert(key[1..].to_vec(), *value);
-        }
-        let mut cases = by_value.iter().rev();
-        let last = cases.next().map_or_else(|| Int::from_i64(0), |(_, rows)| self.choose(rest, rows));
-        cases.fold(last, |other, (value, rows)| {
-            self.chosen[*first][*value as usize].ite(&self.choose(rest, rows), &other)
-        })
+        let tree = Rows { scope: kept.scope(), chosen: &self.chosen, stop };
+        tree.walk(rows, &mut |node| {
+            let first = node.rows.first().map(|(_, both)| *both);
+            if node.rows.iter().any(|(_, both)| Some(*both) != first) {
+                return true;
+            }
+            // Without a value it may be anything: whoever looks for the least time shall meet it.
+            if let Some((scale, offset)) = first.flatten() {
+                let taken = Int::mul(&[Int::from_i64(scale), self.sum.clone()]);
+                node.imply(&Int::sub(&[self.time.clone(), taken]).ge(offset), solver);
+                asserted += 1;
+            }
+            false
+        })?;
+        Some(asserted)
+    }
+
+    /// What the sum is multiplied by, and what is added then; beyond 63 bits the greatest number.
+    fn scale_and_offset(&self, env: &[i64]) -> Option<(i64, i64)> {
+        let normal = &self.tables.normal;
+        let offset = normal
+            .offset
+            .iter()
+            .try_fold(0i64, |sum, p| Some(sum.saturating_add(p.value(env).ok()?)));
+        Some((normal.scale.value(env).ok()?, offset?))
+    }
+
+    /// Tells what an elimination, if there is one, says of the least sum for the parameters of the scale.
+    fn learn_least(&self, solver: &Solver, stop: &dyn Fn() -> bool) {
+        let Some(Eliminated { root, .. }) = self.search.eliminated() else { return };
+        let least = |cost: i64| Least(cost).times(&Least(self.tables.floor)).0;
+        let rows = root.rows().map(|(key, cost)| (key, least(cost.0))).collect();
+        self.at_least(&self.sum, root.scope(), rows, solver, stop);
     }
 
     /// The condition that the time is at most `ticks`.
     fn at_most(&self, ticks: i64) -> Bool {
-        let mut indices = vec![0; self.chosen.len()];
-        let variables = self.kept.scope().variables();
-        let rows: Rows = self.kept.sorted().into_iter().map(|(row, _)| {
-            variables.iter().zip(&row).for_each(|(v, value)| indices[*v] = *value);
-            let most = self.most(&self.search.env(&indices), ticks);
-            (row, most)
-        }).collect();
-        self.sum.le(self.choose(variables, &rows))
-    }
-
-    /// The greatest sum with which a configuration takes at most `ticks`; below everything if none does.
-    fn most(&self, env: &[i64], ticks: i64) -> i64 {
-        let normal = &self.statement.normal;
-        let scale = normal.scale.value(env).ok().filter(|s| *s > 0);
-        let offset = normal.offset.iter().try_fold(0i64, |sum, p| sum.checked_add(p.value(env).ok()?));
-        match (scale, offset.and_then(|o| ticks.checked_sub(o))) {
-            (Some(scale), Some(left)) => left.div_euclid(scale),
-            _ => Least::FAILS.0,
-        }
+        self.time.le(ticks)
     }
 
     fn answer(&self, result: SatResult, solver: &Solver) -> Answer {
         match result {
             SatResult::Unsat => Answer::No,
             SatResult::Unknown => Answer::Nothing,
-            SatResult::Sat => solver.get_model().and_then(|m| self.model(&m)).unwrap_or(Answer::Nothing),
+            SatResult::Sat => {
+                solver.get_model().and_then(|m| self.model(&m)).unwrap_or(Answer::Nothing)
+            }
         }
     }
 
+    /// The choice of a model, and what the tables say that it takes.
     fn model(&self, model: &Model) -> Option<Answer> {
         let value = |values: &Vec<Bool>| {
             let holds = |b: &Bool| model.eval(b, true).and_then(|v| v.as_bool()) == Some(true);
             values.iter().position(holds).map(|v| v as u32)
         };
         let indices: Vec<u32> = self.chosen.iter().map(value).collect::<Option<_>>()?;
-        let sum = model.eval(&self.sum, true)?.as_i64()?;
-        let ticks = self.statement.ticks(&self.search.env(&indices), sum.checked_sub(self.statement.floor)?);
+        let costs = &self.tables.network.relations()[self.tables.conditions..];
+        let sum =
+            costs.iter().try_fold(Least(0), |sum, r| Some(sum.times(&Least(*r.at(&indices)?))))?;
+        let ticks = self.tables.ticks(&self.search.env(&indices), sum.0);
         Some(Answer::Yes(indices, ticks))
     }
 }
 
-/// Rows of a table: values of its variables, and the number.
-type Rows = BTreeMap<Vec<u32>, i64>;
+/// Costs by key, and what the keys are of.
+type Costs<'r> = (&'r Scope, Vec<(u128, i64)>);
+
+/// The relations' rows, with relations over the same parameters added up; `None` at a stop.
+fn merged<'r>(costs: &'r [Relation], stop: &dyn Fn() -> bool) -> Option<Vec<Costs<'r>>> {
+    let mut all: Vec<Vec<&Relation>> = Vec::new();
+    for relation in costs {
+        match all.iter_mut().find(|known| known[0].scope() == relation.scope()) {
+            Some(known) => known.push(relation),
+            None => all.push(vec![relation]),
+        }
+    }
+    let variables = costs.iter().filter_map(|r| r.scope().variables().last()).max();
+    let mut indices = vec![0; variables.map_or(0, |v| v + 1)];
+    let mut sums = Vec::new();
+    for same in all {
+        let scope = same[0].scope();
+        let mut rows = Vec::new();
+        for (key, _) in same[0].rows() {
+            scope.unpack(key, &mut indices);
+            let sum =
+                same.iter().try_fold(Least(0), |sum, r| Some(sum.times(&Least(*r.at(&indices)?))));
+            rows.extend(sum.map(|sum| (key, sum.0)));
+            if stop() {
+                return None;
+            }
+        }
+        sums.push((scope, rows));
+    }
+    Some(sums)
+}
+
+/// How rows are walked as a tree: the last variable decides first, as in the order of the keys.
+struct Rows<'r> {
+    scope: &'r Scope,
+    chosen: &'r [Vec<Bool>],
+    stop: &'r dyn Fn() -> bool,
+}
+
+/// Rows that agree on some of the last variables.
+struct Node<'r, W> {
+    rows: &'r [(u128, W)],
+    /// One of these holds, or the rows agree with what is chosen.
+    unless: &'r [Bool],
+    /// The variable that decides next, and its values.
+    next: Option<(usize, &'r [u32])>,
+}
+
+impl<W> Node<'_, W> {
+    /// Asserts what follows if the rows agree with what is chosen.
+    fn imply(&self, then: &Bool, solver: &Solver) {
+        let clause: Vec<Bool> = self.unless.iter().chain([then]).cloned().collect();
+        solver.assert(Bool::or(&clause));
+    }
+}
+
+impl Rows<'_> {
+    /// Visits the nodes from the root on, below those where `visit` says so; `None` at a stop.
+    fn walk<W>(
+        &self,
+        mut rows: Vec<(u128, W)>,
+        visit: &mut dyn FnMut(Node<'_, W>) -> bool,
+    ) -> Option<()> {
+        rows.sort_unstable_by_key(|(key, _)| *key);
+        self.node(&rows, &mut Vec::new(), visit)
+    }
+
+    fn node<W>(
+        &self,
+        rows: &[(u128, W)],
+        unless: &mut Vec<Bool>,
+        visit: &mut dyn FnMut(Node<'_, W>) -> bool,
+    ) -> Option<()> {
+        if (self.stop)() {
+            return None;
+        }
+        let variables = self.scope.variables();
+        let next = variables.len().checked_sub(unless.len() + 1).map(|i| variables[i]);
+        let Some(variable) = next else {
+            visit(Node { rows, unless, next: None });
+            return Some(());
+        };
+        let mut indices = vec![0; self.chosen.len()];
+        let mut value = |row: &(u128, W)| {
+            self.scope.unpack(row.0, &mut indices);
+            indices[variable]
+        };
+        let parts: Vec<&[(u128, W)]> = rows.chunk_by(|a, b| value(a) == value(b)).collect();
+        let values: Vec<u32> = parts.iter().map(|part| value(&part[0])).collect();
+        if visit(Node { rows, unless, next: Some((variable, &values)) }) {
+            for (part, value) in parts.into_iter().zip(values) {
+                unless.push(self.chosen[variable][value as usize].not());
+                self.node(part, unless, visit)?;
+                unless.pop();
+            }
+        }
+        Some(())
+    }
+}

@@ -17,5 +17,5 @@ pub mod spin;
 pub mod tune;
 mod words;
 
-pub use data::{Answer, Optimum, Run, Trail, Values, tenth_of_millisecond, values};
+pub use data::{Answer, Optimum, Run, Tally, Trail, Values, tenth_of_millisecond, values};
 pub use words::{Line, named};

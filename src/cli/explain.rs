@@ -2,13 +2,16 @@
 
 use std::fmt::Write;
 
+use num_bigint::BigUint;
 use serde_json::json;
+use tickbound_elimination::Limits;
 use tickbound_model::count::{Counts, count};
-use tickbound_model::{Access, Bound, Problem};
+use tickbound_model::{Access, Bound, Configurations, Problem};
 use tickbound_opencl_c::{Reading, Variant};
 
 use super::exit::{CliError, Exit};
 use super::load::{Chosen, Setting, by_name};
+use crate::answer::Tally;
 use super::output::{say, say_json};
 use crate::report::explain;
 
@@ -27,7 +30,7 @@ pub struct Args {
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let (problem, reading) = args.chosen.explained()?;
-    let space = problem.space()?.bound;
+    let configurations = problem.configurations(&Limits::default())?;
     let choices = problem.choices()?;
     let chosen = match args.set.is_empty() {
         true => None,
@@ -35,11 +38,11 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     };
     let page = Page { problem: &problem, reading: reading.as_ref(), chosen: chosen.as_ref() };
     if args.json {
-        say_json(&page.json(space.len(), choices)?)?;
+        say_json(&page.json(&configurations, choices)?)?;
     } else {
-        say(&page.text(&space, choices)?)?;
+        say(&page.text(&configurations, choices)?)?;
     }
-    Ok(Exit::found(!space.is_empty()))
+    Ok(Exit::found(configurations.count() != Some(BigUint::default())))
 }
 
 struct Page<'p> {
@@ -53,19 +56,17 @@ const COUNTED: [Access; 5] =
     [Access::Global, Access::Local, Access::Constant, Access::Atomic, Access::Compute];
 
 impl Page<'_> {
-    fn text(&self, space: &[Bound], choices: u64) -> Result<String, CliError> {
+    fn text(&self, configurations: &Configurations<'_>, choices: u64) -> Result<String, CliError> {
         let problem = self.problem;
         let of = match &problem.source {
             Some(source) => format!(": kernel `{}` of {}", source.entry, source.path),
             None => String::new(),
         };
-        let mut text = format!(
-            "{}{of}\n{} configurations of {choices} choices\n\n",
-            problem.name,
-            space.len()
-        );
+        let number = configurations.count().map_or_else(|| "uncounted".to_owned(), |n| n.to_string());
+        let mut text =
+            format!("{}{of}\n{number} configurations of {choices} choices\n\n", problem.name);
         match self.reading {
-            Some(reading) => self.add_steps(&mut text, reading, space),
+            Some(reading) => self.add_steps(&mut text, reading, configurations),
             None if problem.kernel.is_empty() => text.push_str("there is no kernel program\n"),
             None => text.push_str(&explain::program(problem, &problem.kernel)),
         }
@@ -85,9 +86,9 @@ impl Page<'_> {
         Ok(text)
     }
 
-    fn add_steps(&self, text: &mut String, reading: &Reading, space: &[Bound]) {
+    fn add_steps(&self, text: &mut String, reading: &Reading, all: &Configurations<'_>) {
         let extracted = &reading.extracted;
-        let Some(variant) = self.variant(reading, space) else { return };
+        let Some(variant) = self.variant(reading, all) else { return };
         text.push_str(&explain::steps(&variant.steps.body, &reading.text));
         for array in &variant.steps.locals {
             let bytes = explain::number(&array.bytes);
@@ -111,8 +112,11 @@ impl Page<'_> {
     }
 
     /// The reading for the chosen configuration, or for the first one.
-    fn variant<'r>(&self, reading: &'r Reading, space: &[Bound]) -> Option<&'r Variant> {
-        let bound = self.chosen.or(space.first())?;
+    fn variant<'r>(&self, reading: &'r Reading, all: &Configurations<'_>) -> Option<&'r Variant> {
+        let first = || {
+            all.bind(&all.first()?).ok()
+        };
+        let bound = &self.chosen.cloned().or_else(first)?;
         let extracted = &reading.extracted;
         let values = extracted.structural.iter().map(|name| self.define(name, bound));
         let values: Option<Vec<i64>> = values.collect();
@@ -129,10 +133,11 @@ impl Page<'_> {
         })
     }
 
-    fn json(&self, configurations: usize, choices: u64) -> Result<serde_json::Value, CliError> {
+    fn json(&self, configurations: &Configurations<'_>, choices: u64) -> Result<serde_json::Value, CliError> {
         let problem = self.problem;
         let mut object = json!({
-            "name": problem.name, "configurations": configurations, "choices": choices,
+            "name": problem.name, "configurations": configurations.count().as_ref().map(Tally::of),
+            "choices": choices,
         });
         if let Some(reading) = self.reading {
             object["program"] = problem.kernel_json();

@@ -197,6 +197,24 @@ impl<'p> Configurations<'p> {
         self.counted.as_ref()?.solution(number).map(|indices| self.configuration(&indices))
     }
 
+    /// The first valid configuration in the order of the domains, the first parameter's counting most; `None` if there
+    /// is none, or the conditions hang together too widely.
+    #[must_use]
+    pub fn first(&self) -> Option<Configuration> {
+        let limits = Limits::default();
+        let mut network = self.network.clone();
+        let mut indices = Vec::new();
+        for place in 0..self.values.len() {
+            let row = network.eliminated::<Least>(&[place], &limits).ok()?.root(&limits).ok()?;
+            let value = row.sorted().first()?.0[0];
+            let mut fixed = Relation::new(network.scope(&[place]).ok()?);
+            fixed.insert(u128::from(value), 0);
+            network.add(fixed);
+            indices.push(value);
+        }
+        Some(self.configuration(&indices)).filter(|_| self.is_complete())
+    }
+
     /// A configuration that is as likely as any other, chosen by random 32-bit numbers; `None` if there are
     /// none, or they cannot be counted.
     pub fn random(&self, random: &mut dyn FnMut() -> u32) -> Option<Configuration> {

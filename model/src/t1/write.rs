@@ -2,6 +2,7 @@
 
 use indexmap::{IndexMap, IndexSet};
 use itertools::Itertools;
+use tickbound_elimination::Limits;
 use serde_json::{Value, json};
 
 use super::python::{Division, over_parameters};
@@ -43,21 +44,27 @@ impl Writer<'_> {
     /// nothing, could have.
     fn parameters(&self) -> Result<Vec<Value>, ModelError> {
         let problem = self.problem;
-        let space = problem.space()?;
         let list = problem.parameters.iter().enumerate().map(|(i, parameter)| {
             let values = match depends(problem, parameter) {
                 false => problem.independent_values(i)?,
-                true => {
-                    let seen: IndexSet<i64> =
-                        space.bound.iter().map(|b| b.configuration.0[i]).collect();
-                    seen.into_iter().sorted().collect_vec()
-                }
+                true => self.occurring(i)?,
             };
             let text = format!("[{}]", values.iter().join(", "));
             Ok(json!({ "Name": parameter.name, "Type": "int", "Values": text,
                        "Default": values.first().copied().unwrap_or_default() }))
         });
         list.collect()
+    }
+
+    /// The values that a parameter has in valid configurations, in increasing order.
+    fn occurring(&self, parameter: usize) -> Result<Vec<i64>, ModelError> {
+        let limits = Limits::default();
+        let all = self.problem.configurations(&limits)?;
+        let seen: IndexSet<i64> = match all.representatives(&[parameter], &limits) {
+            Some(some) => some.iter().map(|c| c.0[parameter]).collect(),
+            None => self.problem.space()?.bound.iter().map(|b| b.configuration.0[parameter]).collect(),
+        };
+        Ok(seen.into_iter().sorted().collect_vec())
     }
 
     /// In the order in which [`Problem::space`] asks for them: for each parameter its domain and the
