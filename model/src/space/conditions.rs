@@ -89,8 +89,9 @@ impl Condition {
         }
     }
 
-    /// True if no choice in these intervals satisfies it; what has no value counts as satisfied.
-    pub fn surely_fails(&self, of: &[Interval]) -> bool {
+    /// True if no choice in these intervals satisfies it; what has no value counts as satisfied. For a single
+    /// choice this is exact.
+    pub fn surely_fails(&self, problem: &Problem, of: &[Interval]) -> bool {
         match &self.kind {
             Kind::Holds(e) => {
                 let verdict = e.verdict(of);
@@ -100,7 +101,19 @@ impl Condition {
                 let range = e.range(of);
                 !range.may_fail && range.values.is_some_and(|v| v.low == 0 && v.high == 0)
             }
-            Kind::HasValue(_) | Kind::IsPositive(_) | Kind::InDomain(_) => false,
+            Kind::HasValue(_) | Kind::IsPositive(_) => false,
+            Kind::InDomain(place) => {
+                // The domain is known once the parameters are that it depends on.
+                let slot = |p: usize| of[problem.first_parameter() + p];
+                let mut others = self.parameters.iter().filter(|p| *p != place);
+                if others.any(|p| slot(*p).low != slot(*p).high) {
+                    return false;
+                }
+                let env: Vec<i64> = of.iter().map(|v| v.low).collect();
+                let within = |v: &i64| (slot(*place).low..=slot(*place).high).contains(v);
+                let values = problem.parameters[*place].domain.values(&env);
+                values.is_ok_and(|values| !values.iter().any(within))
+            }
         }
     }
 
