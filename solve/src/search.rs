@@ -98,7 +98,9 @@ impl<'a> Search<'a> {
         if let Some(known) = self.eliminated.get() {
             return Ok(Some(known));
         }
-        let stop = || self.bracket.done();
+        // After the bracket is closed the tree is wanted for the ranking.
+        let closed = self.bracket.closed();
+        let stop = || if closed { self.bracket.out_of_time() } else { self.bracket.done() };
         let limits = limits(self.rows(), &stop);
         let found = self.tables(&limits).and_then(|tables| {
             let tree = tables.network.eliminated(&tables.kept, &limits);
