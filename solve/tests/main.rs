@@ -1,4 +1,6 @@
 //! What the search promises. One binary for all, so that the crate is linked once.
 
 mod open;
+mod problems;
 mod solve;
+mod unlisted;
