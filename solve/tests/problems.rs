@@ -79,7 +79,14 @@ impl Writer {
             self.items = false;
         }
         let constraints = self.r.below(6) * self.r.below(2);
-        let constraints: Vec<String> = (0..constraints).map(|_| self.constraint()).collect();
+        let mut constraints: Vec<String> = (0..constraints).map(|_| self.constraint()).collect();
+        if self.careless && self.r.percent(60) {
+            // Without a value where Y is 0, which the second one excludes.
+            let may_be_0 = self.names.iter().find(|n| !self.positive.contains(n)).copied();
+            let (x, y) = (self.any(), may_be_0.unwrap_or(self.names[0]));
+            constraints.push(format!("{x} % {y} == 0"));
+            constraints.extend(self.r.percent(70).then(|| format!("{x} * {y} > 0")));
+        }
         problem["constraints"] = json!(constraints);
         let kernel = if self.r.percent(25) { self.chain() } else { self.block(3, true) };
         problem["kernel"] = json!(kernel);
@@ -129,8 +136,18 @@ impl Writer {
             6 => (json!([8, 2, 4]), true),
             _ => {
                 let x = r.one_of(&self.positive);
-                let texts = ["range(1, min(X, 4))", "powers_of_two(1, X)", "range(X, X + 1)", "divisors(X)"];
-                let odd = ["range(3, min(X, 5))", "range(X % 3, 2)", "[X, 1, X % 3 + 4]", "powers_of_two(2, X)"];
+                let texts = [
+                    "range(1, min(X, 4))",
+                    "powers_of_two(1, X)",
+                    "range(X, X + 1)",
+                    "divisors(X)",
+                ];
+                let odd = [
+                    "range(3, min(X, 5))",
+                    "range(X % 3, 2)",
+                    "[X, 1, X % 3 + 4]",
+                    "powers_of_two(2, X)",
+                ];
                 let text = if r.percent(60) { r.one_of(&texts) } else { r.one_of(&odd) };
                 (json!(text.replace('X', x)), !text.starts_with("range(X %"))
             }
@@ -173,7 +190,16 @@ impl Writer {
         if dimensions == 1 {
             let local = self.r.one_of(&["P", "P", "P", "P * Q", "min(P * Q, 6)", "3", "P + 1"]);
             self.local = self.filled(local);
-            let global = self.r.one_of(&["12", "24", "8", "36", "2 * size", "L * K + L", "L * P", "L * (X + 1)"]);
+            let global = self.r.one_of(&[
+                "12",
+                "24",
+                "8",
+                "36",
+                "2 * size",
+                "L * K + L",
+                "L * P",
+                "L * (X + 1)",
+            ]);
             let global = self.filled(global);
             return json!({ "global_size": global, "local_size": self.local.clone() });
         }
@@ -202,9 +228,24 @@ impl Writer {
     fn constraint(&mut self) -> String {
         let atom = |w: &mut Writer| {
             let texts = [
-                "X % P == 0", "size % P == 0", "X / P == 2", "X / P >= 1", "size / P == 12 / P", "X * Y <= 12",
-                "X * Y % 3 != 1", "X + Y < 9", "X <= Y", "X != K", "1 < X <= 6", "d != 3", "e + X < 12", "d <= e",
-                "not X == Y", "max(X, Y) > 1", "L <= 8", "L % 2 == 0",
+                "X % P == 0",
+                "size % P == 0",
+                "X / P == 2",
+                "X / P >= 1",
+                "size / P == 12 / P",
+                "X * Y <= 12",
+                "X * Y % 3 != 1",
+                "X + Y < 9",
+                "X <= Y",
+                "X != K",
+                "1 < X <= 6",
+                "d != 3",
+                "e + X < 12",
+                "d <= e",
+                "not X == Y",
+                "max(X, Y) > 1",
+                "L <= 8",
+                "L % 2 == 0",
             ];
             let text = w.r.one_of(&texts);
             w.filled(text)
@@ -215,7 +256,6 @@ impl Writer {
             1 => format!("{a} or {b}"),
             2 => format!("not ({a}) or {b}"),
             3 => format!("{b} if {a} else True"),
-            4 if self.careless => self.filled("X % Y == 0 or X > 3"),
             _ => a,
         }
     }
@@ -230,10 +270,21 @@ impl Writer {
         }
         let plain = ["K", "X", "X", "P"];
         let texts = [
-            "X + Y", "X * Y", "(3 * X + Y) % 5", "max(X - Y, 0)", "abs(X - Y)", "X // P", "ceil_div(X, P)", "8 // P",
-            "X if Y > 2 else K", "X % P", "size / P", "2 * X",
+            "X + Y",
+            "X * Y",
+            "(3 * X + Y) % 5",
+            "max(X - Y, 0)",
+            "abs(X - Y)",
+            "X // P",
+            "ceil_div(X, P)",
+            "8 // P",
+            "X if Y > 2 else K",
+            "X % P",
+            "size / P",
+            "2 * X",
         ];
-        let mut text = if self.r.percent(40) { self.r.one_of(&plain) } else { self.r.one_of(&texts) };
+        let mut text =
+            if self.r.percent(40) { self.r.one_of(&plain) } else { self.r.one_of(&texts) };
         if !self.local.is_empty() && self.r.percent(15) {
             text = self.r.one_of(&["d", "e", "max(d - e, 0)"]);
         }
@@ -242,8 +293,16 @@ impl Writer {
 
     fn of_item(&mut self) -> String {
         let texts = [
-            "lid", "lid % 2", "lid % P", "(lid * X) % 5", "max(0, X - lid)", "lid // P", "X if lid == 0 else 1",
-            "L - 1 - lid", "(lid + X) % 4", "7 if lid == L - 1 else Y",
+            "lid",
+            "lid % 2",
+            "lid % P",
+            "(lid * X) % 5",
+            "max(0, X - lid)",
+            "lid // P",
+            "X if lid == 0 else 1",
+            "L - 1 - lid",
+            "(lid + X) % 4",
+            "7 if lid == L - 1 else Y",
         ];
         let text = self.r.one_of(&texts);
         self.filled(text)
@@ -254,19 +313,42 @@ impl Writer {
     }
 
     fn count(&mut self) -> String {
-        let text = self.r.one_of(&["K", "X", "X - 2", "3 - X", "min(X, Y) - 1", "size / P", "X // P", "d - 1"]);
+        let text = self.r.one_of(&[
+            "K",
+            "X",
+            "X - 2",
+            "3 - X",
+            "min(X, Y) - 1",
+            "size / P",
+            "X // P",
+            "d - 1",
+        ]);
         format!("min({}, 5)", self.filled(text))
     }
 
     fn condition(&mut self) -> String {
-        let texts =
-            ["X > 2", "X == Y", "X % 2 == 0", "X * Y > 6 or P == 1", "d % 2", "X < Y and Y > 1", "L > 2"];
+        let texts = [
+            "X > 2",
+            "X == Y",
+            "X % 2 == 0",
+            "X * Y > 6 or P == 1",
+            "d % 2",
+            "X < Y and Y > 1",
+            "L > 2",
+        ];
         let text = self.r.one_of(&texts);
         self.filled(text)
     }
 
     fn item_condition(&mut self) -> String {
-        let texts = ["lid % 2 == 0", "lid == 0", "lid < X", "lid % P == 1", "lid // 2 == X", "lid == L - 1"];
+        let texts = [
+            "lid % 2 == 0",
+            "lid == 0",
+            "lid < X",
+            "lid % P == 1",
+            "lid // 2 == X",
+            "lid == L - 1",
+        ];
         let text = self.r.one_of(&texts);
         self.filled(text)
     }
@@ -278,7 +360,13 @@ impl Writer {
         let mut all = Vec::new();
         for i in 0..names.len() {
             let (x, y) = (names[i], names[(i + 1).min(names.len() - 1)]);
-            let text = self.r.one_of(&["abs(X - Y)", "X * Y", "(5 * X + 3 * Y) % 7", "max(X - Y, 0)", "X"]);
+            let text = self.r.one_of(&[
+                "abs(X - Y)",
+                "X * Y",
+                "(5 * X + 3 * Y) % 7",
+                "max(X - Y, 0)",
+                "X",
+            ]);
             all.push(json!({ "compute": text.replace('X', x).replace('Y', y) }));
             if barrier {
                 all.push(json!("barrier"));
@@ -313,7 +401,8 @@ impl Writer {
                 let condition = if differ { self.item_condition() } else { self.condition() };
                 let barriers = barriers && !differ;
                 let then = self.block(depth - 1, barriers);
-                let otherwise = if self.r.percent(60) { self.block(depth - 1, barriers) } else { Vec::new() };
+                let otherwise =
+                    if self.r.percent(60) { self.block(depth - 1, barriers) } else { Vec::new() };
                 json!({ "if": condition, "then": then, "else": otherwise })
             }
             0 | 1 if barriers => json!("barrier"),
