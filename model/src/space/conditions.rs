@@ -124,14 +124,15 @@ impl Condition {
 }
 
 impl Problem {
-    /// The expression with every definition put in, so that it mentions no definition any more.
+    /// The expression with every definition put in, so that it mentions no definition any more. A definition's
+    /// `/` becomes `//`, since it rounds down even where the definition is used in a constraint.
     ///
     /// # Errors
     /// It becomes too large.
     pub fn inlined(&self, at: &str, expr: &Expr) -> Result<Expr, ModelError> {
         let first = self.first_definition();
         let mut nodes = 0usize;
-        self.put_in(expr, first, &mut nodes).ok_or_else(|| {
+        self.put_in(expr, first, false, &mut nodes).ok_or_else(|| {
             ModelError::new(
                 at,
                 format!("more than {MAX_NODES} operations with its definitions put in"),
@@ -140,7 +141,13 @@ impl Problem {
         })
     }
 
-    fn put_in(&self, expr: &Expr, first: usize, nodes: &mut usize) -> Option<Expr> {
+    fn put_in(
+        &self,
+        expr: &Expr,
+        first: usize,
+        defined: bool,
+        nodes: &mut usize,
+    ) -> Option<Expr> {
         *nodes += 1;
         if *nodes > MAX_NODES {
             return None;
@@ -148,9 +155,14 @@ impl Problem {
         match expr {
             Expr::Name(slot) if *slot >= first && *slot < self.first_item_slot() => {
                 let (_, definition) = self.definitions.get(slot - first)?;
-                self.put_in(definition, first, nodes)
+                self.put_in(definition, first, true, nodes)
             }
-            _ => expr.with_parts(|part| self.put_in(part, first, nodes)),
+            Expr::Binary(BinaryOp::Div, a, b) if defined => Some(Expr::binary(
+                BinaryOp::FloorDiv,
+                self.put_in(a, first, true, nodes)?,
+                self.put_in(b, first, true, nodes)?,
+            )),
+            _ => expr.with_parts(|part| self.put_in(part, first, defined, nodes)),
         }
     }
 
