@@ -141,13 +141,7 @@ impl Problem {
         })
     }
 
-    fn put_in(
-        &self,
-        expr: &Expr,
-        first: usize,
-        defined: bool,
-        nodes: &mut usize,
-    ) -> Option<Expr> {
+    fn put_in(&self, expr: &Expr, first: usize, defined: bool, nodes: &mut usize) -> Option<Expr> {
         *nodes += 1;
         if *nodes > MAX_NODES {
             return None;
