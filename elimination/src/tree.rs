@@ -148,6 +148,15 @@ impl<W: Weight> Tree<W> {
         self.buckets.iter().all(|b| b.groups.len() == 1)
     }
 
+    /// The messages, in the order in which they were made. To change one is to break the tree, which tests do
+    /// of whoever relies on it.
+    pub fn messages_mut(&mut self) -> impl Iterator<Item = &mut Relation<W>> {
+        let groups = self.buckets.iter().flat_map(|b| &b.groups);
+        let messages: Vec<usize> = groups.map(|g| g.message).collect();
+        let relations = self.relations.iter_mut().enumerate();
+        relations.filter(move |(r, _)| messages.contains(r)).map(|(_, relation)| relation)
+    }
+
     /// Rows of all relations and messages.
     #[must_use]
     pub fn rows(&self) -> usize {

@@ -10,18 +10,36 @@ use tickbound_encodings::plan::Plan;
 use tickbound_encodings::system::Fault;
 use tickbound_encodings::{CLOSED_STEPS, Encoded, Encoding};
 use tickbound_model::verdict::Found;
+use tickbound_model::{Problem, Space};
 use z3::Context;
 
-use crate::bracket::Bounds;
+use crate::bracket::{Bounds, Bracket};
 use crate::error::SolveError;
 use crate::formula::Formula;
 use crate::inquiry::{Ending, Inquiry};
 use crate::instance::{Answer, Instance, interruptible};
+use crate::options::Options;
 use crate::prepare::{PROBES, steps_needed};
 use crate::proof::Proof;
 use crate::result::{MAX_OPTIMA, Size, TuneResult};
 use crate::strategy::{self, Strategy};
 use crate::task::Task;
+
+/// Searches with a plan made elsewhere, which tests pass wrong ones as.
+///
+/// # Errors
+/// As for [`crate::tune`].
+pub fn tune_plan(
+    problem: &Problem,
+    space: &Space,
+    plan: Plan,
+    options: &Options,
+    bracket: &Bracket<'_>,
+) -> Result<TuneResult, SolveError> {
+    let result = tune(&Inquiry { problem, space, options, bracket }, Some(plan))?;
+    bracket.fault()?;
+    Ok(result)
+}
 
 /// Searches with a plan, or without one by simulating configurations.
 pub(super) fn tune(inquiry: &Inquiry<'_>, plan: Option<Plan>) -> Result<TuneResult, SolveError> {

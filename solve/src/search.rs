@@ -7,10 +7,11 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use indexmap::IndexMap;
 use tickbound_elimination::{Least, Limits, Relation, TooWide, Tree};
 use tickbound_encodings::cost::{Cost, Normal, Tables};
+use tickbound_encodings::system::Fault;
 use tickbound_model::simulate::{self, SimulateError};
 use tickbound_model::space::Configurations;
 use tickbound_model::verdict::Found;
-use tickbound_model::{Bound, Configuration, Problem};
+use tickbound_model::{Bound, Configuration, ModelError, Problem};
 
 use crate::bracket::Bracket;
 use crate::error::SolveError;
@@ -63,7 +64,9 @@ struct Tried {
 }
 
 impl<'a> Search<'a> {
-    pub(crate) fn new(
+    /// A search that knows nothing yet.
+    #[must_use]
+    pub fn new(
         configurations: &'a Configurations<'a>,
         cost: &'a Cost,
         bracket: &'a Bracket<'a>,
@@ -78,6 +81,13 @@ impl<'a> Search<'a> {
             eliminated: OnceLock::new(),
             all: OnceLock::new(),
         }
+    }
+
+    /// The same with tables and a tree made elsewhere; they are not looked at before they are used. Tests
+    /// pass wrong ones.
+    #[must_use]
+    pub fn with_tables(self, tables: Tables, tree: Tree<Least>) -> Search<'a> {
+        Search { eliminated: OnceLock::from((tables, tree)), ..self }
     }
 
     /// The problem.
@@ -105,7 +115,9 @@ impl<'a> Search<'a> {
         if let Some(known) = self.eliminated.get() {
             return Some(known);
         }
-        let stop = || self.bracket.done();
+        // After the bracket is closed the tree is wanted for the ranking.
+        let closed = self.bracket.closed();
+        let stop = || if closed { self.bracket.out_of_time() } else { self.bracket.done() };
         let limits = limits(self.rows(), &stop);
         let found = self.eliminate(&limits).ok().filter(|e| e.tables.is_exact() && e.tree.is_exact());
         found.map(|found| self.eliminated.get_or_init(|| found))
@@ -167,9 +179,9 @@ impl<'a> Search<'a> {
         claimed: Option<i64>,
     ) -> Result<Option<i64>, SolveError> {
         if let Some(known) = self.known(&configuration) {
-            return Ok(Some(known.time));
+            return self.agreed(&configuration, claimed, known.time).map(Some);
         }
-        let bound = self.configurations.bind(&configuration)?;
+        let bound = self.configurations.bind(&configuration).map_err(|e| self.not_valid(e))?;
         let run = simulate::simulate(self.problem(), &bound, &simulate::Options::default());
         let tried = match run {
             Ok(run) => {
@@ -184,16 +196,39 @@ impl<'a> Search<'a> {
             },
             Err(e) => return Err(e.into()),
         };
-        if let Some(claimed) = claimed.filter(|t| *t != tried.time) {
-            return Err(SolveError::Disagreement {
-                configuration: name(self.problem(), &configuration),
-                encoding: claimed,
-                simulator: Some(tried.time),
-            });
-        }
+        self.agreed(&configuration, claimed, tried.time)?;
         let index = self.lock().insert_full(configuration, tried).0;
         self.bracket.offer(index, tried.time);
         Ok(Some(tried.time))
+    }
+
+    /// The time of a configuration, if nothing else was claimed.
+    fn agreed(
+        &self,
+        configuration: &Configuration,
+        claimed: Option<i64>,
+        time: i64,
+    ) -> Result<i64, SolveError> {
+        match claimed.filter(|t| *t != time) {
+            None => Ok(time),
+            Some(encoding) => Err(SolveError::Disagreement {
+                configuration: name(self.problem(), configuration),
+                encoding,
+                simulator: Some(time),
+            }),
+        }
+    }
+
+    /// A choice that was taken for a configuration. Where the structure knows every condition it has excluded
+    /// those choices before, and those for which the problem is at fault.
+    fn not_valid(&self, why: ModelError) -> SolveError {
+        match self.configurations.is_complete() {
+            true => {
+                Fault(format!("a choice that is not valid was taken for a configuration: {why}"))
+                    .into()
+            }
+            false => why.into(),
+        }
     }
 
     /// A configuration whose time leaves 63 bits; only a cost that says so too is believed.

@@ -41,6 +41,13 @@ impl Cost {
         derive::derive(problem)
     }
 
+    /// A cost that is known otherwise, or a wrong one for a test of what finds it out. `exact` says that the
+    /// term is the run time, not only a number of ticks that no run undercuts.
+    #[must_use]
+    pub fn of_term(term: Term, exact: bool) -> Cost {
+        Cost { term, exact }
+    }
+
     /// The term; in ticks.
     #[must_use]
     pub fn term(&self) -> &Term {

@@ -176,6 +176,27 @@ impl<X> Plan<X> {
         }
     }
 
+    /// Changes the amounts of this name in one configuration, for all threads and items; how many values
+    /// that were. The plan is no longer that of its problem, which tests do of whoever checks.
+    pub fn change(
+        &mut self,
+        name: &str,
+        configuration: usize,
+        change: impl Fn(i64) -> i64,
+    ) -> usize {
+        let (all, mut changed) = (self.configurations.len(), 0);
+        for amount in self.amounts.iter_mut().filter(|a| a.name == name) {
+            let (Values::Uniform(values) | Values::PerItem(values)) = &mut amount.values;
+            let own = values.len() / all;
+            for value in values[own * configuration..own * (configuration + 1)].iter_mut().flatten()
+            {
+                *value = change(*value);
+                changed += 1;
+            }
+        }
+        changed
+    }
+
     /// How many items a thread runs in a phase.
     #[must_use]
     pub fn items_of(&self, configuration: usize, thread: usize) -> i64 {

@@ -101,8 +101,9 @@ impl Condition {
         }
     }
 
-    /// True if no choice in these intervals satisfies it; what has no value counts as satisfied.
-    pub fn surely_fails(&self, of: &[Interval]) -> bool {
+    /// True if no choice in these intervals satisfies it; what has no value counts as satisfied. For a single
+    /// choice this is exact.
+    pub fn surely_fails(&self, problem: &Problem, of: &[Interval]) -> bool {
         match &self.kind {
             Kind::Holds(e) => {
                 let verdict = e.verdict(of);
@@ -112,7 +113,19 @@ impl Condition {
                 let range = e.range(of);
                 !range.may_fail && range.values.is_some_and(|v| v.low == 0 && v.high == 0)
             }
-            Kind::HasValue(_) | Kind::IsPositive(_) | Kind::InDomain(_) => false,
+            Kind::HasValue(_) | Kind::IsPositive(_) => false,
+            Kind::InDomain(place) => {
+                // The domain is known once the parameters are that it depends on.
+                let slot = |p: usize| of[problem.first_parameter() + p];
+                let mut others = self.parameters.iter().filter(|p| *p != place);
+                if others.any(|p| slot(*p).low != slot(*p).high) {
+                    return false;
+                }
+                let env: Vec<i64> = of.iter().map(|v| v.low).collect();
+                let within = |v: &i64| (slot(*place).low..=slot(*place).high).contains(v);
+                let values = problem.parameters[*place].domain.values(&env);
+                values.is_ok_and(|values| !values.iter().any(within))
+            }
         }
     }
 
@@ -123,14 +136,15 @@ impl Condition {
 }
 
 impl Problem {
-    /// The expression with every definition put in, so that it mentions no definition any more.
+    /// The expression with every definition put in, so that it mentions no definition any more. A definition's
+    /// `/` becomes `//`, since it rounds down even where the definition is used in a constraint.
     ///
     /// # Errors
     /// It becomes too large.
     pub fn inlined(&self, at: &str, expr: &Expr) -> Result<Expr, ModelError> {
         let first = self.first_definition();
         let mut nodes = 0usize;
-        self.put_in(expr, first, &mut nodes).ok_or_else(|| {
+        self.put_in(expr, first, false, &mut nodes).ok_or_else(|| {
             ModelError::new(
                 at,
                 format!("more than {MAX_NODES} operations with its definitions put in"),
@@ -139,7 +153,7 @@ impl Problem {
         })
     }
 
-    fn put_in(&self, expr: &Expr, first: usize, nodes: &mut usize) -> Option<Expr> {
+    fn put_in(&self, expr: &Expr, first: usize, defined: bool, nodes: &mut usize) -> Option<Expr> {
         *nodes += 1;
         if *nodes > MAX_NODES {
             return None;
@@ -147,9 +161,14 @@ impl Problem {
         match expr {
             Expr::Name(slot) if *slot >= first && *slot < self.first_item_slot() => {
                 let (_, definition) = self.definitions.get(slot - first)?;
-                self.put_in(definition, first, nodes)
+                self.put_in(definition, first, true, nodes)
             }
-            _ => expr.with_parts(|part| self.put_in(part, first, nodes)),
+            Expr::Binary(BinaryOp::Div, a, b) if defined => Some(Expr::binary(
+                BinaryOp::FloorDiv,
+                self.put_in(a, first, true, nodes)?,
+                self.put_in(b, first, true, nodes)?,
+            )),
+            _ => expr.with_parts(|part| self.put_in(part, first, defined, nodes)),
         }
     }
 

@@ -253,7 +253,7 @@ impl<'p> Configurations<'p> {
     /// True if no choice whose slots lie in `of` is valid.
     #[must_use]
     pub fn excludes(&self, of: &[Interval]) -> bool {
-        self.conditions.iter().any(|c| c.surely_fails(of))
+        self.conditions.iter().any(|c| c.surely_fails(self.problem, of))
     }
 
     /// Writes the values of a solution into their slots.

@@ -44,25 +44,33 @@ pub fn tune(
     options: &Options,
     bracket: &Bracket<'_>,
 ) -> Result<TuneResult, SolveError> {
-    let search = Search::new(configurations, cost, bracket);
+    tune_search(&Search::new(configurations, cost, bracket), options)
+}
+
+/// Searches on what a search knows already.
+///
+/// # Errors
+/// As for [`crate::tune`].
+pub fn tune_search(search: &Search<'_>, options: &Options) -> Result<TuneResult, SolveError> {
+    let (cost, bracket) = (search.cost, search.bracket);
     let mut proofs = Vec::new();
-    let cheap = options.strategy.leaves_choice() && check::all(&search)?;
+    let cheap = options.strategy.leaves_choice() && check::all(search)?;
     if cheap {
         proofs.push(Proof::Simulation { configurations: search.simulated() });
     } else {
-        proofs.extend(closed(&search, options)?);
+        proofs.extend(closed(search, options)?);
     }
     let finished = bracket.closed() && !proofs.is_empty();
     let mut checked = None;
     if !cheap {
-        checked = Some(check::sample(&search, options.seed)?);
+        checked = Some(check::sample(search, options.seed)?);
         if finished && options.strategy.leaves_choice() && cost.is_exact() {
-            proofs.extend(confirmed(&search)?);
+            proofs.extend(confirmed(search)?);
         }
     }
-    let ranking = if finished { rank::ranking(&search, options.top)? } else { rank::Ranking::default() };
+    let ranking = if finished { rank::ranking(search, options.top)? } else { rank::Ranking::default() };
     bracket.fault()?;
-    result(&search, options, Ended { finished, proofs, checked, ranking })
+    result(search, options, Ended { finished, proofs, checked, ranking })
 }
 
 /// Closes the bracket with the strategy; says who has proved it.
