@@ -8,18 +8,20 @@ use std::sync::mpsc;
 use tickbound_encodings::bounds::lower_bounds;
 use tickbound_encodings::plan::Plan;
 use tickbound_encodings::system::Fault;
+use tickbound_encodings::system::run::{RunError, Runner};
 use tickbound_encodings::{CLOSED_STEPS, Encoded, Encoding};
 use tickbound_model::verdict::Found;
 use tickbound_model::{Problem, Space};
 use z3::Context;
 
+use crate::against;
 use crate::bracket::{Bounds, Bracket};
 use crate::error::SolveError;
 use crate::formula::Formula;
 use crate::inquiry::{Ending, Inquiry};
 use crate::instance::{Answer, Instance, interruptible};
 use crate::options::Options;
-use crate::prepare::{PROBES, steps_needed};
+use crate::prepare::{MAX_STEPS, PROBES, steps_needed};
 use crate::proof::Proof;
 use crate::result::{MAX_OPTIMA, Size, TuneResult};
 use crate::strategy::{self, Strategy};
@@ -62,7 +64,8 @@ pub(super) fn tune(inquiry: &Inquiry<'_>, plan: Option<Plan>) -> Result<TuneResu
         match plan {
             // 3. The formula, and a strategy that closes the bracket; 4. its confirmation.
             Some(plan) => {
-                ending.confirmed_uncut = on_formula(&task, inquiry, (&plan, encoding), &mut size)?;
+                (ending.confirmed_uncut, ending.checked) =
+                    on_formula(&task, inquiry, (&plan, encoding), &mut size)?;
             }
             None => {
                 size.candidates = lower.len();
@@ -78,6 +81,9 @@ pub(super) fn tune(inquiry: &Inquiry<'_>, plan: Option<Plan>) -> Result<TuneResu
         (ending.optima, ending.more_optima) = ranked(&task, options.top, best)?;
     }
     ending.proofs = proofs(&ending, size);
+    if ending.finished && ending.encoding.is_none() {
+        ending.checked = Some(against::simulator(&task, options.seed, &mut |_| Ok(None))?);
+    }
     ending.replayed = best.best.is_some_and(|(c, t)| task.replay(c, None).is_ok_and(|r| r == t));
     Ok(inquiry.result(Ending { size, ..ending }))
 }
@@ -93,7 +99,8 @@ fn proofs(ending: &Ending, size: Size) -> Vec<Proof> {
     }
 }
 
-/// Closes the bracket on an encoding and confirms it; true if over all configurations. The solver
+/// Closes the bracket on an encoding and confirms it; true if over all configurations, and how many the
+/// simulator was run on besides. The solver
 /// runs on a thread whose context nothing else uses: the search takes threads of its own, whose
 /// contexts a stop leaves interrupted.
 fn on_formula(
@@ -101,7 +108,7 @@ fn on_formula(
     inquiry: &Inquiry<'_>,
     (plan, encoding): (&Plan, Encoding),
     size: &mut Size,
-) -> Result<bool, SolveError> {
+) -> Result<(bool, Option<u64>), SolveError> {
     // Without a gap the confirmation is all that is left, and a closed program always gets one.
     let confirms = task.bracket.closed() || encoding.closes();
     std::thread::scope(|scope| {
@@ -113,12 +120,29 @@ fn on_formula(
                 Context::thread_local();
             }
             let encoded: Result<Encoded, Fault> = taken.recv().map_err(|_| SolveError::Panicked)?;
-            close(task, inquiry, encoding, &encoded?, size)
+            let encoded = encoded?;
+            let confirmed = close(task, inquiry, encoding, &encoded, size)?;
+            Ok((confirmed, checked(task, &encoded, inquiry.options.seed)?))
         });
         // Nobody takes it only if the thread has panicked, which its end tells.
         let _ = hand_over.send(encoding.encode(plan));
         solver.join().unwrap_or(Err(SolveError::Panicked))
     })
+}
+
+/// Holds the encoding against the simulator, once the search has closed the bracket.
+fn checked(task: &Task<'_>, encoded: &Encoded, seed: u64) -> Result<Option<u64>, SolveError> {
+    if !task.bracket.closed() {
+        return Ok(None);
+    }
+    let mut runner = Runner::new(&encoded.system);
+    let mut computed = |c: usize| match runner.run(c, MAX_STEPS) {
+        Ok(run) => Ok(Some(run.cost)),
+        // What is too long for the encoding was pruned, or the search would not have got here.
+        Err(RunError::Steps(_) | RunError::Overflow) => Ok(None),
+        Err(RunError::Fault(fault)) => Err(fault.into()),
+    };
+    against::simulator(task, seed, &mut computed).map(Some)
 }
 
 /// Closes the bracket and confirms it; true if over all configurations.

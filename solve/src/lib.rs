@@ -35,6 +35,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod against;
 pub mod bracket;
 pub mod closed;
 mod error;
@@ -46,6 +47,7 @@ pub mod open_instance;
 mod options;
 pub mod prepare;
 mod proof;
+mod random;
 pub mod result;
 pub mod search;
 pub mod statement;
@@ -103,18 +105,20 @@ fn unlisted(
     if !may || strategy.entry().from_nothing {
         return Ok(None);
     }
-    let cost = match unlisted::cost(problem) {
-        Ok(cost) => cost,
-        Err(Uncovered::Model(e)) => return Err(e.into()),
-        Err(e) if strategy.is_unlisted() => return Err(e.into()),
-        Err(_) => return Ok(None),
-    };
+    let cost = unlisted::cost(problem);
+    if matches!(&cost, Err(Uncovered::Statement { .. })) && !strategy.is_unlisted() {
+        return Ok(None);
+    }
     let stop = || bracket.out_of_time();
     let configurations = problem.configurations(&search::limits(search::MOST_ROWS, &stop))?;
     let count = configurations.count();
     if count == Some(num_bigint::BigUint::default()) {
         return Ok(Some(unlisted::infeasible(options, bracket)));
     }
+    let cost = match cost {
+        Err(Uncovered::Model(e)) => return Err(e.into()),
+        cost => cost?,
+    };
     // What few configurations come to is left to the encodings, where a solver was asked for by name or the
     // cost is only a bound.
     let few = count.is_some_and(|n| n <= num_bigint::BigUint::from(MOST_LISTED));

@@ -41,6 +41,7 @@ pub struct Search<'a> {
     simulated: AtomicU64,
     rows: AtomicUsize,
     eliminated: OnceLock<Eliminated>,
+    bounding: OnceLock<Eliminated>,
     /// The times of all configurations in the order of the space, where all were simulated.
     all: OnceLock<Vec<i64>>,
 }
@@ -79,6 +80,7 @@ impl<'a> Search<'a> {
             simulated: AtomicU64::new(0),
             rows: AtomicUsize::new(MOST_ROWS),
             eliminated: OnceLock::new(),
+            bounding: OnceLock::new(),
             all: OnceLock::new(),
         }
     }
@@ -87,7 +89,9 @@ impl<'a> Search<'a> {
     /// pass wrong ones.
     #[must_use]
     pub fn with_tables(self, tables: Tables, tree: Tree<Least>) -> Search<'a> {
-        Search { eliminated: OnceLock::from((tables, tree)), ..self }
+        let root = tree.root(&Limits::default());
+        let found = root.map(|root| OnceLock::from(Eliminated { tables, tree, root }));
+        Search { eliminated: found.unwrap_or_default(), ..self }
     }
 
     /// The problem.
@@ -115,12 +119,24 @@ impl<'a> Search<'a> {
         if let Some(known) = self.eliminated.get() {
             return Some(known);
         }
+        if !self.cost.is_exact() || !self.configurations.is_complete() {
+            return None;
+        }
         // After the bracket is closed the tree is wanted for the ranking.
         let closed = self.bracket.closed();
         let stop = || if closed { self.bracket.out_of_time() } else { self.bracket.done() };
         let limits = limits(self.rows(), &stop);
         let found = self.eliminate(&limits).ok().filter(|e| e.tables.is_exact() && e.tree.is_exact());
         found.map(|found| self.eliminated.get_or_init(|| found))
+    }
+
+    /// An elimination whose costs may be lower bounds.
+    pub(crate) fn bounding(&self, stop: &dyn Fn() -> bool) -> Result<&Eliminated, TooWide> {
+        if let Some(known) = self.bounding.get() {
+            return Ok(known);
+        }
+        let found = self.eliminate(&Limits { divide: true, ..limits(self.rows(), stop) })?;
+        Ok(self.bounding.get_or_init(|| found))
     }
 
     /// The elimination with as much of the cost as possible in the scale.

@@ -455,8 +455,9 @@ fn a_row_too_dear() {
 
 #[test]
 fn a_row_missing() {
+    // Z3 is then told too little, finds a choice that the tables do not know, and proves nothing.
     let missing = cost_row(&|_| None);
-    caught_on_tables(&Wrong { tables: &missing, ..NOTHING }, &ON_TABLES);
+    caught_on_tables(&Wrong { tables: &missing, ..NOTHING }, &[Strategy::Eliminate]);
     let forbidden = |tables: &mut Tables, indices: &[u32]| {
         rebuilt(&mut tables.network, &|i, relation| {
             let key = relation.scope().key(indices);
@@ -691,20 +692,17 @@ fn the_sides_of_a_branch_of_a_plan_swapped() {
 }
 
 #[test]
-#[ignore = "not found out: bounds and encoding come from one plan, and nothing else is simulated"]
 fn an_amount_of_a_plan_too_great_at_the_best_configuration() {
     caught_on_plan(&|plan, best, _| change(plan, "kernel[2]", best, 1_000));
 }
 
 #[test]
-#[ignore = "not found out: bounds and encoding come from one plan, and nothing else is simulated"]
 fn waves_of_a_plan_too_many_at_the_best_configuration() {
     caught_on_plan(&|plan, best, _| change(plan, "waves", best, 1));
 }
 
 /// Harmless for the optimum; another configuration's time would be wrong.
 #[test]
-#[ignore = "not found out: bounds and encoding come from one plan, and nothing else is simulated"]
 fn an_amount_of_a_plan_off_away_from_the_best_configuration() {
     caught_on_plan(&|plan, _, other| change(plan, "kernel[2]", other, 1));
 }

@@ -106,7 +106,8 @@ fn abstract_kernel_of_every_published_size() {
         (1024, 533_248, &[[512, 32]]),
     ];
     for (size, time, best) in table {
-        let result = tuned(&shipped("abstract.json", &[("size", size)]), &Options::default());
+        let options = Options { strategy: Strategy::Descend, ..Options::default() };
+        let result = tuned(&shipped("abstract.json", &[("size", size)]), &options);
         let expected: Ranking = best.iter().map(|c| (time, c.to_vec())).collect();
         assert_optimal(&result, &expected, &format!("size {size}"));
         assert!(result.confirmed_uncut, "size {size}: {result:?}");
@@ -125,9 +126,12 @@ fn abstract_kernel_of_a_size_nobody_can_enumerate_by_ticks() {
         expected.push((abstract_time(size, c[0], c[1]), c.clone()));
     }
     expected.sort_by_key(|(t, _)| *t);
-    let result = tuned(&problem, &Options::default());
+    let result = tuned(&problem, &Options { strategy: Strategy::Descend, ..Options::default() });
     assert_optimal(&result, &expected, "size 2^30");
     assert!(result.confirmed_uncut);
+    let result = tuned(&problem, &Options::default());
+    assert_optimal(&result, &expected, "size 2^30");
+    assert!(!result.proofs.is_empty());
 }
 
 #[test]
@@ -345,7 +349,8 @@ fn bounds_that_meet_are_no_proof_by_a_solver() {
         let met = bounds.best.is_some() && bounds.lower >= bounds.upper();
         stop.fetch_or(met, std::sync::atomic::Ordering::SeqCst);
     };
-    let result = tune(&problem, &Options::default(), &stop, &stop_when_bounds_meet)
+    let options = Options { strategy: Strategy::Descend, ..Options::default() };
+    let result = tune(&problem, &options, &stop, &stop_when_bounds_meet)
         .unwrap_or_else(|e| panic!("{e}"));
     assert_eq!((result.lower, result.upper), (584, Some(584)));
     assert_eq!((result.status, result.solver_calls), (Status::Bounded, 0));

@@ -47,7 +47,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
             result.upper.map_or_else(|| "?".into(), |t| t.to_string()),
             optima(&result),
             if result.status == Status::Optimal { "proved".into() } else { "open".to_owned() },
-            format!("{:.3}", result.seconds),
+            format!("{:.4}", result.seconds),
             row.time.to_string(),
             format!("{},{}", row.wg, row.ts),
             search(&row),
@@ -61,7 +61,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let shown = if args.markdown { table.to_markdown() } else { table.to_string() };
     let intro = "The abstract OpenCL kernel of Garanina, Staroletov and Gorlatch (2023), on one unit of 4 elements:\nleast model time over all workgroup sizes WG and tile sizes TS, beside the paper's Table 1.\n";
     say(&format!(
-        "{intro}\n{shown}\n{better} of {} times are below the paper's; all sizes together took {seconds:.2} s.\n\
+        "{intro}\n{shown}\n{better} of {} times are below the paper's; all sizes together took {seconds:.3} s.\n\
          size 2^30: least time {} at WG,TS = {}, {}, in {:.3} s\n",
         TABLE_1.len(),
         large.upper.unwrap_or_default(),

@@ -1,11 +1,14 @@
 //! `tickbound export`.
 
 use tickbound_model::t1;
+use tickbound_solve::bracket::Bracket;
+use tickbound_solve::unlisted::confirming_question;
 use tickbound_spin::promela::{self, Style};
 
 use super::exit::{CliError, Exit};
 use super::load::Question;
 use super::output::say_or_save;
+use super::progress::interrupt_flag;
 use super::values::named;
 
 /// What a problem can be written for.
@@ -13,6 +16,9 @@ use super::values::named;
 enum Target {
     /// SPIN
     Promela,
+    /// SMT solvers: the question whether anything takes one tick less than the least time, which is
+    /// unsatisfiable
+    Smt2,
     /// Auto-tuners: the parameters, the conditions and the kernel as a T1 file
     T1,
 }
@@ -36,12 +42,33 @@ pub struct Args {
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     match args.to {
         Target::Promela => write_promela(args)?,
+        Target::Smt2 => write_smt2(args)?,
         Target::T1 => {
             let file = t1::write(&args.question.read()?)?;
             say_or_save(args.output.as_deref(), &format!("{file:#}\n"))?;
         }
     }
     Ok(Exit::Done)
+}
+
+fn write_smt2(args: &Args) -> Result<(), CliError> {
+    let problem = args.question.problem()?;
+    let interrupt = interrupt_flag()?;
+    let bracket = Bracket::new(None, &interrupt, &|_| {});
+    let Some((least, question)) = confirming_question(&problem, &bracket)? else {
+        let why = bracket.stopped_by().map_or_else(
+            || "there is no valid configuration, or the costs are too large for tables".to_owned(),
+            |why| why.to_string(),
+        );
+        return Err(CliError::Input(format!("--to smt2: {why}")));
+    };
+    let about = format!(
+        "; {}: the least time is {least} ticks. The question is whether any configuration takes {}\n\
+         ; ticks or fewer; unsat confirms that none does.\n(set-logic QF_LIA)\n",
+        problem.name.replace('\n', " "),
+        least - 1
+    );
+    say_or_save(args.output.as_deref(), &(about + &question))
 }
 
 fn write_promela(args: &Args) -> Result<(), CliError> {

@@ -223,6 +223,11 @@ impl Engine {
         };
         match self {
             Engine::Smt { encoding, strategy } => {
+                // Left to itself, the program asks no solver where simulating is cheaper.
+                let strategy = match (encoding, strategy) {
+                    (None, Strategy::Race) => Strategy::Descend,
+                    _ => strategy,
+                };
                 with(own(&["tune", "--strategy", strategy.name()]), encoding)
             }
             Engine::Enumerate => own(&["tune", "--strategy", "enumerate"]),
@@ -333,7 +338,7 @@ mod tests {
     #[test]
     fn command_lines() {
         let line = |name: &str| parse(name).unwrap()[0].arguments().join(" ");
-        assert_eq!(line("smt"), "tune --strategy race");
+        assert_eq!(line("smt"), "tune --strategy descend");
         assert_eq!(line("smt-fresh:event"), "tune --strategy bisect-fresh --encoding event");
         assert_eq!(line("enumerate"), "tune --strategy enumerate");
         assert_eq!(line("cp-sat:event"), "cp-sat --encoding event");

@@ -5,6 +5,8 @@
 //! lower bound is looked at first. Bounds come from interval arithmetic on the expressions as they are, so
 //! that neither tables nor lists are needed, however large the domains.
 
+use std::cell::RefCell;
+
 use tickbound_model::Configuration;
 use tickbound_model::interval::Interval;
 use tickbound_model::verdict::Found;
@@ -39,24 +41,37 @@ pub(super) fn run(search: &Search<'_>) -> Result<Option<Proof>, SolveError> {
     Ok((complete && bracket.closed()).then_some(Proof::Branching { boxes: walk.boxes }))
 }
 
-/// The configurations of which the cost is at most `most`, or `enough` of them; the second value says that
-/// these are all.
-pub(crate) fn all_within(
+/// The configurations that take at most `least` ticks, up to `optima` of them, and the best of the others until
+/// there are `top`; the second value says that no other takes `least`.
+pub(crate) fn best(
     search: &Search<'_>,
-    most: i64,
-    enough: usize,
+    least: i64,
+    (top, optima): (usize, usize),
 ) -> Result<(Vec<Found>, bool), SolveError> {
-    let mut found = Vec::new();
-    let stop = |walk: &Walk<'_, '_>| walk.boxes > MOST_BOXES || walk.search.bracket.out_of_time();
-    let complete = Walk::new(search, stop).walk(&|| most, &mut |walk, configuration| {
-        if walk.search.claimed(&configuration)? <= most
-            && walk.search.offer(configuration.clone(), None)?.is_some_and(|time| time <= most)
-        {
-            found.push(Found { configuration, time: most });
+    let found: RefCell<Vec<Found>> = RefCell::default();
+    let most = || match top.checked_sub(1).map(|last| found.borrow().get(last).map(|f| f.time)) {
+        None => least,
+        Some(last) => last.map_or(i64::MAX, |time| time.max(least)),
+    };
+    let stop = |walk: &Walk<'_, '_>| {
+        walk.boxes > MOST_BOXES || walk.search.bracket.out_of_time()
+    };
+    let complete = Walk::new(search, stop).walk(&most, &mut |walk, configuration| {
+        if walk.search.claimed(&configuration)? > most() {
+            return Ok(true);
         }
-        Ok(found.len() < enough)
+        let Some(time) = walk.search.offer(configuration.clone(), None)? else { return Ok(true) };
+        if time <= most() {
+            let mut found = found.borrow_mut();
+            let place = found.partition_point(|f| f.time <= time);
+            found.insert(place, Found { configuration, time });
+            let optimal = found.iter().filter(|f| f.time <= least).count();
+            found.truncate(top.max(optimal));
+            return Ok(optimal < optima.max(top));
+        }
+        Ok(true)
     })?;
-    Ok((found, complete))
+    Ok((found.into_inner(), complete))
 }
 
 /// Most boxes that are looked at to list the optima.

@@ -5,7 +5,7 @@
 //! order is one of lower bounds, and what is still open is closed by simulating until the next bound
 //! reaches the best time.
 
-use tickbound_elimination::{Least, Limits, TooWide};
+use tickbound_elimination::{Least, TooWide};
 
 use super::entry::{Entry, Run};
 use crate::error::SolveError;
@@ -18,10 +18,8 @@ pub(super) fn run(search: &Search<'_>) -> Result<Option<Proof>, SolveError> {
     if let Some(exact) = search.eliminated() {
         return ascend(search, exact);
     }
-    let stop = || search.bracket.done();
-    let limits = Limits { divide: true, ..limits(search.rows(), &stop) };
-    match search.eliminate(&limits) {
-        Ok(bounds) => ascend(search, &bounds),
+    match search.bounding(&|| search.bracket.done()) {
+        Ok(bounds) => ascend(search, bounds),
         Err(why) => Ok(gave_up(search, why)),
     }
 }

@@ -21,7 +21,7 @@ use crate::search::Search;
 use crate::statement;
 use crate::task::{Asked, Task};
 
-pub(crate) use branch::all_within;
+pub(crate) use branch::best;
 use entry::{Entry, OnFormula, Run};
 
 tickbound_model::named! {

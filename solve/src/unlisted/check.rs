@@ -3,6 +3,7 @@
 use tickbound_model::simulate::{self, SimulateError};
 use tickbound_model::Space;
 
+use crate::random::Random;
 use crate::search::Search;
 use crate::error::SolveError;
 
@@ -76,17 +77,4 @@ pub(super) fn sample(search: &Search<'_>, seed: u64) -> Result<u64, SolveError> 
         compared += 1;
     }
     Ok(compared)
-}
-
-/// Random numbers that no later version changes (G. Steele, D. Lea, C. Flood, *Fast splittable pseudorandom
-/// number generators*, OOPSLA 2014: SplitMix64).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u32 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 32) as u32
-    }
 }

@@ -28,7 +28,7 @@ use crate::options::Options;
 use crate::proof::Proof;
 use crate::result::{Size, TuneResult};
 use crate::search::{MOST_ROWS, Search};
-use crate::statement;
+use crate::statement::{self, Statement};
 use crate::strategy::{self, Strategy};
 
 /// Most rows of a join at first, before other ways are tried as well.
@@ -81,6 +81,29 @@ fn closed(search: &Search<'_>, options: &Options) -> Result<Option<Proof>, Solve
     }
     search.limit_rows(MOST_ROWS);
     strategy::unlisted(search, options.strategy)
+}
+
+/// The question that confirms a problem's least time, in SMT-LIB 2: whether something takes one tick less. With it
+/// comes the least time. `None` if there is no configuration, the search was stopped, or the costs are too large
+/// for tables.
+///
+/// # Errors
+/// As for [`crate::tune`], and a problem whose time is no expression.
+pub fn confirming_question(
+    problem: &Problem,
+    bracket: &Bracket<'_>,
+) -> Result<Option<(i64, String)>, SolveError> {
+    let cost = Cost::new(problem)?;
+    let stop = || bracket.out_of_time();
+    let configurations = problem.configurations(&crate::search::limits(MOST_ROWS, &stop))?;
+    let search = Search::new(&configurations, &cost, bracket);
+    if strategy::unlisted(&search, Strategy::Eliminate)?.is_none() {
+        return Ok(None);
+    }
+    bracket.fault()?;
+    let least = bracket.bounds().upper();
+    let question = Statement::new(&search).filter(|_| least < i64::MAX);
+    Ok(question.and_then(|statement| Some((least, statement.smt2(least.checked_sub(1)?)?))))
 }
 
 /// Asks Z3 for one tick less, for as long as everything before has taken.

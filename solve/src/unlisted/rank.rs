@@ -137,10 +137,57 @@ fn ascending(
     Ok(())
 }
 
-/// The optima by branch and bound, where no tree is at hand.
+/// Most configurations that are looked at in the order of their bounds.
+const MOST_BOUNDED: usize = 100_000;
+
+/// The ranking where bounds are all there is: those of an elimination if there is one, else those of boxes.
 fn bounded(search: &Search<'_>, top: usize, least: i64) -> Result<Ranking, SolveError> {
-    let (mut optima, complete) = crate::strategy::all_within(search, least, top.max(MAX_OPTIMA))?;
+    let stop = || search.bracket.out_of_time();
+    let (mut optima, complete) = match search.bounding(&stop) {
+        Ok(tree) => by_bounds(search, tree, top, least)?,
+        Err(_) => crate::strategy::best(search, least, (top, MAX_OPTIMA))?,
+    };
     sort(&mut optima);
-    let count = complete.then(|| optima.len().into());
+    let optimal = optima.iter().filter(|f| f.time == least).count();
+    let count = complete.then(|| optimal.into());
     Ok(Ranking { more: !complete, optima, count, ..Ranking::default() })
+}
+
+/// Simulates in the order of lower bounds, until none that is left can belong to the list; the second value says
+/// that all optima are in it.
+fn by_bounds(
+    search: &Search<'_>,
+    Eliminated { tables, tree, root }: &Eliminated,
+    top: usize,
+    least: i64,
+) -> Result<(Vec<Found>, bool), SolveError> {
+    let stop = || search.bracket.out_of_time();
+    let limits = Limits { rows: crate::search::MOST_ROWS, divide: true, stop: &stop };
+    let ticks = |indices: &[u32], sum| tables.ticks(&search.env(indices), sum);
+    let mut found: Vec<Found> = Vec::new();
+    for (looked, next) in tree.ascending_from(root, &limits, ticks).enumerate() {
+        let worst = if found.len() < top { i64::MAX } else { found.last().map_or(least, |f| f.time.max(least)) };
+        let optimal = found.iter().filter(|f| f.time == least).count();
+        match next {
+            Ok((bound, _)) if bound > worst => break,
+            Ok((_, indices)) if looked < MOST_BOUNDED && optimal <= MAX_OPTIMA.max(top) => {
+                if !search.configurations.allows(&indices) {
+                    continue;
+                }
+                let configuration = search.configurations.configuration(&indices);
+                let Some(time) = search.offer(configuration.clone(), None)? else { continue };
+                let place = found.partition_point(|f| f.time <= time);
+                found.insert(place, Found { configuration, time });
+                found.truncate(top.max(optimal + usize::from(time == least)));
+            }
+            Ok(_) | Err(_) => {
+                found.truncate(top.max(MAX_OPTIMA));
+                return Ok((found, false));
+            }
+        }
+    }
+    let optimal = found.iter().filter(|f| f.time == least).count();
+    let listed = top.max(optimal.min(MAX_OPTIMA));
+    found.truncate(listed);
+    Ok((found, optimal <= listed))
 }

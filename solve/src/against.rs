@@ -1,0 +1,69 @@
+//! Holding what a plan says against the simulator.
+//!
+//! Bounds, incumbents and encoding come from one plan, so a fault in it would show nowhere else. Where that is
+//! cheap all configurations are simulated, elsewhere some that a seed chooses.
+
+use tickbound_encodings::system::Fault;
+use tickbound_model::simulate::{self, SimulateError};
+
+use crate::error::SolveError;
+use crate::random::Random;
+use crate::task::Task;
+
+/// Most configurations that are all simulated.
+const MOST_ALL: usize = 2_000;
+/// Most events of all simulations together: about half a second.
+const MOST_EVENTS: u64 = 20_000_000;
+/// How many are simulated where there are more.
+const SAMPLE: usize = 64;
+
+/// Compares bounds and times with the simulator's; how many configurations were compared. `computed` is what
+/// an encoding says that one takes, where it says anything.
+pub(crate) fn simulator(
+    task: &Task<'_>,
+    seed: u64,
+    computed: &mut dyn FnMut(usize) -> Result<Option<i64>, SolveError>,
+) -> Result<u64, SolveError> {
+    let all = task.space.bound.len();
+    let mut random = Random(seed);
+    let chosen: Vec<usize> = match all <= MOST_ALL {
+        true => (0..all).collect(),
+        false => (0..SAMPLE).map(|_| random.next() as usize % all).collect(),
+    };
+    let (mut left, mut compared) = (MOST_EVENTS, 0);
+    for c in chosen {
+        if task.bracket.out_of_time() {
+            break;
+        }
+        let options = simulate::Options { max_events: left, ..simulate::Options::default() };
+        let time = match simulate::simulate(task.problem, &task.space.bound[c], &options) {
+            Ok(run) => {
+                left = left.saturating_sub(run.events);
+                run.time
+            }
+            Err(SimulateError::Overflow { .. }) => continue,
+            Err(e) if e.is_too_large() => continue,
+            Err(e) => return Err(e.into()),
+        };
+        agrees(task, c, time, computed(c)?)?;
+        compared += 1;
+    }
+    Ok(compared)
+}
+
+fn agrees(task: &Task<'_>, c: usize, time: i64, computed: Option<i64>) -> Result<(), SolveError> {
+    task.bracket.check(time)?;
+    let name = || task.problem.name_values(&task.space.bound[c].configuration).to_string();
+    if time < task.lower[c] {
+        let bound = task.lower[c];
+        return Err(Fault(format!("{}: takes {time} ticks, but its lower bound is {bound}", name())).into());
+    }
+    match computed.filter(|claimed| *claimed != time) {
+        None => Ok(()),
+        Some(encoding) => Err(SolveError::Disagreement {
+            configuration: name(),
+            encoding,
+            simulator: Some(time),
+        }),
+    }
+}
