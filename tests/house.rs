@@ -7,8 +7,18 @@ use std::process::Command;
 
 use serde_json::Value;
 
-const CRATES: [&str; 10] =
-    ["message", "process", "elimination", "model", "encodings", "solve", "spin", "opencl-c", "reo", "."];
+const CRATES: [&str; 10] = [
+    "message",
+    "process",
+    "elimination",
+    "model",
+    "encodings",
+    "solve",
+    "spin",
+    "opencl-c",
+    "reo",
+    ".",
+];
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))

@@ -37,12 +37,15 @@ impl Problem {
     }
 }
 
+/// Configurations that differ in some parameters; `None` if they are too many.
+type Distinct = Option<Rc<Vec<Bound>>>;
+
 struct Settler<'s> {
     /// Slot of `lid`; those of `gid` and `group` follow.
     first: Slot,
     configurations: &'s Configurations<'s>,
     /// For some parameters the configurations that differ in them.
-    known: RefCell<HashMap<Vec<usize>, Option<Rc<Vec<Bound>>>>>,
+    known: RefCell<HashMap<Vec<usize>, Distinct>>,
 }
 
 impl Settler<'_> {
@@ -126,7 +129,7 @@ impl Settler<'_> {
 
     /// One configuration for each choice of values of the parameters that the expression depends on and, if it
     /// mentions an item, the launch; `None` if they are too many.
-    fn distinct(&self, expr: &Expr) -> Option<Rc<Vec<Bound>>> {
+    fn distinct(&self, expr: &Expr) -> Distinct {
         let problem = self.configurations.problem();
         let mut parts = vec![problem.inlined("", expr).ok()?];
         if expr.mentions(|s| self.is_item(s)) {
@@ -143,10 +146,11 @@ impl Settler<'_> {
         known.entry(parameters).or_insert_with_key(|p| self.bounds(p)).clone()
     }
 
-    fn bounds(&self, parameters: &[usize]) -> Option<Rc<Vec<Bound>>> {
+    fn bounds(&self, parameters: &[usize]) -> Distinct {
         let limits = Limits { rows: MAX_COMBINATIONS, ..Limits::default() };
         let all = self.configurations.representatives(parameters, &limits)?;
-        let bounds: Option<Vec<Bound>> = all.iter().map(|c| self.configurations.bind(c).ok()).collect();
+        let bounds: Option<Vec<Bound>> =
+            all.iter().map(|c| self.configurations.bind(c).ok()).collect();
         bounds.map(Rc::new)
     }
 }

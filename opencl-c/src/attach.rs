@@ -119,7 +119,9 @@ impl Reader<'_> {
     fn occurring(&self, parameters: &[usize]) -> Result<Vec<Bound>, ReadError> {
         let limits = Limits { rows: MAX_COMBINATIONS, ..Limits::default() };
         match self.configurations.representatives(parameters, &limits) {
-            Some(all) => Ok(all.iter().map(|c| self.configurations.bind(c)).collect::<Result<_, _>>()?),
+            Some(all) => {
+                Ok(all.iter().map(|c| self.configurations.bind(c)).collect::<Result<_, _>>()?)
+            }
             // Conditions too wide for the structure; a list may do.
             None => Ok(self.problem.space()?.bound),
         }
@@ -167,7 +169,8 @@ impl Reader<'_> {
         let asked = places.iter().filter_map(|p| open.get(*p)).map(|(_, value)| *value);
         let mut found = IndexMap::new();
         for bound in self.occurring(&self.parameters(asked)?)? {
-            let each = open.iter().map(|(n, v)| self.eval(&format!("kernel.defines.{n}"), v, &bound));
+            let each =
+                open.iter().map(|(n, v)| self.eval(&format!("kernel.defines.{n}"), v, &bound));
             let all: Vec<i64> = each.try_collect()?;
             let key = places.iter().filter_map(|p| all.get(*p).copied()).collect();
             found.entry(key).or_insert(all);

@@ -56,14 +56,16 @@ fn agrees(task: &Task<'_>, c: usize, time: i64, computed: Option<i64>) -> Result
     let name = || task.problem.name_values(&task.space.bound[c].configuration).to_string();
     if time < task.lower[c] {
         let bound = task.lower[c];
-        return Err(Fault(format!("{}: takes {time} ticks, but its lower bound is {bound}", name())).into());
+        return Err(Fault(format!(
+            "{}: takes {time} ticks, but its lower bound is {bound}",
+            name()
+        ))
+        .into());
     }
     match computed.filter(|claimed| *claimed != time) {
         None => Ok(()),
-        Some(encoding) => Err(SolveError::Disagreement {
-            configuration: name(),
-            encoding,
-            simulator: Some(time),
-        }),
+        Some(encoding) => {
+            Err(SolveError::Disagreement { configuration: name(), encoding, simulator: Some(time) })
+        }
     }
 }

@@ -101,7 +101,8 @@ fn unlisted(
     bracket: &Bracket<'_>,
 ) -> Result<Option<TuneResult>, SolveError> {
     let Options { strategy, encoding, .. } = options;
-    let may = strategy.is_unlisted() || (encoding.is_none() && strategy.needs_encoding() && options.bounds);
+    let may = strategy.is_unlisted()
+        || (encoding.is_none() && strategy.needs_encoding() && options.bounds);
     if !may || strategy.entry().from_nothing {
         return Ok(None);
     }

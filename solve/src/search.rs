@@ -126,7 +126,8 @@ impl<'a> Search<'a> {
         let closed = self.bracket.closed();
         let stop = || if closed { self.bracket.out_of_time() } else { self.bracket.done() };
         let limits = limits(self.rows(), &stop);
-        let found = self.eliminate(&limits).ok().filter(|e| e.tables.is_exact() && e.tree.is_exact());
+        let found =
+            self.eliminate(&limits).ok().filter(|e| e.tables.is_exact() && e.tree.is_exact());
         found.map(|found| self.eliminated.get_or_init(|| found))
     }
 

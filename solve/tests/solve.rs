@@ -350,8 +350,8 @@ fn bounds_that_meet_are_no_proof_by_a_solver() {
         stop.fetch_or(met, std::sync::atomic::Ordering::SeqCst);
     };
     let options = Options { strategy: Strategy::Descend, ..Options::default() };
-    let result = tune(&problem, &options, &stop, &stop_when_bounds_meet)
-        .unwrap_or_else(|e| panic!("{e}"));
+    let result =
+        tune(&problem, &options, &stop, &stop_when_bounds_meet).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!((result.lower, result.upper), (584, Some(584)));
     assert_eq!((result.status, result.solver_calls), (Status::Bounded, 0));
     assert_eq!(result.stopped_by, Some(StopReason::Interrupted));

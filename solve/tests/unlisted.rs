@@ -17,8 +17,8 @@ use tickbound_model::simulate::{self, simulate};
 use tickbound_model::space::Configurations;
 use tickbound_model::verdict::Status;
 use tickbound_model::{Configuration, Problem, Profile};
-use tickbound_solve::bracket::Bracket;
 use tickbound_solve::Proof;
+use tickbound_solve::bracket::Bracket;
 use tickbound_solve::result::MAX_OPTIMA;
 use tickbound_solve::{Options, SolveError, Strategy, TuneResult, tune, unlisted};
 

@@ -75,12 +75,23 @@ fn proof(problem: &Problem, r: &TuneResult, answer: &Answer) -> Vec<Line> {
     let proofs = r.proofs.iter().map(|proof| ("proved:", proved(r, proof)));
     let proofs = proofs.chain(r.schedule.as_ref().map(|_| ("proved:", explored(r))));
     let checked = r.checked.filter(|n| *n > 0).map(|n| {
-        ("checked:", format!("{n} other configurations simulated, drawn at random; they take what was computed"))
+        (
+            "checked:",
+            format!(
+                "{n} other configurations simulated, drawn at random; they take what was computed"
+            ),
+        )
     });
     let matters = Some(r.indifferent.join(", ")).filter(|p| !p.is_empty());
     let matters = matters.map(|p| ("no matter:", format!("{p} (no time depends on it)")));
     let next = r.next.zip(r.upper).map(|(next, least)| {
-        ("next best:", format!("{next} ticks, {:.2} % more", 100.0 * (next - least) as f64 / least.max(1) as f64))
+        (
+            "next best:",
+            format!(
+                "{next} ticks, {:.2} % more",
+                100.0 * (next - least) as f64 / least.max(1) as f64
+            ),
+        )
     });
     let before = [ties(problem, r), next, matters, schedules];
     let after = [checked, answer.replay()];
@@ -154,7 +165,8 @@ fn explored(r: &TuneResult) -> String {
 fn ties(problem: &Problem, r: &TuneResult) -> Option<Line> {
     let ties = r.optima.iter().skip(1).filter(|f| Some(f.time) == r.upper);
     let ties: Vec<String> = ties.map(|f| named(&values(problem, &f.configuration))).collect();
-    let others = r.optima_count.as_ref().map(|n| n.to_string().parse::<f64>().unwrap_or(f64::MAX) - 1.0);
+    let others =
+        r.optima_count.as_ref().map(|n| n.to_string().parse::<f64>().unwrap_or(f64::MAX) - 1.0);
     let counted = others.filter(|n| *n > ties.len() as f64);
     let more = match ties.len().saturating_sub(NAMED) {
         _ if ties.is_empty() => return None,

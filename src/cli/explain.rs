@@ -11,8 +11,8 @@ use tickbound_opencl_c::{Reading, Variant};
 
 use super::exit::{CliError, Exit};
 use super::load::{Chosen, Setting, by_name};
-use crate::answer::Tally;
 use super::output::{say, say_json};
+use crate::answer::Tally;
 use crate::report::explain;
 
 /// Arguments of `explain`.
@@ -62,7 +62,8 @@ impl Page<'_> {
             Some(source) => format!(": kernel `{}` of {}", source.entry, source.path),
             None => String::new(),
         };
-        let number = configurations.count().map_or_else(|| "uncounted".to_owned(), |n| n.to_string());
+        let number =
+            configurations.count().map_or_else(|| "uncounted".to_owned(), |n| n.to_string());
         let mut text =
             format!("{}{of}\n{number} configurations of {choices} choices\n\n", problem.name);
         match self.reading {
@@ -113,9 +114,7 @@ impl Page<'_> {
 
     /// The reading for the chosen configuration, or for the first one.
     fn variant<'r>(&self, reading: &'r Reading, all: &Configurations<'_>) -> Option<&'r Variant> {
-        let first = || {
-            all.bind(&all.first()?).ok()
-        };
+        let first = || all.bind(&all.first()?).ok();
         let bound = &self.chosen.cloned().or_else(first)?;
         let extracted = &reading.extracted;
         let values = extracted.structural.iter().map(|name| self.define(name, bound));
@@ -133,7 +132,11 @@ impl Page<'_> {
         })
     }
 
-    fn json(&self, configurations: &Configurations<'_>, choices: u64) -> Result<serde_json::Value, CliError> {
+    fn json(
+        &self,
+        configurations: &Configurations<'_>,
+        choices: u64,
+    ) -> Result<serde_json::Value, CliError> {
         let problem = self.problem;
         let mut object = json!({
             "name": problem.name, "configurations": configurations.count().as_ref().map(Tally::of),

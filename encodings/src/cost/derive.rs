@@ -44,7 +44,9 @@ pub(super) fn derive(problem: &Problem) -> Result<Cost, Uncovered> {
         Profile::OpenCl => groups(problem, &kernel)?,
         Profile::Published2023 => (activations(problem, kernel)?, true),
         // It has warps, which was said above.
-        Profile::Published2021 => return uncovered("platform.warps", "what warps do is not one expression"),
+        Profile::Published2021 => {
+            return uncovered("platform.warps", "what warps do is not one expression");
+        }
     };
     let mut parts = vec![body];
     if !finish.is_empty() {
@@ -160,7 +162,9 @@ fn never_fails(e: &Expr) -> bool {
         Expr::Int(_) | Expr::Name(_) | Expr::Not(_) | Expr::Conditional(..) => true,
         Expr::Call(f, _) => matches!(f, Function::Min | Function::Max),
         Expr::Binary(op, _, b) => match op {
-            BinaryOp::FloorDiv | BinaryOp::Div | BinaryOp::Rem => matches!(**b, Expr::Int(n) if n > 0),
+            BinaryOp::FloorDiv | BinaryOp::Div | BinaryOp::Rem => {
+                matches!(**b, Expr::Int(n) if n > 0)
+            }
             BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Pow => false,
             _ => true,
         },
@@ -205,7 +209,8 @@ fn work(program: &[Stmt]) -> Term {
 }
 
 fn either(condition: &At, then: Term, otherwise: Term) -> Term {
-    let side = |holds, term| product(vec![Term::Guard { condition: condition.clone(), holds }, term]);
+    let side =
+        |holds, term| product(vec![Term::Guard { condition: condition.clone(), holds }, term]);
     sum(vec![side(true, then), side(false, otherwise)])
 }
 
@@ -293,7 +298,8 @@ impl Phases {
         let alone = Expr::binary(BinaryOp::Le, self.local.expr.clone(), Expr::Int(self.elements));
         let alone = At { at: self.local.at.clone(), expr: alone };
         let one = Term::Run { program: Box::new(kernel.clone()), barrier: self.price };
-        let several = sum(vec![product(vec![self.items_each(), work(kernel)]), self.barriers(kernel)]);
+        let several =
+            sum(vec![product(vec![self.items_each(), work(kernel)]), self.barriers(kernel)]);
         Ok((either(&alone, one, several), false))
     }
 
@@ -366,7 +372,8 @@ impl Phases {
                 StmtKind::If { condition, then, otherwise } => {
                     same(condition)?;
                     let before = std::mem::take(&mut done.open);
-                    let (a, b) = (self.sequence(then, before.clone())?, self.sequence(otherwise, before)?);
+                    let (a, b) =
+                        (self.sequence(then, before.clone())?, self.sequence(otherwise, before)?);
                     done.ended.push(either(&at(condition), sum(a.ended), sum(b.ended)));
                     done.open = chosen(stmt, &at(condition), a.open, b.open);
                 }

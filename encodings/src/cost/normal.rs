@@ -60,7 +60,8 @@ impl Normal {
     pub fn all(term: &Term, problem: &Problem) -> Vec<Normal> {
         let Some(products) = products(term) else { return Vec::new() };
         let longest = products.iter().max_by_key(|p| p.0.len()).map_or(0, |p| p.0.len());
-        let common = products.iter().max_by_key(|p| shared(&products, p)).cloned().unwrap_or_default();
+        let common =
+            products.iter().max_by_key(|p| shared(&products, p)).cloned().unwrap_or_default();
         let mut forms: Vec<Normal> = Vec::new();
         for length in (0..=longest.min(common.0.len())).rev() {
             forms.extend(Normal::with_scale(&products, &common.0[..length], problem));
@@ -112,7 +113,11 @@ fn products(term: &Term) -> Option<Vec<Product>> {
                 if all.len() * more.len().max(1) > MAX_PRODUCTS {
                     return None;
                 }
-                let with = |a: &Product| more.iter().map(|b| Product([a.0.clone(), b.0.clone()].concat())).collect::<Vec<_>>();
+                let with = |a: &Product| {
+                    more.iter()
+                        .map(|b| Product([a.0.clone(), b.0.clone()].concat()))
+                        .collect::<Vec<_>>()
+                };
                 all = all.iter().flat_map(with).collect();
             }
             Some(all)

@@ -185,7 +185,8 @@ impl Tables {
 /// What some products come to at least, over the whole box of values.
 fn least(configurations: &Configurations<'_>, products: &[Product]) -> i64 {
     let of: Vec<Interval> = configurations.intervals();
-    let one = |p: &Product| super::term::Term::Product(p.0.clone()).least(&of).unwrap_or(Least::FAILS.0);
+    let one =
+        |p: &Product| super::term::Term::Product(p.0.clone()).least(&of).unwrap_or(Least::FAILS.0);
     products.iter().map(one).fold(0, added)
 }
 

@@ -91,13 +91,16 @@ const MAX_ITEMS: i64 = 1 << 20;
 
 impl At {
     fn value(&self, env: &[i64]) -> Result<i64, TermFault> {
-        let fault = |e: &dyn std::fmt::Display| TermFault { at: self.at.clone(), what: e.to_string() };
+        let fault =
+            |e: &dyn std::fmt::Display| TermFault { at: self.at.clone(), what: e.to_string() };
         self.expr.eval(env).map_err(|e| fault(&e))
     }
 
     fn work(&self, env: &[i64]) -> Result<i64, TermFault> {
         match self.value(env)? {
-            v if v < 0 => Err(TermFault { at: self.at.clone(), what: "a negative amount of work".into() }),
+            v if v < 0 => {
+                Err(TermFault { at: self.at.clone(), what: "a negative amount of work".into() })
+            }
             v => Ok(v),
         }
     }
@@ -198,7 +201,11 @@ impl Term {
             Term::Guard { condition, holds } => {
                 let range = condition.expr.range(of);
                 let values = range.values.filter(|_| !range.may_fail)?;
-                let surely = if *holds { values.low > 0 || values.high < 0 } else { values.low == 0 && values.high == 0 };
+                let surely = if *holds {
+                    values.low > 0 || values.high < 0
+                } else {
+                    values.low == 0 && values.high == 0
+                };
                 i64::from(surely)
             }
             Term::Sum(parts) => {

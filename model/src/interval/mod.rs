@@ -51,4 +51,3 @@ impl Expr<Slot> {
         if self.divides() { truth::<Exact>(self, of) } else { truth::<Interval>(self, of) }
     }
 }
-

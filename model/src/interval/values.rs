@@ -124,7 +124,8 @@ impl<V: Values> Reach<V> {
 }
 
 impl Verdict {
-    pub(super) const FAILS: Verdict = Verdict { may_hold: false, may_not_hold: false, may_fail: true };
+    pub(super) const FAILS: Verdict =
+        Verdict { may_hold: false, may_not_hold: false, may_fail: true };
 
     pub(super) fn sure(may_hold: bool, may_not_hold: bool) -> Verdict {
         Verdict { may_hold, may_not_hold, may_fail: false }
@@ -199,7 +200,11 @@ pub(super) fn call<V: Values>(f: Function, args: &[Expr<Slot>], of: &[Interval])
     }
 }
 
-pub(super) fn folded<V: Values>(args: &[Expr<Slot>], of: &[Interval], by: impl Fn(V, V) -> V) -> Reach<V> {
+pub(super) fn folded<V: Values>(
+    args: &[Expr<Slot>],
+    of: &[Interval],
+    by: impl Fn(V, V) -> V,
+) -> Reach<V> {
     let Some((first, rest)) = args.split_first() else {
         return Reach::sure(V::whole(Interval::point(0)));
     };
@@ -230,7 +235,11 @@ pub(super) fn compared<T: PartialOrd>(op: BinaryOp, a: (T, T), b: (T, T)) -> Ver
 ///
 /// A quotient rises with its dividend where divisors are positive, and falls where they are
 /// negative. The divisor nearest to zero takes a dividend farthest from zero.
-pub(super) fn extremes<T: Copy>(a: (T, T), b: (T, T), negative: impl Fn(T) -> bool) -> ((T, T), (T, T)) {
+pub(super) fn extremes<T: Copy>(
+    a: (T, T),
+    b: (T, T),
+    negative: impl Fn(T) -> bool,
+) -> ((T, T), (T, T)) {
     if negative(b.0) {
         let low = (a.1, if negative(a.1) { b.0 } else { b.1 });
         let high = (a.0, if negative(a.0) { b.1 } else { b.0 });
@@ -240,4 +249,3 @@ pub(super) fn extremes<T: Copy>(a: (T, T), b: (T, T), negative: impl Fn(T) -> bo
     let high = (a.1, if negative(a.1) { b.1 } else { b.0 });
     (low, high)
 }
-

@@ -198,4 +198,3 @@ fn raised(base: u64, exponent: i64) -> i128 {
         }
     }
 }
-

@@ -76,8 +76,14 @@ impl Problem {
         conditions.sort_by_key(|c| c.parameters.len());
         let values = self.domains()?;
         let network = Network::new(Vec::new());
-        let mut all =
-            Configurations { problem: self, values, network, conditions, wide: Vec::new(), counted: None };
+        let mut all = Configurations {
+            problem: self,
+            values,
+            network,
+            conditions,
+            wide: Vec::new(),
+            counted: None,
+        };
         let failing = all.build()?;
         all.check(&failing, limits)?;
         if all.wide.is_empty() {
@@ -134,7 +140,11 @@ impl Problem {
 }
 
 fn stopped() -> ModelError {
-    ModelError::new("parameters", "stopped while the configurations were counted", "give it more time")
+    ModelError::new(
+        "parameters",
+        "stopped while the configurations were counted",
+        "give it more time",
+    )
 }
 
 /// Calls `each` with every combination of the values of some parameters until it says false; true if it never did.
@@ -260,7 +270,8 @@ impl<'p> Configurations<'p> {
     pub fn put(&self, indices: &[u32], env: &mut [i64]) {
         let first = self.problem.first_parameter();
         for (place, index) in indices.iter().enumerate() {
-            env[first + place] = self.values[place].get(*index as usize).copied().unwrap_or_default();
+            env[first + place] =
+                self.values[place].get(*index as usize).copied().unwrap_or_default();
         }
     }
 
@@ -280,7 +291,11 @@ impl<'p> Configurations<'p> {
     /// the order of the domains; `None` if there are too many, or the structure is not
     /// [complete](Configurations::is_complete).
     #[must_use]
-    pub fn representatives(&self, parameters: &[usize], limits: &Limits<'_>) -> Option<Vec<Configuration>> {
+    pub fn representatives(
+        &self,
+        parameters: &[usize],
+        limits: &Limits<'_>,
+    ) -> Option<Vec<Configuration>> {
         if !self.is_complete() {
             return None;
         }
@@ -316,9 +331,12 @@ impl<'p> Configurations<'p> {
             if let Some(cost) = cost(indices, env) {
                 relation.insert(relation.scope().key(indices), cost);
             }
-            relation.len() <= limits.rows && !(relation.len().is_multiple_of(4096) && (limits.stop)())
+            relation.len() <= limits.rows
+                && !(relation.len().is_multiple_of(4096) && (limits.stop)())
         })
-        .map_err(|()| if (limits.stop)() { TooWide::Stopped } else { TooWide::Rows(limits.rows) })?;
+        .map_err(|()| {
+            if (limits.stop)() { TooWide::Stopped } else { TooWide::Rows(limits.rows) }
+        })?;
         Ok(relation)
     }
 
@@ -331,7 +349,11 @@ impl<'p> Configurations<'p> {
             let Some(last) = shared.last() else { continue };
             let at = parameters.iter().position(|p| p == last).unwrap_or_default();
             let all = shared.len() == scope.variables().len();
-            filters[at].push(if all { relation.clone() } else { relation.onto(&self.network.scope(&shared)?) });
+            filters[at].push(if all {
+                relation.clone()
+            } else {
+                relation.onto(&self.network.scope(&shared)?)
+            });
         }
         Ok(filters)
     }
@@ -363,7 +385,8 @@ impl<'p> Configurations<'p> {
         for (place, values) in self.values.iter().enumerate() {
             if values.is_empty() {
                 // Without a value there is no configuration: an empty relation says so.
-                self.network.add(Relation::new(self.network.scope(&[place]).map_err(|_| stopped())?));
+                self.network
+                    .add(Relation::new(self.network.scope(&[place]).map_err(|_| stopped())?));
             }
         }
         for c in 0..self.conditions.len() {
@@ -425,7 +448,8 @@ impl<'p> Configurations<'p> {
     fn tabulate(&mut self, c: usize, failing: &mut Vec<(usize, Relation)>) -> bool {
         let condition = &self.conditions[c];
         let parameters = condition.parameters.clone();
-        let (Ok(scope), Ok(filters)) = (self.network.scope(&parameters), self.filters(&parameters)) else {
+        let (Ok(scope), Ok(filters)) = (self.network.scope(&parameters), self.filters(&parameters))
+        else {
             return false;
         };
         let (mut allowed, mut faults) = (Relation::new(scope.clone()), Relation::new(scope));
@@ -458,11 +482,14 @@ impl<'p> Configurations<'p> {
         for (c, faults) in failing {
             let mut network = self.network.clone();
             network.add(faults.clone());
-            let Ok(tree) = network.eliminated::<Least>(&[], &Limits { divide: true, ..*limits }) else {
+            let Ok(tree) = network.eliminated::<Least>(&[], &Limits { divide: true, ..*limits })
+            else {
                 continue;
             };
             let found = tree.ascending(limits, |_, cost| cost).ok().and_then(|mut all| all.next());
-            if let Some(Ok((_, indices))) = found.filter(|_| tree.is_exact() || tree.total().is_some()) {
+            if let Some(Ok((_, indices))) =
+                found.filter(|_| tree.is_exact() || tree.total().is_some())
+            {
                 let condition = &self.conditions[*c];
                 let mut env = self.problem.base_env();
                 self.put(&indices, &mut env);

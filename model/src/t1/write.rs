@@ -2,8 +2,8 @@
 
 use indexmap::{IndexMap, IndexSet};
 use itertools::Itertools;
-use tickbound_elimination::Limits;
 use serde_json::{Value, json};
+use tickbound_elimination::Limits;
 
 use super::python::{Division, over_parameters};
 use crate::domain::Domain;
@@ -62,7 +62,9 @@ impl Writer<'_> {
         let all = self.problem.configurations(&limits)?;
         let seen: IndexSet<i64> = match all.representatives(&[parameter], &limits) {
             Some(some) => some.iter().map(|c| c.0[parameter]).collect(),
-            None => self.problem.space()?.bound.iter().map(|b| b.configuration.0[parameter]).collect(),
+            None => {
+                self.problem.space()?.bound.iter().map(|b| b.configuration.0[parameter]).collect()
+            }
         };
         Ok(seen.into_iter().sorted().collect_vec())
     }

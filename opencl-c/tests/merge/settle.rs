@@ -1,6 +1,7 @@
 //! Random programs before and after `Problem::settle`.
 
 use serde_json::{Value, json};
+use tickbound_elimination::Limits;
 use tickbound_model::kernel::expressions;
 
 use super::whole::{Verdict, compare, problem};

@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use indexmap::{IndexMap, IndexSet};
+use indexmap::IndexMap;
 use tickbound_model::source::{Side, Standard};
 use tickbound_opencl_c::extract::extract;
 use tickbound_opencl_c::steps::{Steps, print};

@@ -22,16 +22,19 @@ pub(super) fn run(search: &Search<'_>) -> Result<Option<Proof>, SolveError> {
     let mut walk = Walk::new(search, |walk| walk.search.bracket.done());
     let bracket = search.bracket;
     let mut open = i64::MAX;
-    let complete = walk.walk(&|| bracket.bounds().upper().saturating_sub(1), &mut |walk, configuration| {
-        let cost = walk.search.claimed(&configuration)?;
-        let claimed = walk.search.cost.is_exact().then_some(cost);
-        if walk.search.offer(configuration.clone(), claimed)?.is_none() {
-            let name = crate::search::name(walk.search.problem(), &configuration);
-            bracket.give_up(format!("{name} is too large to simulate and takes {cost} ticks or more"));
-            open = open.min(cost);
-        }
-        Ok(true)
-    })?;
+    let complete =
+        walk.walk(&|| bracket.bounds().upper().saturating_sub(1), &mut |walk, configuration| {
+            let cost = walk.search.claimed(&configuration)?;
+            let claimed = walk.search.cost.is_exact().then_some(cost);
+            if walk.search.offer(configuration.clone(), claimed)?.is_none() {
+                let name = crate::search::name(walk.search.problem(), &configuration);
+                bracket.give_up(format!(
+                    "{name} is too large to simulate and takes {cost} ticks or more"
+                ));
+                open = open.min(cost);
+            }
+            Ok(true)
+        })?;
     if complete {
         bracket.raise_rest(open);
         if open == i64::MAX {
@@ -53,9 +56,7 @@ pub(crate) fn best(
         None => least,
         Some(last) => last.map_or(i64::MAX, |time| time.max(least)),
     };
-    let stop = |walk: &Walk<'_, '_>| {
-        walk.boxes > MOST_BOXES || walk.search.bracket.out_of_time()
-    };
+    let stop = |walk: &Walk<'_, '_>| walk.boxes > MOST_BOXES || walk.search.bracket.out_of_time();
     let complete = Walk::new(search, stop).walk(&most, &mut |walk, configuration| {
         if walk.search.claimed(&configuration)? > most() {
             return Ok(true);
@@ -103,8 +104,7 @@ fn order(search: &Search<'_>) -> Vec<usize> {
 /// For each parameter the first and the last of its values.
 type Box = Vec<(u32, u32)>;
 
-type Each<'e, 's, 'a> =
-    &'e mut dyn FnMut(&Walk<'s, 'a>, Configuration) -> Result<bool, SolveError>;
+type Each<'e, 's, 'a> = &'e mut dyn FnMut(&Walk<'s, 'a>, Configuration) -> Result<bool, SolveError>;
 
 impl<'s, 'a> Walk<'s, 'a> {
     fn new(search: &'s Search<'a>, stop: fn(&Walk<'s, 'a>) -> bool) -> Walk<'s, 'a> {

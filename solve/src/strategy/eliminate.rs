@@ -68,7 +68,9 @@ fn ascend(search: &Search<'_>, found: &Eliminated) -> Result<Option<Proof>, Solv
         }
         if bound < i64::MAX && search.offer(configuration.clone(), claimed)?.is_none() {
             let name = crate::search::name(search.problem(), &configuration);
-            bracket.give_up(format!("{name} is too large to simulate and takes {bound} ticks or more"));
+            bracket.give_up(format!(
+                "{name} is too large to simulate and takes {bound} ticks or more"
+            ));
             open = open.min(bound);
         }
     }

@@ -3,8 +3,8 @@
 use crate::error::SolveError;
 use crate::formula::Formula;
 use crate::proof::Proof;
-use crate::task::{Asked, Task};
 use crate::search::Search;
+use crate::task::{Asked, Task};
 
 /// What a name stands for.
 pub(crate) struct Entry {

@@ -90,7 +90,10 @@ fn ask(asked: &dyn Asked, run: OnFormula) -> Result<(), SolveError> {
 }
 
 /// Runs a strategy on a space that is not listed; says what the proof is, if the bracket was closed.
-pub(crate) fn unlisted(search: &Search<'_>, strategy: Strategy) -> Result<Option<Proof>, SolveError> {
+pub(crate) fn unlisted(
+    search: &Search<'_>,
+    strategy: Strategy,
+) -> Result<Option<Proof>, SolveError> {
     match strategy.entry().run {
         Run::Unlisted(run) => run(search),
         Run::OnFormula(run) => statement::closed(search, |statement| ask(statement, run)),

@@ -1,11 +1,11 @@
 //! Holding the cost against the simulator: everywhere if that is cheap, elsewhere at random.
 
-use tickbound_model::simulate::{self, SimulateError};
 use tickbound_model::Space;
+use tickbound_model::simulate::{self, SimulateError};
 
+use crate::error::SolveError;
 use crate::random::Random;
 use crate::search::Search;
-use crate::error::SolveError;
 
 /// Most configurations that are all simulated.
 const MOST_LISTED: u64 = 20_000;
@@ -55,10 +55,13 @@ pub(super) fn sample(search: &Search<'_>, seed: u64) -> Result<u64, SolveError> 
         if search.bracket.out_of_time() {
             break;
         }
-        let Some(configuration) = search.configurations.random(&mut || random.next()) else { break };
+        let Some(configuration) = search.configurations.random(&mut || random.next()) else {
+            break;
+        };
         let claimed = search.claimed(&configuration)?;
         let bound = search.configurations.bind(&configuration)?;
-        let options = simulate::Options { max_events: SAMPLE_EVENTS, ..simulate::Options::default() };
+        let options =
+            simulate::Options { max_events: SAMPLE_EVENTS, ..simulate::Options::default() };
         let time = match simulate::simulate(search.problem(), &bound, &options) {
             Ok(run) => run.time,
             Err(SimulateError::Overflow { .. }) => i64::MAX,

@@ -18,9 +18,9 @@ mod check;
 mod rank;
 
 use tickbound_encodings::cost::{Cost, Uncovered};
+use tickbound_model::Problem;
 use tickbound_model::space::Configurations;
 use tickbound_model::verdict::Status;
-use tickbound_model::Problem;
 
 use crate::bracket::Bracket;
 use crate::error::SolveError;
@@ -68,7 +68,8 @@ pub fn tune_search(search: &Search<'_>, options: &Options) -> Result<TuneResult,
             proofs.extend(confirmed(search)?);
         }
     }
-    let ranking = if finished { rank::ranking(search, options.top)? } else { rank::Ranking::default() };
+    let ranking =
+        if finished { rank::ranking(search, options.top)? } else { rank::Ranking::default() };
     bracket.fault()?;
     result(search, options, Ended { finished, proofs, checked, ranking })
 }

@@ -5,9 +5,9 @@ use tickbound_elimination::{Least, Limits, Ties, TooWide};
 use tickbound_encodings::cost::Tables;
 use tickbound_model::verdict::Found;
 
-use crate::search::{Eliminated, Search};
 use crate::error::SolveError;
 use crate::result::MAX_OPTIMA;
+use crate::search::{Eliminated, Search};
 
 /// Most rows of an elimination that is made a second time, to count the optima.
 const MOST_COUNTED: usize = 1 << 20;
@@ -75,7 +75,8 @@ fn ties(
 ) -> Result<(Option<BigUint>, Option<i64>), SolveError> {
     let stop = || search.bracket.out_of_time();
     let limits = crate::search::limits(search.rows(), &stop);
-    let root = tables.network.eliminated::<Ties>(&tables.kept, &limits).and_then(|t| t.root(&limits));
+    let root =
+        tables.network.eliminated::<Ties>(&tables.kept, &limits).and_then(|t| t.root(&limits));
     let Ok(root) = root else { return Ok((None, None)) };
     let mut indices = vec![0; search.configurations.values().len()];
     let mut all: Option<Ties> = None;
@@ -84,7 +85,11 @@ fn ties(
         let env = search.env(&indices);
         let ticks = |sum: Least| Least(tables.ticks(&env, sum.0));
         // The scale is positive, so what costs more comes to more.
-        let own = Ties { least: ticks(ties.least), count: ties.count.clone(), next: ties.next.map(ticks) };
+        let own = Ties {
+            least: ticks(ties.least),
+            count: ties.count.clone(),
+            next: ties.next.map(ticks),
+        };
         match &mut all {
             None => all = Some(own),
             Some(all) => tickbound_elimination::Weight::plus(all, &own),
@@ -99,7 +104,11 @@ fn indifferent(search: &Search<'_>, tables: &Tables) -> Vec<String> {
     let matters = |p: &usize| tables.kept.contains(p) || costs.iter().any(|r| r.scope().has(*p));
     let parameters = search.problem().parameters.iter().enumerate();
     parameters
-        .filter(|(p, parameter)| !matters(p) && search.configurations.values()[*p].len() > 1 && !parameter.name.is_empty())
+        .filter(|(p, parameter)| {
+            !matters(p)
+                && search.configurations.values()[*p].len() > 1
+                && !parameter.name.is_empty()
+        })
         .map(|(_, parameter)| parameter.name.clone())
         .collect()
 }
@@ -166,7 +175,11 @@ fn by_bounds(
     let ticks = |indices: &[u32], sum| tables.ticks(&search.env(indices), sum);
     let mut found: Vec<Found> = Vec::new();
     for (looked, next) in tree.ascending_from(root, &limits, ticks).enumerate() {
-        let worst = if found.len() < top { i64::MAX } else { found.last().map_or(least, |f| f.time.max(least)) };
+        let worst = if found.len() < top {
+            i64::MAX
+        } else {
+            found.last().map_or(least, |f| f.time.max(least))
+        };
         let optimal = found.iter().filter(|f| f.time == least).count();
         match next {
             Ok((bound, _)) if bound > worst => break,
