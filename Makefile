@@ -49,6 +49,7 @@ tools: setup
 	@bash scripts/setup-spin.sh
 	@bash scripts/setup-opencl.sh
 	@bash scripts/setup-libclang.sh
+	@bash scripts/setup-cvc5.sh
 
 oldest: setup ## check with the oldest Rust that Cargo.toml names, where rustup has it
 	@bash scripts/check-oldest-rust.sh $(FLAGS)

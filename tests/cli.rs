@@ -313,7 +313,7 @@ fn tune_for_programs() {
         ("encoding", json!("none")),
         ("strategy", json!("race")),
         ("stopped_by", json!(null)),
-        ("configurations", json!(3)),
+        ("configurations", json!(2)),
         ("optima_count", json!(2)),
         ("proved_by", json!(["simulation"])),
     ] {

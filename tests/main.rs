@@ -19,5 +19,6 @@ mod reo;
 mod reo_spin;
 mod report;
 mod schema;
+mod smt2;
 mod spin;
 mod with_spin;

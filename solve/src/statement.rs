@@ -168,6 +168,14 @@ impl Asked for Statement<'_, '_> {
     }
 }
 
+/// A sum; SMT-LIB knows none of a single term.
+fn total(terms: &[Int]) -> Int {
+    match terms {
+        [one] => one.clone(),
+        _ => Int::add(terms),
+    }
+}
+
 /// What a solver says of a statement.
 enum Answer {
     /// For each parameter the index of its value, and the ticks of that choice.
@@ -253,7 +261,7 @@ impl<'q> Stated<'q> {
             stated.size += stated.at_least(&cost, scope, rows, solver, stop)?;
             terms.push(cost);
         }
-        solver.assert(stated.sum.eq(Int::add(&terms)));
+        solver.assert(stated.sum.eq(total(&terms)));
         stated.size += 1 + stated.take_time(kept, solver, stop)?;
         Some(stated)
     }

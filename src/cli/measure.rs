@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
+use tickbound_elimination::Limits;
 use tickbound_message::one_line;
 use tickbound_model::simulate::{self, simulate};
 use tickbound_model::{Bound, Problem};
@@ -13,7 +14,7 @@ use super::output::{save, say, say_json, written};
 use super::progress::{Progress, interrupt_flag};
 use crate::device::DeviceChoice;
 use crate::measure::outcome::Outcome;
-use crate::measure::select::{Selection, select};
+use crate::measure::select::{Selection, select, total};
 use crate::measure::{Event, MeasureError, Options, measure, t4, worker};
 use crate::report::MeasuredTimes;
 
@@ -152,12 +153,14 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         return Err(MeasureError::NoSource.into());
     }
     let options = args.options(&problem)?;
-    let space = problem.space()?;
-    let selection = args.selection(space.bound.len())?;
+    let before = problem.clone();
+    let configurations = before.configurations(&Limits::default())?;
+    let total = total(&configurations);
+    let selection = args.selection(total)?;
     let interrupt = interrupt_flag()?;
     let progress = Progress::new(&problem.name);
-    args.add_model(&mut problem, space.bound.len())?;
-    let selected = select(&problem, space, selection, &interrupt)?;
+    args.add_model(&mut problem, total)?;
+    let selected = select(&problem, &configurations, selection, &interrupt)?;
     let folder = args.question.chosen.folder();
     let mut teller = Teller { problem: &problem, progress: &progress, told: 0 };
     let report =

@@ -31,6 +31,9 @@ pub struct Args {
     /// Stop after this many seconds and report the bracket reached
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<f64>,
+    /// What the random choice of configurations depends on that are simulated as a check
+    #[arg(long, value_name = "SEED", default_value_t = 0)]
+    seed: u64,
     /// Write the timeline of the best run (Trace Event JSON, for Perfetto) to this file
     #[arg(long, value_name = "FILE")]
     trace: Option<String>,
@@ -50,6 +53,7 @@ impl Args {
             objective: self.objective,
             top: self.top,
             timeout: timeout(self.timeout)?,
+            seed: self.seed,
             ..Options::default()
         })
     }

@@ -192,9 +192,7 @@ fn every_smt() -> Vec<Engine> {
     let alone = |strategy| Engine::Smt { encoding: None, strategy };
     let strategies = Strategy::ALL.into_iter();
     let mut all: Vec<Engine> = Encoding::ALL.into_iter().map(race).collect();
-    all.extend(
-        strategies.filter(|s| !matches!(s, Strategy::Race | Strategy::Enumerate)).map(alone),
-    );
+    all.extend(strategies.filter(|s| s.needs_encoding() && *s != Strategy::Race).map(alone));
     all
 }
 

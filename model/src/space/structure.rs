@@ -15,7 +15,7 @@ use num_bigint::BigUint;
 use tickbound_elimination::{Count, Least, Limits, Network, Relation, TooWide, Tree};
 
 use super::conditions::{Condition, Outcome};
-use super::{Bound, Configuration};
+use super::list::{Bound, Configuration};
 use crate::error::ModelError;
 use crate::expr::Slot;
 use crate::interval::Interval;

@@ -2,7 +2,7 @@
 //!
 //! In go the valid configurations as a structure and the run time as an expression. A strategy closes the
 //! bracket on them: elimination over a join tree, branch and bound over boxes, or Z3 on the same conditions
-//! and costs. What comes out names who proved what ([`crate::result::Proof`]).
+//! and costs. What comes out names who proved what ([`crate::Proof`]).
 //!
 //! 1. If running all configurations in the simulator is cheap, that is done, and nothing else is needed.
 //! 2. Otherwise the costs are tabulated and the parameters eliminated. Every configuration that a strategy

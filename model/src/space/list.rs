@@ -1,0 +1,402 @@
+//! Listing the valid configurations, and putting one in.
+
+use std::fmt;
+
+use indexmap::IndexMap;
+use tickbound_message::suggest;
+
+use crate::error::ModelError;
+use crate::expr::{EvalError, Expr};
+use crate::problem::{Launch, Problem};
+
+/// Most choices that are looked at while the space is listed, valid or not.
+pub const MAX_CHOICES: u64 = 20_000_000;
+/// Most configurations a space may have.
+pub const MAX_CONFIGURATIONS: usize = 1_000_000;
+
+/// One choice of parameters: a value for each, in the problem's order.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Configuration(pub Vec<i64>);
+
+/// The launch of one configuration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum LaunchSize {
+    /// `opencl` and `published-2021`; `global` is a multiple of `local`.
+    Range {
+        /// Work items in the launch.
+        global: i64,
+        /// Work items in a group.
+        local: i64,
+    },
+    /// `published-2023`.
+    Activations {
+        /// Work items in a group.
+        local: i64,
+        /// How often the unit is activated.
+        activations: i64,
+    },
+}
+
+impl LaunchSize {
+    /// Work items in a group.
+    #[must_use]
+    pub fn local(self) -> i64 {
+        match self {
+            LaunchSize::Range { local, .. } | LaunchSize::Activations { local, .. } => local,
+        }
+    }
+}
+
+/// A problem with a configuration put in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bound {
+    /// The configuration.
+    pub configuration: Configuration,
+    /// Values of all slots; those of `lid`, `gid` and `group` are 0 until an item sets them.
+    pub env: Vec<i64>,
+    /// The launch.
+    pub launch: LaunchSize,
+}
+
+/// The valid configurations of a problem, in lexicographic order of the domains.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Space {
+    /// The valid configurations with all their values.
+    pub bound: Vec<Bound>,
+    /// Configurations that satisfy the constraints but cannot be launched: the global size is not a
+    /// multiple of the local size, or a group exceeds the platform's limit.
+    pub unlaunchable: usize,
+}
+
+impl Problem {
+    /// Lists every valid configuration; there may be none.
+    ///
+    /// # Errors
+    /// A domain, definition, constraint or launch size without a value; an empty first domain;
+    /// configurations none of which can be launched; a space too large to list.
+    pub fn space(&self) -> Result<Space, ModelError> {
+        let mut walk = Walk::new(self)?;
+        let mut env = self.base_env();
+        walk.choose(&mut env, 0)?;
+        let space = walk.space;
+        if space.bound.is_empty() && space.unlaunchable > 0 {
+            return Err(ModelError::new(
+                "launch",
+                format!(
+                    "none of {} configurations can be launched: the global size is no multiple of \
+                     the local size, or groups are too large",
+                    space.unlaunchable
+                ),
+                "widen a domain or change the sizes",
+            ));
+        }
+        Ok(space)
+    }
+
+    /// How many choices of parameters there are before any constraint: the product of the domains'
+    /// sizes or, where domains depend on each other, the number of their combinations.
+    ///
+    /// # Errors
+    /// A domain without values that can be counted, or more than 2^63 choices.
+    pub fn choices(&self) -> Result<u64, ModelError> {
+        self.count_choices(&mut self.base_env(), 0)
+    }
+
+    fn count_choices(&self, env: &mut Vec<i64>, depth: usize) -> Result<u64, ModelError> {
+        let Some(parameter) = self.parameters.get(depth) else { return Ok(1) };
+        let at = || format!("parameters.{}", parameter.name);
+        let fix = "write a domain with a few finite values";
+        let too_many = || ModelError::new(at(), "more than 2^63 choices", "narrow the domains");
+        let values = parameter.domain.values(env);
+        let values = values.map_err(|e| ModelError::new(at(), e.to_string(), fix))?;
+        let slot = self.first_parameter() + depth;
+        let needed = self.parameters[depth + 1..]
+            .iter()
+            .any(|later| later.domain.expressions().iter().any(|e| e.mentions(|s| s == slot)));
+        if !needed {
+            let rest = self.count_choices(env, depth + 1)?;
+            return rest.checked_mul(values.len() as u64).ok_or_else(too_many);
+        }
+        let mut sum = 0u64;
+        for value in values {
+            env[slot] = value;
+            let rest = self.count_choices(env, depth + 1)?;
+            sum = sum.checked_add(rest).ok_or_else(too_many)?;
+        }
+        Ok(sum)
+    }
+
+    /// The values of the parameter in this place, whose domain depends on no other.
+    pub(crate) fn independent_values(&self, place: usize) -> Result<Vec<i64>, ModelError> {
+        let parameter = &self.parameters[place];
+        parameter.domain.values(&self.base_env()).map_err(|e| {
+            ModelError::new(format!("parameters.{}", parameter.name), e.to_string(), "")
+        })
+    }
+
+    /// Puts a configuration in, given by name.
+    ///
+    /// # Errors
+    /// A missing or unknown parameter, a value outside its domain, a constraint that does not
+    /// hold, or a launch that is impossible.
+    pub fn bind(&self, values: &IndexMap<String, i64>) -> Result<Bound, ModelError> {
+        let names = || self.parameters.iter().map(|p| p.name.as_str());
+        if let Some(unknown) = values.keys().find(|k| !names().any(|n| n == k.as_str())) {
+            return Err(ModelError::new(
+                format!("--set {unknown}"),
+                "no parameter has this name",
+                suggest(unknown, names()),
+            ));
+        }
+        let mut env = self.base_env();
+        for (i, parameter) in self.parameters.iter().enumerate() {
+            let at = format!("parameters.{}", parameter.name);
+            let Some(value) = values.get(&parameter.name) else {
+                return Err(ModelError::new(
+                    at,
+                    "has no value",
+                    format!("add --set {}=VALUE", parameter.name),
+                ));
+            };
+            let domain = parameter.domain.values(&env).map_err(|e| self.fault(&at, &e, &env))?;
+            if !domain.contains(value) {
+                let some: Vec<String> = domain.iter().take(12).map(i64::to_string).collect();
+                return Err(ModelError::new(
+                    at,
+                    format!("{value} is not in its domain"),
+                    format!("choose one of {}", some.join(", ")),
+                ));
+            }
+            env[self.first_parameter() + i] = *value;
+        }
+        self.define(&mut env)?;
+        for constraint in &self.constraints {
+            let holds = constraint.expr.holds(&env);
+            if !holds.map_err(|e| self.fault("constraints", &e, &env))? {
+                return Err(ModelError::new(
+                    "constraints",
+                    format!("`{}` does not hold for {}", constraint.text, self.describe(&env)),
+                    "choose other values",
+                ));
+            }
+        }
+        self.launch_size(&env)?
+            .map(|launch| self.bound(&env, launch))
+            .map_err(|why| ModelError::new("launch", why, "choose other values"))
+    }
+
+    /// `WG=4, TS=2` for a configuration.
+    #[must_use]
+    pub fn name_values<'a>(&'a self, c: &'a Configuration) -> impl fmt::Display + use<'a> {
+        let pairs = self.parameters.iter().zip(&c.0).map(|(p, v)| format!("{}={v}", p.name));
+        pairs.collect::<Vec<_>>().join(", ")
+    }
+
+    /// The values of all slots that no configuration changes; the others are 0.
+    #[must_use]
+    pub fn base_env(&self) -> Vec<i64> {
+        let mut env: Vec<i64> = self.inputs.values().copied().collect();
+        env.extend(self.platform.numbers().map(|(_, v)| v));
+        env.resize(self.scope.len(), 0);
+        env
+    }
+
+    fn bound(&self, env: &[i64], launch: LaunchSize) -> Bound {
+        let first = self.first_parameter();
+        Bound {
+            configuration: Configuration(env[first..self.first_definition()].to_vec()),
+            env: env.to_vec(),
+            launch,
+        }
+    }
+
+    fn define(&self, env: &mut [i64]) -> Result<(), ModelError> {
+        for (i, (name, expr)) in self.definitions.iter().enumerate() {
+            let value = expr.eval(env);
+            let value = value.map_err(|e| self.fault(&format!("definitions.{name}"), &e, env))?;
+            env[self.first_definition() + i] = value;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn describe(&self, env: &[i64]) -> String {
+        let first = self.first_parameter();
+        let pairs = self.parameters.iter().zip(&env[first..]);
+        let text = pairs.map(|(p, v)| format!("{}={v}", p.name)).collect::<Vec<_>>().join(", ");
+        if text.is_empty() { "this problem".into() } else { text }
+    }
+
+    /// An evaluation error at `at`, with the values it happened for.
+    pub fn fault(&self, at: &str, e: &impl fmt::Display, env: &[i64]) -> ModelError {
+        ModelError::new(
+            at,
+            format!("{e} for {}", self.describe(env)),
+            "guard it with `if ... else` or exclude these values",
+        )
+    }
+
+    /// The launch, or (inside) why it is impossible on this platform.
+    fn launch_size(&self, env: &[i64]) -> Result<Result<LaunchSize, String>, ModelError> {
+        let positive = |field: &str, e: &Expr| {
+            let at = format!("launch.{field}");
+            match e.eval(env) {
+                Err(e) => Err(self.fault(&at, &e, env)),
+                Ok(v) if v < 1 => Err(ModelError::new(
+                    at,
+                    format!("is {v} for {}", self.describe(env)),
+                    "make it at least 1, or exclude these values by a constraint",
+                )),
+                Ok(v) => Ok(v),
+            }
+        };
+        let size = match &self.launch {
+            Launch::Range { global_size, local_size } => LaunchSize::Range {
+                global: positive("global_size", global_size)?,
+                local: positive("local_size", local_size)?,
+            },
+            Launch::Activations { local_size, activations } => LaunchSize::Activations {
+                local: positive("local_size", local_size)?,
+                activations: positive("activations", activations)?,
+            },
+        };
+        if let Some(why) = self.dimension_does_not_divide(env)? {
+            return Ok(Err(why));
+        }
+        Ok(match (size, self.platform.max_group_size()) {
+            (LaunchSize::Range { global, local }, _) if global % local != 0 => {
+                Err(format!("global size {global} is not a multiple of local size {local}"))
+            }
+            (_, Some(most)) if size.local() > most => {
+                Err(format!("a group of {} items exceeds the platform's {most}", size.local()))
+            }
+            _ if self.warps_do_not_divide(size) => Err(format!(
+                "a group of {} items is no multiple of warp width times dispatchers",
+                size.local()
+            )),
+            _ => Ok(size),
+        })
+    }
+
+    /// Sizes of the launch by dimension, global and local, for a configuration of this problem.
+    ///
+    /// # Errors
+    /// A size without a value.
+    pub fn grid_sizes(&self, env: &[i64]) -> Result<Vec<[i64; 2]>, ModelError> {
+        let sizes = self.grid.iter().map(|d| Ok([d.global.eval(env)?, d.local.eval(env)?]));
+        sizes.collect::<Result<_, EvalError>>().map_err(|e| self.fault("launch", &e, env))
+    }
+
+    /// Why a dimension cannot be cut into groups, if there is one.
+    fn dimension_does_not_divide(&self, env: &[i64]) -> Result<Option<String>, ModelError> {
+        if self.grid.len() < 2 {
+            return Ok(None);
+        }
+        let sizes = self.grid_sizes(env)?;
+        let wrong = sizes
+            .iter()
+            .enumerate()
+            .find(|(_, [global, local])| *global < 1 || *local < 1 || global % local != 0);
+        Ok(wrong.map(|(i, [global, local])| {
+            format!("global size {global} of dimension {i} is not a multiple of local size {local}")
+        }))
+    }
+
+    /// Seed 001 assumes that the dispatchers run a group in whole rounds of warps.
+    fn warps_do_not_divide(&self, size: LaunchSize) -> bool {
+        match (self.profile, self.platform.warps()) {
+            (crate::problem::Profile::Published2021, Some(w)) => {
+                w.width.checked_mul(w.dispatchers).is_none_or(|round| size.local() % round != 0)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Depth-first listing; a constraint is checked as soon as its parameters are chosen.
+struct Walk<'p> {
+    problem: &'p Problem,
+    /// For each parameter, the constraints that can be checked once it is chosen.
+    ready: Vec<Vec<usize>>,
+    /// Constraints that mention definitions, hence wait for all parameters.
+    last: Vec<usize>,
+    looked_at: u64,
+    space: Space,
+}
+
+impl<'p> Walk<'p> {
+    fn new(problem: &'p Problem) -> Result<Self, ModelError> {
+        let (first, defined) = (problem.first_parameter(), problem.first_definition());
+        let mut ready = vec![Vec::new(); problem.parameters.len()];
+        let mut last = Vec::new();
+        for (i, constraint) in problem.constraints.iter().enumerate() {
+            let mut newest = None;
+            constraint.expr.names(&mut |s| newest = newest.max(Some(*s)));
+            match newest {
+                Some(s) if s >= first && s < defined => ready[s - first].push(i),
+                _ => last.push(i),
+            }
+        }
+        let space = Space { bound: Vec::new(), unlaunchable: 0 };
+        Ok(Walk { problem, ready, last, looked_at: 0, space })
+    }
+
+    fn hold(&self, constraints: &[usize], env: &[i64]) -> Result<bool, ModelError> {
+        for &i in constraints {
+            let holds = self.problem.constraints[i].expr.holds(env);
+            let at = format!("constraints[{i}]");
+            if !holds.map_err(|e: EvalError| self.problem.fault(&at, &e, env))? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn choose(&mut self, env: &mut Vec<i64>, depth: usize) -> Result<(), ModelError> {
+        let p = self.problem;
+        let Some(parameter) = p.parameters.get(depth) else {
+            return self.complete(env);
+        };
+        let at = || format!("parameters.{}", parameter.name);
+        let values = parameter.domain.values(env).map_err(|e| {
+            ModelError::new(at(), e.to_string(), "write a domain with a few finite values")
+        })?;
+        if values.is_empty() && depth == 0 {
+            return Err(ModelError::new(at(), "the domain is empty", "widen its bounds"));
+        }
+        for value in values {
+            env[p.first_parameter() + depth] = value;
+            self.looked_at += 1;
+            if self.looked_at > MAX_CHOICES {
+                return Err(ModelError::new(
+                    "parameters",
+                    format!("more than {MAX_CHOICES} choices"),
+                    "narrow the domains, or put constraints on the first parameters",
+                ));
+            }
+            if self.hold(&self.ready[depth], env)? {
+                self.choose(env, depth + 1)?;
+            }
+        }
+        env[p.first_parameter() + depth] = 0;
+        Ok(())
+    }
+
+    fn complete(&mut self, env: &mut [i64]) -> Result<(), ModelError> {
+        self.problem.define(env)?;
+        if !self.hold(&self.last, env)? {
+            return Ok(());
+        }
+        match self.problem.launch_size(env)? {
+            Ok(launch) => self.space.bound.push(self.problem.bound(env, launch)),
+            Err(_) => self.space.unlaunchable += 1,
+        }
+        if self.space.bound.len() > MAX_CONFIGURATIONS {
+            return Err(ModelError::new(
+                "parameters",
+                format!("more than {MAX_CONFIGURATIONS} configurations"),
+                "narrow the domains or add constraints",
+            ));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,60 @@
+//! The confirming question in SMT-LIB, answered by another solver.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::tempdir;
+
+/// Runs every command of a file in cvc5 and prints what it answers.
+const ASK: &str = "
+import sys, cvc5
+terms = cvc5.TermManager()
+solver = cvc5.Solver(terms)
+parser = cvc5.InputParser(solver)
+parser.setFileInput(cvc5.InputLanguage.SMT_LIB_2_6, sys.argv[1])
+symbols = parser.getSymbolManager()
+while not (command := parser.nextCommand()).isNull():
+    print(command.invoke(solver, symbols), end='')
+";
+
+/// The Python with cvc5 that `scripts/setup-cvc5.sh` makes; `None` with a word where it could not.
+fn python() -> Option<PathBuf> {
+    let python = Path::new(env!("CARGO_MANIFEST_DIR")).join(".deps/cvc5/bin/python");
+    if !python.is_file() {
+        eprintln!("skipped: no cvc5 (scripts/setup-cvc5.sh)");
+        return None;
+    }
+    Some(python)
+}
+
+fn answer(python: &Path, file: &Path) -> String {
+    let output = Command::new(python).args(["-c", ASK]).arg(file).output().expect("Python runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("UTF-8").trim().to_owned()
+}
+
+/// One tick less is unsatisfiable; with the bound at the least time itself there is a model.
+#[test]
+fn another_solver_confirms_the_least_time() {
+    let Some(python) = python() else { return };
+    let folder = tempdir().expect("a folder");
+    let file = folder.path().join("question.smt2");
+    for (problem, least) in
+        [("abstract.json", 156), ("matmul.json", 6_174_656), ("minimum-opencl.json", 10_995)]
+    {
+        let status = Command::new(env!("CARGO_BIN_EXE_tickbound"))
+            .args(["export", &format!("examples/problems/{problem}"), "--to", "smt2", "-o"])
+            .arg(&file)
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .status();
+        assert!(status.expect("it runs").success(), "{problem}");
+        let question = std::fs::read_to_string(&file).expect("a question");
+        assert!(question.contains(&format!("the least time is {least} ticks")), "{problem}");
+        assert_eq!(answer(&python, &file), "unsat", "{problem}");
+        let bound = |ticks: i64| format!("(<= time {ticks})");
+        let weaker = question.replace(&bound(least - 1), &bound(least));
+        assert_ne!(weaker, question, "{problem}");
+        std::fs::write(&file, weaker).expect("written");
+        assert_eq!(answer(&python, &file), "sat", "{problem}");
+    }
+}
