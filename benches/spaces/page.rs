@@ -76,7 +76,7 @@ fn head(load: &[String; 2], took: Duration) -> String {
     format!(
         "Written by `make spaces-report` on {}: {processor}, {cores} cores, tickbound {}, Z3 {}, OR-Tools {}, Kernel \
          Tuner {}. It took {:.0} minutes. Other jobs ran on the machine at times: its load was {} when this began and \
-         {} when it ended, this program's own searches included, so a factor of two between two cells says \
+         {} when it ended, this program's own searches included, so a factor of three between two cells says \
          little.",
         today(),
         env!("CARGO_PKG_VERSION"),
