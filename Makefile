@@ -1,6 +1,6 @@
 # Everything tickbound needs to be built, shown and tested. `make` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: advisories ci oldest tools compare kernels-report reo-report schema help setup build demo test test-long fuzz bench bench-report doc fmt clean-deps
+.PHONY: advisories ci oldest tools compare kernels-report reo-report spaces-report schema help setup build demo test test-long fuzz bench bench-report doc fmt clean-deps
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -68,6 +68,9 @@ bench: setup ## run the benchmarks
 
 bench-report: setup ## measure in one run and write docs/results/encodings.md and the README's table
 	cargo bench $(FLAGS) --bench report -- --write
+
+spaces-report: setup ## all strategies, CP-SAT and Kernel Tuner over growing spaces: docs/results/spaces.*
+	PYTHON=$$(bash scripts/setup-cp-sat.sh) KERNEL_TUNER=$$(bash scripts/setup-kernel-tuner.sh) cargo bench $(FLAGS) --bench spaces -- --write
 
 schema: setup ## write schema/answer.schema.json, which is generated from the types
 	WRITE_SCHEMA=1 cargo test $(FLAGS) -p tickbound --lib answer::schema

@@ -8,9 +8,9 @@ mod common;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
-use common::{ENCODINGS, Prepared, name, problem, search, two_halves, with};
+use common::{ENCODINGS, Prepared, name, problem, search, today, two_halves, with};
 use tickbound::report::Table;
 use tickbound_model::Problem;
 use tickbound_model::verdict::Status;
@@ -270,21 +270,6 @@ learned about one bound does little for the next. Bisection asks for several ref
 solver is kept or not; descending asks for one, the last, which is why it is the fastest from the same \
 start. The default asks for one too, and unrolls the formula only as far as the configurations need \
 that the lower bounds leave over.";
-
-/// Today's date from the clock, UTC (days to civil date, after Howard Hinnant's `civil_from_days`).
-fn today() -> String {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let days = i64::try_from(now.as_secs() / 86_400).unwrap_or(0) + 719_468;
-    let (era, day_of_era) = (days / 146_097, days % 146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    format!("{year}-{month:02}-{day:02}")
-}
 
 fn cpu() -> String {
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();

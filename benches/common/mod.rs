@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each benchmark uses a part of it")]
 
 use std::sync::atomic::AtomicBool;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use indexmap::IndexMap;
 use tickbound_encodings::bounds::lower_bounds;
@@ -139,4 +140,19 @@ impl Prepared {
         let formula = Formula { system, steps, pruned: &pruned, open: None };
         work(&mut Instance::new(formula, &bracket).unwrap_or_else(|e| panic!("{e}")))
     }
+}
+
+/// Today's date from the clock, UTC (days to civil date, after Howard Hinnant's `civil_from_days`).
+pub fn today() -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let days = i64::try_from(now.as_secs() / 86_400).unwrap_or(0) + 719_468;
+    let (era, day_of_era) = (days / 146_097, days % 146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
+    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    format!("{year}-{month:02}-{day:02}")
 }

@@ -1,0 +1,188 @@
+//! Who is timed, and what one of them comes to on one problem.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use serde_json::Value;
+use tickbound_process::{Ended, Finished, Limits, Stopped, run};
+
+/// Seconds after which a search is given up.
+pub const LIMIT: u64 = 10;
+/// What a search may take to start, to stop, and to import Python packages.
+const GRACE: Duration = Duration::from_secs(3);
+const MEMORY: u64 = 12 << 30;
+/// Searches that take less than this many seconds run three times, and the median is taken.
+pub const SHORT: f64 = 1.0;
+
+/// Who is timed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Contender {
+    /// `tickbound tune --strategy`.
+    Strategy(&'static str),
+    /// `tickbound cp-sat`.
+    CpSat,
+    /// Kernel Tuner's construction of the space, and nothing else.
+    KernelTuner,
+}
+
+/// All of them, in the order of the columns.
+pub const CONTENDERS: [Contender; 7] = [
+    Contender::Strategy("race"),
+    Contender::Strategy("eliminate"),
+    Contender::Strategy("branch"),
+    Contender::Strategy("enumerate"),
+    Contender::Strategy("descend"),
+    Contender::CpSat,
+    Contender::KernelTuner,
+];
+
+/// What came of one problem.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    /// It ended: seconds, the least time unless only the space was built, valid configurations if it says so.
+    Done { seconds: f64, least: Option<i64>, configurations: Option<u64> },
+    /// The time was up.
+    TimedOut,
+    /// The memory was.
+    OutOfMemory,
+    /// The problem is outside what it takes; why.
+    Refused(String),
+    /// It is not installed.
+    Absent,
+    /// It did not end on the problem before, or was not tried there.
+    NotTried,
+}
+
+impl Outcome {
+    /// The seconds if it ended.
+    pub fn seconds(&self) -> Option<f64> {
+        match self {
+            Outcome::Done { seconds, .. } => Some(*seconds),
+            _ => None,
+        }
+    }
+
+    /// The cell of a table.
+    pub fn shown(&self) -> String {
+        match self {
+            Outcome::Done { seconds, .. } if *seconds < 0.01 => format!("{seconds:.4}"),
+            Outcome::Done { seconds, .. } => format!("{seconds:.3}"),
+            Outcome::TimedOut => format!("> {LIMIT}"),
+            Outcome::OutOfMemory => "memory".to_owned(),
+            Outcome::Refused(_) => "refused".to_owned(),
+            Outcome::Absent => "absent".to_owned(),
+            Outcome::NotTried => "-".to_owned(),
+        }
+    }
+}
+
+impl Contender {
+    /// The heading of its column.
+    pub fn name(self) -> &'static str {
+        match self {
+            Contender::Strategy(name) => name,
+            Contender::CpSat => "cp-sat",
+            Contender::KernelTuner => "Kernel Tuner",
+        }
+    }
+
+    /// Times it on the problem in a file: once, or the median of three if that is short.
+    pub fn timed(self, problem: &Path) -> Outcome {
+        let mut all = vec![self.once(problem)];
+        while all.len() < 3 && all.iter().all(|o| o.seconds().is_some_and(|s| s < SHORT)) {
+            all.push(self.once(problem));
+        }
+        let place = |o: &Outcome| o.seconds().unwrap_or(f64::INFINITY);
+        all.sort_by(|a, b| place(a).total_cmp(&place(b)));
+        all.swap_remove(all.len() / 2)
+    }
+
+    fn once(self, problem: &Path) -> Outcome {
+        let limit = LIMIT.to_string();
+        let search = |arguments: &[&str]| {
+            let mut command = tickbound(arguments);
+            outcome(ended(command.arg(problem).args(["--json", "--timeout", &limit]), ""))
+        };
+        match self {
+            Contender::Strategy(name) => search(&["tune", "--strategy", name]),
+            Contender::CpSat if !has(&python("PYTHON", "cp-sat"), "ortools") => Outcome::Absent,
+            Contender::CpSat => search(&["cp-sat"]),
+            Contender::KernelTuner => kernel_tuner(problem),
+        }
+    }
+}
+
+/// The kernel program that `explain` prints for an example kernel.
+pub fn program(kernel: &str) -> Value {
+    let file = format!("{}/examples/kernels/{kernel}.json", env!("CARGO_MANIFEST_DIR"));
+    let finished = ended(tickbound(&["explain", "--json"]).arg(file), "");
+    let explained: Option<Value> = serde_json::from_str(&finished.stdout).ok();
+    explained.map_or_else(
+        || panic!("explain {kernel}: {}", finished.stderr),
+        |mut e| e["program"].take(),
+    )
+}
+
+/// Kernel Tuner on the T1 file of a problem.
+fn kernel_tuner(problem: &Path) -> Outcome {
+    let python = python("KERNEL_TUNER", "kernel-tuner");
+    if !has(&python, "kernel_tuner") {
+        return Outcome::Absent;
+    }
+    let t1 = ended(tickbound(&["export", "--to", "t1"]).arg(problem), "");
+    assert_eq!(t1.ended, Ended::Exit(0), "export {}: {}", problem.display(), t1.stderr);
+    let script = include_str!("kernel_tuner.py");
+    outcome(ended(Command::new(python).args(["-c", script, &LIMIT.to_string()]), &t1.stdout))
+}
+
+/// What a finished search says. A fault of the program ends the benchmark.
+fn outcome(finished: Finished) -> Outcome {
+    const SIGALRM: i32 = 14;
+    let answer: Value = serde_json::from_str(&finished.stdout).unwrap_or_default();
+    let done = || Outcome::Done {
+        seconds: answer["seconds"].as_f64().expect("an answer has seconds"),
+        least: answer["time"].as_i64(),
+        configurations: answer["configurations"].as_u64(),
+    };
+    match finished.ended {
+        Ended::Exit(0) => done(),
+        Ended::Exit(1) | Ended::Signal(SIGALRM) | Ended::Stopped(Stopped::Time(_)) => {
+            Outcome::TimedOut
+        }
+        Ended::Exit(2) => Outcome::Refused(finished.last_error().unwrap_or_default().to_owned()),
+        Ended::Stopped(Stopped::Memory(_)) => Outcome::OutOfMemory,
+        other => panic!("a search ended with {other:?}: {}", finished.stderr),
+    }
+}
+
+fn tickbound(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tickbound"));
+    command.args(arguments).env("PYTHON", python("PYTHON", "cp-sat"));
+    command
+}
+
+fn ended(command: &mut Command, input: &str) -> Finished {
+    let time = Some(Duration::from_secs(LIMIT) + GRACE);
+    let limits = Limits { time, memory: Some(MEMORY), ..Limits::default() };
+    run(command, input, limits).expect("the program can be started")
+}
+
+/// The Python that a variable names, else that of an environment in .deps, else `python3`.
+pub fn python(variable: &str, environment: &str) -> String {
+    let named = std::env::var(variable).ok().filter(|name| !name.is_empty());
+    let own = format!("{}/.deps/{environment}/bin/python", env!("CARGO_MANIFEST_DIR"));
+    named.unwrap_or_else(|| if Path::new(&own).exists() { own } else { "python3".to_owned() })
+}
+
+fn has(python: &str, package: &str) -> bool {
+    version(python, package).is_some()
+}
+
+/// The version of a Python package.
+pub fn version(python: &str, package: &str) -> Option<String> {
+    let ask = format!("import importlib.metadata as m; print(m.version('{package}'))");
+    let output = Command::new(python).args(["-c", &ask]).output().ok()?;
+    let version = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    Some(version).filter(|v| output.status.success() && !v.is_empty())
+}

@@ -1,0 +1,154 @@
+//! The page of results.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use tickbound::machine::Machine;
+use tickbound::report::Table;
+
+use crate::common::today;
+use crate::contenders::{CONTENDERS, LIMIT, Outcome, SHORT, python, version};
+use crate::{Measured, Row};
+
+/// The seconds of a family.
+pub fn table(measured: &Measured) -> Table {
+    let headers = ["problem", "valid configurations", "T_min"].into_iter();
+    let mut table = Table::new(headers.chain(CONTENDERS.map(|c| c.name())));
+    for row in &measured.rows {
+        let unknown = || "?".to_owned();
+        let facts = [
+            row.label.clone(),
+            row.configurations.map_or_else(unknown, |n| n.to_string()),
+            row.least.map_or_else(unknown, |t| t.to_string()),
+        ];
+        table.push(facts.into_iter().chain(row.outcomes.iter().map(Outcome::shown)));
+    }
+    table
+}
+
+/// From how many valid configurations on the race ends first. Elimination is a part of it and no rival.
+fn crossovers(all: &[Measured]) -> Table {
+    let rivals = || CONTENDERS.iter().enumerate().skip(2);
+    let headers = rivals().map(|(_, c)| c.name());
+    let mut table = Table::new(["family"].into_iter().chain(headers));
+    for measured in all.iter().filter(|m| m.family.grows) {
+        let cells = rivals().map(|(rival, _)| crossover(&measured.rows, rival));
+        table.push([measured.family.name.to_owned()].into_iter().chain(cells));
+    }
+    table
+}
+
+/// The least space from which on the race is ahead of a rival in every row.
+fn crossover(rows: &[Row], rival: usize) -> String {
+    let place = |row: &Row, who: usize| row.outcomes[who].seconds().unwrap_or(f64::INFINITY);
+    let ahead = |row: &&Row| place(row, 0) < place(row, rival);
+    match rows.iter().rev().take_while(ahead).last().and_then(|row| row.configurations) {
+        Some(configurations) => configurations.to_string(),
+        None => "never".to_owned(),
+    }
+}
+
+/// What those say who refuse.
+fn refusals(all: &[Measured]) -> String {
+    let mut said: Vec<String> = Vec::new();
+    for row in all.iter().flat_map(|m| &m.rows) {
+        for (contender, outcome) in CONTENDERS.iter().zip(&row.outcomes) {
+            if let Outcome::Refused(why) = outcome {
+                said.push(format!(
+                    "- `{}`: {}\n",
+                    contender.name(),
+                    why.trim_start_matches("tickbound: ")
+                ));
+            }
+        }
+    }
+    said.sort();
+    said.dedup();
+    said.concat()
+}
+
+fn head(load: &[String; 2], took: Duration) -> String {
+    let Machine { processor, cores, .. } = Machine::this();
+    let installed = |variable, environment, package| {
+        version(&python(variable, environment), package)
+            .unwrap_or_else(|| "not installed".to_owned())
+    };
+    format!(
+        "Written by `make spaces-report` on {}: {processor}, {cores} cores, tickbound {}, Z3 {}, OR-Tools {}, Kernel \
+         Tuner {}. It took {:.0} minutes. Other jobs ran on the machine at times: its load was {} when this began and \
+         {} when it ended, this program's own searches included, so a factor of three between two cells says \
+         little.",
+        today(),
+        env!("CARGO_PKG_VERSION"),
+        tickbound_solve::z3_version().split(" - ").next().unwrap_or("?"),
+        installed("PYTHON", "cp-sat", "ortools"),
+        installed("KERNEL_TUNER", "kernel-tuner", "kernel_tuner"),
+        took.as_secs_f64() / 60.0,
+        load[0],
+        load[1],
+    )
+}
+
+/// The whole page.
+pub fn page(all: &[Measured], load: &[String; 2], took: Duration) -> String {
+    let mut page =
+        format!("# Spaces of 10^2 to 10^12 configurations, measured\n\n{}\n\n", head(load, took));
+    let _ = writeln!(page, "{}\n", reading());
+    let _ = writeln!(page, "![Seconds over valid configurations](spaces.svg)\n");
+    let _ = writeln!(
+        page,
+        "## Where the race passes the others\n\n{CROSSOVERS}\n\n{}",
+        crossovers(all).to_markdown()
+    );
+    for measured in all {
+        let family = &measured.family;
+        let _ = writeln!(
+            page,
+            "## {}\n\n{}\n\n{}",
+            family.name,
+            family.about,
+            table(measured).to_markdown()
+        );
+    }
+    let _ = writeln!(
+        page,
+        "## What is slow, and why\n\n{WHY}\n\nWhat `refused` stands for:\n\n{}",
+        refusals(all)
+    );
+    page.trim_end().to_owned() + "\n"
+}
+
+fn reading() -> String {
+    format!(
+        "Each cell is wall-clock seconds, one search after another on the same problem: reading it, searching, proving \
+         and replaying. Below {SHORT} s the median of three. `> {LIMIT}`: given up; `refused`: the problem is outside \
+         what it takes (what it says is below); `memory`: more than 12 GiB; `-`: not tried, it had not ended on the \
+         space before. All that ended agree on T_min and on the number of valid configurations; the program \
+         that writes this page fails otherwise. `race` is the default. `descend` is Z3: on the problem as stated, \
+         or, up to 20,000 valid configurations, on the list of them. `cp-sat` is CP-SAT on the formula of the list, \
+         with the start of Python (about 0.6 s). Kernel Tuner only builds the space, which every search with it begins \
+         with; it finds no T_min, and neither the start of Python nor the import counts."
+    )
+}
+
+const CROSSOVERS: &str = "The number of valid configurations from which on `race` was ahead in every row, even if only \
+    by chance; `never`: it was not in the last one. A search that did not end is behind one that did.";
+
+const WHY: &str = "\
+- `enumerate`, `cp-sat` and Kernel Tuner need a list, so they take time in proportion to the number of valid \
+  configurations. The list that the first two share ends at a million, a limit of this program and not of CP-SAT, \
+  which is here given a formula with a row for each configuration.
+- `race` simulates every configuration where there are at most 20,000, before it does anything else: the strongest \
+  proof, but the slowest way there. `eliminate` and `branch` are ahead of it by up to a hundred times just below that \
+  number. Above, it is `eliminate`, and then, if that took 40 ms or more, Z3 as a second opinion for at most as long \
+  again: up to twice the time.
+- `eliminate` grows with the rows of the join tree, not with the space: chains and trees get a few rows more with each \
+  parameter. GEMM's widest cluster has eight of its parameters, so its rows grow with the domains.
+- `branch` bounds a box of values by intervals. Quotients such as `MWG // (VWM * MDIMC)` name parameters that the \
+  constraints tie together and intervals do not, so their bounds are loose, most boxes are split to the end, and \
+  on GEMM it is weak. Sums over few parameters each suit it better; there, too, the boxes grow with the space.
+- `descend` on the problem as stated is Z3 on the same tables, helped by what elimination has learned: slower than \
+  `eliminate` by what Z3 takes. Up to 20,000 valid configurations it is asked about the list of them, which takes \
+  longer than about many more without a list.
+- These spaces suit elimination: the cost is a sum of terms over few parameters. A term over all parameters would \
+  leave it, and everybody else, with the whole space.";
