@@ -9,8 +9,8 @@ use crate::search::Search;
 
 /// Most configurations that are all simulated.
 const MOST_LISTED: u64 = 20_000;
-/// Most events of all these simulations together: about half a second.
-const MOST_EVENTS: u64 = 20_000_000;
+/// Most events of all these simulations together: about a tenth of a second.
+const MOST_EVENTS: u64 = 4_000_000;
 /// What starting a simulation is worth, in events.
 const OVERHEAD: u64 = 60;
 /// Configurations drawn at random.
@@ -27,6 +27,16 @@ pub(super) fn all(search: &Search<'_>) -> Result<bool, SolveError> {
     let problem = search.problem();
     let Space { bound, .. } = problem.space()?;
     let mut left = MOST_EVENTS.saturating_sub(OVERHEAD * bound.len() as u64);
+    // Three of them tell whether it is worth a try.
+    let three = [0, bound.len() / 2, bound.len().saturating_sub(1)];
+    for b in three.iter().filter_map(|c| bound.get(*c)) {
+        let share = left / bound.len().max(1) as u64;
+        let options =
+            simulate::Options { max_events: 4 * share + OVERHEAD, ..simulate::Options::default() };
+        if simulate::simulate(problem, b, &options).is_err_and(|e| e.is_too_large()) {
+            return Ok(false);
+        }
+    }
     let mut times = Vec::with_capacity(bound.len());
     for b in &bound {
         if search.bracket.out_of_time() {
