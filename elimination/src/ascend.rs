@@ -4,8 +4,9 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::TooWide;
+use crate::limits::Limits;
 use crate::relation::Relation;
-use crate::tree::{Limits, Tree};
+use crate::tree::Tree;
 use crate::weight::{Least, Weight};
 
 /// The solutions of a tree, those with the least cost first; see [`Tree::ascending`].

@@ -4,9 +4,9 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use crate::TooWide;
+use crate::limits::Limits;
 use crate::relation::{Relation, Rows};
 use crate::scope::{Moves, Scope};
-use crate::tree::Limits;
 use crate::weight::Weight;
 
 /// How many rows pass between two looks at whether to stop.

@@ -42,6 +42,7 @@
 
 mod ascend;
 mod join;
+mod limits;
 mod pick;
 mod relation;
 mod scope;
@@ -49,9 +50,10 @@ mod tree;
 mod weight;
 
 pub use ascend::Ascending;
+pub use limits::Limits;
 pub use relation::Relation;
 pub use scope::Scope;
-pub use tree::{Limits, Network, Tree};
+pub use tree::{Network, Tree};
 pub use weight::{Count, Least, Ties, Weight};
 
 use thiserror::Error;
