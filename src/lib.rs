@@ -37,7 +37,7 @@
 //! let run = simulate(&problem, &space.bound[5], &simulate::Options::default())?;
 //! assert_eq!((space.bound[5].configuration.0[0], run.time), (32, 291));
 //!
-//! // The search finds the least time over all of them, and Z3 proves that nothing is faster.
+//! // The search finds the least time over all of them, and says who proved that nothing is faster.
 //! use std::sync::atomic::AtomicBool;
 //! use tickbound_model::verdict::Status;
 //! use tickbound_solve::{Options, tune};
@@ -47,8 +47,9 @@
 //! assert_eq!((result.status, result.upper), (Status::Optimal, Some(88)));
 //! let best = result.best.as_ref().expect("an optimum");
 //! assert_eq!(problem.name_values(&best.configuration).to_string(), "WG=4");
-//! // Confirmed by a fresh solver over all configurations, and run by the simulator.
-//! assert!(result.confirmed_uncut && result.replayed);
+//! // Six configurations are proved by running them all; in large spaces other proofs take over.
+//! use tickbound_solve::Proof;
+//! assert_eq!(result.proofs, [Proof::Simulation { configurations: 6 }]);
 //!
 //! // What `tickbound tune --json` prints.
 //! let answer = tickbound::answer::tune::answer(&problem, &result);
