@@ -31,6 +31,7 @@ pub mod parse;
 pub mod platform;
 pub mod platforms;
 pub mod problem;
+pub mod region;
 pub mod scope;
 mod settle;
 mod simple;

@@ -1,5 +1,6 @@
 //! What the model promises. One binary for all, so that the crate is linked once.
 
+mod groups;
 mod interval;
 mod schedules;
 mod simulate;

@@ -19,7 +19,7 @@ pub(super) struct Place {
 
 pub(super) struct Engine<'p> {
     pub problem: &'p Problem,
-    bound: &'p Bound,
+    pub bound: &'p Bound,
     options: &'p Options,
     /// The bound values; the slots of `lid`, `gid` and `group` are set before each evaluation.
     env: Vec<i64>,

@@ -5,6 +5,7 @@ use std::collections::BinaryHeap;
 
 use super::engine::{Engine, Place};
 use super::group::{self, Lane};
+use super::pieces;
 use super::strand::{Share, Strand};
 use super::{MAX_ITEMS, SimulateError};
 use crate::kernel::expressions;
@@ -120,8 +121,26 @@ impl Launch {
     /// Runs all groups; returns the tick at which the last has finished.
     ///
     /// Groups are taken in order, each by the unit that is free first; of several such units by
-    /// the one with the lowest number.
+    /// the one with the lowest number. Groups that differ are looked at in pieces, see [`pieces`].
     pub fn run_groups(&self, engine: &mut Engine<'_>) -> Result<i64, SimulateError> {
+        if !self.groups_alike && self.groups > 1 && engine.may_skip(1) {
+            let units = super::units::Units::new(self.units, self.kernel_launch);
+            let one = &mut |engine: &mut Engine<'_>, serial| self.one_group(engine, serial);
+            if let Some(end) = pieces::run(engine, units, one)? {
+                return Ok(end);
+            }
+        }
+        self.one_by_one(engine)
+    }
+
+    /// Ticks of a group, from when a unit takes it.
+    fn one_group(&self, engine: &mut Engine<'_>, serial: i64) -> Result<i64, SimulateError> {
+        let begin = engine.later("platform.group_start", 0, self.group_start, 1)?;
+        let lanes = self.lanes(engine, serial, 0)?;
+        group::run(engine, lanes, begin, self.barrier)
+    }
+
+    fn one_by_one(&self, engine: &mut Engine<'_>) -> Result<i64, SimulateError> {
         let mut units = Units::new(self.units, self.kernel_launch);
         let mut end = self.kernel_launch;
         for serial in 0..self.groups {

@@ -73,10 +73,12 @@ mod error;
 mod explore;
 mod group;
 mod launch;
+mod pieces;
 mod schedule;
 mod script;
 mod strand;
 mod trace;
+mod units;
 
 pub use chooser::{Chooser, Decision, FirstCome, Scripted};
 pub use error::SimulateError;

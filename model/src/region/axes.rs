@@ -1,0 +1,154 @@
+//! The axes of a launch: work items and groups in as many dimensions as its expressions take them apart.
+
+use crate::expr::{BinaryOp, Expr, Slot};
+use crate::kernel::{Program, expressions};
+use crate::problem::Problem;
+use crate::space::{Bound, LaunchSize};
+
+use super::form::{Form, MOST_AXES};
+
+/// One axis: whole numbers from 0 on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Axis {
+    /// How many numbers.
+    pub length: i64,
+    /// What one more on this axis adds to `group`, or to `lid`.
+    pub stride: i64,
+}
+
+/// The axes of one configuration's launch. Where expressions have `group % r` and `group // r`, `group` is
+/// `x + r * y`, so that both are numbers of an axis; the same goes for `lid`.
+#[derive(Debug, Clone)]
+pub struct Axes {
+    /// Those of groups, the one that runs slowest first; then those of the items of a group, the same way.
+    pub all: Vec<Axis>,
+    /// How many of them are of groups.
+    pub of_groups: usize,
+    /// Slot of `lid`; those of `gid` and `group` follow.
+    first: Slot,
+    /// `lid`, `gid` and `group` over the axes.
+    names: [Form; 3],
+}
+
+impl Axes {
+    /// The axes of a launch under a program; `None` if it is no range of items.
+    #[must_use]
+    pub fn new(problem: &Problem, program: &Program, bound: &Bound) -> Option<Axes> {
+        let LaunchSize::Range { global, local } = bound.launch else { return None };
+        let first = problem.first_item_slot();
+        let mut radices =
+            Radices { first, local, env: &bound.env, lid: Vec::new(), group: Vec::new() };
+        expressions(program, &mut |_, e| radices.collect(e));
+        let Radices { lid, group, .. } = radices;
+        let groups = chain(group, global / local, MOST_AXES / 2);
+        let of_groups = groups.len();
+        let all: Vec<Axis> = groups.into_iter().chain(chain(lid, local, MOST_AXES / 2)).collect();
+        let mut names = [Form::constant(0); 3];
+        for (axis, Axis { stride, .. }) in all.iter().enumerate() {
+            let stride = i128::from(*stride);
+            match axis < of_groups {
+                true => {
+                    names[1].slopes[axis] = stride * i128::from(local);
+                    names[2].slopes[axis] = stride;
+                }
+                false => {
+                    names[0].slopes[axis] = stride;
+                    names[1].slopes[axis] = stride;
+                }
+            }
+        }
+        Some(Axes { all, of_groups, first, names })
+    }
+
+    /// What a slot stands for over the axes; `None` if it is the same for all items.
+    #[must_use]
+    pub fn name(&self, slot: Slot) -> Option<&Form> {
+        slot.checked_sub(self.first).and_then(|n| self.names.get(n))
+    }
+
+    /// All items of the launch.
+    #[must_use]
+    pub fn whole(&self) -> super::Region {
+        super::Region { sides: self.all.iter().map(|a| (0, a.length - 1)).collect() }
+    }
+}
+
+/// An axis for each radix that divides the next, the slowest first.
+fn chain(mut radices: Vec<i64>, size: i64, most: usize) -> Vec<Axis> {
+    radices.sort_unstable();
+    radices.dedup();
+    let mut strides = vec![1i64];
+    for radix in radices {
+        let last = strides[strides.len() - 1];
+        if strides.len() < most
+            && radix > last
+            && radix < size
+            && radix % last == 0
+            && size % radix == 0
+        {
+            strides.push(radix);
+        }
+    }
+    let ends = strides[1..].iter().copied().chain([size]);
+    let axes = strides.iter().zip(ends).map(|(s, end)| Axis { length: end / s, stride: *s });
+    let mut axes: Vec<Axis> = axes.collect();
+    axes.reverse();
+    axes
+}
+
+/// By how much expressions divide `lid` and `group`.
+struct Radices<'e> {
+    first: Slot,
+    local: i64,
+    env: &'e [i64],
+    lid: Vec<i64>,
+    group: Vec<i64>,
+}
+
+impl Radices<'_> {
+    fn collect(&mut self, e: &Expr) {
+        if let Expr::Binary(BinaryOp::Div | BinaryOp::FloorDiv | BinaryOp::Rem, a, by) = e
+            && let Some((slot, base)) = self.scaled(a)
+            && let Some(radix) = self.number(by).and_then(|by| base.checked_mul(by))
+        {
+            self.put(slot, radix);
+        }
+        e.parts().for_each(|part| self.collect(part));
+    }
+
+    fn put(&mut self, slot: Slot, radix: i64) {
+        if radix < 2 {
+            return;
+        }
+        match slot - self.first {
+            0 => self.lid.push(radix),
+            2 => self.group.push(radix),
+            _ if self.local % radix == 0 => self.lid.push(radix),
+            _ if radix % self.local == 0 => self.group.push(radix / self.local),
+            _ => {}
+        }
+    }
+
+    /// An item's name and what it was divided by so far; what is added to it moves pieces, but leaves their size.
+    fn scaled(&self, e: &Expr) -> Option<(Slot, i64)> {
+        match e {
+            Expr::Name(slot) if (self.first..self.first + 3).contains(slot) => Some((*slot, 1)),
+            Expr::Binary(BinaryOp::Div | BinaryOp::FloorDiv, a, by) => {
+                let (slot, base) = self.scaled(a)?;
+                Some((slot, base.checked_mul(self.number(by)?)?))
+            }
+            Expr::Binary(BinaryOp::Add | BinaryOp::Sub, a, b) => {
+                self.scaled(a).filter(|_| self.number(b).is_some())
+            }
+            _ => None,
+        }
+    }
+
+    /// The value of what is the same for all items.
+    fn number(&self, e: &Expr) -> Option<i64> {
+        if e.mentions(|s| s >= self.first) {
+            return None;
+        }
+        e.eval(self.env).ok().filter(|n| *n > 0)
+    }
+}

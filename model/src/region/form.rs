@@ -1,0 +1,44 @@
+//! Linear forms over the axes of a launch.
+
+/// Most axes of a launch.
+pub const MOST_AXES: usize = 8;
+
+/// A number that is linear in the place on each axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Form {
+    /// What it is at the origin.
+    pub constant: i128,
+    /// What one more on each axis adds.
+    pub slopes: [i128; MOST_AXES],
+}
+
+impl Form {
+    /// The same number everywhere.
+    #[must_use]
+    pub fn constant(value: i128) -> Form {
+        Form { constant: value, slopes: [0; MOST_AXES] }
+    }
+
+    /// The number, if it is the same everywhere.
+    #[must_use]
+    pub fn as_constant(&self) -> Option<i128> {
+        self.slopes.iter().all(|s| *s == 0).then_some(self.constant)
+    }
+
+    /// The sum with a multiple of another; `None` beyond 127 bits.
+    #[must_use]
+    pub fn plus(&self, times: i128, other: &Form) -> Option<Form> {
+        let add = |a: i128, b: i128| a.checked_add(b.checked_mul(times)?);
+        let mut slopes = [0; MOST_AXES];
+        for (i, slope) in slopes.iter_mut().enumerate() {
+            *slope = add(self.slopes[i], other.slopes[i])?;
+        }
+        Some(Form { constant: add(self.constant, other.constant)?, slopes })
+    }
+
+    /// A multiple; `None` beyond 127 bits.
+    #[must_use]
+    pub fn times(&self, factor: i128) -> Option<Form> {
+        Form::constant(0).plus(factor, self)
+    }
+}

@@ -1,0 +1,58 @@
+//! Boxes of work items that do the same.
+//!
+//! In go the expressions of a kernel and one configuration. The items of its launch are the points of a box:
+//! its [`Axes`] are those of groups and those of items, in as many dimensions as the expressions take `group`
+//! and `lid` apart. Over a part of this box, a [`Region`], an expression is a linear [`Form`] of the place,
+//! or it says where the region has to be [cut](Stop::Cut) so that both sides come closer to one.
+//!
+//! What it promises: the form has the expression's value at every item of the region, and no item has a
+//! fault there. So a guard is decided by the corners of a region, and what a launch of 2^30 items does is known
+//! from a few regions.
+
+mod axes;
+mod form;
+mod value;
+
+pub use axes::{Axes, Axis};
+pub use form::{Form, MOST_AXES};
+pub use value::{Stop, truth, value};
+
+/// A part of a launch: for each axis the first and the last number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Region {
+    /// First and last number on each axis.
+    pub sides: Vec<(i64, i64)>,
+}
+
+impl Region {
+    /// The least and the greatest value of a form.
+    #[must_use]
+    pub fn range(&self, form: &Form) -> Option<(i128, i128)> {
+        let (mut low, mut high) = (form.constant, form.constant);
+        for ((first, last), slope) in self.sides.iter().zip(&form.slopes) {
+            let ends = [i128::from(*first), i128::from(*last)].map(|x| x.checked_mul(*slope));
+            let (a, b) = (ends[0]?, ends[1]?);
+            low = low.checked_add(a.min(b))?;
+            high = high.checked_add(a.max(b))?;
+        }
+        Some((low, high))
+    }
+
+    /// True if the form differs between points of the region.
+    #[must_use]
+    pub fn varies(&self, form: &Form) -> bool {
+        self.sides
+            .iter()
+            .zip(&form.slopes)
+            .any(|((first, last), slope)| first < last && *slope != 0)
+    }
+
+    /// The region in two, the second beginning at `at` on the axis.
+    #[must_use]
+    pub fn cut(&self, axis: usize, at: i64) -> [Region; 2] {
+        let (mut below, mut above) = (self.clone(), self.clone());
+        below.sides[axis].1 = at - 1;
+        above.sides[axis].0 = at;
+        [below, above]
+    }
+}

@@ -1,0 +1,370 @@
+//! Launches whose groups differ: the pieces of a launch in which groups do the same.
+//!
+//! What goes in is a launch of many groups, and a way to run a single one. What comes out is when the last
+//! group ends, or nothing where the pieces would be as many as the groups.
+//!
+//! 1. The launch is cut into boxes of groups ([`crate::region`]) in which every item takes the same
+//!    sides of all branches, and every amount is linear in the place of the group. Items need not be alike.
+//! 2. In such a box the ticks of a group are a convex function of its place: sums and maxima of linear
+//!    functions, repeated as often everywhere. A loop may run differently often if what it repeats is the
+//!    same for all groups and nobody waits for a mark: after its first iteration each takes as long as the
+//!    one before.
+//! 3. A convex function that agrees with a linear one at the corners of a box and at one point inside is
+//!    that linear function. So a few groups are simulated, and the rest is known. Where they do not agree
+//!    the box is cut.
+//! 4. The groups are handed to the units in their order ([`super::units`]), many at a time.
+
+use std::collections::HashMap;
+
+use super::SimulateError;
+use super::engine::Engine;
+use super::units::{Ramp, Units};
+use crate::expr::{BinaryOp, Expr};
+use crate::kernel::{Program, Stmt, StmtKind, has_until};
+use crate::region::{Axes, Axis, Form, Region, Stop, truth, value};
+use crate::{Bound, Problem};
+
+/// Most boxes of groups and of their items.
+const MOST_BOXES: usize = 1 << 16;
+/// Most stretches of groups that are handed out.
+const MOST_STRETCHES: usize = 1 << 22;
+/// Most rows after which the units are remembered.
+const MOST_SEEN: usize = 1 << 10;
+
+/// Groups that lie in a box, and what they take: linear in their place.
+#[derive(Debug, Clone)]
+struct Piece {
+    /// First and last number on each axis of groups.
+    sides: Vec<(i64, i64)>,
+    /// Ticks of the first of them.
+    ticks: i64,
+    /// What one more on each axis adds.
+    slopes: Vec<i64>,
+}
+
+impl Piece {
+    /// Ticks of the group at a place.
+    fn at(&self, place: &[i64]) -> i128 {
+        let steps = place.iter().zip(&self.sides).zip(&self.slopes);
+        let more = steps.map(|((x, (first, _)), slope)| i128::from(x - first) * i128::from(*slope));
+        i128::from(self.ticks) + more.sum::<i128>()
+    }
+}
+
+/// When the last group ends; `None` if its pieces are too many, or some item may have a fault.
+///
+/// `group` simulates a group and says how many ticks it takes.
+pub(super) fn run<'p>(
+    engine: &mut Engine<'p>,
+    units: Units,
+    group: &mut dyn FnMut(&mut Engine<'p>, i64) -> Result<i64, SimulateError>,
+) -> Result<Option<i64>, SimulateError> {
+    let (problem, bound) = (engine.problem, engine.bound);
+    let Some(axes) = Axes::new(problem, &problem.kernel, bound) else { return Ok(None) };
+    let look = Look { problem, bound, axes: &axes, marks: has_until(&problem.kernel) };
+    let Some(boxes) = look.boxes(axes.whole(), &mut { MOST_BOXES }) else { return Ok(None) };
+    let mut known = HashMap::new();
+    let mut ticks = |serial| match known.get(&serial) {
+        Some(ticks) => Ok(*ticks),
+        None => {
+            let ticks = group(engine, serial)?;
+            known.insert(serial, ticks);
+            Ok(ticks)
+        }
+    };
+    let axes = &axes.all[..axes.of_groups];
+    let mut pieces = Vec::new();
+    for alike in boxes {
+        straight(axes, alike, &mut ticks, &mut pieces)?;
+    }
+    let mut launch = Launch { axes, units, left: MOST_STRETCHES };
+    match launch.play(0, &pieces.iter().collect::<Vec<_>>(), &mut Vec::new()) {
+        Ok(()) => Ok(Some(launch.units.last())),
+        Err(TooMany::Groups) => Ok(None),
+        Err(TooMany::Ticks) => Err(engine.overflow("launch")),
+    }
+}
+
+/// Groups whose items take the same sides of all branches.
+struct Alike {
+    sides: Vec<(i64, i64)>,
+    /// On which axes their amounts differ.
+    varies: Vec<bool>,
+}
+
+/// Looks for boxes of groups.
+struct Look<'l> {
+    problem: &'l Problem,
+    bound: &'l Bound,
+    axes: &'l Axes,
+    /// Somebody waits for a mark.
+    marks: bool,
+}
+
+impl Look<'_> {
+    /// The boxes of a region, in the order of its groups along each axis; `None` if they are too many.
+    fn boxes(&self, whole: Region, left: &mut usize) -> Option<Vec<Alike>> {
+        let mut found = Vec::new();
+        let mut open = vec![whole];
+        while let Some(region) = open.pop() {
+            *left = left.checked_sub(1)?;
+            let mut varies = vec![false; self.axes.of_groups];
+            match self.items(region.clone(), &mut varies, left) {
+                Ok(()) => {
+                    let mut sides = region.sides;
+                    sides.truncate(self.axes.of_groups);
+                    found.push(Alike { sides, varies });
+                }
+                Err(Stop::Cut { axis, at }) => {
+                    let [below, above] = region.cut(axis, at);
+                    open.extend([above, below]);
+                }
+                Err(Stop::Fault) => return None,
+            }
+        }
+        Some(found)
+    }
+
+    /// Looks at all items of some groups; where items differ their boxes are cut here, where groups differ it says so.
+    fn items(&self, region: Region, varies: &mut [bool], left: &mut usize) -> Result<(), Stop> {
+        let mut open = vec![region];
+        while let Some(region) = open.pop() {
+            *left = left.checked_sub(1).ok_or(Stop::Fault)?;
+            match self.program(&self.problem.kernel, &region, false, varies) {
+                Err(Stop::Cut { axis, at }) if axis >= self.axes.of_groups => {
+                    let [below, above] = region.cut(axis, at);
+                    open.extend([above, below]);
+                }
+                other => other?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Follows a program; `fixed` says that groups repeat it differently often, so that its amounts must not differ.
+    fn program(
+        &self,
+        program: &Program,
+        region: &Region,
+        fixed: bool,
+        varies: &mut [bool],
+    ) -> Result<(), Stop> {
+        program.iter().try_for_each(|stmt| self.stmt(stmt, region, fixed, varies))
+    }
+
+    fn stmt(
+        &self,
+        stmt: &Stmt,
+        region: &Region,
+        fixed: bool,
+        varies: &mut [bool],
+    ) -> Result<(), Stop> {
+        let env = &self.bound.env;
+        match &stmt.kind {
+            StmtKind::Access { amount, .. } => {
+                let form = value(amount, env, self.axes, region)?;
+                let (low, _) = region.range(&form).ok_or(Stop::Fault)?;
+                if low < 0 {
+                    return Err(Stop::Fault);
+                }
+                self.note(&form, region, fixed, varies).map(|_| ())
+            }
+            StmtKind::Until(ticks) => {
+                let form = value(ticks, env, self.axes, region)?;
+                self.note(&form, region, fixed, varies).map(|_| ())
+            }
+            StmtKind::Repeat { count, body } => {
+                let some = Expr::binary(BinaryOp::Ge, count.clone(), Expr::Int(1));
+                if !truth(&some, env, self.axes, region)? {
+                    return Ok(());
+                }
+                let form = value(count, env, self.axes, region)?;
+                let differs = self.note(&form, region, fixed || self.marks, varies)?;
+                self.program(body, region, fixed || differs, varies)
+            }
+            StmtKind::If { condition, then, otherwise } => {
+                let side = if truth(condition, env, self.axes, region)? { then } else { otherwise };
+                self.program(side, region, fixed, varies)
+            }
+            StmtKind::Mark | StmtKind::Barrier => Ok(()),
+        }
+    }
+
+    /// Notes on which axes a number differs between groups; true if there is one. Where it must not, the first is
+    /// cut.
+    fn note(
+        &self,
+        form: &Form,
+        region: &Region,
+        fixed: bool,
+        varies: &mut [bool],
+    ) -> Result<bool, Stop> {
+        let mut some = false;
+        for (axis, varies) in varies.iter_mut().enumerate() {
+            let (first, last) = region.sides[axis];
+            if form.slopes[axis] == 0 || first == last {
+                continue;
+            }
+            if fixed {
+                return Err(Stop::Cut { axis, at: first + (last - first) / 2 + 1 });
+            }
+            *varies = true;
+            some = true;
+        }
+        Ok(some)
+    }
+}
+
+/// Cuts a box until the ticks of its groups are linear in their place.
+fn straight(
+    axes: &[Axis],
+    alike: Alike,
+    ticks: &mut dyn FnMut(i64) -> Result<i64, SimulateError>,
+    pieces: &mut Vec<Piece>,
+) -> Result<(), SimulateError> {
+    let Alike { sides, varies } = alike;
+    let mut open = vec![sides];
+    while let Some(sides) = open.pop() {
+        let length = |axis: &usize| sides[*axis].1 - sides[*axis].0;
+        let differing: Vec<usize> =
+            (0..sides.len()).filter(|a| varies[*a] && length(a) > 0).collect();
+        let longest = differing.iter().copied().max_by_key(length);
+        match (linear(axes, &sides, &differing, ticks)?, longest) {
+            (None, Some(axis)) => {
+                let (first, last) = sides[axis];
+                let (mut below, mut above) = (sides.clone(), sides);
+                below[axis].1 = first + (last - first) / 2;
+                above[axis].0 = below[axis].1 + 1;
+                open.extend([above, below]);
+            }
+            (piece, _) => pieces.extend(piece),
+        }
+    }
+    Ok(())
+}
+
+/// The groups of a box as one piece, if its corners and a point inside agree.
+fn linear(
+    axes: &[Axis],
+    sides: &[(i64, i64)],
+    differing: &[usize],
+    ticks: &mut dyn FnMut(i64) -> Result<i64, SimulateError>,
+) -> Result<Option<Piece>, SimulateError> {
+    let serial = |place: &[i64]| axes.iter().zip(place).map(|(a, x)| a.stride * x).sum::<i64>();
+    let mut place: Vec<i64> = sides.iter().map(|(first, _)| *first).collect();
+    let first = ticks(serial(&place))?;
+    let mut piece = Piece { sides: sides.to_vec(), ticks: first, slopes: vec![0; sides.len()] };
+    for axis in differing {
+        let (low, high) = sides[*axis];
+        // A box of which no point lies inside tells nothing, but for two groups.
+        if high - low < 2 && differing.len() > 1 {
+            return Ok(None);
+        }
+        place[*axis] = high;
+        let more = ticks(serial(&place))? - first;
+        place[*axis] = low;
+        if more % (high - low) != 0 {
+            return Ok(None);
+        }
+        piece.slopes[*axis] = more / (high - low);
+    }
+    // The other corners, and the point next to the first.
+    let far = |chosen: usize, at: &dyn Fn((i64, i64)) -> i64| {
+        let mut there = place.clone();
+        let chosen = differing.iter().enumerate().filter(|(i, _)| chosen >> i & 1 == 1);
+        chosen.for_each(|(_, axis)| there[*axis] = at(sides[*axis]));
+        there
+    };
+    let all = (1usize << differing.len()) - 1;
+    let corners = (1..=all).filter(|c| c.count_ones() > 1).map(|c| far(c, &|(_, high)| high));
+    for place in corners.chain([far(all, &|(low, _)| low + 1)]) {
+        if i128::from(ticks(serial(&place))?) != piece.at(&place) {
+            return Ok(None);
+        }
+    }
+    Ok(Some(piece))
+}
+
+/// Hands groups to units.
+struct Launch<'l> {
+    axes: &'l [Axis],
+    units: Units,
+    /// How many stretches of groups may still be handed out.
+    left: usize,
+}
+
+/// Why groups are not handed out.
+enum TooMany {
+    /// Time leaves 63 bits.
+    Ticks,
+    /// They differ too often.
+    Groups,
+}
+
+impl Launch<'_> {
+    /// Plays the groups of some pieces, which cover the same of every axis from `axis` on; `place` says where on those
+    /// before it.
+    fn play(
+        &mut self,
+        axis: usize,
+        pieces: &[&Piece],
+        place: &mut Vec<i64>,
+    ) -> Result<(), TooMany> {
+        let mut rest: Vec<&Piece> = pieces.to_vec();
+        rest.sort_by_key(|p| std::cmp::Reverse(p.sides[axis].0));
+        let mut at = rest.last().map_or(0, |p| p.sides[axis].0);
+        let mut here: Vec<&Piece> = Vec::new();
+        while !rest.is_empty() || here.iter().any(|p| p.sides[axis].1 >= at) {
+            here.retain(|p| p.sides[axis].1 >= at);
+            while rest.last().is_some_and(|p| p.sides[axis].0 <= at) {
+                here.extend(rest.pop());
+            }
+            // Up to where the next piece begins or one of these ends.
+            let begins = rest.last().map_or(i64::MAX, |p| p.sides[axis].0);
+            let last = here.iter().map(|p| p.sides[axis].1).fold(begins - 1, i64::min);
+            self.stretch(axis, &here, place, (at, last))?;
+            at = last + 1;
+        }
+        Ok(())
+    }
+
+    /// Plays a stretch of one axis over which the pieces stay the same.
+    fn stretch(
+        &mut self,
+        axis: usize,
+        pieces: &[&Piece],
+        place: &mut Vec<i64>,
+        (first, last): (i64, i64),
+    ) -> Result<(), TooMany> {
+        self.left = self.left.checked_sub(1).ok_or(TooMany::Groups)?;
+        if let (true, [piece]) = (axis + 1 == self.axes.len(), pieces) {
+            place.push(first);
+            let ticks = i64::try_from(piece.at(place)).map_err(|_| TooMany::Ticks)?;
+            place.pop();
+            let ramp = Ramp { groups: last - first + 1, ticks, slope: piece.slopes[axis] };
+            return self.units.take(ramp).ok_or(TooMany::Ticks);
+        }
+        let same = pieces.iter().all(|p| p.slopes[axis] == 0);
+        let mut seen = HashMap::new();
+        let mut at = first;
+        while at <= last {
+            place.push(at);
+            self.play(axis + 1, pieces, place)?;
+            place.pop();
+            at += 1;
+            if !same || seen.len() > MOST_SEEN {
+                continue;
+            }
+            // Rows that find the units as an earlier one did go on as that did.
+            let now = (at, self.units.first());
+            if let Some((before, since)) = seen.insert(self.units.ages(), now) {
+                let rows = at - before;
+                let times = (last + 1 - at) / rows;
+                let ticks = (self.units.first() - since).checked_mul(times);
+                ticks.and_then(|t| self.units.later(t)).ok_or(TooMany::Ticks)?;
+                at += rows * times;
+            }
+        }
+        Ok(())
+    }
+}
