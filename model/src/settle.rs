@@ -5,10 +5,10 @@
 //! not the expression. Encodings and bounds treat items that agree as one, so it pays to find out.
 //!
 //! What goes in: a problem and its configurations, as a structure. What it promises: for every one of them, and
-//! every item of the launch, each statement of the kernel still has the value it had. It does so by trial: an
-//! expression that names `lid`, `gid` or `group` is evaluated for all items of all configurations (those that agree
-//! in the names it uses count once). If no two items of a launch differ, the item's names are replaced by
-//! those of item 0. A branch whose condition then always comes out the same way gives way to its side.
+//! every item of the launch, each statement of the kernel still has the value it had. An expression that
+//! names `lid`, `gid` or `group` is looked at over the whole launch of each configuration ([`crate::region`]; those
+//! that agree in the names it uses count once). If no two items of a launch differ, the item's names are
+//! replaced by those of item 0. A branch whose condition then always comes out the same way gives way to its side.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -19,10 +19,11 @@ use tickbound_elimination::Limits;
 use super::expr::{Expr, Slot};
 use super::kernel::{Program, Stmt, StmtKind};
 use super::problem::{Launch, Problem};
-use super::space::{Bound, Configurations, LaunchSize};
+use super::region::{Axes, Stop, value};
+use super::space::{Bound, Configurations};
 
-/// Most evaluations for one expression; beyond, it stays as it is.
-const MAX_EVALUATIONS: i64 = 1 << 22;
+/// Most regions of items that are looked at for one expression; beyond, it stays as it is.
+const MOST_REGIONS: usize = 1 << 18;
 
 /// Most combinations of the parameters of one expression; beyond, it stays as it is.
 const MAX_COMBINATIONS: usize = 1 << 18;
@@ -93,27 +94,33 @@ impl Settler<'_> {
 
     /// `Some` if the items of each launch agree in the expression's value.
     fn same_for_all_items(&self, expr: &Expr) -> Option<()> {
-        let by_group = expr.mentions(|s| s > self.first && self.is_item(s));
-        let mut left = MAX_EVALUATIONS;
-        for bound in self.distinct(expr)?.iter() {
-            let LaunchSize::Range { global, local } = bound.launch else { return None };
-            let groups = if by_group { global / local.max(1) } else { 1 };
-            left = left.checked_sub(groups.checked_mul(local)?).filter(|l| *l >= 0)?;
-            let mut env = bound.env.clone();
-            let mut of_first = None;
-            for group in 0..groups {
-                for lid in 0..local {
-                    env[self.first] = lid;
-                    env[self.first + 1] = group.checked_mul(local)?.checked_add(lid)?;
-                    env[self.first + 2] = group;
-                    let value = expr.eval(&env).ok()?;
-                    if value != *of_first.get_or_insert(value) {
-                        return None;
+        let mut left = MOST_REGIONS;
+        let all = self.distinct(expr)?;
+        all.iter().all(|bound| self.same_in_launch(expr, bound, &mut left)).then_some(())
+    }
+
+    /// True if the items of one launch agree.
+    fn same_in_launch(&self, expr: &Expr, bound: &Bound, left: &mut usize) -> bool {
+        let problem = self.configurations.problem();
+        let Some(axes) = Axes::new(problem, [expr], bound) else { return false };
+        let mut open = vec![axes.whole()];
+        let mut of_first = None;
+        while let Some(region) = open.pop() {
+            let Some(less) = left.checked_sub(1) else { return false };
+            *left = less;
+            match value(expr, &bound.env, &axes, &region) {
+                Ok(form) => {
+                    let range = region.range(&form);
+                    let one = range.filter(|(low, high)| low == high);
+                    if one.is_none() || one != *of_first.get_or_insert(one) {
+                        return false;
                     }
                 }
+                Err(Stop::Cut { axis, at }) => open.extend(region.cut(axis, at)),
+                Err(Stop::Fault) => return false,
             }
         }
-        Some(())
+        true
     }
 
     /// What a condition comes to, if that is the same for all configurations and items.
@@ -170,8 +177,12 @@ mod tests {
             "launch": { "global_size": 48, "local_size": "W" },
             "kernel": kernel
         });
+        shown(&value)
+    }
+
+    fn shown(value: &serde_json::Value) -> String {
         let none = |_: &str| unreachable!();
-        let mut problem = Problem::from_value(&value, &IndexMap::new(), &none).unwrap();
+        let mut problem = Problem::from_value(value, &IndexMap::new(), &none).unwrap();
         let before = problem.clone();
         problem.settle(&before.configurations(&Limits::default()).unwrap());
         let mut text = String::new();
@@ -207,5 +218,14 @@ mod tests {
         assert_eq!(settled("W == 8", branch("lid < 8")), "work 1; ");
         assert_eq!(settled("True", branch("K == 16")), "if K == 16; work 1; work 2; ");
         assert_eq!(settled("True", branch("group == 0")), "if group == 0; work 1; work 2; ");
+        // 2^30 items in two dimensions.
+        let inside =
+            "group % 2048 * 16 + lid % 16 < 32768 and group // 2048 * 16 + lid // 16 < 32768";
+        let value = json!({
+            "platform": { "units_per_device": 2, "elements_per_unit": 4, "global_access": 4 },
+            "launch": { "global_size": 1 << 30, "local_size": 256 },
+            "kernel": branch(inside)
+        });
+        assert_eq!(shown(&value), "work 1; ");
     }
 }

@@ -1,7 +1,6 @@
 //! The axes of a launch: work items and groups in as many dimensions as its expressions take them apart.
 
 use crate::expr::{BinaryOp, Expr, Slot};
-use crate::kernel::{Program, expressions};
 use crate::problem::Problem;
 use crate::space::{Bound, LaunchSize};
 
@@ -31,14 +30,18 @@ pub struct Axes {
 }
 
 impl Axes {
-    /// The axes of a launch under a program; `None` if it is no range of items.
+    /// The axes of a launch that some expressions take apart; `None` if it is no range of items.
     #[must_use]
-    pub fn new(problem: &Problem, program: &Program, bound: &Bound) -> Option<Axes> {
+    pub fn new<'e>(
+        problem: &Problem,
+        expressions: impl IntoIterator<Item = &'e Expr>,
+        bound: &Bound,
+    ) -> Option<Axes> {
         let LaunchSize::Range { global, local } = bound.launch else { return None };
         let first = problem.first_item_slot();
         let mut radices =
             Radices { first, local, env: &bound.env, lid: Vec::new(), group: Vec::new() };
-        expressions(program, &mut |_, e| radices.collect(e));
+        expressions.into_iter().for_each(|e| radices.collect(e));
         let Radices { lid, group, .. } = radices;
         let groups = chain(group, global / local, MOST_AXES / 2);
         let of_groups = groups.len();

@@ -20,7 +20,7 @@ use super::SimulateError;
 use super::engine::Engine;
 use super::units::{Ramp, Units};
 use crate::expr::{BinaryOp, Expr};
-use crate::kernel::{Program, Stmt, StmtKind, has_until};
+use crate::kernel::{Program, Stmt, StmtKind, expressions, has_until};
 use crate::region::{Axes, Axis, Form, Region, Stop, truth, value};
 use crate::{Bound, Problem};
 
@@ -60,7 +60,9 @@ pub(super) fn run<'p>(
     group: &mut dyn FnMut(&mut Engine<'p>, i64) -> Result<i64, SimulateError>,
 ) -> Result<Option<i64>, SimulateError> {
     let (problem, bound) = (engine.problem, engine.bound);
-    let Some(axes) = Axes::new(problem, &problem.kernel, bound) else { return Ok(None) };
+    let mut all = Vec::new();
+    expressions(&problem.kernel, &mut |_, e| all.push(e));
+    let Some(axes) = Axes::new(problem, all, bound) else { return Ok(None) };
     let look = Look { problem, bound, axes: &axes, marks: has_until(&problem.kernel) };
     let Some(boxes) = look.boxes(axes.whole(), &mut { MOST_BOXES }) else { return Ok(None) };
     let mut known = HashMap::new();
