@@ -1,6 +1,7 @@
 //! What the model promises. One binary for all, so that the crate is linked once.
 
 mod interval;
+mod random;
 mod schedules;
 mod simulate;
 mod t1;
