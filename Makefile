@@ -49,7 +49,7 @@ tools: setup
 	@bash scripts/setup-spin.sh
 	@bash scripts/setup-opencl.sh
 	@bash scripts/setup-libclang.sh
-	@bash scripts/setup-cvc5.sh
+	@bash scripts/setup-python.sh cvc5 cvc5 >/dev/null
 
 oldest: setup ## check with the oldest Rust that Cargo.toml names, where rustup has it
 	@bash scripts/check-oldest-rust.sh $(FLAGS)
@@ -70,14 +70,15 @@ bench-report: setup ## measure in one run and write docs/results/encodings.md an
 	cargo bench $(FLAGS) --bench report -- --write
 
 spaces-report: setup ## all strategies, CP-SAT and Kernel Tuner over growing spaces: docs/results/spaces.*
-	PYTHON=$$(bash scripts/setup-cp-sat.sh) KERNEL_TUNER=$$(bash scripts/setup-kernel-tuner.sh) cargo bench $(FLAGS) --bench spaces -- --write
+	PYTHON=$$(bash scripts/setup-python.sh cp-sat ortools) \
+		KERNEL_TUNER=$$(PYTHON=$$KERNEL_TUNER bash scripts/setup-python.sh kernel-tuner kernel_tuner) cargo bench $(FLAGS) --bench spaces -- --write
 
 schema: setup ## write schema/answer.schema.json, which is generated from the types
 	WRITE_SCHEMA=1 cargo test $(FLAGS) -p tickbound --lib answer::schema
 
 compare: setup ## all engines beside the paper's tables 1 and 3, COMPARE_SECONDS (60) each: docs/results/comparison.*
 	@cargo build --release $(FLAGS)
-	PYTHON=$$(bash scripts/setup-cp-sat.sh) $(TARGET)/release/tickbound compare --paper docs/results --timeout $(COMPARE_SECONDS) --memory $(COMPARE_MEMORY)
+	PYTHON=$$(bash scripts/setup-python.sh cp-sat ortools) $(TARGET)/release/tickbound compare --paper docs/results --timeout $(COMPARE_SECONDS) --memory $(COMPARE_MEMORY)
 
 reo-report: setup ## the products of connectors measured on this machine: docs/results/reo.md and its plot
 	@cargo build --release $(FLAGS)

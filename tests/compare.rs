@@ -332,17 +332,25 @@ fn spin_is_an_engine() {
 
 // CP-SAT.
 
-/// A Python with OR-Tools: the one that PYTHON names, or the one that `make compare` has set up.
-/// Without it these tests say so and check nothing.
+/// A Python with OR-Tools; without it these tests check nothing.
 fn python() -> Option<PathBuf> {
+    python_with("cp-sat", "ortools")
+}
+
+/// A Python with a package: the one that PYTHON names, the one that `scripts/setup-python.sh` made in a folder
+/// of `.deps`, or python3; `None`, after a word about it, if none has it.
+pub fn python_with(folder: &str, package: &str) -> Option<PathBuf> {
     let named = std::env::var_os("PYTHON").map(PathBuf::from);
-    let candidates = [named, Some(root(".deps/cp-sat/bin/python")), Some("python3".into())];
+    let own = root(&format!(".deps/{folder}/bin/python"));
+    let candidates = [named, Some(own), Some("python3".into())];
     let found = candidates.into_iter().flatten().find(|python| {
-        let ask = ["-c", "import importlib.metadata as m; m.version('ortools')"];
-        Process::new(python).args(ask).output().is_ok_and(|o| o.status.success())
+        let ask = format!("import importlib.metadata as m; m.version('{package}')");
+        Process::new(python).args(["-c", &ask]).output().is_ok_and(|o| o.status.success())
     });
     if found.is_none() {
-        eprintln!("skipped: no Python with OR-Tools; scripts/setup-cp-sat.sh fetches it");
+        eprintln!(
+            "skipped: no Python with {package}; scripts/setup-python.sh {folder} {package} fetches it"
+        );
     }
     found
 }

@@ -1,9 +1,11 @@
 //! The confirming question in SMT-LIB, answered by another solver.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use tempfile::tempdir;
+
+use crate::compare::python_with;
 
 /// Runs every command of a file in cvc5 and prints what it answers.
 const ASK: &str = "
@@ -17,16 +19,6 @@ while not (command := parser.nextCommand()).isNull():
     print(command.invoke(solver, symbols), end='')
 ";
 
-/// The Python with cvc5 that `scripts/setup-cvc5.sh` makes; `None` with a word where it could not.
-fn python() -> Option<PathBuf> {
-    let python = Path::new(env!("CARGO_MANIFEST_DIR")).join(".deps/cvc5/bin/python");
-    if !python.is_file() {
-        eprintln!("skipped: no cvc5 (scripts/setup-cvc5.sh)");
-        return None;
-    }
-    Some(python)
-}
-
 fn answer(python: &Path, file: &Path) -> String {
     let output = Command::new(python).args(["-c", ASK]).arg(file).output().expect("Python runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -36,7 +28,7 @@ fn answer(python: &Path, file: &Path) -> String {
 /// One tick less is unsatisfiable; with the bound at the least time itself there is a model.
 #[test]
 fn another_solver_confirms_the_least_time() {
-    let Some(python) = python() else { return };
+    let Some(python) = python_with("cvc5", "cvc5") else { return };
     let folder = tempdir().expect("a folder");
     let file = folder.path().join("question.smt2");
     for (problem, least) in

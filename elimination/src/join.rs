@@ -6,7 +6,7 @@ use rustc_hash::FxBuildHasher;
 use crate::TooWide;
 use crate::limits::Limits;
 use crate::relation::{Relation, Rows};
-use crate::scope::{Moves, Scope};
+use crate::scope::Scope;
 use crate::weight::Weight;
 
 /// How many rows pass between two looks at whether to stop.
@@ -89,10 +89,11 @@ fn extended<W: Weight>(
         }
         return Ok(());
     }
-    let shared = Shared::new(&part.scope, &next.scope);
-    let (index, brought) = (shared.index(next), next.scope.moves(scope));
+    // The variables that both have, as bits of the second one's key.
+    let shared = across.apply(u128::MAX);
+    let (index, brought) = (indexed(next, shared), next.scope.moves(scope));
     for (key, weight) in &part.rows {
-        let Some(others) = index.get(&(across.apply(*key) & shared.bits)) else { continue };
+        let Some(others) = index.get(&(across.apply(*key) & shared)) else { continue };
         let kept = kept.apply(*key);
         for (other_key, other) in others {
             sink(kept | brought.apply(*other_key), weight.times(other))?;
@@ -101,27 +102,15 @@ fn extended<W: Weight>(
     Ok(())
 }
 
-/// The variables that two scopes share, as bits of the second one's key.
-struct Shared {
-    bits: u128,
-}
-
 type Index<'r, W> = HashMap<u128, Vec<(u128, &'r W)>, FxBuildHasher>;
 
-impl Shared {
-    fn new(one: &Scope, two: &Scope) -> Shared {
-        let moves: Moves = one.moves(two);
-        Shared { bits: moves.apply(u128::MAX) }
+/// The rows of a relation by the bits `shared` of their keys.
+fn indexed<W>(relation: &Relation<W>, shared: u128) -> Index<'_, W> {
+    let mut index: Index<'_, W> = HashMap::default();
+    for (key, weight) in &relation.rows {
+        index.entry(key & shared).or_default().push((*key, weight));
     }
-
-    /// The rows of the second by their shared bits.
-    fn index<'r, W>(&self, two: &'r Relation<W>) -> Index<'r, W> {
-        let mut index: Index<'r, W> = HashMap::default();
-        for (key, weight) in &two.rows {
-            index.entry(key & self.bits).or_default().push((*key, weight));
-        }
-        index
-    }
+    index
 }
 
 /// The order in which to join: the fewest rows first, then what only filters, then what is expected to

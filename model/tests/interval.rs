@@ -7,6 +7,8 @@ use tickbound_model::expr::{BinaryOp, Expr, Function, Slot};
 use tickbound_model::interval::{Interval, Range, Verdict};
 use tickbound_model::parse::parse;
 
+use crate::random::Random;
+
 const NAMES: [&str; 3] = ["a", "b", "c"];
 
 fn read(text: &str) -> Expr<Slot> {
@@ -166,36 +168,15 @@ fn table_of_verdicts() {
     }
 }
 
-/// A generator that a seed determines (SplitMix64).
-struct Random(u64);
+/// Mostly small, now and then near an end of 64 bits; `tame` ones are always small.
+fn number(r: &mut Random, tame: bool) -> i64 {
+    let large = [MIN, MIN + 2, MAX - 3, -(1 << 32), (1 << 32) + 1, 1 << 62, 3_037_000_499];
+    if tame || !r.one_in(12) { r.below(20) as i64 - 7 } else { r.pick(&large) }
+}
 
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, end: u64) -> i64 {
-        (self.next() % end) as i64
-    }
-
-    fn pick<T: Copy>(&mut self, of: &[T]) -> T {
-        of[self.below(of.len() as u64) as usize]
-    }
-
-    /// Mostly small, now and then near an end of 64 bits; `tame` ones are always small.
-    fn number(&mut self, tame: bool) -> i64 {
-        let large = [MIN, MIN + 2, MAX - 3, -(1 << 32), (1 << 32) + 1, 1 << 62, 3_037_000_499];
-        if tame || self.below(12) > 0 { self.below(20) - 7 } else { self.pick(&large) }
-    }
-
-    fn interval(&mut self, tame: bool) -> Interval {
-        let low = self.number(tame).min(MAX - 3);
-        Interval { low, high: low + self.below(4) }
-    }
+fn random_interval(r: &mut Random, tame: bool) -> Interval {
+    let low = number(r, tame).min(MAX - 3);
+    Interval { low, high: low + r.below(4) as i64 }
 }
 
 use BinaryOp::{Add, And, Div, Eq, FloorDiv, Ge, Gt, Le, Lt, Mul, Ne, Or, Pow, Rem, Sub};
@@ -207,8 +188,8 @@ const OPERATORS: [BinaryOp; 20] = [
 fn expression(r: &mut Random, depth: u32, tame: bool) -> Expr<Slot> {
     if depth == 0 || r.below(7) == 0 {
         return match r.below(3) {
-            0 => Expr::Int(r.number(tame)),
-            _ => Expr::Name(r.below(3) as usize),
+            0 => Expr::Int(number(r, tame)),
+            _ => Expr::Name(r.below(3)),
         };
     }
     let part = |r: &mut Random| expression(r, depth - 1, tame);
@@ -224,24 +205,34 @@ fn expression(r: &mut Random, depth: u32, tame: bool) -> Expr<Slot> {
     }
 }
 
+/// What is said of a box: values, whether the expression holds as a constraint, and whether it is other than 0.
+type Said = (Range, Verdict, Verdict);
+
+fn said(e: &Expr<Slot>, of: &[Interval]) -> Said {
+    (e.range(of), e.verdict(of), e.truth(of))
+}
+
 /// What may be, and what is at a point.
-fn covers(range: Range, verdict: Verdict, e: &Expr<Slot>, point: &[i64]) -> bool {
-    let range = match e.eval(point) {
+fn covers((range, verdict, truth): Said, e: &Expr<Slot>, point: &[i64]) -> bool {
+    let value = e.eval(point);
+    let range = match value {
         Ok(v) => range.values.is_some_and(|values| values.contains(v)),
         Err(_) => range.may_fail,
     };
-    range
-        && match e.holds(point) {
-            Ok(true) => verdict.may_hold,
-            Ok(false) => verdict.may_not_hold,
-            Err(_) => verdict.may_fail,
-        }
+    let may = |v: Verdict, holds| match holds {
+        Ok(true) => v.may_hold,
+        Ok(false) => v.may_not_hold,
+        Err(_) => v.may_fail,
+    };
+    range && may(verdict, e.holds(point)) && may(truth, value.map(|v| v != 0))
 }
 
-/// A range and a verdict that allow one thing each.
-fn single(range: Range, v: Verdict) -> bool {
+/// A range and verdicts that allow one thing each.
+fn single((range, verdict, truth): Said) -> bool {
     let of_range = range.values.map_or(range.may_fail, |v| v.is_point() && !range.may_fail);
-    of_range && [v.may_hold, v.may_not_hold, v.may_fail].iter().filter(|is| **is).count() == 1
+    let one =
+        |v: Verdict| [v.may_hold, v.may_not_hold, v.may_fail].iter().filter(|is| **is).count() == 1;
+    of_range && one(verdict) && one(truth)
 }
 
 fn variable(name: &str, default: u64) -> u64 {
@@ -256,15 +247,16 @@ fn random_boxes() {
         let r = &mut Random(seed ^ 0x1A7E);
         let (tame, depth) = (r.below(2) == 0, 1 + r.below(4) as u32);
         let e = expression(r, depth, tame);
-        let of = [r.interval(tame), r.interval(tame), r.interval(tame)];
-        let (range, verdict) = (e.range(&of), e.verdict(&of));
+        let of = [random_interval(r, tame), random_interval(r, tame), random_interval(r, tame)];
+        let whole = said(&e, &of);
+        let (range, verdict, _) = whole;
         let shown = || format!("seed {seed}: {} over {of:?}", named(&e));
         for point in points(&of) {
-            assert!(covers(range, verdict, &e, &point), "{} at {point:?}", shown());
+            assert!(covers(whole, &e, &point), "{} at {point:?}", shown());
             let at: Vec<_> = point.iter().map(|v| Interval::point(*v)).collect();
-            let (range, verdict) = (e.range(&at), e.verdict(&at));
-            assert!(covers(range, verdict, &e, &point), "{} only {point:?}", shown());
-            assert!(single(range, verdict), "{} only {point:?}: {range:?}, {verdict:?}", shown());
+            let only = said(&e, &at);
+            assert!(covers(only, &e, &point), "{} only {point:?}", shown());
+            assert!(single(only), "{} only {point:?}: {only:?}", shown());
         }
         tried += 1;
         decided += u32::from(verdict.may_hold != verdict.may_not_hold);
@@ -317,8 +309,8 @@ fn hulls_are_exact() {
         for seed in 0..2_000 {
             let r = &mut Random(seed ^ 0x4A11);
             let mut side = || {
-                let low = r.below(24) - 12;
-                Interval { low, high: low + r.below(9) }
+                let low = r.below(24) as i64 - 12;
+                Interval { low, high: low + r.below(9) as i64 }
             };
             let of = [side(), side()];
             assert_eq!(e.range(&of), hull(&e, &of), "seed {seed}: {text} over {of:?}");
@@ -338,11 +330,11 @@ fn extreme_boxes_do_not_panic() {
             let (a, b) = (r.pick(&ends), r.pick(&ends));
             Interval { low: a.min(b), high: a.max(b) }
         });
-        let (range, verdict) = (e.range(&of), e.verdict(&of));
+        let whole = said(&e, &of);
         let corners =
             (0..8).map(|c| [0, 1, 2].map(|i| if c >> i & 1 == 0 { of[i].low } else { of[i].high }));
         for corner in corners {
-            assert!(covers(range, verdict, &e, &corner), "seed {seed}: {} over {of:?}", named(&e));
+            assert!(covers(whole, &e, &corner), "seed {seed}: {} over {of:?}", named(&e));
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod groups;
 mod interval;
+mod random;
 mod schedules;
 mod simulate;
 mod t1;

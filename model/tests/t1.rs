@@ -6,7 +6,7 @@ use indexmap::{IndexMap, IndexSet};
 use itertools::Itertools;
 use serde_json::{Value, json};
 use tickbound_model::t1;
-use tickbound_model::{Configuration, Problem};
+use tickbound_model::{Bound, Configuration, Problem};
 
 fn problem(value: &Value) -> Problem {
     let none = |name: &str| panic!("no platform `{name}` here");
@@ -124,11 +124,24 @@ fn what_is_written_has_the_same_configurations() {
 fn refused() {
     let wrong =
         |parameters: &[(&str, &str)]| t1::read(&t1(parameters, &[])).unwrap_err().to_string();
-    let fix = "write whole numbers, such as \"[16, 32]\"";
     let at = "ConfigurationSpace.TuningParameters[0] (`P`)";
-    assert_eq!(wrong(&[("P", "['a']")]), format!("{at}: cannot read the values ['a']; {fix}"));
-    assert_eq!(wrong(&[("P", "[0.5]")]), format!("{at}: cannot read the values [0.5]; {fix}"));
-    assert_eq!(wrong(&[("P", "range(x)")]), format!("{at}: cannot read `range(x)`; {fix}"));
+    assert_eq!(
+        wrong(&[("P", "['a']")]),
+        format!(
+            "{at}: `'a'` is a text; number the texts, and write the numbers, such as \"[0, 1]\""
+        )
+    );
+    assert_eq!(
+        wrong(&[("P", "[0.5]")]),
+        format!(
+            "{at}: `0.5` is no whole number; scale the values to whole numbers, such as \"[1, 2, 3]\" for \
+             quarters"
+        )
+    );
+    assert_eq!(
+        wrong(&[("P", "range(x)")]),
+        format!("{at}: `x` in `x` has no value here; write whole numbers, such as \"[16, 32]\"")
+    );
     let twice = wrong(&[("P", "[1]"), ("P", "[2]")]);
     assert_eq!(
         twice,
@@ -137,6 +150,21 @@ fn refused() {
     let none = t1::read(&json!({ "ConfigurationSpace": {} })).unwrap_err().to_string();
     assert_eq!(none, "TuningParameters: is missing; T1 files have this part");
     assert_eq!(sizes(&t1(&[("P", "range(4)"), ("Q", "range(1, 10, 3)")], &[])), (12, 12));
+}
+
+/// The values and conditions of a published stencil, whose lists are sums and comprehensions; Python counts as many.
+#[test]
+fn comprehensions() {
+    let file = t1(
+        &[
+            ("x", "[1, 2, 4, 8, 16] + list(range(32, 1024+1, 32))"),
+            ("y", "[2**i for i in range(0, 6)]"),
+            ("t", "[i for i in range(1, 10+1)]"),
+            ("u", "[i for i in range(1, 33) if 32 % i == 0]"),
+        ],
+        &["32 <= x * y <= 1024", "t % u == 0"],
+    );
+    assert_eq!(sizes(&file), (1_404, 37 * 6 * 10 * 6));
 }
 
 #[test]
@@ -169,4 +197,56 @@ fn kernels_in_opencl() {
     let written = t1::write(&read).unwrap();
     assert_eq!(written["KernelSpecification"]["KernelFile"], "add.cl");
     assert_eq!(configurations(&problem(&t1::read(&written).unwrap())).len(), 2);
+}
+
+/// Arguments without names, other names of types, and sizes by modifiers, as KTT's older files have them.
+#[test]
+fn arguments_by_place_and_sizes_by_modifiers() {
+    let mut file = json!({
+        "ConfigurationSpace": { "TuningParameters": [
+            { "Name": "OUTER", "Type": "UnsignedInt", "Values": [1, 2] },
+            { "Name": "WG", "Type": "UnsignedInt", "Values": [4, 8] } ] },
+        "KernelSpecification": {
+            "Language": "OpenCL", "KernelName": "sum", "KernelFile": "sum.cl",
+            "CompilerOptions": "-cl-fast-relaxed-math", "GlobalSize": { "X": 512, "Y": 64 },
+            "Modifiers": [
+                { "Type": "Global", "Dimension": "X", "Parameter": "OUTER", "Action": "Divide" },
+                { "Type": "Local", "Dimension": "Y", "Parameter": "WG", "Action": "Multiply" } ],
+            "Arguments": [
+                { "Type": "UnsignedInt", "FillValue": 4000, "MemoryType": "Scalar", "Order": 2 },
+                { "Type": "int32", "Size": 8, "FillType": "Generator", "DataSource": "i",
+                  "MemoryType": "Vector", "Order": 1 },
+                { "Type": "Float3", "Size": 8, "FillType": "Random", "FillValue": 40.0,
+                  "MemoryType": "Vector", "Order": 0 } ] }
+    });
+    let read = t1::read(&file).unwrap();
+    assert_eq!(
+        read["kernel"]["arguments"],
+        json!([
+            { "name": "argument_0", "type": "float", "length": "4 * (8)", "fill": { "random": [0, 40] } },
+            { "name": "argument_1", "type": "int", "length": "8", "fill": "index" },
+            { "name": "argument_2", "type": "uint", "value": 4000 } ])
+    );
+    let read = problem(&read);
+    let sizes = |b: &Bound| (read.grid_sizes(&b.env).unwrap(), b.launch.local());
+    let space = read.space().unwrap();
+    assert_eq!(sizes(&space.bound[3]), (vec![[256, 1], [64, 8]], 8));
+    assert_eq!(t1::without_program(&file), None);
+
+    let refused = |file: &Value| t1::read(file).unwrap_err().to_string();
+    let arguments = "/KernelSpecification/Arguments";
+    file.pointer_mut(arguments).unwrap()[1]["FillType"] = json!("BinaryRaw");
+    assert_eq!(
+        refused(&file),
+        "KernelSpecification.Arguments[1].FillType: `BinaryRaw` with this content is not read; write \
+         Constant, Random, or Generator with the content `i`"
+    );
+    file.pointer_mut(arguments).unwrap()[0].as_object_mut().unwrap().remove("FillValue");
+    file.pointer_mut(arguments).unwrap()[1]["FillType"] = json!("Constant");
+    assert_eq!(refused(&file), "KernelSpecification.Arguments[0].FillValue: is missing; add it");
+    file["KernelSpecification"]["Modifiers"][0]["Action"] = json!("Shrink");
+    assert!(refused(&file).ends_with("write an Action: Multiply, Divide, Add or Subtract"));
+    file["KernelSpecification"]["Language"] = json!("CUDA");
+    let why = t1::without_program(&file).unwrap();
+    assert_eq!(why, "its kernel is in CUDA, not in OpenCL");
 }

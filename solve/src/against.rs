@@ -4,10 +4,10 @@
 //! cheap all configurations are simulated, elsewhere some that a seed chooses.
 
 use tickbound_encodings::system::Fault;
-use tickbound_model::simulate::{self, SimulateError};
 
 use crate::error::SolveError;
 use crate::random::Random;
+use crate::simulated::{Simulated, simulated};
 use crate::task::Task;
 
 /// Most configurations that are all simulated.
@@ -35,17 +35,10 @@ pub(crate) fn simulator(
         if task.bracket.out_of_time() {
             break;
         }
-        let options = simulate::Options { max_events: left, ..simulate::Options::default() };
-        let time = match simulate::simulate(task.problem, &task.space.bound[c], &options) {
-            Ok(run) => {
-                left = left.saturating_sub(run.events);
-                run.time
-            }
-            Err(SimulateError::Overflow { .. }) => continue,
-            Err(e) if e.is_too_large() => continue,
-            Err(e) => return Err(e.into()),
-        };
-        agrees(task, c, time, computed(c)?)?;
+        let run = simulated(task.problem, &task.space.bound[c], left)?;
+        let Simulated::Time { ticks, events } = run else { continue };
+        left = left.saturating_sub(events);
+        agrees(task, c, ticks, computed(c)?)?;
         compared += 1;
     }
     Ok(compared)

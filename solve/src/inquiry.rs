@@ -41,27 +41,19 @@ impl Inquiry<'_> {
         };
         TuneResult {
             status: if ending.finished { Status::Optimal } else { Status::Bounded },
-            lower: bounds.lower,
             upper: bounds.best.map(|(_, time)| time),
             best: ending.optima.first().cloned().or_else(|| bounds.best.map(found)),
             optima: ending.optima,
             more_optima: ending.more_optima,
-            optima_count: None,
-            next: None,
-            indifferent: Vec::new(),
             configurations: Some(self.space.bound.len().into()),
             proofs: ending.proofs,
             checked: ending.checked,
             encoding: ending.encoding,
-            strategy: self.options.strategy,
-            objective: self.options.objective,
-            schedule: None,
-            solver_calls: self.bracket.calls(),
             confirmed_uncut: ending.confirmed_uncut,
             replayed: ending.replayed,
-            seconds: self.bracket.seconds(),
             stopped_by: if ending.finished { None } else { self.bracket.stopped_by() },
             size: ending.size,
+            ..TuneResult::begun(self.options, self.bracket)
         }
     }
 }

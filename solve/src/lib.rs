@@ -50,6 +50,8 @@ mod proof;
 mod random;
 pub mod result;
 pub mod search;
+mod shortlist;
+mod simulated;
 pub mod statement;
 pub mod strategy;
 pub mod task;
@@ -59,7 +61,7 @@ pub mod unroll;
 use std::sync::atomic::AtomicBool;
 
 pub use tickbound_encodings::Encoding;
-use tickbound_encodings::cost::Uncovered;
+use tickbound_encodings::cost::{Cost, Uncovered};
 use tickbound_encodings::plan::{Plan, PlanError};
 use tickbound_model::Problem;
 use tickbound_model::verdict::Status;
@@ -106,7 +108,7 @@ fn unlisted(
     if !may || strategy.entry().from_nothing {
         return Ok(None);
     }
-    let cost = unlisted::cost(problem);
+    let cost = Cost::new(problem);
     if matches!(&cost, Err(Uncovered::Statement { .. })) && !strategy.is_unlisted() {
         return Ok(None);
     }
@@ -114,7 +116,8 @@ fn unlisted(
     let configurations = problem.configurations(&search::limits(search::MOST_ROWS, &stop))?;
     let count = configurations.count();
     if count == Some(num_bigint::BigUint::default()) {
-        return Ok(Some(unlisted::infeasible(options, bracket)));
+        let none = TuneResult::begun(options, bracket);
+        return Ok(Some(TuneResult { status: Status::Infeasible, configurations: count, ..none }));
     }
     let cost = match cost {
         Err(Uncovered::Model(e)) => return Err(e.into()),

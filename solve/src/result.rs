@@ -6,7 +6,8 @@ use tickbound_encodings::{Encoded, Encoding};
 use tickbound_model::simulate::Script;
 use tickbound_model::verdict::{Found, Status, StopReason};
 
-use crate::options::Objective;
+use crate::bracket::Bracket;
+use crate::options::{Objective, Options};
 use crate::proof::Proof;
 use crate::strategy::Strategy;
 
@@ -103,4 +104,34 @@ pub struct TuneResult {
     pub stopped_by: Option<StopReason>,
     /// How large the formula was.
     pub size: Size,
+}
+
+impl TuneResult {
+    /// What is known of any search by its bracket's lower bound alone; nothing is found yet.
+    pub(crate) fn begun(options: &Options, bracket: &Bracket<'_>) -> TuneResult {
+        TuneResult {
+            status: Status::Bounded,
+            lower: bracket.bounds().lower,
+            upper: None,
+            best: None,
+            optima: Vec::new(),
+            more_optima: false,
+            optima_count: None,
+            next: None,
+            indifferent: Vec::new(),
+            configurations: None,
+            proofs: Vec::new(),
+            checked: None,
+            encoding: None,
+            strategy: options.strategy,
+            objective: options.objective,
+            schedule: None,
+            solver_calls: bracket.calls(),
+            confirmed_uncut: false,
+            replayed: false,
+            seconds: bracket.seconds(),
+            stopped_by: None,
+            size: Size::default(),
+        }
+    }
 }

@@ -8,13 +8,14 @@ use indexmap::IndexMap;
 use tickbound_elimination::{Least, Limits, Relation, TooWide, Tree};
 use tickbound_encodings::cost::{Cost, Normal, Tables};
 use tickbound_encodings::system::Fault;
-use tickbound_model::simulate::{self, SimulateError};
+use tickbound_model::simulate;
 use tickbound_model::space::Configurations;
 use tickbound_model::verdict::Found;
 use tickbound_model::{Bound, Configuration, ModelError, Problem};
 
 use crate::bracket::Bracket;
 use crate::error::SolveError;
+use crate::simulated::{Simulated, simulated};
 
 /// Most rows of a join: some hundred megabytes.
 pub(crate) const MOST_ROWS: usize = 1 << 22;
@@ -142,22 +143,29 @@ impl<'a> Search<'a> {
 
     /// The elimination with as much of the cost as possible in the scale.
     pub(crate) fn eliminate(&self, limits: &Limits<'_>) -> Result<Eliminated, TooWide> {
+        self.of_first_form(limits, |tables| {
+            let tree: Tree<Least> = tables.network.eliminated(&tables.kept, limits)?;
+            let root = tree.root(limits)?;
+            Ok(Eliminated { tables, tree, root })
+        })
+    }
+
+    /// What `make` makes of the tables of the first form of the cost for which nothing is too wide.
+    fn of_first_form<T>(
+        &self,
+        limits: &Limits<'_>,
+        make: impl Fn(Tables) -> Result<T, TooWide>,
+    ) -> Result<T, TooWide> {
         let mut last = TooWide::Rows(limits.rows);
         for normal in Normal::all(self.cost.term(), self.problem()) {
-            match self.eliminate_form(normal, limits) {
+            let tables = Tables::new(self.configurations, self.cost, normal, limits);
+            match tables.and_then(&make) {
                 Err(TooWide::Stopped) => return Err(TooWide::Stopped),
                 Err(why) => last = why,
-                Ok(found) => return Ok(found),
+                Ok(made) => return Ok(made),
             }
         }
         Err(last)
-    }
-
-    fn eliminate_form(&self, normal: Normal, limits: &Limits<'_>) -> Result<Eliminated, TooWide> {
-        let tables = Tables::new(self.configurations, self.cost, normal, limits)?;
-        let tree: Tree<Least> = tables.network.eliminated(&tables.kept, limits)?;
-        let root = tree.root(limits)?;
-        Ok(Eliminated { tables, tree, root })
     }
 
     /// The tables of the cost, if something has made them already.
@@ -167,14 +175,7 @@ impl<'a> Search<'a> {
 
     /// The tables of the cost, with as much as possible in the scale.
     pub(crate) fn tables(&self, limits: &Limits<'_>) -> Option<Tables> {
-        for normal in Normal::all(self.cost.term(), self.problem()) {
-            match Tables::new(self.configurations, self.cost, normal, limits) {
-                Ok(tables) => return Some(tables),
-                Err(TooWide::Stopped) => return None,
-                Err(_) => {}
-            }
-        }
-        None
+        self.of_first_form(limits, Ok).ok()
     }
 
     /// The values of all slots for a solution of the network.
@@ -199,24 +200,30 @@ impl<'a> Search<'a> {
             return self.agreed(&configuration, claimed, known.time).map(Some);
         }
         let bound = self.configurations.bind(&configuration).map_err(|e| self.not_valid(e))?;
-        let run = simulate::simulate(self.problem(), &bound, &simulate::Options::default());
-        let tried = match run {
-            Ok(run) => {
+        let max_events = simulate::Options::default().max_events;
+        let tried = match simulated(self.problem(), &bound, max_events)? {
+            Simulated::Time { ticks: time, .. } => {
                 self.simulated.fetch_add(1, Ordering::Relaxed);
-                Tried { time: run.time, simulated: true }
+                Tried { time, simulated: true }
             }
-            Err(SimulateError::Overflow { .. }) => return self.beyond(&configuration, claimed),
-            Err(e) if e.is_too_large() => match claimed.filter(|t| *t < i64::MAX) {
+            Simulated::Beyond => return self.beyond(&configuration, claimed),
+            Simulated::TooLarge => match claimed.filter(|t| *t < i64::MAX) {
                 // The cost's word has to do, and the result says so.
                 Some(time) => Tried { time, simulated: false },
                 None => return Ok(None),
             },
-            Err(e) => return Err(e.into()),
         };
         self.agreed(&configuration, claimed, tried.time)?;
         let index = self.lock().insert_full(configuration, tried).0;
         self.bracket.offer(index, tried.time);
         Ok(Some(tried.time))
+    }
+
+    /// Gives up closing the bracket, since a configuration that takes `least` ticks or more cannot be simulated.
+    pub(crate) fn too_large(&self, configuration: &Configuration, least: i64) {
+        let name = name(self.problem(), configuration);
+        self.bracket
+            .give_up(format!("{name} is too large to simulate and takes {least} ticks or more"));
     }
 
     /// The time of a configuration, if nothing else was claimed.

@@ -16,6 +16,8 @@ use tickbound_model::simulate::{self, simulate};
 use tickbound_model::verdict::Status;
 use tickbound_solve::{Encoding, Options, SolveError, StopReason, Strategy, TuneResult, tune};
 
+use crate::problems::Random;
+
 const ENCODINGS: [Encoding; 3] = [Encoding::Tick, Encoding::Event, Encoding::Summary];
 const STRATEGIES: [Strategy; 7] = [
     Strategy::Optimize,
@@ -391,27 +393,6 @@ fn groups_that_differ_are_simulated_one_by_one() {
 }
 
 // Random problems.
-
-/// Numbers that depend on the seed alone (splitmix64).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, n: u64) -> u64 {
-        self.next() % n
-    }
-
-    fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
-        choices[self.below(choices.len() as u64) as usize]
-    }
-}
 
 /// A small problem with parameters A and B, of any profile but Fermi's.
 fn random_problem(seed: u64) -> String {

@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
 use indexmap::IndexSet;
+use num_bigint::BigUint;
 use tickbound_model::space::MAX_CONFIGURATIONS;
 use tickbound_model::{Bound, Configuration, Configurations, Problem};
 
@@ -27,11 +28,12 @@ pub enum Selection {
 }
 
 /// The configurations of a selection, in the order in which they are measured: the model's best
-/// first for [`Selection::Top`], else in the space's order; drawn from a space too large to list, in the order of
-/// the draws.
+/// first for [`Selection::Top`], else in the space's order; drawn from a space too large to list, in an order that
+/// the problem and the seed fix.
 ///
 /// # Errors
-/// The problem cannot be searched, or is too large to be measured whole.
+/// The problem cannot be searched, or is too large to be measured whole; a sample of configurations that can
+/// neither be counted nor listed.
 pub fn select(
     problem: &Problem,
     configurations: &Configurations<'_>,
@@ -40,17 +42,14 @@ pub fn select(
 ) -> Result<Vec<Bound>, SolveError> {
     match selection {
         Selection::All => Ok(problem.space()?.bound),
-        Selection::Sample { count, seed } if total(configurations) > MAX_CONFIGURATIONS => {
-            let drawn = drawn(configurations, count, seed);
-            drawn.iter().map(|c| Ok(configurations.bind(c)?)).collect()
-        }
-        Selection::Sample { count, seed } => {
-            let space = problem.space()?;
-            let chosen = sample(space.bound.len(), count, seed);
-            let mut chosen = chosen.into_iter().peekable();
-            let bound = space.bound.into_iter().enumerate();
-            Ok(bound.filter(|(i, _)| chosen.next_if_eq(i).is_some()).map(|(_, b)| b).collect())
-        }
+        Selection::Sample { count, seed } => match configurations.count() {
+            Some(total) if total > MAX_CONFIGURATIONS.into() => {
+                let drawn = drawn(configurations, &total, count, seed);
+                drawn.iter().map(|c| Ok(configurations.bind(c)?)).collect()
+            }
+            // What cannot be counted can perhaps be listed.
+            _ => listed(problem, count, seed),
+        },
         Selection::Top(count) => {
             let options = Options { top: count, ..Options::default() };
             let result = tune(problem, &options, interrupt, &|_| {})?;
@@ -72,16 +71,31 @@ fn seeded(seed: u64) -> ChaCha8Rng {
     ChaCha8Rng::from_seed(key)
 }
 
-/// `count` different configurations of a space far larger, each as likely as another.
-fn drawn(configurations: &Configurations<'_>, count: usize, seed: u64) -> IndexSet<Configuration> {
+/// `count` of the configurations of a space that is listed, in its order.
+fn listed(problem: &Problem, count: usize, seed: u64) -> Result<Vec<Bound>, SolveError> {
+    let space = problem.space()?;
+    let chosen = sample(space.bound.len(), count, seed);
+    let mut chosen = chosen.into_iter().peekable();
+    let bound = space.bound.into_iter().enumerate();
+    Ok(bound.filter(|(i, _)| chosen.next_if_eq(i).is_some()).map(|(_, b)| b).collect())
+}
+
+/// `count` different ones of `total` configurations, each as likely as another; all, if there are no more.
+fn drawn(
+    configurations: &Configurations<'_>,
+    total: &BigUint,
+    count: usize,
+    seed: u64,
+) -> IndexSet<Configuration> {
+    if let Ok(total) = usize::try_from(total) {
+        let numbers = sample(total, count, seed).into_iter();
+        return numbers.filter_map(|number| configurations.nth(&number.into())).collect();
+    }
+    // There are more than `count` can say, so different ones are found soon.
     let mut random = seeded(seed);
     let mut drawn = IndexSet::new();
     while drawn.len() < count {
-        match configurations.random(&mut || random.next_u32()) {
-            Some(configuration) => drawn.insert(configuration),
-            // There are none, or they cannot be counted.
-            None => break,
-        };
+        drawn.extend(configurations.random(&mut || random.next_u32()));
     }
     drawn
 }
@@ -104,7 +118,62 @@ fn sample(total: usize, count: usize, seed: u64) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
+    use indexmap::IndexMap;
+    use serde_json::{Value, json};
+    use tickbound_elimination::Limits;
+
     use super::*;
+
+    /// A problem whose launch always divides.
+    fn problem(parameters: &Value, constraints: &Value) -> Problem {
+        let json = json!({
+            "version": 1, "name": "p", "profile": "opencl", "platform": "CPU4", "inputs": {},
+            "parameters": parameters, "constraints": constraints,
+            "launch": { "global_size": 1, "local_size": 1 }, "kernel": [],
+        });
+        Problem::from_value(&json, &IndexMap::new(), &|_| None).unwrap()
+    }
+
+    #[test]
+    fn draws_all_where_there_are_no_more() {
+        let range = json!("range(1, 3)");
+        let problem = problem(&json!({ "A": range, "B": range }), &json!(["A <= B"]));
+        let all = problem.configurations(&Limits::default()).unwrap();
+        let drawn = |total: u32, count| drawn(&all, &total.into(), count, 5);
+        assert_eq!(drawn(6, 6).len(), 6);
+        assert_eq!(drawn(6, 100).len(), 6);
+        assert_eq!(drawn(6, 4).len(), 4);
+    }
+
+    /// Too many to list, more than 64 bits can number, and too wide to count.
+    #[test]
+    fn samples_large_spaces_and_uncounted_ones() {
+        let sampled = |parameters: &Value, constraints: &Value, count| {
+            let problem = problem(parameters, constraints);
+            let all = problem.configurations(&Limits::default()).unwrap();
+            let selection = Selection::Sample { count, seed: 3 };
+            let chosen = select(&problem, &all, selection, &AtomicBool::new(false)).unwrap();
+            let different: IndexSet<_> = chosen.iter().map(|b| &b.configuration).collect();
+            assert_eq!(different.len(), chosen.len());
+            (all.count(), chosen.len())
+        };
+        let range = |last: u32| json!(format!("range(1, {last})"));
+        let of = |n: usize, domain: Value| -> Value {
+            (0..n)
+                .map(|i| (format!("P{i}"), domain.clone()))
+                .collect::<serde_json::Map<_, _>>()
+                .into()
+        };
+        let (count, chosen) = sampled(&of(3, range(200)), &json!([]), 20);
+        assert_eq!((count, chosen), (Some(8_000_000u32.into()), 20));
+        let (count, chosen) = sampled(&of(20, range(200)), &json!([]), 20);
+        assert_eq!((count, chosen), (Some(BigUint::from(200u32).pow(20)), 20));
+        let names: Vec<String> = (0..140).map(|i| format!("P{i}")).collect();
+        let mut constraints: Vec<String> = names.iter().map(|n| format!("P0 == {n}")).collect();
+        constraints.push(format!("{} > 0", names.join(" + ")));
+        let (count, chosen) = sampled(&of(140, range(3)), &json!(constraints), 2);
+        assert_eq!((count, chosen), (None, 2));
+    }
 
     #[test]
     fn samples() {

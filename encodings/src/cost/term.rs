@@ -199,14 +199,11 @@ impl Term {
                 range.values.filter(|_| !range.may_fail)?.low.max(0)
             }
             Term::Guard { condition, holds } => {
-                let range = condition.expr.range(of);
-                let values = range.values.filter(|_| !range.may_fail)?;
-                let surely = if *holds {
-                    values.low > 0 || values.high < 0
-                } else {
-                    values.low == 0 && values.high == 0
-                };
-                i64::from(surely)
+                let verdict = condition.expr.truth(of);
+                if verdict.may_fail {
+                    return None;
+                }
+                i64::from(if *holds { !verdict.may_not_hold } else { !verdict.may_hold })
             }
             Term::Sum(parts) => {
                 let mut sum = 0i64;
@@ -245,11 +242,8 @@ impl Term {
             Term::Number(n) => *n == 0,
             Term::Count(At { expr, .. }) => high(expr).is_some_and(|h| h <= 0),
             Term::Guard { condition, holds } => {
-                let range = condition.expr.range(of);
-                range.values.is_some_and(|v| {
-                    !range.may_fail
-                        && if *holds { v.low == 0 && v.high == 0 } else { v.low > 0 || v.high < 0 }
-                })
+                let verdict = condition.expr.truth(of);
+                if *holds { verdict.surely_fails() } else { verdict.surely_holds() }
             }
             _ => false,
         }

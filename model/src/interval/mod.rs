@@ -48,6 +48,18 @@ impl Expr<Slot> {
     /// As for [`Expr::range`].
     #[must_use]
     pub fn verdict(&self, of: &[Interval]) -> Verdict {
-        if self.divides() { truth::<Exact>(self, of) } else { truth::<Interval>(self, of) }
+        if self.divides() { truth::<Exact>(self, of) } else { self.truth(of) }
+    }
+
+    /// Whether [`Expr::eval`], whose `/` rounds down, may come to something other than 0, to 0, or to nothing, where
+    /// slot `s` has any value in `of[s]`.
+    ///
+    /// If all of `of` are points, exactly one of the three is true.
+    ///
+    /// # Panics
+    /// As for [`Expr::range`].
+    #[must_use]
+    pub fn truth(&self, of: &[Interval]) -> Verdict {
+        truth::<Interval>(self, of)
     }
 }

@@ -31,6 +31,20 @@ pub struct Verdict {
     pub may_fail: bool,
 }
 
+impl Verdict {
+    /// True if it holds everywhere in the box.
+    #[must_use]
+    pub fn surely_holds(self) -> bool {
+        !self.may_not_hold && !self.may_fail
+    }
+
+    /// True if it is false everywhere in the box.
+    #[must_use]
+    pub fn surely_fails(self) -> bool {
+        !self.may_hold && !self.may_fail
+    }
+}
+
 impl Interval {
     /// The interval of one number.
     #[must_use]

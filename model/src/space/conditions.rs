@@ -46,43 +46,63 @@ pub(super) enum Outcome {
     Yes,
     No,
     /// The problem is at fault, unless another condition excludes the choice.
-    Fault(String),
+    Fault(Fault),
+}
+
+/// How the problem is at fault for a choice.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// An expression has no value, or a domain no values.
+    NoValue(String),
+    /// A size that is below 1.
+    BelowOne(i64),
+}
+
+impl Fault {
+    fn no_value(why: &dyn std::fmt::Display) -> Fault {
+        Fault::NoValue(why.to_string())
+    }
+
+    /// The error, for the values in `env`; `at` is where the expression is written.
+    pub fn error(&self, problem: &Problem, at: &str, env: &[i64]) -> ModelError {
+        match self {
+            Fault::NoValue(what) => problem.fault(at, what, env),
+            Fault::BelowOne(size) => ModelError::new(
+                at,
+                format!("is {size} for {}", problem.describe(env)),
+                "make it at least 1, or exclude these values by a constraint",
+            ),
+        }
+    }
+}
+
+/// The size that an expression comes to, at least 1.
+pub(super) fn size(e: &Expr, env: &[i64]) -> Result<i64, Fault> {
+    match e.eval(env) {
+        Ok(size) if size < 1 => Err(Fault::BelowOne(size)),
+        Ok(size) => Ok(size),
+        Err(e) => Err(Fault::no_value(&e)),
+    }
 }
 
 impl Condition {
     /// How it comes out for the values in `env`, those of its parameters set.
     pub fn outcome(&self, problem: &Problem, env: &[i64]) -> Outcome {
-        let truth = |holds| if holds { Outcome::Yes } else { Outcome::No };
+        self.holds(problem, env)
+            .map_or_else(Outcome::Fault, |holds| if holds { Outcome::Yes } else { Outcome::No })
+    }
+
+    fn holds(&self, problem: &Problem, env: &[i64]) -> Result<bool, Fault> {
         match &self.kind {
-            Kind::Holds(e) => e.holds(env).map_or_else(|e| Outcome::Fault(e.to_string()), truth),
-            Kind::IsTrue(e) => {
-                e.eval(env).map_or_else(|e| Outcome::Fault(e.to_string()), |v| truth(v != 0))
-            }
-            Kind::HasValue(e) => {
-                e.eval(env).map_or_else(|e| Outcome::Fault(e.to_string()), |_| Outcome::Yes)
-            }
-            Kind::IsPositive(e) => match e.eval(env) {
-                Ok(v) if v < 1 => Outcome::Fault(format!("is {v}")),
-                Ok(_) => Outcome::Yes,
-                Err(e) => Outcome::Fault(e.to_string()),
-            },
+            Kind::Holds(e) => e.holds(env).map_err(|e| Fault::no_value(&e)),
+            Kind::IsTrue(e) => e.eval(env).map(|v| v != 0).map_err(|e| Fault::no_value(&e)),
+            Kind::HasValue(e) => e.eval(env).map(|_| true).map_err(|e| Fault::no_value(&e)),
+            Kind::IsPositive(e) => size(e, env).map(|_| true),
             Kind::InDomain(place) => {
                 let values = problem.parameters[*place].domain.values(env);
                 let value = env[problem.first_parameter() + place];
-                values.map_or_else(|e| Outcome::Fault(e.to_string()), |v| truth(v.contains(&value)))
+                values.map(|v| v.contains(&value)).map_err(|e| Fault::no_value(&e))
             }
-        }
-    }
-
-    /// The fault of the problem where the outcome is `what`.
-    pub fn fault(&self, problem: &Problem, what: &str, env: &[i64]) -> ModelError {
-        match self.kind {
-            Kind::IsPositive(_) if what.starts_with("is ") => ModelError::new(
-                &self.at,
-                format!("{what} for {}", problem.describe(env)),
-                "make it at least 1, or exclude these values by a constraint",
-            ),
-            _ => problem.fault(&self.at, &what, env),
         }
     }
 
@@ -90,11 +110,8 @@ impl Condition {
     pub fn surely_holds(&self, of: &[Interval]) -> bool {
         let never_fails = |e: &Expr| Some(e.range(of)).filter(|r| !r.may_fail)?.values;
         match &self.kind {
-            Kind::Holds(e) => {
-                let verdict = e.verdict(of);
-                !verdict.may_not_hold && !verdict.may_fail
-            }
-            Kind::IsTrue(e) => never_fails(e).is_some_and(|v| v.low > 0 || v.high < 0),
+            Kind::Holds(e) => e.verdict(of).surely_holds(),
+            Kind::IsTrue(e) => e.truth(of).surely_holds(),
             Kind::HasValue(e) => never_fails(e).is_some(),
             Kind::IsPositive(e) => never_fails(e).is_some_and(|v| v.low > 0),
             Kind::InDomain(_) => false,
@@ -105,14 +122,8 @@ impl Condition {
     /// choice this is exact.
     pub fn surely_fails(&self, problem: &Problem, of: &[Interval]) -> bool {
         match &self.kind {
-            Kind::Holds(e) => {
-                let verdict = e.verdict(of);
-                !verdict.may_hold && !verdict.may_fail
-            }
-            Kind::IsTrue(e) => {
-                let range = e.range(of);
-                !range.may_fail && range.values.is_some_and(|v| v.low == 0 && v.high == 0)
-            }
+            Kind::Holds(e) => e.verdict(of).surely_fails(),
+            Kind::IsTrue(e) => e.truth(of).surely_fails(),
             Kind::HasValue(_) | Kind::IsPositive(_) => false,
             Kind::InDomain(place) => {
                 // The domain is known once the parameters are that it depends on.

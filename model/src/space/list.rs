@@ -5,6 +5,7 @@ use std::fmt;
 use indexmap::IndexMap;
 use tickbound_message::suggest;
 
+use super::conditions::size;
 use crate::error::ModelError;
 use crate::expr::{EvalError, Expr};
 use crate::problem::{Launch, Problem};
@@ -238,16 +239,7 @@ impl Problem {
     /// The launch, or (inside) why it is impossible on this platform.
     fn launch_size(&self, env: &[i64]) -> Result<Result<LaunchSize, String>, ModelError> {
         let positive = |field: &str, e: &Expr| {
-            let at = format!("launch.{field}");
-            match e.eval(env) {
-                Err(e) => Err(self.fault(&at, &e, env)),
-                Ok(v) if v < 1 => Err(ModelError::new(
-                    at,
-                    format!("is {v} for {}", self.describe(env)),
-                    "make it at least 1, or exclude these values by a constraint",
-                )),
-                Ok(v) => Ok(v),
-            }
+            size(e, env).map_err(|fault| fault.error(self, &format!("launch.{field}"), env))
         };
         let size = match &self.launch {
             Launch::Range { global_size, local_size } => LaunchSize::Range {

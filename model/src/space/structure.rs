@@ -423,9 +423,8 @@ impl<'p> Configurations<'p> {
                 self.network.add(Relation::new(nothing));
                 Ok(())
             }
-            Outcome::Fault(what) => {
-                let env = self.problem.base_env();
-                Err(condition.fault(self.problem, &what, &env))
+            Outcome::Fault(fault) => {
+                Err(fault.error(self.problem, &condition.at, &self.problem.base_env()))
             }
         }
     }
@@ -487,14 +486,12 @@ impl<'p> Configurations<'p> {
                 continue;
             };
             let found = tree.ascending(limits, |_, cost| cost).ok().and_then(|mut all| all.next());
-            if let Some(Ok((_, indices))) =
-                found.filter(|_| tree.is_exact() || tree.total().is_some())
-            {
+            if let Some(Ok((_, indices))) = found {
                 let condition = &self.conditions[*c];
                 let mut env = self.problem.base_env();
                 self.put(&indices, &mut env);
-                if let Outcome::Fault(what) = condition.outcome(self.problem, &env) {
-                    return Err(condition.fault(self.problem, &what, &env));
+                if let Outcome::Fault(fault) = condition.outcome(self.problem, &env) {
+                    return Err(fault.error(self.problem, &condition.at, &env));
                 }
             }
         }

@@ -12,36 +12,61 @@ pub(super) fn kernel(kernel: &Value) -> Result<Value, ModelError> {
     let (Some(file), Some(entry)) = (text("KernelFile"), text("KernelName")) else {
         return Ok(json!([]));
     };
-    if !text("Language").is_some_and(|l| l.eq_ignore_ascii_case("opencl")) {
+    if !is_opencl(kernel) {
         return Ok(json!([]));
     }
     let mut arguments = Vec::new();
     if let Some(list) = kernel.get("Arguments") {
-        for field in Field::new("KernelSpecification.Arguments", list).array()? {
-            arguments.push(argument(&field)?);
+        let mut fields = Field::new("KernelSpecification.Arguments", list).array()?;
+        fields.sort_by_key(|field| field.value.get("Order").and_then(Value::as_i64));
+        for (place, field) in fields.iter().enumerate() {
+            arguments.push(argument(place, field)?);
         }
     }
     Ok(json!({ "opencl": file, "entry": entry, "arguments": arguments }))
 }
 
-fn argument(field: &Field<'_>) -> Result<Value, ModelError> {
+/// Whether the kernel is in OpenCL C.
+pub(super) fn is_opencl(kernel: &Value) -> bool {
+    let language = kernel.get("Language").and_then(Value::as_str);
+    language.is_some_and(|l| l.eq_ignore_ascii_case("opencl"))
+}
+
+/// The type of the elements as our format calls it, and how many of them one vector has.
+fn element(ty: &str) -> (String, &str) {
+    let lower = ty.to_ascii_lowercase();
+    let ours = match lower.as_str() {
+        "int8" => "char",
+        "uint8" | "unsigned char" | "unsignedchar" => "uchar",
+        "int16" => "short",
+        "uint16" | "unsigned short" | "unsignedshort" => "ushort",
+        "int32" => "int",
+        "uint32" | "unsigned int" | "unsignedint" => "uint",
+        "int64" => "long",
+        "uint64" | "unsigned long" | "unsignedlong" => "ulong",
+        "float32" => "float",
+        "float64" => "double",
+        _ => {
+            let scalar = lower.trim_end_matches(|c: char| c.is_ascii_digit());
+            return (scalar.to_owned(), &ty[scalar.len()..]);
+        }
+    };
+    (ours.to_owned(), "")
+}
+
+/// An argument without a name is called by its place.
+fn argument(place: usize, field: &Field<'_>) -> Result<Value, ModelError> {
     let text = |key: &str| field.value.get(key).and_then(Value::as_str);
-    let need = |key: &str| {
-        text(key)
-            .ok_or_else(|| ModelError::new(format!("{}.{key}", field.path), "is missing", "add it"))
-    };
-    let (name, ty) = (need("Name")?, need("Type")?);
-    let element = ty.trim_end_matches(|c: char| c.is_ascii_digit());
-    let element = match ty {
-        "uint8" | "unsigned char" => "uchar",
-        "unsigned int" => "uint",
-        _ => element,
-    };
-    let fill = field.value.get("FillValue").cloned().unwrap_or_else(|| json!(0));
+    let missing =
+        |key: &str| ModelError::new(format!("{}.{key}", field.path), "is missing", "add it");
+    let name = text("Name").map_or_else(|| format!("argument_{place}"), str::to_owned);
+    let (element, width) = element(text("Type").ok_or_else(|| missing("Type"))?);
+    let filled = field.value.get("FillValue");
     if text("MemoryType") == Some("Scalar") {
-        let is_real = matches!(element, "float" | "double");
+        let is_real = matches!(element.as_str(), "float" | "double");
+        let value = number(field, filled.ok_or_else(|| missing("FillValue"))?, is_real)?;
         let key = if is_real { "real" } else { "value" };
-        return Ok(json!({ "name": name, "type": element, key: whole(&fill, is_real) }));
+        return Ok(json!({ "name": name, "type": element, key: value }));
     }
     let size = match field.value.get("Size") {
         Some(Value::String(size)) => expression(&format!("{}.Size", field.path), size)?.to_string(),
@@ -49,8 +74,10 @@ fn argument(field: &Field<'_>) -> Result<Value, ModelError> {
         None => "1".to_owned(),
     };
     // Vectors are buffers of their components.
-    let size = match ty.strip_prefix(element).unwrap_or_default() {
+    let size = match width {
         "" => size,
+        // Vectors of three take the room of four.
+        "3" => format!("4 * ({size})"),
         width => format!("{width} * ({size})"),
     };
     let mut argument = json!({ "name": name, "type": element, "length": size });
@@ -58,10 +85,7 @@ fn argument(field: &Field<'_>) -> Result<Value, ModelError> {
         argument["space"] = "local".into();
         return Ok(argument);
     }
-    argument["fill"] = match text("FillType") {
-        Some("Random") => json!({ "random": [0, 1] }),
-        _ => whole(&fill, false),
-    };
+    argument["fill"] = fill(field)?;
     let written = field.value.get("Output").is_some_and(|o| o == &json!(1) || o == &json!(true));
     if written {
         argument["output"] = true.into();
@@ -69,11 +93,44 @@ fn argument(field: &Field<'_>) -> Result<Value, ModelError> {
     Ok(argument)
 }
 
+/// The first content of a buffer; zeros if nothing is said.
+fn fill(field: &Field<'_>) -> Result<Value, ModelError> {
+    let value = field.value.get("FillValue");
+    let kind = field.value.get("FillType").and_then(Value::as_str);
+    match kind {
+        Some("Random") => {
+            // No time depends on the bounds; ours are whole numbers.
+            let high = value.and_then(Value::as_f64).filter(|high| (1.0..1e9).contains(high));
+            Ok(json!({ "random": [0, high.map_or(1, |high| high as i64)] }))
+        }
+        Some("Generator")
+            if [value, field.value.get("DataSource")].contains(&Some(&json!("i"))) =>
+        {
+            Ok(json!("index"))
+        }
+        None | Some("Constant") => value.map_or_else(|| Ok(json!(0)), |v| number(field, v, false)),
+        Some(kind) => Err(ModelError::new(
+            format!("{}.FillType", field.path),
+            format!("`{kind}` with this content is not read"),
+            "write Constant, Random, or Generator with the content `i`",
+        )),
+    }
+}
+
 /// A number as our format has it: whole where it must be.
-fn whole(number: &Value, is_real: bool) -> Value {
-    match (number.as_f64(), is_real) {
-        (Some(x), false) => json!(x as i64),
-        (Some(_), true) => number.clone(),
-        (None, _) => json!(0),
+fn number(field: &Field<'_>, number: &Value, is_real: bool) -> Result<Value, ModelError> {
+    match number {
+        Value::Number(_) if is_real => Ok(number.clone()),
+        Value::Number(n) if n.as_f64().is_some_and(|x| x.fract() == 0.0 && x.abs() < 1e15) => {
+            Ok(json!(n.as_f64().unwrap_or_default() as i64))
+        }
+        Value::String(text) if !is_real => {
+            Ok(expression(&format!("{}.FillValue", field.path), text)?.to_string().into())
+        }
+        _ => Err(Field::new(format!("{}.FillValue", field.path), number).expected(if is_real {
+            "a number"
+        } else {
+            "a whole number"
+        })),
     }
 }

@@ -16,6 +16,22 @@ pub fn is_t1(file: &Value) -> bool {
     file.get("ConfigurationSpace").is_some()
 }
 
+/// Why the kernel of a T1 file cannot be read, so that its problem has a program that does nothing; `None` if it
+/// can.
+#[must_use]
+pub fn without_program(file: &Value) -> Option<String> {
+    let kernel = file.get("KernelSpecification").unwrap_or(&Value::Null);
+    let text = |key: &str| kernel.get(key).and_then(Value::as_str);
+    match (text("KernelFile"), text("KernelName"), text("Language")) {
+        (Some(_), Some(_), _) if arguments::is_opencl(kernel) => None,
+        (Some(_), Some(_), Some(language)) => {
+            Some(format!("its kernel is in {language}, not in OpenCL"))
+        }
+        (Some(_), Some(_), None) => Some("its kernel's Language is not said".to_owned()),
+        _ => Some("it names no kernel (KernelFile and KernelName)".to_owned()),
+    }
+}
+
 /// Turns a T1 file into a problem file.
 ///
 /// # Errors
@@ -81,42 +97,26 @@ fn parameters(space: &Value) -> Result<Map<String, Value>, ModelError> {
     Ok(parameters)
 }
 
-/// Values are a list, or the text of a list, or of a `range` in Python's sense.
+/// Values are a list, or a text in Python.
 fn domain(at: &str, values: &Value) -> Result<Value, ModelError> {
-    let fix = "write whole numbers, such as \"[16, 32]\"";
-    let wrong = |what: String| ModelError::new(at, what, fix);
     let listed = match values {
         Value::Array(_) => values.to_string(),
         Value::String(text) => text.trim().to_owned(),
-        _ => return Err(wrong(format!("Values are {values}"))),
+        _ => return Err(Field::new(at, values).expected("Values such as \"[16, 32]\"")),
     };
     let listed = listed.replace("true", "True").replace("false", "False");
-    if let Some(bounds) = listed.strip_prefix("range(").and_then(|r| r.strip_suffix(')')) {
-        return range(bounds).ok_or_else(|| wrong(format!("cannot read `{listed}`")));
-    }
     // A plain list may be longer than a text that is read as expressions.
     if let Ok(Value::Array(list)) = serde_json::from_str(&listed)
         && list.iter().all(Value::is_i64)
     {
         return Ok(list.into());
     }
-    match listed.starts_with('[').then(|| parse_domain(&listed)) {
-        Some(Ok(_)) => Ok(listed.into()),
-        _ => Err(wrong(format!("cannot read the values {listed}"))),
+    // A list of expressions may name earlier parameters.
+    if listed.starts_with('[') && parse_domain(&listed).is_ok() {
+        return Ok(listed.into());
     }
-}
-
-/// Python's range, which excludes its end, as the list of its values.
-fn range(bounds: &str) -> Option<Value> {
-    let numbers: Vec<i64> =
-        bounds.split(',').map(|n| n.trim().parse().ok()).collect::<Option<_>>()?;
-    let (first, end, step) = match numbers[..] {
-        [end] => (0, end, 1),
-        [first, end] => (first, end, 1),
-        [first, end, step] if step > 0 => (first, end, step),
-        _ => return None,
-    };
-    Some(format!("range({first}, {}, {step})", end.checked_sub(1)?).into())
+    let values = super::values::values(&listed);
+    values.map(Value::from).map_err(|wrong| ModelError::new(at, wrong.what, wrong.fix))
 }
 
 fn conditions(space: &Value) -> Result<Vec<Value>, ModelError> {
@@ -136,16 +136,21 @@ fn conditions(space: &Value) -> Result<Vec<Value>, ModelError> {
 
 /// Items of the launch and of a group along each dimension.
 fn launch(kernel: &Value, dimensions: usize) -> Result<Value, ModelError> {
-    let local = sizes(kernel, "LocalSize")?;
+    let mut local = sizes(kernel, "LocalSize")?;
+    let mut groups = match grid(kernel, dimensions)? {
+        Some(groups) => groups,
+        None => sizes(kernel, "GlobalSize")?,
+    };
+    modify(kernel, &mut groups, &mut local)?;
     if local.is_empty() {
         // A space without a kernel: one item, so that every configuration can be launched.
         return Ok(json!({ "global_size": 1, "local_size": 1 }));
     }
-    let groups = match grid(kernel, dimensions)? {
-        Some(groups) => groups,
-        None => sizes(kernel, "GlobalSize")?,
+    // Where nothing is said, sizes mean what they mean to the kernel's language.
+    let counts_groups = match kernel.get("GlobalSizeType").and_then(Value::as_str) {
+        Some(of) => of != "OpenCL",
+        None => !arguments::is_opencl(kernel),
     };
-    let counts_groups = kernel.get("GlobalSizeType").and_then(Value::as_str) != Some("OpenCL");
     let divided = grid_divisors(kernel).is_some();
     let one = || Expr::Int(1);
     let mut global = Vec::new();
@@ -154,13 +159,46 @@ fn launch(kernel: &Value, dimensions: usize) -> Result<Value, ModelError> {
         let items = local.get(d).cloned().unwrap_or_else(one);
         let size = groups.get(d).cloned().unwrap_or_else(one);
         let size = match counts_groups || divided {
-            true => Expr::Binary(BinaryOp::Mul, Box::new(size), Box::new(items.clone())),
+            true => Expr::binary(BinaryOp::Mul, size, items.clone()),
             false => size,
         };
         global.push(size.to_string());
         locals.push(items.to_string());
     }
     Ok(json!({ "global_size": global, "local_size": locals }))
+}
+
+/// Applies the modifiers of older files: each multiplies, divides, or adds a parameter to one size.
+fn modify(
+    kernel: &Value,
+    global: &mut Vec<Expr<String>>,
+    local: &mut Vec<Expr<String>>,
+) -> Result<(), ModelError> {
+    let Some(list) = kernel.get("Modifiers") else { return Ok(()) };
+    for field in Field::new("KernelSpecification.Modifiers", list).array()? {
+        let text = |key: &str| field.value.get(key).and_then(Value::as_str);
+        let sizes = match text("Type") {
+            Some("Global") => &mut *global,
+            Some("Local") => &mut *local,
+            _ => return Err(field.expected("a modifier of the Type Global or Local")),
+        };
+        let axis = AXES.iter().position(|axis| text("Dimension") == Some(axis));
+        let axis = axis.ok_or_else(|| field.expected("a modifier with the Dimension X, Y or Z"))?;
+        let op = match text("Action") {
+            Some("Multiply") => BinaryOp::Mul,
+            Some("Divide") => BinaryOp::FloorDiv,
+            Some("Add") => BinaryOp::Add,
+            Some("Subtract") => BinaryOp::Sub,
+            _ => return Err(field.expected("an Action: Multiply, Divide, Add or Subtract")),
+        };
+        let by = text("Parameter").ok_or_else(|| field.expected("a modifier with a Parameter"))?;
+        if sizes.len() <= axis {
+            sizes.resize(axis + 1, Expr::Int(1));
+        }
+        let of = std::mem::replace(&mut sizes[axis], Expr::Int(1));
+        sizes[axis] = Expr::binary(op, of, Expr::Name(by.to_owned()));
+    }
+    Ok(())
 }
 
 const AXES: [&str; 3] = ["X", "Y", "Z"];

@@ -10,7 +10,7 @@ use crate::domain::Domain;
 use crate::expr::{BinaryOp, Expr, Function};
 use crate::problem::Constraint;
 use crate::source::{Argument, ArgumentKind, Define, Fill};
-use crate::{ModelError, Parameter, Problem, Profile};
+use crate::{Configurations, ModelError, Parameter, Problem, Profile};
 
 /// Writes the problem as a T1 file, with the inputs' and the platform's present values put in.
 ///
@@ -44,10 +44,12 @@ impl Writer<'_> {
     /// nothing, could have.
     fn parameters(&self) -> Result<Vec<Value>, ModelError> {
         let problem = self.problem;
+        let dependent = problem.parameters.iter().any(|p| depends(problem, p));
+        let valid = dependent.then(|| problem.configurations(&Limits::default())).transpose()?;
         let list = problem.parameters.iter().enumerate().map(|(i, parameter)| {
-            let values = match depends(problem, parameter) {
-                false => problem.independent_values(i)?,
-                true => self.occurring(i)?,
+            let values = match &valid {
+                Some(valid) if depends(problem, parameter) => self.occurring(valid, i)?,
+                _ => problem.independent_values(i)?,
             };
             let text = format!("[{}]", values.iter().join(", "));
             Ok(json!({ "Name": parameter.name, "Type": "int", "Values": text,
@@ -57,10 +59,12 @@ impl Writer<'_> {
     }
 
     /// The values that a parameter has in valid configurations, in increasing order.
-    fn occurring(&self, parameter: usize) -> Result<Vec<i64>, ModelError> {
-        let limits = Limits::default();
-        let all = self.problem.configurations(&limits)?;
-        let seen: IndexSet<i64> = match all.representatives(&[parameter], &limits) {
+    fn occurring(
+        &self,
+        valid: &Configurations<'_>,
+        parameter: usize,
+    ) -> Result<Vec<i64>, ModelError> {
+        let seen: IndexSet<i64> = match valid.representatives(&[parameter], &Limits::default()) {
             Some(some) => some.iter().map(|c| c.0[parameter]).collect(),
             None => {
                 self.problem.space()?.bound.iter().map(|b| b.configuration.0[parameter]).collect()

@@ -15,6 +15,7 @@ use super::entry::{Entry, Run};
 use crate::error::SolveError;
 use crate::proof::Proof;
 use crate::search::Search;
+use crate::shortlist::Shortlist;
 
 pub(super) const ENTRY: Entry = Entry::with(Run::Unlisted(run));
 
@@ -27,10 +28,7 @@ pub(super) fn run(search: &Search<'_>) -> Result<Option<Proof>, SolveError> {
             let cost = walk.search.claimed(&configuration)?;
             let claimed = walk.search.cost.is_exact().then_some(cost);
             if walk.search.offer(configuration.clone(), claimed)?.is_none() {
-                let name = crate::search::name(walk.search.problem(), &configuration);
-                bracket.give_up(format!(
-                    "{name} is too large to simulate and takes {cost} ticks or more"
-                ));
+                walk.search.too_large(&configuration, cost);
                 open = open.min(cost);
             }
             Ok(true)
@@ -51,28 +49,19 @@ pub(crate) fn best(
     least: i64,
     (top, optima): (usize, usize),
 ) -> Result<(Vec<Found>, bool), SolveError> {
-    let found: RefCell<Vec<Found>> = RefCell::default();
-    let most = || match top.checked_sub(1).map(|last| found.borrow().get(last).map(|f| f.time)) {
-        None => least,
-        Some(last) => last.map_or(i64::MAX, |time| time.max(least)),
-    };
+    let list = RefCell::new(Shortlist::new(top, least));
+    let worst = || list.borrow().worst();
     let stop = |walk: &Walk<'_, '_>| walk.boxes > MOST_BOXES || walk.search.bracket.out_of_time();
-    let complete = Walk::new(search, stop).walk(&most, &mut |walk, configuration| {
-        if walk.search.claimed(&configuration)? > most() {
+    let complete = Walk::new(search, stop).walk(&worst, &mut |walk, configuration| {
+        if walk.search.claimed(&configuration)? > worst() {
             return Ok(true);
         }
         let Some(time) = walk.search.offer(configuration.clone(), None)? else { return Ok(true) };
-        if time <= most() {
-            let mut found = found.borrow_mut();
-            let place = found.partition_point(|f| f.time <= time);
-            found.insert(place, Found { configuration, time });
-            let optimal = found.iter().filter(|f| f.time <= least).count();
-            found.truncate(top.max(optimal));
-            return Ok(optimal < optima.max(top));
-        }
-        Ok(true)
+        let mut list = list.borrow_mut();
+        list.add(Found { configuration, time });
+        Ok(list.optimal() < optima.max(top))
     })?;
-    Ok((found.into_inner(), complete))
+    Ok((list.into_inner().into_found(optima), complete))
 }
 
 /// Most boxes that are looked at to list the optima.

@@ -67,10 +67,7 @@ fn ascend(search: &Search<'_>, found: &Eliminated) -> Result<Option<Proof>, Solv
             });
         }
         if bound < i64::MAX && search.offer(configuration.clone(), claimed)?.is_none() {
-            let name = crate::search::name(search.problem(), &configuration);
-            bracket.give_up(format!(
-                "{name} is too large to simulate and takes {bound} ticks or more"
-            ));
+            search.too_large(&configuration, bound);
             open = open.min(bound);
         }
     }

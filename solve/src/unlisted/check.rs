@@ -1,11 +1,11 @@
 //! Holding the cost against the simulator: everywhere if that is cheap, elsewhere at random.
 
 use tickbound_model::Space;
-use tickbound_model::simulate::{self, SimulateError};
 
 use crate::error::SolveError;
 use crate::random::Random;
 use crate::search::Search;
+use crate::simulated::{Simulated, simulated};
 
 /// Most configurations that are all simulated.
 const MOST_LISTED: u64 = 20_000;
@@ -31,9 +31,8 @@ pub(super) fn all(search: &Search<'_>) -> Result<bool, SolveError> {
     let three = [0, bound.len() / 2, bound.len().saturating_sub(1)];
     for b in three.iter().filter_map(|c| bound.get(*c)) {
         let share = left / bound.len().max(1) as u64;
-        let options =
-            simulate::Options { max_events: 4 * share + OVERHEAD, ..simulate::Options::default() };
-        if simulate::simulate(problem, b, &options).is_err_and(|e| e.is_too_large()) {
+        // A fault is met again below, where it is in the order of the space.
+        if let Ok(Simulated::TooLarge) = simulated(problem, b, 4 * share + OVERHEAD) {
             return Ok(false);
         }
     }
@@ -42,16 +41,11 @@ pub(super) fn all(search: &Search<'_>) -> Result<bool, SolveError> {
         if search.bracket.out_of_time() {
             return Ok(false);
         }
-        let options = simulate::Options { max_events: left, ..simulate::Options::default() };
-        match simulate::simulate(problem, b, &options) {
-            Ok(run) => {
-                left = left.saturating_sub(run.events);
-                times.push(run.time);
-            }
-            Err(SimulateError::Overflow { .. }) => return Ok(false),
-            Err(e) if e.is_too_large() => return Ok(false),
-            Err(e) => return Err(e.into()),
-        }
+        let Simulated::Time { ticks, events } = simulated(problem, b, left)? else {
+            return Ok(false);
+        };
+        left = left.saturating_sub(events);
+        times.push(ticks);
     }
     search.listed(bound, &times);
     Ok(true)
@@ -70,13 +64,10 @@ pub(super) fn sample(search: &Search<'_>, seed: u64) -> Result<u64, SolveError> 
         };
         let claimed = search.claimed(&configuration)?;
         let bound = search.configurations.bind(&configuration)?;
-        let options =
-            simulate::Options { max_events: SAMPLE_EVENTS, ..simulate::Options::default() };
-        let time = match simulate::simulate(search.problem(), &bound, &options) {
-            Ok(run) => run.time,
-            Err(SimulateError::Overflow { .. }) => i64::MAX,
-            Err(e) if e.is_too_large() => continue,
-            Err(e) => return Err(e.into()),
+        let time = match simulated(search.problem(), &bound, SAMPLE_EVENTS)? {
+            Simulated::Time { ticks, .. } => ticks,
+            Simulated::Beyond => i64::MAX,
+            Simulated::TooLarge => continue,
         };
         let agrees = if search.cost.is_exact() { claimed == time } else { claimed <= time };
         if !agrees {

@@ -17,7 +17,7 @@
 mod check;
 mod rank;
 
-use tickbound_encodings::cost::{Cost, Uncovered};
+use tickbound_encodings::cost::Cost;
 use tickbound_model::Problem;
 use tickbound_model::space::Configurations;
 use tickbound_model::verdict::Status;
@@ -65,7 +65,8 @@ pub fn tune_search(search: &Search<'_>, options: &Options) -> Result<TuneResult,
     if !cheap {
         checked = Some(check::sample(search, options.seed)?);
         if finished && options.strategy.leaves_choice() && cost.is_exact() {
-            proofs.extend(confirmed(search)?);
+            // It is given as long as everything before has taken.
+            proofs.extend(statement::confirm(search)?);
         }
     }
     let ranking =
@@ -107,11 +108,6 @@ pub fn confirming_question(
     Ok(question.and_then(|statement| Some((least, statement.smt2(least.checked_sub(1)?)?))))
 }
 
-/// Asks Z3 for one tick less, for as long as everything before has taken.
-fn confirmed(search: &Search<'_>) -> Result<Option<Proof>, SolveError> {
-    statement::confirm(search)
-}
-
 /// How a search ended.
 struct Ended {
     finished: bool,
@@ -131,7 +127,6 @@ fn result(search: &Search<'_>, options: &Options, ended: Ended) -> Result<TuneRe
     let asked = ended.proofs.iter().any(|p| matches!(p, Proof::Z3 { .. }));
     Ok(TuneResult {
         status,
-        lower: bounds.lower,
         upper: best.as_ref().map(|b| b.time),
         replayed: best.as_ref().is_some_and(|b| search.was_simulated(&b.configuration)),
         best: ended.ranking.optima.first().cloned().or(best),
@@ -141,17 +136,12 @@ fn result(search: &Search<'_>, options: &Options, ended: Ended) -> Result<TuneRe
         next: ended.ranking.next,
         indifferent: ended.ranking.indifferent,
         configurations: search.configurations.count(),
-        encoding: None,
-        strategy: options.strategy,
-        objective: options.objective,
-        schedule: None,
-        solver_calls: bracket.calls(),
         confirmed_uncut: asked,
         proofs: ended.proofs,
         checked: ended.checked,
-        seconds: bracket.seconds(),
         stopped_by,
         size: Size { configurations: listed(search.configurations), ..Size::default() },
+        ..TuneResult::begun(options, bracket)
     })
 }
 
@@ -159,40 +149,4 @@ fn result(search: &Search<'_>, options: &Options, ended: Ended) -> Result<TuneRe
 fn listed(configurations: &Configurations<'_>) -> usize {
     let most = usize::try_from(i64::MAX).unwrap_or(usize::MAX);
     configurations.count().and_then(|n| usize::try_from(n).ok()).unwrap_or(most).min(most)
-}
-
-/// The result for a space without configurations.
-pub(crate) fn infeasible(options: &Options, bracket: &Bracket<'_>) -> TuneResult {
-    TuneResult {
-        status: Status::Infeasible,
-        lower: 0,
-        upper: None,
-        best: None,
-        optima: Vec::new(),
-        more_optima: false,
-        optima_count: None,
-        next: None,
-        indifferent: Vec::new(),
-        configurations: Some(num_bigint::BigUint::default()),
-        encoding: None,
-        strategy: options.strategy,
-        objective: options.objective,
-        schedule: None,
-        solver_calls: 0,
-        confirmed_uncut: false,
-        replayed: false,
-        proofs: Vec::new(),
-        checked: None,
-        seconds: bracket.seconds(),
-        stopped_by: None,
-        size: Size::default(),
-    }
-}
-
-/// What a search without a list needs of a problem.
-///
-/// # Errors
-/// The problem is at fault, or its time is no expression.
-pub(crate) fn cost(problem: &Problem) -> Result<Cost, Uncovered> {
-    Cost::new(problem)
 }

@@ -8,6 +8,7 @@ use tickbound_model::verdict::Found;
 use crate::error::SolveError;
 use crate::result::MAX_OPTIMA;
 use crate::search::{Eliminated, Search};
+use crate::shortlist::Shortlist;
 
 /// Most rows of an elimination that is made a second time, to count the optima.
 const MOST_COUNTED: usize = 1 << 20;
@@ -173,34 +174,22 @@ fn by_bounds(
     let stop = || search.bracket.out_of_time();
     let limits = Limits { rows: crate::search::MOST_ROWS, divide: true, stop: &stop };
     let ticks = |indices: &[u32], sum| tables.ticks(&search.env(indices), sum);
-    let mut found: Vec<Found> = Vec::new();
+    let mut list = Shortlist::new(top, least);
     for (looked, next) in tree.ascending_from(root, &limits, ticks).enumerate() {
-        let worst = if found.len() < top {
-            i64::MAX
-        } else {
-            found.last().map_or(least, |f| f.time.max(least))
-        };
-        let optimal = found.iter().filter(|f| f.time == least).count();
+        let few = looked < MOST_BOUNDED && list.optimal() <= MAX_OPTIMA.max(top);
         match next {
-            Ok((bound, _)) if bound > worst => break,
-            Ok((_, indices)) if looked < MOST_BOUNDED && optimal <= MAX_OPTIMA.max(top) => {
+            Ok((bound, _)) if bound > list.worst() => break,
+            Ok((_, indices)) if few => {
                 if !search.configurations.allows(&indices) {
                     continue;
                 }
                 let configuration = search.configurations.configuration(&indices);
                 let Some(time) = search.offer(configuration.clone(), None)? else { continue };
-                let place = found.partition_point(|f| f.time <= time);
-                found.insert(place, Found { configuration, time });
-                found.truncate(top.max(optimal + usize::from(time == least)));
+                list.add(Found { configuration, time });
             }
-            Ok(_) | Err(_) => {
-                found.truncate(top.max(MAX_OPTIMA));
-                return Ok((found, false));
-            }
+            Ok(_) | Err(_) => return Ok((list.into_found(MAX_OPTIMA), false)),
         }
     }
-    let optimal = found.iter().filter(|f| f.time == least).count();
-    let listed = top.max(optimal.min(MAX_OPTIMA));
-    found.truncate(listed);
-    Ok((found, optimal <= listed))
+    let complete = list.optimal() <= MAX_OPTIMA.max(top);
+    Ok((list.into_found(MAX_OPTIMA), complete))
 }

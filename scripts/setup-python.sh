@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# setup-python.sh FOLDER PACKAGE finds or fetches a Python package, and prints the Python that has it:
+#
+#   1. $PYTHON, or python3, if it has the package;
+#   2. else a virtual environment in .deps/FOLDER, made once (ortools: about 270 MB, cvc5: 50 MB).
+#
+# If neither works it says why and prints `python3`; what wanted the package says then that it is absent.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+if [ $# -ne 2 ]; then
+    echo "usage: setup-python.sh FOLDER PACKAGE" >&2
+    exit 2
+fi
+environment=.deps/$1
+package=$2
+
+say() { echo "setup-python: $*" >&2; }
+has() { "$1" -c 'import importlib.metadata as m, sys; m.version(sys.argv[1])' "$package" >/dev/null 2>&1; }
+
+python=${PYTHON:-python3}
+if has "$python"; then
+    echo "$python"
+elif has "$environment/bin/python"; then
+    echo "$environment/bin/python"
+else
+    say "fetching the Python package $package"
+    rm -rf "$environment"
+    if python3 -m venv "$environment" >&2 &&
+        "$environment/bin/python" -m pip install --quiet --disable-pip-version-check --no-input "$package" >&2; then
+        echo "$environment/bin/python"
+    else
+        rm -rf "$environment"
+        say "$package could not be fetched; it is done without (pip install $package)"
+        echo python3
+    fi
+fi

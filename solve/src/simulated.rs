@@ -1,0 +1,39 @@
+//! Running a configuration within a budget of events, and what that can come to.
+
+use tickbound_model::simulate::{Options, SimulateError, simulate};
+use tickbound_model::{Bound, Problem};
+
+use crate::error::SolveError;
+
+/// What a configuration comes to in the simulator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Simulated {
+    /// It takes so many ticks.
+    Time {
+        /// Its run time.
+        ticks: i64,
+        /// Events that the simulation took.
+        events: u64,
+    },
+    /// Its time leaves 63 bits.
+    Beyond,
+    /// It has too many events or items to be simulated.
+    TooLarge,
+}
+
+/// Simulates a configuration with at most `max_events` events.
+///
+/// # Errors
+/// A fault of the problem.
+pub(crate) fn simulated(
+    problem: &Problem,
+    bound: &Bound,
+    max_events: u64,
+) -> Result<Simulated, SolveError> {
+    match simulate(problem, bound, &Options { max_events, ..Options::default() }) {
+        Ok(run) => Ok(Simulated::Time { ticks: run.time, events: run.events }),
+        Err(SimulateError::Overflow { .. }) => Ok(Simulated::Beyond),
+        Err(e) if e.is_too_large() => Ok(Simulated::TooLarge),
+        Err(e) => Err(e.into()),
+    }
+}
