@@ -20,7 +20,7 @@ use super::expr::{Expr, Slot};
 use super::kernel::{Program, Stmt, StmtKind};
 use super::problem::{Launch, Problem};
 use super::region::{Axes, Stop, value};
-use super::space::{Bound, Configurations};
+use super::space::{Bound, Configurations, LaunchSize};
 
 /// Most regions of items that are looked at for one expression; beyond, it stays as it is.
 const MOST_REGIONS: usize = 1 << 18;
@@ -101,8 +101,8 @@ impl Settler<'_> {
 
     /// True if the items of one launch agree.
     fn same_in_launch(&self, expr: &Expr, bound: &Bound, left: &mut usize) -> bool {
-        let problem = self.configurations.problem();
-        let Some(axes) = Axes::new(problem, [expr], bound) else { return false };
+        let LaunchSize::Range { global, local } = bound.launch else { return false };
+        let axes = Axes::new(self.first, &bound.env, [global, local], [expr]);
         let mut open = vec![axes.whole()];
         let mut of_first = None;
         while let Some(region) = open.pop() {

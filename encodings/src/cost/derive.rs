@@ -7,7 +7,7 @@ use tickbound_model::kernel::{Program, Stmt, StmtKind, expressions, has_barrier,
 use tickbound_model::{Access, Launch, Problem, Profile};
 
 use super::Cost;
-use super::term::{At, Class, Items, Term};
+use super::term::{At, Class, Items, Rounds, Term};
 
 /// Most statements that phases may be made of; a loop around barriers doubles what hangs over.
 const MAX_STATEMENTS: usize = 20_000;
@@ -69,22 +69,60 @@ fn groups(problem: &Problem, kernel: &Program) -> Result<(Term, bool), Uncovered
     };
     let local = problem.inlined("launch.local_size", local_size)?;
     let global = problem.inlined("launch.global_size", global_size)?;
-    let count = Expr::binary(BinaryOp::FloorDiv, global, local.clone());
-    let units = Expr::Int(problem.platform.units());
-    let waves = Expr::Call(Function::CeilDiv, vec![count, units]);
-    let waves = Term::Count(At { at: "launch".into(), expr: waves });
-    let elements = problem.platform.elements_per_unit();
+    let units = problem.platform.units();
     let first_item = problem.first_item_slot();
+    let mut guards = Vec::new();
+    let inner = inside(kernel, first_item + 1, &mut guards);
+    refuse_groups(problem, &inner)?;
+    let alike = guards.is_empty();
+    let waves = if alike {
+        let count = Expr::binary(BinaryOp::FloorDiv, global, local.clone());
+        let waves = Expr::Call(Function::CeilDiv, vec![count, Expr::Int(units)]);
+        Term::Count(At { at: "launch".into(), expr: waves })
+    } else {
+        let size = |at: &str, expr: &Expr| At { at: at.into(), expr: expr.clone() };
+        let global = size("launch.global_size", &global);
+        let local = size("launch.local_size", &local);
+        Term::Rounds(Box::new(Rounds { guards, global, local, units, first_item }))
+    };
+    let elements = problem.platform.elements_per_unit();
     let local = At { at: "launch.local_size".into(), expr: local };
     let phases = Phases { price: problem.platform.barrier(), elements, local, first_item };
-    let (group, exact) = if has_until(kernel) {
-        phases.marked(kernel)?
-    } else {
-        refuse_groups(problem, kernel)?;
-        (phases.group(kernel)?, true)
+    let (group, exact) = match has_until(&inner) {
+        true => phases.marked(&inner)?,
+        false => (phases.group(&inner)?, true),
     };
     let start = Term::Number(problem.platform.group_start());
-    Ok((Term::Product(vec![waves, sum(vec![start, group])]), exact))
+    Ok((Term::Product(vec![waves, sum(vec![start, group])]), exact && alike))
+}
+
+/// The program in groups whose guards all come out one way: that of the longer side, as it is work that is
+/// guarded. `group` is the first slot that differs between groups.
+fn inside(program: &[Stmt], group: usize, guards: &mut Vec<(At, bool)>) -> Program {
+    let mut out = Program::new();
+    for stmt in program {
+        let kind = match &stmt.kind {
+            StmtKind::If { condition, then, otherwise } => {
+                if condition.mentions(|slot| slot >= group) {
+                    let holds = size(then) > size(otherwise);
+                    guards.push((At { at: stmt.at.clone(), expr: condition.clone() }, holds));
+                    out.extend(inside(if holds { then } else { otherwise }, group, guards));
+                    continue;
+                }
+                StmtKind::If {
+                    condition: condition.clone(),
+                    then: inside(then, group, guards),
+                    otherwise: inside(otherwise, group, guards),
+                }
+            }
+            StmtKind::Repeat { count, body } => {
+                StmtKind::Repeat { count: count.clone(), body: inside(body, group, guards) }
+            }
+            other => other.clone(),
+        };
+        out.push(Stmt { at: stmt.at.clone(), label: stmt.label.clone(), kind });
+    }
+    out
 }
 
 /// `published-2023`: activations one after another; in each every element runs the program some times.

@@ -6,6 +6,7 @@ use tickbound_model::expr::Expr;
 use tickbound_model::interval::Interval;
 use tickbound_model::kernel::{Program, Stmt, StmtKind};
 use tickbound_model::problem::Problem;
+use tickbound_model::region::{Axes, groups_where};
 
 use crate::bounds::Map;
 
@@ -31,6 +32,8 @@ pub enum Term {
     Product(Vec<Term>),
     /// The greatest.
     Max(Vec<Term>),
+    /// How many groups that do the same the busiest unit has at least.
+    Rounds(Box<Rounds>),
     /// What the elements of a unit do with items that differ, until the last of them has done it.
     Items(Box<Items>),
     /// One run of a program by an element that waits for nobody but itself, its mark set at the beginning.
@@ -49,6 +52,37 @@ pub struct At {
     pub at: String,
     /// The expression.
     pub expr: Expr,
+}
+
+/// Groups in which guards come out the same for all items.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rounds {
+    /// The guards, and how they come out.
+    pub guards: Vec<(At, bool)>,
+    /// Items of the launch.
+    pub global: At,
+    /// Items of a group.
+    pub local: At,
+    /// Units, which share these groups and others.
+    pub units: i64,
+    /// Slot of `lid`; those of `gid` and `group` follow.
+    pub first_item: usize,
+}
+
+impl Rounds {
+    /// Of n groups of a kind on u units some unit has at least n / u, rounded up, whatever else there is.
+    fn value(&self, env: &[i64]) -> Result<i64, TermFault> {
+        let (global, local) = (self.global.value(env)?, self.local.value(env)?);
+        if local < 1 || global < local {
+            return Ok(0);
+        }
+        let guards = self.guards.iter().map(|(guard, holds)| (&guard.expr, *holds));
+        let guards: Vec<(&Expr, bool)> = guards.collect();
+        let conditions = guards.iter().map(|(guard, _)| *guard);
+        let axes = Axes::new(self.first_item, env, [global, local], conditions);
+        let groups = groups_where(&guards, env, &axes);
+        Ok(groups / self.units + i64::from(groups % self.units > 0))
+    }
 }
 
 /// Items that differ, between two barriers.
@@ -142,6 +176,7 @@ impl Term {
                 }
                 greatest
             }
+            Term::Rounds(rounds) => rounds.value(env)?,
             Term::Items(items) => items.value(env)?,
             Term::Run { program, barrier } => run(program, *barrier, env)?.time().max(0),
         })
@@ -175,6 +210,10 @@ impl Term {
             | Term::Guard { condition: At { expr, .. }, .. } => all.push(expr),
             Term::Sum(parts) | Term::Product(parts) | Term::Max(parts) => {
                 parts.iter().for_each(|part| part.expressions(all));
+            }
+            Term::Rounds(rounds) => {
+                all.extend([&rounds.global.expr, &rounds.local.expr]);
+                all.extend(rounds.guards.iter().map(|(guard, _)| &guard.expr));
             }
             Term::Items(items) => {
                 all.push(&items.local.expr);
@@ -229,7 +268,7 @@ impl Term {
                 }
                 greatest
             }
-            Term::Items(_) | Term::Run { .. } => 0,
+            Term::Rounds(_) | Term::Items(_) | Term::Run { .. } => 0,
         })
     }
 

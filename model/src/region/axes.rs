@@ -1,8 +1,6 @@
 //! The axes of a launch: work items and groups in as many dimensions as its expressions take them apart.
 
 use crate::expr::{BinaryOp, Expr, Slot};
-use crate::problem::Problem;
-use crate::space::{Bound, LaunchSize};
 
 use super::form::{Form, MOST_AXES};
 
@@ -30,17 +28,16 @@ pub struct Axes {
 }
 
 impl Axes {
-    /// The axes of a launch that some expressions take apart; `None` if it is no range of items.
+    /// The axes of a launch that some expressions take apart. `first` is the slot of `lid`, and `env` has the values
+    /// of all slots.
     #[must_use]
     pub fn new<'e>(
-        problem: &Problem,
+        first: Slot,
+        env: &[i64],
+        [global, local]: [i64; 2],
         expressions: impl IntoIterator<Item = &'e Expr>,
-        bound: &Bound,
-    ) -> Option<Axes> {
-        let LaunchSize::Range { global, local } = bound.launch else { return None };
-        let first = problem.first_item_slot();
-        let mut radices =
-            Radices { first, local, env: &bound.env, lid: Vec::new(), group: Vec::new() };
+    ) -> Axes {
+        let mut radices = Radices { first, local, env, lid: Vec::new(), group: Vec::new() };
         expressions.into_iter().for_each(|e| radices.collect(e));
         let Radices { lid, group, .. } = radices;
         let groups = chain(group, global / local, MOST_AXES / 2);
@@ -60,7 +57,7 @@ impl Axes {
                 }
             }
         }
-        Some(Axes { all, of_groups, first, names })
+        Axes { all, of_groups, first, names }
     }
 
     /// What a slot stands for over the axes; `None` if it is the same for all items.

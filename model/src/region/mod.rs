@@ -10,10 +10,12 @@
 //! from a few regions.
 
 mod axes;
+mod count;
 mod form;
 mod value;
 
 pub use axes::{Axes, Axis};
+pub use count::groups_where;
 pub use form::{Form, MOST_AXES};
 pub use value::{Stop, truth, value};
 

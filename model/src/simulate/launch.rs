@@ -7,6 +7,7 @@ use super::engine::{Engine, Place};
 use super::group::{self, Lane};
 use super::pieces;
 use super::strand::{Share, Strand};
+use super::units::Units;
 use super::{MAX_ITEMS, SimulateError};
 use crate::kernel::expressions;
 use crate::{Bound, LaunchSize, ModelError, Platform, Problem, Profile};
@@ -122,31 +123,32 @@ impl Launch {
     ///
     /// Groups are taken in order, each by the unit that is free first; of several such units by
     /// the one with the lowest number. Groups that differ are looked at in pieces, see [`pieces`].
-    pub fn run_groups(&self, engine: &mut Engine<'_>) -> Result<i64, SimulateError> {
-        if !self.groups_alike && self.groups > 1 && engine.may_skip(1) {
-            let units = super::units::Units::new(self.units, self.kernel_launch);
-            let one = &mut |engine: &mut Engine<'_>, serial| self.one_group(engine, serial);
-            if let Some(end) = pieces::run(engine, units, one)? {
+    pub fn run_groups<'p>(&self, engine: &mut Engine<'p>) -> Result<i64, SimulateError> {
+        let elements = match self.layout {
+            Layout::Items { elements, .. } => Some(elements),
+            _ => None,
+        };
+        if engine.may_skip(1) && (elements.is_some() || !self.groups_alike) {
+            let units = Units::new(self.units, self.kernel_launch);
+            let one = &mut |engine: &mut Engine<'p>, serial, some: Option<&[i64]>| {
+                let begin = engine.later("platform.group_start", 0, self.group_start, 1)?;
+                let lanes = self.lanes(engine, serial, 0, some)?;
+                group::run(engine, lanes, begin, self.barrier)
+            };
+            if let Some(end) = pieces::run(engine, units, elements, one)? {
                 return Ok(end);
             }
         }
         self.one_by_one(engine)
     }
 
-    /// Ticks of a group, from when a unit takes it.
-    fn one_group(&self, engine: &mut Engine<'_>, serial: i64) -> Result<i64, SimulateError> {
-        let begin = engine.later("platform.group_start", 0, self.group_start, 1)?;
-        let lanes = self.lanes(engine, serial, 0)?;
-        group::run(engine, lanes, begin, self.barrier)
-    }
-
     fn one_by_one(&self, engine: &mut Engine<'_>) -> Result<i64, SimulateError> {
-        let mut units = Units::new(self.units, self.kernel_launch);
+        let mut units = UnitQueue::new(self.units, self.kernel_launch);
         let mut end = self.kernel_launch;
         for serial in 0..self.groups {
             let (free, unit) = units.take();
             let begin = engine.later("platform.group_start", free, self.group_start, 1)?;
-            let lanes = self.lanes(engine, serial, unit)?;
+            let lanes = self.lanes(engine, serial, unit, None)?;
             let finished = group::run(engine, lanes, begin, self.barrier)?;
             let ticks = finished - free;
             if self.groups_alike && engine.may_skip(ticks) {
@@ -161,12 +163,13 @@ impl Launch {
         Ok(end)
     }
 
-    /// The items of one group on the elements of one unit.
+    /// The items of one group on the elements of one unit, or on some of them.
     fn lanes<'p>(
         &self,
         engine: &mut Engine<'p>,
         serial: i64,
         unit: i64,
+        some: Option<&[i64]>,
     ) -> Result<Vec<Lane<'p>>, SimulateError> {
         let program = engine.problem.kernel.as_slice();
         let in_range = !matches!(self.layout, Layout::Elements { .. });
@@ -177,13 +180,17 @@ impl Launch {
         let alike = self.warps_alike;
         match self.layout {
             Layout::Items { local, elements } => {
-                start_items(engine, local)?;
+                let all: Vec<i64> = (0..elements).collect();
+                let some = some.unwrap_or(&all);
+                let items = some.iter().map(|e| (local - e - 1) / elements + 1).sum::<i64>();
+                fits(engine, local)?;
+                engine.count(items.unsigned_abs())?;
                 let item = move |element, first_lid| {
                     let share = Share { first_lid, width: 1, runs: 1, stride: 0, alike };
                     Strand::new(program, place(element), share)
                 };
                 let lane = |e: i64| (e..local).step_by(step(elements)).map(move |i| item(e, i));
-                Ok((0..elements).map(|e| lane(e).collect()).collect())
+                Ok(some.iter().map(|e| lane(*e).collect()).collect())
             }
             Layout::Elements { elements, runs } => {
                 start_items(engine, elements)?;
@@ -211,7 +218,7 @@ pub(super) fn finish(engine: &mut Engine<'_>, start: i64) -> Result<i64, Simulat
 }
 
 /// When each unit is free. Only units that have been used are kept.
-struct Units {
+struct UnitQueue {
     count: i64,
     /// When the units that have not been used are free.
     start: i64,
@@ -219,9 +226,9 @@ struct Units {
     next_unused: i64,
 }
 
-impl Units {
+impl UnitQueue {
     fn new(count: i64, start: i64) -> Self {
-        Units { count, start, used: BinaryHeap::new(), next_unused: 0 }
+        UnitQueue { count, start, used: BinaryHeap::new(), next_unused: 0 }
     }
 
     /// The unit that is free first, and since when; the lowest of several.
@@ -241,11 +248,17 @@ impl Units {
 }
 
 pub(super) fn start_items(engine: &mut Engine<'_>, items: i64) -> Result<(), SimulateError> {
+    fits(engine, items)?;
+    engine.count(items.unsigned_abs())
+}
+
+/// Refuses more items than a unit may hold at once.
+fn fits(engine: &Engine<'_>, items: i64) -> Result<(), SimulateError> {
     if items > MAX_ITEMS {
         let configuration = engine.configuration();
         return Err(SimulateError::TooManyItems { items, limit: MAX_ITEMS, configuration });
     }
-    engine.count(items.unsigned_abs())
+    Ok(())
 }
 
 fn step(elements: i64) -> usize {

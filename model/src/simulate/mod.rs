@@ -73,6 +73,7 @@ mod error;
 mod explore;
 mod group;
 mod launch;
+mod look;
 mod pieces;
 mod schedule;
 mod script;

@@ -1,6 +1,6 @@
-//! Launches whose groups differ: the pieces of a launch in which groups do the same.
+//! The pieces of a launch in which groups do the same.
 //!
-//! What goes in is a launch of many groups, and a way to run a single one. What comes out is when the last
+//! What goes in is a launch of many groups, and a way to run a single one on some of its elements. What comes out is when the last
 //! group ends, or nothing where the pieces would be as many as the groups.
 //!
 //! 1. The launch is cut into boxes of groups ([`crate::region`]) in which every item takes the same
@@ -12,17 +12,18 @@
 //! 3. A convex function that agrees with a linear one at the corners of a box and at one point inside is
 //!    that linear function. So a few groups are simulated, and the rest is known. Where they do not agree
 //!    the box is cut.
+//!    Of elements that run the same items in the same order one is simulated.
 //! 4. The groups are handed to the units in their order ([`super::units`]), many at a time.
 
 use std::collections::HashMap;
 
 use super::SimulateError;
 use super::engine::Engine;
+use super::look::{Alike, Look};
 use super::units::{Ramp, Units};
-use crate::expr::{BinaryOp, Expr};
-use crate::kernel::{Program, Stmt, StmtKind, expressions, has_until};
-use crate::region::{Axes, Axis, Form, Region, Stop, truth, value};
-use crate::{Bound, Problem};
+use crate::LaunchSize;
+use crate::kernel::expressions;
+use crate::region::{Axes, Axis};
 
 /// Most boxes of groups and of their items.
 const MOST_BOXES: usize = 1 << 16;
@@ -51,33 +52,46 @@ impl Piece {
     }
 }
 
+/// Simulates one group on the elements that stand for all others; says how many ticks it takes.
+pub(super) type One<'o, 'p> =
+    dyn FnMut(&mut Engine<'p>, i64, Option<&[i64]>) -> Result<i64, SimulateError> + 'o;
+
 /// When the last group ends; `None` if its pieces are too many, or some item may have a fault.
 ///
-/// `group` simulates a group and says how many ticks it takes.
+/// `elements` is how many a unit has, where element e runs items e, e + elements, and so on.
 pub(super) fn run<'p>(
     engine: &mut Engine<'p>,
     units: Units,
-    group: &mut dyn FnMut(&mut Engine<'p>, i64) -> Result<i64, SimulateError>,
+    elements: Option<i64>,
+    one: &mut One<'_, 'p>,
 ) -> Result<Option<i64>, SimulateError> {
     let (problem, bound) = (engine.problem, engine.bound);
-    let mut all = Vec::new();
-    expressions(&problem.kernel, &mut |_, e| all.push(e));
-    let Some(axes) = Axes::new(problem, all, bound) else { return Ok(None) };
-    let look = Look { problem, bound, axes: &axes, marks: has_until(&problem.kernel) };
-    let Some(boxes) = look.boxes(axes.whole(), &mut { MOST_BOXES }) else { return Ok(None) };
-    let mut known = HashMap::new();
-    let mut ticks = |serial| match known.get(&serial) {
-        Some(ticks) => Ok(*ticks),
-        None => {
-            let ticks = group(engine, serial)?;
-            known.insert(serial, ticks);
-            Ok(ticks)
-        }
+    let LaunchSize::Range { global, local } = bound.launch else { return Ok(None) };
+    let (first, mut all, mut groups_differ) = (problem.first_item_slot(), Vec::new(), false);
+    expressions(&problem.kernel, &mut |_, e| {
+        groups_differ |= e.mentions(|slot| slot > first);
+        all.push(e);
+    });
+    // To look at items one by one is no better than to run them.
+    let most =
+        if groups_differ { MOST_BOXES } else { 8 + usize::try_from(local / 16).unwrap_or(0) };
+    let axes = Axes::new(first, &bound.env, [global, local], all);
+    let Some(boxes) = Look::new(problem, bound, &axes, elements, most).boxes() else {
+        return Ok(None);
     };
+    let mut known = HashMap::new();
     let axes = &axes.all[..axes.of_groups];
     let mut pieces = Vec::new();
     for alike in boxes {
-        straight(axes, alike, &mut ticks, &mut pieces)?;
+        let mut ticks = |serial| match known.get(&serial) {
+            Some(ticks) => Ok(*ticks),
+            None => {
+                let ticks = one(engine, serial, alike.elements.as_deref())?;
+                known.insert(serial, ticks);
+                Ok(ticks)
+            }
+        };
+        straight(axes, &alike, &mut ticks, &mut pieces)?;
     }
     let mut launch = Launch { axes, units, left: MOST_STRETCHES };
     match launch.play(0, &pieces.iter().collect::<Vec<_>>(), &mut Vec::new()) {
@@ -87,149 +101,18 @@ pub(super) fn run<'p>(
     }
 }
 
-/// Groups whose items take the same sides of all branches.
-struct Alike {
-    sides: Vec<(i64, i64)>,
-    /// On which axes their amounts differ.
-    varies: Vec<bool>,
-}
-
-/// Looks for boxes of groups.
-struct Look<'l> {
-    problem: &'l Problem,
-    bound: &'l Bound,
-    axes: &'l Axes,
-    /// Somebody waits for a mark.
-    marks: bool,
-}
-
-impl Look<'_> {
-    /// The boxes of a region, in the order of its groups along each axis; `None` if they are too many.
-    fn boxes(&self, whole: Region, left: &mut usize) -> Option<Vec<Alike>> {
-        let mut found = Vec::new();
-        let mut open = vec![whole];
-        while let Some(region) = open.pop() {
-            *left = left.checked_sub(1)?;
-            let mut varies = vec![false; self.axes.of_groups];
-            match self.items(region.clone(), &mut varies, left) {
-                Ok(()) => {
-                    let mut sides = region.sides;
-                    sides.truncate(self.axes.of_groups);
-                    found.push(Alike { sides, varies });
-                }
-                Err(Stop::Cut { axis, at }) => {
-                    let [below, above] = region.cut(axis, at);
-                    open.extend([above, below]);
-                }
-                Err(Stop::Fault) => return None,
-            }
-        }
-        Some(found)
-    }
-
-    /// Looks at all items of some groups; where items differ their boxes are cut here, where groups differ it says so.
-    fn items(&self, region: Region, varies: &mut [bool], left: &mut usize) -> Result<(), Stop> {
-        let mut open = vec![region];
-        while let Some(region) = open.pop() {
-            *left = left.checked_sub(1).ok_or(Stop::Fault)?;
-            match self.program(&self.problem.kernel, &region, false, varies) {
-                Err(Stop::Cut { axis, at }) if axis >= self.axes.of_groups => {
-                    let [below, above] = region.cut(axis, at);
-                    open.extend([above, below]);
-                }
-                other => other?,
-            }
-        }
-        Ok(())
-    }
-
-    /// Follows a program; `fixed` says that groups repeat it differently often, so that its amounts must not differ.
-    fn program(
-        &self,
-        program: &Program,
-        region: &Region,
-        fixed: bool,
-        varies: &mut [bool],
-    ) -> Result<(), Stop> {
-        program.iter().try_for_each(|stmt| self.stmt(stmt, region, fixed, varies))
-    }
-
-    fn stmt(
-        &self,
-        stmt: &Stmt,
-        region: &Region,
-        fixed: bool,
-        varies: &mut [bool],
-    ) -> Result<(), Stop> {
-        let env = &self.bound.env;
-        match &stmt.kind {
-            StmtKind::Access { amount, .. } => {
-                let form = value(amount, env, self.axes, region)?;
-                let (low, _) = region.range(&form).ok_or(Stop::Fault)?;
-                if low < 0 {
-                    return Err(Stop::Fault);
-                }
-                self.note(&form, region, fixed, varies).map(|_| ())
-            }
-            StmtKind::Until(ticks) => {
-                let form = value(ticks, env, self.axes, region)?;
-                self.note(&form, region, fixed, varies).map(|_| ())
-            }
-            StmtKind::Repeat { count, body } => {
-                let some = Expr::binary(BinaryOp::Ge, count.clone(), Expr::Int(1));
-                if !truth(&some, env, self.axes, region)? {
-                    return Ok(());
-                }
-                let form = value(count, env, self.axes, region)?;
-                let differs = self.note(&form, region, fixed || self.marks, varies)?;
-                self.program(body, region, fixed || differs, varies)
-            }
-            StmtKind::If { condition, then, otherwise } => {
-                let side = if truth(condition, env, self.axes, region)? { then } else { otherwise };
-                self.program(side, region, fixed, varies)
-            }
-            StmtKind::Mark | StmtKind::Barrier => Ok(()),
-        }
-    }
-
-    /// Notes on which axes a number differs between groups; true if there is one. Where it must not, the first is
-    /// cut.
-    fn note(
-        &self,
-        form: &Form,
-        region: &Region,
-        fixed: bool,
-        varies: &mut [bool],
-    ) -> Result<bool, Stop> {
-        let mut some = false;
-        for (axis, varies) in varies.iter_mut().enumerate() {
-            let (first, last) = region.sides[axis];
-            if form.slopes[axis] == 0 || first == last {
-                continue;
-            }
-            if fixed {
-                return Err(Stop::Cut { axis, at: first + (last - first) / 2 + 1 });
-            }
-            *varies = true;
-            some = true;
-        }
-        Ok(some)
-    }
-}
-
 /// Cuts a box until the ticks of its groups are linear in their place.
 fn straight(
     axes: &[Axis],
-    alike: Alike,
+    alike: &Alike,
     ticks: &mut dyn FnMut(i64) -> Result<i64, SimulateError>,
     pieces: &mut Vec<Piece>,
 ) -> Result<(), SimulateError> {
-    let Alike { sides, varies } = alike;
-    let mut open = vec![sides];
+    let mut open = vec![alike.sides.clone()];
     while let Some(sides) = open.pop() {
         let length = |axis: &usize| sides[*axis].1 - sides[*axis].0;
         let differing: Vec<usize> =
-            (0..sides.len()).filter(|a| varies[*a] && length(a) > 0).collect();
+            (0..sides.len()).filter(|a| alike.varies[*a] && length(a) > 0).collect();
         let longest = differing.iter().copied().max_by_key(length);
         match (linear(axes, &sides, &differing, ticks)?, longest) {
             (None, Some(axis)) => {
