@@ -155,4 +155,14 @@ fn t1_files() {
         "tickbound: sum.T1.json: a T1 file has no platform; add --platform NAME (`tickbound \
          platforms` lists them)\n"
     );
+    // Without a program every time would be 0.
+    let tune = ["tune", "sum.T1.json", "--platform", "h200"];
+    let (_, errors, status) = tickbound(folder.path(), &tune);
+    assert_eq!(status, 2);
+    assert_eq!(
+        errors,
+        "tickbound: sum.T1.json: nothing is known of the run time: it names no kernel (KernelFile and \
+         KernelName); write the kernel in OpenCL C, or as a program in a problem file \
+         (docs/problem-format.md)\n"
+    );
 }

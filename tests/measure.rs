@@ -794,6 +794,78 @@ fn random_choice_on_published_measurements() {
     }
 }
 
+/// The examples have the configurations of the published spaces, neither fewer nor others.
+#[test]
+fn published_configurations_are_those_of_the_examples() {
+    use tickbound::measure::score::Results;
+    use tickbound_elimination::Limits;
+    use tickbound_model::{Problem, platforms};
+
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let files = [
+        ("convolution", "convolution/W6600.json.gz", 4362u32),
+        ("convolution", "convolution/A4000.json.gz", 4362),
+        ("dedispersion", "dedispersion/W7800.json.gz", 11_130),
+    ];
+    for (name, file, entries) in files {
+        let data = root.join("../shared/data").join(file);
+        let text =
+            std::fs::read_to_string(root.join(format!("examples/kernels/{name}.json"))).unwrap();
+        let size = serde_json::from_str::<Value>(&text).unwrap()["sizes"]["published"].clone();
+        let size = size.as_object().unwrap().iter().map(|(n, v)| (n.clone(), v.as_i64().unwrap()));
+        let problem = Problem::from_json(&text, &size.collect(), &platforms::find).unwrap();
+        let all = problem.configurations(&Limits::default()).unwrap();
+        assert_eq!(all.count(), Some(entries.into()), "{name}");
+        if !data.is_file() {
+            eprintln!("skipped: no {}", data.display());
+            continue;
+        }
+        let mut results = Results::read(&data).unwrap();
+        assert_eq!(results.entries.len() + results.failed, entries as usize, "{file}");
+        let names: Vec<&str> = problem.parameters.iter().map(|p| p.name.as_str()).collect();
+        results.only(&names).unwrap();
+        for (configuration, _) in &results.entries {
+            problem.bind(configuration).unwrap_or_else(|e| panic!("{file}: {e}"));
+        }
+    }
+}
+
+/// KTT's output, published and made up: microseconds, kernels that are added up, and what has failed.
+#[test]
+fn results_of_ktt() {
+    use tickbound::measure::score::Results;
+
+    let folder = TempDir::new().unwrap();
+    let result = |wg: Value, status: &str, durations: &[f64]| {
+        let kernels: Vec<Value> = durations.iter().map(|d| json!({ "Duration": d })).collect();
+        json!({ "Configuration": [{ "Name": "WG", "Value": wg, "ValueType": "UnsignedInt" }],
+                "Status": status, "ComputationResults": kernels })
+    };
+    let file = json!({
+        "Metadata": { "Device": "d", "TimeUnit": "Microseconds" },
+        "Results": [result(json!(16), "Ok", &[3000.0, 37.5]), result(json!("32"), "Ok", &[5.0]),
+                    result(json!(64), "ComputationFailed", &[7.0]), result(json!(128), "Ok", &[])]
+    });
+    let path = folder.path().join("ktt.json");
+    std::fs::write(&path, file.to_string()).unwrap();
+    let read = Results::read(&path).unwrap();
+    let of = |wg| [("WG".to_owned(), wg)].into_iter().collect();
+    assert_eq!(read.entries, [(of(16), 3.0375), (of(32), 0.005)]);
+    assert_eq!((read.device.as_deref(), read.failed), (Some("d"), 2));
+
+    let published = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../shared/data/coulomb3d/coulomb_2080_full_search_space.json.gz");
+    if !published.is_file() {
+        eprintln!("skipped: no {}", published.display());
+        return;
+    }
+    let read = Results::read(&published).unwrap();
+    assert_eq!((read.entries.len(), read.failed), (210, 0));
+    let (first, time) = &read.entries[0];
+    assert_eq!((first["WORK_GROUP_SIZE_X"], first["Z_ITERATIONS"]), (16, 1));
+    assert!((time - 3.037_408).abs() < 1e-9, "{time} ms");
+}
+
 #[test]
 fn a_model_against_results() {
     let folder = TempDir::new().unwrap();

@@ -1,9 +1,10 @@
-// Convolution of an image with a small filter. The input has a border of filter_width - 1 columns
-// and filter_height - 1 rows, so every output element has its whole neighbourhood and nothing is
-// guarded.
+// Convolution of an image with a small filter. The image is padded to whole groups, and the input has
+// a border of filter_width - 1 columns and filter_height - 1 rows more, so every output element has its
+// whole neighbourhood and nothing is guarded. Here width is that of the padded image.
 //
 // block_size_x, block_size_y  items of a group
 // tile_size_x, tile_size_y    output elements of an item, a group's width (height) apart
+// read_only                   1: nothing else writes what the input points to
 // use_shmem                   1: a group first copies its part of the input to local memory; 0: it
 //                             reads global memory
 // use_padding                 1: a row in local memory is an element longer, against bank conflicts
@@ -14,8 +15,14 @@
 #define AREA_WIDTH (TILE_WIDTH + filter_width - 1)
 #define AREA_HEIGHT (TILE_HEIGHT + filter_height - 1)
 
+#if read_only == 1
+#define READ_ONLY restrict
+#else
+#define READ_ONLY
+#endif
+
 kernel __attribute__((reqd_work_group_size(block_size_x, block_size_y, 1))) void
-convolution(global float *output, global const float *input, constant float *filter, int width)
+convolution(global float *output, global const float *READ_ONLY input, constant float *filter, int width)
 {
     const int x = get_local_id(0);
     const int y = get_local_id(1);

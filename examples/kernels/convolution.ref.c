@@ -4,7 +4,7 @@ long value(const char *name);
 
 void reference(float *output, const float *input, const float *filter, int width)
 {
-    const long height = value("height");
+    const long height = value("lines");
     const long filter_width = value("filter_width");
     const long filter_height = value("filter_height");
     const long pitch = width + filter_width - 1;

@@ -1,6 +1,7 @@
 // Dedispersion of a radio telescope's signal: for every trial dispersion measure, the sum over all
 // channels, each read later by its delay at that measure. The input has a row of 8-bit samples for
-// each channel, long enough for the greatest delay; the output has a row for each measure.
+// each channel, long enough for the greatest delay; the output has a row for each measure. Both are padded
+// to whole groups, so nothing is guarded; samples are those of a padded row.
 //
 // block_size_x, block_size_y    items of a group, along samples and along measures
 // tile_size_x, tile_size_y      samples and measures of an item

@@ -5,7 +5,7 @@ long value(const char *name);
 void reference(const unsigned char *input, float *output, const float *shifts, int channels,
                int samples, int pitch)
 {
-    const long measures = value("measures");
+    const long measures = value("lines");
     int *sum = malloc(sizeof(int) * (size_t)samples);
 
     for (long y = 0; y < measures; y++) {

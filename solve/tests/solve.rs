@@ -392,6 +392,23 @@ fn groups_that_differ_are_simulated_one_by_one() {
     }
 }
 
+/// As docs/semantics.md says: one configuration whose time leaves 63 bits does not end a search.
+#[test]
+fn what_has_no_time_is_slower_than_what_has_one() {
+    let text = r#"{
+        "platform": { "units_per_device": 1, "elements_per_unit": 1, "global_access": 1 },
+        "parameters": { "N": [1, 0] }, "launch": { "global_size": 1, "local_size": 1 },
+        "kernel": [ { "work": "2 ** 62" }, { "if": "N == 1", "then": [ { "work": "2 ** 62" } ] } ] }"#;
+    let problem = parsed(text, &[]);
+    for strategy in [Strategy::Race, Strategy::Eliminate, Strategy::Branch, Strategy::Enumerate] {
+        let options = Options { strategy, ..Options::default() };
+        let result = tuned(&problem, &options);
+        assert_eq!((result.status, result.upper), (Status::Optimal, Some(1 << 62)), "{strategy:?}");
+        let best: Vec<i64> = result.optima.iter().map(|found| found.configuration.0[0]).collect();
+        assert_eq!(best, [0], "{strategy:?}");
+    }
+}
+
 // Random problems.
 
 /// A small problem with parameters A and B, of any profile but Fermi's.

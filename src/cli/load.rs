@@ -130,12 +130,20 @@ impl Chosen {
     /// Reads the problem, with its kernel program: out of the source, where it names one.
     ///
     /// # Errors
-    /// As [`Chosen::read`], or the source cannot be read, or the file is T1 and has no platform.
+    /// As [`Chosen::read`], or the source cannot be read, or the file is T1 and has no platform or no kernel that can
+    /// be read.
     pub fn model(&self) -> Result<Problem, CliError> {
-        let problem = self.read()?;
+        let (problem, without_program) = self.loaded()?;
         if problem.platform.name == t1::PLATFORM {
             return Err(CliError::Input(format!(
                 "{}: a T1 file has no platform; add --platform NAME (`tickbound platforms` lists them)",
+                self.problem
+            )));
+        }
+        if let Some(why) = without_program {
+            return Err(CliError::Input(format!(
+                "{}: nothing is known of the run time: {why}; write the kernel in OpenCL C, or as a program in a \
+                 problem file (docs/problem-format.md)",
                 self.problem
             )));
         }
@@ -162,6 +170,11 @@ impl Chosen {
     /// # Errors
     /// If the file cannot be read or is no valid problem.
     pub fn read(&self) -> Result<Problem, CliError> {
+        Ok(self.loaded()?.0)
+    }
+
+    /// The problem, and why it has no program if it is a T1 file whose kernel cannot be read.
+    fn loaded(&self) -> Result<(Problem, Option<String>), CliError> {
         let path = &self.problem;
         let text = std::fs::read_to_string(path)
             .map_err(|error| CliError::Read { path: path.clone(), error })?;
@@ -172,7 +185,9 @@ impl Chosen {
             CliError::from(e)
         };
         let mut value = parse_json(&text).map_err(of_file)?;
+        let mut without_program = None;
         if t1::is_t1(&value) {
+            without_program = t1::without_program(&value);
             value = t1::read(&value).map_err(of_file)?;
         }
         if let (Some(platform), Some(object)) = (&self.platform, value.as_object_mut()) {
@@ -187,7 +202,8 @@ impl Chosen {
                 _ => platforms::find(name),
             }
         };
-        Problem::from_value(&value, &inputs, &find).map_err(of_file)
+        let problem = Problem::from_value(&value, &inputs, &find).map_err(of_file)?;
+        Ok((problem, without_program))
     }
 
     /// Values of inputs: those of the size, then those given one by one.

@@ -18,7 +18,7 @@ use crate::report::Table;
 pub struct Args {
     #[command(flatten)]
     question: Question,
-    /// Measured times: a cache of `measure` or of Kernel Tuner, or a T4 file; may be compressed (.gz)
+    /// Measured times: a cache of `measure` or of Kernel Tuner, a T4 file, or KTT's output in JSON; may be compressed (.gz)
     #[arg(long, value_name = "RESULTS")]
     against: String,
     /// Print one JSON object

@@ -127,11 +127,11 @@ mod tests {
     /// A problem whose launch always divides.
     fn problem(parameters: &Value, constraints: &Value) -> Problem {
         let json = json!({
-            "version": 1, "name": "p", "profile": "opencl", "platform": "CPU4", "inputs": {},
+            "version": 1, "name": "p", "profile": "opencl", "platform": "h200", "inputs": {},
             "parameters": parameters, "constraints": constraints,
             "launch": { "global_size": 1, "local_size": 1 }, "kernel": [],
         });
-        Problem::from_value(&json, &IndexMap::new(), &|_| None).unwrap()
+        Problem::from_value(&json, &IndexMap::new(), &tickbound_model::platforms::find).unwrap()
     }
 
     #[test]

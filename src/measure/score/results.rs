@@ -1,4 +1,4 @@
-//! Published measurements: Kernel Tuner's caches and T4 files, plain or compressed with gzip.
+//! Published measurements: Kernel Tuner's caches, T4 files and KTT's output, plain or compressed with gzip.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -24,7 +24,7 @@ pub struct Results {
 #[derive(Debug, thiserror::Error)]
 pub enum ResultsError {
     /// The file cannot be read.
-    #[error("{}: {error}; give a cache of Kernel Tuner or a T4 file", path.display())]
+    #[error("{}: {error}; give a cache of Kernel Tuner, a T4 file or KTT's output in JSON", path.display())]
     Read {
         /// The file.
         path: PathBuf,
@@ -32,7 +32,10 @@ pub enum ResultsError {
         error: std::io::Error,
     },
     /// It is something else.
-    #[error("{}: neither a cache of Kernel Tuner nor a T4 file", path.display())]
+    #[error(
+        "{}: neither a cache of Kernel Tuner nor a T4 file nor KTT's output in JSON; give one of these",
+        path.display()
+    )]
     Format {
         /// The file.
         path: PathBuf,
@@ -58,8 +61,12 @@ impl Results {
             false => (&bytes[..]).read_to_string(&mut content),
         }
         .map_err(failed)?;
-        let results = Results::of_cache(&content).or_else(|| Results::of_t4(&content));
-        results.ok_or_else(|| ResultsError::Format { path: path.to_owned() })
+        Results::of_cache(&content)
+            .or_else(|| {
+                let value = serde_json::from_str(&content).ok()?;
+                Results::of_t4(&value).or_else(|| Results::of_ktt(&value))
+            })
+            .ok_or_else(|| ResultsError::Format { path: path.to_owned() })
     }
 
     fn add(&mut self, parameters: Option<IndexMap<String, i64>>, time: Option<f64>) {
@@ -91,8 +98,8 @@ impl Results {
         Some(results)
     }
 
-    fn of_t4(content: &str) -> Option<Results> {
-        let value: Value = serde_json::from_str(content).ok()?;
+    fn of_t4(value: &Value) -> Option<Results> {
+        let unit = value.pointer("/metadata/timeunit").and_then(Value::as_str);
         let device = value.pointer("/metadata/device").and_then(Value::as_str).map(str::to_owned);
         let mut results = Results { device, ..Results::default() };
         for result in value.get("results")?.as_array()? {
@@ -102,8 +109,28 @@ impl Results {
             let parameters = result.get("configuration").and_then(Value::as_object).and_then(of);
             let measurements = result.get("measurements").and_then(Value::as_array);
             let time = measurements.into_iter().flatten().find(|m| m["name"] == "time");
-            let time = time.and_then(|m| m["value"].as_f64());
+            let time = time.and_then(|m| {
+                let own = m["unit"].as_str().filter(|unit| !unit.is_empty());
+                Some(m["value"].as_f64()? * milliseconds(own.or(unit)))
+            });
             results.add(parameters, time.filter(|_| result["invalidity"] == "correct"));
+        }
+        Some(results)
+    }
+
+    fn of_ktt(value: &Value) -> Option<Results> {
+        let said = |key: &str| value.pointer(&format!("/Metadata/{key}")).and_then(Value::as_str);
+        let mut results =
+            Results { device: said("Device").map(str::to_owned), ..Results::default() };
+        let unit = milliseconds(said("TimeUnit"));
+        for result in value.get("Results")?.as_array()? {
+            let pair = |p: &Value| Some((p["Name"].as_str()?.to_owned(), integer(&p["Value"])?));
+            let parameters = result["Configuration"].as_array();
+            let parameters = parameters.and_then(|list| list.iter().map(pair).collect());
+            // A configuration may run several kernels.
+            let kernels = result["ComputationResults"].as_array().into_iter().flatten();
+            let time: Option<f64> = kernels.map(|kernel| kernel["Duration"].as_f64()).sum();
+            results.add(parameters, time.map(|t| t * unit).filter(|_| result["Status"] == "Ok"));
         }
         Some(results)
     }
@@ -123,5 +150,20 @@ impl Results {
         }
         self.entries.iter_mut().for_each(|(p, _)| p.retain(|n, _| names.contains(&n.as_str())));
         Ok(())
+    }
+}
+
+/// One of these units in milliseconds, which a unit that is not said is taken for. Its first letters tell, since
+/// published files misspell the rest.
+fn milliseconds(unit: Option<&str>) -> f64 {
+    let unit = unit.unwrap_or_default().to_ascii_lowercase();
+    match unit.as_str() {
+        "s" => 1e3,
+        "us" => 1e-3,
+        "ns" => 1e-6,
+        unit if unit.starts_with("sec") => 1e3,
+        unit if unit.starts_with("mic") => 1e-3,
+        unit if unit.starts_with("nano") => 1e-6,
+        _ => 1.0,
     }
 }
