@@ -267,6 +267,12 @@ impl Problem {
         self.first_parameter() + self.parameters.len()
     }
 
+    /// True if warps compete for dispatchers and memory, so that a configuration's time depends on its schedule.
+    #[must_use]
+    pub fn has_open_schedule(&self) -> bool {
+        self.profile == Profile::OpenCl && self.platform.warps().is_some()
+    }
+
     /// First slot of `lid`, `gid` and `group`.
     #[must_use]
     pub fn first_item_slot(&self) -> usize {

@@ -61,7 +61,7 @@ pub mod unroll;
 use std::sync::atomic::AtomicBool;
 
 pub use tickbound_encodings::Encoding;
-use tickbound_encodings::cost::{Cost, Uncovered};
+use tickbound_encodings::cost::{Cost, Term, Uncovered};
 use tickbound_encodings::plan::{Plan, PlanError};
 use tickbound_model::Problem;
 use tickbound_model::verdict::Status;
@@ -109,7 +109,8 @@ fn unlisted(
         return Ok(None);
     }
     let cost = Cost::new(problem);
-    if matches!(&cost, Err(Uncovered::Statement { .. })) && !strategy.is_unlisted() {
+    let uncovered = matches!(&cost, Err(Uncovered::Statement { .. })) && !strategy.is_unlisted();
+    if uncovered && (problem.has_open_schedule() || !strategy.leaves_choice()) {
         return Ok(None);
     }
     let stop = || bracket.out_of_time();
@@ -121,6 +122,14 @@ fn unlisted(
     }
     let cost = match cost {
         Err(Uncovered::Model(e)) => return Err(e.into()),
+        // Without a cost all configurations are simulated, or they are listed.
+        Err(_) if uncovered => {
+            let nothing = Cost::of_term(Term::Number(0), false);
+            return unlisted::simulated(
+                &search::Search::new(&configurations, &nothing, bracket),
+                options,
+            );
+        }
         cost => cost?,
     };
     // What few configurations come to is left to the encodings, where a solver was asked for by name or the

@@ -141,23 +141,27 @@ impl<'a> Search<'a> {
         Ok(self.bounding.get_or_init(|| found))
     }
 
-    /// The elimination with as much of the cost as possible in the scale.
+    /// The elimination of the cost's smallest form.
     pub(crate) fn eliminate(&self, limits: &Limits<'_>) -> Result<Eliminated, TooWide> {
-        self.of_first_form(limits, |tables| {
+        self.of_smallest_form(limits, |tables| {
             let tree: Tree<Least> = tables.network.eliminated(&tables.kept, limits)?;
             let root = tree.root(limits)?;
             Ok(Eliminated { tables, tree, root })
         })
     }
 
-    /// What `make` makes of the tables of the first form of the cost for which nothing is too wide.
-    fn of_first_form<T>(
+    /// What `make` makes of the tables of the smallest form of the cost for which nothing is too wide; of two as small
+    /// the one with more in the scale.
+    fn of_smallest_form<T>(
         &self,
         limits: &Limits<'_>,
         make: impl Fn(Tables) -> Result<T, TooWide>,
     ) -> Result<T, TooWide> {
         let mut last = TooWide::Rows(limits.rows);
-        for normal in Normal::all(self.cost.term(), self.problem()) {
+        let sizes: Vec<usize> = self.configurations.values().iter().map(Vec::len).collect();
+        let mut forms = Normal::all(self.cost.term(), self.problem());
+        forms.sort_by_cached_key(|form| form.rows(self.problem(), &sizes));
+        for normal in forms {
             let tables = Tables::new(self.configurations, self.cost, normal, limits);
             match tables.and_then(&make) {
                 Err(TooWide::Stopped) => return Err(TooWide::Stopped),
@@ -173,9 +177,9 @@ impl<'a> Search<'a> {
         self.eliminated.get().map(|e| &e.tables)
     }
 
-    /// The tables of the cost, with as much as possible in the scale.
+    /// The tables of the cost's smallest form.
     pub(crate) fn tables(&self, limits: &Limits<'_>) -> Option<Tables> {
-        self.of_first_form(limits, Ok).ok()
+        self.of_smallest_form(limits, Ok).ok()
     }
 
     /// The values of all slots for a solution of the network.

@@ -1,6 +1,7 @@
 //! What the search promises. One binary for all, so that the crate is linked once.
 
 mod faults;
+mod guards;
 mod open;
 mod problems;
 mod solve;

@@ -69,6 +69,20 @@ impl Normal {
         forms
     }
 
+    /// How many combinations of values its tables are over at most, where parameter p has `sizes[p]` values.
+    #[must_use]
+    pub fn rows(&self, problem: &Problem, sizes: &[usize]) -> u128 {
+        let of = |parameters: &[usize]| {
+            parameters.iter().fold(1u128, |all, p| all.saturating_mul(sizes[*p] as u128))
+        };
+        let mut kept = self.scale.parameters(problem);
+        kept.extend(self.offset.iter().flat_map(|p| p.parameters(problem)));
+        kept.sort_unstable();
+        kept.dedup();
+        let sum = self.sum.iter().map(|p| of(&p.parameters(problem)));
+        sum.fold(of(&kept), u128::saturating_add)
+    }
+
     /// The form with this scale, if what does not share it is over parameters of the scale.
     fn with_scale(products: &[Product], scale: &[Term], problem: &Problem) -> Option<Normal> {
         let scale = Product(scale.to_vec());

@@ -30,7 +30,7 @@ pub(super) fn build(problem: &Problem, space: &Space) -> Result<Plan, PlanError>
 }
 
 fn refuse_uncovered(problem: &Problem) -> Result<(), PlanError> {
-    if problem.profile == Profile::OpenCl && problem.platform.warps().is_some() {
+    if problem.has_open_schedule() {
         return Err(PlanError::OpenSchedule);
     }
     if problem.profile != Profile::Published2023 {

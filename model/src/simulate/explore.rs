@@ -17,7 +17,7 @@ use std::collections::HashMap;
 
 use super::chooser::Decision;
 use super::engine::Engine;
-use super::schedule::{Machine, is_open};
+use super::schedule::Machine;
 use super::{Options, SimulateError, launch, simulate};
 use crate::{Bound, Problem};
 
@@ -63,7 +63,7 @@ pub fn explore(
     limits: &Limits,
 ) -> Result<Explored, SimulateError> {
     let options = Options { max_events: limits.max_events, ..Options::default() };
-    if !is_open(problem) {
+    if !problem.has_open_schedule() {
         let time = simulate(problem, bound, &options)?.time;
         let (best_choices, worst_choices) = (Vec::new(), Vec::new());
         return Ok(Explored { best: time, worst: time, states: 0, best_choices, worst_choices });

@@ -140,7 +140,7 @@ pub struct Run {
 pub fn simulate(problem: &Problem, bound: &Bound, options: &Options) -> Result<Run, SimulateError> {
     let launch = launch::Launch::new(problem, bound)?;
     let mut engine = engine::Engine::new(problem, bound, options)?;
-    let end = if schedule::is_open(problem) {
+    let end = if problem.has_open_schedule() {
         schedule::first_come(&mut engine, bound)?
     } else {
         launch.run_groups(&mut engine)?
@@ -160,7 +160,7 @@ pub fn simulate_with(
     options: &Options,
     chooser: &mut dyn Chooser,
 ) -> Result<Run, SimulateError> {
-    if !schedule::is_open(problem) {
+    if !problem.has_open_schedule() {
         return simulate(problem, bound, options);
     }
     let mut engine = engine::Engine::new(problem, bound, options)?;

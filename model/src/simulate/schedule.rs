@@ -14,12 +14,7 @@ use super::strand::{Share, Step, Strand};
 use super::trace::SpanKind;
 use super::{MAX_UNITS, SimulateError};
 use crate::kernel::has_until;
-use crate::{Access, Bound, LaunchSize, ModelError, Problem, Profile, Stmt, Warps};
-
-/// True if the problem leaves the schedule open.
-pub(super) fn is_open(problem: &Problem) -> bool {
-    problem.profile == Profile::OpenCl && problem.platform.warps().is_some()
-}
+use crate::{Access, Bound, LaunchSize, ModelError, Stmt, Warps};
 
 /// Runs all groups on the first-come schedule; returns the tick at which the last has finished.
 ///

@@ -52,27 +52,34 @@ pub fn tune(
 /// # Errors
 /// As for [`crate::tune`].
 pub fn tune_search(search: &Search<'_>, options: &Options) -> Result<TuneResult, SolveError> {
-    let (cost, bracket) = (search.cost, search.bracket);
-    let mut proofs = Vec::new();
-    let cheap = options.strategy.leaves_choice() && check::all(search)?;
-    if cheap {
-        proofs.push(Proof::Simulation { configurations: search.simulated() });
-    } else {
-        proofs.extend(closed(search, options)?);
+    if let Some(result) = simulated(search, options)? {
+        return Ok(result);
     }
-    let finished = bracket.closed() && !proofs.is_empty();
-    let mut checked = None;
-    if !cheap {
-        checked = Some(check::sample(search, options.seed)?);
-        if finished && options.strategy.leaves_choice() && cost.is_exact() {
-            // It is given as long as everything before has taken.
-            proofs.extend(statement::confirm(search)?);
-        }
+    let mut proofs = Vec::from_iter(closed(search, options)?);
+    let finished = search.bracket.closed() && !proofs.is_empty();
+    let checked = Some(check::sample(search, options.seed)?);
+    if finished && options.strategy.leaves_choice() && search.cost.is_exact() {
+        // It is given as long as everything before has taken.
+        proofs.extend(statement::confirm(search)?);
     }
     let ranking =
         if finished { rank::ranking(search, options.top)? } else { rank::Ranking::default() };
-    bracket.fault()?;
+    search.bracket.fault()?;
     result(search, options, Ended { finished, proofs, checked, ranking })
+}
+
+/// Simulates all configurations; `None` if that is not cheap, or another way was asked for.
+///
+/// # Errors
+/// As for [`crate::tune`].
+pub fn simulated(search: &Search<'_>, options: &Options) -> Result<Option<TuneResult>, SolveError> {
+    if !options.strategy.leaves_choice() || !check::all(search)? {
+        return Ok(None);
+    }
+    let proofs = vec![Proof::Simulation { configurations: search.simulated() }];
+    let ranking = rank::ranking(search, options.top)?;
+    search.bracket.fault()?;
+    result(search, options, Ended { finished: true, proofs, checked: None, ranking }).map(Some)
 }
 
 /// Closes the bracket with the strategy; says who has proved it.

@@ -55,7 +55,7 @@ pub fn export(problem: &Problem, space: &Space, options: &Options) -> Result<Mod
     if space.bound.is_empty() {
         return Err(PromelaError::EmptySpace);
     }
-    if open::is_open(problem) {
+    if problem.has_open_schedule() {
         let facts = Facts::new(problem, space, open::times(problem, space)?)?;
         return open::write(&facts, options.style);
     }

@@ -16,17 +16,12 @@ mod lockstep;
 mod nodes;
 mod processes;
 
-use tickbound_model::{Problem, Profile, Space};
+use tickbound_model::{Problem, Space};
 
 use super::error::PromelaError;
 use super::facts::Facts;
 use super::model::{Model, Style};
 use common::Common;
-
-/// True if the problem leaves the schedule open.
-pub(super) fn is_open(problem: &Problem) -> bool {
-    problem.profile == Profile::OpenCl && problem.platform.warps().is_some()
-}
 
 /// The time of the first configuration under one schedule, and a time that no run exceeds.
 ///

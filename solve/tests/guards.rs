@@ -1,0 +1,95 @@
+//! Kernels with guards, whose groups differ.
+
+use std::sync::atomic::AtomicBool;
+
+use serde_json::{Value, json};
+use tickbound_encodings::cost::Cost;
+use tickbound_model::simulate;
+use tickbound_model::verdict::Status;
+use tickbound_solve::bracket::Bracket;
+use tickbound_solve::{Options, Proof, Strategy, tune, unlisted};
+
+use crate::problems::Random;
+use crate::unlisted::parsed;
+
+/// A launch that is rounded up, in one dimension or two, with a guard.
+fn problem(seed: u64) -> Value {
+    let mut r = Random(seed);
+    let n = 1 + r.below(90) as i64;
+    let (row, column) = ("group % BX * WX + lid % WX", "group // BX * WY + lid // WX");
+    let guard = match r.below(4) {
+        0 => "gid < n".to_owned(),
+        1 => format!("{row} < n and {column} < m"),
+        2 => format!("not ({row} >= n or {column} >= m)"),
+        _ => format!("{row} > 0 and {row} < n - 1"),
+    };
+    let work = |r: &mut Random| match r.below(4) {
+        0 => json!({ "work": "4 - A" }),
+        1 => json!({ "work": "WX * A + lid % 2" }),
+        2 => json!({ "repeat": "A", "body": [{ "global": 1 }, { "work": "WX" }] }),
+        _ => json!({ "if": "lid < 2", "then": [{ "work": "B" }] }),
+    };
+    let guarded = match r.below(3) {
+        0 => json!({ "if": guard, "then": [], "else": [work(&mut r), work(&mut r)] }),
+        _ => json!({ "if": guard, "then": [work(&mut r), work(&mut r)], "else": [{ "work": 1 }] }),
+    };
+    json!({
+        "inputs": { "n": n, "m": 1 + r.below(9) },
+        "platform": { "units_per_device": 1 + r.below(4), "elements_per_unit": 1 + r.below(5),
+                      "global_access": 3, "barrier": 1, "group_start": r.below(3) },
+        "parameters": { "WX": [1, 2, 4, 5], "WY": [1, 2], "A": [1, 2, 3], "B": [0, 5, 9] },
+        "definitions": { "BX": "ceil_div(n, WX)", "BY": "ceil_div(m, WY)" },
+        "launch": { "global_size": "BX * BY * WX * WY", "local_size": "WX * WY" },
+        "kernel": [work(&mut r), "barrier", guarded, work(&mut r)]
+    })
+}
+
+#[test]
+fn guarded_kernels_are_proved_on_bounds() {
+    for seed in 0..150 {
+        let value = problem(seed);
+        let problem = parsed(&value);
+        let space = problem.space().unwrap();
+        let time = |b| simulate::simulate(&problem, b, &simulate::Options::default()).unwrap().time;
+        let times: Vec<i64> = space.bound.iter().map(time).collect();
+        let least = times.iter().copied().min().unwrap();
+        let cost = Cost::new(&problem).unwrap();
+        assert!(!cost.is_exact(), "seed {seed}: {value}");
+        let configurations = problem.configurations(&Default::default()).unwrap();
+        for strategy in [Strategy::Eliminate, Strategy::Race] {
+            let never = AtomicBool::new(false);
+            let bracket = Bracket::new(None, &never, &|_| {});
+            let options = Options { strategy, ..Options::default() };
+            let result = unlisted::tune(&configurations, &cost, &options, &bracket).unwrap();
+            let about = format!("seed {seed}, {strategy:?}: {result:?}\n{value}");
+            assert_eq!((result.status, result.upper), (Status::Optimal, Some(least)), "{about}");
+        }
+        // No bound is above the time, and in most launches some groups do the same.
+        for (b, time) in space.bound.iter().zip(&times) {
+            let bound = cost.term().value(&b.env).unwrap();
+            assert!(bound <= *time, "seed {seed}: {bound} above {time} for {:?}", b.configuration);
+        }
+    }
+}
+
+#[test]
+fn a_large_space_of_guarded_kernels() {
+    let value = json!({
+        "inputs": { "n": 1_000_000, "m": 1000 },
+        "platform": { "units_per_device": 132, "elements_per_unit": 128, "global_access": 600,
+                      "barrier": 10, "group_start": 100, "kernel_launch": 5000 },
+        "parameters": { "WG": "range(1, 1024)", "TILE": "range(1, 64)", "UNROLL": "range(1, 32)" },
+        "definitions": { "items": "ceil_div(n, TILE)" },
+        "launch": { "global_size": "ceil_div(items, WG) * WG", "local_size": "WG" },
+        "kernel": [{ "if": "gid < items", "then": [
+            { "repeat": "TILE", "body": [{ "global": 1 }, { "compute": "UNROLL" }] },
+            { "repeat": "ceil_div(64, UNROLL)", "body": [{ "compute": "9" }] }
+        ] }]
+    });
+    let problem = parsed(&value);
+    let result = tune(&problem, &Options::default(), &AtomicBool::new(false), &|_| {}).unwrap();
+    assert_eq!(result.configurations, Some((1024u64 * 64 * 32).into()));
+    assert!(matches!(result.proofs[..], [Proof::Elimination { exact: false, .. }]), "{result:?}");
+    assert_eq!((result.status, result.upper), (Status::Optimal, Some(41478)));
+    assert_eq!(result.optima_count, Some(2u32.into()));
+}
