@@ -173,6 +173,7 @@ fn kernels_in_opencl() {
         "ConfigurationSpace": { "TuningParameters": [ { "Name": "WG", "Values": [64, 128] } ] },
         "KernelSpecification": {
             "Language": "OpenCL", "KernelName": "add", "KernelFile": "add.cl",
+            "CompilerOptions": ["-cl-std=CL3.0", "-std=c++11", "-DT=float", "-DFAST"],
             "GlobalSizeType": "OpenCL", "ProblemSize": [4096],
             "GlobalSize": { "X": "ProblemSize[0]" }, "LocalSize": { "X": "WG" },
             "Arguments": [
@@ -192,9 +193,15 @@ fn kernels_in_opencl() {
               "fill": { "random": [0, 1] } },
             { "name": "n", "type": "int", "value": 4096 } ])
     );
+    let macros = json!({ "WG": "WG", "T": { "text": "float" }, "FAST": { "text": "1" } });
+    assert_eq!(
+        (&read["kernel"]["defines"], &read["kernel"]["standard"]),
+        (&macros, &json!("CL3.0"))
+    );
     let read = problem(&read);
     assert_eq!(read.space().unwrap().bound[1].launch.local(), 128);
     let written = t1::write(&read).unwrap();
+    assert_eq!(t1::read(&written).unwrap()["kernel"]["defines"], macros);
     assert_eq!(written["KernelSpecification"]["KernelFile"], "add.cl");
     assert_eq!(configurations(&problem(&t1::read(&written).unwrap())).len(), 2);
 }

@@ -48,14 +48,15 @@ pub fn read(file: &Value) -> Result<Value, ModelError> {
         .flatten()
         .find_map(Value::as_str)
         .unwrap_or("unnamed");
+    let parameters = parameters(space)?;
     Ok(json!({
         "name": name,
         "inputs": inputs,
         "platform": platform(),
-        "parameters": parameters(space)?,
         "constraints": conditions(space)?,
         "launch": launch(kernel, sizes.len())?,
-        "kernel": arguments::kernel(kernel)?,
+        "kernel": arguments::kernel(kernel, &parameters)?,
+        "parameters": parameters,
     }))
 }
 
