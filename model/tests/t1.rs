@@ -202,6 +202,23 @@ fn kernels_in_opencl() {
     assert_eq!(read.space().unwrap().bound[1].launch.local(), 128);
     let written = t1::write(&read).unwrap();
     assert_eq!(t1::read(&written).unwrap()["kernel"]["defines"], macros);
+
+    let with = |defines: Value| {
+        let value = json!({
+            "inputs": { "n": 64 }, "parameters": { "WG": [4] },
+            "platform": { "units_per_device": 1, "elements_per_unit": 1, "global_access": 1 },
+            "launch": { "global_size": "n", "local_size": "WG" },
+            "kernel": { "opencl": "a.cl", "entry": "a", "defines": defines } });
+        t1::write(&problem(&value))
+            .map(|file| file["KernelSpecification"]["CompilerOptions"].clone())
+    };
+    let options = with(json!({ "WG": "WG", "HALF": "n / 2", "T": { "text": "int" } }));
+    assert_eq!(options.unwrap(), json!(["-cl-std=CL1.2", "-DHALF=32", "-DT=int"]));
+    assert_eq!(
+        with(json!({ "W": "WG * 2" })).unwrap_err().to_string(),
+        "kernel.defines.W: T1 has no place for a macro that is `WG * 2`; make it a parameter of its own, \
+         with a constraint that says what it is"
+    );
     assert_eq!(written["KernelSpecification"]["KernelFile"], "add.cl");
     assert_eq!(configurations(&problem(&t1::read(&written).unwrap())).len(), 2);
 }

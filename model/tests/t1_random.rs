@@ -485,7 +485,7 @@ fn rich_problem() -> Value {
 fn rich_source() -> Value {
     let mut problem = rich_problem();
     problem["kernel"] = json!({
-        "opencl": "k.cl", "entry": "k", "standard": "CL3.0", "defines": { "W": "W * 2", "T": { "text": "float" } },
+        "opencl": "k.cl", "entry": "k", "standard": "CL3.0", "defines": { "W": "W", "V": "n * 2", "T": { "text": "float" } },
         "arguments": [ { "name": "a", "type": "float", "length": "n", "fill": { "random": [0, "n"] }, "output": true },
             { "name": "b", "type": "int", "length": "n", "fill": "index" },
             { "name": "l", "type": "double", "length": 4, "space": "local" },
