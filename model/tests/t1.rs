@@ -173,6 +173,7 @@ fn kernels_in_opencl() {
         "ConfigurationSpace": { "TuningParameters": [ { "Name": "WG", "Values": [64, 128] } ] },
         "KernelSpecification": {
             "Language": "OpenCL", "KernelName": "add", "KernelFile": "add.cl",
+            "CompilerOptions": ["-cl-std=CL3.0", "-std=c++11", "-DT=float", "-DFAST"],
             "GlobalSizeType": "OpenCL", "ProblemSize": [4096],
             "GlobalSize": { "X": "ProblemSize[0]" }, "LocalSize": { "X": "WG" },
             "Arguments": [
@@ -192,9 +193,32 @@ fn kernels_in_opencl() {
               "fill": { "random": [0, 1] } },
             { "name": "n", "type": "int", "value": 4096 } ])
     );
+    let macros = json!({ "WG": "WG", "T": { "text": "float" }, "FAST": { "text": "1" } });
+    assert_eq!(
+        (&read["kernel"]["defines"], &read["kernel"]["standard"]),
+        (&macros, &json!("CL3.0"))
+    );
     let read = problem(&read);
     assert_eq!(read.space().unwrap().bound[1].launch.local(), 128);
     let written = t1::write(&read).unwrap();
+    assert_eq!(t1::read(&written).unwrap()["kernel"]["defines"], macros);
+
+    let with = |defines: Value| {
+        let value = json!({
+            "inputs": { "n": 64 }, "parameters": { "WG": [4] },
+            "platform": { "units_per_device": 1, "elements_per_unit": 1, "global_access": 1 },
+            "launch": { "global_size": "n", "local_size": "WG" },
+            "kernel": { "opencl": "a.cl", "entry": "a", "defines": defines } });
+        t1::write(&problem(&value))
+            .map(|file| file["KernelSpecification"]["CompilerOptions"].clone())
+    };
+    let options = with(json!({ "WG": "WG", "HALF": "n / 2", "T": { "text": "int" } }));
+    assert_eq!(options.unwrap(), json!(["-cl-std=CL1.2", "-DHALF=32", "-DT=int"]));
+    assert_eq!(
+        with(json!({ "W": "WG * 2" })).unwrap_err().to_string(),
+        "kernel.defines.W: T1 has no place for a macro that is `WG * 2`; make it a parameter of its own, \
+         with a constraint that says what it is"
+    );
     assert_eq!(written["KernelSpecification"]["KernelFile"], "add.cl");
     assert_eq!(configurations(&problem(&t1::read(&written).unwrap())).len(), 2);
 }

@@ -185,10 +185,10 @@ def ceil_div(a, b): raise NameError("ceil_div")
 for line in sys.stdin:
     space = json.loads(line)["ConfigurationSpace"]
     names = [p["Name"] for p in space["TuningParameters"]]
-    values = [eval(p["Values"]) for p in space["TuningParameters"]]
     conditions = [compile(c["Expression"], "c", "eval") for c in space["Conditions"]]
     found = []
     try:
+        values = [eval(p["Values"]) for p in space["TuningParameters"]]
         for choice in itertools.product(*values):
             env = dict(zip(names, choice))
             if all(eval(c, {"min": min, "max": max, "abs": abs, "__builtins__": {}}, env) for c in conditions):
@@ -242,6 +242,77 @@ fn python_agrees() {
     }
     println!("{} problems compared with Python", cases.len());
     assert!(faults.is_empty(), "{faults}");
+}
+
+/// An expression of a list, over the names that are bound there.
+fn element(r: &mut Random, names: &[&str]) -> String {
+    let constants = ["1", "2", "3", "8", "-2"];
+    let a = if names.is_empty() { r.pick(&constants) } else { r.pick(names) };
+    match r.below(9) {
+        0 => format!("{a} + {}", r.pick(&constants)),
+        1 => format!("2 ** ({a} % 4)"),
+        2 => format!("{a} // {}", r.pick(&constants)),
+        3 => format!("{a} % 3"),
+        4 => format!("({a} if {a} > 2 else -{a})"),
+        5 => format!("max({a}, 2) * {}", r.pick(&constants)),
+        6 => format!("({a} or 7)"),
+        _ => a.to_owned(),
+    }
+}
+
+/// The text of a list in Python.
+fn list(r: &mut Random, names: &[&str], depth: u32) -> String {
+    let bounds = |r: &mut Random| -> Vec<String> {
+        (0..1 + r.below(3)).map(|_| element(r, names)).collect()
+    };
+    match r.below(if depth == 0 { 3 } else { 8 }) {
+        0 | 1 => format!("[{}]", bounds(r).join(", ")),
+        2 => format!("list(range({}))", bounds(r).join(", ")),
+        3 | 4 => format!("{} + {}", list(r, names, depth - 1), list(r, names, depth - 1)),
+        5 => format!("list({})", list(r, names, depth - 1)),
+        _ => {
+            let mut bound = names.to_vec();
+            let mut clauses = String::new();
+            for _ in 0..1 + r.below(2) {
+                let name = r.pick(&["i", "j", "forms"]);
+                clauses += &format!(" for {name} in {}", list(r, &bound, depth - 1));
+                bound.push(name);
+                if r.one_in(2) {
+                    clauses += &format!(" if {} / 2 != {}", element(r, &bound), element(r, &bound));
+                }
+            }
+            format!("[{}{clauses}]", element(r, &bound))
+        }
+    }
+}
+
+/// Lists, comprehensions and sums of them have the values that Python finds, or are refused where it fails.
+#[test]
+fn python_reads_the_same_lists() {
+    let space = |values: &str| {
+        json!({ "ConfigurationSpace": { "Conditions": [],
+            "TuningParameters": [ { "Name": "P", "Values": values } ] } })
+    };
+    let texts: Vec<(u64, String)> =
+        seeds(1_500).map(|seed| (seed, list(&mut Random(seed ^ 0x715), &[], 3))).collect();
+    let files: Vec<Value> = texts.iter().map(|(_, text)| space(text)).collect();
+    let Some(answers) = python(&files.iter().collect::<Vec<_>>()) else { return };
+    let (mut faults, mut compared, mut refused) = (String::new(), 0, 0);
+    for ((seed, text), (file, said)) in texts.iter().zip(files.iter().zip(answers)) {
+        let ours = t1::read(file).and_then(|v| problem(&v)).and_then(|p| configurations(&p));
+        match (serde_json::from_value::<Configurations>(said.clone()), ours) {
+            // A space without values says so in an error.
+            (Ok(theirs), Err(_)) if theirs.is_empty() => {}
+            (Ok(theirs), Ok(ours)) if theirs == ours => compared += 1,
+            (Err(_), Err(_)) => refused += 1,
+            // A name that a later `for` binds again hides the one around from an earlier clause, too; not so here.
+            (Err(_), _) if said.to_string().contains("UnboundLocalError") => {}
+            (_, ours) => drop(writeln!(faults, "seed {seed}: {text}\n  {said}\n  {ours:?}")),
+        }
+    }
+    println!("{compared} lists have the same values, {refused} are refused by both");
+    assert!(faults.is_empty(), "{faults}");
+    assert!(compared > texts.len() / 2 && refused > texts.len() / 200);
 }
 
 /// Problems that are hard to write, each under what is hard about it.
@@ -414,7 +485,7 @@ fn rich_problem() -> Value {
 fn rich_source() -> Value {
     let mut problem = rich_problem();
     problem["kernel"] = json!({
-        "opencl": "k.cl", "entry": "k", "standard": "CL3.0", "defines": { "W": "W * 2", "T": { "text": "float" } },
+        "opencl": "k.cl", "entry": "k", "standard": "CL3.0", "defines": { "W": "W", "V": "n * 2", "T": { "text": "float" } },
         "arguments": [ { "name": "a", "type": "float", "length": "n", "fill": { "random": [0, "n"] }, "output": true },
             { "name": "b", "type": "int", "length": "n", "fill": "index" },
             { "name": "l", "type": "double", "length": 4, "space": "local" },
@@ -430,7 +501,8 @@ fn rich_t1() -> Value {
         "General": { "BenchmarkName": "b" },
         "ConfigurationSpace": {
             "TuningParameters": [ { "Name": "W", "Type": "int", "Values": "[32, 64, 128]" },
-                { "Name": "T", "Type": "int", "Values": [1, 2, 4] }, { "Name": "R", "Values": "range(1, 9, 3)" } ],
+                { "Name": "T", "Type": "int", "Values": [1, 2, 4] }, { "Name": "R", "Values": "range(1, 9, 3)" },
+                { "Name": "S", "Values": "[0] + [2 ** i for i in range(0, 3) if i != 1]" } ],
             "Conditions": [ { "Expression": "W * T <= 128", "Parameters": ["W", "T"] }, "R < W" ] },
         "KernelSpecification": { "Language": "OpenCL", "KernelName": "k", "KernelFile": "k.cl",
             "ProblemSize": [1024, 8], "GlobalSizeType": "CUDA", "GridDivX": ["W", "T"], "GridDivY": [2],
@@ -438,6 +510,7 @@ fn rich_t1() -> Value {
             "Arguments": [ { "Name": "o", "Type": "float4", "MemoryType": "Vector", "FillType": "Constant",
                   "Size": "ProblemSize[0]", "FillValue": 0.0, "Output": 1 },
                 { "Name": "i", "Type": "float", "MemoryType": "Local", "Size": 4 },
+                { "Type": "uint", "MemoryType": "Vector", "Size": 4, "FillType": "Generator", "DataSource": "i" },
                 { "Name": "n", "Type": "int", "MemoryType": "Scalar", "FillValue": 4096 } ] }
     })
 }
@@ -498,6 +571,10 @@ fn mutate(r: &mut Random, value: &mut Value) {
         json!("divisors(0)"),
         json!("range(1, 5, 0)"),
         json!("range(-9223372036854775808)"),
+        json!("[2 ** i for i in range(0, 70)]"),
+        json!("[i for i in range(0, 9223372036854775807) if 0]"),
+        json!("[1 // i for i in [0]]"),
+        json!("list(range(5)) + ((((["),
         json!([[]]),
         json!("(-9223372036854775807 - 1) // -1"),
         json!("abs(-9223372036854775807 - 1)"),

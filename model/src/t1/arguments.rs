@@ -1,13 +1,14 @@
 //! The kernel of a T1 file.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::text::expression;
 use crate::ModelError;
 use crate::json::Field;
 
 /// The `kernel` of the problem: its source if it is in OpenCL C, else a program without statements.
-pub(super) fn kernel(kernel: &Value) -> Result<Value, ModelError> {
+/// `parameters` are those of the space, which are macros in the source.
+pub(super) fn kernel(kernel: &Value, parameters: &Map<String, Value>) -> Result<Value, ModelError> {
     let text = |key: &str| kernel.get(key).and_then(Value::as_str);
     let (Some(file), Some(entry)) = (text("KernelFile"), text("KernelName")) else {
         return Ok(json!([]));
@@ -23,7 +24,31 @@ pub(super) fn kernel(kernel: &Value) -> Result<Value, ModelError> {
             arguments.push(argument(place, field)?);
         }
     }
-    Ok(json!({ "opencl": file, "entry": entry, "arguments": arguments }))
+    let mut read = json!({ "opencl": file, "entry": entry, "arguments": arguments });
+    compile(kernel, parameters, &mut read);
+    Ok(read)
+}
+
+/// Takes the language's version and the macros out of the compiler's options; no other changes what is read.
+fn compile(kernel: &Value, parameters: &Map<String, Value>, read: &mut Value) {
+    let texts: Vec<&str> = match kernel.get("CompilerOptions") {
+        Some(Value::String(options)) => options.split_whitespace().collect(),
+        Some(Value::Array(options)) => options.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    };
+    let mut macros = Map::new();
+    for text in texts {
+        if let Some(standard) = text.strip_prefix("-cl-std=") {
+            read["standard"] = standard.into();
+        } else if let Some(define) = text.strip_prefix("-D") {
+            let (name, text) = define.split_once('=').unwrap_or((define, "1"));
+            macros.insert(name.trim().to_owned(), json!({ "text": text }));
+        }
+    }
+    if !macros.is_empty() {
+        let own = parameters.keys().map(|name| (name.clone(), name.clone().into()));
+        read["defines"] = own.chain(macros).collect::<Map<_, _>>().into();
+    }
 }
 
 /// Whether the kernel is in OpenCL C.

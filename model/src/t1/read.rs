@@ -6,6 +6,7 @@ use super::python::from_python;
 use super::text::{expression, size_name};
 use super::{PLATFORM, arguments};
 use crate::ModelError;
+use crate::domain::Domain;
 use crate::expr::{BinaryOp, Expr};
 use crate::json::Field;
 use crate::parse::{parse, parse_domain};
@@ -47,14 +48,15 @@ pub fn read(file: &Value) -> Result<Value, ModelError> {
         .flatten()
         .find_map(Value::as_str)
         .unwrap_or("unnamed");
+    let parameters = parameters(space)?;
     Ok(json!({
         "name": name,
         "inputs": inputs,
         "platform": platform(),
-        "parameters": parameters(space)?,
         "constraints": conditions(space)?,
         "launch": launch(kernel, sizes.len())?,
-        "kernel": arguments::kernel(kernel)?,
+        "kernel": arguments::kernel(kernel, &parameters)?,
+        "parameters": parameters,
     }))
 }
 
@@ -112,8 +114,12 @@ fn domain(at: &str, values: &Value) -> Result<Value, ModelError> {
         return Ok(list.into());
     }
     // A list of expressions may name earlier parameters.
-    if listed.starts_with('[') && parse_domain(&listed).is_ok() {
-        return Ok(listed.into());
+    if let Ok(Domain::List(items)) = parse_domain(&listed) {
+        let mut named = false;
+        items.iter().for_each(|item| item.names(&mut |_| named = true));
+        if named {
+            return Ok(listed.into());
+        }
     }
     let values = super::values::values(&listed);
     values.map(Value::from).map_err(|wrong| ModelError::new(at, wrong.what, wrong.fix))

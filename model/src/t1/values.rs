@@ -9,8 +9,6 @@
 //!
 //! Expressions are those of conditions: `/` is exact, and what comes out must be a whole number.
 
-use std::cell::Cell;
-
 use super::python::from_python;
 use crate::expr::Expr;
 use crate::parse::parse;
@@ -39,13 +37,7 @@ pub(super) fn values(text: &str) -> Result<Vec<i64>, Wrong> {
         return Err(wrong(format!("brackets are nested deeper than {MAX_DEPTH}"), WHOLE));
     }
     let values = Values::read(text, &mut Vec::new())?;
-    let mut all = Vec::new();
-    let mut run = Run { env: Vec::new(), steps: Cell::new(0) };
-    run.values(&values, &mut |_, value| {
-        all.push(value);
-        Ok(())
-    })?;
-    Ok(all)
+    Run { env: Vec::new(), steps: 0 }.values(&values)
 }
 
 fn wrong(what: String, fix: &'static str) -> Wrong {
@@ -149,26 +141,33 @@ fn expression(text: &str, truth: bool, names: &[String]) -> Result<Expr, Wrong> 
 struct Run {
     /// The value of each `for` around, the outermost first.
     env: Vec<i64>,
-    steps: Cell<u32>,
+    /// Values looked at so far.
+    steps: u32,
 }
 
-type Sink<'s> = &'s mut dyn FnMut(&mut Run, i64) -> Result<(), Wrong>;
-
 impl Run {
-    fn values(&mut self, of: &Values, sink: Sink<'_>) -> Result<(), Wrong> {
+    fn values(&mut self, of: &Values) -> Result<Vec<i64>, Wrong> {
+        let mut all = Vec::new();
         match of {
-            Values::List(items) => items.iter().try_for_each(|item| {
-                let value = self.whole(item)?;
-                self.step(value, sink)
-            }),
-            Values::Range(bounds) => self.range(bounds, sink),
-            Values::Each { element, clauses } => self.clauses(element, clauses, sink),
-            Values::Sum(parts) => parts.iter().try_for_each(|part| self.values(part, sink)),
+            Values::List(items) => {
+                for item in items {
+                    self.step()?;
+                    all.push(self.whole(item)?);
+                }
+            }
+            Values::Range(bounds) => self.range(bounds, &mut all)?,
+            Values::Each { element, clauses } => self.clauses(element, clauses, &mut all)?,
+            Values::Sum(parts) => {
+                for part in parts {
+                    all.append(&mut self.values(part)?);
+                }
+            }
         }
+        Ok(all)
     }
 
     /// Python's range, which excludes its end.
-    fn range(&mut self, bounds: &[Expr], sink: Sink<'_>) -> Result<(), Wrong> {
+    fn range(&mut self, bounds: &[Expr], all: &mut Vec<i64>) -> Result<(), Wrong> {
         let bounds: Vec<i64> = bounds.iter().map(|e| self.whole(e)).collect::<Result<_, _>>()?;
         let (first, end, step) = match bounds[..] {
             [first, end, step] => (first, end, step),
@@ -180,43 +179,47 @@ impl Run {
         }
         let mut next = Some(first);
         while let Some(value) = next.filter(|v| if step > 0 { *v < end } else { *v > end }) {
-            self.step(value, sink)?;
+            self.step()?;
+            all.push(value);
             next = value.checked_add(step);
         }
         Ok(())
     }
 
-    fn clauses(&mut self, element: &Expr, clauses: &[Clause], sink: Sink<'_>) -> Result<(), Wrong> {
+    fn clauses(
+        &mut self,
+        element: &Expr,
+        clauses: &[Clause],
+        all: &mut Vec<i64>,
+    ) -> Result<(), Wrong> {
         match clauses.split_first() {
-            None => {
-                let value = self.whole(element)?;
-                sink(self, value)
+            None => all.push(self.whole(element)?),
+            Some((Clause::For(values), rest)) => {
+                for value in self.values(values)? {
+                    self.env.push(value);
+                    self.clauses(element, rest, all)?;
+                    self.env.pop();
+                }
             }
-            Some((Clause::For(values), rest)) => self.values(values, &mut |run, value| {
-                run.env.push(value);
-                let done = run.clauses(element, rest, sink);
-                run.env.pop();
-                done
-            }),
             Some((Clause::If(condition), rest)) => {
                 let holds = condition.holds(&self.env);
-                match holds.map_err(|e| wrong(format!("a condition has no value: {e}"), WHOLE))? {
-                    true => self.clauses(element, rest, sink),
-                    false => Ok(()),
+                if holds.map_err(|e| wrong(format!("a condition has no value: {e}"), WHOLE))? {
+                    self.clauses(element, rest, all)?;
                 }
             }
         }
+        Ok(())
     }
 
-    fn step(&mut self, value: i64, sink: Sink<'_>) -> Result<(), Wrong> {
-        self.steps.set(self.steps.get() + 1);
-        if self.steps.get() > MAX_STEPS {
-            return Err(wrong(
+    fn step(&mut self) -> Result<(), Wrong> {
+        self.steps += 1;
+        match self.steps > MAX_STEPS {
+            true => Err(wrong(
                 format!("more than {MAX_STEPS} values are looked at"),
                 "narrow the ranges",
-            ));
+            )),
+            false => Ok(()),
         }
-        sink(self, value)
     }
 
     fn whole(&self, e: &Expr) -> Result<i64, Wrong> {
@@ -278,7 +281,9 @@ fn depth(text: &str) -> usize {
     deepest
 }
 
+/// The beginning of a text, on one line.
 fn short(text: &str) -> String {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut short: String = text.chars().take(40).collect();
     if short.len() < text.len() {
         short += "...";

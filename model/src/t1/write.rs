@@ -19,7 +19,7 @@ use crate::{Configurations, ModelError, Parameter, Problem, Profile};
 /// configurations of [`Problem::space`].
 ///
 /// # Errors
-/// The space cannot be listed.
+/// The space cannot be listed; a macro of the kernel is neither a number, a text nor a parameter.
 pub fn write(problem: &Problem) -> Result<Value, ModelError> {
     let writer = Writer { problem };
     let parameters = writer.parameters()?;
@@ -27,7 +27,7 @@ pub fn write(problem: &Problem) -> Result<Value, ModelError> {
     Ok(json!({
         "General": { "BenchmarkName": problem.name, "OutputFormat": "JSON" },
         "ConfigurationSpace": { "TuningParameters": parameters, "Conditions": conditions },
-        "KernelSpecification": writer.kernel(),
+        "KernelSpecification": writer.kernel()?,
     }))
 }
 
@@ -168,7 +168,7 @@ impl Writer<'_> {
         Ok(json!({ "Expression": text, "Parameters": names }))
     }
 
-    fn kernel(&self) -> Value {
+    fn kernel(&self) -> Result<Value, ModelError> {
         let problem = self.problem;
         let axes = ["X", "Y", "Z"];
         let sizes = |which: fn(&crate::Dimension) -> &Expr| -> Value {
@@ -190,20 +190,33 @@ impl Writer<'_> {
             kernel["ProblemSize"] = problem.inputs.values().copied().take(3).collect();
         }
         if let Some(source) = &problem.source {
-            let options = source.defines.iter().filter_map(|(name, define)| match define {
-                Define::Text(text) => Some(format!("-D{name}={text}")),
-                Define::Number(_) => None,
-            });
-            kernel["CompilerOptions"] =
-                std::iter::once(format!("-cl-std={}", source.standard.name()))
-                    .chain(options)
-                    .collect_vec()
-                    .into();
+            let mut options = vec![format!("-cl-std={}", source.standard.name())];
+            for (name, define) in &source.defines {
+                options.extend(self.option(name, define)?);
+            }
+            kernel["CompilerOptions"] = options.into();
             kernel["KernelName"] = source.entry.clone().into();
             kernel["KernelFile"] = source.path.clone().into();
             kernel["Arguments"] = source.arguments.iter().map(|a| self.argument(a)).collect();
         }
-        kernel
+        Ok(kernel)
+    }
+
+    /// The option that defines a macro; none for a parameter under its own name, which every reader defines.
+    fn option(&self, name: &str, define: &Define) -> Result<Option<String>, ModelError> {
+        let value = match define {
+            Define::Text(text) => return Ok(Some(format!("-D{name}={text}"))),
+            Define::Number(value) => self.over(value),
+        };
+        match number(&value) {
+            Value::Number(n) => Ok(Some(format!("-D{name}={n}"))),
+            _ if value == Expr::Name(name.to_owned()) => Ok(None),
+            _ => Err(ModelError::new(
+                format!("kernel.defines.{name}"),
+                format!("T1 has no place for a macro that is `{value}`"),
+                "make it a parameter of its own, with a constraint that says what it is",
+            )),
+        }
     }
 
     fn argument(&self, argument: &Argument) -> Value {
