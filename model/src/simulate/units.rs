@@ -102,7 +102,9 @@ impl Units {
             let now = if i128::from(at) == low { rest.min(units) } else { 0 };
             rest -= now;
             self.put(at, units - now);
-            self.put(at.checked_add(ticks)?, now);
+            if now > 0 {
+                self.put(at.checked_add(ticks)?, now);
+            }
         }
         Some(())
     }
@@ -227,6 +229,15 @@ mod tests {
             prop_assert_eq!(quick.take(ramp), Some(()));
             prop_assert_eq!(quick, singly(&units, ramp));
         }
+    }
+
+    #[test]
+    fn the_last_group_may_end_at_the_end_of_time() {
+        let half = 1i64 << 62;
+        let mut units = Units::new(1, half - 1);
+        assert_eq!(units.take(Ramp { groups: 1, ticks: half, slope: 0 }), Some(()));
+        assert_eq!(units.last(), i64::MAX);
+        assert_eq!(units.take(Ramp { groups: 1, ticks: 1, slope: 0 }), None);
     }
 
     #[test]
