@@ -16,7 +16,7 @@ use std::rc::Rc;
 
 use tickbound_elimination::Limits;
 
-use super::expr::{Expr, Slot};
+use super::expr::{BinaryOp, Expr, Slot};
 use super::kernel::{Program, Stmt, StmtKind};
 use super::problem::{Launch, Problem};
 use super::region::{Axes, Stop, value};
@@ -34,7 +34,14 @@ impl Problem {
     pub fn settle(&mut self, configurations: &Configurations<'_>) {
         let kernel = std::mem::take(&mut self.kernel);
         let first = self.first_item_slot();
-        self.kernel = Settler { first, configurations, known: RefCell::default() }.program(kernel);
+        let settler = Settler {
+            first,
+            configurations,
+            known: RefCell::default(),
+            agree: RefCell::default(),
+            decided: RefCell::default(),
+        };
+        self.kernel = settler.program(kernel);
     }
 }
 
@@ -47,6 +54,10 @@ struct Settler<'s> {
     configurations: &'s Configurations<'s>,
     /// For some parameters the configurations that differ in them.
     known: RefCell<HashMap<Vec<usize>, Distinct>>,
+    /// For expressions that were looked at whether the items of each launch agree.
+    agree: RefCell<HashMap<Expr, bool>>,
+    /// For conditions that were tried what they always come to.
+    decided: RefCell<HashMap<Expr, Option<bool>>>,
 }
 
 impl Settler<'_> {
@@ -83,7 +94,7 @@ impl Settler<'_> {
     }
 
     fn expr(&self, expr: Expr) -> Expr {
-        if !expr.mentions(|s| self.is_item(s)) || self.same_for_all_items(&expr).is_none() {
+        if !expr.mentions(|s| self.is_item(s)) || !self.same_for_all_items(&expr) {
             return expr;
         }
         let by_zero = expr.replace(&mut |slot| {
@@ -92,11 +103,26 @@ impl Settler<'_> {
         by_zero.unwrap_or(expr).simplified()
     }
 
-    /// `Some` if the items of each launch agree in the expression's value.
-    fn same_for_all_items(&self, expr: &Expr) -> Option<()> {
+    /// Whether the items of each launch agree in the expression's value.
+    fn same_for_all_items(&self, expr: &Expr) -> bool {
+        if let Some(known) = self.agree.borrow().get(expr) {
+            return *known;
+        }
+        let of_parts = matches!(
+            expr,
+            Expr::Not(_) | Expr::Conditional(..) | Expr::Binary(BinaryOp::And | BinaryOp::Or, ..)
+        );
+        let settled = |e: &Expr| !e.mentions(|s| self.is_item(s)) || self.same_for_all_items(e);
+        let same = of_parts && expr.parts().all(settled) || self.same_in_launches(expr);
+        self.agree.borrow_mut().insert(expr.clone(), same);
+        same
+    }
+
+    /// True if the items of each launch agree.
+    fn same_in_launches(&self, expr: &Expr) -> bool {
         let mut left = MOST_REGIONS;
-        let all = self.distinct(expr)?;
-        all.iter().all(|bound| self.same_in_launch(expr, bound, &mut left)).then_some(())
+        let all = self.distinct(expr);
+        all.is_some_and(|all| all.iter().all(|b| self.same_in_launch(expr, b, &mut left)))
     }
 
     /// True if the items of one launch agree.
@@ -128,10 +154,16 @@ impl Settler<'_> {
         if condition.mentions(|s| self.is_item(s)) {
             return None;
         }
-        let distinct = self.distinct(condition)?;
-        let mut values = distinct.iter().map(|b| condition.eval(&b.env).ok());
-        let first = values.next()?? != 0;
-        values.all(|v| v.is_some_and(|v| (v != 0) == first)).then_some(first)
+        if let Some(known) = self.decided.borrow().get(condition) {
+            return *known;
+        }
+        let decided = self.distinct(condition).and_then(|distinct| {
+            let mut values = distinct.iter().map(|b| condition.eval(&b.env).ok());
+            let first = values.next()?? != 0;
+            values.all(|v| v.is_some_and(|v| (v != 0) == first)).then_some(first)
+        });
+        self.decided.borrow_mut().insert(condition.clone(), decided);
+        decided
     }
 
     /// One configuration for each choice of values of the parameters that the expression depends on and, if it

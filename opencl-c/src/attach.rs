@@ -5,7 +5,7 @@ use std::path::Path;
 use indexmap::IndexMap;
 use itertools::Itertools;
 use tickbound_elimination::Limits;
-use tickbound_model::expr::EvalError;
+use tickbound_model::expr::{BinaryOp, EvalError};
 use tickbound_model::source::{ArgumentKind, Define};
 use tickbound_model::{Bound, Configurations, Expr, KernelSource, Problem};
 
@@ -13,6 +13,7 @@ use crate::error::ReadError;
 use crate::extract::{Extracted, Variant, extract};
 use crate::lower::{Names, lower};
 use crate::request::{Passed, Request, Symbol};
+use crate::steps::Number;
 
 /// What was read out of a problem's source.
 #[derive(Debug, Clone, PartialEq)]
@@ -110,9 +111,25 @@ impl Reader<'_> {
             texts,
             arguments: self.source.arguments.iter().map(argument).try_collect()?,
             dimensions: self.problem.grid.len().max(1),
+            local: self.problem.grid.iter().map(|d| self.in_symbols(&d.local)).collect(),
             bounds: self.source.bounds.iter().map(bound).collect::<Result<_, ReadError>>()?,
             branches: self.source.branches.iter().copied().collect(),
         })
+    }
+
+    /// An expression over the macros that configurations give a value; `None` if it takes more.
+    fn in_symbols(&self, value: &Expr) -> Option<Number> {
+        let is = |define: &Define| matches!(define, Define::Number(v) if v == value);
+        if let Some((name, _)) = self.source.defines.iter().find(|(_, define)| is(define)) {
+            return Some(Expr::Name(name.clone()));
+        }
+        match value {
+            Expr::Int(value) => Some(Expr::Int(*value)),
+            Expr::Binary(op @ (BinaryOp::Mul | BinaryOp::FloorDiv | BinaryOp::Div), a, b) => {
+                Some(Expr::binary(*op, self.in_symbols(a)?, self.in_symbols(b)?))
+            }
+            _ => None,
+        }
     }
 
     /// One configuration for each combination of what some parameters are in valid configurations.

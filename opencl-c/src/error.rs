@@ -45,6 +45,16 @@ impl ReadError {
         ReadError::Source { at: at.clone(), what: what.into(), fix: fix.into() }
     }
 
+    /// The fault of a text that the source is only for these values of its macros.
+    #[must_use]
+    pub fn with_macros(mut self, names: &[String], values: &[i64]) -> ReadError {
+        if let (ReadError::Source { what, .. }, false) = (&mut self, names.is_empty()) {
+            let values = names.iter().zip(values).map(|(name, value)| format!("{name}={value}"));
+            *what = format!("{what} (with {})", values.collect::<Vec<_>>().join(", "));
+        }
+        self
+    }
+
     /// A fault of a file or of this machine.
     pub fn file(
         name: impl Into<String>,

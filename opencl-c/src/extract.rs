@@ -8,6 +8,7 @@
 use std::collections::HashMap;
 
 use indexmap::{IndexMap, IndexSet};
+use rayon::prelude::*;
 
 use crate::error::ReadError;
 use crate::preprocess::{Expanded, expand};
@@ -107,36 +108,69 @@ fn read_all(
     structural: &[String],
     combinations: &Combinations,
 ) -> Result<Pass, ReadError> {
-    let mut expanded = Vec::with_capacity(combinations.len());
-    for (values, configuration) in combinations {
+    let combinations: Vec<(&Vec<i64>, &Vec<i64>)> = combinations.iter().collect();
+    let expand = |(values, configuration): &(&Vec<i64>, &Vec<i64>)| {
         let all = request.symbols.keys().cloned().zip(configuration.iter().copied()).collect();
-        let text = expand(request, structural, &all)?;
-        if !text.asked.is_empty() {
-            return Ok(Pass::Asked(text.asked));
-        }
-        expanded.push((values, text));
-    }
-    // Structural values that make no difference give the same text.
-    let mut known: HashMap<String, (Vec<String>, Steps)> = HashMap::new();
-    let mut variants = Vec::with_capacity(expanded.len());
-    for (values, expanded) in expanded {
-        let (parameters, steps) = match known.get(&expanded.text) {
-            Some(read) => read.clone(),
-            None => {
-                let read = read_one(request, &expanded)?;
-                known.insert(expanded.text, read.clone());
-                read
+        expand(request, structural, &all).map_err(|error| error.with_macros(structural, values))
+    };
+    // The first one alone: it says most of what is asked.
+    let (first, others) = combinations.split_at(combinations.len().min(1));
+    let mut expanded = Vec::with_capacity(combinations.len());
+    for some in [first, others] {
+        let texts: Vec<Result<Expanded, ReadError>> = some.par_iter().map(expand).collect();
+        for text in texts {
+            let text = text?;
+            if !text.asked.is_empty() {
+                return Ok(Pass::Asked(text.asked));
             }
-        };
-        variants.push(Variant { values: values.clone(), parameters, steps });
+            expanded.push(text);
+        }
     }
-    Ok(Pass::Read(variants))
+    let values: Vec<&Vec<i64>> = combinations.iter().map(|(values, _)| *values).collect();
+    read_texts(request, structural, &values, &expanded).map(Pass::Read)
+}
+
+/// Readings that are made before it is seen whether one failed.
+const AT_ONCE: usize = 16;
+
+/// Reads what structural values expand to, each text once: values that make no difference give the same
+/// text.
+fn read_texts(
+    request: &Request,
+    structural: &[String],
+    values: &[&Vec<i64>],
+    expanded: &[Expanded],
+) -> Result<Vec<Variant>, ReadError> {
+    let mut places: IndexMap<&str, usize> = IndexMap::new();
+    for (i, text) in expanded.iter().enumerate() {
+        places.entry(&text.text).or_insert(i);
+    }
+    let mut known: HashMap<&str, (Vec<String>, Steps)> = HashMap::new();
+    let different: Vec<(&str, usize)> = places.into_iter().collect();
+    for some in different.chunks(AT_ONCE) {
+        let read = |(_, i): &(&str, usize)| {
+            read_one(request, &expanded[*i], |e| e.with_macros(structural, values[*i]))
+        };
+        let readings: Vec<_> = some.par_iter().map(read).collect();
+        for ((text, _), reading) in some.iter().zip(readings) {
+            known.insert(text, reading?);
+        }
+    }
+    let variant = |(values, text): (&&Vec<i64>, &Expanded)| {
+        let (parameters, steps) = known.get(text.text.as_str())?.clone();
+        Some(Variant { values: (*values).clone(), parameters, steps })
+    };
+    Ok(values.iter().zip(expanded).filter_map(variant).collect())
 }
 
 /// The parameters of the kernel function, and what it does.
-fn read_one(request: &Request, text: &Expanded) -> Result<(Vec<String>, Steps), ReadError> {
-    let unit = parse::parse(request, text)?;
-    let steps = read::read(request, &unit)?;
+fn read_one(
+    request: &Request,
+    text: &Expanded,
+    with_macros: impl FnOnce(ReadError) -> ReadError,
+) -> Result<(Vec<String>, Steps), ReadError> {
+    let unit = parse::parse(request, text).map_err(with_macros)?;
+    let steps = read::read(request, &text.open, &unit)?;
     let kernel = unit.functions.get(&request.entry);
     let names = kernel.map(|k| k.parameters.iter().map(|p| p.name.clone()).collect());
     Ok((names.unwrap_or_default(), steps))

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use indexmap::IndexMap;
 use tickbound_model::source::{Side, Standard};
 
+use crate::steps::Number;
+
 /// A kernel to be read.
 #[derive(Debug, Clone)]
 pub struct Request {
@@ -24,6 +26,8 @@ pub struct Request {
     pub arguments: Vec<Passed>,
     /// Dimensions of the launch, 1 to 3.
     pub dimensions: usize,
+    /// For each dimension the items of a group over symbols, if that can be said.
+    pub local: Vec<Option<Number>>,
     /// For the line of a loop that cannot be read: a name that stands for its most iterations.
     pub bounds: IndexMap<u32, Symbol>,
     /// For the line of a branch that depends on data: which side counts.

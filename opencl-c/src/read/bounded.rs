@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::form::Loop;
+use super::loops::Walked;
 use super::nodes::mention;
 use super::probe::Probe;
 use super::refusals::iterations_differ;
@@ -28,7 +29,7 @@ impl<'a> Reader<'a> {
         let name = format!("$line_{}", l.at.line);
         let count = self.terms.name(&name, range, Dependence::Uniform, Vec::new());
         if self.probing == 0 {
-            let (nodes, iteration) = self.one_iteration(l, &probe, &count)?;
+            let Walked { nodes, iteration, .. } = self.one_iteration(l, &probe, &count)?;
             if mention(&self.terms, &nodes, iteration) {
                 return Err(iterations_differ(&self.terms, l.at, &nodes, iteration));
             }

@@ -19,7 +19,7 @@ impl<'a> Reader<'a> {
         then: impl FnOnce(&mut Self) -> Read<T>,
         otherwise: impl FnOnce(&mut Self) -> Read<T>,
     ) -> Read<(Option<T>, Option<T>)> {
-        match condition.constant() {
+        match self.terms.only_value(condition) {
             Some(0) => return Ok((None, Some(otherwise(self)?))),
             Some(_) => return Ok((Some(then(self)?), None)),
             None => {}

@@ -1,5 +1,8 @@
 //! Loops.
 
+use std::collections::HashMap;
+
+use super::exits::Exits;
 use super::form::Loop;
 use super::nodes::{Node, NodeKind, matter, mention};
 use super::probe::{Change, Probe};
@@ -11,6 +14,16 @@ use super::{Read, Reader, range_of, scan};
 use crate::ast::{Stmt, VariableId};
 use crate::error::ReadError;
 use crate::steps::Dependence;
+
+/// Any iteration of a loop, walked.
+pub struct Walked {
+    /// Its steps.
+    pub nodes: Vec<Node>,
+    /// Stands for the iteration.
+    pub iteration: Leaf,
+    /// The state at its end.
+    pub end: State,
+}
 
 impl<'a> Reader<'a> {
     /// Walks a loop; its initialization has been walked.
@@ -34,11 +47,11 @@ impl<'a> Reader<'a> {
     /// A loop whose iterations can be counted.
     fn read_loop(&mut self, l: &Loop<'a>) -> Read<()> {
         if scan::breaks(l.body) || scan::returns(l.body) {
-            return if self.probing > 0 {
-                self.bounded_loop(l, Interval::ALL)
-            } else {
-                Err(unbounded(l.at))
-            };
+            if self.probing > 0 {
+                return self.bounded_loop(l, Interval::ALL);
+            }
+            let exits = Exits::of(l).filter(|_| !l.after && !scan::returns(l.body));
+            return self.loop_with_exits(l, exits.ok_or_else(|| unbounded(l.at))?);
         }
         let probe = self.probe(l)?;
         let Some(count) = self.count(l, &probe) else {
@@ -57,7 +70,7 @@ impl<'a> Reader<'a> {
             _ => {}
         }
         if self.probing > 0 {
-            return self.leave_loop(l, &probe, &count);
+            return self.leave_loop(l, &probe, &count, None);
         }
         // A bound that is given holds also where the iterations of a loop around would have to
         // differ.
@@ -65,8 +78,12 @@ impl<'a> Reader<'a> {
         if !self.says_iterations(&count) || given && !self.terms.sayable(&count) {
             return Err(unbounded(l.at));
         }
-        let (nodes, iteration) = self.one_iteration(l, &probe, &count)?;
+        let Walked { nodes, iteration, end } = self.one_iteration(l, &probe, &count)?;
         if mention(&self.terms, &nodes, iteration) {
+            if let Some(nodes) = self.split(l, &nodes, iteration, &count) {
+                self.append(nodes);
+                return self.leave_loop(l, &probe, &count, Some((iteration, &end)));
+            }
             if self.terms.interval(&count).greatest > MOST_ITERATIONS.into() {
                 return Err(iterations_differ(&self.terms, l.at, &nodes, iteration));
             }
@@ -75,7 +92,7 @@ impl<'a> Reader<'a> {
             return self.final_values(&probe, &count);
         }
         self.close(l, nodes, iteration, count.clone());
-        self.leave_loop(l, &probe, &count)
+        self.leave_loop(l, &probe, &count, Some((iteration, &end)))
     }
 
     /// The test of a loop that has no iteration.
@@ -116,13 +133,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Walks the body for any iteration; the steps and the leaf that stands for the iteration.
-    pub fn one_iteration(
-        &mut self,
-        l: &Loop<'a>,
-        probe: &Probe,
-        count: &Poly,
-    ) -> Read<(Vec<Node>, Leaf)> {
+    /// Walks the body for any iteration.
+    pub fn one_iteration(&mut self, l: &Loop<'a>, probe: &Probe, count: &Poly) -> Read<Walked> {
         let last = self.terms.sub(count, &Poly::int(1));
         let greatest = self.terms.interval(&last).greatest.max(0);
         let range = Interval::new(0, greatest);
@@ -142,7 +154,7 @@ impl<'a> Reader<'a> {
         });
         self.iterations.pop();
         self.terms.forget(facts);
-        Ok((result?.1, first))
+        Ok(Walked { nodes: result?.1, iteration: first, end: self.state.clone() })
     }
 
     /// The state at the beginning of an iteration.
@@ -188,11 +200,47 @@ impl<'a> Reader<'a> {
         self.emit(NodeKind::Repeat { count, body }, l.at);
     }
 
-    /// The state after a loop with so many iterations; the test that fails is walked for its
-    /// effects.
-    fn leave_loop(&mut self, l: &Loop<'a>, probe: &Probe, count: &Poly) -> Read<()> {
-        self.state = self.state_at(probe, count);
+    /// The state after a loop with so many iterations, of which the end of any may be known; the test
+    /// that fails is walked for its effects.
+    fn leave_loop(
+        &mut self,
+        l: &Loop<'a>,
+        probe: &Probe,
+        count: &Poly,
+        any: Option<(Leaf, &State)>,
+    ) -> Read<()> {
+        self.after_iterations(probe, count, any);
         self.last_test(l)
+    }
+
+    /// The state after so many iterations.
+    pub fn after_iterations(&mut self, probe: &Probe, count: &Poly, any: Option<(Leaf, &State)>) {
+        self.state = self.state_at(probe, count);
+        if let Some((iteration, end)) = any {
+            self.last_values(probe, iteration, end, count);
+        }
+    }
+
+    /// Variables that each iteration sets anew hold after the loop what the last one put into them.
+    fn last_values(&mut self, probe: &Probe, iteration: Leaf, end: &State, count: &Poly) {
+        let Some(atom) = self.terms.atom_of(iteration) else { return };
+        let last = self.terms.sub(count, &Poly::int(1));
+        let by = HashMap::from([(atom, last)]);
+        let entered = self.terms.less(&Poly::int(0), count);
+        for (id, change) in &probe.changes {
+            let (Change::Somehow, Some(Value::Int(value)), Some(before)) =
+                (change, end.values.get(id), probe.start.values.get(id))
+            else {
+                continue;
+            };
+            let own = |leaf: &Leaf| *leaf >= probe.mark && *leaf != iteration;
+            if self.terms.leaves(value).iter().any(own) {
+                continue;
+            }
+            let value = Value::Int(self.terms.substitute(value, &by));
+            let value = Value::choice(&mut self.terms, &entered, &value, before);
+            self.state.values.insert(*id, value);
+        }
     }
 
     /// The test that fails, for its effects.

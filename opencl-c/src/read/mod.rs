@@ -23,8 +23,8 @@
 //! *Loops* are walked once with a placeholder for each variable they change. What an iteration adds
 //! to a variable says which ones are counters; from the condition follows how many iterations there
 //! are. Then the body is walked again with the counters as `start + step * iteration`. If nothing
-//! inside depends on the iteration, that is a `Repeat`; otherwise the iterations are walked one by
-//! one, up to 64.
+//! inside depends on the iteration, that is a `Repeat`. If it does by comparisons with the counter, the loop
+//! is [cut](split) where they change; otherwise the iterations are walked one by one, up to 64.
 //!
 //! # What counts as an access
 //!
@@ -47,6 +47,7 @@ mod branches;
 mod builtins;
 mod calls;
 mod counting;
+mod exits;
 mod expressions;
 mod feeds;
 mod form;
@@ -58,6 +59,7 @@ mod places;
 mod probe;
 mod refusals;
 mod scan;
+mod split;
 mod statements;
 mod strides;
 mod symbolic;
@@ -69,11 +71,13 @@ mod value;
 use std::collections::{HashMap, HashSet};
 
 use indexmap::IndexMap;
+use tickbound_model::expr::BinaryOp;
 
 use crate::ast::{At, Expr, Function, Space, Type, Unit, Variable, VariableId};
 use crate::error::ReadError;
 use crate::request::{Passed, Request, Symbol};
-use crate::steps::{Arithmetic, Dependence, Steps};
+use crate::steps::{Arithmetic, Dependence, Number, Steps};
+use exits::Exits;
 use nodes::{Node, NodeKind};
 use symbolic::{Interval, Leaf, Poly, Terms};
 use types::Integer;
@@ -85,11 +89,11 @@ type Read<T> = Result<T, ReadError>;
 /// Most expressions that are walked before reading gives up.
 const MOST_WORK: u64 = 5_000_000;
 
-/// Reads the entry function of a file.
+/// Reads the entry function of a file, in whose text these symbols are open.
 ///
 /// # Errors
 /// What cannot be read exactly, with its place and what to write instead.
-pub fn read(request: &Request, unit: &Unit) -> Result<Steps, ReadError> {
+pub fn read(request: &Request, open: &[String], unit: &Unit) -> Result<Steps, ReadError> {
     let Some(entry) = unit.functions.get(&request.entry) else {
         let known: Vec<&str> =
             unit.functions.values().filter(|f| f.kernel).map(|f| f.name.as_str()).collect();
@@ -103,6 +107,7 @@ pub fn read(request: &Request, unit: &Unit) -> Result<Steps, ReadError> {
         ));
     };
     let mut reader = Reader::new(request, unit, entry);
+    reader.know_sizes(open);
     reader.bind_arguments(entry)?;
     reader.run_function(entry)?;
     reader.finish()
@@ -133,6 +138,8 @@ struct Reader<'a> {
     bounded: u32,
     /// Iterations of the loops around.
     iterations: Vec<Leaf>,
+    /// Of the loops around that are left in the midst of an iteration, where.
+    exits: Vec<Exits<'a>>,
     dimensions: usize,
     work: u64,
 }
@@ -156,6 +163,7 @@ impl<'a> Reader<'a> {
             probing: 0,
             bounded: 0,
             iterations: Vec::new(),
+            exits: Vec::new(),
             dimensions: 1,
             work: 0,
         }
@@ -193,6 +201,36 @@ impl<'a> Reader<'a> {
             self.state.values.insert(parameter.id, value);
         }
         Ok(())
+    }
+
+    /// Groups have the sizes that the launch says in symbols.
+    fn know_sizes(&mut self, open: &[String]) {
+        for (d, size) in self.request.local.iter().enumerate() {
+            let size = size.as_ref().and_then(|size| self.in_symbols(size, open));
+            if let Some(size) = size.filter(|size| self.terms.interval(size).least >= 1) {
+                self.terms.local_sizes.insert(d, size);
+            }
+        }
+    }
+
+    /// A number over open symbols.
+    fn in_symbols(&mut self, number: &Number, open: &[String]) -> Option<Poly> {
+        Some(match number {
+            Number::Int(value) => Poly::int(*value),
+            Number::Name(name) if open.contains(name) => {
+                let range = range_of(*self.request.symbols.get(name)?);
+                self.terms.name(name, range, Dependence::Uniform, Vec::new())
+            }
+            Number::Binary(op, a, b) => {
+                let (a, b) = (self.in_symbols(a, open)?, self.in_symbols(b, open)?);
+                match op {
+                    BinaryOp::Mul => self.terms.mul(&a, &b),
+                    BinaryOp::Div | BinaryOp::FloorDiv => self.terms.quotient(&a, &b),
+                    _ => return None,
+                }
+            }
+            _ => return None,
+        })
     }
 
     /// A value of a type of which nothing is known but what it depends on.

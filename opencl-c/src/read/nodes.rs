@@ -158,6 +158,66 @@ pub fn first_mention<'n>(terms: &Terms, nodes: &'n [Node], leaf: Leaf) -> Option
     })
 }
 
+/// Visits all counts and conditions, outer ones first.
+pub fn numbers(nodes: &[Node], visit: &mut dyn FnMut(&Poly)) {
+    for node in nodes {
+        match &node.kind {
+            NodeKind::Repeat { count, body } => {
+                visit(count);
+                numbers(body, visit);
+            }
+            NodeKind::If { condition, then, otherwise } => {
+                visit(condition);
+                numbers(then, visit);
+                numbers(otherwise, visit);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The steps with other numbers; a branch that is decided gives way to its side.
+pub fn mapped(nodes: &[Node], number: &mut dyn FnMut(&Poly) -> Poly) -> Vec<Node> {
+    let mut all = Vec::new();
+    for Node { kind, at } in nodes {
+        let kind = match kind {
+            NodeKind::Access(reach) => {
+                NodeKind::Access(Reach { offset: number(&reach.offset), ..reach.clone() })
+            }
+            NodeKind::Repeat { count, body } => {
+                let count = number(count);
+                if count.constant().is_some_and(|count| count <= 0) {
+                    continue;
+                }
+                NodeKind::Repeat { count, body: mapped(body, number) }
+            }
+            NodeKind::If { condition, then, otherwise } => {
+                let condition = number(condition);
+                if let Some(value) = condition.constant() {
+                    let side = if value == 0 { otherwise } else { then };
+                    mapped(side, number).into_iter().for_each(|node| push(&mut all, node));
+                    continue;
+                }
+                let (then, otherwise) = (mapped(then, number), mapped(otherwise, number));
+                NodeKind::If { condition, then, otherwise }
+            }
+            kind => kind.clone(),
+        };
+        push(&mut all, Node { kind, at: at.clone() });
+    }
+    all
+}
+
+/// Whether there is a barrier.
+pub fn has_barrier(nodes: &[Node]) -> bool {
+    nodes.iter().any(|node| match &node.kind {
+        NodeKind::Barrier => true,
+        NodeKind::Repeat { body, .. } => has_barrier(body),
+        NodeKind::If { then, otherwise, .. } => has_barrier(then) || has_barrier(otherwise),
+        _ => false,
+    })
+}
+
 /// Appends a node; arithmetic of the same kind, width and line becomes one.
 pub fn push(nodes: &mut Vec<Node>, node: Node) {
     if let NodeKind::Compute { kind, amount, width } = &node.kind

@@ -126,7 +126,7 @@ impl<'a> Reader<'a> {
             r.terms.assume(&condition);
             r.run(l.body, None)?;
             r.advance(l)?;
-            Ok(condition)
+            Ok(r.with_exits(l, condition))
         });
         self.probing -= 1;
         self.terms.forget(facts);

@@ -133,6 +133,17 @@ fn leaves(body: &[Stmt], is: &dyn Fn(&StmtKind) -> bool) -> bool {
     })
 }
 
+/// Whether the statements end with a `break`, and there is no other.
+pub fn always_breaks(body: &[Stmt]) -> bool {
+    let Some((last, before)) = body.split_last() else { return false };
+    !escapes(before)
+        && match &last.kind {
+            StmtKind::Break => true,
+            StmtKind::Block(body) => always_breaks(body),
+            _ => false,
+        }
+}
+
 /// Whether the statements always end with leaving the loop or the function.
 pub fn always_leaves(body: &[Stmt]) -> bool {
     body.last().is_some_and(|stmt| match &stmt.kind {

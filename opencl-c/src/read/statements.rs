@@ -27,6 +27,9 @@ impl<'a> Reader<'a> {
                 StmtKind::Block(body) if scan::escapes(body) => {
                     return self.run(body, Some(&after));
                 }
+                StmtKind::If(condition, then, otherwise) if self.is_exit(stmt) => {
+                    return self.exit(stmt, (condition, then, otherwise), &after);
+                }
                 StmtKind::If(condition, then, otherwise)
                     if scan::escapes(then) || scan::escapes(otherwise) =>
                 {

@@ -73,19 +73,7 @@ fn iterations_until(terms: &mut Terms, poly: &Poly, iteration: Atom) -> Option<P
 fn both(terms: &mut Terms, a: &Poly, b: &Poly, iteration: Atom) -> Option<Poly> {
     let Kind::Leaf(leaf) = terms.kind(iteration).clone() else { return None };
     match (terms.mentions(a, leaf), terms.mentions(b, leaf)) {
-        (true, true) => {
-            let first = HashMap::from([(iteration, Poly::int(0))]);
-            let (first_a, first_b) = (terms.substitute(a, &first), terms.substitute(b, &first));
-            let enters = terms.and(&first_a, &first_b);
-            let (a, b) = (trips(terms, a, iteration)?, trips(terms, b, iteration)?);
-            let least = terms.min(&a, &b);
-            // Steps of zero are those of a loop that is not entered.
-            Some(if safe(terms, &least) {
-                least
-            } else {
-                terms.choice(&enters, &least, &Poly::int(0))
-            })
-        }
+        (true, true) => both_change(terms, a, b, iteration),
         (false, true) => {
             let b = trips(terms, b, iteration)?;
             Some(terms.choice(a, &b, &Poly::int(0)))
@@ -95,6 +83,90 @@ fn both(terms: &mut Terms, a: &Poly, b: &Poly, iteration: Atom) -> Option<Poly> 
             Some(terms.choice(b, &a, &Poly::int(0)))
         }
         (false, false) => None,
+    }
+}
+
+/// The iterations as long as two conditions hold that both change with the iteration.
+fn both_change(terms: &mut Terms, a: &Poly, b: &Poly, iteration: Atom) -> Option<Poly> {
+    for (one, other) in [(b, a), (a, b)] {
+        if let Some((free, rest)) = with_free_side(terms, one, iteration) {
+            let without = trips(terms, other, iteration)?;
+            let with = both(terms, other, &rest, iteration)?;
+            return Some(terms.choice(&free, &without, &with));
+        }
+    }
+    match (is_until(terms, a), is_until(terms, b)) {
+        (Some(p), Some(q)) => {
+            let (p, q) = (meets(terms, &p, iteration)?, meets(terms, &q, iteration)?);
+            let first = up_to(terms, &p.1, &q);
+            Some(terms.choice(&p.0, &first, &q.1))
+        }
+        (Some(p), None) => {
+            let (meets, count) = (meets(terms, &p, iteration)?, trips(terms, b, iteration)?);
+            Some(up_to(terms, &count, &meets))
+        }
+        (None, Some(q)) => {
+            let (meets, count) = (meets(terms, &q, iteration)?, trips(terms, a, iteration)?);
+            Some(up_to(terms, &count, &meets))
+        }
+        (None, None) => lesser(terms, a, b, iteration),
+    }
+}
+
+/// The lesser of the iterations of two conditions that stay false once they are.
+fn lesser(terms: &mut Terms, a: &Poly, b: &Poly, iteration: Atom) -> Option<Poly> {
+    let first = HashMap::from([(iteration, Poly::int(0))]);
+    let (first_a, first_b) = (terms.substitute(a, &first), terms.substitute(b, &first));
+    let enters = terms.and(&first_a, &first_b);
+    let (a, b) = (trips(terms, a, iteration)?, trips(terms, b, iteration)?);
+    let least = terms.min(&a, &b);
+    // Steps of zero are those of a loop that is not entered.
+    Some(if safe(terms, &least) { least } else { terms.choice(&enters, &least, &Poly::int(0)) })
+}
+
+/// The polynomial of a condition that holds unless it is zero.
+fn is_until(terms: &mut Terms, condition: &Poly) -> Option<Poly> {
+    let zero = terms.not(condition);
+    match terms.kind_of(&zero) {
+        Some(Kind::Zero(poly)) => Some(poly.clone()),
+        _ => None,
+    }
+}
+
+/// Whether there is an iteration in which the polynomial is zero, and which one.
+fn meets(terms: &mut Terms, poly: &Poly, iteration: Atom) -> Option<(Poly, Poly)> {
+    let (step, start) = parts(terms, poly, iteration)?;
+    let step = step.constant().filter(|step| *step != 0 && *step != i64::MIN)?;
+    let distance = terms.mul(&start, &Poly::int(-step.signum()));
+    let size = Poly::int(step.abs());
+    let rest = terms.remainder(&distance, &size);
+    let (whole, negative) = (terms.zero(&rest), terms.negative(&distance));
+    let not_negative = terms.not(&negative);
+    Some((terms.and(&not_negative, &whole), terms.quotient(&distance, &size)))
+}
+
+/// A number of iterations, unless another iteration that there may be ends the loop before.
+fn up_to(terms: &mut Terms, count: &Poly, (is, which): &(Poly, Poly)) -> Poly {
+    let least = terms.min(count, which);
+    terms.choice(is, &least, count)
+}
+
+/// `(a, b)` for a condition `a or b` whose first side does not depend on the iteration.
+fn with_free_side(terms: &mut Terms, condition: &Poly, iteration: Atom) -> Option<(Poly, Poly)> {
+    let Kind::Leaf(leaf) = terms.kind(iteration).clone() else { return None };
+    let (a, b) = match terms.kind_of(condition).cloned() {
+        Some(Kind::Or(a, b)) => (a, b),
+        Some(_) => return None,
+        None => {
+            let negated = terms.not(condition);
+            let Some(Kind::And(a, b)) = terms.kind_of(&negated).cloned() else { return None };
+            (terms.not(&a), terms.not(&b))
+        }
+    };
+    match (terms.mentions(&a, leaf), terms.mentions(&b, leaf)) {
+        (false, true) => Some((a, b)),
+        (true, false) => Some((b, a)),
+        _ => None,
     }
 }
 

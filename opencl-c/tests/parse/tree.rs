@@ -112,6 +112,7 @@ pub fn request(path: PathBuf, name: &str) -> Request {
         texts: IndexMap::new(),
         arguments: Vec::new(),
         dimensions: 1,
+        local: Vec::new(),
         bounds: IndexMap::new(),
         branches: IndexMap::new(),
     }

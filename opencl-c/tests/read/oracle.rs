@@ -172,7 +172,7 @@ impl Case {
         self.with_request(|request| {
             let expanded = preprocess::expand(request, &[], &IndexMap::new())?;
             let unit = parse::parse(request, &expanded)?;
-            Ok((tickbound_opencl_c::read::read(request, &unit)?, unit))
+            Ok((tickbound_opencl_c::read::read(request, &expanded.open, &unit)?, unit))
         })
     }
 }

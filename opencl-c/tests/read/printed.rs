@@ -288,3 +288,125 @@ fn dimensions() {
     ");
     assert_eq!(c.read().unwrap().dimensions, 2);
 }
+
+#[test]
+fn loops_with_guards() {
+    insta::assert_snapshot!(body("for (int i = 0; i < N; i++) { if (get_local_id(0) + i * WG < 1000) l[i] = 1; }"), @r"
+    2  repeat min(N, max(0, (999 - $lid_0) // WG + 1))
+    2    1 Index
+    2    1 IntegerMultiply
+    2    2 Integer
+    2    store local l 4 items [0] iterations [1]
+    2    1 Index
+    2  repeat N - min(N, max(0, (999 - $lid_0) // WG + 1))
+    2    1 Index
+    2    1 IntegerMultiply
+    2    2 Integer
+    2    1 Index
+    ");
+    insta::assert_snapshot!(body("for (int i = 0; i < N; i++) { if (i == WG) l[i] = 1; else a[i] = 1; }"), @r"
+    2  repeat min(N, WG)
+    2    1 Index
+    2    1 Integer
+    2    store global a 4 items [0] iterations [1]
+    2    1 Index
+    2  repeat min(WG + 1, N) - min(N, WG)
+    2    1 Index
+    2    1 Integer
+    2    store local l 4 items [0] iterations [1]
+    2    1 Index
+    2  repeat N - min(WG + 1, N)
+    2    1 Index
+    2    1 Integer
+    2    store global a 4 items [0] iterations [1]
+    2    1 Index
+    ");
+    insta::assert_snapshot!(body("int x = 0; for (int i = 0; i < N; i++) { x = i * 2; if (i >= 2 && i < WG) l[i] = 1; }\nfor (int i = 0; i < x; i++) a[i] = 0;"), @r"
+    2  repeat min(2, N)
+    2    2 Index
+    2    3 Integer
+    2    1 Index
+    2  repeat min(N, WG) - min(2, N)
+    2    2 Index
+    2    3 Integer
+    2    store local l 4 items [0] iterations [1]
+    2    1 Index
+    2  repeat N - min(N, WG)
+    2    2 Index
+    2    3 Integer
+    2    1 Index
+    3  repeat 2 * (N - 1)
+    3    1 Index
+    3    store global a 4 items [0] iterations [1]
+    3    1 Index
+    ");
+    // Items that leave a loop at different times still meet at its barriers.
+    insta::assert_snapshot!(body("for (int i = 0; i < N; i++) { if (get_local_id(0) + i < WG) l[i] = 1; barrier(1); }"), @r#"k.cl:2: line 2 depends on the iteration of this loop, which may have more than 64 iterations; add "line 2": "then", "else" or "both" to kernel.branches"#);
+    insta::assert_snapshot!(body("for (int i = 0; i < N; i++) { if (get_group_id(0) + i < WG) l[i] = 1; barrier(1); }"), @r"
+    2  repeat min(N, max(0, WG - $group_0))
+    2    1 Index
+    2    2 Integer
+    2    store local l 4 items [0] iterations [1]
+    2    barrier
+    2    1 Index
+    2  repeat N - min(N, max(0, WG - $group_0))
+    2    1 Index
+    2    2 Integer
+    2    barrier
+    2    1 Index
+    ");
+}
+
+#[test]
+fn loops_that_are_left_early() {
+    insta::assert_snapshot!(body("for (int i = 0; i < 10; i++) { if (i == N) break; a[i] = 0; }"), @r"
+    2  repeat min(10, N)
+    2    2 Index
+    2    store global a 4 items [0] iterations [1]
+    2    1 Index
+    ");
+    insta::assert_snapshot!(body("for (int i = N; i < 100; i += 2) { if (i == WG) break; a[i] = 0; }"), @r"
+    2  repeat min((WG - N) // 2, max(0, (101 - N) // 2)) if N <= WG and 1 - (WG - N) % 2 else max(0, (101 - N) // 2)
+    2    2 Index
+    2    store global a 4 items [0] iterations [2]
+    2    1 Index
+    ");
+    insta::assert_snapshot!(body("for (int i = 0; i < N; i++) { a[i] = 1; if (i == 3) { l[0] = 1; break; } l[i] = 0; }"), @r"
+    2  repeat min(3, N)
+    2    1 Index
+    2    store global a 4 items [0] iterations [1]
+    2    1 Integer
+    2    store local l 4 items [0] iterations [1]
+    2    1 Index
+    2  1 Index
+    2  if min(3, N) < N
+    2    store global a 4 items [0]
+    2    1 Integer
+    2    store local l 4 items [0]
+    ");
+    insta::assert_snapshot!(body("for (int i = 0; ; i++) { a[i] = 1; if (i >= N) break; }"), @r"
+    2  repeat N
+    2    store global a 4 items [0] iterations [1]
+    2    1 Integer
+    2    1 Index
+    2  store global a 4 items [0]
+    2  1 Integer
+    ");
+    let nested = "for (int i = 0; i < 4; i++) for (int j = 0; j < N; j++) { if (i == 3 && j == N - 1) break; a[j] = 0; }";
+    insta::assert_snapshot!(body(nested), @r"
+    2  repeat 3
+    2    1 Index
+    2    repeat N
+    2      4 Index
+    2      store global a 4 items [0] iterations [1]
+    2      1 Index
+    2    1 Index
+    2  1 Index
+    2  repeat N - 1
+    2    4 Index
+    2    store global a 4 items [0] iterations [1]
+    2    1 Index
+    2  1 Index
+    ");
+    insta::assert_snapshot!(body("for (int i = 0; i < N; i++) { if (a[i] == 3) break; l[i] = 0; }"), @r#"k.cl:2: the loop's bound depends on data; add "line 2": BOUND to kernel.bounds in the problem file"#);
+}

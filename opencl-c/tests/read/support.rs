@@ -66,6 +66,7 @@ impl Case {
             texts: IndexMap::new(),
             arguments: self.arguments.clone(),
             dimensions: self.dimensions,
+            local: Vec::new(),
             bounds: self.bounds.iter().map(|(line, most)| (*line, symbol(0, *most))).collect(),
             branches: self.branches.iter().copied().collect(),
         })

@@ -78,6 +78,10 @@ impl<'a> Reader<'a> {
     }
 
     fn local_size(&mut self, d: usize) -> Poly {
+        if let Some(size) = self.terms.local_sizes.get(&d).cloned() {
+            self.dimensions = self.dimensions.max(d + 1);
+            return size;
+        }
         self.named("local", d, (1, MOST_LOCAL), None)
     }
 

@@ -1,9 +1,11 @@
 //! What is known to hold: facts of the path, bounds of atoms, and what follows from them.
 
+use std::collections::BTreeSet;
+
 use super::{Atom, Kind, Poly, Terms};
 
 /// How many bounds of atoms are tried one inside the other.
-const DEPTH: usize = 4;
+pub(super) const DEPTH: usize = 4;
 
 impl Terms {
     /// How many facts there are; for [`Terms::forget`].
@@ -11,10 +13,18 @@ impl Terms {
         self.facts.len()
     }
 
+    /// Takes for granted that a value is less than zero, unless that is clear.
+    fn fact(&mut self, below_zero: Poly) {
+        if !self.negative_always(&below_zero) {
+            self.last_fact += 1;
+            self.facts.push((below_zero, self.last_fact));
+        }
+    }
+
     /// Takes a truth value for granted from here on.
     pub fn assume(&mut self, condition: &Poly) {
         match self.kind_of(condition).cloned() {
-            Some(Kind::Negative(poly)) => self.facts.push(poly),
+            Some(Kind::Negative(poly)) => self.fact(poly),
             Some(Kind::And(a, b)) => {
                 self.assume(&a);
                 self.assume(&b);
@@ -23,8 +33,7 @@ impl Terms {
                 // poly - 1 < 0 and -poly - 1 < 0
                 let below = poly.sub(&Poly::int(1));
                 let above = poly.scale(-1).and_then(|p| p.sub(&Poly::int(1)));
-                self.facts.extend(below);
-                self.facts.extend(above);
+                [below, above].into_iter().flatten().for_each(|p| self.fact(p));
             }
             Some(_) => {}
             None => self.assume_not_all(condition),
@@ -43,9 +52,9 @@ impl Terms {
             Some(Kind::Zero(poly)) => {
                 let negative = poly.scale(-1);
                 if self.never_negative(&poly) {
-                    self.facts.extend(negative); // poly > 0
+                    negative.into_iter().for_each(|p| self.fact(p)); // poly > 0
                 } else if negative.as_ref().is_some_and(|n| self.never_negative(n)) {
-                    self.facts.push(poly);
+                    self.fact(poly);
                 }
             }
             _ => {}
@@ -62,11 +71,38 @@ impl Terms {
         if self.below_zero(poly, DEPTH) {
             return true;
         }
-        // From p < 0 follows q < 0 if q - p <= 0.
-        self.facts.iter().any(|fact| {
-            let rest = poly.sub(fact).and_then(|d| d.sub(&Poly::int(1)));
-            rest.is_some_and(|rest| self.below_zero(&rest, 2))
+        let Some((_, last)) = self.facts.last() else { return false };
+        // The last fact says which others there are: they come and go like a stack.
+        let known =
+            self.under_facts.borrow().get(poly).and_then(|(at, is)| (at == last).then_some(*is));
+        known.unwrap_or_else(|| {
+            let is = self.follows(poly);
+            self.under_facts.borrow_mut().insert(poly.clone(), (*last, is));
+            is
         })
+    }
+
+    /// Whether a fact says that the value is less than zero: from p < 0 follows q < 0 if q - p <= 0.
+    fn follows(&self, poly: &Poly) -> bool {
+        let near = self.near(poly);
+        self.facts.iter().rev().any(|(fact, _)| {
+            let related = fact.atoms().any(|atom| near.contains(&atom));
+            related && {
+                let rest = poly.sub(fact).and_then(|d| d.sub(&Poly::int(1)));
+                rest.is_some_and(|rest| self.below_zero(&rest, 2))
+            }
+        })
+    }
+
+    /// The atoms of a value and of their bounds, and of the bounds of these.
+    fn near(&self, poly: &Poly) -> BTreeSet<Atom> {
+        let mut near: BTreeSet<Atom> = poly.atoms().collect();
+        for _ in 0..2 {
+            let uppers = near.iter().flat_map(|atom| &self.info(*atom).uppers);
+            let more: Vec<Atom> = uppers.flat_map(Poly::atoms).collect();
+            near.extend(more);
+        }
+        near
     }
 
     /// Whether the value is certainly not less than zero.
@@ -88,6 +124,15 @@ impl Terms {
         if depth == 0 {
             return false;
         }
+        let known = self.signs.borrow().get(poly).and_then(|signs| signs[depth]);
+        known.unwrap_or_else(|| {
+            let below = self.below_zero_by_bounds(poly, depth);
+            self.signs.borrow_mut().entry(poly.clone()).or_default()[depth] = Some(below);
+            below
+        })
+    }
+
+    fn below_zero_by_bounds(&self, poly: &Poly, depth: usize) -> bool {
         let mut atoms: Vec<Atom> = poly.atoms().collect();
         atoms.sort_unstable();
         atoms.dedup();
@@ -100,6 +145,22 @@ impl Terms {
                 let bound = factor.mul(upper).and_then(|p| p.add(&rest));
                 bound.is_some_and(|bound| self.below_zero(&bound, depth - 1))
             })
-        })
+        }) || atoms.iter().any(|atom| self.below_zero_by_division(poly, *atom, depth))
+    }
+
+    /// By putting `a` in the place of `(a // d) * d`, which does not exceed it.
+    fn below_zero_by_division(&self, poly: &Poly, atom: Atom, depth: usize) -> bool {
+        let Kind::Quotient(a, d) = self.kind(atom) else { return false };
+        let Some((divisor, coefficient)) = d.as_term() else { return false };
+        let mut product = divisor.clone();
+        product.push(atom);
+        product.sort_unstable();
+        let (factor, rest) = poly.split((&product, coefficient));
+        if factor == Poly::int(0) || self.interval(&factor).least < 0 || self.interval(d).least < 1
+        {
+            return false;
+        }
+        let bound = factor.mul(a).and_then(|p| p.add(&rest));
+        bound.is_some_and(|bound| self.below_zero(&bound, depth - 1))
     }
 }

@@ -94,18 +94,20 @@ impl Terms {
         Some(factors)
     }
 
-    /// `$groups_d * $local_d` is `$global_d`.
+    /// `$groups_d * $local_d` is `$global_d`, also where the size of a group has another name.
     fn global_size(&self, d: usize, left: &mut Monomial, factors: &mut Vec<Number>) {
-        let place = |name: String| {
-            let wanted = Kind::Name(name.into());
-            left.iter().position(|atom| *self.kind(*atom) == wanted)
-        };
-        let (groups, local) = (place(format!("$groups_{d}")), place(format!("$local_{d}")));
-        if let (Some(a), Some(b)) = (groups, local) {
-            left.remove(a.max(b));
-            left.remove(a.min(b));
-            factors.push(Expr::Name(format!("$global_{d}")));
+        let named = |name: String| self.find_name(&name);
+        let size = self.local_sizes.get(&d).cloned().or_else(|| named(format!("$local_{d}")));
+        let groups = named(format!("$groups_{d}"));
+        let (Some(groups), Some(size)) = (groups, size) else { return };
+        let (Some(groups), Some((size, 1))) = (groups.as_atom(), size.as_term()) else { return };
+        let mut rest = left.clone();
+        for atom in size.iter().chain([&groups]) {
+            let Some(place) = rest.iter().position(|a| a == atom) else { return };
+            rest.remove(place);
         }
+        *left = rest;
+        factors.push(Expr::Name(format!("$global_{d}")));
     }
 
     fn atom_number(&self, kind: &Kind) -> Option<Number> {

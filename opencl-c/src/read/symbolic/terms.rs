@@ -1,5 +1,7 @@
 //! The table of atoms.
 
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use indexmap::IndexSet;
@@ -72,9 +74,22 @@ const LIKELY: i128 = 1 << 8;
 pub struct Terms {
     kinds: IndexSet<Kind>,
     infos: Vec<Info>,
-    pub(super) facts: Vec<Poly>,
+    /// Values that are less than zero, each with a number of its own.
+    pub(super) facts: Vec<(Poly, u64)>,
+    /// The number of the fact that was added last.
+    pub(super) last_fact: u64,
     leaves: u32,
+    /// For dimensions in which it can be said, the items of a group.
+    pub local_sizes: BTreeMap<usize, Poly>,
+    /// Whether polynomials are below zero by the bounds of their atoms alone, for each depth. What is known
+    /// of an atom never changes, so answers hold for good.
+    pub(super) signs: RefCell<HashMap<Poly, Signs>>,
+    /// Whether facts say that polynomials are below zero, each with the fact that was the last one then.
+    pub(super) under_facts: RefCell<HashMap<Poly, (u64, bool)>>,
 }
+
+/// For each depth to which bounds of atoms are tried, whether a polynomial is below zero, if that was asked.
+pub(super) type Signs = [Option<bool>; 1 + super::facts::DEPTH];
 
 impl Terms {
     /// A table without atoms.
@@ -226,6 +241,12 @@ impl Terms {
     /// Where the value lies.
     pub fn interval(&self, poly: &Poly) -> Interval {
         self.range(poly, |info| info.interval)
+    }
+
+    /// The value, if there is only one that it can have.
+    pub fn only_value(&self, poly: &Poly) -> Option<i128> {
+        let range = self.interval(poly);
+        (range.least == range.greatest).then_some(range.least)
     }
 
     /// Where the value lies if launches are of 2^16 items.

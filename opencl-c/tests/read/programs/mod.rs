@@ -95,7 +95,7 @@ impl Writer {
     fn statement(&mut self) {
         self.left -= 1;
         let deep = self.depth > 4 || self.left < 0;
-        match self.random.below(if deep { 12 } else { 22 }) {
+        match self.random.below(if deep { 12 } else { 23 }) {
             0 => self.declare(),
             1 => self.assign(),
             2 => {
@@ -176,6 +176,7 @@ impl Writer {
             14..=18 => self.counted(),
             19 => self.halving(),
             20 => self.pointer_walk(),
+            21 => self.left_early(),
             _ => self.other_loop(),
         }
     }
@@ -261,6 +262,19 @@ impl Writer {
             }
         };
         self.line(&ahead);
+        self.inside(name);
+    }
+
+    /// A loop that is left in the midst of an iteration.
+    fn left_early(&mut self) {
+        let name = self.fresh("i");
+        let (from, to, last) = (self.bound(), self.bound(), self.bound());
+        let step = self.random.pick(&["1", "2", "WG"]);
+        let condition = self.random.pick(&["I == L", "I >= L", "I + lid > L", "N == 3 && I == L"]);
+        let condition = condition.replace('I', &name).replace('L', &last);
+        self.line(&format!("for (int {name} = {from}; {name} < {to}; {name} += {step}) {{"));
+        self.line(&format!("    a[{name} & 7] += 1;"));
+        self.line(&format!("    if ({condition}) {{ l[0] = 1; break; }}"));
         self.inside(name);
     }
 

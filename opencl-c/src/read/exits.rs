@@ -1,0 +1,114 @@
+//! Loops that are left in the midst of an iteration: `if (i == last) break;`.
+//!
+//! As many iterations are complete as neither end the loop nor leave it; they are read as those of any loop. What
+//! follows is the test of one more, and if it holds, that iteration up to where it leaves.
+
+use super::form::Loop;
+use super::loops::Walked;
+use super::nodes::mention;
+use super::refusals::unbounded;
+use super::statements::Rest;
+use super::symbolic::Poly;
+use super::{Read, Reader, scan};
+use crate::ast::{Expr, Stmt, StmtKind};
+
+/// What is done at the statements of a loop that leave it.
+#[derive(Debug, Clone)]
+pub struct Exits<'a> {
+    /// What the loop does in an iteration.
+    body: &'a [Stmt],
+    /// These statements, in order.
+    at: Vec<&'a Stmt>,
+    /// Whether it is walked how the loop is left, or else iterations that do not leave.
+    leaving: bool,
+    /// The conditions under which an iteration goes on, as they were met.
+    stays: Vec<Poly>,
+}
+
+impl<'a> Exits<'a> {
+    /// The exits of a loop; `None` if some are inside other statements, or there are other ways to end an
+    /// iteration.
+    pub fn of(l: &Loop<'a>) -> Option<Exits<'a>> {
+        let mut at = Vec::new();
+        let body = match l.body {
+            [Stmt { kind: StmtKind::Block(inner), .. }] => inner,
+            body => body,
+        };
+        for stmt in body.iter().filter(|stmt| scan::escapes(std::slice::from_ref(stmt))) {
+            let StmtKind::If(_, then, otherwise) = &stmt.kind else { return None };
+            if !scan::always_breaks(then) || scan::escapes(otherwise) {
+                return None;
+            }
+            at.push(stmt);
+        }
+        Some(Exits { body: l.body, at, leaving: false, stays: Vec::new() })
+    }
+}
+
+impl<'a> Reader<'a> {
+    /// A loop with exits.
+    pub fn loop_with_exits(&mut self, l: &Loop<'a>, exits: Exits<'a>) -> Read<()> {
+        self.exits.push(exits);
+        let result = self.walk_with_exits(l);
+        self.exits.pop();
+        result
+    }
+
+    fn walk_with_exits(&mut self, l: &Loop<'a>) -> Read<()> {
+        let probe = self.probe(l)?;
+        let count = self.count(l, &probe).filter(|count| self.says_iterations(count));
+        let count = count.ok_or_else(|| unbounded(l.at))?;
+        let count = self.terms.max(&count, &Poly::int(0));
+        let Walked { nodes, iteration, end } = self.one_iteration(l, &probe, &count)?;
+        if mention(&self.terms, &nodes, iteration) {
+            let nodes = self.split(l, &nodes, iteration, &count);
+            self.append(nodes.ok_or_else(|| unbounded(l.at))?);
+        } else {
+            self.close(l, nodes, iteration, count.clone());
+        }
+        self.after_iterations(&probe, &count, Some((iteration, &end)));
+        if let Some(exits) = self.exits.last_mut() {
+            exits.leaving = true;
+        }
+        let condition = self.test(l)?;
+        self.fork(&condition, l.at, |r| r.run(l.body, None), |_| Ok(())).map(drop)
+    }
+
+    /// Whether the statement is an exit of the loop that is being walked.
+    pub fn is_exit(&self, stmt: &Stmt) -> bool {
+        let exits = self.exits.last();
+        exits.is_some_and(|exits| exits.at.iter().any(|exit| std::ptr::eq(*exit, stmt)))
+    }
+
+    /// An exit, and what follows it.
+    pub fn exit(
+        &mut self,
+        stmt: &'a Stmt,
+        (condition, then, otherwise): (&'a Expr, &'a [Stmt], &'a [Stmt]),
+        after: &Rest<'a, '_>,
+    ) -> Read<()> {
+        let leave = self.condition(condition)?;
+        let Some(exits) = self.exits.last_mut() else { return Ok(()) };
+        if exits.leaving {
+            let last = exits.at.last().is_some_and(|exit| std::ptr::eq(*exit, stmt));
+            if last {
+                return self.run(then, None);
+            }
+            let go_on = |r: &mut Self| r.run(otherwise, Some(after));
+            return self.fork(&leave, &stmt.at, |r| r.run(then, None), go_on).map(drop);
+        }
+        let stay = self.terms.not(&leave);
+        if let Some(exits) = self.exits.last_mut() {
+            exits.stays.push(stay.clone());
+        }
+        self.terms.assume(&stay);
+        self.run(otherwise, Some(after))
+    }
+
+    /// The condition of a loop and those of its exits that were met in an iteration.
+    pub fn with_exits(&mut self, l: &Loop<'a>, condition: Poly) -> Poly {
+        let own = self.exits.last_mut().filter(|exits| std::ptr::eq(exits.body, l.body));
+        let stays = own.map(|exits| std::mem::take(&mut exits.stays));
+        stays.into_iter().flatten().fold(condition, |all, stay| self.terms.and(&all, &stay))
+    }
+}

@@ -1,0 +1,277 @@
+//! Loops whose iterations differ by a comparison with their counter: cut where it changes.
+//!
+//! `for (i = 0; i < n; i++) if (lid + i * W < m) ...` does the same in all iterations before
+//! `ceil((m - lid) / W)`, and the same in all from there on. So it is two loops, however many iterations there
+//! are. What goes in: the steps of any iteration, whose counts and conditions mention it. What
+//! comes out: loops that do the same in the same order, whose steps no longer mention it; or nothing, where
+//! something else than such a comparison depends on the iteration. Then iterations are
+//! [walked one by one](super::unroll).
+
+use std::collections::HashMap;
+
+use super::Reader;
+use super::form::Loop;
+use super::nodes::{Node, NodeKind, has_barrier, mapped, numbers};
+use super::strides::set_iterations;
+use super::symbolic::{Atom, Kind, Leaf, Poly, Terms};
+use crate::steps::Dependence;
+
+/// Most loops that one is cut into.
+const MOST_PIECES: usize = 12;
+
+/// A loop that is being cut.
+struct Cut<'l, 'a> {
+    l: &'l Loop<'a>,
+    /// Stands for the iteration.
+    iteration: Leaf,
+    /// The iteration as a value.
+    atom: Atom,
+    /// Pieces that may still be made.
+    left: usize,
+}
+
+/// Where a part of the steps changes its value.
+struct Edge {
+    /// What changes.
+    part: Atom,
+    /// The first iteration in which it has its second value.
+    at: Poly,
+    /// The first value.
+    before: Poly,
+    /// The value in that iteration alone, if it differs from those on both sides.
+    there: Option<Poly>,
+    /// The value from there on.
+    after: Poly,
+}
+
+/// What stands between the steps and a loop of equal iterations.
+enum Found {
+    /// Nothing mentions the iteration.
+    Nothing,
+    /// A part that changes once.
+    Edge(Edge),
+    /// Something that is not cut.
+    Other,
+}
+
+impl<'a> Reader<'a> {
+    /// The loop, cut; `None` if that does not do.
+    pub fn split(
+        &mut self,
+        l: &Loop<'a>,
+        nodes: &[Node],
+        iteration: Leaf,
+        count: &Poly,
+    ) -> Option<Vec<Node>> {
+        let atom = self.terms.atom_of(iteration)?;
+        let end = self.terms.max(count, &Poly::int(0));
+        let mut cut = Cut { l, iteration, atom, left: MOST_PIECES };
+        self.pieces(&mut cut, nodes, (&Poly::int(0), &end))
+    }
+
+    /// The iterations from one to before another.
+    fn pieces(
+        &mut self,
+        cut: &mut Cut<'_, 'a>,
+        nodes: &[Node],
+        (from, to): (&Poly, &Poly),
+    ) -> Option<Vec<Node>> {
+        let length = self.terms.sub(to, from);
+        if length.constant().is_some_and(|n| n <= 0) {
+            return Some(Vec::new());
+        }
+        let facts = self.terms.facts();
+        let iteration = Poly::atom(cut.atom);
+        for (a, b) in [(&iteration, to), (from, &self.terms.add(&iteration, &Poly::int(1)))] {
+            let inside = self.terms.less(a, b);
+            self.terms.assume(&inside);
+        }
+        let found = find(&mut self.terms, nodes, cut);
+        self.terms.forget(facts);
+        match found {
+            Found::Nothing => {
+                cut.left = cut.left.checked_sub(1)?;
+                Some(self.piece(cut, nodes, from, length))
+            }
+            Found::Edge(edge) => self.at_edge(cut, nodes, (from, to), &edge),
+            Found::Other => None,
+        }
+    }
+
+    /// What lies before an edge, at it, and after it.
+    fn at_edge(
+        &mut self,
+        cut: &mut Cut<'_, 'a>,
+        nodes: &[Node],
+        (from, to): (&Poly, &Poly),
+        edge: &Edge,
+    ) -> Option<Vec<Node>> {
+        // Items of a group meet at a barrier in the same iteration of the same loop.
+        if has_barrier(nodes) && self.terms.depends(&edge.at) != Dependence::Uniform {
+            return None;
+        }
+        let mut with = |value: &Poly| {
+            let by = HashMap::from([(edge.part, value.clone())]);
+            mapped(nodes, &mut |poly| self.terms.substitute(poly, &by))
+        };
+        let (before, there, after) =
+            (with(&edge.before), edge.there.as_ref().map(&mut with), with(&edge.after));
+        if before == after && there.as_ref().is_none_or(|there| *there == before) {
+            return self.pieces(cut, &before, (from, to));
+        }
+        let clamp = |terms: &mut Terms, value: &Poly| {
+            let raised = terms.max(value, from);
+            terms.min(&raised, to)
+        };
+        let middle = clamp(&mut self.terms, &edge.at);
+        let mut pieces = self.pieces(cut, &before, (from, &middle))?;
+        let mut rest = middle;
+        if let Some(there) = there {
+            let next = self.terms.add(&edge.at, &Poly::int(1));
+            let next = clamp(&mut self.terms, &next);
+            pieces.extend(self.pieces(cut, &there, (&rest, &next))?);
+            rest = next;
+        }
+        pieces.extend(self.pieces(cut, &after, (&rest, to))?);
+        Some(pieces)
+    }
+
+    /// A loop of equal iterations, of which there are so many.
+    fn piece(&mut self, cut: &Cut<'_, 'a>, nodes: &[Node], from: &Poly, count: Poly) -> Vec<Node> {
+        if count == Poly::int(1) {
+            let by = HashMap::from([(cut.atom, from.clone())]);
+            return mapped(nodes, &mut |poly| self.terms.substitute(poly, &by));
+        }
+        let mut body = nodes.to_vec();
+        if body.is_empty() {
+            return body;
+        }
+        set_iterations(&mut self.terms, &mut body, cut.iteration);
+        vec![Node { kind: NodeKind::Repeat { count, body }, at: cut.l.at.clone() }]
+    }
+}
+
+/// The first part of a count or condition that changes with the iteration.
+fn find(terms: &mut Terms, nodes: &[Node], cut: &Cut<'_, '_>) -> Found {
+    let mut asked = Vec::new();
+    numbers(nodes, &mut |poly| asked.push(poly.clone()));
+    for poly in asked {
+        match edge_of(terms, &poly, cut) {
+            Found::Nothing => {}
+            found => return found,
+        }
+    }
+    Found::Nothing
+}
+
+fn edge_of(terms: &mut Terms, poly: &Poly, cut: &Cut<'_, '_>) -> Found {
+    for atom in poly.atoms() {
+        if !terms.mentions(&Poly::atom(atom), cut.iteration) {
+            continue;
+        }
+        return match terms.kind(atom).clone() {
+            Kind::Negative(p) => sign_edge(terms, atom, &p, cut),
+            Kind::Zero(p) => zero_edge(terms, atom, &p, cut),
+            Kind::And(a, b) | Kind::Or(a, b) => first_edge(terms, &[&a, &b], cut),
+            Kind::Choice(c, a, b) => first_edge(terms, &[&c, &a, &b], cut),
+            Kind::Min(a, b) => lesser_edge(terms, atom, (&a, &b), (&a, &b), cut),
+            Kind::Max(a, b) => lesser_edge(terms, atom, (&a, &b), (&b, &a), cut),
+            _ => Found::Other,
+        };
+    }
+    Found::Nothing
+}
+
+fn first_edge(terms: &mut Terms, parts: &[&Poly], cut: &Cut<'_, '_>) -> Found {
+    for part in parts {
+        match edge_of(terms, part, cut) {
+            Found::Nothing => {}
+            found => return found,
+        }
+    }
+    Found::Nothing
+}
+
+/// A part that is `below` as long as the polynomial is less than zero, and then, or before,
+/// something else.
+fn sign_change(
+    terms: &mut Terms,
+    part: Atom,
+    poly: &Poly,
+    (below, other): (Poly, Poly),
+    cut: &Cut<'_, '_>,
+) -> Found {
+    if terms.negative_always(poly) || terms.never_negative(poly) {
+        let value = if terms.negative_always(poly) { below } else { other };
+        return Found::Edge(Edge {
+            part,
+            at: Poly::int(0),
+            before: value.clone(),
+            there: None,
+            after: value,
+        });
+    }
+    let Some((step, start)) = linear(terms, poly, cut) else { return inner_edge(terms, poly, cut) };
+    let down = terms.neg(&step);
+    if terms.interval(&step).least >= 1 {
+        // start + step r < 0 before r = ceil(-start / step)
+        let raised = terms.sub(&step, &start);
+        let raised = terms.sub(&raised, &Poly::int(1));
+        let at = terms.quotient(&raised, &step);
+        return Found::Edge(Edge { part, at, before: below, there: None, after: other });
+    }
+    if terms.interval(&down).least >= 1 {
+        // start - down r < 0 from r = floor(start / down) + 1 on
+        let last = terms.quotient(&start, &down);
+        let at = terms.add(&last, &Poly::int(1));
+        return Found::Edge(Edge { part, at, before: other, there: None, after: below });
+    }
+    Found::Other
+}
+
+fn sign_edge(terms: &mut Terms, part: Atom, poly: &Poly, cut: &Cut<'_, '_>) -> Found {
+    sign_change(terms, part, poly, (Poly::int(1), Poly::int(0)), cut)
+}
+
+/// The lesser or the greater of two, which are told apart by the sign of their difference.
+fn lesser_edge(
+    terms: &mut Terms,
+    part: Atom,
+    (a, b): (&Poly, &Poly),
+    (if_less, otherwise): (&Poly, &Poly),
+    cut: &Cut<'_, '_>,
+) -> Found {
+    let difference = terms.sub(a, b);
+    sign_change(terms, part, &difference, (if_less.clone(), otherwise.clone()), cut)
+}
+
+/// A part that is true where the polynomial is zero, which is in one iteration.
+fn zero_edge(terms: &mut Terms, part: Atom, poly: &Poly, cut: &Cut<'_, '_>) -> Found {
+    let Some((step, start)) = linear(terms, poly, cut) else { return inner_edge(terms, poly, cut) };
+    let Some(step) = step.constant().filter(|step| *step != 0) else { return Found::Other };
+    let (sign, size) = (step.signum(), step.unsigned_abs());
+    let Ok(size) = i64::try_from(size) else { return Found::Other };
+    // start + step r = 0 at most in r = -start / step
+    let distance = terms.mul(&start, &Poly::int(-sign));
+    let at = terms.quotient(&distance, &Poly::int(size));
+    let rest = terms.remainder(&distance, &Poly::int(size));
+    let there = terms.zero(&rest);
+    Found::Edge(Edge { part, at, before: Poly::int(0), there: Some(there), after: Poly::int(0) })
+}
+
+/// Where the polynomial is not linear in the iteration, what inside it may be cut first.
+fn inner_edge(terms: &mut Terms, poly: &Poly, cut: &Cut<'_, '_>) -> Found {
+    let plain = poly.atoms().any(|atom| atom == cut.atom);
+    if plain && poly.linear_in(cut.atom).is_none() {
+        return Found::Other;
+    }
+    let others: Vec<Poly> = poly.atoms().filter(|a| *a != cut.atom).map(Poly::atom).collect();
+    first_edge(terms, &others.iter().collect::<Vec<_>>(), cut)
+}
+
+/// `(step, start)` with `poly = step * iteration + start`.
+fn linear(terms: &Terms, poly: &Poly, cut: &Cut<'_, '_>) -> Option<(Poly, Poly)> {
+    let (step, start) = poly.linear_in(cut.atom)?;
+    let free = |p: &Poly| !terms.mentions(p, cut.iteration);
+    (free(&step) && free(&start)).then_some((step, start))
+}
