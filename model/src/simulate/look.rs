@@ -1,6 +1,6 @@
 //! Looking at a launch without running it: boxes of groups, and elements, that do the same.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::expr::{BinaryOp, Expr};
@@ -27,12 +27,12 @@ pub(super) struct Look<'l> {
     marks: bool,
     /// Elements of a unit, where element e runs items e, e + elements, and so on.
     elements: Option<i64>,
-    /// How many boxes may still be looked at.
+    /// How many statements may still be looked at.
     left: usize,
 }
 
 impl<'l> Look<'l> {
-    /// A look at no more than `most` boxes.
+    /// A look at no more than `most` statements, each in each box.
     pub fn new(
         problem: &'l Problem,
         bound: &'l Bound,
@@ -46,14 +46,14 @@ impl<'l> Look<'l> {
 
     /// The boxes of the launch, by their first group; `None` if they are too many, or some item may have a fault.
     pub fn boxes(&mut self) -> Option<Vec<Alike>> {
-        let mut found = Vec::new();
+        let (mut found, of_groups) = (Vec::new(), self.axes.of_groups);
         let mut open = vec![self.axes.whole()];
         while let Some(region) = open.pop() {
-            let mut varies = vec![false; region.sides.len()];
-            match self.items(region.clone(), &mut varies) {
-                Ok(items) => {
-                    let elements = self.elements.map(|n| self.different(&items, n));
-                    let (mut sides, of_groups) = (region.sides, self.axes.of_groups);
+            let mut seen = Seen::new(&region, self.elements.map(|_| self.bound.launch.local()));
+            match self.program(&self.problem.kernel, &region, false, &mut seen) {
+                Ok(()) => {
+                    let elements = self.elements.map(|n| different(&seen.kinds, n));
+                    let (mut sides, mut varies) = (region.sides, seen.varies);
                     sides.truncate(of_groups);
                     varies.truncate(of_groups);
                     found.push(Alike { sides, varies, elements });
@@ -70,56 +70,6 @@ impl<'l> Look<'l> {
         Some(found)
     }
 
-    /// Boxes of items of some groups, and whether amounts differ between the items of each; where groups differ it
-    /// says so.
-    fn items(&mut self, region: Region, varies: &mut [bool]) -> Result<Vec<(Region, bool)>, Stop> {
-        let mut found = Vec::new();
-        let mut open = vec![region];
-        while let Some(region) = open.pop() {
-            self.left = self.left.checked_sub(1).ok_or(Stop::Fault)?;
-            let mut own = vec![false; varies.len()];
-            match self.program(&self.problem.kernel, &region, false, &mut own) {
-                Err(Stop::Cut { axis, at }) if axis >= self.axes.of_groups => {
-                    open.extend(region.cut(axis, at));
-                    continue;
-                }
-                other => other?,
-            }
-            varies.iter_mut().zip(&own).for_each(|(all, own)| *all |= own);
-            found.push((region, own[self.axes.of_groups..].contains(&true)));
-        }
-        Ok(found)
-    }
-
-    /// The first elements of those that run the same items in the same order. One that runs the same but for the
-    /// last item arrives no later.
-    fn different(&self, items: &[(Region, bool)], elements: i64) -> Rc<[i64]> {
-        let mut kinds = vec![0usize; usize::try_from(self.bound.launch.local()).unwrap_or(0)];
-        let mut next = 0;
-        for (region, differ) in items {
-            let mut last = next;
-            for lid in self.lids(region) {
-                if let Some(kind) = usize::try_from(lid).ok().and_then(|lid| kinds.get_mut(lid)) {
-                    *kind = last;
-                    last += usize::from(*differ);
-                }
-            }
-            next = last + 1;
-        }
-        let step = usize::try_from(elements).unwrap_or(usize::MAX).max(1);
-        let mut seen: HashSet<Vec<usize>> = HashSet::new();
-        let mut kept = Vec::new();
-        for (e, element) in (0..elements).enumerate() {
-            let mut runs: Vec<usize> = kinds.iter().skip(e).step_by(step).copied().collect();
-            if seen.insert(runs.clone()) {
-                kept.push(element);
-                runs.pop();
-                seen.insert(runs);
-            }
-        }
-        kept.into()
-    }
-
     /// `lid` of all items in a box.
     fn lids(&self, region: &Region) -> Vec<i64> {
         let mut all = vec![0];
@@ -130,51 +80,72 @@ impl<'l> Look<'l> {
         all
     }
 
-    /// Follows a program, and notes on which axes its numbers differ; `fixed` says that groups repeat it differently
-    /// often, so that they must not.
+    /// Follows a program. Where items differ in what a statement does, they are followed apart there; where groups do
+    /// it says so. `fixed` says that groups repeat the program differently often, so that its numbers must not
+    /// differ between them.
     fn program(
-        &self,
-        program: &Program,
+        &mut self,
+        program: &'l Program,
         region: &Region,
         fixed: bool,
-        varies: &mut [bool],
+        seen: &mut Seen,
     ) -> Result<(), Stop> {
-        program.iter().try_for_each(|stmt| self.stmt(stmt, region, fixed, varies))
+        program.iter().try_for_each(|stmt| self.stmt(stmt, region, fixed, seen))
     }
 
     fn stmt(
-        &self,
-        stmt: &Stmt,
+        &mut self,
+        stmt: &'l Stmt,
         region: &Region,
         fixed: bool,
-        varies: &mut [bool],
+        seen: &mut Seen,
     ) -> Result<(), Stop> {
-        let env = &self.bound.env;
+        self.left = self.left.checked_sub(1).ok_or(Stop::Fault)?;
+        match self.followed(stmt, region, fixed, seen) {
+            Err(Stop::Cut { axis, at }) if axis >= self.axes.of_groups => {
+                let [below, above] = region.cut(axis, at);
+                seen.tell_apart(&self.lids(&above), false);
+                self.stmt(stmt, &below, fixed, seen)?;
+                self.stmt(stmt, &above, fixed, seen)
+            }
+            other => other,
+        }
+    }
+
+    /// Follows a statement; nothing is noted before it is known to be the same in the whole region.
+    fn followed(
+        &mut self,
+        stmt: &'l Stmt,
+        region: &Region,
+        fixed: bool,
+        seen: &mut Seen,
+    ) -> Result<(), Stop> {
+        let (env, axes) = (&self.bound.env, self.axes);
         match &stmt.kind {
             StmtKind::Access { amount, .. } => {
-                let form = value(amount, env, self.axes, region)?;
+                let form = value(amount, env, axes, region)?;
                 let (low, _) = region.range(&form).ok_or(Stop::Fault)?;
                 if low < 0 {
                     return Err(Stop::Fault);
                 }
-                self.note(&form, region, fixed, varies).map(|_| ())
+                self.note(&form, region, fixed, seen).map(|_| ())
             }
             StmtKind::Until(ticks) => {
-                let form = value(ticks, env, self.axes, region)?;
-                self.note(&form, region, fixed, varies).map(|_| ())
+                let form = value(ticks, env, axes, region)?;
+                self.note(&form, region, fixed, seen).map(|_| ())
             }
             StmtKind::Repeat { count, body } => {
                 let some = Expr::binary(BinaryOp::Ge, count.clone(), Expr::Int(1));
-                if !truth(&some, env, self.axes, region)? {
+                if !truth(&some, env, axes, region)? {
                     return Ok(());
                 }
-                let form = value(count, env, self.axes, region)?;
-                let differs = self.note(&form, region, fixed || self.marks, varies)?;
-                self.program(body, region, fixed || differs, varies)
+                let form = value(count, env, axes, region)?;
+                let differs = self.note(&form, region, fixed || self.marks, seen)?;
+                self.program(body, region, fixed || differs, seen)
             }
             StmtKind::If { condition, then, otherwise } => {
-                let side = if truth(condition, env, self.axes, region)? { then } else { otherwise };
-                self.program(side, region, fixed, varies)
+                let side = if truth(condition, env, axes, region)? { then } else { otherwise };
+                self.program(side, region, fixed, seen)
             }
             StmtKind::Mark | StmtKind::Barrier => Ok(()),
         }
@@ -186,21 +157,74 @@ impl<'l> Look<'l> {
         form: &Form,
         region: &Region,
         fixed: bool,
-        varies: &mut [bool],
+        seen: &mut Seen,
     ) -> Result<bool, Stop> {
-        let mut groups = false;
-        for (axis, (first, last)) in region.sides.iter().copied().enumerate() {
-            if form.slopes[axis] == 0 || first == last {
-                continue;
-            }
-            if axis < self.axes.of_groups {
-                if fixed {
-                    return Err(Stop::Cut { axis, at: first + (last - first) / 2 + 1 });
-                }
-                groups = true;
-            }
-            varies[axis] = true;
+        let differs = |axis: &usize| {
+            let (first, last) = region.sides[*axis];
+            form.slopes[*axis] != 0 && first < last
+        };
+        let all: Vec<usize> = (0..region.sides.len()).filter(differs).collect();
+        let group = all.iter().copied().find(|axis| *axis < self.axes.of_groups);
+        if let Some(axis) = group.filter(|_| fixed) {
+            let (first, last) = region.sides[axis];
+            return Err(Stop::Cut { axis, at: first + (last - first) / 2 + 1 });
         }
-        Ok(groups)
+        if all.iter().any(|axis| *axis >= self.axes.of_groups) {
+            seen.tell_apart(&self.lids(region), true);
+        }
+        all.into_iter().for_each(|axis| seen.varies[axis] = true);
+        Ok(group.is_some())
     }
+}
+
+/// What was seen of some groups.
+struct Seen {
+    /// On which axes numbers differ.
+    varies: Vec<bool>,
+    /// For each item of a group its kind: items of one kind do the same. Empty where nobody asks.
+    kinds: Vec<usize>,
+    /// How many kinds there are.
+    count: usize,
+}
+
+impl Seen {
+    fn new(region: &Region, items: Option<i64>) -> Seen {
+        let items = usize::try_from(items.unwrap_or(0)).unwrap_or(0);
+        Seen { varies: vec![false; region.sides.len()], kinds: vec![0; items], count: 1 }
+    }
+
+    /// Tells some items apart from those of their kinds, and with `each` from each other.
+    fn tell_apart(&mut self, lids: &[i64], each: bool) {
+        let mut new: HashMap<usize, usize> = HashMap::new();
+        for lid in lids {
+            let Some(kind) = usize::try_from(*lid).ok().and_then(|lid| self.kinds.get_mut(lid))
+            else {
+                return;
+            };
+            let fresh = if each { None } else { new.get(kind).copied() };
+            let fresh = fresh.unwrap_or_else(|| {
+                self.count += 1;
+                self.count - 1
+            });
+            new.insert(*kind, fresh);
+            *kind = fresh;
+        }
+    }
+}
+
+/// The first elements of those that run the same kinds of items in the same order. One that runs the same but for
+/// the last item arrives no later.
+fn different(kinds: &[usize], elements: i64) -> Rc<[i64]> {
+    let step = usize::try_from(elements).unwrap_or(usize::MAX).max(1);
+    let mut seen: HashSet<Vec<usize>> = HashSet::new();
+    let mut kept = Vec::new();
+    for (e, element) in (0..elements).enumerate() {
+        let mut runs: Vec<usize> = kinds.iter().skip(e).step_by(step).copied().collect();
+        if seen.insert(runs.clone()) {
+            kept.push(element);
+            runs.pop();
+            seen.insert(runs);
+        }
+    }
+    kept.into()
 }

@@ -25,8 +25,8 @@ use crate::LaunchSize;
 use crate::kernel::expressions;
 use crate::region::{Axes, Axis};
 
-/// Most boxes of groups and of their items.
-const MOST_BOXES: usize = 1 << 16;
+/// Most statements that are looked at, each in each box of groups and items.
+const MOST_LOOKS: usize = 1 << 20;
 /// Most stretches of groups that are handed out.
 const MOST_STRETCHES: usize = 1 << 22;
 /// Most rows after which the units are remembered.
@@ -73,8 +73,8 @@ pub(super) fn run<'p>(
         all.push(e);
     });
     // To look at items one by one is no better than to run them.
-    let most =
-        if groups_differ { MOST_BOXES } else { 8 + usize::try_from(local / 16).unwrap_or(0) };
+    let boxes = 8 + usize::try_from(local / 16).unwrap_or(0);
+    let most = if groups_differ { MOST_LOOKS } else { boxes * (all.len() + 1) };
     let axes = Axes::new(first, &bound.env, [global, local], all);
     let Some(boxes) = Look::new(problem, bound, &axes, elements, most).boxes() else {
         return Ok(None);
