@@ -1,6 +1,6 @@
 # Everything tickbound needs to be built, shown and tested. `make` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: advisories ci oldest tools compare kernels-report reo-report spaces-report schema help setup build demo test test-long fuzz bench bench-report doc fmt clean-deps
+.PHONY: advisories ci oldest tools compare coverage kernels-report reo-report spaces-report schema help setup build demo test test-long fuzz bench bench-report doc fmt clean-deps
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -83,6 +83,13 @@ compare: setup ## all engines beside the paper's tables 1 and 3, COMPARE_SECONDS
 reo-report: setup ## the products of connectors measured on this machine: docs/results/reo.md and its plot
 	@cargo build --release $(FLAGS)
 	@bash scripts/reo-report.sh $(TARGET)/release/tickbound docs/results
+
+# Folders with kernels and their problem files, for `make coverage`.
+KERNELS ?= examples/kernels
+
+coverage: setup ## how much of the KERNELS folders is read and tuned: docs/results/coverage.md
+	@cargo build --release $(FLAGS)
+	@python3 scripts/coverage.py $(TARGET)/release/tickbound docs/results/coverage.md --date "$$(date -I)" $(KERNELS)
 
 kernels-report: setup ## the example kernels on the first OpenCL device, beside the model: docs/results/kernels.md
 	@cargo build --release $(FLAGS)

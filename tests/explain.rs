@@ -81,7 +81,7 @@ fn sources_that_cannot_be_read() {
         ),
         (
             "kernel void k(global int *x) {\n    for (int i = 0; i < x[0]; i++)\n        x[i] = 1;\n}\n",
-            "k.cl:2: the loop's bound depends on data; add \"line 2\": BOUND to kernel.bounds in the problem file",
+            "k.cl:2: the loop's bound depends on data; add \"bounds\": { \"k: i < x[0]\": 1 } to the kernel in the problem file, with the most iterations instead of 1",
         ),
         (
             "kernel void k(global int *x, int n) {\n    for (int i = 0; i < n; i++)\n        x[i] = 1;\n}\n",
@@ -109,7 +109,7 @@ fn sources_that_cannot_be_read() {
         ),
         (
             "kernel void k(global int *x) {\n    if (x[0] > 3)\n        x[1] = 1;\n}\n",
-            "k.cl:2: the branch depends on data and its sides access memory differently; add \"line 2\": \"then\", \"else\" or \"both\" to kernel.branches",
+            "k.cl:2: the branch depends on data and its sides access memory differently; add \"branches\": { \"k: x[0] > 3\": \"both\" } to the kernel in the problem file, or \"then\" or \"else\" instead of \"both\"; \"k\" answers for all of its branches",
         ),
         (
             "kernel void k(global int *x) {\n    switch (x[0]) {\n    case 1: x[1] = 1;\n    }\n}\n",

@@ -5,6 +5,9 @@
 //! of it) and to run it on a device: macros, arguments with their first content, the host
 //! reference that says what is right. Nothing here opens a file.
 
+use std::fmt;
+
+use indexmap::IndexMap;
 use serde_json::Value;
 use tickbound_message::suggest;
 
@@ -36,10 +39,62 @@ pub struct KernelSource {
     pub bytes: Option<Expr>,
     /// Operations of the task, for operations a second in reports.
     pub operations: Option<Expr>,
-    /// For the source's line with a loop that cannot be read: its most iterations.
-    pub bounds: Vec<(u32, Expr)>,
-    /// For the source's line with a branch that depends on data: which side counts.
-    pub branches: Vec<(u32, Side)>,
+    /// For loops that cannot be read: their most iterations.
+    pub bounds: Vec<(Asked, Expr)>,
+    /// For branches that depend on data: which side counts.
+    pub branches: Vec<(Asked, Side)>,
+}
+
+/// Which loops or branches of the source an answer is for.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Asked {
+    /// Those in a line of the kernel's file, written `line 14`.
+    Line(u32),
+    /// Those in a function, written `reduce`; or those with a condition, written `reduce: x > 0`; or the second of
+    /// these, written `reduce: x > 0 #2`.
+    Function {
+        /// The function.
+        name: String,
+        /// The condition, as messages write it.
+        condition: Option<String>,
+        /// Which of several with this condition, from 1; absent: all of them.
+        place: Option<u32>,
+    },
+}
+
+impl Asked {
+    /// Reads `line 14`, `reduce`, `reduce: x > 0` or `reduce: x > 0 #2`; `None` for anything else.
+    #[must_use]
+    pub fn read(text: &str) -> Option<Asked> {
+        if let Some(line) = text.strip_prefix("line ") {
+            return line.trim().parse().ok().map(Asked::Line);
+        }
+        let (name, rest) = match text.split_once(':') {
+            Some((name, rest)) => (name, Some(rest.trim())),
+            None => (text, None),
+        };
+        let numbered = rest.and_then(|rest| rest.rsplit_once('#'));
+        let (condition, place) = match numbered.map(|(c, n)| (c.trim(), n.trim().parse())) {
+            Some((condition, Ok(place))) if place > 0 => (Some(condition), Some(place)),
+            _ => (rest, None),
+        };
+        let known = is_identifier(name) && condition.is_none_or(|c| !c.is_empty());
+        let (name, condition) = (name.to_owned(), condition.map(str::to_owned));
+        known.then_some(Asked::Function { name, condition, place })
+    }
+}
+
+impl fmt::Display for Asked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Asked::Line(line) => write!(f, "line {line}"),
+            Asked::Function { name, condition, place } => {
+                write!(f, "{name}")?;
+                condition.iter().try_for_each(|condition| write!(f, ": {condition}"))?;
+                place.iter().try_for_each(|place| write!(f, " #{place}"))
+            }
+        }
+    }
 }
 
 crate::named! {
@@ -199,8 +254,8 @@ impl KernelSource {
             tolerance: object.take("tolerance").map_or(Ok(TOLERANCE), |f| read_tolerance(&f))?,
             bytes: object.take("bytes").map(expr).transpose()?,
             operations: object.take("operations").map(expr).transpose()?,
-            bounds: read_lines(object.take("bounds"), |f| expr(f.clone()))?,
-            branches: read_lines(object.take("branches"), |f| one_of(f, "side"))?,
+            bounds: read_answers(object.take("bounds"), |f| expr(f.clone()))?,
+            branches: read_answers(object.take("branches"), |f| one_of(f, "side"))?,
         };
         object.finish()?;
         Ok(source)
@@ -234,15 +289,13 @@ fn read_defines(
     scope: &Scope,
     parameters: &[&str],
 ) -> Result<Vec<(String, Define)>, ModelError> {
-    let Some(field) = field else {
-        return parameters
-            .iter()
-            .map(|name| {
-                let value = scope.expression("kernel.defines", name)?;
-                Ok(((*name).to_owned(), Define::Number(value)))
-            })
-            .collect();
+    let of_parameter = |name: &&str| {
+        let value = scope.expression("kernel.defines", name)?;
+        Ok(((*name).to_owned(), Define::Number(value)))
     };
+    let mut defines: IndexMap<String, Define> =
+        parameters.iter().map(of_parameter).collect::<Result<_, ModelError>>()?;
+    let Some(field) = field else { return Ok(defines.into_iter().collect()) };
     let object = field.object()?;
     let read = |value: &Field<'_>| match value.value {
         Value::Object(_) => {
@@ -253,13 +306,11 @@ fn read_defines(
         }
         _ => Ok(Define::Number(scope.expression(&value.path, &value.expression()?)?)),
     };
-    object
-        .entries()
-        .map(|(name, value)| {
-            check_identifier(&value.path, name)?;
-            Ok((name.to_owned(), read(&value)?))
-        })
-        .collect()
+    for (name, value) in object.entries() {
+        check_identifier(&value.path, name)?;
+        defines.insert(name.to_owned(), read(&value)?);
+    }
+    Ok(defines.into_iter().collect())
 }
 
 fn check_identifier(at: &str, name: &str) -> Result<(), ModelError> {
@@ -355,25 +406,24 @@ fn read_fill(field: &Field<'_>, scope: &Scope) -> Result<Fill, ModelError> {
     Ok(Fill::Constant(scope.expression(&field.path, &field.expression()?)?))
 }
 
-/// Entries under `"line N"`.
-fn read_lines<T>(
+/// Entries for loops or branches.
+fn read_answers<T>(
     field: Option<Field<'_>>,
     read: impl Fn(&Field<'_>) -> Result<T, ModelError>,
-) -> Result<Vec<(u32, T)>, ModelError> {
+) -> Result<Vec<(Asked, T)>, ModelError> {
     let Some(field) = field else { return Ok(Vec::new()) };
     let object = field.object()?;
     object
         .entries()
         .map(|(key, value)| {
-            let line = key.strip_prefix("line ").and_then(|n| n.trim().parse().ok());
-            let line = line.ok_or_else(|| {
+            let asked = Asked::read(key).ok_or_else(|| {
                 ModelError::new(
                     &value.path,
-                    format!("`{key}` is no line of the source"),
-                    "write \"line N\", such as \"line 14\"",
+                    format!("`{key}` is no place in the source"),
+                    "write \"line N\", \"FUNCTION\" or \"FUNCTION: CONDITION\"",
                 )
             })?;
-            Ok((line, read(&value)?))
+            Ok((asked, read(&value)?))
         })
         .collect()
 }

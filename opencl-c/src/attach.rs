@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use itertools::Itertools;
 use tickbound_elimination::Limits;
 use tickbound_model::expr::{BinaryOp, EvalError};
-use tickbound_model::source::{ArgumentKind, Define};
+use tickbound_model::source::{ArgumentKind, Asked, Define};
 use tickbound_model::{Bound, Configurations, Expr, KernelSource, Problem};
 
 use crate::error::ReadError;
@@ -92,14 +92,20 @@ impl Reader<'_> {
         }
         let argument = |a: &tickbound_model::source::Argument| match &a.kind {
             ArgumentKind::Buffer { .. } | ArgumentKind::Local { .. } => Ok(Passed::Memory),
-            ArgumentKind::Real(_) => Ok(Passed::Real),
-            ArgumentKind::Scalar(_) if a.element.is_real() => Ok(Passed::Real),
+            ArgumentKind::Real(number) => Ok(Passed::Real(number.parse().ok())),
+            ArgumentKind::Scalar(value) if a.element.is_real() => {
+                let symbol = self.symbol(&format!("kernel.arguments.{}", a.name), value)?;
+                let same = symbol.least == symbol.greatest;
+                // Whole numbers beyond need not be real ones exactly.
+                let exact = same && symbol.least.unsigned_abs() < 1 << 24;
+                Ok(Passed::Real(exact.then_some(symbol.least as f64)))
+            }
             ArgumentKind::Scalar(value) => {
                 self.symbol(&format!("kernel.arguments.{}", a.name), value).map(Passed::Number)
             }
         };
-        let bound = |(line, value): &(u32, Expr)| {
-            Ok((*line, self.symbol(&format!("kernel.bounds.line {line}"), value)?))
+        let bound = |(asked, value): &(Asked, Expr)| {
+            Ok((asked.clone(), self.symbol(&format!("kernel.bounds.{asked}"), value)?))
         };
         let path = folder.join(&self.source.path);
         Ok(Request {
@@ -113,7 +119,7 @@ impl Reader<'_> {
             dimensions: self.problem.grid.len().max(1),
             local: self.problem.grid.iter().map(|d| self.in_symbols(&d.local)).collect(),
             bounds: self.source.bounds.iter().map(bound).collect::<Result<_, ReadError>>()?,
-            branches: self.source.branches.iter().copied().collect(),
+            branches: self.source.branches.clone(),
         })
     }
 

@@ -17,12 +17,14 @@ pub enum ReadError {
     },
     /// A loop whose iterations cannot be counted, and for which the problem file gives no bound.
     #[error(
-        "{}:{}: the loop's bound depends on data; add \"line {}\": BOUND to kernel.bounds in the \
-         problem file", at.file, at.line, at.line
+        "{}:{}: the loop's bound depends on data; add \"bounds\": {{ {}: 1 }} to the kernel in the \
+         problem file, with the most iterations instead of 1", at.file, at.line, quoted(key)
     )]
     Unbounded {
         /// Where the loop begins.
         at: At,
+        /// What the answer is called.
+        key: String,
     },
     /// Something about the file as a whole, or about this machine.
     #[error("{name}: {what}; {fix}")]
@@ -37,6 +39,11 @@ pub enum ReadError {
     /// The program that was read does not fit the problem.
     #[error(transparent)]
     Model(#[from] tickbound_model::ModelError),
+}
+
+/// A text as JSON writes it.
+pub(crate) fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 impl ReadError {

@@ -5,7 +5,7 @@
 //! then read once for each combination of structural values that occurs; each reading is a
 //! [`Variant`].
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use indexmap::{IndexMap, IndexSet};
 use rayon::prelude::*;
@@ -130,6 +130,40 @@ fn read_all(
     read_texts(request, structural, &values, &expanded).map(Pass::Read)
 }
 
+/// One reading.
+#[derive(Debug, Clone)]
+struct One {
+    parameters: Vec<String>,
+    steps: Steps,
+    /// The answers for loops and for branches that are for something in the text.
+    matched: (BTreeSet<usize>, BTreeSet<usize>),
+}
+
+/// Answers that are for nothing that was read so far: for loops, and for branches.
+struct Unused(BTreeSet<usize>, BTreeSet<usize>);
+
+impl Unused {
+    fn of(request: &Request) -> Unused {
+        Unused((0..request.bounds.len()).collect(), (0..request.branches.len()).collect())
+    }
+
+    fn without(&mut self, one: &One) {
+        self.0.retain(|i| !one.matched.0.contains(i));
+        self.1.retain(|i| !one.matched.1.contains(i));
+    }
+
+    fn check(&self, request: &Request) -> Result<(), ReadError> {
+        let bounds = self.0.iter().map(|i| ("bounds", "loop", &request.bounds[*i].0));
+        let branches = self.1.iter().map(|i| ("branches", "branch", &request.branches[*i].0));
+        let Some((field, what, asked)) = bounds.chain(branches).next() else { return Ok(()) };
+        Err(ReadError::file(
+            format!("kernel.{field}.{asked}"),
+            format!("there is no such {what} in {}", request.name),
+            "remove it: what is asked for is said again",
+        ))
+    }
+}
+
 /// Readings that are made before it is seen whether one failed.
 const AT_ONCE: usize = 16;
 
@@ -145,7 +179,8 @@ fn read_texts(
     for (i, text) in expanded.iter().enumerate() {
         places.entry(&text.text).or_insert(i);
     }
-    let mut known: HashMap<&str, (Vec<String>, Steps)> = HashMap::new();
+    let mut known: HashMap<&str, One> = HashMap::new();
+    let mut unused = Unused::of(request);
     let different: Vec<(&str, usize)> = places.into_iter().collect();
     for some in different.chunks(AT_ONCE) {
         let read = |(_, i): &(&str, usize)| {
@@ -153,11 +188,14 @@ fn read_texts(
         };
         let readings: Vec<_> = some.par_iter().map(read).collect();
         for ((text, _), reading) in some.iter().zip(readings) {
-            known.insert(text, reading?);
+            let one = reading?;
+            unused.without(&one);
+            known.insert(text, one);
         }
     }
+    unused.check(request)?;
     let variant = |(values, text): (&&Vec<i64>, &Expanded)| {
-        let (parameters, steps) = known.get(text.text.as_str())?.clone();
+        let One { parameters, steps, .. } = known.get(text.text.as_str())?.clone();
         Some(Variant { values: (*values).clone(), parameters, steps })
     };
     Ok(values.iter().zip(expanded).filter_map(variant).collect())
@@ -168,10 +206,11 @@ fn read_one(
     request: &Request,
     text: &Expanded,
     with_macros: impl FnOnce(ReadError) -> ReadError,
-) -> Result<(Vec<String>, Steps), ReadError> {
+) -> Result<One, ReadError> {
     let unit = parse::parse(request, text).map_err(with_macros)?;
     let steps = read::read(request, &text.open, &unit)?;
     let kernel = unit.functions.get(&request.entry);
     let names = kernel.map(|k| k.parameters.iter().map(|p| p.name.clone()).collect());
-    Ok((names.unwrap_or_default(), steps))
+    let matched = read::matched(request, &unit);
+    Ok(One { parameters: names.unwrap_or_default(), steps, matched })
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use indexmap::IndexMap;
-use tickbound_model::source::{Side, Standard};
+use tickbound_model::source::{Asked, Side, Standard};
 
 use crate::steps::Number;
 
@@ -28,10 +28,20 @@ pub struct Request {
     pub dimensions: usize,
     /// For each dimension the items of a group over symbols, if that can be said.
     pub local: Vec<Option<Number>>,
-    /// For the line of a loop that cannot be read: a name that stands for its most iterations.
-    pub bounds: IndexMap<u32, Symbol>,
-    /// For the line of a branch that depends on data: which side counts.
-    pub branches: IndexMap<u32, Side>,
+    /// For loops that cannot be read: between which bounds their most iterations are. A
+    /// [name](bound_name) stands for them.
+    pub bounds: Vec<(Asked, Symbol)>,
+    /// For branches that depend on data: which side counts.
+    pub branches: Vec<(Asked, Side)>,
+}
+
+/// The name in steps of the most iterations that an answer gives.
+#[must_use]
+pub fn bound_name(index: usize, asked: &Asked) -> String {
+    match asked {
+        Asked::Line(line) => format!("$line_{line}"),
+        Asked::Function { .. } => format!("$bound_{index}"),
+    }
 }
 
 /// A number whose value is kept open: what it is between which bounds.
@@ -44,12 +54,12 @@ pub struct Symbol {
 }
 
 /// What is passed for a parameter of the kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Passed {
     /// A buffer or local memory.
     Memory,
     /// A whole number, between these bounds.
     Number(Symbol),
-    /// A real number.
-    Real,
+    /// A real number, if it is the same for all configurations.
+    Real(Option<f64>),
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use indexmap::IndexSet;
 use num_bigint::BigUint;
 use serde_json::json;
 use tickbound_elimination::Limits;
@@ -99,6 +100,14 @@ impl Page<'_> {
                 array.name, array.at.line
             );
         }
+        for assumed in &variant.steps.assumed {
+            let _ = writeln!(
+                text,
+                "\nassumed: the loop in line {} succeeds at once; {} in kernel.bounds says otherwise",
+                assumed.at.line,
+                serde_json::Value::from(assumed.key.as_str())
+            );
+        }
         if !extracted.structural.is_empty() {
             let values = extracted.structural.iter().zip(&variant.values);
             let shown: Vec<String> = values.map(|(name, v)| format!("{name}={v}")).collect();
@@ -146,6 +155,9 @@ impl Page<'_> {
             object["program"] = problem.kernel_json();
             object["structural"] = json!(reading.extracted.structural);
             object["readings"] = json!(reading.extracted.variants.len());
+            let assumed = reading.extracted.variants.iter().flat_map(|v| &v.steps.assumed);
+            let assumed: IndexSet<&str> = assumed.map(|assumed| assumed.key.as_str()).collect();
+            object["assumed"] = json!(assumed);
         }
         if let Some(bound) = self.chosen {
             let counts = count(problem, bound)?;

@@ -170,6 +170,7 @@ pub fn number(number: &Number) -> String {
         let id = known.iter().find_map(|(prefix, f)| Some(of(f, own.strip_prefix(prefix)?)));
         Ok(Expr::Name(match own.strip_prefix("line_") {
             Some(line) => format!("bound of line {line}"),
+            None if own.starts_with("bound_") => "the given bound".to_owned(),
             None => id.unwrap_or_else(|| own.to_owned()),
         }))
     });

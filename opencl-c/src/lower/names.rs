@@ -7,6 +7,7 @@ use tickbound_model::{Dimension, Expr, KernelSource, Problem};
 
 use crate::ast::At;
 use crate::error::ReadError;
+use crate::request::bound_name;
 use crate::steps::Number;
 
 /// For each name of steps its expression over the problem's names.
@@ -27,8 +28,8 @@ impl Names {
                 known.insert(name.clone(), value.clone());
             }
         }
-        for (line, bound) in &source.bounds {
-            known.insert(format!("$line_{line}"), bound.clone());
+        for (i, (asked, bound)) in source.bounds.iter().enumerate() {
+            known.insert(bound_name(i, asked), bound.clone());
         }
         let lid = problem.first_item_slot();
         // `gid` lies between them.

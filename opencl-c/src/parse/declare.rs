@@ -2,7 +2,7 @@
 
 use clang::{Entity, EntityKind};
 
-use crate::ast::{Expr, ExprKind, Function, Stmt, StmtKind, Type, Unit, Variable};
+use crate::ast::{Expr, ExprKind, Function, Space, Stmt, StmtKind, Type, Unit, Variable};
 
 use super::state::{DEEPEST, Tree, is_expression, operands};
 use super::types::space;
@@ -60,7 +60,11 @@ impl<'tu> Tree<'_, 'tu> {
             id,
             name: entity.get_name().unwrap_or_default(),
             ty,
-            space: space(entity.get_type()),
+            // One that is written as an array has the space of what it points to.
+            space: match entity.get_kind() {
+                EntityKind::ParmDecl => Space::Private,
+                _ => space(entity.get_type()),
+            },
             init: None,
             at: self.at_name(entity),
         }

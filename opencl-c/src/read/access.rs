@@ -15,7 +15,10 @@ use crate::steps::Dependence;
 impl<'a> Reader<'a> {
     /// The value of an lvalue; arrays are pointers to their first element.
     pub fn load(&mut self, place: &Place, ty: &Type, at: &At) -> Read<Value> {
-        if matches!(ty, Type::Array(..)) {
+        // A parameter that is written as an array is a pointer.
+        let pointer = matches!(place, Place::Variable(id)
+            if matches!(self.type_of(*id), Some(Type::Pointer(..))));
+        if matches!(ty, Type::Array(..)) && !pointer {
             return Ok(self.address(place));
         }
         Ok(match place {

@@ -39,6 +39,9 @@ impl<'a> Reader<'a> {
             (Value::Pointer(p), Value::Pointer(q), ..) => self.between(op, p, q, ta, result, at),
             (a, b, ..) => {
                 self.price(op, operand_type(ta, tb), at);
+                if let Some(truth) = operators::compared(op, a.as_real(), b.as_real()) {
+                    return Ok((Value::Int(Poly::int(i64::from(truth))), INT.ast()));
+                }
                 let depends = a.depends(&self.terms).max(b.depends(&self.terms));
                 Ok((self.unknown(result, depends), result.clone()))
             }
@@ -115,7 +118,10 @@ impl<'a> Reader<'a> {
                 if changes && !matches!(to, Type::Void | Type::Pointer(..)) {
                     self.compute(Arithmetic::Convert, width(to).max(width(from)), at);
                 }
-                self.unknown_as(to, &value)
+                match Value::real(value.as_real(), to) {
+                    Some(real) => real,
+                    None => self.unknown_as(to, &value),
+                }
             }
         }
     }

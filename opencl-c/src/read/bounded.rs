@@ -6,28 +6,24 @@
 use std::collections::BTreeSet;
 
 use super::form::Loop;
-use super::loops::Walked;
 use super::nodes::mention;
-use super::probe::Probe;
+use super::probe::{Probe, Walked};
 use super::refusals::iterations_differ;
-use super::symbolic::Interval;
+use super::symbolic::Poly;
 use super::{Read, Reader, scan};
 use crate::ast::VariableId;
-use crate::steps::Dependence;
 
 impl<'a> Reader<'a> {
     /// A loop whose iterations the problem file gives.
-    pub fn bounded_loop(&mut self, l: &Loop<'a>, range: Interval) -> Read<()> {
+    pub fn bounded_loop(&mut self, l: &Loop<'a>, count: Poly) -> Read<()> {
         self.bounded += 1;
-        let result = self.walk_bounded(l, range);
+        let result = self.walk_bounded(l, count);
         self.bounded -= 1;
         result
     }
 
-    fn walk_bounded(&mut self, l: &Loop<'a>, range: Interval) -> Read<()> {
+    fn walk_bounded(&mut self, l: &Loop<'a>, count: Poly) -> Read<()> {
         let probe = self.probe(l)?;
-        let name = format!("$line_{}", l.at.line);
-        let count = self.terms.name(&name, range, Dependence::Uniform, Vec::new());
         if self.probing == 0 {
             let Walked { nodes, iteration, .. } = self.one_iteration(l, &probe, &count)?;
             if mention(&self.terms, &nodes, iteration) {

@@ -6,8 +6,8 @@ use super::nodes::{self, Node, NodeKind, joined, matter, same_effect};
 use super::symbolic::Poly;
 use super::value::State;
 use super::{Read, Reader};
-use crate::ast::At;
-use crate::error::ReadError;
+use crate::ast::{At, Expr};
+use crate::error::{ReadError, quoted};
 
 impl<'a> Reader<'a> {
     /// Walks both sides of a branch, each from the state before it, and lets them come together.
@@ -15,7 +15,7 @@ impl<'a> Reader<'a> {
     pub fn fork<T>(
         &mut self,
         condition: &Poly,
-        at: &At,
+        asked: (&At, &'a Expr),
         then: impl FnOnce(&mut Self) -> Read<T>,
         otherwise: impl FnOnce(&mut Self) -> Read<T>,
     ) -> Read<(Option<T>, Option<T>)> {
@@ -30,7 +30,7 @@ impl<'a> Reader<'a> {
         let negated = self.terms.not(condition);
         let (y, other_nodes) = self.assuming(&negated, otherwise)?;
         self.state = State::merge(&mut self.terms, condition, &then_state, &self.state);
-        self.branch(condition, at, then_nodes, other_nodes)?;
+        self.branch(condition, asked, then_nodes, other_nodes)?;
         Ok((Some(x), Some(y)))
     }
 
@@ -51,7 +51,7 @@ impl<'a> Reader<'a> {
     fn branch(
         &mut self,
         condition: &Poly,
-        at: &At,
+        (at, asked): (&At, &'a Expr),
         then: Vec<Node>,
         otherwise: Vec<Node>,
     ) -> Read<()> {
@@ -59,7 +59,7 @@ impl<'a> Reader<'a> {
             return Ok(());
         }
         let named = self.terms.sayable(condition);
-        let chosen = self.hints(at) && self.request.branches.contains_key(&at.line);
+        let chosen = self.chosen_side(at, asked).is_some();
         let decided = named || !chosen && self.says_iterations(condition);
         let same = same_effect(&then, &otherwise);
         if !named && same || !matter(&then) && !matter(&otherwise) && !named {
@@ -73,7 +73,7 @@ impl<'a> Reader<'a> {
             };
             self.emit(NodeKind::If { condition, then, otherwise }, at);
         } else {
-            match self.side(at)? {
+            match self.side(at, asked)? {
                 Side::Then => self.append(then),
                 Side::Else => self.append(otherwise),
                 Side::Both => {
@@ -91,15 +91,16 @@ impl<'a> Reader<'a> {
     }
 
     /// Which side the problem file chooses for a branch that depends on data.
-    pub fn side(&self, at: &At) -> Read<Side> {
-        let chosen = self.request.branches.get(&at.line).filter(|_| self.hints(at));
-        chosen.copied().ok_or_else(|| {
+    pub fn side(&self, at: &At, asked: &Expr) -> Read<Side> {
+        self.chosen_side(at, asked).ok_or_else(|| {
             ReadError::at(
                 at,
                 "the branch depends on data and its sides access memory differently",
                 format!(
-                    "add \"line {}\": \"then\", \"else\" or \"both\" to kernel.branches",
-                    at.line
+                    "add \"branches\": {{ {}: \"both\" }} to the kernel in the problem file, or \
+                     \"then\" or \"else\" instead of \"both\"; {} answers for all of its branches",
+                    quoted(&self.key(Some(asked))),
+                    quoted(self.calls.last().copied().unwrap_or_default())
                 ),
             )
         })

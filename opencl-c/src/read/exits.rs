@@ -3,47 +3,13 @@
 //! As many iterations are complete as neither end the loop nor leave it; they are read as those of any loop. What
 //! follows is the test of one more, and if it holds, that iteration up to where it leaves.
 
-use super::form::Loop;
-use super::loops::Walked;
+use super::form::{Exits, Loop};
 use super::nodes::mention;
-use super::refusals::unbounded;
+use super::probe::Walked;
 use super::statements::Rest;
 use super::symbolic::Poly;
-use super::{Read, Reader, scan};
-use crate::ast::{Expr, Stmt, StmtKind};
-
-/// What is done at the statements of a loop that leave it.
-#[derive(Debug, Clone)]
-pub struct Exits<'a> {
-    /// What the loop does in an iteration.
-    body: &'a [Stmt],
-    /// These statements, in order.
-    at: Vec<&'a Stmt>,
-    /// Whether it is walked how the loop is left, or else iterations that do not leave.
-    leaving: bool,
-    /// The conditions under which an iteration goes on, as they were met.
-    stays: Vec<Poly>,
-}
-
-impl<'a> Exits<'a> {
-    /// The exits of a loop; `None` if some are inside other statements, or there are other ways to end an
-    /// iteration.
-    pub fn of(l: &Loop<'a>) -> Option<Exits<'a>> {
-        let mut at = Vec::new();
-        let body = match l.body {
-            [Stmt { kind: StmtKind::Block(inner), .. }] => inner,
-            body => body,
-        };
-        for stmt in body.iter().filter(|stmt| scan::escapes(std::slice::from_ref(stmt))) {
-            let StmtKind::If(_, then, otherwise) = &stmt.kind else { return None };
-            if !scan::always_breaks(then) || scan::escapes(otherwise) {
-                return None;
-            }
-            at.push(stmt);
-        }
-        Some(Exits { body: l.body, at, leaving: false, stays: Vec::new() })
-    }
-}
+use super::{Read, Reader};
+use crate::ast::{Expr, Stmt};
 
 impl<'a> Reader<'a> {
     /// A loop with exits.
@@ -55,14 +21,14 @@ impl<'a> Reader<'a> {
     }
 
     fn walk_with_exits(&mut self, l: &Loop<'a>) -> Read<()> {
-        let probe = self.probe(l)?;
-        let count = self.count(l, &probe).filter(|count| self.says_iterations(count));
-        let count = count.ok_or_else(|| unbounded(l.at))?;
+        let (probe, count) = self.counted(l)?;
+        let count = count.filter(|count| self.says_iterations(count));
+        let count = count.ok_or_else(|| self.unbounded(l))?;
         let count = self.terms.max(&count, &Poly::int(0));
         let Walked { nodes, iteration, end } = self.one_iteration(l, &probe, &count)?;
         if mention(&self.terms, &nodes, iteration) {
             let nodes = self.split(l, &nodes, iteration, &count);
-            self.append(nodes.ok_or_else(|| unbounded(l.at))?);
+            self.append(nodes.ok_or_else(|| self.unbounded(l))?);
         } else {
             self.close(l, nodes, iteration, count.clone());
         }
@@ -71,7 +37,13 @@ impl<'a> Reader<'a> {
             exits.leaving = true;
         }
         let condition = self.test(l)?;
-        self.fork(&condition, l.at, |r| r.run(l.body, None), |_| Ok(())).map(drop)
+        match l.test {
+            Some(test) => {
+                let asked = (l.at, test);
+                self.fork(&condition, asked, |r| r.run(l.body, None), |_| Ok(())).map(drop)
+            }
+            None => self.run(l.body, None),
+        }
     }
 
     /// Whether the statement is an exit of the loop that is being walked.
@@ -95,7 +67,9 @@ impl<'a> Reader<'a> {
                 return self.run(then, None);
             }
             let go_on = |r: &mut Self| r.run(otherwise, Some(after));
-            return self.fork(&leave, &stmt.at, |r| r.run(then, None), go_on).map(drop);
+            return self
+                .fork(&leave, (&stmt.at, condition), |r| r.run(then, None), go_on)
+                .map(drop);
         }
         let stay = self.terms.not(&leave);
         if let Some(exits) = self.exits.last_mut() {

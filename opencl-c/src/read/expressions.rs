@@ -20,7 +20,12 @@ impl<'a> Reader<'a> {
             ExprKind::Int(value) | ExprKind::SizeOf(value) if Integer::of(&e.ty).is_some() => {
                 Ok(Value::Int(Poly::int(*value)))
             }
-            ExprKind::Int(_) | ExprKind::SizeOf(_) | ExprKind::Real(_) | ExprKind::Text => {
+            ExprKind::Real(text) => {
+                let number = text.trim_end_matches(['f', 'F', 'h', 'H']).parse().ok();
+                let known = Value::real(number, &e.ty);
+                Ok(known.unwrap_or_else(|| self.unknown(&e.ty, Dependence::Uniform)))
+            }
+            ExprKind::Int(_) | ExprKind::SizeOf(_) | ExprKind::Text => {
                 Ok(self.unknown(&e.ty, Dependence::Uniform))
             }
             ExprKind::Symbol(name) => Ok(Value::Int(self.symbol(name, &e.at)?)),
@@ -92,6 +97,13 @@ impl<'a> Reader<'a> {
                 Value::Int(result)
             }
             (Value::Pointer(_), _) => Value::Int(Poly::int(0)), // `!p`: arrays have an address
+            (Value::Real(number), _) if op != UnaryOp::Complement => {
+                self.price(BinaryOp::Sub, &a.ty, &e.at);
+                match op {
+                    UnaryOp::Not => Value::Int(Poly::int(i64::from(number == 0.0))),
+                    _ => Value::Real(-number),
+                }
+            }
             (value, _) => {
                 self.price(BinaryOp::Sub, &a.ty, &e.at);
                 self.unknown_as(&e.ty, &value)
@@ -175,7 +187,7 @@ impl<'a> Reader<'a> {
     fn logical(&mut self, op: BinaryOp, a: &'a Expr, b: &'a Expr, at: &At) -> Read<Value> {
         let first = self.condition(a)?;
         let asks = if op == BinaryOp::And { first.clone() } else { self.terms.not(&first) };
-        let second = self.fork(&asks, at, |r| r.condition(b), |_| Ok(Poly::int(0)))?;
+        let second = self.fork(&asks, (at, a), |r| r.condition(b), |_| Ok(Poly::int(0)))?;
         self.price(op, &b.ty, at);
         let neutral = Poly::int(i64::from(op == BinaryOp::And));
         let second = second.0.unwrap_or(neutral);
@@ -194,6 +206,7 @@ impl<'a> Reader<'a> {
                 Ok(self.terms.truth(&exact))
             }
             (Value::Pointer(_), _) => Ok(Poly::int(1)),
+            (Value::Real(number), _) => Ok(Poly::int(i64::from(number != 0.0))),
             (value, _) => {
                 let depends = value.depends(&self.terms);
                 Ok(self.terms.unknown_truth(depends))
@@ -214,7 +227,7 @@ impl<'a> Reader<'a> {
                 Ok(r.of(side, |r| r.convert(value, &side.ty, &e.ty, &e.at)))
             }
         };
-        match self.fork(&condition, &e.at, side(a), side(b))? {
+        match self.fork(&condition, (&e.at, c), side(a), side(b))? {
             (Some(x), Some(y)) => Ok(Value::choice(&mut self.terms, &condition, &x, &y)),
             (Some(x), None) | (None, Some(x)) => Ok(x),
             (None, None) => Ok(self.unknown(&e.ty, Dependence::Data)),

@@ -1,32 +1,49 @@
-//! Which integer variables feed addresses and loops.
+//! Which integer variables feed addresses and loops: also by way of other variables, and of functions.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use indexmap::IndexMap;
+
 use super::scan;
 use super::types::Integer;
-use crate::ast::{BinaryOp, Expr, ExprKind, StmtKind, Type, Unit, Variable, VariableId};
+use crate::ast::{BinaryOp, Expr, ExprKind, Function, StmtKind, Type, Unit, Variable, VariableId};
 
 /// Integer variables that stand in a subscript, in arithmetic on pointers or in a loop's condition
 /// or step, and those from which they are computed.
 pub fn feeding(unit: &Unit, variables: &HashMap<VariableId, &Variable>) -> HashSet<VariableId> {
     let integer = |id: &VariableId| variables.get(id).is_some_and(|v| Integer::of(&v.ty).is_some());
+    let functions = &unit.functions;
     let mut found = HashSet::new();
     let mut sources: Vec<(VariableId, Vec<VariableId>)> = Vec::new();
     for function in unit.functions.values() {
         scan::statements(&function.body, &mut |stmt| {
             match &stmt.kind {
                 StmtKind::For { condition, step, .. } => {
-                    condition.iter().chain(step).for_each(|e| found.extend(mentioned(e)));
+                    condition
+                        .iter()
+                        .chain(step)
+                        .for_each(|e| found.extend(mentioned(functions, e)));
                 }
-                StmtKind::While(c, _) | StmtKind::DoWhile(_, c) => found.extend(mentioned(c)),
+                StmtKind::While(c, _) | StmtKind::DoWhile(_, c) => {
+                    found.extend(mentioned(functions, c))
+                }
                 StmtKind::Declare(declared) => {
                     let given = declared.iter().filter_map(|v| Some((v.id, v.init.as_ref()?)));
-                    sources.extend(given.map(|(id, e)| (id, mentioned(e))));
+                    sources.extend(given.map(|(id, e)| (id, mentioned(functions, e))));
                 }
                 _ => {}
             }
             for e in scan::direct_expressions(stmt) {
-                scan::expressions(e, &mut |e| look(e, &mut found, &mut sources));
+                scan::expressions(e, &mut |e| {
+                    look(functions, e, &mut found, &mut sources);
+                    if let ExprKind::Call(name, arguments) = &e.kind
+                        && let Some(called) = unit.functions.get(name)
+                    {
+                        let passed = called.parameters.iter().zip(arguments);
+                        sources
+                            .extend(passed.map(|(to, from)| (to.id, mentioned(functions, from))));
+                    }
+                });
             }
         });
     }
@@ -35,7 +52,11 @@ pub fn feeding(unit: &Unit, variables: &HashMap<VariableId, &Variable>) -> HashS
     found
 }
 
+/// The functions of a file, by name.
+type Functions = IndexMap<String, Function>;
+
 fn look(
+    functions: &Functions,
     e: &Expr,
     found: &mut HashSet<VariableId>,
     sources: &mut Vec<(VariableId, Vec<VariableId>)>,
@@ -43,17 +64,17 @@ fn look(
     match &e.kind {
         ExprKind::Index(base, index) => {
             let index = if Integer::of(&index.ty).is_some() { index } else { base };
-            found.extend(mentioned(index));
+            found.extend(mentioned(functions, index));
         }
         ExprKind::Binary(BinaryOp::Add | BinaryOp::Sub, a, b)
             if matches!(e.ty, Type::Pointer(..)) =>
         {
-            found.extend(mentioned(a));
-            found.extend(mentioned(b));
+            found.extend(mentioned(functions, a));
+            found.extend(mentioned(functions, b));
         }
         ExprKind::Assign(_, left, right) => {
             if let ExprKind::Variable(id, _) = &left.kind {
-                sources.push((*id, mentioned(right)));
+                sources.push((*id, mentioned(functions, right)));
             }
         }
         _ => {}
@@ -74,14 +95,18 @@ fn grows(
     found.len() > before
 }
 
-/// Variables in an expression, but not those in arguments of calls and subscripts inside it.
-fn mentioned(e: &Expr) -> Vec<VariableId> {
+/// Functions that work on addresses as operators do.
+const WHOLE: [&str; 7] = ["min", "max", "clamp", "abs", "mul24", "mad24", "select"];
+
+/// Variables in an expression, but not those in subscripts inside it, nor in arguments of functions that
+/// read memory or work on real numbers. What a function of the file is given may lead to its result.
+fn mentioned(unit: &Functions, e: &Expr) -> Vec<VariableId> {
     let mut found = BTreeSet::new();
-    gather(e, &mut found);
+    gather(unit, e, &mut found);
     found.into_iter().collect()
 }
 
-fn gather(e: &Expr, found: &mut BTreeSet<VariableId>) {
+fn gather(unit: &Functions, e: &Expr, found: &mut BTreeSet<VariableId>) {
     match &e.kind {
         ExprKind::Variable(id, _) => {
             found.insert(*id);
@@ -90,7 +115,15 @@ fn gather(e: &Expr, found: &mut BTreeSet<VariableId>) {
         | ExprKind::Cast(_)
         | ExprKind::Binary(..)
         | ExprKind::Assign(..)
-        | ExprKind::Conditional(..) => e.parts().into_iter().for_each(|part| gather(part, found)),
+        | ExprKind::Conditional(..) => {
+            e.parts().into_iter().for_each(|part| gather(unit, part, found))
+        }
+        ExprKind::Call(name, arguments)
+            if Integer::of(&e.ty).is_some()
+                && (unit.contains_key(name) || WHOLE.contains(&name.as_str())) =>
+        {
+            arguments.iter().for_each(|argument| gather(unit, argument, found));
+        }
         _ => {}
     }
 }

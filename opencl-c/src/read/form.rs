@@ -1,6 +1,8 @@
 //! What a loop consists of.
 
-use crate::ast::{At, Expr, Stmt, StmtKind};
+use super::scan;
+use super::symbolic::Poly;
+use crate::ast::{At, Expr, ExprKind, Stmt, StmtKind};
 
 /// A loop of any kind.
 #[derive(Debug, Clone)]
@@ -37,6 +39,55 @@ impl<'a> Loop<'a> {
     /// The expressions that belong to the loop itself.
     pub fn expressions(&self) -> impl Iterator<Item = &'a Expr> + '_ {
         self.test.into_iter().chain(self.breaks.iter().copied()).chain(self.step)
+    }
+
+    /// Whether it tries an atomic exchange until that succeeds.
+    pub fn tries_again(&self) -> bool {
+        let mut found = false;
+        let mut look = |e: &'a Expr| {
+            scan::expressions(e, &mut |e| {
+                let ExprKind::Call(name, _) = &e.kind else { return };
+                found |= name.contains("_cmpxchg") || name.contains("_compare_exchange");
+            });
+        };
+        self.expressions().for_each(&mut look);
+        scan::statements(self.body, &mut |stmt| {
+            scan::direct_expressions(stmt).into_iter().for_each(&mut look);
+        });
+        found
+    }
+}
+
+/// What is done at the statements of a loop that leave it.
+#[derive(Debug, Clone)]
+pub struct Exits<'a> {
+    /// What the loop does in an iteration.
+    pub body: &'a [Stmt],
+    /// These statements, in order.
+    pub at: Vec<&'a Stmt>,
+    /// Whether it is walked how the loop is left, or else iterations that do not leave.
+    pub leaving: bool,
+    /// The conditions under which an iteration goes on, as they were met.
+    pub stays: Vec<Poly>,
+}
+
+impl<'a> Exits<'a> {
+    /// The exits of a loop; `None` if some are inside other statements, or there are other ways to end an
+    /// iteration.
+    pub fn of(l: &Loop<'a>) -> Option<Exits<'a>> {
+        let mut at = Vec::new();
+        let body = match l.body {
+            [Stmt { kind: StmtKind::Block(inner), .. }] => inner,
+            body => body,
+        };
+        for stmt in body.iter().filter(|stmt| scan::escapes(std::slice::from_ref(stmt))) {
+            let StmtKind::If(_, then, otherwise) = &stmt.kind else { return None };
+            if !scan::always_breaks(then) || scan::escapes(otherwise) {
+                return None;
+            }
+            at.push(stmt);
+        }
+        Some(Exits { body: l.body, at, leaving: false, stays: Vec::new() })
     }
 }
 

@@ -2,28 +2,17 @@
 
 use std::collections::HashMap;
 
-use super::exits::Exits;
-use super::form::Loop;
+use super::form::{Exits, Loop};
 use super::nodes::{Node, NodeKind, matter, mention};
-use super::probe::{Change, Probe};
-use super::refusals::{MOST_ITERATIONS, iterations_differ, unbounded};
+use super::probe::{Change, Probe, Walked};
+use super::refusals::{MOST_ITERATIONS, iterations_differ};
 use super::strides::set_iterations;
 use super::symbolic::{Interval, Leaf, Poly};
 use super::value::{Pointer, State, Value};
 use super::{Read, Reader, range_of, scan};
 use crate::ast::{Stmt, VariableId};
 use crate::error::ReadError;
-use crate::steps::Dependence;
-
-/// Any iteration of a loop, walked.
-pub struct Walked {
-    /// Its steps.
-    pub nodes: Vec<Node>,
-    /// Stands for the iteration.
-    pub iteration: Leaf,
-    /// The state at its end.
-    pub end: State,
-}
+use crate::steps::{Assumed, Dependence};
 
 impl<'a> Reader<'a> {
     /// Walks a loop; its initialization has been walked.
@@ -32,29 +21,48 @@ impl<'a> Reader<'a> {
         let (before, facts, iterations) =
             (self.state.clone(), self.terms.facts(), self.iterations.len());
         let result = self.read_loop(&l);
-        let bound = self.request.bounds.get(&l.at.line).filter(|_| self.hints(l.at));
-        match (result, bound) {
-            (Err(ReadError::Unbounded { at }), Some(bound)) if at == *l.at => {
+        match result {
+            Err(ReadError::Unbounded { at, key }) if at == *l.at => {
+                let Some(most) = self.most_iterations(&l, &key) else {
+                    return Err(ReadError::Unbounded { at, key });
+                };
                 self.state = before;
                 self.terms.forget(facts);
                 self.iterations.truncate(iterations);
-                self.bounded_loop(&l, range_of(*bound))
+                self.bounded_loop(&l, most)
             }
-            (result, _) => result,
+            result => result,
         }
+    }
+
+    /// How often a loop runs that cannot be read: as the problem file says, or once if it is one that tries
+    /// again until an atomic operation succeeds.
+    fn most_iterations(&mut self, l: &Loop<'a>, key: &str) -> Option<Poly> {
+        if let Some((name, bound)) = self.given_bound(l) {
+            return Some(self.terms.name(&name, range_of(bound), Dependence::Uniform, Vec::new()));
+        }
+        if !l.tries_again() {
+            return None;
+        }
+        let assumed = Assumed { at: l.at.clone(), key: key.to_owned() };
+        if !self.assumed.contains(&assumed) {
+            self.assumed.push(assumed);
+        }
+        Some(Poly::int(1))
     }
 
     /// A loop whose iterations can be counted.
     fn read_loop(&mut self, l: &Loop<'a>) -> Read<()> {
         if scan::breaks(l.body) || scan::returns(l.body) {
             if self.probing > 0 {
-                return self.bounded_loop(l, Interval::ALL);
+                let any = self.terms.unknown(Dependence::Data);
+                return self.bounded_loop(l, any);
             }
             let exits = Exits::of(l).filter(|_| !l.after && !scan::returns(l.body));
-            return self.loop_with_exits(l, exits.ok_or_else(|| unbounded(l.at))?);
+            return self.loop_with_exits(l, exits.ok_or_else(|| self.unbounded(l))?);
         }
-        let probe = self.probe(l)?;
-        let Some(count) = self.count(l, &probe) else {
+        let (probe, count) = self.counted(l)?;
+        let Some(count) = count else {
             if self.probing > 0 {
                 return self.blur(l, probe);
             }
@@ -74,9 +82,9 @@ impl<'a> Reader<'a> {
         }
         // A bound that is given holds also where the iterations of a loop around would have to
         // differ.
-        let given = self.hints(l.at) && self.request.bounds.contains_key(&l.at.line);
+        let given = self.given_bound(l).is_some();
         if !self.says_iterations(&count) || given && !self.terms.sayable(&count) {
-            return Err(unbounded(l.at));
+            return Err(self.unbounded(l));
         }
         let Walked { nodes, iteration, end } = self.one_iteration(l, &probe, &count)?;
         if mention(&self.terms, &nodes, iteration) {
@@ -95,6 +103,19 @@ impl<'a> Reader<'a> {
         self.leave_loop(l, &probe, &count, Some((iteration, &end)))
     }
 
+    /// What an iteration does, and how many there are, if that can be said.
+    pub fn counted(&mut self, l: &Loop<'a>) -> Read<(Probe, Option<Poly>)> {
+        let probe = self.probe(l)?;
+        let count = self.count(l, &probe);
+        if count.is_none()
+            && let Some(signed) = self.probe_signed(l, &probe)?
+        {
+            let count = self.count(l, &signed);
+            return Ok((signed, count));
+        }
+        Ok((probe, count))
+    }
+
     /// The test of a loop that has no iteration.
     fn no_iteration(&mut self, l: &Loop<'a>) -> Read<()> {
         self.test(l).map(drop)
@@ -110,7 +131,7 @@ impl<'a> Reader<'a> {
             for e in &l.breaks {
                 let (go_on, _) = r.fork(
                     &condition.clone(),
-                    l.at,
+                    (l.at, e),
                     |r| {
                         let stop = r.condition(e)?;
                         Ok(r.terms.not(&stop))

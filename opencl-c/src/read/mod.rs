@@ -41,7 +41,9 @@
 //! one of these anywhere in the file. What consists of constants and macros alone costs nothing.
 
 mod access;
+mod answers;
 mod arithmetic;
+mod asked;
 mod bounded;
 mod branches;
 mod builtins;
@@ -76,12 +78,14 @@ use tickbound_model::expr::BinaryOp;
 use crate::ast::{At, Expr, Function, Space, Type, Unit, Variable, VariableId};
 use crate::error::ReadError;
 use crate::request::{Passed, Request, Symbol};
-use crate::steps::{Arithmetic, Dependence, Number, Steps};
-use exits::Exits;
+use crate::steps::{Arithmetic, Assumed, Dependence, Number, Steps};
+use form::Exits;
 use nodes::{Node, NodeKind};
 use symbolic::{Interval, Leaf, Poly, Terms};
 use types::Integer;
 use value::{Pointer, State, Target, Value};
+
+pub use asked::matched;
 
 /// What reading yields.
 type Read<T> = Result<T, ReadError>;
@@ -140,6 +144,8 @@ struct Reader<'a> {
     iterations: Vec<Leaf>,
     /// Of the loops around that are left in the midst of an iteration, where.
     exits: Vec<Exits<'a>>,
+    /// Loops that are taken to run once.
+    assumed: Vec<Assumed>,
     dimensions: usize,
     work: u64,
 }
@@ -164,6 +170,7 @@ impl<'a> Reader<'a> {
             bounded: 0,
             iterations: Vec::new(),
             exits: Vec::new(),
+            assumed: Vec::new(),
             dimensions: 1,
             work: 0,
         }
@@ -185,6 +192,8 @@ impl<'a> Reader<'a> {
                     ));
                 }
                 ty => match (Integer::of(ty), self.request.arguments.get(i)) {
+                    (None, Some(Passed::Real(number))) => Value::real(*number, ty)
+                        .unwrap_or_else(|| self.unknown(ty, Dependence::Uniform)),
                     (Some(integer), passed) if !matches!(passed, Some(Passed::Memory)) => {
                         // One that the problem does not list keeps its name too: where it decides
                         // something, its value is asked for.
@@ -329,11 +338,6 @@ impl<'a> Reader<'a> {
                 Ok(self.terms.unknown(depends))
             }
         }
-    }
-
-    /// Whether hints of the problem file for this line are meant.
-    fn hints(&self, at: &At) -> bool {
-        at.file == self.entry.file
     }
 }
 

@@ -176,6 +176,20 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// What a comparison of two known real numbers comes to.
+pub fn compared(op: BinaryOp, a: Option<f64>, b: Option<f64>) -> Option<bool> {
+    let (a, b) = (a?, b?);
+    Some(match op {
+        BinaryOp::Eq => a == b,
+        BinaryOp::Ne => a != b,
+        BinaryOp::Lt => a < b,
+        BinaryOp::Le => a <= b,
+        BinaryOp::Gt => a > b,
+        BinaryOp::Ge => a >= b,
+        _ => return None,
+    })
+}
+
 /// The type that an operator on two types is computed in.
 pub fn operand_type<'t>(a: &'t Type, b: &'t Type) -> &'t Type {
     match (types::is_real(a), types::is_real(b)) {

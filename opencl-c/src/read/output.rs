@@ -22,7 +22,7 @@ impl<'a> Reader<'a> {
             let (name, at) = (variable.name.clone(), variable.at.clone());
             locals.push(LocalArray { name, bytes, at });
         }
-        Ok(Steps { body, locals, dimensions: self.dimensions })
+        Ok(Steps { body, locals, assumed: self.assumed, dimensions: self.dimensions })
     }
 
     fn steps(&mut self, nodes: Vec<Node>, left: &mut usize) -> Read<Vec<Step>> {

@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::form::Loop;
+use super::nodes::Node;
 use super::symbolic::{Atom, Interval, Kind, Leaf, Poly};
 use super::types::Integer;
 use super::value::{Pointer, State, Target, Value};
@@ -43,6 +44,16 @@ pub struct Probe {
     pub mark: Leaf,
 }
 
+/// Any iteration of a loop, walked.
+pub struct Walked {
+    /// Its steps.
+    pub nodes: Vec<Node>,
+    /// Stands for the iteration.
+    pub iteration: Leaf,
+    /// The state at its end.
+    pub end: State,
+}
+
 /// Iterations are taken to be fewer than this when unsigned counters are asked whether they wrap
 /// around.
 const LIKELY: i64 = 1 << 16;
@@ -50,13 +61,37 @@ const LIKELY: i64 = 1 << 16;
 impl<'a> Reader<'a> {
     /// Walks one iteration and looks at what it does.
     pub fn probe(&mut self, l: &Loop<'a>) -> Read<Probe> {
+        self.probe_knowing(l, &BTreeSet::new())
+    }
+
+    /// The same where signed counters that begin at or above zero and grow are known never to be below it: they
+    /// are compared with unsigned numbers as they are. `None` if there are none.
+    pub fn probe_signed(&mut self, l: &Loop<'a>, probe: &Probe) -> Read<Option<Probe>> {
+        let grows = |(id, change): (&VariableId, &Change)| {
+            let signed = self.type_of(*id).and_then(Integer::of).is_some_and(|ty| ty.signed);
+            let from = match probe.start.values.get(id) {
+                Some(Value::Int(start)) => self.terms.never_negative(start),
+                _ => false,
+            };
+            let by = matches!(change, Change::By(step) if self.terms.never_negative(step));
+            (signed && from && by).then_some(*id)
+        };
+        let known: BTreeSet<VariableId> = probe.changes.iter().filter_map(grows).collect();
+        if known.is_empty() {
+            return Ok(None);
+        }
+        self.state = probe.start.clone();
+        self.probe_knowing(l, &known).map(Some)
+    }
+
+    fn probe_knowing(&mut self, l: &Loop<'a>, not_negative: &BTreeSet<VariableId>) -> Read<Probe> {
         let mut variables = BTreeSet::new();
         scan::assigned(l.body, &mut variables);
         l.expressions().for_each(|e| scan::assigned_by(e, &mut variables));
         let mut start = self.exact_state(&variables);
         loop {
             let mark = self.terms.next_leaf();
-            let placeholders = self.place_holders(&start, &variables);
+            let placeholders = self.place_holders(&start, &variables, not_negative);
             let head = self.state.clone();
             let condition = self.look(l)?;
             let after = std::mem::replace(&mut self.state, start.clone());
@@ -88,6 +123,7 @@ impl<'a> Reader<'a> {
         &mut self,
         start: &State,
         variables: &BTreeSet<VariableId>,
+        not_negative: &BTreeSet<VariableId>,
     ) -> Vec<(VariableId, Atom)> {
         let mut found = Vec::new();
         self.state = start.clone();
@@ -95,6 +131,10 @@ impl<'a> Reader<'a> {
             let Some(value) = start.values.get(id) else { continue };
             let range =
                 self.type_of(*id).and_then(Integer::of).map_or(Interval::ALL, |i| i.range());
+            let range = match not_negative.contains(id) {
+                true => range.meet(Interval::new(0, i64::MAX)),
+                false => range,
+            };
             let likely = range.meet(Interval::new(-LIKELY, LIKELY));
             let mut leaf = || {
                 let leaf = self.terms.counter(range, likely, Vec::new());
@@ -106,7 +146,7 @@ impl<'a> Reader<'a> {
                 Value::Pointer(p) => {
                     Value::Pointer(Pointer { target: p.target.clone(), offset: leaf() })
                 }
-                Value::Other(_) => Value::Other(Dependence::Data),
+                Value::Real(_) | Value::Other(_) => Value::Other(Dependence::Data),
             };
             self.state.values.insert(*id, value);
         }

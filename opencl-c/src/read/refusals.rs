@@ -1,5 +1,7 @@
 //! Loops that are refused, and why.
 
+use super::Reader;
+use super::form::Loop;
 use super::nodes::{Node, first_mention};
 use super::symbolic::{Leaf, Terms};
 use crate::ast::At;
@@ -8,9 +10,11 @@ use crate::error::ReadError;
 /// Most iterations of a loop that are walked one by one.
 pub const MOST_ITERATIONS: i64 = 64;
 
-/// The iterations of a loop are not known.
-pub fn unbounded(at: &At) -> ReadError {
-    ReadError::Unbounded { at: at.clone() }
+impl<'a> Reader<'a> {
+    /// The iterations of a loop are not known.
+    pub fn unbounded(&self, l: &Loop<'a>) -> ReadError {
+        ReadError::Unbounded { at: l.at.clone(), key: self.key(l.test) }
+    }
 }
 
 /// The iterations of a loop differ, and there may be too many of them.

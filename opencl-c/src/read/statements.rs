@@ -55,9 +55,10 @@ impl<'a> Reader<'a> {
             }
             StmtKind::Expr(e) => self.value(e).map(drop),
             StmtKind::If(condition, then, otherwise) => {
+                let asked = (&stmt.at, condition);
                 let condition = self.condition(condition)?;
                 let side = |side: &'a [Stmt]| move |r: &mut Self| r.run(side, None);
-                self.fork(&condition, &stmt.at, side(then), side(otherwise)).map(drop)
+                self.fork(&condition, asked, side(then), side(otherwise)).map(drop)
             }
             StmtKind::For { init, .. } => {
                 self.run(init, None)?;
@@ -78,6 +79,7 @@ impl<'a> Reader<'a> {
         after: &Rest<'a, '_>,
         stmt: &'a Stmt,
     ) -> Read<()> {
+        let asked = (&stmt.at, condition);
         let condition = self.condition(condition)?;
         if self.bounded > 0 && !self.says_iterations(&condition) {
             // The iterations that are counted are those that do not leave.
@@ -88,7 +90,7 @@ impl<'a> Reader<'a> {
             }
         }
         let side = |side: &'a [Stmt]| move |r: &mut Self| r.run(side, Some(after));
-        self.fork(&condition, &stmt.at, side(then), side(otherwise)).map(drop)
+        self.fork(&condition, asked, side(then), side(otherwise)).map(drop)
     }
 
     /// Whether statements do nothing but arithmetic. Nothing remains of the walk.

@@ -3,7 +3,7 @@
 use super::form::Loop;
 use super::nodes::{Node, NodeKind};
 use super::probe::{Change, Probe};
-use super::refusals::{MOST_ITERATIONS, too_many_iterations, unbounded};
+use super::refusals::{MOST_ITERATIONS, too_many_iterations};
 use super::symbolic::{Kind, Poly};
 use super::value::{State, Value};
 use super::{Read, Reader};
@@ -62,7 +62,7 @@ impl<'a> Reader<'a> {
                 return Ok((iterations, test));
             }
             if !self.says_iterations(&guard) {
-                return Err(unbounded(l.at));
+                return Err(self.unbounded(l));
             }
             let left = self.state.clone();
             self.terms.assume(&guard);
@@ -74,7 +74,7 @@ impl<'a> Reader<'a> {
             pending = next;
             iterations.push(Iteration { guard, left, test, body });
         }
-        Err(if count.is_some() { too_many_iterations(l.at) } else { unbounded(l.at) })
+        Err(if count.is_some() { too_many_iterations(l.at) } else { self.unbounded(l) })
     }
 
     /// Whether the condition, once it does not hold, would not hold later either.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::symbolic::{Poly, Terms};
-use crate::ast::{Space, VariableId};
+use crate::ast::{Scalar, Space, Type, VariableId};
 use crate::steps::Dependence;
 
 /// What an expression or a variable is worth.
@@ -15,6 +15,8 @@ pub enum Value {
     Int(Poly),
     /// A pointer.
     Pointer(Pointer),
+    /// A real number that is known; finite.
+    Real(f64),
     /// Anything else: real numbers, vectors, structures, contents of arrays.
     Other(Dependence),
 }
@@ -52,7 +54,30 @@ impl Value {
         match self {
             Value::Int(poly) => terms.depends(poly),
             Value::Pointer(pointer) => terms.depends(&pointer.offset),
+            Value::Real(_) => Dependence::Uniform,
             Value::Other(depends) => *depends,
+        }
+    }
+
+    /// A real number of a type, if it is one and the number is known.
+    pub fn real(number: Option<f64>, ty: &Type) -> Option<Value> {
+        let rounded = match (number?, ty) {
+            (number, Type::Scalar(Scalar::Real { bytes: 8 })) => number,
+            (number, Type::Scalar(Scalar::Real { bytes: 4 })) => f64::from(number as f32),
+            _ => return None,
+        };
+        rounded.is_finite().then_some(Value::Real(rounded))
+    }
+
+    /// The number, if it is known and a real number can be it exactly. What is negative may be an unsigned one
+    /// that wrapped around.
+    pub fn as_real(&self) -> Option<f64> {
+        match self {
+            Value::Real(number) => Some(*number),
+            Value::Int(poly) => {
+                poly.constant().filter(|n| (0..1 << 24).contains(n)).map(|n| n as f64)
+            }
+            _ => None,
         }
     }
 

@@ -8,7 +8,7 @@
 //! [request](crate::request::Request) (macros), the kernel's scalar arguments under their
 //! parameters' names as `$NAME`, and for each dimension d `$lid_d` and `$group_d` (place of the
 //! item in its group and of the group in the launch), `$local_d`, `$groups_d` and `$global_d`
-//! (sizes), and `$line_N` for the bound of line N. None of these but symbols can clash with names
+//! (sizes), and `$line_N` for the bound of line N, `$bound_I` for that of another answer. None of these but symbols can clash with names
 //! of a problem, as `$` is no part of one.
 
 mod count;
@@ -33,8 +33,19 @@ pub struct Steps {
     pub body: Vec<Step>,
     /// Its local arrays.
     pub locals: Vec<LocalArray>,
+    /// Loops that try an atomic exchange until it succeeds, taken to do so at once.
+    pub assumed: Vec<Assumed>,
     /// Dimensions whose ids or sizes it asks for: 1 to 3.
     pub dimensions: usize,
+}
+
+/// A loop that is taken to run once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Assumed {
+    /// Where it begins.
+    pub at: At,
+    /// What an answer in `kernel.bounds` is called that says otherwise.
+    pub key: String,
 }
 
 /// An array in local memory.

@@ -10,6 +10,9 @@ pub fn print(steps: &Steps) -> String {
     for local in &steps.locals {
         let _ = writeln!(text, "{:>4}  local {}: {} bytes", local.at.line, local.name, local.bytes);
     }
+    for loop_ in &steps.assumed {
+        let _ = writeln!(text, "{:>4}  taken to run once: {}", loop_.at.line, loop_.key);
+    }
     block(&steps.body, 0, &mut text);
     text
 }

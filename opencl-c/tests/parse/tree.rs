@@ -113,8 +113,8 @@ pub fn request(path: PathBuf, name: &str) -> Request {
         arguments: Vec::new(),
         dimensions: 1,
         local: Vec::new(),
-        bounds: IndexMap::new(),
-        branches: IndexMap::new(),
+        bounds: Vec::new(),
+        branches: Vec::new(),
     }
 }
 

@@ -408,5 +408,123 @@ fn loops_that_are_left_early() {
     2    1 Index
     2  1 Index
     ");
-    insta::assert_snapshot!(body("for (int i = 0; i < N; i++) { if (a[i] == 3) break; l[i] = 0; }"), @r#"k.cl:2: the loop's bound depends on data; add "line 2": BOUND to kernel.bounds in the problem file"#);
+    insta::assert_snapshot!(body("for (int i = 0; i < N; i++) { if (a[i] == 3) break; l[i] = 0; }"), @r#"k.cl:2: the loop's bound depends on data; add "bounds": { "k: i < N": 1 } to the kernel in the problem file, with the most iterations instead of 1"#);
+}
+
+#[test]
+fn known_real_arguments() {
+    let text = "kernel void k(global float *a, float alpha, float beta) {\n\
+                if (beta == 0) a[0] = alpha; else a[0] = alpha * a[0];\n\
+                if (!(alpha != 0.1f)) a[1] = 1;\nif (alpha < -beta) a[2] = 1;\n}\n";
+    let mut c = case(text);
+    c.arguments = vec![Passed::Memory, Passed::Real(Some(0.1)), Passed::Real(Some(0.0))];
+    insta::assert_snapshot!(c.shown(), @r"
+    2  1 Real
+    2  store global a 4 items [0]
+    3  1 Real
+    3  1 Integer
+    3  store global a 4 items [0]
+    4  2 Real
+    ");
+    c.arguments = vec![Passed::Memory, Passed::Real(Some(0.1)), Passed::Real(None)];
+    insta::assert_snapshot!(c.shown(), @r#"k.cl:2: the branch depends on data and its sides access memory differently; add "branches": { "k: beta == 0": "both" } to the kernel in the problem file, or "then" or "else" instead of "both"; "k" answers for all of its branches"#);
+}
+
+#[test]
+fn loops_that_try_again() {
+    let text = "void add(global uint *to, uint by) {\n uint old;\n\
+                do { old = *to; } while (atomic_cmpxchg(to, old, old + by) != old);\n}\n\
+                kernel void k(global uint *a) { add(a, 3); }\n";
+    let mut c = case(text);
+    insta::assert_snapshot!(c.shown(), @r"
+    3  taken to run once: add: atomic_cmpxchg(to, old, old + by) != old
+    3  repeat 1
+    3    load global a 4 items [0] iterations [0]
+    3    1 Index
+    3    atomic global
+    3    1 Index
+    ");
+    c.bounds = vec![("add: atomic_cmpxchg(to, old, old + by) != old", 5)];
+    insta::assert_snapshot!(c.shown(), @r"
+    3  repeat $bound_0
+    3    load global a 4 items [0] iterations [0]
+    3    1 Index
+    3    atomic global
+    3    1 Index
+    ");
+}
+
+#[test]
+fn group_sizes_that_macros_give() {
+    let text = "kernel void k(global int *a) {\nlocal int t[WG];\n\
+                if (get_local_id(0) < WG) t[get_local_id(0)] = 1;\n\
+                for (int i = get_global_id(0); i < N; i += get_global_size(0)) a[i] = 1;\n}\n";
+    let mut c = case(text);
+    c.local = vec![Some(tickbound_model::Expr::Name("WG".to_owned()))];
+    insta::assert_snapshot!(c.shown(), @r"
+    2  local t: 4 * WG bytes
+    3  1 Integer
+    3  store local t 4 items [1]
+    4  repeat max(0, ceil_div(N - WG * $group_0 - $lid_0, $global_0))
+    4    1 Index
+    4    store global a 4 items [1] iterations [$global_0]
+    4    1 Index
+    ");
+}
+
+#[test]
+fn arithmetic_that_leads_to_addresses() {
+    let text = "int place(int row, int column) { int up = row * WG; return up + column; }\n\
+                int get(global int *a, int at) { return a[at + 1]; }\n\
+                kernel void k(global int *a, int n) {\n\
+                int row = n * 3 + 1;\nint column = n - 2;\nint at = place(row, min(column, 5));\n\
+                a[at] = 1;\nint kg = n + 4;\na[0] = get(a, kg);\nint data = n + 7;\na[1] = data;\n}\n";
+    insta::assert_snapshot!(shown(text), @r"
+     4  2 Index
+     5  1 Index
+     6  1 Index
+     1  2 Index
+     7  store global a 4 items [0]
+     8  1 Index
+     2  1 Index
+     2  load global a 4 items [0]
+     9  store global a 4 items [0]
+    10  1 Integer
+    11  store global a 4 items [0]
+    ");
+}
+
+#[test]
+fn parameters_that_are_written_as_arrays() {
+    let text = "void f(local float b[WG], float c[4], global float *g) { b[1] = g[0]; c[0] = b[2]; g[1] = c[0]; }\n\
+                kernel void k(global float *a) {\nlocal float t[2][WG];\nfloat p[2][4];\nf(t[1], p[0], a);\n}\n";
+    insta::assert_snapshot!(shown(text), @r"
+    3  local t: 8 * WG bytes
+    1  load global a 4 items [0]
+    1  store local t 4 items [0]
+    1  load local t 4 items [0]
+    1  store global a 4 items [0]
+    ");
+}
+
+#[test]
+fn signed_counters_up_to_unsigned_bounds() {
+    let text = "kernel void k(global int *a, uint n, local int *l) {\n\
+                for (int p = get_local_id(0); p < n; p += WG) a[p] = 0;\n\
+                int q = 0;\nwhile (q < n) { l[q] = 1; q++; }\n\
+                for (int p = -1; p < n; p++) a[p] = 1;\n}\n";
+    let mut c = case(text);
+    c.arguments = vec![Passed::Memory, number(0, 1000), Passed::Memory];
+    c.bounds = vec![("k: p < n", 7)];
+    insta::assert_snapshot!(c.shown(), @r"
+    2  repeat max(0, ceil_div($n - $lid_0, WG))
+    2    1 Index
+    2    store global a 4 items [1] iterations [WG]
+    2    1 Index
+    4  repeat $n
+    4    1 Index
+    4    store local l 4 items [0] iterations [1]
+    4    1 Index
+    5  1 Index
+    ");
 }

@@ -16,18 +16,21 @@ const BOUND: &str = "the loop's bound depends on data";
 #[test]
 fn branches_on_data() {
     let table = [
-        "if (a[0] > 0) b[0] = 1;",
-        "b[0] = a[0] ? a[1] : 2;",
-        "if (a[0] && a[1]) {}",
-        "if (a[0] > 0) { barrier(CLK_LOCAL_MEM_FENCE); }",
-        "if (a[0] > 0) return; b[0] = 1;",
-        "float f = a[0]; if (f > 0.5f) b[0] = 1;",
-        "int r[2]; r[0] = 1; if (r[0]) b[0] = 1;",
-        "int s = 0; for (int i = 0; i < N; i++) s += s + a[i]; if (s) b[0] = 1;",
-        "if (atomic_inc(&a[0]) == 3) b[0] = 1;",
+        ("if (a[0] > 0) b[0] = 1;", "a[0] > 0"),
+        ("b[0] = a[0] ? a[1] : 2;", "a[0]"),
+        ("if ((a[0]) && a[1]) {}", "a[0]"),
+        ("if (a[0] > 0) { barrier(CLK_LOCAL_MEM_FENCE); }", "a[0] > 0"),
+        ("if (a[0] > 0) return; b[0] = 1;", "a[0] > 0"),
+        ("float f = a[0]; if ((f  +  1) * 2 > 0.5f) b[0] = 1;", "(f + 1) * 2 > 0.5f"),
+        ("int r[2]; r[0] = 1; if (r[0]) b[0] = 1;", "r[0]"),
+        ("int s = 0; for (int i = 0; i < N; i++) s += s + a[i]; if (s) b[0] = 1;", "s"),
+        ("if (atomic_inc(&a[0]) == 3) b[0] = 1;", "atomic_inc(&a[0]) == 3"),
     ];
-    for body in table {
-        let fix = "add \"line 3\": \"then\", \"else\" or \"both\" to kernel.branches";
+    for (body, condition) in table {
+        let fix = format!(
+            "add \"branches\": {{ \"k: {condition}\": \"both\" }} to the kernel in the problem file, or \
+             \"then\" or \"else\" instead of \"both\"; \"k\" answers for all of its branches"
+        );
         refuses(body, &format!("k.cl:3: {BRANCH}; {fix}"));
     }
 }
@@ -35,16 +38,19 @@ fn branches_on_data() {
 #[test]
 fn bounds_on_data() {
     let table = [
-        "for (int i = 0; i < a[0]; i++) b[i] = 1;",
-        "int i = 0; while (i < N) { b[i] = 1; i += a[i]; }",
-        "for (int i = 0; i < N; i++) { if (a[i] == 0) break; }",
-        "for (int i = 0; i < N; i++) { if (a[i] == 0) return; }",
-        "int i = 0; do { i++; } while (a[i]);",
-        "for (;;) { b[0]++; }",
-        "for (int i = a[1]; i > 0; i >>= 1) b[i] = 1;",
+        ("for (int i = 0; i < a[0]; i++) b[i] = 1;", "i < a[0]"),
+        ("int i = 0; while (i < N) { b[i] = 1; i += a[i]; }", "i < N"),
+        ("for (int i = 0; i < N; i++) { if (a[i] == 0) break; }", "i < N"),
+        ("for (int i = 0; i < N; i++) { if (a[i] == 0) return; }", "i < N"),
+        ("int i = 0; do { i++; } while (a[i]);", "a[i]"),
+        ("for (;;) { b[0]++; }", "true"),
+        ("for (int i = a[1]; i > 0; i >>= 1) b[i] = 1;", "i > 0"),
     ];
-    for body in table {
-        let fix = "add \"line 3\": BOUND to kernel.bounds in the problem file";
+    for (body, condition) in table {
+        let fix = format!(
+            "add \"bounds\": {{ \"k: {condition}\": 1 }} to the kernel in the problem file, with the most \
+             iterations instead of 1"
+        );
         refuses(body, &format!("k.cl:3: {BOUND}; {fix}"));
     }
 }
@@ -101,8 +107,8 @@ fn hints_lift_refusals() {
              if (b[i]) break;\n\
          } }\n",
     );
-    c.bounds = vec![(2, 10)];
-    c.branches = vec![(3, Side::Else)];
+    c.bounds = vec![("line 2", 10)];
+    c.branches = vec![("line 3", Side::Else)];
     insta::assert_snapshot!(c.shown(), @r"
     2  repeat $line_2
     2    load global a 4 items [0] iterations [0]
@@ -117,7 +123,7 @@ fn hints_lift_refusals() {
     2  load global a 4 items data
     2  1 Index
     ");
-    c.branches = vec![(3, Side::Both)];
+    c.branches = vec![("line 3", Side::Both)];
     insta::assert_snapshot!(c.shown(), @r"
     2  repeat $line_2
     2    load global a 4 items [0] iterations [0]
@@ -163,4 +169,72 @@ fn arguments_of_both_versions() {
     1    store global a 4 items [0] iterations [1]
     1    1 Index
     ");
+}
+
+/// A kernel that asks for a loop and for two branches alike.
+const ASKS: &str = "void f(global int *a, int i) { if (a[i] > 3) a[0] = 1; }\n\
+    kernel void k(global int *a, global int *b) {\n\
+      for (int i = 0; i < a[0]; i++) {\n\
+        if (a[i]  >  3) b[i] = 1;\n\
+        if (a[i] > 3) b[0]++;\n\
+        f(b, i);\n} }\n";
+
+#[test]
+fn answers_name_functions_and_conditions() {
+    let mut c = case(ASKS);
+    insta::assert_snapshot!(c.shown(), @r#"k.cl:3: the loop's bound depends on data; add "bounds": { "k: i < a[0]": 1 } to the kernel in the problem file, with the most iterations instead of 1"#);
+    c.bounds = vec![("k: i < a[0]", 10)];
+    insta::assert_snapshot!(c.shown(), @r#"k.cl:4: the branch depends on data and its sides access memory differently; add "branches": { "k: a[i] > 3": "both" } to the kernel in the problem file, or "then" or "else" instead of "both"; "k" answers for all of its branches"#);
+    c.branches = vec![("k: a[i]>3", Side::Then), ("f", Side::Else)];
+    insta::assert_snapshot!(c.shown(), @r"
+    3  repeat $bound_0
+    3    load global a 4 items [0] iterations [0]
+    3    1 Index
+    4    load global a 4 items [0] iterations [1]
+    4    1 Integer
+    4    store global b 4 items [0] iterations [1]
+    5    load global a 4 items [0] iterations [1]
+    5    1 Integer
+    5    load global b 4 items [0] iterations [0]
+    5    1 Integer
+    5    store global b 4 items [0] iterations [0]
+    1    load global b 4 items [0] iterations [1]
+    1    1 Integer
+    3    1 Index
+    3  load global a 4 items [0]
+    3  1 Index
+    ");
+    c.branches =
+        vec![("k: a[i] > 3 #2", Side::Then), ("k", Side::Else), ("f: a[i] > 3", Side::Then)];
+    insta::assert_snapshot!(c.shown(), @r"
+    3  repeat $bound_0
+    3    load global a 4 items [0] iterations [0]
+    3    1 Index
+    4    load global a 4 items [0] iterations [1]
+    4    1 Integer
+    5    load global a 4 items [0] iterations [1]
+    5    1 Integer
+    5    load global b 4 items [0] iterations [0]
+    5    1 Integer
+    5    store global b 4 items [0] iterations [0]
+    1    load global b 4 items [0] iterations [1]
+    1    1 Integer
+    1    store global b 4 items [0] iterations [0]
+    3    1 Index
+    3  load global a 4 items [0]
+    3  1 Index
+    ");
+}
+
+#[test]
+fn answers_for_nothing() {
+    let mut c = case("kernel void k(global int *a) {\n for (int i = 0; i < N; i++) a[i] = 1;\n}\n");
+    // The loop is there, though nothing is asked.
+    c.bounds = vec![("line 2", 4)];
+    assert!(c.read().is_ok());
+    c.bounds = vec![("k: i < M", 4)];
+    insta::assert_snapshot!(c.shown(), @"kernel.bounds.k: i < M: there is no such loop in k.cl; remove it: what is asked for is said again");
+    c.bounds = Vec::new();
+    c.branches = vec![("line 2", Side::Then)];
+    insta::assert_snapshot!(c.shown(), @"kernel.branches.line 2: there is no such branch in k.cl; remove it: what is asked for is said again");
 }

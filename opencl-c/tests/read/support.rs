@@ -3,9 +3,9 @@
 use std::io::Write as _;
 
 use indexmap::IndexMap;
-use tickbound_model::source::{Side, Standard};
+use tickbound_model::source::{Asked, Side, Standard};
 use tickbound_opencl_c::extract::extract;
-use tickbound_opencl_c::steps::{Steps, print};
+use tickbound_opencl_c::steps::{Number, Steps, print};
 use tickbound_opencl_c::{Passed, ReadError, Request, Symbol};
 
 /// A source with what is known about it. The kernel is called `k`.
@@ -14,8 +14,9 @@ pub struct Case {
     pub symbols: Vec<(&'static str, i64, i64)>,
     pub arguments: Vec<Passed>,
     pub dimensions: usize,
-    pub bounds: Vec<(u32, i64)>,
-    pub branches: Vec<(u32, Side)>,
+    pub local: Vec<Option<Number>>,
+    pub bounds: Vec<(&'static str, i64)>,
+    pub branches: Vec<(&'static str, Side)>,
     pub standard: Standard,
 }
 
@@ -26,6 +27,7 @@ pub fn case(text: &str) -> Case {
         symbols: vec![("N", 1, 1000), ("WG", 32, 256)],
         arguments: Vec::new(),
         dimensions: 1,
+        local: Vec::new(),
         bounds: Vec::new(),
         branches: Vec::new(),
         standard: Standard::Cl12,
@@ -66,9 +68,13 @@ impl Case {
             texts: IndexMap::new(),
             arguments: self.arguments.clone(),
             dimensions: self.dimensions,
-            local: Vec::new(),
-            bounds: self.bounds.iter().map(|(line, most)| (*line, symbol(0, *most))).collect(),
-            branches: self.branches.iter().copied().collect(),
+            local: self.local.clone(),
+            bounds: (self.bounds.iter())
+                .map(|(key, most)| (Asked::read(key).unwrap(), symbol(0, *most)))
+                .collect(),
+            branches: (self.branches.iter())
+                .map(|(key, side)| (Asked::read(key).unwrap(), *side))
+                .collect(),
         })
     }
 

@@ -2,10 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use super::terms::DEPTH;
 use super::{Atom, Kind, Poly, Terms};
-
-/// How many bounds of atoms are tried one inside the other.
-pub(super) const DEPTH: usize = 4;
 
 impl Terms {
     /// How many facts there are; for [`Terms::forget`].

@@ -89,7 +89,10 @@ pub struct Terms {
 }
 
 /// For each depth to which bounds of atoms are tried, whether a polynomial is below zero, if that was asked.
-pub(super) type Signs = [Option<bool>; 1 + super::facts::DEPTH];
+pub(super) type Signs = [Option<bool>; 1 + DEPTH];
+
+/// How many bounds of atoms are tried one inside the other.
+pub(super) const DEPTH: usize = 4;
 
 impl Terms {
     /// A table without atoms.

@@ -1,0 +1,92 @@
+//! The loops and branches of a file that an answer of the problem file may be for.
+
+use std::collections::BTreeSet;
+
+use tickbound_model::source::Asked;
+
+use super::form::Loop;
+use super::scan;
+use crate::ast::{At, BinaryOp, Expr, ExprKind, Function, Stmt, StmtKind, Unit};
+use crate::request::Request;
+use crate::written::written;
+
+/// A loop or branch: where it stands, and its condition, if it has one.
+pub type Place<'e> = (&'e At, Option<&'e Expr>);
+
+/// Whether an answer is for a place in a function.
+pub fn fits(asked: &Asked, function: &Function, file: &str, (at, condition): Place<'_>) -> bool {
+    match asked {
+        Asked::Line(line) => at.line == *line && *at.file == *file,
+        Asked::Function { name, condition: wanted, place } => {
+            let text = plain(&condition_text(condition));
+            let same = |wanted: &String| plain(wanted) == text;
+            let numbered = |n: &u32| number(function, at, &text) == usize::try_from(*n).ok();
+            *name == function.name
+                && wanted.as_ref().is_none_or(same)
+                && place.as_ref().is_none_or(numbered)
+        }
+    }
+}
+
+/// The number, from 1, of a place among those in its function with the same condition.
+fn number(function: &Function, at: &At, text: &str) -> Option<usize> {
+    let (loops, branches) = places(&function.body);
+    let mut all: Vec<Place<'_>> = [loops, branches].concat();
+    all.retain(|(_, condition)| plain(&condition_text(*condition)) == text);
+    all.sort_by_key(|(at, _)| *at);
+    all.dedup_by_key(|(at, _)| *at);
+    all.iter().position(|(a, _)| *a == at).map(|index| index + 1)
+}
+
+/// A condition without blanks.
+fn plain(text: &str) -> String {
+    text.chars().filter(|c| !c.is_whitespace()).collect()
+}
+
+/// The condition of a loop or branch, as answers have it.
+pub fn condition_text(condition: Option<&Expr>) -> String {
+    condition.map_or_else(|| "true".to_owned(), written)
+}
+
+/// The loops and the branches in statements.
+fn places(body: &[Stmt]) -> (Vec<Place<'_>>, Vec<Place<'_>>) {
+    let (mut loops, mut branches) = (Vec::new(), Vec::new());
+    scan::statements(body, &mut |stmt| {
+        if let Some(l) = Loop::of(stmt) {
+            loops.push((l.at, l.test));
+            branches.extend(l.breaks.iter().map(|e| (l.at, Some(*e))));
+        }
+        if let StmtKind::If(condition, ..) = &stmt.kind {
+            branches.push((&stmt.at, Some(condition)));
+        }
+        for e in scan::direct_expressions(stmt) {
+            scan::expressions(e, &mut |e| match &e.kind {
+                ExprKind::Conditional(a, ..)
+                | ExprKind::Binary(BinaryOp::And | BinaryOp::Or, a, _) => {
+                    branches.push((&e.at, Some(a)));
+                }
+                _ => {}
+            });
+        }
+    });
+    (loops, branches)
+}
+
+/// The answers of a request, by their place in it, that are for something in a file: for loops,
+/// and for branches.
+pub fn matched(request: &Request, unit: &Unit) -> (BTreeSet<usize>, BTreeSet<usize>) {
+    let (mut bounds, mut sides) = (BTreeSet::new(), BTreeSet::new());
+    let Some(entry) = unit.functions.get(&request.entry) else { return (bounds, sides) };
+    for function in unit.functions.values() {
+        let (loops, branches) = places(&function.body);
+        let found = |asked: &Asked, places: &[Place<'_>]| {
+            places.iter().any(|place| fits(asked, function, &entry.at.file, *place))
+        };
+        let of_loops = request.bounds.iter().enumerate().filter(|(_, (a, _))| found(a, &loops));
+        bounds.extend(of_loops.map(|(i, _)| i));
+        let of_branches =
+            request.branches.iter().enumerate().filter(|(_, (a, _))| found(a, &branches));
+        sides.extend(of_branches.map(|(i, _)| i));
+    }
+    (bounds, sides)
+}

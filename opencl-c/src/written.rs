@@ -1,0 +1,130 @@
+//! Expressions as C writes them, in one way: without macros, with single spaces and no needless
+//! parentheses. Answers in problem files name conditions so.
+
+use itertools::Itertools;
+
+use crate::ast::{BinaryOp, Expr, ExprKind, Scalar, Type, UnaryOp};
+
+/// Binds closer than any operator.
+const CLOSEST: u8 = 16;
+
+/// The text of an expression.
+#[must_use]
+pub fn written(e: &Expr) -> String {
+    text(e, 0)
+}
+
+/// The text, in parentheses if it binds less closely than asked.
+fn text(e: &Expr, asked: u8) -> String {
+    let (text, binds) = of(e);
+    if binds < asked { format!("({text})") } else { text }
+}
+
+fn list(parts: &[Expr]) -> String {
+    parts.iter().map(|part| text(part, 2)).join(", ")
+}
+
+/// The text, and how closely it binds.
+fn of(e: &Expr) -> (String, u8) {
+    match &e.kind {
+        ExprKind::Int(value) | ExprKind::SizeOf(value) => (value.to_string(), CLOSEST),
+        ExprKind::Real(text) => (text.clone(), CLOSEST),
+        ExprKind::Text => ("\"\"".into(), CLOSEST),
+        ExprKind::Variable(_, name) | ExprKind::Symbol(name) => (name.clone(), CLOSEST),
+        ExprKind::Unread(what) => (what.clone(), CLOSEST),
+        ExprKind::Unary(op, a) => unary(*op, a),
+        ExprKind::Binary(op, a, b) => {
+            let (sign, binds) = binary(*op);
+            (format!("{} {sign} {}", text(a, binds), text(b, binds + 1)), binds)
+        }
+        ExprKind::Assign(op, a, b) => {
+            let sign = op.map_or("", |op| binary(op).0);
+            (format!("{} {sign}= {}", text(a, 15), text(b, 2)), 2)
+        }
+        ExprKind::Conditional(c, a, b) => {
+            (format!("{} ? {} : {}", text(c, 4), text(a, 2), text(b, 3)), 3)
+        }
+        ExprKind::Call(name, arguments) => (format!("{name}({})", list(arguments)), CLOSEST),
+        ExprKind::Index(base, index) => {
+            (format!("{}[{}]", text(base, CLOSEST), text(index, 0)), CLOSEST)
+        }
+        ExprKind::Member { base, member, arrow } => {
+            let sign = if *arrow { "->" } else { "." };
+            (format!("{}{sign}{member}", text(base, CLOSEST)), CLOSEST)
+        }
+        ExprKind::Cast(a) => (format!("({}){}", type_name(&e.ty), text(a, 15)), 15),
+        ExprKind::List(parts) => match &e.ty {
+            Type::Vector(..) => (format!("({})({})", type_name(&e.ty), list(parts)), 15),
+            _ => (format!("{{{}}}", list(parts)), CLOSEST),
+        },
+    }
+}
+
+fn unary(op: UnaryOp, a: &Expr) -> (String, u8) {
+    let before = |sign: &str| (format!("{sign}{}", text(a, 15)), 15);
+    match op {
+        UnaryOp::Plus => before("+"),
+        UnaryOp::Minus => before("-"),
+        UnaryOp::Not => before("!"),
+        UnaryOp::Complement => before("~"),
+        UnaryOp::Deref => before("*"),
+        UnaryOp::Address => before("&"),
+        UnaryOp::PreIncrement => before("++"),
+        UnaryOp::PreDecrement => before("--"),
+        UnaryOp::PostIncrement => (format!("{}++", text(a, CLOSEST)), CLOSEST),
+        UnaryOp::PostDecrement => (format!("{}--", text(a, CLOSEST)), CLOSEST),
+    }
+}
+
+/// The sign of an operator, and how closely it binds.
+fn binary(op: BinaryOp) -> (&'static str, u8) {
+    match op {
+        BinaryOp::Comma => (",", 1),
+        BinaryOp::Or => ("||", 4),
+        BinaryOp::And => ("&&", 5),
+        BinaryOp::BitOr => ("|", 6),
+        BinaryOp::BitXor => ("^", 7),
+        BinaryOp::BitAnd => ("&", 8),
+        BinaryOp::Eq => ("==", 9),
+        BinaryOp::Ne => ("!=", 9),
+        BinaryOp::Lt => ("<", 10),
+        BinaryOp::Le => ("<=", 10),
+        BinaryOp::Gt => (">", 10),
+        BinaryOp::Ge => (">=", 10),
+        BinaryOp::Shl => ("<<", 11),
+        BinaryOp::Shr => (">>", 11),
+        BinaryOp::Add => ("+", 12),
+        BinaryOp::Sub => ("-", 12),
+        BinaryOp::Mul => ("*", 13),
+        BinaryOp::Div => ("/", 13),
+        BinaryOp::Rem => ("%", 13),
+    }
+}
+
+fn type_name(ty: &Type) -> String {
+    match ty {
+        Type::Void => "void".into(),
+        Type::Scalar(scalar) => scalar_name(*scalar).into(),
+        Type::Vector(scalar, width) => format!("{}{width}", scalar_name(*scalar)),
+        Type::Pointer(space, to) => format!("{} {} *", space.name(), type_name(to)),
+        Type::Array(element, _) => format!("{}[]", type_name(element)),
+        Type::Struct(name, _) | Type::Other(name) => name.clone(),
+    }
+}
+
+fn scalar_name(scalar: Scalar) -> &'static str {
+    match scalar {
+        Scalar::Bool => "bool",
+        Scalar::Int { bytes: 1, signed: true } => "char",
+        Scalar::Int { bytes: 1, signed: false } => "uchar",
+        Scalar::Int { bytes: 2, signed: true } => "short",
+        Scalar::Int { bytes: 2, signed: false } => "ushort",
+        Scalar::Int { bytes: 8, signed: true } => "long",
+        Scalar::Int { bytes: 8, signed: false } => "ulong",
+        Scalar::Int { signed: true, .. } => "int",
+        Scalar::Int { signed: false, .. } => "uint",
+        Scalar::Real { bytes: 2 } => "half",
+        Scalar::Real { bytes: 8 } => "double",
+        Scalar::Real { .. } => "float",
+    }
+}

@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""Says how much of folders of kernels is read and tuned: docs/results/coverage.md.
+
+    scripts/coverage.py TICKBOUND OUTPUT --date 2026-01-01 FOLDER...
+
+Each NAME.json in a folder that names a source is a problem; NAME.fixed.json is the same with its questions
+answered. Nothing of the sources goes into the page but names and messages of one line.
+"""
+
+import argparse
+import json
+import pathlib
+import re
+import subprocess
+import tempfile
+import time
+
+# How long a command may take, in seconds.
+READING = 120
+TUNING = 10
+MOST_QUESTIONS = 12
+
+QUESTION = re.compile(r'add "(bounds|branches)": \{ ("(?:[^"\\]|\\.)*"): ("both"|1) \}')
+
+
+def run(arguments, seconds):
+    """The exit status (None: too late), standard output, standard error, and the seconds it took."""
+    begin = time.monotonic()
+    try:
+        done = subprocess.run(arguments, capture_output=True, text=True, timeout=seconds)
+        status, out, err = done.returncode, done.stdout, done.stderr
+    except subprocess.TimeoutExpired:
+        status, out, err = None, "", ""
+    return status, out, err, time.monotonic() - begin
+
+
+def ask(tickbound, path, problem):
+    """Reads a problem; answers its questions, as they come, with `both` and 1. Gives the questions, what is
+    wrong in the end, and the seconds of the last reading."""
+    questions = []
+    while True:
+        status, _, err, seconds = run([tickbound, "explain", str(path), "--json"], READING)
+        if status is None:
+            return questions, f"not read within {READING} s", seconds
+        if status in (0, 1):
+            return questions, None, seconds
+        message = err.strip().splitlines()[-1] if err.strip() else f"exit status {status}"
+        asked = QUESTION.search(message)
+        if not asked or len(questions) >= MOST_QUESTIONS:
+            return questions, message, seconds
+        field, key, answer = asked[1], json.loads(asked[2]), json.loads(asked[3])
+        questions.append(key)
+        problem["kernel"].setdefault(field, {})[key] = answer
+        path.write_text(json.dumps(problem))
+
+
+def tune(tickbound, path):
+    """Whether it is proved within the time, and the seconds."""
+    arguments = [tickbound, "tune", str(path), "--json", "--timeout", str(TUNING)]
+    status, out, err, seconds = run(arguments, 6 * TUNING + READING)
+    try:
+        answer = json.loads(out)
+    except json.JSONDecodeError:
+        last = err.strip().splitlines()[-1] if err.strip() else "no answer"
+        return f"no: {last}", seconds
+    spent = answer.get("seconds", seconds)
+    if answer["status"] == "optimal":
+        return ("yes" if spent < TUNING else "late"), spent
+    stopped = answer.get("stopped_by") or answer["status"]
+    return f"no: {answer['lower']} to {answer['upper']}, {stopped}", spent
+
+
+def row(tickbound, source):
+    """One kernel: its cells, and its questions."""
+    problem = json.loads(source.read_text())
+    with tempfile.TemporaryDirectory() as folder:
+        # Paths count from the problem file: the copy that gets the answers names the source in full.
+        kernel = problem["kernel"]
+        names = [kernel["opencl"]] if isinstance(kernel["opencl"], str) else kernel["opencl"]
+        full = [str((source.parent / name).resolve()) for name in names]
+        kernel["opencl"] = full[0] if isinstance(kernel["opencl"], str) else full
+        path = pathlib.Path(folder) / source.name
+        path.write_text(json.dumps(problem))
+        questions, wrong, seconds = ask(tickbound, path, problem)
+        if wrong:
+            wrong = wrong.replace(str(source.parent.resolve()) + "/", "")
+            return [source.stem, "no", len(questions), f"{seconds:.1f}", wrong, ""], questions
+        proved, spent = tune(tickbound, path)
+        return [source.stem, "yes", len(questions), f"{seconds:.1f}", proved, f"{spent:.1f}"], questions
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("tickbound")
+    parser.add_argument("output", type=pathlib.Path)
+    parser.add_argument("folders", nargs="+", type=pathlib.Path)
+    parser.add_argument("--date", required=True)
+    options = parser.parse_args()
+    rows = []
+    for folder in options.folders:
+        for source in sorted(folder.glob("*.json")):
+            fixed = source.name.endswith(".fixed.json")
+            kernel = json.loads(source.read_text()).get("kernel")
+            if not fixed and isinstance(kernel, dict) and "opencl" in kernel:
+                rows.append(row(options.tickbound, source)[0])
+                print(*rows[-1], flush=True)
+    read = [r for r in rows if r[1] == "yes"]
+    few = [r for r in read if r[2] <= 1]
+    proved = [r for r in read if r[4] == "yes"]
+    seconds = sum(float(r[3]) for r in rows)
+    lines = [
+        "# Kernels by other hands",
+        "",
+        f"Written by `make coverage` on {options.date}: problem files as a user would write them first, their questions "
+        f"answered with `both` and 1 as they came. Of {len(rows)} kernels {len(read)} are read, {len(few)} of them with at "
+        f"most one question, in {seconds:.0f} s together; {len(proved)} are tuned with a proof within {TUNING} s.",
+        "",
+        "| kernel | read | questions | seconds to read | proved, or what is wrong | seconds to tune |",
+        "| :--- | :--- | ---: | ---: | :--- | ---: |",
+    ]
+    escape = lambda cell: str(cell).replace("|", "\\|")
+    lines += ["| " + " | ".join(escape(cell) for cell in r) + " |" for r in rows]
+    options.output.write_text("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()
