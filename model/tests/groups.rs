@@ -214,3 +214,15 @@ fn triangular_loops() {
         assert_eq!(large(row, &falling), one_after_the_other(ticks));
     }
 }
+
+/// Ticks that are (x + 1)² (12 - x) lie on a line at the first two groups and at the last, and nowhere else.
+#[test]
+fn loops_that_grow_together_are_no_line() {
+    let inner = json!({ "repeat": "group + 1", "body": [{ "work": "12 - group" }] });
+    let kernel = json!([{ "repeat": "group + 1", "body": [inner] }]);
+    let ticks = (0..10).map(|x: i64| (x + 1) * (x + 1) * (12 - x));
+    assert_eq!(large([1, 1, 10, 1], &kernel), one_after_the_other(ticks));
+    let (ticks, _) = time(&launch([1, 1, 10, 1], 1, 1, &kernel), &Options::default()).unwrap();
+    let all: i64 = (0..10).map(|x: i64| 2 + (x + 1) * (x + 1) * (12 - x)).sum();
+    assert_eq!(ticks, 5 + all);
+}
