@@ -126,7 +126,7 @@ fn a_faulty_problem_is_told_where_and_how_to_mend_it() {
         (
             "/kernel",
             json!([{ "if": "lid == 0", "then": [ "barrier" ] }]),
-            &["kernel[0]", "not all items", "move"],
+            &["kernel[0]", "item 1 has ended", "move"],
         ),
         ("/kernel", json!([{ "global": -1 }]), &["kernel[0]", "negative"]),
         ("/finish", json!(["barrier"]), &["finish", "barrier", "remove"]),

@@ -220,7 +220,11 @@ fn refused_by_both() {
         ("/kernel", source("tolerance", json!(2)), "kernel.tolerance: found 2"),
         ("/kernel", source("defines", json!({ "A-B": 1 })), "kernel.defines.A-B: `A-B` is no name"),
         ("/kernel", source("defines", json!({ "A": { "txt": "" } })), "kernel.defines.A.text: is"),
-        ("/kernel", source("bounds", json!({ "14": 2 })), "kernel.bounds.14: `14` is no line"),
+        (
+            "/kernel",
+            source("bounds", json!({ "14": 2 })),
+            "kernel.bounds.14: `14` is no place in the source",
+        ),
         ("/kernel", source("branches", json!({ "line 4": "left" })), "kernel.branches.line 4: unk"),
         ("/kernel", argument(json!({})), "kernel.arguments[0]: neither a buffer nor a scalar"),
         ("/kernel", argument(json!({ "type": "half" })), "kernel.arguments[0].type: unknown type"),

@@ -34,19 +34,13 @@ fn uncovered<T>(at: &str, what: &'static str) -> Result<T, Uncovered> {
 
 /// See [`Cost::new`].
 pub(super) fn derive(problem: &Problem) -> Result<Cost, Uncovered> {
-    if problem.platform.warps().is_some() {
-        return uncovered("platform.warps", "what warps do is not one expression");
-    }
     let kernel = priced(problem, &problem.kernel)?;
     let finish = priced(problem, &problem.finish)?;
-    refuse_items(problem, &finish, false)?;
-    let (body, exact) = match problem.profile {
-        Profile::OpenCl => groups(problem, &kernel)?,
-        Profile::Published2023 => (activations(problem, kernel)?, true),
-        // It has warps, which was said above.
-        Profile::Published2021 => {
-            return uncovered("platform.warps", "what warps do is not one expression");
-        }
+    refuse(&finish, problem.first_item_slot(), "work differs between items")?;
+    let (body, exact) = match (problem.profile, problem.platform.warps()) {
+        (Profile::OpenCl, None) => groups(problem, &kernel)?,
+        (Profile::Published2023, None) => (activations(problem, kernel)?, true),
+        _ => return uncovered("platform.warps", "what warps do is not one expression"),
     };
     let mut parts = vec![body];
     if !finish.is_empty() {
@@ -73,7 +67,7 @@ fn groups(problem: &Problem, kernel: &Program) -> Result<(Term, bool), Uncovered
     let first_item = problem.first_item_slot();
     let mut guards = Vec::new();
     let inner = inside(kernel, first_item + 1, &mut guards);
-    refuse_groups(problem, &inner)?;
+    refuse(&inner, first_item + 1, "work differs between groups")?;
     let alike = guards.is_empty();
     let waves = if alike {
         let count = Expr::binary(BinaryOp::FloorDiv, global, local.clone());
@@ -130,7 +124,7 @@ fn activations(problem: &Problem, kernel: Program) -> Result<Term, Uncovered> {
     let Launch::Activations { local_size, activations } = &problem.launch else {
         return uncovered("launch", "a range belongs to another profile");
     };
-    refuse_items(problem, &kernel, false)?;
+    refuse(&kernel, problem.first_item_slot(), "work differs between items")?;
     let count = |at: &str, expr: Expr| Term::Count(At { at: at.into(), expr });
     let activations = problem.inlined("launch.activations", activations)?;
     let local = problem.inlined("launch.local_size", local_size)?;
@@ -211,23 +205,21 @@ fn never_fails(e: &Expr) -> bool {
     own && e.parts().all(never_fails)
 }
 
-/// Refuses what differs between items, or between groups alone.
-fn refuse_items(problem: &Problem, program: &[Stmt], groups_only: bool) -> Result<(), Uncovered> {
-    let first = problem.first_item_slot() + usize::from(groups_only);
-    let mut at = None;
-    expressions(program, &mut |s, e| {
-        if at.is_none() && e.mentions(|slot| slot >= first) {
-            at = Some(s.at.clone());
+/// The first statement with an expression that names a slot from `first` on: what differs between items, or from that of
+/// `gid` on between groups.
+fn differing(program: &[Stmt], first: usize) -> Option<&Stmt> {
+    let mut found = None;
+    expressions(program, &mut |stmt, e| {
+        if found.is_none() && e.mentions(|slot| slot >= first) {
+            found = Some(stmt);
         }
     });
-    match at {
-        Some(at) => uncovered(&at, "work differs between items"),
-        None => Ok(()),
-    }
+    found
 }
 
-fn refuse_groups(problem: &Problem, program: &[Stmt]) -> Result<(), Uncovered> {
-    refuse_items(problem, program, true)
+/// Refuses a program that differs so.
+fn refuse(program: &[Stmt], first: usize, what: &'static str) -> Result<(), Uncovered> {
+    differing(program, first).map_or(Ok(()), |stmt| uncovered(&stmt.at, what))
 }
 
 /// What a program without barriers and marks takes where items do not differ.
@@ -309,10 +301,7 @@ struct Done {
 impl Phases {
     /// The ticks of a group in which nobody waits for a mark.
     fn group(&self, kernel: &Program) -> Result<Term, Uncovered> {
-        let differs = |e: &Expr| e.mentions(|s| s >= self.first_item);
-        let mut items_differ = false;
-        expressions(kernel, &mut |_, e| items_differ |= differs(e));
-        if !items_differ {
+        if differing(kernel, self.first_item).is_none() {
             let work = product(vec![self.items_each(), work(kernel)]);
             return Ok(sum(vec![work, self.barriers(kernel)]));
         }
@@ -324,15 +313,7 @@ impl Phases {
     /// A group whose items wait for marks. Where each element has one item, and items do not differ, each
     /// waits for itself alone; elsewhere the work alone is a bound.
     fn marked(&self, kernel: &Program) -> Result<(Term, bool), Uncovered> {
-        let mut differs = None;
-        expressions(kernel, &mut |s, e| {
-            if differs.is_none() && e.mentions(|s| s >= self.first_item) {
-                differs = Some(s.at.clone());
-            }
-        });
-        if let Some(at) = differs {
-            return uncovered(&at, "items that wait for marks differ");
-        }
+        refuse(kernel, self.first_item, "items that wait for marks differ")?;
         let alone = Expr::binary(BinaryOp::Le, self.local.expr.clone(), Expr::Int(self.elements));
         let alone = At { at: self.local.at.clone(), expr: alone };
         let one = Term::Run { program: Box::new(kernel.clone()), barrier: self.price };
@@ -426,13 +407,8 @@ impl Phases {
 
     /// The ticks of one phase: those of the slowest element.
     fn phase(&self, program: &Program) -> Term {
-        let differs = |stmt: &Stmt| {
-            let mut found = false;
-            expressions(std::slice::from_ref(stmt), &mut |_, e| {
-                found |= e.mentions(|s| s >= self.first_item);
-            });
-            found
-        };
+        let differs =
+            |stmt: &Stmt| differing(std::slice::from_ref(stmt), self.first_item).is_some();
         let (different, same): (Program, Program) = program.iter().cloned().partition(differs);
         let each = self.items_each();
         let same = work(&same);

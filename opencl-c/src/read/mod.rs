@@ -24,7 +24,7 @@
 //! to a variable says which ones are counters; from the condition follows how many iterations there
 //! are. Then the body is walked again with the counters as `start + step * iteration`. If nothing
 //! inside depends on the iteration, that is a `Repeat`. If it does by comparisons with the counter, the loop
-//! is [cut](split) where they change; otherwise the iterations are walked one by one, up to 64.
+//! is cut (`split.rs`) where they change; otherwise the iterations are walked one by one, up to 64.
 //!
 //! # What counts as an access
 //!
