@@ -1,4 +1,4 @@
-//! Kernel programs that were built instead of written.
+//! Kernel programs, and what they use, that were built instead of written.
 //!
 //! A program in a problem file is checked while it is read. One that other code builds, such as the
 //! reader of OpenCL C, is checked here for the same faults: names that the problem does not have,
@@ -9,7 +9,8 @@ use super::expr::{Expr, Function};
 use super::json::join;
 use super::kernel::{Program, Stmt, StmtKind};
 use super::problem::Problem;
-use super::scope::Scope;
+use super::scope::{ITEM_NAMES, Scope};
+use super::usage::{Usage, of_items};
 
 /// Deepest nesting of a built program: levels of statements and of the expression inside them.
 ///
@@ -28,6 +29,31 @@ impl Problem {
     pub fn set_kernel(&mut self, mut program: Program) -> Result<(), ModelError> {
         check_program(&self.scope, &mut program, "kernel", MAX_BUILT_DEPTH)?;
         self.kernel = program;
+        Ok(())
+    }
+
+    /// Puts in what the kernel uses, as it was counted. What the problem file states of it stays.
+    ///
+    /// # Errors
+    /// As for [`Problem::set_kernel`], or a name that differs between items. The usage is then left as it was.
+    pub fn set_usage(&mut self, mut usage: Usage) -> Result<(), ModelError> {
+        let first_item = self.first_item_slot();
+        let places = first_item..first_item + ITEM_NAMES.len();
+        for (name, expr) in usage.entries() {
+            let at = join("usage", name);
+            let mut item = None;
+            expr.names(&mut |slot| item = item.or(places.contains(slot).then_some(*slot)));
+            if let Some(slot) = item {
+                return Err(of_items(&at, self.scope.name(slot)));
+            }
+            check(&self.scope, expr, &at, MAX_BUILT_DEPTH)?;
+        }
+        for ((name, counted), (_, stated)) in usage.entries_mut().zip(self.usage.entries()) {
+            if self.stated_usage.contains(&name) {
+                *counted = stated.clone();
+            }
+        }
+        self.usage = usage;
         Ok(())
     }
 }

@@ -39,6 +39,7 @@ pub mod simulate;
 pub mod source;
 pub mod space;
 pub mod t1;
+pub mod usage;
 pub mod verdict;
 mod write;
 
@@ -50,3 +51,4 @@ pub use platform::{Access, Platform, Warps};
 pub use problem::{Dimension, Launch, Parameter, Problem, Profile};
 pub use source::KernelSource;
 pub use space::{Bound, Configuration, Configurations, LaunchSize, Space};
+pub use usage::Usage;

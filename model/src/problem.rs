@@ -18,6 +18,7 @@ use super::parse::parse_domain;
 use super::platform::{Access, Platform};
 use super::scope::{ITEM_NAMES, NameKind, Scope};
 use super::source::KernelSource;
+use super::usage::Usage;
 
 /// The version of the problem format that this crate reads.
 pub const FORMAT_VERSION: i64 = 1;
@@ -137,6 +138,9 @@ pub struct Problem {
     pub kernel: Program,
     /// What element 0 of one unit does once, after everything else.
     pub finish: Program,
+    pub(crate) usage: Usage,
+    /// Names of the usage that the file states.
+    pub(crate) stated_usage: Vec<&'static str>,
 }
 
 /// Finds a platform that a problem names instead of writing out.
@@ -199,6 +203,7 @@ impl Problem {
         let constraints = read_constraints(root.take("constraints"), &scope)?;
         let (launch, grid) =
             read_launch(&root.need("launch", "how the kernel is launched")?, profile, &scope)?;
+        let (usage, stated_usage) = Usage::read(root.take("usage"), &scope)?;
         let sizes = read_sizes(root.take("sizes"), &inputs)?;
         let kernel = root.need("kernel", "the kernel program")?;
         let source = match kernel.value.is_object() {
@@ -232,6 +237,8 @@ impl Problem {
             source,
             kernel,
             finish,
+            usage,
+            stated_usage,
         };
         problem.check_profile()?;
         Ok(problem)
@@ -253,6 +260,12 @@ impl Problem {
             ));
         }
         Ok(())
+    }
+
+    /// What the kernel uses of a device.
+    #[must_use]
+    pub fn usage(&self) -> &Usage {
+        &self.usage
     }
 
     /// First slot of the parameters.
