@@ -14,6 +14,7 @@ use crate::extract::{Extracted, Variant, extract};
 use crate::lower::{Names, lower};
 use crate::request::{Passed, Request, Symbol};
 use crate::steps::Number;
+use crate::usage::{Device, usage};
 
 /// What was read out of a problem's source.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,6 +47,7 @@ pub fn attach(problem: &mut Problem, folder: &Path) -> Result<Option<Reading>, R
     problem.settle(&configurations);
     // It was readable a moment ago.
     let text = std::fs::read_to_string(&request.path).unwrap_or_default();
+    problem.set_usage(usage(&extracted, &names, (&source, &text), Device::of(problem))?)?;
     Ok(Some(Reading { text, extracted }))
 }
 

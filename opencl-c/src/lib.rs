@@ -21,6 +21,7 @@ pub mod preprocess;
 pub mod read;
 pub mod request;
 pub mod steps;
+mod usage;
 pub mod written;
 
 pub use attach::{Reading, attach};

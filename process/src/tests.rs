@@ -1,5 +1,5 @@
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::*;
 
@@ -59,8 +59,20 @@ fn who_does_not_listen_is_killed_with_all_that_it_has_started() {
     assert!(out_of_time(&finished) && finished.time < Duration::from_secs(30));
 }
 
-/// The processes of a group that run; what has ended may wait for its new parent to notice.
+/// The processes of a group that still run after some time: a kill takes effect once the process gets a turn.
 fn alive_in(group: &str) -> Vec<String> {
+    let since = Instant::now();
+    loop {
+        let alive = running_in(group);
+        if alive.is_empty() || since.elapsed() > Duration::from_secs(20) {
+            return alive;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// The processes of a group that run; what has ended may wait for its new parent to notice.
+fn running_in(group: &str) -> Vec<String> {
     let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let stats = processes.filter_map(|p| std::fs::read_to_string(p.path().join("stat")).ok());
     // `pid (name) state parent group ...`

@@ -115,7 +115,7 @@ fn say_access(access: &Access) -> String {
         width => format!("{width} x "),
     };
     let _ = write!(text, ": {components}{} bytes", access.element);
-    let strides = [(Some(&access.items), "items"), (access.iterations.as_ref(), "iterations")];
+    let strides = [(Some(&access.items), "items"), (access.iterations.first(), "iterations")];
     for (stride, between) in strides {
         let Some(stride) = stride else { continue };
         let _ = match stride {

@@ -10,6 +10,7 @@
 
 use std::mem;
 
+use indexmap::IndexMap;
 use itertools::Itertools;
 use tickbound_model::Expr;
 use tickbound_model::expr::BinaryOp;
@@ -44,6 +45,27 @@ pub(super) fn merge(symbols: &[Expr], alternatives: Vec<Alternative>) -> Vec<Nod
     }
     let choices = by_value.into_iter().map(|(value, some)| (value, merge(rest, some))).collect();
     Choice { symbol }.lists(choices)
+}
+
+/// A value for each structural symbol, and numbers.
+pub(crate) type Numbers = (Vec<i64>, Vec<Expr>);
+
+/// One list of numbers out of those for some values of the structural symbols, place by place.
+pub(crate) fn numbers(symbols: &[Expr], alternatives: Vec<Numbers>) -> Vec<Expr> {
+    let Some((symbol, rest)) = symbols.split_first() else {
+        return alternatives.into_iter().next().map_or_else(Vec::new, |(_, numbers)| numbers);
+    };
+    let mut by_value: IndexMap<i64, Vec<Numbers>> = IndexMap::new();
+    for (mut values, numbers) in alternatives {
+        let value = values.remove(0);
+        by_value.entry(value).or_default().push((values, numbers));
+    }
+    let lists: Vec<(i64, Vec<Expr>)> =
+        by_value.into_iter().map(|(value, some)| (value, numbers(rest, some))).collect();
+    let places = lists.first().map_or(0, |(_, list)| list.len());
+    let place =
+        |i: usize| lists.iter().filter_map(move |(v, list)| Some((*v, list.get(i)?.clone())));
+    (0..places).map(|i| Choice { symbol }.numbers(place(i).collect())).collect()
 }
 
 /// What depends on one symbol.

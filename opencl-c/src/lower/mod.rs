@@ -17,6 +17,7 @@ mod merge;
 mod names;
 mod tree;
 
+pub(crate) use merge::numbers;
 pub use names::Names;
 
 use itertools::Itertools;

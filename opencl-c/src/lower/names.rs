@@ -41,9 +41,22 @@ impl Names {
         Names { known, arguments: arguments.collect() }
     }
 
+    /// For one item alone: the first of the group in the middle of the launch.
+    pub(crate) fn of_middle_item(&self) -> Names {
+        let mut names = self.clone();
+        for d in 0..3 {
+            names.known.insert(format!("$lid_{d}"), Expr::Int(0));
+            if let Some(groups) = self.known.get(&format!("$groups_{d}")) {
+                let middle = Expr::binary(BinaryOp::FloorDiv, groups.clone(), Expr::Int(2));
+                names.known.insert(format!("$group_{d}"), middle.simplified());
+            }
+        }
+        names
+    }
+
     /// With the arguments under the names of the kernel function's parameters, which may differ
     /// from reading to reading.
-    pub(super) fn of_parameters(&self, parameters: &[String]) -> Names {
+    pub(crate) fn of_parameters(&self, parameters: &[String]) -> Names {
         let mut names = self.clone();
         for (parameter, value) in parameters.iter().zip(&self.arguments) {
             if let Some(value) = value {
@@ -54,14 +67,14 @@ impl Names {
     }
 
     /// A symbol as an expression over the problem's names.
-    pub(super) fn symbol(&self, name: &str) -> Result<Expr, ReadError> {
+    pub(crate) fn symbol(&self, name: &str) -> Result<Expr, ReadError> {
         self.known.get(name).cloned().ok_or_else(|| {
             ReadError::file("kernel.defines", format!("`{name}` is missing"), "add its value")
         })
     }
 
     /// An expression over the problem's names.
-    pub(super) fn put_in(&self, number: &Number, at: &At) -> Result<Expr, ReadError> {
+    pub(crate) fn put_in(&self, number: &Number, at: &At) -> Result<Expr, ReadError> {
         number.replace(&mut |name| {
             self.known.get(name).cloned().ok_or_else(|| {
                 let plain = name.trim_start_matches('$');

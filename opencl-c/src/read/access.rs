@@ -118,7 +118,7 @@ impl<'a> Reader<'a> {
         at: &At,
     ) {
         let (array, offset) = (array.clone(), offset.clone());
-        let reach = Reach { space, store, array, element, width, offset, iterations: None };
+        let reach = Reach { space, store, array, element, width, offset, iterations: Vec::new() };
         self.emit(NodeKind::Access(reach), at);
     }
 

@@ -130,6 +130,8 @@ struct Reader<'a> {
     /// Integer variables that feed addresses and loops.
     feeding: HashSet<VariableId>,
     locals: IndexMap<VariableId, (&'a Variable, Poly)>,
+    /// Private variables that are no scalars.
+    privates: IndexMap<VariableId, (&'a Variable, Poly)>,
     /// Functions that are being walked, outer ones first.
     calls: Vec<&'a str>,
     /// Inside how many subscripts and the like the walk is.
@@ -163,6 +165,7 @@ impl<'a> Reader<'a> {
             feeding: feeds::feeding(unit, &variables),
             variables,
             locals: IndexMap::new(),
+            privates: IndexMap::new(),
             calls: Vec::new(),
             indexing: 0,
             constant: 0,

@@ -47,8 +47,8 @@ pub struct Reach {
     pub width: u8,
     /// How many bytes behind the array's beginning.
     pub offset: Poly,
-    /// Between iterations of the innermost loop around it, once that has been left.
-    pub iterations: Option<Stride>,
+    /// Between iterations of the loops around it that have been left, inner ones first; with each loop's counter.
+    pub iterations: Vec<(Leaf, Stride)>,
 }
 
 impl NodeKind {

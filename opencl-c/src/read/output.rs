@@ -3,9 +3,9 @@
 use super::nodes::{Node, NodeKind};
 use super::symbolic::{Kind, Poly};
 use super::{Read, Reader, strides};
-use crate::ast::At;
+use crate::ast::{At, Variable};
 use crate::error::ReadError;
-use crate::steps::{Access, Dependence, LocalArray, Number, Step, StepKind, Steps};
+use crate::steps::{Access, Array, Dependence, Number, Step, StepKind, Steps};
 
 /// Most steps.
 const MOST_STEPS: usize = 100_000;
@@ -16,13 +16,18 @@ impl<'a> Reader<'a> {
         let nodes = std::mem::take(&mut self.nodes);
         let mut left = MOST_STEPS;
         let body = self.steps(nodes, &mut left)?;
-        let mut locals = Vec::new();
-        for (variable, bytes) in std::mem::take(&mut self.locals).into_values() {
-            let bytes = self.number(&bytes, &variable.at)?;
-            let (name, at) = (variable.name.clone(), variable.at.clone());
-            locals.push(LocalArray { name, bytes, at });
-        }
-        Ok(Steps { body, locals, assumed: self.assumed, dimensions: self.dimensions })
+        let locals = std::mem::take(&mut self.locals);
+        let locals = self.arrays(locals.into_values())?;
+        let privates = std::mem::take(&mut self.privates);
+        let privates = self.arrays(privates.into_values())?;
+        Ok(Steps { body, locals, privates, assumed: self.assumed, dimensions: self.dimensions })
+    }
+
+    fn arrays(&self, all: impl Iterator<Item = (&'a Variable, Poly)>) -> Read<Vec<Array>> {
+        all.map(|(Variable { name, at, .. }, bytes)| {
+            Ok(Array { name: name.clone(), bytes: self.number(&bytes, at)?, at: at.clone() })
+        })
+        .collect()
     }
 
     fn steps(&mut self, nodes: Vec<Node>, left: &mut usize) -> Read<Vec<Step>> {
@@ -42,6 +47,8 @@ impl<'a> Reader<'a> {
         let kind = match node.kind {
             NodeKind::Access(reach) => {
                 let items = strides::items(&mut self.terms, &reach);
+                let digits = strides::digits(&mut self.terms, &reach);
+                let groups = strides::groups(&mut self.terms, &reach);
                 StepKind::Access(Access {
                     space: reach.space,
                     store: reach.store,
@@ -49,7 +56,9 @@ impl<'a> Reader<'a> {
                     element: reach.element,
                     width: reach.width,
                     items,
-                    iterations: reach.iterations,
+                    digits,
+                    groups,
+                    iterations: reach.iterations.into_iter().map(|(_, stride)| stride).collect(),
                 })
             }
             NodeKind::Atomic(space) => StepKind::Atomic(space),

@@ -128,6 +128,12 @@ impl<'a> Reader<'a> {
         if counts(variable.space) {
             return Ok(());
         }
+        if !matches!(variable.ty, Type::Scalar(_) | Type::Pointer(..) | Type::Other(_))
+            && !self.privates.contains_key(&variable.id)
+        {
+            let bytes = self.bytes(&variable.ty)?;
+            self.privates.insert(variable.id, (variable, bytes));
+        }
         let value = match &variable.init {
             Some(init) => self.initial(variable, init)?,
             None => self.unknown(&variable.ty, Dependence::Data),

@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 
+use tickbound_model::expr::BinaryOp;
+
 use super::nodes::{Node, NodeKind, Reach};
 use super::symbolic::{Atom, Kind, Leaf, Poly, Terms};
-use crate::steps::{Dependence, Stride};
+use crate::steps::{Dependence, Digit, Number, Stride};
 
 /// Between neighbouring items in dimension 0.
 pub fn items(terms: &mut Terms, reach: &Reach) -> Stride {
@@ -14,8 +16,148 @@ pub fn items(terms: &mut Terms, reach: &Reach) -> Stride {
         Dependence::Item if differs_unnamed(terms, &reach.offset) => return Stride::Irregular,
         _ => {}
     }
-    let atom = terms.find_name("$lid_0").and_then(|name| name.as_atom());
+    let atom = name(terms, "$lid_0");
     stride(terms, reach, atom)
+}
+
+/// Between neighbouring groups, for each dimension.
+pub fn groups(terms: &mut Terms, reach: &Reach) -> Vec<Stride> {
+    let dimension = |d: usize| {
+        let atom = name(terms, &format!("$group_{d}"));
+        stride(terms, reach, atom)
+    };
+    (0..3).map(dimension).collect()
+}
+
+/// Where the items of a group, counted with dimension 0 fastest, are apart; `None` if that is not the same
+/// everywhere. What is only known to come from data is taken to be the same for all of them.
+///
+/// The count has a digit for each dimension, or, where an address asks for the quotient and the remainder of the
+/// count itself, these two.
+pub fn digits(terms: &mut Terms, reach: &Reach) -> Option<Vec<Digit>> {
+    let dimensions: Vec<Place> = (0..3).filter_map(|d| Place::of_dimension(terms, d)).collect();
+    plain(terms, reach, &dimensions).or_else(|| divided(terms, reach, &dimensions))
+}
+
+/// A digit of the count of items: the atom that has its value, and how many values there are.
+#[derive(Debug, Clone)]
+struct Place {
+    atom: Atom,
+    extent: Number,
+}
+
+impl Place {
+    fn of_dimension(terms: &Terms, d: usize) -> Option<Place> {
+        let atom = name(terms, &format!("$lid_{d}"))?;
+        Some(Place { atom, extent: Number::Name(format!("$local_{d}")) })
+    }
+}
+
+fn plain(terms: &mut Terms, reach: &Reach, places: &[Place]) -> Option<Vec<Digit>> {
+    let mut digits = Vec::new();
+    for Place { atom, extent } in places {
+        let Stride::Elements(stride) = stride(terms, reach, Some(*atom)) else { return None };
+        digits.push(Digit { stride, extent: extent.clone() });
+    }
+    Some(digits)
+}
+
+/// The digits where the address asks for `count / m` and `count % m`.
+fn divided(terms: &mut Terms, reach: &Reach, dimensions: &[Place]) -> Option<Vec<Digit>> {
+    let mut found = Vec::new();
+    gather_divisions(terms, &reach.offset, &mut found);
+    let (count, by) = found.first().cloned()?;
+    if found.iter().any(|other| *other != (count.clone(), by.clone()))
+        || has_items(terms, &by, dimensions)
+    {
+        return None;
+    }
+    let (inside, outside) = counted(terms, &count, dimensions)?;
+    let (quotient, remainder) = (terms.unknown(Dependence::Item), terms.unknown(Dependence::Item));
+    let mut replaced = HashMap::new();
+    for (kind, value) in [
+        (Kind::Quotient(count.clone(), by.clone()), &quotient),
+        (Kind::Remainder(count.clone(), by.clone()), &remainder),
+    ] {
+        replaced.extend(terms.known(&kind).map(|atom| (atom, value.clone())));
+    }
+    // The count itself: dimension 0 is what is left of it.
+    let whole = terms.mul(&by, &quotient);
+    let whole = terms.add(&whole, &remainder);
+    let first = inside.first()?.atom;
+    let others = terms.sub(&count, &Poly::atom(first));
+    let own = terms.sub(&whole, &others);
+    let offset = terms.substitute(&reach.offset, &replaced);
+    let offset = terms.substitute(&offset, &HashMap::from([(first, own)]));
+    if inside.iter().any(|place| has(terms, &offset, place.atom)) {
+        return None;
+    }
+    let by = terms.number(&by)?;
+    let items = inside.into_iter().map(|place| place.extent);
+    let items = items.reduce(|a, b| Number::binary(BinaryOp::Mul, a, b))?;
+    let times = Number::binary(BinaryOp::FloorDiv, items, by.clone());
+    let own = [(remainder, by), (quotient, times)];
+    let own = own.into_iter().map(|(atom, extent)| Some(Place { atom: atom.as_atom()?, extent }));
+    let places: Vec<Place> = own.chain(outside.into_iter().map(Some)).collect::<Option<_>>()?;
+    plain(terms, &Reach { offset, ..reach.clone() }, &places)
+}
+
+/// Quotients and remainders of what differs between items, with what is divided and by what.
+fn gather_divisions(terms: &Terms, poly: &Poly, found: &mut Vec<(Poly, Poly)>) {
+    for atom in poly.atoms() {
+        let own = terms.info(atom).depends == Dependence::Item;
+        if !own && !has_any_item(terms, atom) {
+            continue;
+        }
+        match terms.kind(atom) {
+            Kind::Quotient(a, b) | Kind::Remainder(a, b) => found.push((a.clone(), b.clone())),
+            Kind::Choice(a, b, c) => {
+                [a, b, c].into_iter().for_each(|p| gather_divisions(terms, p, found))
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The dimensions that a value counts, `lid_0 + local_0 * lid_1 ...`, and the others.
+fn counted(
+    terms: &mut Terms,
+    count: &Poly,
+    dimensions: &[Place],
+) -> Option<(Vec<Place>, Vec<Place>)> {
+    let mut rest = count.clone();
+    let mut weight = Poly::int(1);
+    for (d, place) in dimensions.iter().enumerate() {
+        let (factor, others) = rest.linear_in(place.atom)?;
+        if factor == Poly::int(0) {
+            let inside = dimensions[..d].to_vec();
+            return (d > 0 && rest == Poly::int(0)).then(|| (inside, dimensions[d..].to_vec()));
+        }
+        if factor != weight {
+            return None;
+        }
+        rest = others;
+        let size = match terms.local_sizes.get(&d) {
+            Some(size) => size.clone(),
+            None => terms.find_name(&format!("$local_{d}"))?,
+        };
+        weight = terms.mul(&weight, &size);
+    }
+    (rest == Poly::int(0)).then(|| (dimensions.to_vec(), Vec::new()))
+}
+
+fn has_items(terms: &Terms, poly: &Poly, dimensions: &[Place]) -> bool {
+    dimensions.iter().any(|place| has(terms, poly, place.atom))
+}
+
+fn has_any_item(terms: &Terms, atom: Atom) -> bool {
+    (0..3).any(|d| {
+        name(terms, &format!("$lid_{d}")).is_some_and(|lid| has(terms, &Poly::atom(atom), lid))
+    })
+}
+
+fn name(terms: &Terms, name: &str) -> Option<Atom> {
+    terms.find_name(name).and_then(|name| name.as_atom())
 }
 
 /// Whether there is an atom in it that depends on the item and cannot be said.
@@ -26,12 +168,13 @@ fn differs_unnamed(terms: &Terms, poly: &Poly) -> bool {
     })
 }
 
-/// Puts in the distance between iterations wherever no loop further inside has.
+/// Puts in the distance between iterations of a loop around these steps.
 pub fn set_iterations(terms: &mut Terms, nodes: &mut [Node], iteration: Leaf) {
     for node in nodes {
         match &mut node.kind {
-            NodeKind::Access(reach) if reach.iterations.is_none() => {
-                reach.iterations = Some(between_iterations(terms, reach, iteration));
+            NodeKind::Access(reach) => {
+                let between = between_iterations(terms, reach, iteration);
+                reach.iterations.push((iteration, between));
             }
             NodeKind::Repeat { body, .. } => set_iterations(terms, body, iteration),
             NodeKind::If { then, otherwise, .. } => {
@@ -44,8 +187,10 @@ pub fn set_iterations(terms: &mut Terms, nodes: &mut [Node], iteration: Leaf) {
 }
 
 fn between_iterations(terms: &mut Terms, reach: &Reach, iteration: Leaf) -> Stride {
-    // Leaves that came after the iteration may have another value in each.
-    if terms.leaves(&reach.offset).iter().any(|leaf| *leaf > iteration) {
+    // Leaves that came after the iteration may have another value in each, but for the counters of loops further
+    // inside.
+    let inside = |leaf: &Leaf| reach.iterations.iter().any(|(counter, _)| counter == leaf);
+    if terms.leaves(&reach.offset).iter().any(|leaf| *leaf > iteration && !inside(leaf)) {
         let data = terms.depends(&reach.offset) == Dependence::Data;
         return if data { Stride::Data } else { Stride::Irregular };
     }

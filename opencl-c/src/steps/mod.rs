@@ -32,7 +32,9 @@ pub struct Steps {
     /// What a work item does, in order.
     pub body: Vec<Step>,
     /// Its local arrays.
-    pub locals: Vec<LocalArray>,
+    pub locals: Vec<Array>,
+    /// Its private arrays, vectors and structures.
+    pub privates: Vec<Array>,
     /// Loops that try an atomic exchange until it succeeds, taken to do so at once.
     pub assumed: Vec<Assumed>,
     /// Dimensions whose ids or sizes it asks for: 1 to 3.
@@ -48,9 +50,9 @@ pub struct Assumed {
     pub key: String,
 }
 
-/// An array in local memory.
+/// A variable of several components.
 #[derive(Debug, Clone, PartialEq)]
-pub struct LocalArray {
+pub struct Array {
     /// Its name.
     pub name: String,
     /// Its size in bytes.
@@ -121,8 +123,22 @@ pub struct Access {
     pub width: u8,
     /// Between neighbouring work items (in dimension 0).
     pub items: Stride,
-    /// Between iterations of the innermost loop around it; `None` outside loops.
-    pub iterations: Option<Stride>,
+    /// Between the items of a group, counted with dimension 0 fastest: digits of that count, the fastest first;
+    /// `None` where they are not the same everywhere.
+    pub digits: Option<Vec<Digit>>,
+    /// Between neighbouring groups, for each of three dimensions.
+    pub groups: Vec<Stride>,
+    /// Between iterations of the loops around it, inner ones first.
+    pub iterations: Vec<Stride>,
+}
+
+/// A digit of the count of items in a group.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Digit {
+    /// Elements (of one component each) between items that differ by one here.
+    pub stride: Number,
+    /// How many values it has.
+    pub extent: Number,
 }
 
 /// Distance between two accesses.

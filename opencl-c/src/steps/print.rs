@@ -60,7 +60,7 @@ fn line(access: &Access, text: &mut String) {
         width => write!(text, " {}x{width}", access.element),
     };
     let _ = write!(text, " items {}", stride(&access.items));
-    if let Some(iterations) = &access.iterations {
+    if let Some(iterations) = access.iterations.first() {
         let _ = write!(text, " iterations {}", stride(iterations));
     }
     text.push('\n');

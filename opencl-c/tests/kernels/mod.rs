@@ -16,6 +16,7 @@ mod example;
 mod formulas;
 mod instrumented;
 mod reference;
+mod usage;
 
 /// Seed of all choices here.
 const SEED: u64 = 20_230_714;

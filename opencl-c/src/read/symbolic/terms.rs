@@ -149,6 +149,11 @@ impl Terms {
         self.kinds.get_index_of(&Kind::Name(name.into())).map(|i| Poly::atom(Atom(i as u32)))
     }
 
+    /// The atom of a kind that was made before.
+    pub fn known(&self, kind: &Kind) -> Option<Atom> {
+        self.kinds.get_index_of(kind).map(|i| Atom(i as u32))
+    }
+
     /// A new leaf.
     pub fn leaf(&mut self, interval: Interval, depends: Dependence, uppers: Vec<Poly>) -> Poly {
         let leaf = Leaf(self.leaves);

@@ -1,0 +1,194 @@
+//! How many different addresses something that repeats has.
+
+use itertools::Itertools;
+use tickbound_model::Expr;
+use tickbound_model::expr::{BinaryOp, Slot};
+
+use super::number::{add, choice, min, mul, sub};
+
+/// One repetition: bytes between neighbours, if they are the same everywhere, and how many there are.
+#[derive(Debug, Clone)]
+pub(super) struct Axis {
+    /// Not negative; `None`: each has an address of its own.
+    pub distance: Option<Expr>,
+    /// How many, at least 1.
+    pub extent: Expr,
+}
+
+/// Different addresses.
+#[derive(Debug, Clone)]
+pub(super) struct Addresses {
+    /// How many.
+    pub count: Expr,
+    /// In how many pieces without gaps.
+    pub pieces: Expr,
+}
+
+impl Addresses {
+    fn times(self, other: Addresses) -> Addresses {
+        Addresses { count: mul(self.count, other.count), pieces: mul(self.pieces, other.pieces) }
+    }
+}
+
+/// The different addresses, each of `bytes` bytes, that these repetitions have.
+///
+/// `n` at a distance of `s`, repeated `m` times at a distance of `k * s`, are `n + (m - 1) * min(n, k)`: pieces overlap
+/// where `k` is less than `n`. Where no distance is seen to be a multiple of another, pieces are taken not to overlap. Coarse
+/// distances are put together first, so that rows are counted as rows before what is in a row is counted. Of several multiples,
+/// those of which inputs (names before `parameters`) or sums are part come last, as these are pitches of rows.
+pub(super) fn addresses(axes: &[Axis], bytes: i64, parameters: Slot) -> Addresses {
+    let mut apart = Addresses { count: Expr::Int(1), pieces: Expr::Int(1) };
+    let mut known: Vec<(Expr, Addresses)> = Vec::new();
+    for Axis { distance, extent } in axes {
+        let count = extent.clone();
+        match distance {
+            None => apart = apart.times(Addresses { pieces: count.clone(), count }),
+            Some(Expr::Int(0)) => {}
+            Some(distance) => {
+                let close = matches!(distance, Expr::Int(distance) if *distance <= bytes);
+                let pieces = if close { Expr::Int(1) } else { count.clone() };
+                known.push((distance.clone(), Addresses { count, pieces }));
+            }
+        }
+    }
+    while let Some((fine, coarse, times)) = next_pair(&known, parameters) {
+        let (_, repeated) = known[coarse].clone();
+        let Addresses { count, pieces } = &mut known[fine].1;
+        let gaps = less(count.clone(), times.clone());
+        *pieces = mul(pieces.clone(), choice(gaps, repeated.count.clone(), Expr::Int(1)));
+        let new = min(count.clone(), times);
+        *count = add(count.clone(), mul(sub(repeated.count, Expr::Int(1)), new));
+        known.remove(coarse);
+    }
+    known.into_iter().fold(apart, |all, (_, own)| all.times(own))
+}
+
+fn less(a: Expr, b: Expr) -> Expr {
+    match (a, b) {
+        (Expr::Int(a), Expr::Int(b)) => Expr::Int(i64::from(a < b)),
+        (a, b) => Expr::binary(BinaryOp::Lt, a, b),
+    }
+}
+
+/// Two repetitions of which the second's distance is a multiple of the first's, and that multiple.
+fn next_pair(known: &[(Expr, Addresses)], parameters: Slot) -> Option<(usize, usize, Expr)> {
+    let below = |i: usize| {
+        let others = known.iter().enumerate().filter(|(j, _)| *j != i);
+        others.filter(|(_, (d, _))| *d != known[i].0 && multiple(&known[i].0, d).is_some()).count()
+    };
+    let pairs = (0..known.len()).cartesian_product(0..known.len()).filter(|(a, b)| a != b);
+    let pairs = pairs.filter_map(|(a, b)| Some((a, b, multiple(&known[b].0, &known[a].0)?)));
+    let large = |times: &Expr| (times.mentions(|slot| slot < parameters), is_sum(times));
+    pairs.min_by_key(|(a, b, times)| (usize::MAX - below(*a), large(times), *a, *b))
+}
+
+fn is_sum(expr: &Expr) -> bool {
+    matches!(expr, Expr::Binary(BinaryOp::Add | BinaryOp::Sub, ..)) || expr.parts().any(is_sum)
+}
+
+/// What `of` has to be multiplied by to give `whole`, if that can be seen from their factors. One that a choice is part of may be
+/// greater or less than others, and so may not be put in order with them: it counts as none.
+fn multiple(whole: &Expr, of: &Expr) -> Option<Expr> {
+    let ((number, mut left), (by, others)) = (factors(whole), factors(of));
+    if by == 0 || number % by != 0 {
+        return None;
+    }
+    for factor in others {
+        left.remove(left.iter().position(|f| *f == factor)?);
+    }
+    let chosen = left.iter().any(|factor| matches!(factor, Expr::Conditional(..)));
+    (!chosen).then(|| left.into_iter().cloned().fold(Expr::Int(number / by), mul))
+}
+
+/// The constant factor of a product, and the others.
+fn factors(expr: &Expr) -> (i64, Vec<&Expr>) {
+    match expr {
+        Expr::Int(n) => (*n, Vec::new()),
+        Expr::Binary(BinaryOp::Mul, a, b) => {
+            let ((x, mut left), (y, right)) = (factors(a), factors(b));
+            match x.checked_mul(y) {
+                Some(number) => {
+                    left.extend(right);
+                    (number, left)
+                }
+                None => (1, vec![expr]),
+            }
+        }
+        _ => (1, vec![expr]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// Names 0, 1, ... of parameters with these values; axes as distances and extents over them.
+    fn counted(values: &[i64], axes: &[(Expr, Expr)]) -> (i64, i64, i64) {
+        let all: Vec<Axis> = (axes.iter().cloned())
+            .map(|(distance, extent)| Axis { distance: Some(distance), extent })
+            .collect();
+        let Addresses { count, pieces } = addresses(&all, 4, 1);
+        let mut places = BTreeSet::from([0]);
+        for (distance, extent) in axes {
+            let (distance, extent) = (distance.eval(values).unwrap(), extent.eval(values).unwrap());
+            let moved = |at: &i64| (0..extent).map(|i| at + i * distance).collect::<Vec<_>>();
+            places = places.iter().flat_map(moved).collect();
+        }
+        (count.eval(values).unwrap(), pieces.eval(values).unwrap(), places.len() as i64)
+    }
+
+    fn name(slot: Slot) -> Expr {
+        Expr::Name(slot)
+    }
+
+    fn times(a: Expr, b: Expr) -> Expr {
+        Expr::binary(BinaryOp::Mul, a, b)
+    }
+
+    #[test]
+    fn windows_overlap() {
+        // A filter of w elements at places b apart, t of them.
+        for (w, b, t) in itertools::iproduct!(1..6, 1..6, 1..6) {
+            let axes = [(Expr::Int(4), name(1)), (times(Expr::Int(4), name(2)), name(3))];
+            let (own, pieces, wanted) = counted(&[0, w, b, t], &axes);
+            assert_eq!(own, wanted, "{w} {b} {t}");
+            assert_eq!(pieces, if w < b { t } else { 1 }, "{w} {b} {t}");
+        }
+    }
+
+    #[test]
+    fn areas_of_rows() {
+        // Items x of a row, tiles of x, rows y at a pitch, tiles of y; the window of a filter on both.
+        for (x, y, f, t) in itertools::iproduct!([4, 8], [1, 2, 4], [1, 3, 5], [1, 2, 3]) {
+            let four = || Expr::Int(4);
+            let pitch = || times(four(), name(0));
+            let axes = [
+                (four(), name(1)),
+                (pitch(), name(2)),
+                (times(four(), name(1)), name(4)),
+                (times(pitch(), name(2)), name(4)),
+                (four(), name(3)),
+                (pitch(), name(3)),
+            ];
+            let (own, pieces, wanted) = counted(&[1000, x, y, f, t], &axes);
+            assert_eq!(own, wanted, "{x} {y} {f} {t}");
+            assert_eq!(pieces, y * t + f - 1, "{x} {y} {f} {t}");
+        }
+    }
+
+    #[test]
+    fn copies_of_a_tile() {
+        // 16 items, 4 of them in a row of a tile that is copied in steps of 4 rows; then the next tile.
+        let row = || times(Expr::Int(4), name(0));
+        let axes = [
+            (Expr::Int(4), Expr::Int(4)),
+            (row(), Expr::Int(4)),
+            (times(row(), name(1)), Expr::Int(2)),
+            (times(row(), name(2)), Expr::Int(3)),
+        ];
+        let (own, pieces, wanted) = counted(&[512, 4, 8], &axes);
+        assert_eq!((own, pieces, wanted), (96, 24, 96));
+    }
+}

@@ -1,0 +1,213 @@
+//! What one request of a warp takes: passes of a banked memory, and lines of a cache.
+//!
+//! The lanes of a warp are neighbouring items. Their places are digits, the fastest first, each with its distance;
+//! a distance of 0 means the same address, which is served once.
+
+use tickbound_model::Expr;
+use tickbound_model::expr::BinaryOp;
+
+use super::Device;
+use super::number::{add, ceil_div, choice, compare, max, min, mul, quotient, remainder, sub};
+
+/// One digit of a lane's place.
+#[derive(Debug, Clone)]
+pub(super) struct Lane {
+    /// Bytes between lanes that differ by one here, not negative.
+    pub distance: Expr,
+    /// How many values it has in the group.
+    pub extent: Expr,
+}
+
+/// Passes of a memory with banks of 4 bytes that a request of `words` words a lane takes.
+///
+/// A request of 2 or 4 words a lane is served in as many phases, each for half or a quarter of the lanes. Within a
+/// phase, lanes at a distance of `s` words meet in the same bank as often as `s` has powers of two with the number of
+/// banks. Rows (further digits) that meet in banks are served one after the other.
+pub(super) fn passes(device: &Device, lanes: &[Lane], words: i64) -> Expr {
+    let places = (device.banks / words).max(1);
+    let mut left = Expr::Int(places);
+    let mut all = Expr::Int(1);
+    // Words that a row reaches over; 0 as long as all lanes have the same address.
+    let mut span = Expr::Int(0);
+    for Lane { distance, extent } in lanes {
+        let lanes = min(left.clone(), extent.clone());
+        let step = max(Expr::Int(1), quotient(distance.clone(), Expr::Int(4 * words)));
+        let common = power_in(step, places);
+        let many = mul(mul(lanes.clone(), common), Expr::Int(words));
+        let alone = max(Expr::Int(1), ceil_div(many, Expr::Int(device.banks)));
+        let row = choice(meet(device, distance.clone(), span.clone()), lanes.clone(), Expr::Int(1));
+        let first = compare(BinaryOp::Eq, span.clone(), 0);
+        let still = compare(BinaryOp::Eq, distance.clone(), 0);
+        all = mul(all, choice(still, Expr::Int(1), choice(first.clone(), alone, row)));
+        let reach = mul(lanes, quotient(distance.clone(), Expr::Int(4)));
+        span = choice(first, reach, span);
+        left = rows(left, extent.clone());
+    }
+    mul(Expr::Int(words), all)
+}
+
+/// Whether rows of so many words meet in banks at this distance in bytes.
+fn meet(device: &Device, distance: Expr, span: Expr) -> Expr {
+    let banks = Expr::Int(device.banks);
+    let offset = remainder(quotient(distance, Expr::Int(4)), device.banks);
+    let less = |a: Expr, b: Expr| Expr::binary(BinaryOp::Lt, a, b);
+    let span = min(span, banks.clone());
+    let below = less(offset.clone(), span.clone());
+    Expr::binary(BinaryOp::Or, below, less(sub(banks, offset), span))
+}
+
+/// On how many rows of `extent` lanes are so many lanes: where a row is no multiple of them and they are no multiple of a row, they
+/// begin in the midst of one.
+fn rows(lanes: Expr, extent: Expr) -> Expr {
+    let rest = |a: &Expr, b: &Expr| match (a, b) {
+        (Expr::Int(a), Expr::Int(b)) if *b > 0 => Expr::Int(i64::from(a % b == 0)),
+        _ => compare(BinaryOp::Eq, Expr::binary(BinaryOp::Rem, a.clone(), b.clone()), 0),
+    };
+    let whole = quotient(lanes.clone(), extent.clone());
+    let more = add(Expr::Int(1), ceil_div(lanes.clone(), extent.clone()));
+    let even = choice(rest(&lanes, &extent), whole, more);
+    choice(rest(&extent, &lanes), Expr::Int(1), even)
+}
+
+/// The greatest power of two up to `most`, itself one, that divides a number of at least 1.
+fn power_in(number: Expr, most: i64) -> Expr {
+    let mut power = Expr::Int(1);
+    let mut two = 2;
+    while two <= most {
+        let divides = compare(BinaryOp::Eq, remainder(number.clone(), two), 0);
+        power = choice(divides, Expr::Int(two), power);
+        two *= 2;
+    }
+    power
+}
+
+/// Lines that a request of `bytes` bytes a lane touches. `aligned`: whether its first lane is at the beginning of one; if not, it
+/// reaches into one more as often as its length is greater than half a line.
+pub(super) fn lines(device: &Device, lanes: &[Lane], bytes: i64, aligned: &Expr) -> Expr {
+    let line = Expr::Int(device.line);
+    let mut left = Expr::Int(device.warp);
+    let (mut apart, mut span) = (Expr::Int(1), Expr::Int(bytes));
+    for (d, Lane { distance, extent }) in lanes.iter().enumerate() {
+        let lanes = min(left.clone(), extent.clone());
+        left = rows(left, extent.clone());
+        let length = mul(distance.clone(), sub(lanes.clone(), Expr::Int(1)));
+        let still = compare(BinaryOp::Eq, distance.clone(), 0);
+        let own = match d {
+            0 => min(lanes, touched(&line, add(length.clone(), Expr::Int(bytes)), aligned)),
+            _ => lanes,
+        };
+        apart = mul(apart, choice(still, Expr::Int(1), own));
+        span = add(span, length);
+    }
+    min(apart, touched(&line, span, aligned))
+}
+
+/// Lines that so many bytes touch.
+fn touched(line: &Expr, bytes: Expr, aligned: &Expr) -> Expr {
+    let one = Expr::Int(1);
+    let half = quotient(line.clone(), Expr::Int(2));
+    let anywhere = add(one, quotient(add(bytes.clone(), half), line.clone()));
+    choice(aligned.clone(), ceil_div(bytes, line.clone()), anywhere)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use super::*;
+
+    const DEVICE: Device = Device { warp: 32, banks: 32, line: 128, parameters: 0 };
+
+    fn lanes(digits: &[(i64, i64)]) -> Vec<Lane> {
+        let lane = |(distance, extent): &(i64, i64)| Lane {
+            distance: Expr::Int(*distance),
+            extent: Expr::Int(*extent),
+        };
+        digits.iter().map(lane).collect()
+    }
+
+    fn value(number: &Expr) -> i64 {
+        number.eval(&[]).unwrap()
+    }
+
+    /// Where the lanes of the first warp begin, in bytes.
+    fn places(digits: &[(i64, i64)]) -> Vec<i64> {
+        let place = |mut lane: i64| {
+            let mut at = 0;
+            for (distance, extent) in digits {
+                at += lane % extent * distance;
+                lane /= extent;
+            }
+            at
+        };
+        let items = digits.iter().map(|(_, extent)| extent).product::<i64>();
+        (0..items.min(32)).map(place).collect()
+    }
+
+    /// Phase by phase, the most different words in one bank.
+    fn counted(digits: &[(i64, i64)], words: usize) -> i64 {
+        let phase = |lanes: &[i64]| {
+            let mut banks: BTreeMap<i64, BTreeSet<i64>> = BTreeMap::new();
+            for at in lanes {
+                for word in at / 4..at / 4 + words as i64 {
+                    banks.entry(word % 32).or_default().insert(word);
+                }
+            }
+            banks.values().map(BTreeSet::len).max().unwrap_or(0) as i64
+        };
+        places(digits).chunks(32 / words).map(phase).sum()
+    }
+
+    #[test]
+    fn passes_of_one_digit_are_those_of_the_banks() {
+        for words in [1, 2, 4] {
+            for step in 0..80 {
+                let digits = [(4 * words * step, 32)];
+                let own = value(&passes(&DEVICE, &lanes(&digits), words));
+                let wanted = match step {
+                    // Each phase is served once.
+                    0 => words,
+                    _ => counted(&digits, words as usize),
+                };
+                assert_eq!(own, wanted, "{words} words at {step} times their size");
+            }
+        }
+    }
+
+    #[test]
+    fn passes_of_rows() {
+        // A row of a matrix; its columns, which meet in one bank; and those of one with a column more.
+        let of = |digits: &[(i64, i64)]| value(&passes(&DEVICE, &lanes(digits), 1));
+        assert_eq!(of(&[(4, 32), (128, 8)]), 1);
+        assert_eq!(of(&[(128, 32), (4, 8)]), 32);
+        assert_eq!(of(&[(132, 32), (4, 8)]), 1);
+        // Two rows of 16 that meet, and that do not.
+        assert_eq!(of(&[(4, 16), (256, 16)]), 2);
+        assert_eq!(of(&[(4, 16), (64, 16)]), 1);
+        assert_eq!(of(&[(0, 8), (4, 8)]), 1);
+        for pitch in 16..80 {
+            let digits = [(4, 16), (4 * pitch, 16)];
+            assert_eq!(of(&digits), counted(&digits, 1), "pitch {pitch}");
+        }
+    }
+
+    #[test]
+    fn lines_of_an_aligned_request() {
+        for (digits, bytes) in [
+            (vec![(4, 32)], 4),
+            (vec![(16, 32)], 16),
+            (vec![(8, 64)], 4),
+            (vec![(512, 32)], 4),
+            (vec![(4, 8), (4096, 8)], 4),
+            (vec![(4, 16), (64, 16)], 4),
+            (vec![(0, 32)], 4),
+        ] {
+            let wanted: BTreeSet<i64> =
+                places(&digits).iter().flat_map(|at| [at / 128, (at + bytes - 1) / 128]).collect();
+            let own = value(&lines(&DEVICE, &lanes(&digits), bytes, &Expr::Int(1)));
+            assert_eq!(own, wanted.len() as i64, "{digits:?}");
+        }
+        let shifted = lines(&DEVICE, &lanes(&[(4, 32)]), 4, &Expr::Int(0));
+        assert_eq!(value(&shifted), 2);
+    }
+}

@@ -1,0 +1,115 @@
+//! What a kernel uses of a device, counted from its steps.
+//!
+//! What goes in: the [steps](crate::steps) of each variant, what their names are in the problem, and which loops the
+//! source says are to be unrolled. What comes out: the problem's [`Usage`], which the time profile `resources` turns
+//! into a run time. What is promised: the numbers follow from the rules below, for any kernel; they are a compiler's
+//! likely choices and no counts of the abstract machine, so nothing that is proved about other profiles rests on them.
+//!
+//! # Rules
+//!
+//! One work item stands for all: the first one of the group in the middle of the launch. A branch counts if that item takes
+//! it. Per warp:
+//!
+//! * A loop is *unrolled* if `#pragma unroll` stands before it, or if its number of iterations follows from macros and
+//!   it contains neither a barrier nor a loop with the pragma.
+//! * A load in unrolled loops is done once for each address that it has there, as compilers merge equal loads; behind a
+//!   condition on the item they do not. An access of more than 16 bytes is several.
+//! * A load of constant memory whose address is the same for all items, in unrolled loops only, is an operand.
+//! * Of real arithmetic a multiplication and an addition of the same block are one instruction.
+//! * Each iteration of a loop that is not unrolled costs 3 instructions on whole numbers (compare, add, jump) and a branch, and one more
+//!   for each access in it (its address).
+//! * Passes of memory and lines: see `lanes.rs`. Bytes of a group and of the launch: the addresses that differ (`footprint.rs`); what is
+//!   accessed at several places of the source counts for the largest of them.
+//! * Loads of one body between two loops that are not unrolled are waited for together: one *far* step if they touch lines
+//!   that the iteration before did not, else a *near* one; likewise for local memory.
+//! * Live registers: private arrays and vectors, and [`PLAIN_REGISTERS`] for the rest. One that does not fit is stored and
+//!   loaded once in each iteration of the innermost loop with real arithmetic that is not unrolled.
+
+mod footprint;
+mod lanes;
+mod number;
+mod walk;
+
+use std::collections::BTreeSet;
+
+use itertools::Itertools;
+use tickbound_model::expr::Slot;
+use tickbound_model::{KernelSource, Problem, Usage};
+
+use crate::error::ReadError;
+use crate::extract::{Extracted, Variant};
+use crate::lower::{Names, numbers};
+
+/// Registers of an item for addresses, counters and temporaries: what the resource model that this follows takes for
+/// compiled matrix multiplications.
+const PLAIN_REGISTERS: i64 = 20;
+
+/// What of the device decides how requests are served, and where a problem's tuning parameters begin.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Device {
+    /// Items of a warp.
+    pub warp: i64,
+    /// Banks of 4 bytes in local memory and L1.
+    pub banks: i64,
+    /// Bytes of a cache line.
+    pub line: i64,
+    /// The names before it are inputs and numbers of the platform.
+    pub parameters: Slot,
+}
+
+impl Device {
+    /// The problem's device.
+    pub fn of(problem: &Problem) -> Device {
+        Device { warp: 32, banks: 32, line: 128, parameters: problem.first_parameter() }
+    }
+}
+
+/// What a kernel with this source uses.
+///
+/// # Errors
+/// A step uses a name that the problem does not say anything about.
+pub(crate) fn usage(
+    extracted: &Extracted,
+    names: &Names,
+    (source, text): (&KernelSource, &str),
+    device: Device,
+) -> Result<Usage, ReadError> {
+    let said = said_unrolled(text);
+    let unrolled = |at: &crate::ast::At| *at.file == *source.path && said.contains(&at.line);
+    let item = names.of_middle_item();
+    let of = |variant: &Variant| {
+        let names = item.of_parameters(&variant.parameters);
+        let usage = walk::usage(&variant.steps, &names, device, &unrolled)?;
+        let all = usage.entries().map(|(_, number)| number.clone()).collect();
+        Ok((variant.values.clone(), all))
+    };
+    let all = extracted.variants.iter().map(of).collect::<Result<Vec<_>, ReadError>>()?;
+    let symbols: Vec<_> =
+        extracted.structural.iter().map(|name| names.symbol(name)).try_collect()?;
+    let mut usage = Usage::default();
+    for ((_, number), merged) in usage.entries_mut().zip(numbers(&symbols, all)) {
+        *number = merged;
+    }
+    Ok(usage)
+}
+
+/// Lines of loops with `#pragma unroll` before them, but for `#pragma unroll 1`.
+fn said_unrolled(text: &str) -> BTreeSet<u32> {
+    let mut lines = BTreeSet::new();
+    let mut said = false;
+    for (line, number) in text.lines().zip(1..) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words.as_slice() {
+            ["#pragma" | "#", .., "unroll", "1" | "(1)"] | ["#pragma", "nounroll"] => said = false,
+            ["#pragma", "unroll", ..] => said = true,
+            [] => {}
+            [first, ..] if first.starts_with('#') || first.starts_with("//") => {}
+            _ if said => {
+                lines.insert(number);
+                said = false;
+            }
+            _ => {}
+        }
+    }
+    lines
+}
