@@ -86,7 +86,9 @@ mod units;
 pub use chooser::{Chooser, Decision, FirstCome, Scripted};
 pub use error::SimulateError;
 pub use explore::{Explored, Limits, explore};
-pub use resources::{Bottleneck, OccupancyLimit, PARTS, Resource, ResourceTime, resource_time};
+pub use resources::{
+    Bottleneck, OccupancyLimit, PARTS, Resource, ResourceTime, resource_time, used,
+};
 pub use script::Script;
 pub use trace::{MAX_SPANS, Span, SpanKind, Trace};
 

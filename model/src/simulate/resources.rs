@@ -171,6 +171,15 @@ impl Mul for Int {
     }
 }
 
+/// What a configuration uses, in the order of [`Usage::NAMES`].
+///
+/// # Errors
+/// A usage without a value or below 0.
+pub fn used(problem: &Problem, bound: &Bound) -> Result<Vec<i64>, SimulateError> {
+    let Values(values) = Values::new(problem, &bound.env)?;
+    Ok(values.into_iter().filter_map(|(_, value)| value.0).collect())
+}
+
 /// The values of a usage.
 struct Values(Vec<(&'static str, Int)>);
 
