@@ -19,6 +19,16 @@ fn key_numbers() {
         ("p104-100", 15, 128, 486, 25, 6),
         ("a100", 108, 64, 466, 29, 4),
         ("h200", 132, 128, 479, 29, 4),
+        ("gtx-680", 8, 192, 500, 33, 9),
+        ("rtx-2080-ti", 68, 64, 500, 23, 4),
+        ("titan-rtx", 72, 64, 500, 23, 4),
+        ("rtx-3090", 82, 128, 500, 23, 4),
+        ("rtx-a4000", 48, 128, 500, 23, 4),
+        ("rtx-a6000", 84, 128, 500, 23, 4),
+        ("h100", 132, 128, 479, 29, 4),
+        ("mi250x", 110, 64, 600, 64, 4),
+        ("radeon-w6600", 14, 128, 600, 64, 5),
+        ("radeon-w7800", 35, 128, 600, 64, 5),
     ] {
         let p = load(name);
         assert_eq!(p.name, name);
@@ -26,7 +36,7 @@ fn key_numbers() {
         let prices = [Access::Global, Access::Local, Access::Compute].map(|a| p.price(a));
         assert_eq!(prices, [global, local, compute], "{name}");
     }
-    assert_eq!(platforms::names().count(), 6);
+    assert_eq!(platforms::names().count(), 16);
     let warps = load("fermi-2021").warps().expect("warps");
     assert_eq!((warps.width, warps.dispatchers), (16, 2));
 }
@@ -34,9 +44,13 @@ fn key_numbers() {
 /// Open schedules are asked for by a problem, not by choosing a device.
 #[test]
 fn devices_have_no_warps() {
-    for name in ["gtx-570", "p104-100", "a100", "h200"] {
+    for name in platforms::names().filter(|n| !["abstract-2023", "fermi-2021"].contains(n)) {
         let p = load(name);
         assert_eq!(p.warps(), None, "{name}");
+        let resources = p.resources();
+        assert_eq!(resources.warp_width, Some(if name == "mi250x" { 64 } else { 32 }), "{name}");
+        let rates = [resources.real_lanes, resources.l2_bytes_per_clock, resources.l2_latency];
+        assert!(rates.iter().all(Option::is_some), "{name}");
         assert_eq!(p.max_group_size(), Some(1024), "{name}");
     }
 }
@@ -49,7 +63,7 @@ fn every_number_has_a_unit_and_a_source() {
             let path = format!("{path}.{key}");
             match key.as_str() {
                 "$schema" | "name" | "tick" | "notes" => assert!(field.is_string(), "{path}"),
-                "warps" => numbers += check(&path, field),
+                "warps" | "resources" => numbers += check(&path, field),
                 _ => {
                     numbers += 1;
                     assert!(field["value"].is_i64(), "{path}");
@@ -78,12 +92,16 @@ fn names_that_are_wrong() {
         (
             "cray",
             "platform: no platform is called `cray`; write one of abstract-2023, fermi-2021, \
-             gtx-570, p104-100, a100, h200, or the path of a platform file",
+             gtx-570, gtx-680, p104-100, rtx-2080-ti, titan-rtx, a100, rtx-3090, rtx-a4000, \
+             rtx-a6000, radeon-w6600, mi250x, h100, radeon-w7800, h200, or the path of a platform \
+             file",
         ),
         (
             "",
             "platform: no platform is called ``; write one of abstract-2023, fermi-2021, \
-             gtx-570, p104-100, a100, h200, or the path of a platform file",
+             gtx-570, gtx-680, p104-100, rtx-2080-ti, titan-rtx, a100, rtx-3090, rtx-a4000, \
+             rtx-a6000, radeon-w6600, mi250x, h100, radeon-w7800, h200, or the path of a platform \
+             file",
         ),
     ] {
         let error = platforms::find(name).expect_err(name);

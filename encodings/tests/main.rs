@@ -4,3 +4,4 @@ mod closing;
 mod common;
 mod differential;
 mod encodings;
+mod resources;

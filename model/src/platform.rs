@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::error::ModelError;
 use super::json::{Field, join};
+use super::resources::Resources;
 
 /// What an atom of a kernel program does, hence what one of it costs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -108,7 +109,7 @@ const FIELDS: &[FieldRule] = &[
     rule("max_group_size", 1, None, "most work items in a group"),
     rule("global_issue", 0, None, "ticks a dispatcher is occupied by one global access"),
     rule("global_latency", 0, None, "ticks from a global access's last issue to its data"),
-    rule("clock_mhz", 1, None, "clock of a unit in MHz; for people, not for the model"),
+    rule("clock_mhz", 1, None, "clock of a unit in MHz"),
 ];
 
 const WARP_FIELDS: &[FieldRule] = &[
@@ -117,6 +118,11 @@ const WARP_FIELDS: &[FieldRule] = &[
     rule("resident_groups", 1, Some(1), "most groups a unit holds at once"),
     rule("memory_slots", 1, None, "most warps of a unit with a global access under way"),
 ];
+
+/// The fields of the object `resources`.
+fn resource_fields() -> impl Iterator<Item = FieldRule> {
+    Resources::FIELDS.iter().map(|(key, least, what)| rule(key, *least, None, what))
+}
 
 /// Greatest value of any field; keeps every product of two fields within 64 bits.
 const MAX_FIELD: i64 = 1 << 40;
@@ -153,6 +159,9 @@ impl Platform {
             }
             warps.finish()?;
         }
+        if let Some(resources) = object.take("resources") {
+            platform.read_resources(resources)?;
+        }
         object.finish()?;
         for key in ["units_per_device", "elements_per_unit", "global_access"] {
             if platform.get(key).is_none() {
@@ -169,6 +178,20 @@ impl Platform {
         let local = platform.need("local_access");
         platform.fields.entry("constant_access").or_insert(local);
         Ok(platform)
+    }
+
+    fn read_resources(&mut self, resources: Field<'_>) -> Result<(), ModelError> {
+        let path = resources.path.clone();
+        let mut resources = resources.object()?;
+        for rule in resource_fields() {
+            let field = resources.take(rule.key);
+            if let Some(field) = field.as_ref().filter(|_| self.fields.contains_key(rule.name)) {
+                let what = "is given by `warps` too";
+                return Err(ModelError::new(&field.path, what, "keep one of them"));
+            }
+            self.read(&rule, &path, field)?;
+        }
+        resources.finish()
     }
 
     fn read(
@@ -212,8 +235,11 @@ impl Platform {
 
     /// Replaces the field that expressions call `name`; `None` if there is no such field.
     pub fn set(&mut self, name: &str, value: i64) -> Option<Result<(), ModelError>> {
-        let rule = FIELDS.iter().chain(WARP_FIELDS).find(|r| r.name == name)?;
-        Some(self.insert(rule, name, value))
+        let named = |rule: &FieldRule| rule.name == name;
+        if let Some(rule) = FIELDS.iter().chain(WARP_FIELDS).find(|rule| named(rule)) {
+            return Some(self.insert(rule, name, value));
+        }
+        resource_fields().find(named).map(|rule| self.insert(&rule, name, value))
     }
 
     /// The numbers of the platform under the names that expressions use, in a fixed order.
@@ -295,6 +321,24 @@ impl Platform {
             Access::Atomic => "atomic_access",
             Access::Work => return None,
         })
+    }
+
+    /// Bytes of local memory in one unit, if the platform says so.
+    #[must_use]
+    pub fn local_memory(&self) -> Option<i64> {
+        self.get("local_memory")
+    }
+
+    /// Clock of a unit in MHz, if the platform says so.
+    #[must_use]
+    pub fn clock_mhz(&self) -> Option<i64> {
+        self.get("clock_mhz")
+    }
+
+    /// What the platform says of its resources.
+    #[must_use]
+    pub fn resources(&self) -> Resources {
+        Resources::of(|name| self.get(name))
     }
 
     /// The warps, if the platform has them.

@@ -26,8 +26,24 @@ macro_rules! shipped {
 }
 
 /// Name and file of every shipped platform, abstract ones first, then devices by age.
-const SHIPPED: &[(&str, &str)] =
-    shipped!["abstract-2023", "fermi-2021", "gtx-570", "p104-100", "a100", "h200"];
+const SHIPPED: &[(&str, &str)] = shipped![
+    "abstract-2023",
+    "fermi-2021",
+    "gtx-570",
+    "gtx-680",
+    "p104-100",
+    "rtx-2080-ti",
+    "titan-rtx",
+    "a100",
+    "rtx-3090",
+    "rtx-a4000",
+    "rtx-a6000",
+    "radeon-w6600",
+    "mi250x",
+    "h100",
+    "radeon-w7800",
+    "h200",
+];
 
 /// The names of the shipped platforms.
 pub fn names() -> impl Iterator<Item = &'static str> {

@@ -16,6 +16,7 @@ use super::json::{Field, join};
 use super::kernel::{Program, Stmt, StmtKind, has_barrier};
 use super::parse::parse_domain;
 use super::platform::{Access, Platform};
+use super::resources::Part;
 use super::scope::{ITEM_NAMES, NameKind, Scope};
 use super::source::KernelSource;
 use super::usage::Usage;
@@ -32,11 +33,14 @@ pub enum Profile {
     Published2023,
     /// Garanina, Gorlatch 2021 (seed 001): multiprocessors with dispatchers that run warps.
     Published2021,
+    /// What the kernel uses of a device's resources, instead of what its items do one after another.
+    Resources,
 }
 
 impl Profile {
     /// All profiles.
-    pub const ALL: [Profile; 3] = [Profile::OpenCl, Profile::Published2023, Profile::Published2021];
+    pub const ALL: [Profile; 4] =
+        [Profile::OpenCl, Profile::Published2023, Profile::Published2021, Profile::Resources];
 
     /// The profile's name in a problem file.
     #[must_use]
@@ -45,6 +49,7 @@ impl Profile {
             Profile::OpenCl => "opencl",
             Profile::Published2023 => "published-2023",
             Profile::Published2021 => "published-2021",
+            Profile::Resources => "resources",
         }
     }
 }
@@ -70,7 +75,7 @@ pub struct Constraint {
 /// How the kernel is launched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Launch {
-    /// `opencl` and `published-2021`: an index space cut into groups.
+    /// All profiles but `published-2023`: an index space cut into groups.
     Range {
         /// Work items in the launch.
         global_size: Expr,
@@ -138,6 +143,8 @@ pub struct Problem {
     pub kernel: Program,
     /// What element 0 of one unit does once, after everything else.
     pub finish: Program,
+    /// Parts of the profile `resources` that are left out.
+    pub without: Vec<Part>,
     pub(crate) usage: Usage,
     /// Names of the usage that the file states.
     pub(crate) stated_usage: Vec<&'static str>,
@@ -193,6 +200,7 @@ impl Problem {
         }
         let name = root.take("name").map(|f| f.text().map(str::to_owned)).transpose()?;
         let profile = root.take("profile").map_or(Ok(Profile::OpenCl), |f| read_profile(&f))?;
+        let without = read_without(root.take("without"), profile)?;
         let mut platform = read_platform(&root.need("platform", "the platform")?, platforms)?;
         let inputs = root.take("inputs");
         let inputs = read_inputs(inputs, overrides, &mut platform)?;
@@ -237,6 +245,7 @@ impl Problem {
             source,
             kernel,
             finish,
+            without,
             usage,
             stated_usage,
         };
@@ -258,6 +267,24 @@ impl Problem {
                 "is missing, but the profile published-2021 runs warps",
                 "add \"warps\": { \"width\": ..., \"dispatchers\": ... }",
             ));
+        }
+        if self.profile == Profile::Resources {
+            self.check_resources()?;
+        }
+        Ok(())
+    }
+
+    fn check_resources(&self) -> Result<(), ModelError> {
+        if self.platform.resources().warp_width.is_none() {
+            return Err(ModelError::new(
+                "platform.resources.warp_width",
+                "is missing, but the profile resources counts warps",
+                "add it, or take a platform that has resources",
+            ));
+        }
+        if !self.finish.is_empty() {
+            let what = "the profile resources has no time for it";
+            return Err(ModelError::new("finish", what, "remove it, or count it in `usage`"));
         }
         Ok(())
     }
@@ -302,6 +329,22 @@ fn read_profile(field: &Field<'_>) -> Result<Profile, ModelError> {
             suggest(text, Profile::ALL.iter().map(|p| p.name())),
         )
     })
+}
+
+fn read_without(field: Option<Field<'_>>, profile: Profile) -> Result<Vec<Part>, ModelError> {
+    let Some(field) = field else { return Ok(Vec::new()) };
+    if profile != Profile::Resources {
+        let what = "only the profile resources has parts that can be left out";
+        return Err(ModelError::new(&field.path, what, "remove it"));
+    }
+    let part = |f: &Field<'_>| {
+        let text = f.text()?;
+        Part::find(text).ok_or_else(|| {
+            let known = Part::ALL.iter().map(|p| p.name());
+            ModelError::new(&f.path, format!("unknown part `{text}`"), suggest(text, known))
+        })
+    };
+    field.array()?.iter().map(part).collect()
 }
 
 fn read_platform(field: &Field<'_>, lookup: PlatformLookup<'_>) -> Result<Platform, ModelError> {
@@ -445,7 +488,7 @@ fn read_launch(
     let expr = |f: Field<'_>| scope.expression(&f.path, &f.expression()?);
     let local_size = object.need("local_size", "the work items of a group")?;
     let read = match profile {
-        Profile::OpenCl | Profile::Published2021 => {
+        Profile::OpenCl | Profile::Published2021 | Profile::Resources => {
             let global_size = object.need("global_size", "the work items of the launch")?;
             read_range(global_size, local_size, scope)?
         }

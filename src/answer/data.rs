@@ -14,6 +14,7 @@ use tickbound_spin::result::Proof;
 
 #[cfg(test)]
 use super::names::named;
+use super::resources::Resources;
 
 /// Numbers by name: the values of a configuration's parameters, or counts.
 pub type Values = IndexMap<String, i64>;
@@ -93,6 +94,8 @@ pub struct Answer {
     pub first_come: Option<i64>,
     /// `tune`: a plain solver has confirmed the least time over all configurations.
     pub confirmed_uncut: Option<bool>,
+    /// `tune`: what bounds the time of the best configuration found, under the profile `resources`.
+    pub resources: Option<Resources>,
     /// `tune`: how large the formula was, as counts.
     pub size: Option<Values>,
 
@@ -239,7 +242,8 @@ impl Answer {
             "tune",
             "time status lower upper configuration optima more_optima encoding strategy \
              solver_calls seconds stopped_by objective best_case worst_case first_come \
-             confirmed_uncut replayed size configurations optima_count next indifferent proved_by checked",
+             confirmed_uncut replayed size configurations optima_count next indifferent proved_by checked \
+             resources",
         ),
         (
             "spin",

@@ -5,12 +5,14 @@
 //! them.
 //!
 //! - [`tune`] and [`spin`]: answers out of the engines' results;
+//! - [`resources`]: where the time goes under the profile of that name;
 //! - [`comparison`]: engines side by side.
 
 pub mod comparison;
 mod data;
 #[cfg(test)]
 mod names;
+pub mod resources;
 #[cfg(test)]
 mod schema;
 pub mod spin;

@@ -6,6 +6,7 @@ use tickbound_solve::Proof;
 use tickbound_solve::{Encoding, Objective, TuneResult};
 
 use super::data::{Answer, Optimum, Tally, tenth_of_millisecond, values};
+use super::resources::Resources;
 use super::words::{Line, named};
 
 /// Ties named in the words.
@@ -36,6 +37,10 @@ pub fn answer(problem: &Problem, r: &TuneResult) -> Answer {
         first_come: schedule.map_or(r.upper, |s| Some(s.first_come)),
         confirmed_uncut: Some(r.confirmed_uncut),
         replayed: Some(r.replayed),
+        resources: r
+            .best
+            .as_ref()
+            .and_then(|best| Resources::of(problem, &values(problem, &best.configuration))),
         size: serde_json::from_value(json!(r.size)).ok(),
         configurations: r.configurations.as_ref().map(Tally::of),
         optima_count: r.optima_count.as_ref().map(Tally::of),
@@ -60,7 +65,8 @@ pub fn words(problem: &Problem, r: &TuneResult) -> String {
         _ => "least time:",
     };
     let proof = if answer.proved() { proof(problem, r, &answer) } else { Vec::new() };
-    answer.words(&heading, least, proof.into_iter().chain(answer.stop()))
+    let resources = answer.resources.iter().flat_map(Resources::lines);
+    answer.words(&heading, least, resources.chain(proof).chain(answer.stop()))
 }
 
 /// The lines about a least time that is proved.

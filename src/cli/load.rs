@@ -114,6 +114,12 @@ pub struct Chosen {
     /// Take another platform: the name of a shipped one, or the path of a file
     #[arg(long, value_name = "NAME")]
     pub platform: Option<String>,
+    /// Take other semantics: opencl, published-2023, published-2021 or resources
+    #[arg(long, value_name = "NAME")]
+    pub profile: Option<String>,
+    /// Leave out a part of the profile resources
+    #[arg(long, value_name = "PART")]
+    pub without: Vec<String>,
 }
 
 impl Chosen {
@@ -192,6 +198,12 @@ impl Chosen {
         }
         if let (Some(platform), Some(object)) = (&self.platform, value.as_object_mut()) {
             object.insert("platform".into(), platform.clone().into());
+        }
+        if let (Some(profile), Some(object)) = (&self.profile, value.as_object_mut()) {
+            object.insert("profile".into(), profile.clone().into());
+        }
+        if let (false, Some(object)) = (self.without.is_empty(), value.as_object_mut()) {
+            object.insert("without".into(), self.without.clone().into());
         }
         let inputs = self.inputs(&value)?;
         let folder = self.folder();

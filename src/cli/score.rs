@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use serde_json::json;
-use tickbound_model::Problem;
-use tickbound_model::simulate::{Options, simulate};
+use tickbound_model::simulate::{Options, simulate, used};
+use tickbound_model::{Bound, Problem, Profile};
 
 use super::exit::{CliError, Exit};
 use super::load::Question;
 use super::output::{say, say_json};
 use super::progress::Progress;
-use crate::measure::score::{Results, Score, score};
+use crate::measure::score::{Programs, Results, Score, programs, score};
 use crate::report::Table;
 
 /// Arguments of `score`.
@@ -29,6 +29,8 @@ pub struct Args {
 /// The model's ticks beside measured milliseconds.
 struct Compared {
     pairs: Vec<(i64, f64)>,
+    /// What tells the program of each pair from others.
+    programs: Vec<Vec<i64>>,
     /// Results that are no configurations of the problem.
     outside: usize,
     /// Configurations that are too large to simulate.
@@ -36,7 +38,8 @@ struct Compared {
 }
 
 fn compare(problem: &Problem, results: &Results, progress: &Progress) -> Compared {
-    let mut compared = Compared { pairs: Vec::new(), outside: 0, without_ticks: 0 };
+    let mut compared =
+        Compared { pairs: Vec::new(), programs: Vec::new(), outside: 0, without_ticks: 0 };
     for (done, (parameters, time)) in results.entries.iter().enumerate() {
         if done % 64 == 0 {
             progress.say(format!("{done} of {} simulated", results.entries.len()));
@@ -46,11 +49,24 @@ fn compare(problem: &Problem, results: &Results, progress: &Progress) -> Compare
             continue;
         };
         match simulate(problem, &bound, &Options::default()) {
-            Ok(run) => compared.pairs.push((run.time, *time)),
+            Ok(run) => {
+                compared.pairs.push((run.time, *time));
+                compared.programs.push(program(problem, &bound));
+            }
             Err(_) => compared.without_ticks += 1,
         }
     }
     compared
+}
+
+/// What tells the program of a configuration from others: what it uses in which launch. Where usage is not counted,
+/// every configuration is a program of its own.
+fn program(problem: &Problem, bound: &Bound) -> Vec<i64> {
+    let counted = (problem.profile == Profile::Resources).then(|| used(problem, bound).ok());
+    let Some(mut program) = counted.flatten() else { return bound.configuration.0.clone() };
+    let sizes = problem.grid_sizes(&bound.env).unwrap_or_default();
+    program.extend(sizes.into_iter().flatten());
+    program
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
@@ -63,9 +79,11 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         compare(&problem, &results, &progress)
     };
     let scored = score(&compared.pairs);
+    let entries = compared.programs.iter().zip(&compared.pairs);
+    let distinct = programs(entries.map(|(p, (ticks, time))| (p, *ticks, *time)).collect());
     match args.json {
-        true => say_json(&as_json(args, &results, &compared, scored.as_ref()))?,
-        false => say(&words(&problem, &results, &compared, scored.as_ref()))?,
+        true => say_json(&as_json(args, &results, &compared, (scored.as_ref(), distinct)))?,
+        false => say(&words(&problem, &results, &compared, (scored.as_ref(), distinct)))?,
     }
     Ok(Exit::found(scored.is_some()))
 }
@@ -74,7 +92,7 @@ fn as_json(
     args: &Args,
     results: &Results,
     compared: &Compared,
-    scored: Option<&Score>,
+    (scored, distinct): (Option<&Score>, Option<Programs>),
 ) -> serde_json::Value {
     json!({
         "results": args.against,
@@ -86,6 +104,7 @@ fn as_json(
         "spearman": scored.and_then(|s| s.spearman),
         "kendall": scored.and_then(|s| s.kendall),
         "reached": scored.map(|s| &s.reached),
+        "distinct": distinct,
     })
 }
 
@@ -93,7 +112,7 @@ fn words(
     problem: &Problem,
     results: &Results,
     compared: &Compared,
-    scored: Option<&Score>,
+    (scored, distinct): (Option<&Score>, Option<Programs>),
 ) -> String {
     let device = results.device.as_deref().unwrap_or("a device");
     let mut out = format!("{} against times of {device}\n", problem.name);
@@ -112,9 +131,21 @@ fn words(
     out += &format!("Spearman:     {}\n", number(score.spearman));
     out += &format!("Kendall (b):  {}\n\n", number(score.kendall));
     let mut table = Table::new(["trials", "model's best reach", "random ones reach"]);
+    let percent = |part: f64| format!("{:.1}%", part * 100.0);
     for reached in &score.reached {
-        let percent = |part: f64| format!("{:.1}%", part * 100.0);
         table.push([reached.trials.to_string(), percent(reached.model), percent(reached.random)]);
     }
-    out + &format!("{table}\nof the best time measured, on average.\n")
+    out += &format!("{table}\nof the best time measured, on average.\n");
+    let Some(distinct) = distinct.filter(|d| d.programs < compared.pairs.len()) else { return out };
+    out +=
+        &format!("\n{} configurations are {} programs\n", compared.pairs.len(), distinct.programs);
+    let mut table = Table::new(["programs", "model's best reach"]);
+    for reached in &distinct.reached {
+        table.push([reached.trials.to_string(), percent(reached.model)]);
+    }
+    out += &format!("{table}\n");
+    let (model, random) = (distinct.model_within_5_percent, distinct.random_within_5_percent);
+    out + &format!(
+        "measured until one is within 5 % of the best: {model:.1} in the model's order, {random:.1} at random\n"
+    )
 }

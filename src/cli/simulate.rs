@@ -6,6 +6,7 @@ use super::exit::{CliError, Exit};
 use super::load::{Chosen, Setting, by_name};
 use super::output::{say, say_json};
 use super::timeline;
+use crate::answer::resources::Resources;
 use tickbound_model::simulate::Script;
 
 /// Arguments of `simulate`.
@@ -26,15 +27,23 @@ pub struct Args {
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let problem = args.chosen.model()?;
-    let bound = problem.bind(&by_name("--set", &args.set)?)?;
+    let values = by_name("--set", &args.set)?;
+    let bound = problem.bind(&values)?;
     let run = simulate(&problem, &bound, &Options::default())?;
+    let resources = Resources::of(&problem, &values);
     if args.json {
-        say_json(&serde_json::json!({ "time": run.time }))?;
+        let mut json = serde_json::json!({ "time": run.time });
+        if let Some(resources) = &resources {
+            json["resources"] = serde_json::json!(resources);
+        }
+        say_json(&json)?;
     } else {
         let configuration = problem.name_values(&bound.configuration).to_string();
         let with =
             if configuration.is_empty() { String::new() } else { format!(" with {configuration}") };
-        say(&format!("{}: {} ticks{with}\n", problem.name, run.time))?;
+        let lines = resources.iter().flat_map(Resources::lines);
+        let lines: String = lines.map(|(name, text)| format!("{name:<12}{text}\n")).collect();
+        say(&format!("{}: {} ticks{with}\n{lines}", problem.name, run.time))?;
     }
     if let Some(path) = &args.trace {
         let (spans, truncated) = timeline::write(&problem, &bound, &Script::FirstCome, path)?;

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::BufWriter;
 
 use tickbound_model::simulate::{Options, Span, SpanKind};
-use tickbound_model::{Bound, Problem, Profile};
+use tickbound_model::{Bound, ModelError, Problem, Profile};
 
 use crate::report::{TimelineSpan, write_timeline};
 use tickbound_model::simulate::Script;
@@ -25,6 +25,10 @@ pub fn write(
     script: &Script,
     path: &str,
 ) -> Result<(usize, bool), CliError> {
+    if problem.profile == Profile::Resources {
+        let what = "the profile resources runs no items, so there is no timeline";
+        return Err(ModelError::new("--trace", what, "leave it out").into());
+    }
     let options = Options { trace: true, max_spans: MAX_SPANS, ..Options::default() };
     let trace = script.run(problem, bound, &options)?.and_then(|run| run.trace).unwrap_or_default();
     let warps = problem.profile != Profile::Published2023 && problem.platform.warps().is_some();

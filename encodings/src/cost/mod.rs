@@ -7,6 +7,7 @@
 //!
 //! - [`term`]: what a term is, its value for a configuration, and a bound over a box of them;
 //! - `derive`: from a problem to its term;
+//! - `resources`: the same for the profile of that name;
 //! - [`normal`]: a term as a sum of products, with what all of them share in front;
 //! - [`tables`]: the factors over their few parameters, as relations.
 //!
@@ -15,10 +16,11 @@
 
 mod derive;
 pub mod normal;
+mod resources;
 pub mod tables;
 pub mod term;
 
-use tickbound_model::Problem;
+use tickbound_model::{Problem, Profile};
 
 pub use derive::Uncovered;
 pub use normal::Normal;
@@ -38,7 +40,10 @@ impl Cost {
     /// # Errors
     /// What of the problem it does not cover.
     pub fn new(problem: &Problem) -> Result<Cost, Uncovered> {
-        derive::derive(problem)
+        match problem.profile {
+            Profile::Resources => Ok(Cost { term: resources::time(problem)?, exact: true }),
+            _ => derive::derive(problem),
+        }
     }
 
     /// A cost that is known otherwise, or a wrong one for a test of what finds it out. `exact` says that the

@@ -43,6 +43,52 @@ pub enum Term {
         /// Ticks of a barrier.
         barrier: i64,
     },
+    /// The last of some expressions that build on each other.
+    Chain(Box<Chain>),
+}
+
+/// Expressions of which each may name those before it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chain {
+    /// Slot of the first, behind all slots of the problem; those of the others follow.
+    pub first: usize,
+    /// The expressions.
+    pub steps: Vec<Step>,
+}
+
+/// One of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// The expression.
+    pub of: At,
+    /// It is a fault of the problem if it is negative.
+    pub amount: bool,
+}
+
+impl Chain {
+    fn value(&self, env: &[i64]) -> Result<i64, TermFault> {
+        let mut env = env.to_vec();
+        env.resize(self.first, 0);
+        for Step { of, amount } in &self.steps {
+            let value = of.value(&env)?;
+            if *amount && value < 0 {
+                let what = format!("{value} is negative");
+                return Err(TermFault { at: of.at.clone(), what });
+            }
+            env.push(value);
+        }
+        Ok(env.last().copied().unwrap_or(0))
+    }
+
+    fn least(&self, of: &[Interval]) -> Option<i64> {
+        let mut all = of.to_vec();
+        all.resize(self.first, Interval::point(0));
+        for Step { of, amount } in &self.steps {
+            let range = of.expr.range(&all);
+            all.push(range.values.filter(|v| !range.may_fail && (!amount || v.low >= 0))?);
+        }
+        all.last().map(|last| last.low.max(0))
+    }
 }
 
 /// An expression and where it stands.
@@ -179,6 +225,7 @@ impl Term {
             Term::Rounds(rounds) => rounds.value(env)?,
             Term::Items(items) => items.value(env)?,
             Term::Run { program, barrier } => run(program, *barrier, env)?.time().max(0),
+            Term::Chain(chain) => chain.value(env)?,
         })
     }
 
@@ -220,6 +267,7 @@ impl Term {
                 of_program(&items.program, all);
             }
             Term::Run { program, .. } => of_program(program, all),
+            Term::Chain(chain) => all.extend(chain.steps.iter().map(|step| &step.of.expr)),
         }
     }
 
@@ -269,6 +317,7 @@ impl Term {
                 greatest
             }
             Term::Rounds(_) | Term::Items(_) | Term::Run { .. } => 0,
+            Term::Chain(chain) => chain.least(of)?,
         })
     }
 

@@ -33,6 +33,9 @@ fn refuse_uncovered(problem: &Problem) -> Result<(), PlanError> {
     if problem.has_open_schedule() {
         return Err(PlanError::OpenSchedule);
     }
+    if problem.profile == Profile::Resources {
+        return Err(PlanError::Resources);
+    }
     if problem.profile != Profile::Published2023 {
         let group = problem.first_item_slot() + 1;
         let mut at = None;
@@ -97,6 +100,8 @@ impl<'a> Builder<'a> {
                 run.extend(self.kernel(kernel, 0, None));
                 body = vec![Op::Repeat { count, body: run }];
             }
+            // Refused before.
+            Profile::Resources => body = Vec::new(),
             Profile::Published2021 => {
                 let most = self.layouts.iter().map(|l| l.threads[0].len()).max().unwrap_or(0);
                 body = Vec::new();

@@ -112,6 +112,11 @@ pub enum PlanError {
     /// The schedule is open (warps under the `opencl` profile).
     #[error("platform.warps: open schedules are not encoded yet; use --strategy enumerate")]
     OpenSchedule,
+    /// The profile `resources` runs no items.
+    #[error(
+        "profile resources: its time is one expression, which the encodings have no steps for; leave --encoding out, or use --strategy enumerate"
+    )]
+    Resources,
     /// Sorting work items into classes would take too long.
     #[error(
         "more than {limit} work items to sort into classes; narrow the space or use --strategy enumerate"

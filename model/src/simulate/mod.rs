@@ -11,6 +11,7 @@
 //! - `chooser`: who decides what a schedule leaves open;
 //! - `script`: a schedule found elsewhere, followed decision by decision;
 //! - `explore`: the least and the greatest time over all schedules;
+//! - `resources`: the profile that counts resources instead of running items;
 //! - `engine`: values of expressions, the count of events, the trace.
 //!
 //! ```
@@ -75,6 +76,7 @@ mod group;
 mod launch;
 mod look;
 mod pieces;
+mod resources;
 mod schedule;
 mod script;
 mod strand;
@@ -84,10 +86,13 @@ mod units;
 pub use chooser::{Chooser, Decision, FirstCome, Scripted};
 pub use error::SimulateError;
 pub use explore::{Explored, Limits, explore};
+pub use resources::{
+    Bottleneck, OccupancyLimit, PARTS, Resource, ResourceTime, resource_time, used,
+};
 pub use script::Script;
 pub use trace::{MAX_SPANS, Span, SpanKind, Trace};
 
-use crate::{Bound, Problem};
+use crate::{Bound, Problem, Profile};
 
 /// Most work items, or warps' items, that one unit may hold at once in a simulation.
 pub const MAX_ITEMS: i64 = 1 << 20;
@@ -138,8 +143,11 @@ pub struct Run {
 /// An expression without a value, a negative amount, items that do not meet at their barriers, a time
 /// beyond 63 bits, or more events than allowed.
 pub fn simulate(problem: &Problem, bound: &Bound, options: &Options) -> Result<Run, SimulateError> {
-    let launch = launch::Launch::new(problem, bound)?;
     let mut engine = engine::Engine::new(problem, bound, options)?;
+    if problem.profile == Profile::Resources {
+        return Ok(engine.run(resource_time(problem, bound)?.time));
+    }
+    let launch = launch::Launch::new(problem, bound)?;
     let end = if problem.has_open_schedule() {
         schedule::first_come(&mut engine, bound)?
     } else {

@@ -3,7 +3,7 @@
 use super::error::PromelaError;
 use tickbound_model::expr::{BinaryOp, Function};
 use tickbound_model::kernel::{expressions, has_barrier};
-use tickbound_model::{Bound, Expr, Launch, LaunchSize, Problem, Profile, Space};
+use tickbound_model::{Bound, Expr, Launch, LaunchSize, ModelError, Problem, Profile, Space};
 
 /// How the workers of a unit - processing elements or dispatchers - share a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +51,10 @@ pub(crate) struct Layout {
 
 impl Layout {
     pub fn new(problem: &Problem, space: &Space) -> Result<Layout, PromelaError> {
+        if problem.profile == Profile::Resources {
+            let what = "resources runs no items, so there are no processes";
+            return Err(ModelError::new("profile", what, "use `tickbound tune`").into());
+        }
         let local: Vec<i64> = space.bound.iter().map(|b| b.launch.local()).collect();
         let elements = problem.platform.elements_per_unit();
         let sharing = sharing(problem, &local, elements);
@@ -112,7 +116,7 @@ fn sharing(problem: &Problem, local: &[i64], elements: i64) -> Sharing {
         Profile::Published2021 => Sharing::Warps,
         Profile::OpenCl if !more => Sharing::Runs,
         Profile::OpenCl if has_barrier(&problem.kernel) => Sharing::Items,
-        Profile::OpenCl => Sharing::Strided,
+        Profile::OpenCl | Profile::Resources => Sharing::Strided,
     }
 }
 

@@ -10,13 +10,16 @@
 //! * the *fraction of the optimum* that the model's best k reach: the best measured time of all over
 //!   the best measured time among them. Configurations that the model cannot tell apart may come in
 //!   any order, so the latter is the mean over all orders of equal ticks ([`reached`]);
+//! * the same for *distinct programs*, and how many measurements it takes until one is near the best ([`programs`]);
 //! * what a random choice of k reaches: the same, as if all ticks were equal, so the mean is that
 //!   over all choices.
 
 mod correlation;
+mod programs;
 mod results;
 
 pub use correlation::{kendall, spearman};
+pub use programs::{Programs, programs};
 pub use results::{Results, ResultsError};
 
 use serde::Serialize;

@@ -1,0 +1,142 @@
+//! The resources of a unit and of a device: what a platform says of them for the profile `resources`.
+
+use super::named::Named;
+
+crate::named! {
+    /// A part of the profile `resources` that a problem can leave out, to see what it contributes.
+    pub enum Part {
+        /// Passes of local memory and L1 beyond one a request.
+        Wavefronts = "wavefronts",
+        /// The rate of addresses of loads and stores.
+        Addresses = "addresses",
+        /// Lines that L1 looks up.
+        Lines = "lines",
+        /// What requests take longer on the path for data that nobody writes.
+        ReadOnly = "read-only",
+        /// That local memory and L1 are reached through one pipe.
+        Pipe = "pipe",
+        /// Special functions and conversions.
+        Special = "special",
+        /// Registers that do not suffice.
+        Spill = "spill",
+        /// Everything but the number of warps that limits how many groups a unit holds.
+        Occupancy = "occupancy",
+        /// Waiting for memory and barriers.
+        Latency = "latency",
+        /// Bytes that L2 moves.
+        L2 = "l2",
+        /// Bytes that the device's memory moves.
+        Dram = "dram",
+        /// That resources of a unit are not all busy at once.
+        Mixing = "mixing",
+        /// That the last wave of groups takes as long as a full one.
+        Tail = "tail",
+        /// What a launch costs.
+        Launch = "launch",
+    }
+}
+
+impl Part {
+    /// The part with this name.
+    #[must_use]
+    pub fn find(name: &str) -> Option<Part> {
+        Named::find(name)
+    }
+}
+
+macro_rules! resources {
+    ($(#[doc = $about:tt] $name:ident: $least:literal,)+) => {
+        /// What a platform says of its resources. All are optional: what is absent has no limit and takes no time.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+        pub struct Resources {
+            $(#[doc = $about] pub $name: Option<i64>,)+
+        }
+
+        impl Resources {
+            /// Each field's name, least value and meaning.
+            pub const FIELDS: &'static [(&'static str, i64, &'static str)] =
+                &[$((stringify!($name), $least, $about.trim_ascii())),+];
+
+            /// The fields, each as `number` knows it.
+            #[must_use]
+            pub fn of(number: impl Fn(&str) -> Option<i64>) -> Resources {
+                Resources { $($name: number(stringify!($name))),+ }
+            }
+        }
+    };
+}
+
+resources! {
+    /// work items of a warp
+    warp_width: 1,
+    /// schedulers of a unit
+    schedulers: 1,
+    /// instructions that a unit issues in a clock
+    issue_rate: 1,
+    /// lanes of a unit for real numbers
+    real_lanes: 1,
+    /// lanes of a unit for whole numbers
+    integer_lanes: 1,
+    /// 1 if whole numbers take lanes of real numbers
+    integer_shares_real: 0,
+    /// lanes of a unit for conversions; absent: those for whole numbers
+    convert_lanes: 1,
+    /// lanes of a unit for special functions
+    special_lanes: 1,
+    /// lanes of a unit for addresses of loads and stores
+    load_store_lanes: 1,
+    /// bytes of local memory that a unit moves in a clock
+    local_bytes_per_clock: 1,
+    /// bytes of L1 that a unit moves in a clock
+    l1_bytes_per_clock: 1,
+    /// lines that L1 of a unit looks up in a clock
+    l1_lines_per_clock: 1,
+    /// 1 if local memory and L1 are reached through one pipe
+    one_pipe: 0,
+    /// hundredths of its time that a request takes longer on the path for data that nobody writes
+    read_only_percent: 0,
+    /// bytes that L2 moves in a clock of a unit, for all units
+    l2_bytes_per_clock: 1,
+    /// megabytes (10^6) that the device's memory moves in a second
+    dram_megabytes_per_second: 1,
+    /// bytes of L1 in a unit
+    l1_size: 1,
+    /// bytes of L2
+    l2_size: 1,
+    /// bytes of a cache between L2 and the device's memory
+    l3_size: 1,
+    /// 32-bit registers of a unit
+    registers_per_unit: 1,
+    /// registers of an item are given out in multiples of this
+    register_granule: 1,
+    /// most registers of an item
+    registers_per_item: 1,
+    /// items of the group for which the compiler makes registers suffice, whatever the group is
+    assumed_group_items: 1,
+    /// most groups in a unit
+    groups_per_unit: 1,
+    /// barriers of a unit, of which each group of more than one warp takes one
+    barriers_per_unit: 1,
+    /// most warps in a unit
+    warps_per_unit: 1,
+    /// local memory is given out in multiples of so many bytes
+    local_granule: 1,
+    /// banks of local memory
+    banks: 1,
+    /// bytes of a cache line
+    line_bytes: 1,
+    /// bytes of a line that are loaded together
+    sector_bytes: 1,
+    /// clocks from a load to its data in L1
+    l1_latency: 0,
+    /// clocks from a load to its data in local memory
+    local_latency: 0,
+    /// clocks from a load to its data in L2
+    l2_latency: 0,
+    /// clocks from a load to its data in the device's memory
+    dram_latency: 0,
+    /// clocks of a barrier
+    barrier_latency: 0,
+    /// nanoseconds of a launch
+    launch_nanoseconds: 0,
+}

@@ -1,0 +1,101 @@
+//! Where the time goes under the profile `resources`, as data and in words.
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+use tickbound_model::simulate::{Bottleneck, PARTS, ResourceTime, resource_time};
+use tickbound_model::{Problem, Profile};
+
+/// What bounds the time of a configuration under the profile `resources`, and how full a unit is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Resources {
+    /// What bounds the time: a resource of the units, `chain` (what one group waits for, step after step) or `dram`.
+    pub bound_by: String,
+    /// Clocks that one group takes of each resource of a unit.
+    pub group: IndexMap<String, f64>,
+    /// Groups that a unit holds at once.
+    pub groups: i64,
+    /// Warps that a unit holds at once.
+    pub warps: i64,
+    /// Most warps that a unit can hold.
+    pub most_warps: Option<i64>,
+    /// What limits how many groups a unit holds.
+    pub limited_by: String,
+    /// Registers of an item, as they are given out.
+    pub registers: i64,
+    /// Live registers of an item for which there is no place.
+    pub spilled: i64,
+    /// The time in microseconds, where the clock is known.
+    pub microseconds: Option<f64>,
+}
+
+impl Resources {
+    /// Of one configuration; `None` under other profiles, or if it has no time.
+    #[must_use]
+    pub fn of(problem: &Problem, values: &IndexMap<String, i64>) -> Option<Resources> {
+        if problem.profile != Profile::Resources {
+            return None;
+        }
+        let time = resource_time(problem, &problem.bind(values).ok()?).ok()?;
+        Some(Resources::new(problem, &time))
+    }
+
+    fn new(problem: &Problem, time: &ResourceTime) -> Resources {
+        let clocks = |parts: i64| (parts as f64 / PARTS as f64 * 10.0).round() / 10.0;
+        let microseconds = |clock: i64| time.time as f64 / clock as f64;
+        Resources {
+            bound_by: match time.bottleneck {
+                Bottleneck::Unit => time.busiest().map_or("nothing", |r| r.name()).to_owned(),
+                other => other.name().to_owned(),
+            },
+            group: time
+                .group
+                .iter()
+                .map(|(r, parts)| (r.name().to_owned(), clocks(*parts)))
+                .collect(),
+            groups: time.groups,
+            warps: time.warps,
+            most_warps: problem.platform.resources().warps_per_unit,
+            limited_by: time.limit.name().to_owned(),
+            registers: time.registers,
+            spilled: time.spilled,
+            microseconds: problem
+                .platform
+                .clock_mhz()
+                .map(|clock| (microseconds(clock) * 1e3).round() / 1e3),
+        }
+    }
+
+    /// The lines for people: a name, such as `bound by:`, and what it says.
+    #[must_use]
+    pub fn lines(&self) -> Vec<(&'static str, String)> {
+        let bound = match self.bound_by.as_str() {
+            "chain" => "what one group waits for, step after step".to_owned(),
+            "dram" => "the device's memory".to_owned(),
+            resource => resource.to_owned(),
+        };
+        let mut each: Vec<(&String, &f64)> =
+            self.group.iter().filter(|(_, clocks)| **clocks > 0.0).collect();
+        each.sort_by(|a, b| b.1.total_cmp(a.1));
+        let each: Vec<String> = each.iter().map(|(name, n)| format!("{name} {n:.1}")).collect();
+        let most = self.most_warps.map_or_else(String::new, |most| format!(" of {most}"));
+        let spilled = match self.spilled {
+            0 => String::new(),
+            n => format!(", {n} more are kept in memory"),
+        };
+        let mut lines = vec![
+            ("bound by:", bound),
+            ("a group:", format!("clocks of {}", each.join(", "))),
+            (
+                "occupancy:",
+                format!(
+                    "{} groups, {}{most} warps in a unit; limited by {}",
+                    self.groups, self.warps, self.limited_by
+                ),
+            ),
+            ("registers:", format!("{} of an item{spilled}", self.registers)),
+        ];
+        lines.extend(self.microseconds.map(|us| ("time:", format!("{us:.3} microseconds"))));
+        lines
+    }
+}
