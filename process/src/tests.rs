@@ -125,7 +125,7 @@ fn memory_is_limited_and_flags_are_heard() {
 fn a_group_that_is_dropped_has_ended() {
     let mut group = Group::spawn(shell("sleep 63 & wait").stdin(Stdio::null())).unwrap();
     let pid = group.pid().as_raw_nonzero().to_string();
-    assert!(!group.has_ended().unwrap() && !alive_in(&pid).is_empty());
+    assert!(!group.has_ended().unwrap() && !running_in(&pid).is_empty());
     group.kill();
     assert_eq!(group.wait().unwrap().0, Ended::Signal(9));
     drop(group);
