@@ -14,6 +14,8 @@
 //! Where the time is no such expression - items that wait for marks one after another in one element - the cost is a
 //! lower bound and says so ([`Cost::is_exact`]).
 
+mod at;
+mod chain;
 mod derive;
 pub mod normal;
 mod resources;

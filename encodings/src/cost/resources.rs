@@ -9,8 +9,9 @@ use tickbound_model::error::ModelError;
 use tickbound_model::expr::{BinaryOp, Expr, Function};
 use tickbound_model::{Launch, Part, Problem, Resources, Usage};
 
+use super::chain::{Chain, Step};
 use super::derive::Uncovered;
-use super::term::{At, Chain, Step, Term};
+use super::term::{At, Term};
 
 /// Parts of a clock that times inside the profile are counted in.
 const PARTS: i64 = 64;
@@ -37,7 +38,7 @@ pub(super) fn time(problem: &Problem) -> Result<Term, Uncovered> {
     let warps = steps.name(warps);
     let mut formulas = Formulas { problem, r, steps, items, groups, warps, used };
     formulas.time();
-    Ok(Term::Chain(Box::new(Chain { first: problem.scope.len(), steps: formulas.steps.steps })))
+    Ok(Term::Chain(Box::new(Chain::new(problem.scope.len(), formulas.steps.steps))))
 }
 
 /// An expression that is easily combined.

@@ -8,6 +8,8 @@ use tickbound_model::kernel::{Program, Stmt, StmtKind};
 use tickbound_model::problem::Problem;
 use tickbound_model::region::{Axes, groups_where};
 
+pub use super::at::{At, TermFault};
+use super::chain::Chain;
 use crate::bounds::Map;
 
 /// A number that depends on the parameters alone; never negative. Expressions have their definitions put in.
@@ -45,59 +47,6 @@ pub enum Term {
     },
     /// The last of some expressions that build on each other.
     Chain(Box<Chain>),
-}
-
-/// Expressions of which each may name those before it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Chain {
-    /// Slot of the first, behind all slots of the problem; those of the others follow.
-    pub first: usize,
-    /// The expressions.
-    pub steps: Vec<Step>,
-}
-
-/// One of them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step {
-    /// The expression.
-    pub of: At,
-    /// It is a fault of the problem if it is negative.
-    pub amount: bool,
-}
-
-impl Chain {
-    fn value(&self, env: &[i64]) -> Result<i64, TermFault> {
-        let mut env = env.to_vec();
-        env.resize(self.first, 0);
-        for Step { of, amount } in &self.steps {
-            let value = of.value(&env)?;
-            if *amount && value < 0 {
-                let what = format!("{value} is negative");
-                return Err(TermFault { at: of.at.clone(), what });
-            }
-            env.push(value);
-        }
-        Ok(env.last().copied().unwrap_or(0))
-    }
-
-    fn least(&self, of: &[Interval]) -> Option<i64> {
-        let mut all = of.to_vec();
-        all.resize(self.first, Interval::point(0));
-        for Step { of, amount } in &self.steps {
-            let range = of.expr.range(&all);
-            all.push(range.values.filter(|v| !range.may_fail && (!amount || v.low >= 0))?);
-        }
-        all.last().map(|last| last.low.max(0))
-    }
-}
-
-/// An expression and where it stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct At {
-    /// The statement's path.
-    pub at: String,
-    /// The expression.
-    pub expr: Expr,
 }
 
 /// Groups in which guards come out the same for all items.
@@ -157,34 +106,8 @@ pub enum Class {
     Emptier,
 }
 
-/// Why a term has no value for a configuration.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TermFault {
-    /// The statement.
-    pub at: String,
-    /// What is wrong.
-    pub what: String,
-}
-
 /// Most items of a group that are looked at one by one.
 const MAX_ITEMS: i64 = 1 << 20;
-
-impl At {
-    fn value(&self, env: &[i64]) -> Result<i64, TermFault> {
-        let fault =
-            |e: &dyn std::fmt::Display| TermFault { at: self.at.clone(), what: e.to_string() };
-        self.expr.eval(env).map_err(|e| fault(&e))
-    }
-
-    fn work(&self, env: &[i64]) -> Result<i64, TermFault> {
-        match self.value(env)? {
-            v if v < 0 => {
-                Err(TermFault { at: self.at.clone(), what: "a negative amount of work".into() })
-            }
-            v => Ok(v),
-        }
-    }
-}
 
 impl Term {
     /// The value for a configuration, given the values of all slots; the greatest number if it leaves 63
@@ -267,7 +190,7 @@ impl Term {
                 of_program(&items.program, all);
             }
             Term::Run { program, .. } => of_program(program, all),
-            Term::Chain(chain) => all.extend(chain.steps.iter().map(|step| &step.of.expr)),
+            Term::Chain(chain) => all.extend(chain.steps().iter().map(|step| &step.of.expr)),
         }
     }
 

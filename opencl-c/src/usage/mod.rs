@@ -32,9 +32,10 @@ mod walk;
 
 use std::collections::BTreeSet;
 
+use indexmap::IndexMap;
 use itertools::Itertools;
 use tickbound_model::expr::Slot;
-use tickbound_model::{KernelSource, Problem, Usage};
+use tickbound_model::{Expr, KernelSource, Problem, Usage};
 
 use crate::error::ReadError;
 use crate::extract::{Extracted, Variant};
@@ -79,16 +80,27 @@ pub(crate) fn usage(
     let item = names.of_middle_item();
     let of = |variant: &Variant| {
         let names = item.of_parameters(&variant.parameters);
-        let usage = walk::usage(&variant.steps, &names, device, &unrolled)?;
-        let all = usage.entries().map(|(_, number)| number.clone()).collect();
-        Ok((variant.values.clone(), all))
+        let parts = walk::parts(&variant.steps, &names, device, &unrolled)?;
+        Ok((variant.values.clone(), parts))
     };
     let all = extracted.variants.iter().map(of).collect::<Result<Vec<_>, ReadError>>()?;
     let symbols: Vec<_> =
         extracted.structural.iter().map(|name| names.symbol(name)).try_collect()?;
+    let mut sums: IndexMap<&str, Expr> = IndexMap::new();
+    // Part by part: each depends on few of the symbols.
+    for origin in all.iter().flat_map(|(_, parts)| parts.keys()).unique() {
+        let part = |parts: &IndexMap<walk::Origin, Expr>| {
+            vec![parts.get(origin).cloned().unwrap_or(Expr::Int(0))]
+        };
+        let alternatives = all.iter().map(|(values, parts)| (values.clone(), part(parts)));
+        for merged in numbers(&symbols, alternatives.collect()) {
+            let sum = sums.entry(origin.0).or_insert(Expr::Int(0));
+            *sum = number::add(std::mem::replace(sum, Expr::Int(0)), merged);
+        }
+    }
     let mut usage = Usage::default();
-    for ((_, number), merged) in usage.entries_mut().zip(numbers(&symbols, all)) {
-        *number = merged;
+    for (name, number) in usage.entries_mut() {
+        *number = sums.swap_remove(name).unwrap_or(Expr::Int(0));
     }
     Ok(usage)
 }

@@ -2,8 +2,8 @@
 
 use indexmap::IndexMap;
 use itertools::Itertools;
+use tickbound_model::Expr;
 use tickbound_model::expr::BinaryOp;
-use tickbound_model::{Expr, Usage};
 
 use super::footprint::{Axis, addresses};
 use super::lanes::{Lane, lines, passes};
@@ -28,25 +28,28 @@ const WIDEST: i64 = 16;
 /// Whether a loop at this place is said to be unrolled.
 pub(super) type Unrolled<'a> = &'a dyn Fn(&At) -> bool;
 
-/// What the steps of one variant use.
-pub(super) fn usage(
+/// Where a part of a usage comes from: what it is a part of, the line of the source, and the array.
+pub(super) type Origin = (&'static str, u32, String);
+
+/// The parts that the steps of one variant add to what is used.
+pub(super) fn parts(
     steps: &Steps,
     names: &Names,
     device: Device,
     unrolled: Unrolled<'_>,
-) -> Result<Usage, ReadError> {
+) -> Result<IndexMap<Origin, Expr>, ReadError> {
     let mut walk = Walk {
         names,
         device,
         unrolled,
-        usage: Usage::default(),
+        parts: IndexMap::new(),
         innermost: None,
         arrays: IndexMap::new(),
     };
     let around = Around { loops: Vec::new(), taken: Expr::Int(1), guarded: false };
     let mut batch = Batch::default();
     walk.steps(&steps.body, &around, &mut batch)?;
-    walk.finish_batch(batch, Expr::Int(1), &around);
+    walk.finish_batch(batch, 0, Expr::Int(1), &around);
     walk.finish(steps)
 }
 
@@ -118,7 +121,7 @@ struct Walk<'a> {
     names: &'a Names,
     device: Device,
     unrolled: Unrolled<'a>,
-    usage: Usage,
+    parts: IndexMap<Origin, Expr>,
     /// Iterations of the innermost loops with real arithmetic that are not unrolled.
     innermost: Option<Expr>,
     /// Different bytes of each array in global memory that are loaded or stored, of a group and of the launch.
@@ -136,9 +139,9 @@ impl Walk<'_> {
         for step in steps {
             match &step.kind {
                 StepKind::Access(access) => self.access(access, &step.at, around, batch)?,
-                StepKind::Atomic(space) => self.atomic(*space, around),
+                StepKind::Atomic(space) => self.atomic(*space, &step.at, around),
                 StepKind::Compute { .. } => {}
-                StepKind::Barrier => grow(&mut self.usage.barriers, around.executed()),
+                StepKind::Barrier => self.add("barriers", step.at.line, "", around.executed()),
                 StepKind::Repeat { count, body } => {
                     self.repeat((count, &step.at), body, around, batch)?;
                 }
@@ -146,7 +149,7 @@ impl Walk<'_> {
                     let known = macros_only(condition);
                     let condition = self.names.put_in(condition, &step.at)?;
                     if !known {
-                        grow(&mut self.usage.branches, around.rolled());
+                        self.add("branches", step.at.line, "", around.rolled());
                     }
                     self.steps(then, &around.inside(condition.clone(), true, *depends), batch)?;
                     self.steps(otherwise, &around.inside(condition, false, *depends), batch)?;
@@ -175,8 +178,8 @@ impl Walk<'_> {
         let mut own = Batch::default();
         self.steps(body, &inside, &mut own)?;
         let iterations = inside.executed();
-        grow(&mut self.usage.integer, mul(Expr::Int(ITERATION), iterations.clone()));
-        grow(&mut self.usage.branches, iterations.clone());
+        self.add("integer", at.line, "", mul(Expr::Int(ITERATION), iterations.clone()));
+        self.add("branches", at.line, "", iterations.clone());
         batch.around_loop |= own.around_loop || own.real;
         if own.real && !own.around_loop {
             self.innermost = match &self.innermost {
@@ -184,7 +187,7 @@ impl Walk<'_> {
                 None => Some(iterations.clone()),
             };
         }
-        self.finish_batch(own, iterations, around);
+        self.finish_batch(own, at.line, iterations, around);
         Ok(())
     }
 
@@ -200,7 +203,7 @@ impl Walk<'_> {
         })
     }
 
-    fn finish_batch(&mut self, batch: Batch, executed: Expr, around: &Around) {
+    fn finish_batch(&mut self, batch: Batch, line: u32, executed: Expr, around: &Around) {
         if let Some(distance) = batch.global {
             let far = match distance {
                 Some(distance) if !around.loops.is_empty() || executed != Expr::Int(1) => {
@@ -209,11 +212,11 @@ impl Walk<'_> {
                 }
                 _ => executed.clone(),
             };
-            grow(&mut self.usage.far_steps, far.clone());
-            grow(&mut self.usage.near_steps, sub(executed.clone(), far));
+            self.add("far_steps", line, "", far.clone());
+            self.add("near_steps", line, "", sub(executed.clone(), far));
         }
         if batch.local {
-            grow(&mut self.usage.local_steps, executed);
+            self.add("local_steps", line, "", executed);
         }
     }
 
@@ -240,27 +243,22 @@ impl Walk<'_> {
         }
         // A multiplication takes an addition with it.
         let real = adds.max(multiplies);
-        for (sum, n) in [
-            (&mut self.usage.real, real),
-            (&mut self.usage.integer, integer),
-            (&mut self.usage.convert, convert),
-            (&mut self.usage.special, special),
-        ] {
-            grow(sum, mul(Expr::Int(n), executed.clone()));
+        let line = steps.first().map_or(0, |step| step.at.line);
+        for (what, n) in
+            [("real", real), ("integer", integer), ("convert", convert), ("special", special)]
+        {
+            self.add(what, line, "", mul(Expr::Int(n), executed.clone()));
         }
         real > 0
     }
 
     /// An atomic operation: one request that all lanes pass one after the other.
-    fn atomic(&mut self, space: Space, around: &Around) {
+    fn atomic(&mut self, space: Space, at: &At, around: &Around) {
         let executed = around.executed();
         let passes = mul(executed.clone(), Expr::Int(self.device.warp));
-        let (requests, wavefronts) = match space {
-            Space::Local => (&mut self.usage.local_requests, &mut self.usage.local_wavefronts),
-            _ => (&mut self.usage.global_requests, &mut self.usage.global_wavefronts),
-        };
-        grow(requests, executed);
-        grow(wavefronts, passes);
+        let (requests, wavefronts) = of_memory(space);
+        self.add(requests, at.line, "", executed);
+        self.add(wavefronts, at.line, "", passes);
     }
 
     fn access(
@@ -295,11 +293,11 @@ impl Walk<'_> {
         let requests = mul(mul(around.rolled(), merged), Expr::Int(instructions));
         let aligned = self.aligned(access, at, &loops)?;
         let request = Request { words, bytes: bytes.min(WIDEST), lanes: lanes.as_deref(), aligned };
-        self.request(access.space, &request, requests.clone());
+        self.request(access, at, &request, requests.clone());
         // An address that comes from data is computed for each request.
         let from_data = access.iterations.contains(&Stride::Data) || access.items == Stride::Data;
         let addresses = if from_data { mul(Expr::Int(2), requests) } else { around.rolled() };
-        grow(&mut self.usage.integer, addresses);
+        self.add("integer", at.line, &access.array, addresses);
         if !access.store {
             batch.load(access, loops.iter().find(|(l, _)| !l.unrolled).map(|(_, axis)| axis));
         }
@@ -309,7 +307,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn request(&mut self, space: Space, request: &Request<'_>, requests: Expr) {
+    fn request(&mut self, access: &Access, at: &At, request: &Request<'_>, requests: Expr) {
         // What cannot be said: no conflicts among banks, and a line for each lane.
         let Request { words, bytes, lanes, aligned } = request;
         let (wavefronts, touched) = match lanes {
@@ -318,15 +316,19 @@ impl Walk<'_> {
             }
             None => (Expr::Int(*words), Expr::Int(self.device.warp)),
         };
-        let usage = &mut self.usage;
-        let (count, passed) = match space {
-            Space::Local => (&mut usage.local_requests, &mut usage.local_wavefronts),
-            _ => (&mut usage.global_requests, &mut usage.global_wavefronts),
-        };
-        grow(count, requests.clone());
-        grow(passed, mul(requests.clone(), wavefronts));
-        if space != Space::Local {
-            grow(&mut usage.global_lines, mul(requests, touched));
+        let (count, passed) = of_memory(access.space);
+        self.add(count, at.line, &access.array, requests.clone());
+        self.add(passed, at.line, &access.array, mul(requests.clone(), wavefronts));
+        if access.space != Space::Local {
+            self.add("global_lines", at.line, &access.array, mul(requests, touched));
+        }
+    }
+
+    /// Adds to a part.
+    fn add(&mut self, what: &'static str, line: u32, array: &str, more: Expr) {
+        if more != Expr::Int(0) {
+            let part = self.parts.entry((what, line, array.to_owned())).or_insert(Expr::Int(0));
+            *part = add(std::mem::replace(part, Expr::Int(0)), more);
         }
     }
 
@@ -442,22 +444,23 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn finish(mut self, steps: &Steps) -> Result<Usage, ReadError> {
-        for (group, launch) in self.arrays.into_values() {
-            grow(&mut self.usage.l2_bytes, group);
-            grow(&mut self.usage.dram_bytes, launch);
+    fn finish(mut self, steps: &Steps) -> Result<IndexMap<Origin, Expr>, ReadError> {
+        for ((array, _), (group, launch)) in std::mem::take(&mut self.arrays) {
+            self.add("l2_bytes", 0, &array, group);
+            self.add("dram_bytes", 0, &array, launch);
         }
         for array in &steps.locals {
-            grow(&mut self.usage.local_bytes, self.names.put_in(&array.bytes, &array.at)?);
+            let bytes = self.names.put_in(&array.bytes, &array.at)?;
+            self.add("local_bytes", array.at.line, &array.name, bytes);
         }
-        let mut registers = Expr::Int(PLAIN_REGISTERS);
+        self.add("registers", 0, "", Expr::Int(PLAIN_REGISTERS));
         for array in &steps.privates {
             let bytes = self.names.put_in(&array.bytes, &array.at)?;
-            grow(&mut registers, ceil_div(bytes, Expr::Int(4)));
+            self.add("registers", array.at.line, &array.name, ceil_div(bytes, Expr::Int(4)));
         }
-        self.usage.registers = registers;
-        self.usage.spill_uses = mul(Expr::Int(2), self.innermost.unwrap_or(Expr::Int(1)));
-        Ok(self.usage)
+        let innermost = self.innermost.take().unwrap_or(Expr::Int(1));
+        self.add("spill_uses", 0, "", mul(Expr::Int(2), innermost));
+        Ok(self.parts)
     }
 }
 
@@ -477,8 +480,12 @@ impl Batch {
     }
 }
 
-fn grow(sum: &mut Expr, more: Expr) {
-    *sum = add(std::mem::replace(sum, Expr::Int(0)), more);
+/// What requests to a memory, and their passes, are parts of.
+fn of_memory(space: Space) -> (&'static str, &'static str) {
+    match space {
+        Space::Local => ("local_requests", "local_wavefronts"),
+        _ => ("global_requests", "global_wavefronts"),
+    }
 }
 
 /// Whether a number follows from macros and constants alone.

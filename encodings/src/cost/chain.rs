@@ -1,0 +1,147 @@
+//! Expressions that build on each other, evaluated for many configurations.
+//!
+//! A large expression is a sum, as a rule, and each summand depends on few parameters. So a summand's value is kept for
+//! each combination of their values, and evaluated anew only for others.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use tickbound_model::expr::{BinaryOp, Expr, Slot};
+use tickbound_model::interval::Interval;
+
+use super::at::{At, TermFault};
+
+/// Expressions of which each may name those before it.
+#[derive(Debug)]
+pub struct Chain {
+    /// Slot of the first, behind all slots of the problem; those of the others follow.
+    first: usize,
+    steps: Vec<Step>,
+    /// For each step its summands.
+    summands: Vec<Vec<Summand>>,
+}
+
+/// One of the expressions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// The expression.
+    pub of: At,
+    /// It is a fault of the problem if it is negative.
+    pub amount: bool,
+}
+
+#[derive(Debug)]
+struct Summand {
+    of: At,
+    /// The names in it.
+    names: Vec<Slot>,
+    /// What it comes to for values of these names; `None`: too small to be kept.
+    known: Option<Mutex<HashMap<Box<[i64]>, i64>>>,
+}
+
+/// Fewest operations of a summand whose values are kept: looking a value up costs about as much as these.
+const LEAST_KEPT: usize = 40;
+
+/// Most values of a summand that are kept.
+const MOST_KEPT: usize = 1 << 16;
+
+impl Chain {
+    /// A chain whose first expression has slot `first`.
+    #[must_use]
+    pub fn new(first: usize, steps: Vec<Step>) -> Chain {
+        let summands = steps.iter().map(|step| summands(&step.of)).collect();
+        Chain { first, steps, summands }
+    }
+
+    /// The expressions, in order.
+    #[must_use]
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// The value of the last one.
+    pub(super) fn value(&self, env: &[i64]) -> Result<i64, TermFault> {
+        let mut env = env.to_vec();
+        env.resize(self.first, 0);
+        for (Step { of, amount }, summands) in self.steps.iter().zip(&self.summands) {
+            let fault = |what: String| TermFault { at: of.at.clone(), what };
+            let mut sum = 0i64;
+            for summand in summands {
+                let overflow = || fault(tickbound_model::expr::EvalError::Overflow.to_string());
+                sum = sum.checked_add(summand.value(&env)?).ok_or_else(overflow)?;
+            }
+            if *amount && sum < 0 {
+                return Err(fault(format!("{sum} is negative")));
+            }
+            env.push(sum);
+        }
+        Ok(env.last().copied().unwrap_or(0))
+    }
+
+    /// A number that the last one is not below, where names are in these intervals.
+    pub(super) fn least(&self, of: &[Interval]) -> Option<i64> {
+        let mut all = of.to_vec();
+        all.resize(self.first, Interval::point(0));
+        for Step { of, amount } in &self.steps {
+            let range = of.expr.range(&all);
+            all.push(range.values.filter(|v| !range.may_fail && (!amount || v.low >= 0))?);
+        }
+        all.last().map(|last| last.low.max(0))
+    }
+}
+
+impl Clone for Chain {
+    fn clone(&self) -> Chain {
+        Chain::new(self.first, self.steps.clone())
+    }
+}
+
+impl PartialEq for Chain {
+    fn eq(&self, other: &Chain) -> bool {
+        (self.first, &self.steps) == (other.first, &other.steps)
+    }
+}
+
+impl Eq for Chain {}
+
+impl Summand {
+    fn value(&self, env: &[i64]) -> Result<i64, TermFault> {
+        let Some(known) = &self.known else { return self.of.value(env) };
+        let key: Box<[i64]> =
+            self.names.iter().filter_map(|slot| env.get(*slot).copied()).collect();
+        // A value is there whole or not at all, also after a panic elsewhere.
+        let found = known.lock().unwrap_or_else(PoisonError::into_inner).get(&key).copied();
+        if let Some(value) = found {
+            return Ok(value);
+        }
+        let value = self.of.value(env)?;
+        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() < MOST_KEPT {
+            known.insert(key, value);
+        }
+        Ok(value)
+    }
+}
+
+/// What is added up in a sum, from the left.
+fn summands(of: &At) -> Vec<Summand> {
+    let (mut rest, mut found) = (&of.expr, Vec::new());
+    while let Expr::Binary(BinaryOp::Add, left, right) = rest {
+        found.push(&**right);
+        rest = left;
+    }
+    found.push(rest);
+    let summand = |expr: &Expr| {
+        let mut names = Vec::new();
+        expr.names(&mut |slot: &Slot| names.push(*slot));
+        names.sort_unstable();
+        names.dedup();
+        let known = (size(expr) >= LEAST_KEPT).then(Mutex::default);
+        Summand { of: At { at: of.at.clone(), expr: expr.clone() }, names, known }
+    };
+    found.into_iter().rev().map(summand).collect()
+}
+
+fn size(expr: &Expr) -> usize {
+    1 + expr.parts().map(size).sum::<usize>()
+}
