@@ -16,6 +16,8 @@ use super::at::{At, TermFault};
 pub struct Chain {
     /// Slot of the first, behind all slots of the problem; those of the others follow.
     first: usize,
+    /// Slots before it always have the same value.
+    parameters: usize,
     steps: Vec<Step>,
     /// For each step its summands.
     summands: Vec<Vec<Summand>>,
@@ -33,7 +35,7 @@ pub struct Step {
 #[derive(Debug)]
 struct Summand {
     of: At,
-    /// The names in it.
+    /// The names in it whose values differ.
     names: Vec<Slot>,
     /// What it comes to for values of these names; `None`: too small to be kept.
     known: Option<Mutex<HashMap<Box<[i64]>, i64>>>,
@@ -46,11 +48,11 @@ const LEAST_KEPT: usize = 40;
 const MOST_KEPT: usize = 1 << 16;
 
 impl Chain {
-    /// A chain whose first expression has slot `first`.
+    /// A chain whose first expression has slot `first`. Slots before `parameters` always have the same value.
     #[must_use]
-    pub fn new(first: usize, steps: Vec<Step>) -> Chain {
-        let summands = steps.iter().map(|step| summands(&step.of)).collect();
-        Chain { first, steps, summands }
+    pub fn new(first: usize, parameters: usize, steps: Vec<Step>) -> Chain {
+        let summands = steps.iter().map(|step| summands(&step.of, parameters)).collect();
+        Chain { first, parameters, steps, summands }
     }
 
     /// The expressions, in order.
@@ -63,12 +65,13 @@ impl Chain {
     pub(super) fn value(&self, env: &[i64]) -> Result<i64, TermFault> {
         let mut env = env.to_vec();
         env.resize(self.first, 0);
+        let mut key = Vec::new();
         for (Step { of, amount }, summands) in self.steps.iter().zip(&self.summands) {
             let fault = |what: String| TermFault { at: of.at.clone(), what };
             let mut sum = 0i64;
             for summand in summands {
                 let overflow = || fault(tickbound_model::expr::EvalError::Overflow.to_string());
-                sum = sum.checked_add(summand.value(&env)?).ok_or_else(overflow)?;
+                sum = sum.checked_add(summand.value(&env, &mut key)?).ok_or_else(overflow)?;
             }
             if *amount && sum < 0 {
                 return Err(fault(format!("{sum} is negative")));
@@ -92,7 +95,7 @@ impl Chain {
 
 impl Clone for Chain {
     fn clone(&self) -> Chain {
-        Chain::new(self.first, self.steps.clone())
+        Chain::new(self.first, self.parameters, self.steps.clone())
     }
 }
 
@@ -110,21 +113,22 @@ impl Summand {
         let key: Box<[i64]> =
             self.names.iter().filter_map(|slot| env.get(*slot).copied()).collect();
         // A value is there whole or not at all, also after a panic elsewhere.
-        let found = known.lock().unwrap_or_else(PoisonError::into_inner).get(&key).copied();
+        let found =
+            known.lock().unwrap_or_else(PoisonError::into_inner).get(key.as_slice()).copied();
         if let Some(value) = found {
             return Ok(value);
         }
         let value = self.of.value(env)?;
         let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() < MOST_KEPT {
-            known.insert(key, value);
+            known.insert(key.as_slice().into(), value);
         }
         Ok(value)
     }
 }
 
 /// What is added up in a sum, from the left.
-fn summands(of: &At) -> Vec<Summand> {
+fn summands(of: &At, parameters: usize) -> Vec<Summand> {
     let (mut rest, mut found) = (&of.expr, Vec::new());
     while let Expr::Binary(BinaryOp::Add, left, right) = rest {
         found.push(&**right);
@@ -134,6 +138,7 @@ fn summands(of: &At) -> Vec<Summand> {
     let summand = |expr: &Expr| {
         let mut names = Vec::new();
         expr.names(&mut |slot: &Slot| names.push(*slot));
+        names.retain(|slot| *slot >= parameters);
         names.sort_unstable();
         names.dedup();
         let known = (size(expr) >= LEAST_KEPT).then(Mutex::default);

@@ -38,7 +38,8 @@ pub(super) fn time(problem: &Problem) -> Result<Term, Uncovered> {
     let warps = steps.name(warps);
     let mut formulas = Formulas { problem, r, steps, items, groups, warps, used };
     formulas.time();
-    Ok(Term::Chain(Box::new(Chain::new(problem.scope.len(), formulas.steps.steps))))
+    let (first, parameters) = (problem.scope.len(), problem.first_parameter());
+    Ok(Term::Chain(Box::new(Chain::new(first, parameters, formulas.steps.steps))))
 }
 
 /// An expression that is easily combined.
