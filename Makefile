@@ -1,6 +1,6 @@
 # Everything tickbound needs to be built, shown and tested. `make` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: advisories ci oldest tools compare coverage kernels-report reo-report spaces-report schema help setup build demo test test-long fuzz bench bench-report doc fmt clean-deps
+.PHONY: advisories ci oldest tools compare coverage kernels-report reo-report spaces-report schema scores help setup build demo test test-long fuzz bench bench-report doc fmt clean-deps
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -90,6 +90,13 @@ KERNELS ?= examples/kernels
 coverage: setup ## how much of the KERNELS folders is read and tuned: docs/results/coverage.md
 	@cargo build --release $(FLAGS)
 	@python3 scripts/coverage.py $(TARGET)/release/tickbound docs/results/coverage.md --date "$$(date -I)" $(KERNELS)
+
+# A folder with published measurements, for `make scores`.
+DATA ?= ../data
+
+scores: setup ## the profile resources beside published measurements in the folder DATA: docs/results/predictions.md
+	@cargo build --release $(FLAGS)
+	@python3 scripts/scores.py $(TARGET)/release/tickbound $(DATA) docs/results/predictions.md --date "$$(date -I)"
 
 kernels-report: setup ## the example kernels on the first OpenCL device, beside the model: docs/results/kernels.md
 	@cargo build --release $(FLAGS)
