@@ -1,6 +1,6 @@
 # Everything tickbound needs to be built, shown and tested. `make` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: advisories ci oldest tools compare coverage kernels-report reo-report spaces-report guards-report schema help setup build demo test test-long fuzz bench bench-report doc fmt clean-deps
+.PHONY: advisories ci oldest tools compare coverage kernels-report reo-report spaces-report guards-report schema scores help setup build demo test test-long fuzz bench bench-report doc fmt clean-deps
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -94,6 +94,13 @@ coverage: setup ## how much of the KERNELS folders is read and tuned: docs/resul
 guards-report: setup ## launches whose groups differ, of up to 2^30 items: docs/results/guards.md
 	@cargo build --release $(FLAGS)
 	@python3 scripts/guards-report.py $(TARGET)/release/tickbound docs/results/guards.md --date "$$(date -I)"
+
+# A folder with published measurements, for `make scores`.
+DATA ?= ../data
+
+scores: setup ## the profile resources beside published measurements in the folder DATA: docs/results/predictions.md
+	@cargo build --release $(FLAGS)
+	@python3 scripts/scores.py $(TARGET)/release/tickbound $(DATA) docs/results/predictions.md --date "$$(date -I)"
 
 kernels-report: setup ## the example kernels on the first OpenCL device, beside the model: docs/results/kernels.md
 	@cargo build --release $(FLAGS)

@@ -282,10 +282,15 @@ impl Expr<Slot> {
             Expr::Binary(BinaryOp::And, a, b) => i64::from(a.eval(env)? != 0 && b.eval(env)? != 0),
             Expr::Binary(BinaryOp::Or, a, b) => i64::from(a.eval(env)? != 0 || b.eval(env)? != 0),
             Expr::Binary(op, a, b) => integer_binary(*op, a.eval(env)?, b.eval(env)?)?,
-            Expr::Call(f, args) => {
-                let values = args.iter().map(|a| a.eval(env)).collect::<Result<Vec<_>, _>>()?;
-                integer_call(*f, &values)?
-            }
+            // Without a list: calls are what long expressions are made of.
+            Expr::Call(f, args) => match args.as_slice() {
+                [a] => integer_call(*f, &[a.eval(env)?])?,
+                [a, b] => integer_call(*f, &[a.eval(env)?, b.eval(env)?])?,
+                args => {
+                    let values = args.iter().map(|a| a.eval(env)).collect::<Result<Vec<_>, _>>()?;
+                    integer_call(*f, &values)?
+                }
+            },
         })
     }
 

@@ -121,6 +121,8 @@ resources! {
     warps_per_unit: 1,
     /// local memory is given out in multiples of so many bytes
     local_granule: 1,
+    /// 1 if compilers keep loads in the order of the source; counts may use it, times do not
+    source_order: 0,
     /// banks of local memory
     banks: 1,
     /// bytes of a cache line
@@ -133,6 +135,8 @@ resources! {
     local_latency: 0,
     /// clocks from a load to its data in L2
     l2_latency: 0,
+    /// clocks from a load to its data in the cache between L2 and the device's memory
+    l3_latency: 0,
     /// clocks from a load to its data in the device's memory
     dram_latency: 0,
     /// clocks of a barrier

@@ -80,6 +80,8 @@ usage! {
     registers,
     /// Of one item: memory operations for each register above those it can have.
     spill_uses,
+    /// Of the whole launch: bytes that L2 does not have when they are asked for, if they are more than `dram_bytes`.
+    beyond_l2_bytes,
     /// Of the whole launch: bytes between the last cache and the device's memory.
     dram_bytes,
 }

@@ -377,7 +377,7 @@ fn worked_examples_of_the_documentation() {
             seen += 1;
         }
     }
-    assert_eq!(seen, 9);
+    assert_eq!(seen, 10);
 }
 
 // ---- published-2021: lockstep ------------------------------------------------------------------------

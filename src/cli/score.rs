@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::json;
-use tickbound_model::simulate::{Options, simulate, used};
+use tickbound_model::simulate::{Options, SimulateError, simulate, used};
 use tickbound_model::{Bound, Problem, Profile};
 
 use super::exit::{CliError, Exit};
@@ -27,6 +27,7 @@ pub struct Args {
 }
 
 /// The model's ticks beside measured milliseconds.
+#[derive(Default)]
 struct Compared {
     pairs: Vec<(i64, f64)>,
     /// What tells the program of each pair from others.
@@ -35,11 +36,12 @@ struct Compared {
     outside: usize,
     /// Configurations that are too large to simulate.
     without_ticks: usize,
+    /// Configurations that have no time for another reason, and why the first has none.
+    faults: (usize, Option<SimulateError>),
 }
 
 fn compare(problem: &Problem, results: &Results, progress: &Progress) -> Compared {
-    let mut compared =
-        Compared { pairs: Vec::new(), programs: Vec::new(), outside: 0, without_ticks: 0 };
+    let mut compared = Compared::default();
     for (done, (parameters, time)) in results.entries.iter().enumerate() {
         if done % 64 == 0 {
             progress.say(format!("{done} of {} simulated", results.entries.len()));
@@ -53,7 +55,11 @@ fn compare(problem: &Problem, results: &Results, progress: &Progress) -> Compare
                 compared.pairs.push((run.time, *time));
                 compared.programs.push(program(problem, &bound));
             }
-            Err(_) => compared.without_ticks += 1,
+            Err(e) if e.is_too_large() => compared.without_ticks += 1,
+            Err(e) => {
+                compared.faults.0 += 1;
+                compared.faults.1.get_or_insert(e);
+            }
         }
     }
     compared
@@ -101,6 +107,7 @@ fn as_json(
         "failed": results.failed,
         "outside": compared.outside,
         "not_simulated": compared.without_ticks,
+        "faults": compared.faults.0,
         "spearman": scored.and_then(|s| s.spearman),
         "kendall": scored.and_then(|s| s.kendall),
         "reached": scored.map(|s| &s.reached),
@@ -120,10 +127,14 @@ fn words(
     let also = [
         (compared.outside, "are no configurations of the problem"),
         (compared.without_ticks, "are too large to simulate"),
+        (compared.faults.0, "have no time"),
         (results.failed, "configurations failed"),
     ];
     used.extend(also.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")));
     out += &format!("used:         {}\n", used.join("; "));
+    if let Some(why) = &compared.faults.1 {
+        out += &format!("no time:      {why}\n");
+    }
     let Some(score) = scored else { return out };
     let number = |n: Option<f64>| {
         n.map_or_else(|| "none, one side is all equal".into(), |n| format!("{n:.3}"))

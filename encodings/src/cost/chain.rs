@@ -108,10 +108,11 @@ impl PartialEq for Chain {
 impl Eq for Chain {}
 
 impl Summand {
-    fn value(&self, env: &[i64]) -> Result<i64, TermFault> {
+    /// `key` is there to be used again.
+    fn value(&self, env: &[i64], key: &mut Vec<i64>) -> Result<i64, TermFault> {
         let Some(known) = &self.known else { return self.of.value(env) };
-        let key: Box<[i64]> =
-            self.names.iter().filter_map(|slot| env.get(*slot).copied()).collect();
+        key.clear();
+        key.extend(self.names.iter().filter_map(|slot| env.get(*slot)));
         // A value is there whole or not at all, also after a panic elsewhere.
         let found =
             known.lock().unwrap_or_else(PoisonError::into_inner).get(key.as_slice()).copied();

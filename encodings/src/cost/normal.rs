@@ -63,7 +63,9 @@ impl Normal {
         let common =
             products.iter().max_by_key(|p| shared(&products, p)).cloned().unwrap_or_default();
         let mut forms: Vec<Normal> = Vec::new();
-        for length in (0..=longest.min(common.0.len())).rev() {
+        // A scale is computed anew for each row. What is long is tabulated once instead.
+        let short = common.0.iter().take_while(|factor| !matches!(factor, Term::Chain(_))).count();
+        for length in (0..=longest.min(short)).rev() {
             forms.extend(Normal::with_scale(&products, &common.0[..length], problem));
         }
         forms

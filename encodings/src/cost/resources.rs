@@ -3,11 +3,13 @@
 //! What several formulas use is a step of its own, which later ones name. Written out in full the expression would
 //! have some hundred thousand operations.
 
+use std::collections::{BTreeSet, HashMap};
+use std::convert::Infallible;
 use std::ops::{Add, Mul, Sub};
 
 use tickbound_model::error::ModelError;
-use tickbound_model::expr::{BinaryOp, Expr, Function};
-use tickbound_model::{Launch, Part, Problem, Resources, Usage};
+use tickbound_model::expr::{BinaryOp, Expr, Function, Slot};
+use tickbound_model::{Launch, Part, Problem, Resources};
 
 use super::chain::{Chain, Step};
 use super::derive::Uncovered;
@@ -23,16 +25,16 @@ pub(super) fn time(problem: &Problem) -> Result<Term, Uncovered> {
         return Err(ModelError::new("launch", what, "give global_size and local_size").into());
     };
     let mut steps = Steps { first: problem.scope.len(), steps: Vec::new() };
-    let global = E(problem.inlined("launch.global_size", global_size)?);
-    let items = steps.name(E(problem.inlined("launch.local_size", local_size)?));
-    let groups = steps.name(global.floor(&items));
-    let usage = Usage::NAMES.iter().zip(problem.usage().entries());
-    let mut used = Vec::new();
-    for (name, (_, expr)) in usage {
-        let at = format!("usage.{name}");
-        let expr = problem.inlined(&at, expr)?;
-        used.push((*name, steps.amount(at, expr)));
-    }
+    let usage: Vec<(&'static str, &Expr)> = problem.usage().entries().collect();
+    let used = usage.iter().map(|(_, expr)| *expr).chain([global_size, local_size]);
+    let definitions = definitions(problem, used, &mut steps);
+    let in_steps = |expr: &Expr| E(put_in(expr, &definitions));
+    let items = steps.name(in_steps(local_size));
+    let groups = steps.name(in_steps(global_size).floor(&items));
+    let used = usage
+        .into_iter()
+        .map(|(name, expr)| (name, steps.amount(format!("usage.{name}"), in_steps(expr).0)));
+    let used = used.collect();
     let r = problem.platform.resources();
     let warps = items.ceil(&r.warp_width.unwrap_or(1).into());
     let warps = steps.name(warps);
@@ -40,6 +42,47 @@ pub(super) fn time(problem: &Problem) -> Result<Term, Uncovered> {
     formulas.time();
     let (first, parameters) = (problem.scope.len(), problem.first_parameter());
     Ok(Term::Chain(Box::new(Chain::new(first, parameters, formulas.steps.steps))))
+}
+
+/// The definitions that expressions use, as steps: the slot of each, and what it is now.
+fn definitions<'e>(
+    problem: &Problem,
+    used: impl Iterator<Item = &'e Expr>,
+    steps: &mut Steps,
+) -> HashMap<Slot, Expr> {
+    let first = problem.first_definition();
+    let mut needed = BTreeSet::new();
+    used.for_each(|expr| {
+        expr.names(&mut |slot| {
+            needed.insert(*slot);
+        })
+    });
+    for (i, (_, definition)) in problem.definitions.iter().enumerate().rev() {
+        if needed.contains(&(first + i)) {
+            definition.names(&mut |slot| {
+                needed.insert(*slot);
+            });
+        }
+    }
+    let mut known = HashMap::new();
+    for (i, (name, definition)) in problem.definitions.iter().enumerate() {
+        if needed.contains(&(first + i)) {
+            let step = steps.push(format!("definitions.{name}"), put_in(definition, &known), false);
+            known.insert(first + i, step.0);
+        }
+    }
+    known
+}
+
+/// An expression with other names for definitions.
+fn put_in(expr: &Expr, definitions: &HashMap<Slot, Expr>) -> Expr {
+    let by = expr.replace(&mut |slot| {
+        Ok::<_, Infallible>(definitions.get(slot).cloned().unwrap_or(Expr::Name(*slot)))
+    });
+    match by {
+        Ok(expr) => expr,
+        Err(never) => match never {},
+    }
 }
 
 /// An expression that is easily combined.
@@ -348,8 +391,10 @@ impl Formulas<'_> {
         let r = self.r;
         let clocks = |latency: Option<i64>| latency.unwrap_or(0);
         let moved = self.steps.name(l2 * &self.groups);
-        let share = (&dram.min(&moved) * &PARTS.into()).floor(&moved.max(&1.into()));
-        let further = E::from((clocks(r.dram_latency) - clocks(r.l2_latency)).max(0));
+        let beyond = self.used("beyond_l2_bytes").max(dram).min(&moved);
+        let share = (&beyond * &PARTS.into()).floor(&moved.max(&1.into()));
+        let behind = clocks(r.l3_latency.or(r.dram_latency));
+        let further = E::from((behind - clocks(r.l2_latency)).max(0));
         let far = &(&E::from(clocks(r.l2_latency)) * &PARTS.into()) + &(&further * &share);
         let mut chain = &self.used("far_steps") * &far;
         for (steps, latency) in [

@@ -4,6 +4,7 @@
 //! numbers. Times inside are in parts of a clock, [`PARTS`] to one; only the end is rounded to clocks. Every number on
 //! the way has at most 63 bits; one that would have more is an error.
 
+use std::fmt;
 use std::ops::{Add, Mul, Sub};
 
 use crate::expr::EvalError;
@@ -186,9 +187,11 @@ struct Values(Vec<(&'static str, Int)>);
 impl Values {
     fn new(problem: &Problem, env: &[i64]) -> Result<Values, ModelError> {
         let value = |(name, expr): (&'static str, &Expr)| {
-            let at = format!("usage.{name}");
-            match expr.eval(env).map_err(|e| problem.fault(&at, &e, env))? {
-                n if n < 0 => Err(problem.fault(&at, &format_args!("{n} is negative"), env)),
+            let fault = |what: &dyn fmt::Display| {
+                problem.fault(&format!("usage.{name}"), &format_args!("{what}"), env)
+            };
+            match expr.eval(env).map_err(|e| fault(&e))? {
+                n if n < 0 => Err(fault(&format_args!("{n} is negative"))),
                 n => Ok((name, Int::of(n))),
             }
         };
@@ -443,11 +446,13 @@ impl Model<'_> {
     fn chain(&self, registers: &Registers, groups: Int, spills: Int) -> Int {
         let r = &self.r;
         let clocks = |latency: Option<i64>| Int::of(latency.unwrap_or(0));
-        // New lines come from L2 or, as far as they are moved there, from the device's memory.
+        // New lines come from L2 or, as far as they are not there, from what is behind it.
         let moved = self.l2_bytes(spills) * self.groups;
-        let dram = self.dram_bytes(registers, groups, spills).min(moved);
-        let further = (clocks(r.dram_latency) - clocks(r.l2_latency)).max(Int::of(0));
-        let share = (dram * Int::of(PARTS)).floor(moved.max(Int::of(1)));
+        let beyond = self.u.get("beyond_l2_bytes");
+        let beyond = beyond.max(self.dram_bytes(registers, groups, spills)).min(moved);
+        let behind = r.l3_latency.or(r.dram_latency);
+        let further = (clocks(behind) - clocks(r.l2_latency)).max(Int::of(0));
+        let share = (beyond * Int::of(PARTS)).floor(moved.max(Int::of(1)));
         let far = clocks(r.l2_latency) * Int::of(PARTS) + further * share;
         let near = [
             ("near_steps", r.l1_latency),

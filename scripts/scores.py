@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+"""Scores the profile `resources` on published measurements and writes a page.
+
+    scripts/scores.py TICKBOUND DATA PAGE [--date 2026-01-31]
+
+DATA is a folder of folders with measured spaces: caches of Kernel Tuner, T4 files or KTT's output. A folder's name begins with that
+of its kernel; the device that a file names decides on the platform. Each set is scored with all parts of the profile and without each of them. Nothing is fitted: counts are in the problem files, what a
+device has in its platform file.
+"""
+
+import argparse
+import gzip
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+# The kernels, by the beginning of the folder's name.
+KERNELS = ["gemm", "convolution", "dedispersion", "coulomb"]
+
+# The sets that were looked at while the profile was made.
+BUILDING = [("gemm", "rtx-2080-ti"), ("gemm", "rtx-3090"), ("convolution", "rtx-a4000"),
+            ("convolution", "radeon-w6600"), ("dedispersion", "radeon-w7800"),
+            ("coulomb", "rtx-2080-ti")]
+
+PARTS = ["wavefronts", "addresses", "lines", "read-only", "pipe", "special", "spill", "occupancy",
+         "latency", "l2", "dram", "mixing", "tail", "launch"]
+
+TEXT = """# Predictions, scored
+
+Published measurements of whole tuning spaces beside the profile [`resources`](../semantics.md#profile-resources). {date}.
+
+    make scores DATA=folder
+
+Counts come from `examples/problems/*-resources.json`, and what a device has from its platform file; nothing is fitted to a set. Sets
+for *building* were looked at while the profile was made, the others were scored only.
+
+* *Spearman*, *Kendall*: rank correlations of predicted and measured times (Kendall's is tau-b).
+* *best of*: the best time of all over the best among the first 1, 10 and 50 distinct programs of the model's list, and among 10, 50 and 100
+  configurations at random. Configurations with equal usage are one program, whose time is the mean of theirs. Where the model
+  predicts equal times, and at random, it is the best time over the mean over all orders, which is exact.
+* *to within 5 %*: how many are measured, in the order of the model's list or at random, until one takes at most 5 % more than the best.
+
+{scores}
+
+## What each part contributes
+
+Spearman's correlation without the part, and the best of ten programs; blank where both change by less than 0.005.
+
+{parts}
+"""
+
+
+def words(text):
+    return set(re.split(r"[^a-z0-9]+", text.lower()))
+
+
+def device(file):
+    """What the file says the device is; empty if it does not say."""
+    content = file.read_bytes()
+    text = gzip.decompress(content) if content.startswith(b"\x1f\x8b") else content
+    said = re.search(rb'"(?:device_name|device|Device)"\s*:\s*"([^"]*)"', text)
+    return said[1].decode() if said else ""
+
+
+def platform_of(name):
+    """The shipped platform all of whose words are in a device's name; of several the one with most."""
+    known = [p.stem for p in pathlib.Path("platforms").glob("*.json")]
+    fitting = [p for p in known if words(p) <= words(name)]
+    return max(fitting, key=lambda p: (len(words(p)), p), default=None)
+
+
+def sets(data):
+    """Kernel, platform and file of each set that can be scored."""
+    found = []
+    for file in sorted(data.glob("*/*.json*")):
+        kernel = next((k for k in KERNELS if file.parent.name.startswith(k)), None)
+        if kernel is None or ".T1." in file.name:
+            continue
+        platform = platform_of(device(file))
+        if platform is None:
+            print(f"scores: {file}: no platform for its device {device(file)!r}", file=sys.stderr)
+            continue
+        found.append((kernel, platform, file))
+    order = {pair: i for i, pair in enumerate(BUILDING)}
+    return sorted(found, key=lambda s: (order.get(s[:2], len(order)), KERNELS.index(s[0]), s[1]))
+
+
+def scored(options, file, problem, platform, part=None):
+    without = ["--without", part] if part else []
+    command = [options.tickbound, "score", f"examples/problems/{problem}-resources.json",
+               "--platform", platform, "--against", str(file), "--json", *without]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        sys.exit(f"scores: {' '.join(command)} failed")
+    return json.loads(done.stdout)
+
+
+def number(value):
+    return "-" if value is None else f"{value:.3f}"
+
+
+def reached(score, who, trials):
+    found = {r["trials"]: r[who] for r in score}
+    return " / ".join(f"{found[k]:.2f}" if k in found else "-" for k in trials)
+
+
+def table(head, rows):
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def score_row(entry):
+    problem, platform, _ = entry["set"]
+    purpose = "building" if (problem, platform) in BUILDING else "scoring only"
+    score, distinct = entry["score"], entry["score"]["distinct"]
+    random = [r for r in distinct["reached"] if r["trials"] != 1]
+    random += [r for r in score["reached"] if r["trials"] == 100]
+    left_out = score["outside"] + score["not_simulated"] + score["faults"]
+    count = f"{score['entries']}" + (f", {left_out} left out" if left_out else "")
+    return [f"{problem}, {platform}", purpose, count, str(distinct["programs"]),
+            number(score["spearman"]), number(score["kendall"]),
+            reached(distinct["reached"], "model", [1, 10, 50]),
+            reached(random, "random", [10, 50, 100]),
+            f"{distinct['model_within_5_percent']:.1f} / {distinct['random_within_5_percent']:.1f}"]
+
+
+def ten(score):
+    return next((r["model"] for r in score["distinct"]["reached"] if r["trials"] == 10), None)
+
+
+def part_cell(whole, without):
+    same = [abs((a or 0) - (b or 0)) < 0.005
+            for a, b in ((whole["spearman"], without["spearman"]), (ten(whole), ten(without)))]
+    return "" if all(same) else f"{number(without['spearman'])}, {number(ten(without))}"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("tickbound")
+    parser.add_argument("data", type=pathlib.Path)
+    parser.add_argument("page", type=pathlib.Path)
+    parser.add_argument("--date", default="")
+    options = parser.parse_args()
+    entries = []
+    for each in sets(options.data):
+        kernel, platform, file = each
+        print(f"scores: {kernel} on {platform}", file=sys.stderr)
+        without = {part: scored(options, file, kernel, platform, part) for part in PARTS}
+        entries.append({"set": each, "score": scored(options, file, kernel, platform),
+                        "without": without})
+    if not entries:
+        sys.exit(f"scores: {options.data} has no folder with measurements of {', '.join(KERNELS)}")
+    head = ["set", "for", "configurations", "programs", "Spearman", "Kendall",
+            "best of 1 / 10 / 50", "10 / 50 / 100 at random", "to within 5 %: model / random"]
+    names = [f"{e['set'][0]}, {e['set'][1]}" for e in entries]
+    whole = ["all parts", *(f"{number(e['score']['spearman'])}, {number(ten(e['score']))}"
+                            for e in entries)]
+    rows = [[part, *(part_cell(e["score"], e["without"][part]) for e in entries)]
+            for part in PARTS]
+    options.page.write_text(TEXT.format(
+        date=options.date, scores=table(head, [score_row(e) for e in entries]),
+        parts=table(["without", *names], [whole, *rows])))
+
+
+main()
