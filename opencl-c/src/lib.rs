@@ -14,6 +14,7 @@ pub mod ast;
 mod attach;
 pub mod error;
 pub mod extract;
+pub mod kept;
 mod libclang;
 pub mod lower;
 pub mod parse;
@@ -23,7 +24,8 @@ pub mod request;
 pub mod steps;
 pub mod written;
 
-pub use attach::{Reading, attach};
+pub use attach::{Reading, attach, attach_with};
 pub use error::ReadError;
 pub use extract::{Extracted, Variant};
+pub use kept::Kept;
 pub use request::{Passed, Request, Symbol};

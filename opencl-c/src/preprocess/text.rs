@@ -71,7 +71,12 @@ fn is_stand_in(token: &str) -> bool {
 
 /// Names and numbers in a line.
 fn tokens(line: &str) -> impl Iterator<Item = &str> {
-    line.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|token| !token.is_empty())
+    line.split(|c| !is_word(c)).filter(|token| !token.is_empty())
+}
+
+/// Whether a character may stand in a name or a number.
+pub(super) fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
 }
 
 /// The same without texts and characters.
@@ -165,7 +170,7 @@ impl Files {
 }
 
 /// The line and the file of `# 12 "file" 2`.
-fn marker(line: &str) -> Option<(u32, &str)> {
+pub(super) fn marker(line: &str) -> Option<(u32, &str)> {
     let rest = line.strip_prefix("# ")?;
     let (number, rest) = rest.split_once(" \"")?;
     Some((number.parse().ok()?, &rest[..rest.rfind('"')?]))

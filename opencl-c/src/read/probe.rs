@@ -251,7 +251,9 @@ impl<'a> Reader<'a> {
             return Change::Shrinks;
         }
         match (b.as_term(), a.as_atom()) {
-            (Some((monomial, factor)), Some(atom)) if factor >= 2 && *monomial == vec![atom] => {
+            (Some((monomial, factor)), Some(atom))
+                if factor >= 2 && monomial.as_slice() == [atom] =>
+            {
                 Change::Grows
             }
             _ => Change::Somehow,
