@@ -42,6 +42,15 @@ pub(super) fn asked(text: &str, messages: &str, open: &[String]) -> Vec<String> 
             found.extend(indices(group(&text[at + attribute.len()..])));
         }
     }
+    // Labels of one `switch` must differ.
+    for (at, _) in text.match_indices("case") {
+        let label = text[at..].split([':', ';', '{']).next().unwrap_or_default();
+        if text[..at].ends_with(|c| !is_word(c))
+            && label["case".len()..].starts_with(|c| !is_word(c))
+        {
+            found.extend(indices(label));
+        }
+    }
     found.into_iter().filter_map(|index| open.get(index).cloned()).collect()
 }
 
@@ -196,6 +205,9 @@ mod tests {
         assert_eq!(asked(text, "", &open), ["B"]);
         let text = "float v __attribute__((ext_vector_type(2 * tickbound_symbol_2_)));";
         assert_eq!(asked(text, "", &open), ["C"]);
+        let text =
+            "case tickbound_symbol_1_: lowercase(tickbound_symbol_0_); casex tickbound_symbol_2_:";
+        assert_eq!(asked(&format!(" {text}"), "", &open), ["B"]);
     }
 
     #[test]

@@ -146,7 +146,9 @@ impl<'a> Reader<'a> {
                 Value::Pointer(p) => {
                     Value::Pointer(Pointer { target: p.target.clone(), offset: leaf() })
                 }
-                Value::Real(_) | Value::Other(_) => Value::Other(Dependence::Data),
+                Value::Real(_) | Value::Other(_) | Value::Parts(..) => {
+                    Value::Other(Dependence::Data)
+                }
             };
             self.state.values.insert(*id, value);
         }
