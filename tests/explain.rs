@@ -113,7 +113,7 @@ fn sources_that_cannot_be_read() {
         ),
         (
             "kernel void k(global int *x) {\n    switch (x[0]) {\n    case 1: x[1] = 1;\n    }\n}\n",
-            "k.cl:2: switch is not read; write it in another way",
+            "k.cl:2: the switch depends on data; write it with `if`, whose branches the problem file can answer",
         ),
     ] {
         let folder = TempDir::new().expect("a folder");

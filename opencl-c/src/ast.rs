@@ -129,8 +129,11 @@ pub enum Type {
     /// An array. The length is an expression over macros and constants; `None` if it was not
     /// given.
     Array(Box<Type>, Option<Box<Expr>>),
-    /// A structure, or a union, with its fields.
+    /// A structure with its fields.
     Struct(String, Arc<Vec<(String, Type)>>),
+    /// A union with its fields, or a structure whose fields may overlap or lie anywhere: with a nameless one
+    /// inside, or with attributes.
+    Union(String, Arc<Vec<(String, Type)>>),
     /// Any other, by name: images, samplers, events, pipes.
     Other(String),
 }
@@ -308,6 +311,8 @@ pub enum StmtKind {
     While(Expr, Vec<Stmt>),
     /// `do body while (condition)`
     DoWhile(Vec<Stmt>, Expr),
+    /// `switch (value) { body }`
+    Switch(Expr, Vec<Label>, Vec<Stmt>),
     /// `return`
     Return(Option<Expr>),
     /// `break`
@@ -316,6 +321,15 @@ pub enum StmtKind {
     Continue,
     /// `;`
     Empty,
-    /// Something that is not read: `goto`, `switch`, `asm`.
+    /// Something that is not read: `goto`, `asm`.
     Unread(String),
+}
+
+/// `case value:` or `default:`
+#[derive(Debug, Clone, PartialEq)]
+pub struct Label {
+    /// The constant; `None`: any other value.
+    pub value: Option<Expr>,
+    /// The statement of the body that it leads to; as many as there are: the end.
+    pub place: usize,
 }

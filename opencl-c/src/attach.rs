@@ -10,7 +10,8 @@ use tickbound_model::source::{ArgumentKind, Asked, Define};
 use tickbound_model::{Bound, Configurations, Expr, KernelSource, Problem};
 
 use crate::error::ReadError;
-use crate::extract::{Extracted, Variant, extract};
+use crate::extract::{Extracted, Variant, extract_with};
+use crate::kept::Kept;
 use crate::lower::{Names, lower};
 use crate::request::{Passed, Request, Symbol};
 use crate::steps::Number;
@@ -32,6 +33,18 @@ pub struct Reading {
 /// # Errors
 /// What cannot be read in the source, what does not fit the problem, or what this machine lacks.
 pub fn attach(problem: &mut Problem, folder: &Path) -> Result<Option<Reading>, ReadError> {
+    attach_with(problem, folder, &Kept::off())
+}
+
+/// As [`attach`]; what was read before and kept is not read again.
+///
+/// # Errors
+/// As there.
+pub fn attach_with(
+    problem: &mut Problem,
+    folder: &Path,
+    kept: &Kept,
+) -> Result<Option<Reading>, ReadError> {
     let Some(source) = problem.source.clone() else { return Ok(None) };
     let before = problem.clone();
     let configurations = before.configurations(&Limits::default())?;
@@ -40,7 +53,7 @@ pub fn attach(problem: &mut Problem, folder: &Path) -> Result<Option<Reading>, R
         return Ok(None);
     }
     let request = reader.request(folder)?;
-    let extracted = extract(&request, &|places| reader.symbols(places))?;
+    let extracted = extract_with(&request, &|places| reader.symbols(places), kept)?;
     check_arguments(&request, &source, &extracted)?;
     let names = Names::new(problem, &source);
     problem.set_kernel(lower(&extracted, &names)?)?;

@@ -11,7 +11,8 @@ use indexmap::{IndexMap, IndexSet};
 use rayon::prelude::*;
 
 use crate::error::ReadError;
-use crate::preprocess::{Expanded, expand};
+use crate::kept::Kept;
+use crate::preprocess::{Expanded, Expander};
 use crate::request::Request;
 use crate::steps::Steps;
 use crate::{parse, read};
@@ -49,11 +50,23 @@ pub type Occurring<'a> = &'a dyn Fn(&[usize]) -> Result<IndexMap<Vec<i64>, Vec<i
 /// # Errors
 /// What cannot be read in the source, or what this machine lacks.
 pub fn extract(request: &Request, occurring: Occurring<'_>) -> Result<Extracted, ReadError> {
+    extract_with(request, occurring, &Kept::off())
+}
+
+/// As [`extract`]; what was read before and kept is not read again.
+///
+/// # Errors
+/// As there.
+pub fn extract_with(
+    request: &Request,
+    occurring: Occurring<'_>,
+    kept: &Kept,
+) -> Result<Extracted, ReadError> {
     let mut structural: IndexSet<String> = IndexSet::new();
     loop {
         let combinations = combinations(request, occurring, &structural)?;
         let names: Vec<String> = structural.iter().cloned().collect();
-        match read_all(request, &names, &combinations)? {
+        match read_all(request, &names, &combinations, kept)? {
             Pass::Read(variants) => return Ok(Extracted { structural: names, variants }),
             Pass::Asked(more) => {
                 let before = structural.len();
@@ -107,18 +120,16 @@ fn read_all(
     request: &Request,
     structural: &[String],
     combinations: &Combinations,
+    kept: &Kept,
 ) -> Result<Pass, ReadError> {
     let combinations: Vec<(&Vec<i64>, &Vec<i64>)> = combinations.iter().collect();
-    let expand = |(values, configuration): &(&Vec<i64>, &Vec<i64>)| {
-        let all = request.symbols.keys().cloned().zip(configuration.iter().copied()).collect();
-        expand(request, structural, &all).map_err(|error| error.with_macros(structural, values))
-    };
+    let expander = Expander::new(request, structural)?;
     // The first one alone: it says most of what is asked.
     let (first, others) = combinations.split_at(combinations.len().min(1));
     let mut expanded = Vec::with_capacity(combinations.len());
     for some in [first, others] {
-        let texts: Vec<Result<Expanded, ReadError>> = some.par_iter().map(expand).collect();
-        for text in texts {
+        let texts = some.par_chunks(TOGETHER).flat_map_iter(|some| expand(&expander, some));
+        for text in texts.collect::<Vec<_>>() {
             let text = text?;
             if !text.asked.is_empty() {
                 return Ok(Pass::Asked(text.asked));
@@ -127,16 +138,39 @@ fn read_all(
         }
     }
     let values: Vec<&Vec<i64>> = combinations.iter().map(|(values, _)| *values).collect();
-    read_texts(request, structural, &values, &expanded).map(Pass::Read)
+    read_texts(request, structural, &values, &expanded, kept).map(Pass::Read)
+}
+
+/// Copies of a source that one run of the preprocessor expands.
+const TOGETHER: usize = 32;
+
+/// What the source expands to for some values of its symbols: in one run, or each by itself.
+fn expand(
+    expander: &Expander<'_>,
+    some: &[(&Vec<i64>, &Vec<i64>)],
+) -> Vec<Result<Expanded, ReadError>> {
+    let named = |(_, configuration): &(&Vec<i64>, &Vec<i64>)| expander.named(configuration);
+    let values: Vec<_> = some.iter().map(named).collect();
+    if some.len() > 1
+        && let Some(all) = expander.together(&values)
+    {
+        return all.into_iter().map(Ok).collect();
+    }
+    let alone = |((own, _), values): (&(&Vec<i64>, &Vec<i64>), _)| {
+        expander.one(values).map_err(|error| error.with_macros(expander.structural(), own))
+    };
+    some.iter().zip(&values).map(alone).collect()
 }
 
 /// One reading.
 #[derive(Debug, Clone)]
-struct One {
-    parameters: Vec<String>,
-    steps: Steps,
+pub(crate) struct One {
+    /// The names of the kernel function's parameters.
+    pub(crate) parameters: Vec<String>,
+    /// What a work item does.
+    pub(crate) steps: Steps,
     /// The answers for loops and for branches that are for something in the text.
-    matched: (BTreeSet<usize>, BTreeSet<usize>),
+    pub(crate) matched: (BTreeSet<usize>, BTreeSet<usize>),
 }
 
 /// Answers that are for nothing that was read so far: for loops, and for branches.
@@ -174,28 +208,37 @@ fn read_texts(
     structural: &[String],
     values: &[&Vec<i64>],
     expanded: &[Expanded],
+    kept: &Kept,
 ) -> Result<Vec<Variant>, ReadError> {
     let mut places: IndexMap<&str, usize> = IndexMap::new();
     for (i, text) in expanded.iter().enumerate() {
         places.entry(&text.text).or_insert(i);
     }
-    let mut known: HashMap<&str, One> = HashMap::new();
     let mut unused = Unused::of(request);
     let different: Vec<(&str, usize)> = places.into_iter().collect();
-    for some in different.chunks(AT_ONCE) {
+    let texts = different.iter().map(|(text, i)| (*text, expanded[*i].open.as_slice()));
+    let key = kept.key(request, texts);
+    let before = key.and_then(|key| kept.load(key)).filter(|all| all.len() == different.len());
+    let is_new = before.is_none();
+    let mut readings = before.unwrap_or_default();
+    for some in different[readings.len()..].chunks(AT_ONCE) {
         let read = |(_, i): &(&str, usize)| {
             read_one(request, &expanded[*i], |e| e.with_macros(structural, values[*i]))
         };
-        let readings: Vec<_> = some.par_iter().map(read).collect();
-        for ((text, _), reading) in some.iter().zip(readings) {
-            let one = reading?;
-            unused.without(&one);
-            known.insert(text, one);
+        let new: Vec<_> = some.par_iter().map(read).collect();
+        for one in new {
+            readings.push(one?);
         }
     }
+    if let (Some(key), true) = (key, is_new) {
+        kept.store(key, &readings);
+    }
+    readings.iter().for_each(|one| unused.without(one));
+    let known: HashMap<&str, &One> =
+        different.iter().zip(&readings).map(|((text, _), one)| (*text, one)).collect();
     unused.check(request)?;
     let variant = |(values, text): (&&Vec<i64>, &Expanded)| {
-        let One { parameters, steps, .. } = known.get(text.text.as_str())?.clone();
+        let One { parameters, steps, .. } = (*known.get(text.text.as_str())?).clone();
         Some(Variant { values: (*values).clone(), parameters, steps })
     };
     Ok(values.iter().zip(expanded).filter_map(variant).collect())

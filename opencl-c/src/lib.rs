@@ -14,6 +14,7 @@ pub mod ast;
 mod attach;
 pub mod error;
 pub mod extract;
+pub mod kept;
 mod libclang;
 pub mod lower;
 pub mod parse;
@@ -24,7 +25,8 @@ pub mod steps;
 mod usage;
 pub mod written;
 
-pub use attach::{Reading, attach};
+pub use attach::{Reading, attach, attach_with};
 pub use error::ReadError;
 pub use extract::{Extracted, Variant};
+pub use kept::Kept;
 pub use request::{Passed, Request, Symbol};

@@ -1,7 +1,7 @@
-//! libclang itself: found, loaded once, and lent to one caller at a time.
+//! libclang itself: found, loaded once, and lent to all threads.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use clang::Clang;
 
@@ -17,26 +17,32 @@ struct Held {
     include: PathBuf,
 }
 
-// SAFETY: `Clang` is a token without content. It is not `Send` because the library's functions are
-// found through a variable of the thread; `lend` sets that variable on every thread that gets the
-// token, and the mutex lets one thread at a time have it.
+// SAFETY: `Clang` is a token without content. It is neither `Send` nor `Sync` because the library's functions
+// are found through a variable of the thread; `lend` sets that variable on every thread that gets the token.
+// libclang itself may be called from many threads, each with an index of its own.
 unsafe impl Send for Held {}
+// SAFETY: as above.
+unsafe impl Sync for Held {}
 
 /// Loaded at the first question; a failure is kept, as `Clang` cannot be made a second time.
-static HELD: Mutex<Option<Result<Held, ReadError>>> = Mutex::new(None);
+static HELD: OnceLock<Result<Held, ReadError>> = OnceLock::new();
 
 /// Runs `work` with libclang and the folder of its headers.
 pub(crate) fn lend<T>(
     work: impl FnOnce(&Clang, &Path) -> Result<T, ReadError>,
 ) -> Result<T, ReadError> {
-    let mut held: MutexGuard<'_, _> = HELD.lock().unwrap_or_else(PoisonError::into_inner);
-    match held.get_or_insert_with(load) {
+    match HELD.get_or_init(load) {
         Ok(held) => {
             clang_sys::set_library(Some(Arc::clone(&held.library)));
             work(&held.clang, &held.include)
         }
         Err(error) => Err(error.clone()),
     }
+}
+
+/// What libclang says of its version.
+pub(crate) fn version() -> Result<String, ReadError> {
+    lend(|_, _| Ok(clang::get_version()))
 }
 
 fn load() -> Result<Held, ReadError> {

@@ -108,7 +108,7 @@ fn type_name(ty: &Type) -> String {
         Type::Vector(scalar, width) => format!("{}{width}", scalar_name(*scalar)),
         Type::Pointer(space, to) => format!("{} {} *", space.name(), type_name(to)),
         Type::Array(element, _) => format!("{}[]", type_name(element)),
-        Type::Struct(name, _) | Type::Other(name) => name.clone(),
+        Type::Struct(name, _) | Type::Union(name, _) | Type::Other(name) => name.clone(),
     }
 }
 

@@ -10,7 +10,7 @@ use tickbound_model::expr::{BinaryOp, Expr};
 use tickbound_model::problem::{Constraint, parse_json};
 use tickbound_model::t1;
 use tickbound_model::{ModelError, Problem};
-use tickbound_opencl_c::Reading;
+use tickbound_opencl_c::{Kept, Reading, attach_with};
 
 use tickbound_model::platforms;
 
@@ -166,7 +166,7 @@ impl Chosen {
 
     /// The problem with its kernel program, and what was read out of the source.
     fn attached(&self, mut problem: Problem) -> Result<(Problem, Option<Reading>), CliError> {
-        let reading = tickbound_opencl_c::attach(&mut problem, &self.folder())?;
+        let reading = attach_with(&mut problem, &self.folder(), &Kept::of_user())?;
         Ok((problem, reading))
     }
 

@@ -7,6 +7,7 @@ use tickbound_elimination::Limits;
 use tickbound_message::one_line;
 use tickbound_model::simulate::{self, simulate};
 use tickbound_model::{Bound, Problem};
+use tickbound_opencl_c::{Kept, attach_with};
 
 use super::exit::{CliError, Exit, input};
 use super::load::{Question, positive_seconds, timeout};
@@ -136,7 +137,7 @@ impl Args {
         if self.top.is_none() && configurations > MOST_MODELLED {
             return Ok(());
         }
-        match tickbound_opencl_c::attach(problem, &self.question.chosen.folder()) {
+        match attach_with(problem, &self.question.chosen.folder(), &Kept::of_user()) {
             Ok(_) => Ok(()),
             Err(e) if self.top.is_some() => Err(e.into()),
             Err(e) => {

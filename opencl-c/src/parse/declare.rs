@@ -2,7 +2,7 @@
 
 use clang::{Entity, EntityKind};
 
-use crate::ast::{Expr, ExprKind, Function, Space, Stmt, StmtKind, Type, Unit, Variable};
+use crate::ast::{Expr, ExprKind, Function, Label, Space, Stmt, StmtKind, Type, Unit, Variable};
 
 use super::state::{DEEPEST, Tree, is_expression, operands};
 use super::types::space;
@@ -127,6 +127,7 @@ impl<'tu> Tree<'_, 'tu> {
             (EntityKind::DoStmt, [body, condition]) => {
                 StmtKind::DoWhile(self.body(body), self.expression(condition))
             }
+            (EntityKind::SwitchStmt, [value, body]) => self.switch(value, body),
             (EntityKind::ReturnStmt, values) => {
                 StmtKind::Return(values.first().map(|value| self.expression(value)))
             }
@@ -141,6 +142,37 @@ impl<'tu> Tree<'_, 'tu> {
             }
             (kind, _) => StmtKind::Unread(name(kind).to_owned()),
         }
+    }
+
+    /// The statements of a `switch`, and where its labels lead to.
+    fn switch(&mut self, value: &Entity<'tu>, body: &Entity<'tu>) -> StmtKind {
+        let (mut labels, mut stmts) = (Vec::new(), Vec::new());
+        let inside = match body.get_kind() {
+            EntityKind::CompoundStmt => body.get_children(),
+            _ => vec![*body],
+        };
+        for mut stmt in inside {
+            loop {
+                let children = stmt.get_children();
+                let place = stmts.len();
+                match (stmt.get_kind(), children.as_slice()) {
+                    (EntityKind::CaseStmt, [value, next]) => {
+                        labels.push(Label { value: Some(self.expression(value)), place });
+                        stmt = *next;
+                    }
+                    (EntityKind::DefaultStmt, [next]) => {
+                        labels.push(Label { value: None, place });
+                        stmt = *next;
+                    }
+                    (EntityKind::CaseStmt, _) => {
+                        return StmtKind::Unread("a range of cases".to_owned());
+                    }
+                    _ => break,
+                }
+            }
+            stmts.push(self.statement(&stmt));
+        }
+        StmtKind::Switch(self.expression(value), labels, stmts)
     }
 
     fn declarations(&mut self, children: &[Entity<'tu>]) -> StmtKind {
@@ -180,7 +212,7 @@ fn name(kind: EntityKind) -> &'static str {
         EntityKind::GotoStmt | EntityKind::IndirectGotoStmt => "goto",
         EntityKind::LabelStmt => "a label",
         EntityKind::SwitchStmt => "switch",
-        EntityKind::CaseStmt | EntityKind::DefaultStmt => "case",
+        EntityKind::CaseStmt | EntityKind::DefaultStmt => "a case inside another statement",
         EntityKind::AsmStmt | EntityKind::MsAsmStmt => "asm",
         _ => "a statement of an unknown kind",
     }

@@ -77,7 +77,9 @@ pub(super) fn nameless(text: &str) -> &'static str {
 /// The type of a structure's field, also through a pointer.
 fn field<'t>(ty: &'t Type, name: &str) -> Option<&'t Type> {
     match ty {
-        Type::Struct(_, fields) => fields.iter().find(|(n, _)| n == name).map(|(_, ty)| ty),
+        Type::Struct(_, fields) | Type::Union(_, fields) => {
+            fields.iter().find(|(n, _)| n == name).map(|(_, ty)| ty)
+        }
         Type::Pointer(_, inner) | Type::Array(inner, _) => field(inner, name),
         _ => None,
     }

@@ -16,7 +16,9 @@ impl Type {
             Type::Array(element, length) => {
                 element.has_symbol() || length.as_ref().is_none_or(|length| length.has_symbol())
             }
-            Type::Struct(_, fields) => fields.iter().any(|(_, ty)| ty.has_symbol()),
+            Type::Struct(_, fields) | Type::Union(_, fields) => {
+                fields.iter().any(|(_, ty)| ty.has_symbol())
+            }
             Type::Void
             | Type::Scalar(_)
             | Type::Vector(..)

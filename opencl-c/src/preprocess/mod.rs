@@ -13,8 +13,9 @@
 mod compiler;
 mod messages;
 mod text;
+mod together;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use indexmap::IndexMap;
@@ -22,6 +23,8 @@ use indexmap::IndexMap;
 use crate::error::ReadError;
 use crate::libclang;
 use crate::request::Request;
+use compiler::Preprocessed;
+use together::Copies;
 
 pub(crate) use text::SYMBOLS;
 
@@ -39,37 +42,127 @@ pub struct Expanded {
 
 /// Expands the macros of a source. Symbols listed in `structural` have their value of `values`; the
 /// others stay open, and `values` only gives one for which the source compiles.
+///
+/// # Errors
+/// The source cannot be read, the compiler rejects it, or this machine lacks one.
 pub fn expand(
     request: &Request,
     structural: &[String],
     values: &IndexMap<String, i64>,
 ) -> Result<Expanded, ReadError> {
-    let source = read(request)?;
-    let headers = libclang::lend(|_, headers| Ok(headers.to_owned()))?;
-    let value = |name: &str| {
-        values.get(name).copied().or_else(|| request.symbols.get(name).map(|s| s.least))
-    };
-    let open: Vec<String> =
-        request.symbols.keys().filter(|name| !structural.contains(name)).cloned().collect();
-    let stands = |name: &String| match open.iter().position(|o| o == name) {
-        Some(index) => text::stand_in(index),
-        None => value(name).unwrap_or_default().to_string(),
-    };
-    let defines: Vec<String> = (request.symbols.keys())
-        .map(|name| format!("{name}={}", stands(name)))
-        .chain(request.texts.iter().map(|(name, text)| format!("{name}={text}")))
-        .collect();
+    Expander::new(request, structural)?.one(values)
+}
 
-    let marked = format!("# 1 {}\n{source}\n", text::quote(&request.name));
-    let said = compiler::run(&marked, folder(request), &headers, request.standard, &defines)?;
-    let files = text::Files::new(&request.name);
-    let asked = text::asked(&said.text, &said.messages, &open);
-    if asked.is_empty() && !said.success {
-        return Err(messages::error(&text::name(&said.messages, &open), &files));
+/// A source whose macros are to be expanded for values of its structural symbols.
+pub struct Expander<'r> {
+    request: &'r Request,
+    source: String,
+    headers: PathBuf,
+    structural: &'r [String],
+    open: Vec<String>,
+}
+
+impl<'r> Expander<'r> {
+    /// Symbols that are not structural stay open.
+    ///
+    /// # Errors
+    /// The source cannot be read, or this machine lacks libclang.
+    pub fn new(request: &'r Request, structural: &'r [String]) -> Result<Expander<'r>, ReadError> {
+        let source = read(request)?;
+        let headers = libclang::lend(|_, headers| Ok(headers.to_owned()))?;
+        let names = request.symbols.keys().filter(|name| !structural.contains(name));
+        let open = names.cloned().collect();
+        Ok(Expander { request, source, headers, structural, open })
     }
-    let body = files.tidy(&said.text);
-    let text = text::declare(&body, &open, |name| value(name).unwrap_or_default());
-    Ok(Expanded { text, open, asked })
+
+    /// The expanded text for these values of symbols.
+    ///
+    /// # Errors
+    /// The compiler rejects the source, or there is none.
+    pub fn one(&self, values: &IndexMap<String, i64>) -> Result<Expanded, ReadError> {
+        let name = &self.request.name;
+        let marked = format!("# 1 {}\n{}\n", text::quote(name), self.source);
+        let structural = self.numbers(values).into_iter().map(|(name, n)| format!("{name}={n}"));
+        let defines: Vec<String> = self.same_for_all().into_iter().chain(structural).collect();
+        let said = self.run(&marked, &defines)?;
+        let files = text::Files::new(name);
+        let asked = text::asked(&said.text, &said.messages, &self.open);
+        if asked.is_empty() && !said.success {
+            return Err(messages::error(&text::name(&said.messages, &self.open), &files));
+        }
+        Ok(self.expanded(&said.text, asked, values))
+    }
+
+    /// The same for many values of symbols, in one run. `None` if it is not sure that the texts are those that
+    /// [`one`](Expander::one) gives, or if one of them is rejected.
+    pub fn together(&self, all: &[IndexMap<String, i64>]) -> Option<Vec<Expanded>> {
+        let header = std::fs::read_to_string(self.headers.join(libclang::HEADER)).ok()?;
+        let directives = header.lines().filter(|line| line.trim_start().starts_with('#'));
+        let mut words = directives.flat_map(|line| line.split(|c| !text::is_word(c)));
+        if words.any(|word| self.structural.iter().any(|name| name == word)) {
+            return None;
+        }
+        let (name, folder) = (self.request.name.as_str(), folder(self.request));
+        let macros: Vec<_> = all.iter().map(|values| self.numbers(values)).collect();
+        let mut copies = Copies::new(&self.source)?;
+        loop {
+            let said = self.run(&copies.text(name, &self.source, &macros), &self.same_for_all());
+            let said = said.ok().filter(|said| said.success)?;
+            if !text::asked("", &said.messages, &self.open).is_empty() {
+                return None;
+            }
+            if copies.more_files(&said.text, folder, name)? {
+                continue;
+            }
+            let texts = together::apart(&said.text, all.len())?;
+            let each = texts.into_iter().zip(all).map(|(text, values)| {
+                let asked = text::asked(text, "", &self.open);
+                self.expanded(text, asked, values)
+            });
+            return Some(each.collect());
+        }
+    }
+
+    /// The symbols that have values of their own.
+    #[must_use]
+    pub fn structural(&self) -> &[String] {
+        self.structural
+    }
+
+    /// A value for each symbol, under its name.
+    #[must_use]
+    pub fn named(&self, values: &[i64]) -> IndexMap<String, i64> {
+        self.request.symbols.keys().cloned().zip(values.iter().copied()).collect()
+    }
+
+    /// Macros that are the same for all values of structural symbols.
+    fn same_for_all(&self) -> Vec<String> {
+        let open = self.open.iter().enumerate().map(|(i, n)| format!("{n}={}", text::stand_in(i)));
+        let texts = self.request.texts.iter().map(|(name, text)| format!("{name}={text}"));
+        open.chain(texts).collect()
+    }
+
+    /// The structural symbols with their values.
+    fn numbers(&self, values: &IndexMap<String, i64>) -> Vec<(String, String)> {
+        let value = |name: &String| self.value(name, values).to_string();
+        self.structural.iter().map(|name| (name.clone(), value(name))).collect()
+    }
+
+    fn value(&self, name: &str, values: &IndexMap<String, i64>) -> i64 {
+        let least = || self.request.symbols.get(name).map(|s| s.least);
+        values.get(name).copied().or_else(least).unwrap_or_default()
+    }
+
+    fn run(&self, marked: &str, defines: &[String]) -> Result<Preprocessed, ReadError> {
+        let folder = folder(self.request);
+        compiler::run(marked, folder, &self.headers, self.request.standard, defines)
+    }
+
+    fn expanded(&self, said: &str, asked: Vec<String>, values: &IndexMap<String, i64>) -> Expanded {
+        let body = text::Files::new(&self.request.name).tidy(said);
+        let text = text::declare(&body, &self.open, |name| self.value(name, values));
+        Expanded { text, open: self.open.clone(), asked }
+    }
 }
 
 /// The folder of the source, where its includes lie.

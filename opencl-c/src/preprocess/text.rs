@@ -42,6 +42,15 @@ pub(super) fn asked(text: &str, messages: &str, open: &[String]) -> Vec<String> 
             found.extend(indices(group(&text[at + attribute.len()..])));
         }
     }
+    // Labels of one `switch` must differ.
+    for (at, _) in text.match_indices("case") {
+        let label = text[at..].split([':', ';', '{']).next().unwrap_or_default();
+        if text[..at].ends_with(|c| !is_word(c))
+            && label["case".len()..].starts_with(|c| !is_word(c))
+        {
+            found.extend(indices(label));
+        }
+    }
     found.into_iter().filter_map(|index| open.get(index).cloned()).collect()
 }
 
@@ -71,7 +80,12 @@ fn is_stand_in(token: &str) -> bool {
 
 /// Names and numbers in a line.
 fn tokens(line: &str) -> impl Iterator<Item = &str> {
-    line.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|token| !token.is_empty())
+    line.split(|c| !is_word(c)).filter(|token| !token.is_empty())
+}
+
+/// Whether a character may stand in a name or a number.
+pub(super) fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
 }
 
 /// The same without texts and characters.
@@ -165,7 +179,7 @@ impl Files {
 }
 
 /// The line and the file of `# 12 "file" 2`.
-fn marker(line: &str) -> Option<(u32, &str)> {
+pub(super) fn marker(line: &str) -> Option<(u32, &str)> {
     let rest = line.strip_prefix("# ")?;
     let (number, rest) = rest.split_once(" \"")?;
     Some((number.parse().ok()?, &rest[..rest.rfind('"')?]))
@@ -191,6 +205,9 @@ mod tests {
         assert_eq!(asked(text, "", &open), ["B"]);
         let text = "float v __attribute__((ext_vector_type(2 * tickbound_symbol_2_)));";
         assert_eq!(asked(text, "", &open), ["C"]);
+        let text =
+            "case tickbound_symbol_1_: lowercase(tickbound_symbol_0_); casex tickbound_symbol_2_:";
+        assert_eq!(asked(&format!(" {text}"), "", &open), ["B"]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::nodes::{NodeKind, Reach};
 use super::places::Place;
 use super::symbolic::Poly;
 use super::types::Integer;
-use super::value::{Pointer, Target, Value};
+use super::value::{Parts, Pointer, Target, Value};
 use super::{Read, Reader};
 use crate::ast::{At, Expr, ExprKind, Space, Type, VariableId};
 use crate::steps::Dependence;
@@ -26,10 +26,13 @@ impl<'a> Reader<'a> {
                 Some(value) => value.clone(),
                 None => self.unknown(ty, Dependence::Data),
             },
-            Place::Part(ids) => {
-                let depends = self.contents(ids);
-                self.unknown(ty, depends)
-            }
+            Place::Part(ids, at) => match self.known_part(ids, *at, ty) {
+                Some(value) => value,
+                None => {
+                    let depends = self.contents(ids);
+                    self.unknown(ty, depends)
+                }
+            },
             Place::Memory(space, name, offset) => {
                 self.access(false, (*space, name, offset), super::types::parts(ty), at);
                 match self.known_constant(*space, name, ty) {
@@ -37,9 +40,13 @@ impl<'a> Reader<'a> {
                     None => self.unknown(ty, Dependence::Data),
                 }
             }
-            Place::Lane(whole, vector) => {
+            Place::Lane(whole, vector, lane) => {
                 let value = self.load(whole, vector, at)?;
-                self.unknown_as(ty, &value)
+                let part = Integer::of(ty).zip(lane_offset(ty, *lane));
+                match part.and_then(|(integer, offset)| value.part(offset, integer)) {
+                    Some(part) => Value::Int(part),
+                    None => self.unknown_as(ty, &value),
+                }
             }
             Place::Value(depends) => self.unknown(ty, *depends),
         })
@@ -51,17 +58,21 @@ impl<'a> Reader<'a> {
             Place::Variable(id) => {
                 self.state.values.insert(*id, value);
             }
-            Place::Part(ids) => {
-                let depends = value.depends(&self.terms);
-                for id in ids.iter() {
-                    self.smudge(*id, depends);
+            Place::Part(ids, at) => match (at, ids.first()) {
+                (Some(at), Some(id)) if ids.len() == 1 => self.put(*id, *at, ty, &value),
+                _ => {
+                    let depends = value.depends(&self.terms);
+                    ids.iter().for_each(|id| self.smudge(*id, depends));
                 }
-            }
+            },
             Place::Memory(space, name, offset) => {
                 self.access(true, (*space, name, offset), super::types::parts(ty), at);
             }
-            Place::Lane(whole, vector) => match &**whole {
-                Place::Variable(id) => self.smudge(*id, value.depends(&self.terms)),
+            Place::Lane(whole, vector, lane) => match &**whole {
+                Place::Variable(id) => match lane_offset(ty, *lane) {
+                    Some(offset) => self.put(*id, offset, ty, &value),
+                    None => self.smudge(*id, value.depends(&self.terms)),
+                },
                 whole => {
                     self.load(whole, vector, at)?;
                     self.store(whole, vector, value, at)?;
@@ -72,7 +83,35 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// A part of a private variable takes a new value.
+    /// A part of a private variable, if it is a known whole number.
+    fn known_part(&self, ids: &BTreeSet<VariableId>, at: Option<i64>, ty: &Type) -> Option<Value> {
+        let id = ids.first().filter(|_| ids.len() == 1)?;
+        self.state.values.get(id)?.part(at?, Integer::of(ty)?).map(Value::Int)
+    }
+
+    /// The part of a private variable that begins at a byte takes a new value; others keep theirs.
+    fn put(&mut self, id: VariableId, at: i64, ty: &Type, value: &Value) {
+        let depends = value.depends(&self.terms);
+        let size = self.bytes(ty).ok().and_then(|bytes| bytes.constant());
+        let mut parts = match self.state.values.get(&id) {
+            Some(before) => before.parts().cloned().unwrap_or_default(),
+            None => Parts::new(),
+        };
+        self.smudge(id, depends);
+        if matches!(self.type_of(id), None | Some(Type::Scalar(_) | Type::Pointer(..))) {
+            return;
+        }
+        let Some(end) = size.and_then(|size| at.checked_add(size)) else { return };
+        parts.retain(|from, (ty, _)| from.saturating_add(ty.bytes()) <= at || end <= *from);
+        if let (Value::Int(number), Some(integer)) = (value, Integer::of(ty)) {
+            parts.insert(at, (integer, number.clone()));
+        }
+        if let Some(depends) = self.state.values.get(&id).map(|value| value.depends(&self.terms)) {
+            self.state.values.insert(id, Value::with_parts(depends, parts));
+        }
+    }
+
+    /// A part of a private variable takes a new value, and none is known from here on.
     pub fn smudge(&mut self, id: VariableId, depends: Dependence) {
         let Some(ty) = self.type_of(id) else { return };
         let before = self.state.values.get(&id).map(|value| value.depends(&self.terms));
@@ -91,14 +130,17 @@ impl<'a> Reader<'a> {
     pub fn address(&mut self, place: &Place) -> Value {
         let (target, offset) = match place {
             Place::Variable(id) => (Target::Private(Rc::new(BTreeSet::from([*id]))), Poly::int(0)),
-            Place::Part(ids) => {
-                let offset = self.terms.unknown(Dependence::Data);
+            Place::Part(ids, at) => {
+                let offset = match at {
+                    Some(at) => Poly::int(*at),
+                    None => self.terms.unknown(Dependence::Data),
+                };
                 (Target::Private(ids.clone()), offset)
             }
             Place::Memory(space, name, offset) => {
                 (Target::Memory(*space, name.clone()), offset.clone())
             }
-            Place::Lane(whole, _) => {
+            Place::Lane(whole, ..) => {
                 let Value::Pointer(whole) = self.address(whole) else {
                     return Value::Other(Dependence::Data);
                 };
@@ -167,4 +209,9 @@ impl<'a> Reader<'a> {
             _ => self.terms.unknown(Dependence::Data),
         })
     }
+}
+
+/// Where a component of this type begins in its vector.
+fn lane_offset(ty: &Type, lane: Option<u8>) -> Option<i64> {
+    Some(i64::from(lane?) * Integer::of(ty)?.bytes())
 }

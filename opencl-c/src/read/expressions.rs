@@ -1,8 +1,8 @@
 //! Values of expressions.
 
 use super::symbolic::Poly;
-use super::types::{INT, Integer, width};
-use super::value::Value;
+use super::types::{INT, Integer, scalar_bytes, width};
+use super::value::{Parts, Value};
 use super::{Read, Reader};
 use crate::ast::{At, BinaryOp, Expr, ExprKind, Type, UnaryOp};
 use crate::error::ReadError;
@@ -49,19 +49,66 @@ impl<'a> Reader<'a> {
 
     /// The parts of a vector, or the initial values of an array or structure.
     fn list(&mut self, items: &'a [Expr], ty: &Type) -> Read<Value> {
-        let mut depends = Dependence::Uniform;
-        let mut single = None;
-        for item in items {
-            let value = self.value(item)?;
-            depends = depends.max(value.depends(&self.terms));
-            single = Some((value, &item.ty));
-        }
-        match (single, items.len()) {
-            (Some((value, from)), 1) if Integer::of(ty).is_some() => {
-                Ok(self.of(&items[0], |r| r.convert(value, from, ty, &items[0].at)))
+        let values: Vec<Value> = items.iter().map(|item| self.value(item)).collect::<Read<_>>()?;
+        match (values.as_slice(), items) {
+            ([value], [item]) if Integer::of(ty).is_some() => {
+                Ok(self.of(item, |r| r.convert(value.clone(), &item.ty, ty, &item.at)))
             }
-            _ => Ok(self.unknown(ty, depends)),
+            _ => {
+                let depends = values.iter().map(|value| value.depends(&self.terms)).max();
+                let depends = depends.unwrap_or(Dependence::Uniform);
+                let parts = self.parts_of_list(items, &values, ty)?;
+                match parts.is_empty() {
+                    true => Ok(self.unknown(ty, depends)),
+                    false => Ok(Value::with_parts(depends, parts)),
+                }
+            }
         }
+    }
+
+    /// The whole numbers of a list, each where it comes to lie. Behind an item that may take more or less room than
+    /// it seems, as where braces are left out, nothing is known.
+    fn parts_of_list(&mut self, items: &[Expr], values: &[Value], ty: &Type) -> Read<Parts> {
+        let mut parts = Parts::new();
+        let mut items: Vec<(&Expr, &Value)> = items.iter().zip(values).collect();
+        if let (Type::Vector(_, width), [(item, _)]) = (ty, items.as_slice())
+            && !matches!(item.ty, Type::Vector(..))
+        {
+            // One number for all components.
+            items = vec![items[0]; usize::from(*width)];
+        }
+        let mut lanes = 0;
+        for (i, (item, value)) in items.into_iter().enumerate() {
+            let (part, offset) = match ty {
+                Type::Vector(scalar, _) => {
+                    let part = Type::Scalar(*scalar);
+                    let offset = lanes * i64::from(scalar_bytes(*scalar));
+                    lanes += i64::from(width(&item.ty));
+                    (part, Some(offset))
+                }
+                Type::Array(element, _) => {
+                    let bytes = self.bytes(element)?.constant();
+                    let place = i64::try_from(i).ok();
+                    let offset = bytes.zip(place).and_then(|(bytes, i)| bytes.checked_mul(i));
+                    ((**element).clone(), offset)
+                }
+                Type::Struct(_, fields) => {
+                    let Some((name, field)) = fields.get(i) else { break };
+                    (field.clone(), self.field_offset(fields, name)?.constant())
+                }
+                _ => break,
+            };
+            if !matches!(part, Type::Scalar(_)) {
+                break;
+            }
+            if let (Value::Int(number), Some(offset)) = (value, offset)
+                && let (Some(from), Some(to)) = (Integer::of(&item.ty), Integer::of(&part))
+            {
+                let number = from.convert(to, &mut self.terms, number);
+                parts.insert(offset, (to, number));
+            }
+        }
+        Ok(parts)
     }
 
     fn unary(&mut self, op: UnaryOp, a: &'a Expr, e: &'a Expr) -> Read<Value> {

@@ -64,6 +64,7 @@ mod scan;
 mod split;
 mod statements;
 mod strides;
+mod switch;
 mod symbolic;
 mod trips;
 mod types;

@@ -16,12 +16,12 @@ use crate::steps::Dependence;
 pub enum Place {
     /// A whole private variable.
     Variable(VariableId),
-    /// Something in one of these private variables.
-    Part(Rc<BTreeSet<VariableId>>),
+    /// Something in one of these private variables; if there is only one, it may be known at which byte.
+    Part(Rc<BTreeSet<VariableId>>, Option<i64>),
     /// Something in memory that counts.
     Memory(Space, Rc<str>, Poly),
-    /// Components of a vector of this type.
-    Lane(Box<Place>, Type),
+    /// Components of a vector of this type; which one, if it is one and that is known.
+    Lane(Box<Place>, Type, Option<u8>),
     /// Part of a value that has no place.
     Value(Dependence),
 }
@@ -69,8 +69,9 @@ impl<'a> Reader<'a> {
             if Integer::of(&base.ty).is_some() { (index, base) } else { (base, index) };
         if matches!(base.ty, Type::Vector(..)) {
             let place = self.place(base)?;
-            self.index(|r| r.whole(index))?;
-            return Ok(Place::Lane(Box::new(place), base.ty.clone()));
+            let index = self.index(|r| r.whole(index))?;
+            let lane = index.constant().and_then(|index| u8::try_from(index).ok());
+            return Ok(Place::Lane(Box::new(place), base.ty.clone(), lane));
         }
         let value = self.value(base)?;
         let index = self.index(|r| r.whole(index))?;
@@ -101,26 +102,38 @@ impl<'a> Reader<'a> {
             Target::Memory(..) => Err(unread_pointer(at)),
             Target::Private(ids) => {
                 let whole = ids.iter().next().filter(|id| {
-                    let aggregate = self.type_of(**id).is_none_or(|ty| {
-                        matches!(ty, Type::Array(..) | Type::Struct(..) | Type::Vector(..))
-                    });
+                    let aggregate = self
+                        .type_of(**id)
+                        .is_none_or(|ty| !matches!(ty, Type::Scalar(_) | Type::Pointer(..)));
                     ids.len() == 1 && pointer.offset == Poly::int(0) && !aggregate
                 });
-                Ok(whole.map_or(Place::Part(ids.clone()), |id| Place::Variable(*id)))
+                let at = pointer.offset.constant().filter(|_| ids.len() == 1);
+                Ok(whole.map_or(Place::Part(ids.clone(), at), |id| Place::Variable(*id)))
             }
         }
     }
 
     fn member(&mut self, place: Place, ty: &Type, member: &str) -> Read<Place> {
-        let Type::Struct(_, fields) = ty else {
-            return Ok(match place {
-                // Components of components are those of the vector in memory.
-                Place::Lane(..) => place,
-                place => Place::Lane(Box::new(place), ty.clone()),
-            });
+        let fields = match ty {
+            Type::Struct(_, fields) | Type::Union(_, fields) => fields,
+            ty => {
+                return Ok(match place {
+                    // Components of components are those of the vector in memory.
+                    Place::Lane(whole, ty, _) => Place::Lane(whole, ty, None),
+                    place => Place::Lane(Box::new(place), ty.clone(), lane(member)),
+                });
+            }
+        };
+        let inside = match ty {
+            Type::Struct(..) => self.field_offset(fields, member)?.constant(),
+            _ => None,
         };
         Ok(match place {
-            Place::Variable(id) => Place::Part(Rc::new(BTreeSet::from([id]))),
+            Place::Variable(id) => Place::Part(Rc::new(BTreeSet::from([id])), inside),
+            Place::Part(ids, at) => {
+                let at = at.zip(inside).and_then(|(at, inside)| at.checked_add(inside));
+                Place::Part(ids, at)
+            }
             Place::Memory(space, name, offset) => {
                 let inside = self.field_offset(fields, member)?;
                 Place::Memory(space, name, self.terms.add(&offset, &inside))
@@ -129,7 +142,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn field_offset(&mut self, fields: &[(String, Type)], member: &str) -> Read<Poly> {
+    pub fn field_offset(&mut self, fields: &[(String, Type)], member: &str) -> Read<Poly> {
         let mut offset = Poly::int(0);
         for (name, ty) in fields {
             offset = self.aligned(&offset, alignment(ty));
@@ -164,7 +177,7 @@ impl<'a> Reader<'a> {
                 };
                 self.terms.mul(&size, &length)
             }
-            Type::Struct(_, fields) => {
+            Type::Struct(_, fields) | Type::Union(_, fields) => {
                 let mut size = Poly::int(0);
                 for (_, field) in fields.iter() {
                     size = self.aligned(&size, alignment(field));
@@ -179,6 +192,18 @@ impl<'a> Reader<'a> {
     /// The length of an array. It is of macros and constants, so walking it has no effects.
     fn length(&mut self, length: &Expr) -> Read<Poly> {
         self.constant(length)
+    }
+}
+
+/// The number of a component: `x` or `s0`. `None` for several.
+fn lane(member: &str) -> Option<u8> {
+    match (member.strip_prefix(['s', 'S']), member) {
+        (Some(digit), _) if digit.len() == 1 => u8::from_str_radix(digit, 16).ok(),
+        (_, "x") => Some(0),
+        (_, "y") => Some(1),
+        (_, "z") => Some(2),
+        (_, "w") => Some(3),
+        _ => None,
     }
 }
 

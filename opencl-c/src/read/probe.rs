@@ -146,7 +146,9 @@ impl<'a> Reader<'a> {
                 Value::Pointer(p) => {
                     Value::Pointer(Pointer { target: p.target.clone(), offset: leaf() })
                 }
-                Value::Real(_) | Value::Other(_) => Value::Other(Dependence::Data),
+                Value::Real(_) | Value::Other(_) | Value::Parts(..) => {
+                    Value::Other(Dependence::Data)
+                }
             };
             self.state.values.insert(*id, value);
         }
@@ -251,7 +253,9 @@ impl<'a> Reader<'a> {
             return Change::Shrinks;
         }
         match (b.as_term(), a.as_atom()) {
-            (Some((monomial, factor)), Some(atom)) if factor >= 2 && *monomial == vec![atom] => {
+            (Some((monomial, factor)), Some(atom))
+                if factor >= 2 && monomial.as_slice() == [atom] =>
+            {
                 Change::Grows
             }
             _ => Change::Somehow,

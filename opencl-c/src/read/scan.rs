@@ -24,9 +24,10 @@ pub fn statements<'a>(body: &'a [Stmt], visit: &mut dyn FnMut(&'a Stmt)) {
     for stmt in body {
         visit(stmt);
         match &stmt.kind {
-            StmtKind::Block(body) | StmtKind::While(_, body) | StmtKind::DoWhile(body, _) => {
-                statements(body, visit);
-            }
+            StmtKind::Block(body)
+            | StmtKind::While(_, body)
+            | StmtKind::DoWhile(body, _)
+            | StmtKind::Switch(_, _, body) => statements(body, visit),
             StmtKind::If(_, then, otherwise) => {
                 statements(then, visit);
                 statements(otherwise, visit);
@@ -45,7 +46,10 @@ pub fn direct_expressions(stmt: &Stmt) -> Vec<&Expr> {
     match &stmt.kind {
         StmtKind::Declare(variables) => variables.iter().filter_map(|v| v.init.as_ref()).collect(),
         StmtKind::Expr(e) | StmtKind::Return(Some(e)) => vec![e],
-        StmtKind::If(c, ..) | StmtKind::While(c, _) | StmtKind::DoWhile(_, c) => vec![c],
+        StmtKind::If(c, ..)
+        | StmtKind::While(c, _)
+        | StmtKind::DoWhile(_, c)
+        | StmtKind::Switch(c, ..) => vec![c],
         StmtKind::For { condition, step, .. } => condition.iter().chain(step).collect(),
         _ => Vec::new(),
     }
@@ -108,9 +112,17 @@ pub fn assigned(body: &[Stmt], found: &mut BTreeSet<VariableId>) {
 }
 
 /// Whether statements can be left before their end: by `return`, or by a `break` or `continue` that
-/// is not that of a loop inside.
+/// is not that of a loop or a `switch` inside.
 pub fn escapes(body: &[Stmt]) -> bool {
-    returns(body) || breaks(body) || leaves(body, &|kind| matches!(kind, StmtKind::Continue))
+    returns(body) || breaks(body) || continues(body)
+}
+
+/// Whether there is a `continue` of the loop around.
+fn continues(body: &[Stmt]) -> bool {
+    leaves(body, &|kind| match kind {
+        StmtKind::Switch(_, _, body) => continues(body),
+        kind => matches!(kind, StmtKind::Continue),
+    })
 }
 
 /// Whether there is a `return`.
@@ -120,7 +132,7 @@ pub fn returns(body: &[Stmt]) -> bool {
     found
 }
 
-/// Whether there is a `break` of the loop around.
+/// Whether there is a `break` of the loop or the `switch` around.
 pub fn breaks(body: &[Stmt]) -> bool {
     leaves(body, &|kind| matches!(kind, StmtKind::Break))
 }

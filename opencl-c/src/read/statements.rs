@@ -16,13 +16,15 @@ pub struct Rest<'a, 'r> {
     pub stmts: &'a [Stmt],
     /// What follows them.
     pub next: Option<&'r Rest<'a, 'r>>,
+    /// Whether they follow a `switch`: a `break` inside it leads to them.
+    pub after_switch: bool,
 }
 
 impl<'a> Reader<'a> {
     /// Walks statements, then what follows them. A `return`, `break` or `continue` ends the walk.
     pub fn run(&mut self, stmts: &'a [Stmt], rest: Option<&Rest<'a, '_>>) -> Read<()> {
         for (i, stmt) in stmts.iter().enumerate() {
-            let after = Rest { stmts: &stmts[i + 1..], next: rest };
+            let after = Rest { stmts: &stmts[i + 1..], next: rest, after_switch: false };
             match &stmt.kind {
                 StmtKind::Block(body) if scan::escapes(body) => {
                     return self.run(body, Some(&after));
@@ -35,8 +37,13 @@ impl<'a> Reader<'a> {
                 {
                     return self.parting(condition, then, otherwise, &after, stmt);
                 }
+                StmtKind::Switch(..) if scan::escapes(std::slice::from_ref(stmt)) => {
+                    let after = Rest { after_switch: true, ..after };
+                    return self.switch(stmt, Some(&after));
+                }
                 StmtKind::Return(value) => return self.leave(value.as_ref()),
-                StmtKind::Break | StmtKind::Continue => return Ok(()),
+                StmtKind::Break => return self.run_after_switch(rest),
+                StmtKind::Continue => return Ok(()),
                 _ => self.statement(stmt)?,
             }
         }
@@ -65,6 +72,7 @@ impl<'a> Reader<'a> {
                 self.repeat(stmt)
             }
             StmtKind::While(..) | StmtKind::DoWhile(..) => self.repeat(stmt),
+            StmtKind::Switch(..) => self.switch(stmt, None),
             StmtKind::Unread(what) => Err(unread(what, &stmt.at)),
             StmtKind::Return(_) | StmtKind::Break | StmtKind::Continue | StmtKind::Empty => Ok(()),
         }
@@ -146,7 +154,10 @@ impl<'a> Reader<'a> {
         let part = |r: &mut Self| {
             let value = r.value(init)?;
             Ok(match &variable.ty {
-                Type::Array(..) | Type::Struct(..) => Value::Other(value.depends(&r.terms)),
+                Type::Array(..) | Type::Struct(..) | Type::Union(..) => match value {
+                    Value::Parts(..) => value,
+                    value => Value::Other(value.depends(&r.terms)),
+                },
                 ty => r.of(init, |r| r.convert(value, &init.ty, ty, &init.at)),
             })
         };

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use tickbound_model::expr::BinaryOp;
 
 use super::nodes::{Node, NodeKind, Reach};
-use super::symbolic::{Atom, Kind, Leaf, Poly, Terms};
+use super::symbolic::{Atom, Kind, Leaf, Monomial, Poly, Terms};
 use crate::steps::{Dependence, Digit, Number, Stride};
 
 /// Between neighbouring items in dimension 0.
@@ -204,7 +204,7 @@ fn stride(terms: &mut Terms, reach: &Reach, atom: Option<Atom>) -> Stride {
         Some(atom) => growth(terms, &reach.offset, atom),
         None => Poly::int(0),
     };
-    let (elements, rest) = bytes.split((&Vec::new(), i64::from(reach.element.max(1))));
+    let (elements, rest) = bytes.split((&Monomial::new(), i64::from(reach.element.max(1))));
     if rest != Poly::int(0) || !smooth(terms, &elements, atom) {
         return Stride::Irregular;
     }
@@ -215,7 +215,7 @@ fn stride(terms: &mut Terms, reach: &Reach, atom: Option<Atom>) -> Stride {
 fn growth(terms: &mut Terms, poly: &Poly, atom: Atom) -> Poly {
     let mut sum = Poly::int(0);
     for (monomial, coefficient) in poly.terms() {
-        let mut moving: Vec<Atom> = monomial.clone();
+        let mut moving = monomial.clone();
         moving.retain(|a| has(terms, &Poly::atom(*a), atom));
         let term = Poly::term(monomial.clone(), *coefficient);
         let more = match moving.as_slice() {

@@ -29,6 +29,11 @@ impl Integer {
         }
     }
 
+    /// Its size in memory.
+    pub fn bytes(self) -> i64 {
+        i64::from(self.bits / 8).max(1)
+    }
+
     /// The type as the tree has it.
     pub fn ast(self) -> Type {
         let bytes = u8::try_from(self.bits / 8).unwrap_or(8).max(1);
@@ -130,7 +135,9 @@ pub fn parts(ty: &Type) -> (u8, u8) {
         Type::Scalar(scalar) => (scalar_bytes(*scalar), 1),
         Type::Vector(scalar, width) => (scalar_bytes(*scalar), *width),
         Type::Array(element, _) => parts(element),
-        Type::Struct(_, fields) => fields.first().map_or((1, 1), |(_, ty)| parts(ty)),
+        Type::Struct(_, fields) | Type::Union(_, fields) => {
+            fields.first().map_or((1, 1), |(_, ty)| parts(ty))
+        }
         Type::Pointer(..) => (8, 1),
         Type::Void | Type::Other(_) => (1, 1),
     }
@@ -158,7 +165,9 @@ pub fn alignment(ty: &Type) -> i64 {
         Type::Scalar(scalar) => i64::from(scalar_bytes(*scalar)),
         Type::Vector(scalar, width) => vector_bytes(*scalar, *width),
         Type::Array(element, _) => alignment(element),
-        Type::Struct(_, fields) => fields.iter().map(|(_, ty)| alignment(ty)).max().unwrap_or(1),
+        Type::Struct(_, fields) | Type::Union(_, fields) => {
+            fields.iter().map(|(_, ty)| alignment(ty)).max().unwrap_or(1)
+        }
         Type::Pointer(..) => 8,
         Type::Void | Type::Other(_) => 1,
     }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::symbolic::{Poly, Terms};
+use super::types::Integer;
 use crate::ast::{Scalar, Space, Type, VariableId};
 use crate::steps::Dependence;
 
@@ -19,7 +20,13 @@ pub enum Value {
     Real(f64),
     /// Anything else: real numbers, vectors, structures, contents of arrays.
     Other(Dependence),
+    /// The same with some parts that are known whole numbers; there is at least one.
+    Parts(Dependence, Rc<Parts>),
 }
+
+/// Whole numbers in a vector, a structure or an array: for the byte where one begins its type and its value, as in
+/// [`Value::Int`]. They do not overlap.
+pub type Parts = BTreeMap<i64, (Integer, Poly)>;
 
 /// Where a pointer points.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,7 +62,7 @@ impl Value {
             Value::Int(poly) => terms.depends(poly),
             Value::Pointer(pointer) => terms.depends(&pointer.offset),
             Value::Real(_) => Dependence::Uniform,
-            Value::Other(depends) => *depends,
+            Value::Other(depends) | Value::Parts(depends, _) => *depends,
         }
     }
 
@@ -96,10 +103,44 @@ impl Value {
                 None => Value::Other(Dependence::Data),
             },
             _ => {
-                let both = a.depends(terms).max(b.depends(terms));
-                Value::Other(both.max(terms.depends(condition)))
+                let both = a.depends(terms).max(b.depends(terms)).max(terms.depends(condition));
+                Value::with_parts(both, Value::parts_of_choice(terms, condition, a, b))
             }
         }
+    }
+}
+
+impl Value {
+    /// A value of which nothing is known but what it depends on and these parts.
+    pub fn with_parts(depends: Dependence, parts: Parts) -> Value {
+        match parts.is_empty() {
+            true => Value::Other(depends),
+            false => Value::Parts(depends, Rc::new(parts)),
+        }
+    }
+
+    /// Its known parts.
+    pub fn parts(&self) -> Option<&Parts> {
+        match self {
+            Value::Parts(_, parts) => Some(parts),
+            _ => None,
+        }
+    }
+
+    /// The part of a type that begins at a byte, if it is known.
+    pub fn part(&self, offset: i64, ty: Integer) -> Option<Poly> {
+        let (known, value) = self.parts()?.get(&offset)?;
+        (*known == ty).then(|| value.clone())
+    }
+
+    /// Parts that are known on both paths.
+    fn parts_of_choice(terms: &mut Terms, condition: &Poly, a: &Value, b: &Value) -> Parts {
+        let (Some(a), Some(b)) = (a.parts(), b.parts()) else { return Parts::new() };
+        let both = a.iter().filter_map(|(at, (ty, x))| {
+            let (other, y) = b.get(at)?;
+            (ty == other).then(|| (*at, (*ty, terms.choice(condition, x, y))))
+        });
+        both.collect()
     }
 }
 

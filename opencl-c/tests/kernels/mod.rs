@@ -12,7 +12,7 @@ use reference::Reference;
 use tickbound_model::source::{ArgumentKind, ElementType};
 
 mod accesses;
-mod example;
+pub mod example;
 mod formulas;
 mod instrumented;
 mod reference;
@@ -22,7 +22,7 @@ mod usage;
 const SEED: u64 = 20_230_714;
 
 /// Names of the kernels, each with the number of its configurations at size `small`.
-const KERNELS: [(&str, usize); 9] = [
+pub const KERNELS: [(&str, usize); 9] = [
     ("minimum", 56),
     ("reduction", 144),
     ("transpose", 40),

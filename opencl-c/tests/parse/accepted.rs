@@ -151,7 +151,7 @@ fn statements() {
       15: ;
       16: for (let i#6: int = 0; | (i < 6) | (i++)) {16: (a++);}
       17: (a as void);
-      18: <switch>
+      18: switch a [1: 0, default: 1] {18: break; 18: ;}
       19: <goto>
       20: <a label>
       21: ;

@@ -6,4 +6,5 @@ mod operators;
 mod print;
 mod random;
 mod rejected;
-mod tree;
+mod together;
+pub mod tree;

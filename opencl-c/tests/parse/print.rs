@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use itertools::Itertools;
 use tickbound_opencl_c::ast::{
-    BinaryOp, Expr, ExprKind, Function, Scalar, Space, Stmt, StmtKind, Type, UnaryOp, Unit,
+    BinaryOp, Expr, ExprKind, Function, Label, Scalar, Space, Stmt, StmtKind, Type, UnaryOp, Unit,
     Variable,
 };
 
@@ -54,7 +54,7 @@ fn ty(of: &Type) -> String {
             let length = length.as_ref().map(|l| expr(l)).unwrap_or_default();
             format!("[{length}]{}", ty(of))
         }
-        Type::Struct(name, fields) => {
+        Type::Struct(name, fields) | Type::Union(name, fields) => {
             format!(
                 "{name}{{{}}}",
                 fields.iter().map(|(n, f)| format!("{n}: {}", ty(f))).join(", ")
@@ -116,6 +116,11 @@ pub fn stmt(of: &Stmt, lines: bool) -> String {
         }
         StmtKind::DoWhile(body, condition) => {
             format!("do {} while {}", block(body, lines), expr(condition))
+        }
+        StmtKind::Switch(value, labels, body) => {
+            let of = |l: &Label| l.value.as_ref().map_or_else(|| "default".into(), expr);
+            let labels = labels.iter().map(|l| format!("{}: {}", of(l), l.place)).join(", ");
+            format!("switch {} [{labels}] {}", expr(value), block(body, lines))
         }
         StmtKind::Return(None) => "return;".into(),
         StmtKind::Return(Some(value)) => format!("return {};", expr(value)),

@@ -6,4 +6,4 @@ mod oracle;
 mod printed;
 mod programs;
 mod refused;
-mod support;
+pub mod support;

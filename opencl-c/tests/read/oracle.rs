@@ -92,7 +92,42 @@ fn compare(case: &Case, seed: u64) -> Result<Verdict, String> {
 }
 
 /// Bodies that try what is easy to get wrong.
-const BODIES: [&str; 22] = [
+const BODIES: [&str; 46] = [
+    "int2 r = (int2)(2, n); for (int i = r.x; i < r.y; i++) a[i] = 0; for (int i = 0; i < r.s0; i++) b[i] = 1;",
+    "struct S { char c; int n; float f; int m; } s; s.n = n; s.m = N; s.c = 300; \
+     for (int i = s.c; i < s.n + s.m + 40; i++) a[i] = 0;",
+    "int r[4] = {0, n, N}; for (int i = r[0]; i < r[1]; i++) a[i] = b[i]; if (r[1 + 1] > 2) b[0] = 1;",
+    "int4 r = (int4)(n); r.y = 2; r.s3 = r.x + 1; int4 q = r; r = (int4)(0); if (q.x == n) a[0] = 1; \
+     for (int i = 0; i < q.w; i++) b[i] = r.x; if (q.y == 2) a[1] = 1; if (r.z) b[0] = 1;",
+    "struct S { int n; int m; } s = {n, 3}, t; t = s; s.n = 100; if (u > 2) t.m = N; \
+     for (int i = 0; i < t.n + t.m; i++) a[i] = 1;",
+    "int r[3]; for (int i = 0; i < 3; i++) r[i] = N; r[0] = n; r[1] = 2; for (int i = 0; i < r[0] * r[1]; i++) a[i] = 0;",
+    "int2 r = (int2)(n, 1); if (lid > 1) r.x = 3; else r = (int2)(4, 1); for (int i = 0; i < r.x; i++) a[i] = 0; \
+     if (r.y == 1) b[0] = 1;",
+    "struct P { int from; int to; } p; struct P *q = &p; q->from = 1; q->to = n; int i = p.from; \
+     while (i < p.to) { a[i] = 0; i++; }",
+    "uchar4 r = (uchar4)(n, 255, 256 + 3, 1); r.x++; if (r.x < 5) a[0] = 1; for (int i = 0; i < r.z; i++) b[i] = 1;",
+    "struct S { int2 v; int r[2]; } s; s.r[0] = n; s.r[1] = 2; if (s.r[0] > s.r[1]) a[0] = 1;",
+    "struct S { int r[2]; int n; } s = {1, 2, n}; s.n = 3; if (s.n > n) a[0] = 1;",
+    "short r[2] = {70000, n}; long s[2]; s[0] = r[0]; s[1] = r[1]; for (int i = 0; i < s[1]; i++) a[i] = 0; \
+     if (s[0] == 4464) b[0] = 1;",
+    "int2 r = (int2)(0, n); for (int i = 0; i < N; i++) { if (r.y > i) a[i] = 1; }",
+    "int r[2]; r[0] = 1; r[1] = n; int *p = r; for (int i = p[0]; i < *(p + 1); i++) a[i] = 0; p[1] = 2; \
+     if (r[1] == 2) b[0] = 1;",
+    "switch (n) { case 1: a[0] = 1; case 2: a[1] = 1; break; default: b[0]++; case 3: b[1] = 2; }",
+    "switch (n) { b[0] = 1; case 4: a[0] = 1; }",
+    "for (int i = 0; i < 8; i++) { switch (i % 3) { case 0: continue; case 1: a[i] = 1; break; } b[i] = 1; }",
+    "for (int i = 0; i < N; i++) { switch (n) { case 1: if (lid) break; a[i] = 2; case 2: if (u > 2) continue; \
+     b[i]++; } l[i] = 1; }",
+    "switch (lid & 3) { case 0: if (n > 2) return; a[0] = 1; break; case 1: for (int i = 0; i < 3; i++) { if (i == 1) break; } b[0] = 1; \
+     default: return; } b[1] = 3;",
+    "switch ((uchar)(n - 1)) { case 255: a[0] = 1; break; case 1: a[0]++; break; case -1: b[0] = b[1] + 1; }",
+    "switch (u) { case 3 - 1: switch (n) { case 2: break; default: a[0] = 1; } b[0] = 1; break; case 1 ? 4 : 0: \
+     a[1] = c[0]; }",
+    "int x = 0; switch (n & 3) { case 1: x = 2; break; case 2: x = 3; default: x++; } \
+     for (int i = 0; i < x; i++) a[i] = 0;",
+    "enum { A = 2, B }; switch (N) { default: case A: a[0] = 1; break; case B: b[0] = b[1]; }",
+    "int i = 0; while (i < 6) { switch (i) { case 2: i += 2; a[0] = 1; break; case 3: b[0] = 2; } i++; }",
     "global int *p = a; global int *q = b; for (int i = 0; i < N; i++) { *p = q[1]; \
      global int *s = p; p = q; q = s; }",
     "int i = 0; do { i++; if (i % 2) continue; a[i] = 1; } while (i < n);",
@@ -161,7 +196,7 @@ fn check_all(seeds: std::ops::Range<u64>) {
 #[test]
 fn random_kernels_count_as_they_run() {
     let from = std::env::var("SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(1);
-    let many = std::env::var("MANY").ok().and_then(|s| s.parse().ok()).unwrap_or(200);
+    let many = std::env::var("MANY").ok().and_then(|s| s.parse().ok()).unwrap_or(300);
     check_all(from..from + many);
 }
 

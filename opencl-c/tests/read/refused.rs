@@ -22,7 +22,7 @@ fn branches_on_data() {
         ("if (a[0] > 0) { barrier(CLK_LOCAL_MEM_FENCE); }", "a[0] > 0"),
         ("if (a[0] > 0) return; b[0] = 1;", "a[0] > 0"),
         ("float f = a[0]; if ((f  +  1) * 2 > 0.5f) b[0] = 1;", "(f + 1) * 2 > 0.5f"),
-        ("int r[2]; r[0] = 1; if (r[0]) b[0] = 1;", "r[0]"),
+        ("int r[2]; r[a[1]] = 1; if (r[0]) b[0] = 1;", "r[0]"),
         ("int s = 0; for (int i = 0; i < N; i++) s += s + a[i]; if (s) b[0] = 1;", "s"),
         ("if (atomic_inc(&a[0]) == 3) b[0] = 1;", "atomic_inc(&a[0]) == 3"),
     ];
@@ -33,6 +33,22 @@ fn branches_on_data() {
         );
         refuses(body, &format!("k.cl:3: {BRANCH}; {fix}"));
     }
+}
+
+#[test]
+fn switches() {
+    refuses(
+        "switch (a[0]) { case 1: b[0] = 1; }",
+        "k.cl:3: the switch depends on data; write it with `if`, whose branches the problem file can answer",
+    );
+    refuses(
+        "switch (N) { case 1 ... 3: b[0] = 1; }",
+        "k.cl:3: a range of cases is not read; write it in another way",
+    );
+    refuses(
+        "switch (N) { case 1: { b[0] = 1; case 2: b[1] = 2; } }",
+        "k.cl:3: a case inside another statement is not read; write it in another way",
+    );
 }
 
 #[test]
@@ -52,6 +68,28 @@ fn bounds_on_data() {
              iterations instead of 1"
         );
         refuses(body, &format!("k.cl:3: {BOUND}; {fix}"));
+    }
+}
+
+/// Parts of private variables that may have been changed are not known.
+#[test]
+fn parts_that_are_not_known() {
+    for body in [
+        "int2 r = (int2)(0, N); r.xy = (int2)(a[0]); if (r.y) b[0] = 1;",
+        "int r[2] = {0, N}; r[a[0]] = 1; if (r[1]) b[0] = 1;",
+        "int r[2] = {0, N}; for (int i = 0; i < N; i++) r[i & 1]++; if (r[1]) b[0] = 1;",
+        "int2 r = (int2)(1, N); int *p = (int *)&r; p[a[0]] = 0; if (r.y) b[0] = 1;",
+        "union U { int n; float f; } r; r.n = N; r.f = 1.0f; if (r.n) b[0] = 1;",
+        "struct S { union { int n; float f; }; } r; r.n = N; r.f = 1.0f; if (r.n) b[0] = 1;",
+        "int r[2] = {0, N}; ((char *)r)[5] = 1; if (r[1]) b[0] = 1;",
+        "int r[2]; r[0] = N; if (((uint *)r)[0]) b[0] = 1;",
+        "int r[2]; for (int i = 0; i < 2; i++) { int s[2]; if (i == 0) s[0] = N; r[i] = s[0]; } if (r[1]) b[0] = 1;",
+        "int r[2] = {N, 1}; vstore2((int2)(a[0]), 0, r); if (r[1]) b[0] = 1;",
+        "int2 r = (int2)(N, 1); float2 f = convert_float2(r); if (f.y > 0) b[0] = 1;",
+        "int r[2] = {N, 1}; atomic_add((volatile global int *)a, 1); float x = fract(0.5f, (float *)&r[1]); if (r[1]) b[0] = x;",
+    ] {
+        let text = format!("kernel void k(global int *a, global int *b)\n{{\n{body}\n}}\n");
+        assert!(shown(&text).contains(BRANCH), "{text}{}", shown(&text));
     }
 }
 

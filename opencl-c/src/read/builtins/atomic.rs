@@ -54,8 +54,8 @@ impl<'a> Reader<'a> {
     pub fn smudge_place(&mut self, place: &Place) {
         match place {
             Place::Variable(id) => self.smudge(*id, Dependence::Data),
-            Place::Part(ids) => ids.iter().for_each(|id| self.smudge(*id, Dependence::Data)),
-            Place::Lane(whole, _) => self.smudge_place(whole),
+            Place::Part(ids, _) => ids.iter().for_each(|id| self.smudge(*id, Dependence::Data)),
+            Place::Lane(whole, ..) => self.smudge_place(whole),
             Place::Memory(..) | Place::Value(_) => {}
         }
     }

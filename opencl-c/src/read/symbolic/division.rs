@@ -54,7 +54,7 @@ impl Terms {
         let common = gcd(gcd(a.content(), a.constant_term()), gcd(d.content(), d.constant_term()));
         let (mut a, mut d) = (a.clone(), d.clone());
         if common > 1 {
-            (a, d) = (a.split((&vec![], common)).0, d.split((&vec![], common)).0);
+            (a, d) = (a.split((&Monomial::new(), common)).0, d.split((&Monomial::new(), common)).0);
         }
         while let Some(atom) = self.common_atom(&[&a, &d]) {
             (a, d) = (a.split((&atom, 1)).0, d.split((&atom, 1)).0);
@@ -68,7 +68,7 @@ impl Terms {
         let mut candidates = first.0.iter().filter(|a| self.info(**a).interval.least >= 1);
         candidates
             .find(|a| polys.iter().flat_map(|p| p.terms()).all(|(m, _)| m.contains(a)))
-            .map(|a| vec![*a])
+            .map(|a| Monomial::from_slice(&[*a]))
     }
 
     /// Remainder of the quotient rounded down.

@@ -1,6 +1,6 @@
 //! Arithmetic, comparisons, truth values, choices.
 
-use super::{Interval, Kind, Poly, Terms};
+use super::{Interval, Kind, Monomial, Poly, Terms};
 use crate::steps::Dependence;
 
 impl Terms {
@@ -56,7 +56,7 @@ impl Terms {
             // g q + c < 0 exactly if q + floor(c / g) < 0
             let constant = poly.constant_term();
             let rest = poly.sub(&Poly::int(constant)).unwrap_or_default();
-            let quotient = rest.split((&vec![], common)).0;
+            let quotient = rest.split((&Monomial::new(), common)).0;
             if let Some(reduced) = quotient.add(&Poly::int(constant.div_euclid(common))) {
                 poly = reduced;
             }
@@ -91,7 +91,7 @@ impl Terms {
             return Poly::int(0);
         }
         if common > 1 {
-            poly = poly.split((&vec![], common)).0;
+            poly = poly.split((&Monomial::new(), common)).0;
         }
         let last = poly.terms().last().map_or(0, |(_, coefficient)| *coefficient);
         if last < 0 {

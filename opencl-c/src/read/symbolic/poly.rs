@@ -1,17 +1,22 @@
 //! Polynomials with integer coefficients over atoms, in canonical form.
 
+use std::rc::Rc;
+
+use smallvec::SmallVec;
+
 /// An atom, one of a table: [`Terms`](super::Terms).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Atom(pub(super) u32);
 
 /// A product of atoms, each as often as its exponent says, in ascending order; empty: 1.
-pub type Monomial = Vec<Atom>;
+pub type Monomial = SmallVec<[Atom; 4]>;
 
 /// A polynomial: its monomials in ascending order with coefficients that are not zero.
 ///
-/// Two polynomials are the same function of their atoms exactly if they are equal.
+/// Two polynomials are the same function of their atoms exactly if they are equal. Values of variables are copied
+/// with every branch, so a copy shares the monomials.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-pub struct Poly(Vec<(Monomial, i64)>);
+pub struct Poly(Rc<[(Monomial, i64)]>);
 
 /// Most monomials of a polynomial; more are not kept apart.
 const MOST_TERMS: usize = 200;
@@ -19,17 +24,17 @@ const MOST_TERMS: usize = 200;
 impl Poly {
     /// A constant.
     pub fn int(value: i64) -> Poly {
-        if value == 0 { Poly(Vec::new()) } else { Poly(vec![(Vec::new(), value)]) }
+        Poly::term(Monomial::new(), value)
     }
 
     /// A single atom.
     pub fn atom(atom: Atom) -> Poly {
-        Poly(vec![(vec![atom], 1)])
+        Poly::term(Monomial::from_slice(&[atom]), 1)
     }
 
     /// One monomial with its coefficient.
     pub fn term(monomial: Monomial, coefficient: i64) -> Poly {
-        if coefficient == 0 { Poly::default() } else { Poly(vec![(monomial, coefficient)]) }
+        if coefficient == 0 { Poly::default() } else { Poly(Rc::new([(monomial, coefficient)])) }
     }
 
     /// The monomials with their coefficients.
@@ -39,7 +44,7 @@ impl Poly {
 
     /// The value, if it is a constant.
     pub fn constant(&self) -> Option<i64> {
-        match self.0.as_slice() {
+        match &*self.0 {
             [] => Some(0),
             [(monomial, value)] if monomial.is_empty() => Some(*value),
             _ => None,
@@ -48,7 +53,7 @@ impl Poly {
 
     /// The atom, if it is nothing else.
     pub fn as_atom(&self) -> Option<Atom> {
-        match self.0.as_slice() {
+        match &*self.0 {
             [(monomial, 1)] if monomial.len() == 1 => Some(monomial[0]),
             _ => None,
         }
@@ -56,7 +61,7 @@ impl Poly {
 
     /// The monomial and its coefficient, if there is exactly one.
     pub fn as_term(&self) -> Option<(&Monomial, i64)> {
-        match self.0.as_slice() {
+        match &*self.0 {
             [(monomial, coefficient)] => Some((monomial, *coefficient)),
             _ => None,
         }
@@ -96,7 +101,7 @@ impl Poly {
                 }
             }
         }
-        (sum.len() <= MOST_TERMS).then_some(Poly(sum))
+        (sum.len() <= MOST_TERMS).then(|| Poly(sum.into()))
     }
 
     /// The multiple, if it fits.
@@ -119,9 +124,10 @@ impl Poly {
             return None;
         }
         let mut product = Poly::default();
-        for (m, c) in &self.0 {
-            for (n, d) in &other.0 {
-                let mut monomial = [m.as_slice(), n.as_slice()].concat();
+        for (m, c) in self.terms() {
+            for (n, d) in other.terms() {
+                let mut monomial = m.clone();
+                monomial.extend_from_slice(n);
                 monomial.sort_unstable();
                 product = product.add(&Poly::term(monomial, c.checked_mul(*d)?))?;
             }
@@ -137,7 +143,7 @@ impl Poly {
     /// term that the divisor divides.
     pub fn split(&self, divisor: (&Monomial, i64)) -> (Poly, Poly) {
         let (mut quotient, mut rest) = (Vec::new(), Vec::new());
-        for (monomial, coefficient) in &self.0 {
+        for (monomial, coefficient) in self.terms() {
             let whole = coefficient.checked_rem(divisor.1) == Some(0);
             match without(monomial, divisor.0).filter(|_| whole) {
                 Some(left) => quotient.push((left, coefficient / divisor.1)),
@@ -145,12 +151,12 @@ impl Poly {
             }
         }
         quotient.sort();
-        (Poly(quotient), Poly(rest))
+        (Poly(quotient.into()), Poly(rest.into()))
     }
 
     /// `(c, r)` with `self = c * atom + r`, if no power of the atom occurs.
     pub fn linear_in(&self, atom: Atom) -> Option<(Poly, Poly)> {
-        let (factor, rest) = self.split((&vec![atom], 1));
+        let (factor, rest) = self.split((&Monomial::from_slice(&[atom]), 1));
         let again = factor.atoms().any(|a| a == atom);
         (!again).then_some((factor, rest))
     }

@@ -31,7 +31,7 @@ impl Terms {
         let mut rest = poly.split((&Monomial::new(), whole)).0;
         let mut common = Monomial::new();
         for atom in first {
-            let (quotient, left) = rest.split((&vec![*atom], 1));
+            let (quotient, left) = rest.split((&Monomial::from_slice(&[*atom]), 1));
             if left == Poly::int(0) {
                 rest = quotient;
                 common.push(*atom);
@@ -80,7 +80,7 @@ impl Terms {
 
     /// The factors of a term.
     fn product(&self, monomial: &Monomial, coefficient: i64) -> Option<Vec<Number>> {
-        let mut left: Vec<_> = monomial.clone();
+        let mut left = monomial.clone();
         let mut factors = Vec::new();
         if coefficient != 1 || monomial.is_empty() {
             factors.push(Expr::Int(coefficient));

@@ -1,10 +1,11 @@
 //! The table of atoms.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use indexmap::IndexSet;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::interval::{FAR, Interval};
 use super::poly::{Atom, Poly};
@@ -72,7 +73,7 @@ const LIKELY: i128 = 1 << 8;
 /// The table of atoms, with the facts that hold where the reader stands.
 #[derive(Debug, Default)]
 pub struct Terms {
-    kinds: IndexSet<Kind>,
+    kinds: IndexSet<Kind, FxBuildHasher>,
     infos: Vec<Info>,
     /// Values that are less than zero, each with a number of its own.
     pub(super) facts: Vec<(Poly, u64)>,
@@ -83,9 +84,9 @@ pub struct Terms {
     pub local_sizes: BTreeMap<usize, Poly>,
     /// Whether polynomials are below zero by the bounds of their atoms alone, for each depth. What is known
     /// of an atom never changes, so answers hold for good.
-    pub(super) signs: RefCell<HashMap<Poly, Signs>>,
+    pub(super) signs: RefCell<FxHashMap<Poly, Signs>>,
     /// Whether facts say that polynomials are below zero, each with the fact that was the last one then.
-    pub(super) under_facts: RefCell<HashMap<Poly, (u64, bool)>>,
+    pub(super) under_facts: RefCell<FxHashMap<Poly, (u64, bool)>>,
 }
 
 /// For each depth to which bounds of atoms are tried, whether a polynomial is below zero, if that was asked.

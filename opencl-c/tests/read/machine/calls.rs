@@ -66,7 +66,7 @@ impl<'u> Machine<'u> {
     fn function(&mut self, function: &'u Function, values: Vec<Value>, e: &Expr) -> Run<Value> {
         for (parameter, value) in function.parameters.iter().zip(values) {
             let value = convert(value, &parameter.ty)?;
-            self.values.insert(parameter.id, value);
+            self.fill(parameter.id, value);
         }
         match self.block(&function.body)? {
             Flow::Return(value) => convert(value, &function.result),

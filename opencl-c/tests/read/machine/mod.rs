@@ -11,7 +11,7 @@ mod types;
 use std::collections::HashMap;
 
 use tickbound_opencl_c::ast::{
-    BinaryOp, Expr, ExprKind, Scalar, Space, Stmt, StmtKind, Type, UnaryOp, Unit, Variable,
+    BinaryOp, Expr, ExprKind, Label, Scalar, Space, Stmt, StmtKind, Type, UnaryOp, Unit, Variable,
     VariableId,
 };
 use tickbound_opencl_c::steps::Counts;
@@ -41,16 +41,22 @@ pub struct Item {
 enum Value {
     Int(i64),
     Other,
+    /// A vector, a structure or an array: its number among all of which parts were put down.
+    Whole(usize),
     /// Into memory, or to a private variable with an offset.
     Memory(Space),
     Private(VariableId, i64),
 }
 
+/// The way to a part of a private variable: `[2]`, `.n`, `#0` for the first component.
+type Way = String;
+
 #[derive(Debug, Clone)]
 enum Place {
     Variable(VariableId),
-    /// An element of a private array, or a component of a private vector.
-    Part,
+    /// An element of a private array, a member, or a component of a private vector: of which variable and where,
+    /// as far as that can be followed.
+    Part(Option<VariableId>, Option<Way>),
     Memory(Space),
     Lane(Space),
 }
@@ -73,6 +79,9 @@ pub struct Machine<'u> {
     values: HashMap<VariableId, Value>,
     spaces: HashMap<VariableId, Space>,
     arrays: HashMap<VariableId, bool>,
+    /// What was last put into parts of private variables.
+    parts: HashMap<(VariableId, Way), Value>,
+    wholes: Vec<Vec<(Way, Value)>>,
     work: u64,
 }
 
@@ -92,6 +101,8 @@ impl<'u> Machine<'u> {
             values: HashMap::new(),
             spaces: HashMap::new(),
             arrays: HashMap::new(),
+            parts: HashMap::new(),
+            wholes: Vec::new(),
             work: 0,
         }
     }
@@ -143,6 +154,7 @@ impl<'u> Machine<'u> {
             }
             StmtKind::While(c, body) => return self.repeat(Some(c), None, body, false),
             StmtKind::DoWhile(body, c) => return self.repeat(Some(c), None, body, true),
+            StmtKind::Switch(value, labels, body) => return self.switch(value, labels, body),
             StmtKind::Return(None) => return Ok(Flow::Return(Value::Other)),
             StmtKind::Return(Some(e)) => return Ok(Flow::Return(self.value(e)?)),
             StmtKind::Break => return Ok(Flow::Break),
@@ -151,6 +163,30 @@ impl<'u> Machine<'u> {
             StmtKind::Unread(what) => panic!("{what}"),
         }
         Ok(Flow::Next)
+    }
+
+    fn switch(&mut self, value: &'u Expr, labels: &'u [Label], body: &'u [Stmt]) -> Run<Flow> {
+        let number = match self.value(value)? {
+            Value::Int(number) => number,
+            // A program that depends on it is refused.
+            _ => self.random.below(4),
+        };
+        let mut found = None;
+        for label in labels {
+            match &label.value {
+                Some(own) if self.value(own)? == Value::Int(number) => {
+                    found = Some(label.place);
+                    break;
+                }
+                None => found = Some(label.place),
+                _ => {}
+            }
+        }
+        let from = found.unwrap_or(body.len());
+        Ok(match self.block(&body[from..])? {
+            Flow::Break => Flow::Next,
+            flow => flow,
+        })
     }
 
     fn repeat(
@@ -195,14 +231,14 @@ impl<'u> Machine<'u> {
             }
             None => self.drawn(&variable.ty),
         };
-        self.values.insert(variable.id, value);
+        self.fill(variable.id, value);
         Ok(())
     }
 
     fn truth(&mut self, e: &'u Expr) -> Run<bool> {
         Ok(match self.value(e)? {
             Value::Int(v) => v != 0,
-            Value::Other => self.random.below(2) == 0,
+            Value::Other | Value::Whole(_) => self.random.below(2) == 0,
             Value::Memory(_) | Value::Private(..) => true,
         })
     }
@@ -229,8 +265,18 @@ impl<'u> Machine<'u> {
             ExprKind::Index(base, index) => {
                 if matches!(base.ty, Type::Vector(..)) {
                     let place = self.place(base)?;
-                    self.value(index)?;
-                    return Ok(lane(place));
+                    let way = match self.value(index)? {
+                        Value::Int(index) => Some(format!("#{index}")),
+                        _ => None,
+                    };
+                    return Ok(lane(place, way));
+                }
+                if matches!(base.ty, Type::Array(..))
+                    && matches!(base.kind, ExprKind::Member { .. })
+                {
+                    let place = self.place(base)?;
+                    let Value::Int(i) = self.value(index)? else { return Ok(inside(place, None)) };
+                    return Ok(inside(place, Some(format!("[{i}]"))));
                 }
                 let pointer = self.value(base)?;
                 let moved = match (pointer, self.value(index)?) {
@@ -239,22 +285,26 @@ impl<'u> Machine<'u> {
                 };
                 Ok(self.behind(moved))
             }
-            ExprKind::Member { base, arrow, .. } => {
+            ExprKind::Member { base, arrow, member } => {
                 let place = if *arrow {
                     let pointer = self.value(base)?;
                     self.behind(pointer)
                 } else {
                     self.place(base)?
                 };
-                let vector = match &base.ty {
-                    Type::Pointer(_, ty) => matches!(**ty, Type::Vector(..)),
-                    ty => matches!(ty, Type::Vector(..)),
+                let ty = match &base.ty {
+                    Type::Pointer(_, ty) => &**ty,
+                    ty => ty,
                 };
-                Ok(if vector { lane(place) } else { place })
+                Ok(match (ty, place) {
+                    (Type::Vector(..), place) => lane(place, component(member)),
+                    (Type::Struct(..), place) => inside(place, Some(format!(".{member}"))),
+                    (_, place) => inside(place, None),
+                })
             }
             _ => {
                 self.value(e)?;
-                Ok(Place::Part)
+                Ok(Place::Part(None, None))
             }
         }
     }
@@ -265,7 +315,8 @@ impl<'u> Machine<'u> {
             Value::Private(id, 0) if !self.arrays.get(&id).copied().unwrap_or(false) => {
                 Place::Variable(id)
             }
-            _ => Place::Part,
+            Value::Private(id, at) => Place::Part(Some(id), Some(format!("[{at}]"))),
+            _ => Place::Part(None, None),
         }
     }
 
@@ -274,12 +325,20 @@ impl<'u> Machine<'u> {
             return match place {
                 Place::Memory(space) | Place::Lane(space) => Value::Memory(*space),
                 Place::Variable(id) => Value::Private(*id, 0),
-                Place::Part => Value::Other,
+                Place::Part(..) => Value::Other,
             };
         }
         match place {
+            Place::Variable(id) if aggregate(ty) => {
+                let parts = self.parts.iter().filter(|((of, _), _)| of == id);
+                self.wholes.push(parts.map(|((_, way), value)| (way.clone(), *value)).collect());
+                Value::Whole(self.wholes.len() - 1)
+            }
             Place::Variable(id) => self.values.get(id).copied().unwrap_or(Value::Other),
-            Place::Part => self.drawn(ty),
+            Place::Part(id, way) => {
+                let known = id.zip(way.clone()).and_then(|key| self.parts.get(&key).copied());
+                known.unwrap_or_else(|| self.drawn(ty))
+            }
             Place::Memory(space) | Place::Lane(space) => {
                 *self.counts.loads.entry(*space).or_default() += 1;
                 self.drawn(ty)
@@ -289,16 +348,63 @@ impl<'u> Machine<'u> {
 
     fn store(&mut self, place: &Place, value: Value) {
         match place {
-            Place::Variable(id) => {
-                self.values.insert(*id, value);
+            Place::Variable(id) => self.fill(*id, value),
+            Place::Part(Some(id), Some(way)) => {
+                // What lies inside it is gone.
+                self.parts.retain(|(of, other), _| of != id || !other.starts_with(way.as_str()));
+                self.parts.insert((*id, way.clone()), value);
             }
-            Place::Part => {}
+            Place::Part(Some(id), None) => self.parts.retain(|(of, _), _| of != id),
+            Place::Part(None, _) => self.parts.clear(),
             Place::Memory(space) => *self.counts.stores.entry(*space).or_default() += 1,
             Place::Lane(space) => {
                 *self.counts.loads.entry(*space).or_default() += 1;
                 *self.counts.stores.entry(*space).or_default() += 1;
             }
         }
+    }
+
+    /// Gives a variable a value, and with it all its parts.
+    fn fill(&mut self, id: VariableId, value: Value) {
+        self.parts.retain(|(of, _), _| *of != id);
+        if let Value::Whole(number) = value {
+            let parts = self.wholes[number].clone();
+            self.parts.extend(parts.into_iter().map(|(way, value)| ((id, way), value)));
+        }
+        self.values.insert(id, value);
+    }
+
+    /// The numbers of a list, with the way to each.
+    fn list(&mut self, items: &'u [Expr], ty: &Type) -> Run<Value> {
+        let values: Vec<Value> = items.iter().map(|item| self.value(item)).collect::<Run<_>>()?;
+        let mut parts = Vec::new();
+        let mut lanes = 0;
+        for (i, (item, value)) in items.iter().zip(&values).enumerate() {
+            let (way, part) = match ty {
+                Type::Scalar(_) => return convert(*value, ty),
+                Type::Vector(scalar, _) => (format!("#{lanes}"), Type::Scalar(*scalar)),
+                Type::Array(element, _) => (format!("[{i}]"), (**element).clone()),
+                Type::Struct(_, fields) => match fields.get(i) {
+                    Some((name, field)) => (format!(".{name}"), field.clone()),
+                    None => break,
+                },
+                _ => break,
+            };
+            lanes += if let Type::Vector(_, width) = item.ty { width } else { 1 };
+            // Braces may be left out.
+            if aggregate(&part) {
+                break;
+            }
+            if let (Value::Int(_), Type::Scalar(_)) = (value, &item.ty) {
+                parts.push((way, convert(*value, &part)?));
+            }
+        }
+        if let (Type::Vector(_, width), [(_, only)], 1) = (ty, parts.as_slice(), items.len()) {
+            let only = *only;
+            parts = (0..*width).map(|lane| (format!("#{lane}"), only)).collect();
+        }
+        self.wholes.push(parts);
+        Ok(Value::Whole(self.wholes.len() - 1))
     }
 
     fn value(&mut self, e: &'u Expr) -> Run<Value> {
@@ -352,14 +458,13 @@ impl<'u> Machine<'u> {
             }
             ExprKind::Cast(a) => {
                 let value = self.value(a)?;
-                if value == Value::Other { self.drawn(&e.ty) } else { convert(value, &e.ty)? }
-            }
-            ExprKind::List(items) => {
-                for item in items {
-                    self.value(item)?;
+                if matches!(value, Value::Other | Value::Whole(_)) && !aggregate(&e.ty) {
+                    self.drawn(&e.ty)
+                } else {
+                    convert(value, &e.ty)?
                 }
-                Value::Other
             }
+            ExprKind::List(items) => self.list(items, &e.ty)?,
             ExprKind::Call(name, arguments) => self.call(name, arguments, e)?,
             ExprKind::Unread(what) => panic!("{what}"),
         })
@@ -376,9 +481,33 @@ impl<'u> Machine<'u> {
     }
 }
 
-fn lane(place: Place) -> Place {
+fn lane(place: Place, way: Option<Way>) -> Place {
     match place {
         Place::Memory(space) | Place::Lane(space) => Place::Lane(space),
-        _ => Place::Part,
+        place => inside(place, way),
     }
+}
+
+/// A part of what lies at a place.
+fn inside(place: Place, way: Option<Way>) -> Place {
+    match place {
+        Place::Variable(id) => Place::Part(Some(id), way),
+        Place::Part(id, Some(first)) => {
+            let component = first.contains('#');
+            Place::Part(id, way.filter(|_| !component).map(|way| first + &way))
+        }
+        place => place,
+    }
+}
+
+/// The way to a component by its name, if it is one.
+fn component(member: &str) -> Option<Way> {
+    let digit = member.strip_prefix(['s', 'S']).filter(|digit| digit.len() == 1);
+    let digit = digit.and_then(|digit| u8::from_str_radix(digit, 16).ok());
+    let letter = if member.len() == 1 { "xyzw".find(member) } else { None };
+    digit.map(usize::from).or(letter).map(|lane| format!("#{lane}"))
+}
+
+fn aggregate(ty: &Type) -> bool {
+    matches!(ty, Type::Vector(..) | Type::Struct(..) | Type::Union(..) | Type::Array(..))
 }

@@ -26,7 +26,7 @@ impl<'u> Machine<'u> {
             UnaryOp::Address => {
                 return Ok(match self.place(a)? {
                     Place::Variable(id) => Value::Private(id, 0),
-                    Place::Part => Value::Other,
+                    Place::Part(..) => Value::Other,
                     Place::Memory(space) | Place::Lane(space) => Value::Memory(space),
                 });
             }
@@ -38,7 +38,7 @@ impl<'u> Machine<'u> {
         }
         let value = self.value(a)?;
         let Value::Int(v) = value else {
-            return Ok(if op == UnaryOp::Not && value == Value::Other {
+            return Ok(if op == UnaryOp::Not && matches!(value, Value::Other | Value::Whole(_)) {
                 self.drawn(&e.ty)
             } else {
                 Value::Other

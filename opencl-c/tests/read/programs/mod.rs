@@ -95,7 +95,7 @@ impl Writer {
     fn statement(&mut self) {
         self.left -= 1;
         let deep = self.depth > 4 || self.left < 0;
-        match self.random.below(if deep { 12 } else { 23 }) {
+        match self.random.below(if deep { 12 } else { 24 }) {
             0 => self.declare(),
             1 => self.assign(),
             2 => {
@@ -177,11 +177,31 @@ impl Writer {
             19 => self.halving(),
             20 => self.pointer_walk(),
             21 => self.left_early(),
+            22 if self.random.one_in(3) => self.switch(),
             _ => self.other_loop(),
         }
     }
 
+    /// Two whole numbers as parts of something.
+    fn declare_parts(&mut self) {
+        let name = self.fresh("q");
+        let (a, b) = (self.integer(1), self.integer(1));
+        let (text, parts) = match self.random.below(3) {
+            0 => (format!("int2 {name} = (int2)({a}, {b});"), [".x", ".s1"]),
+            1 => (format!("int {name}[2] = {{{a}, {b}}};"), ["[0]", "[3 - 2]"]),
+            _ => (
+                format!("struct {{ char c; int m; long n; }} {name} = {{1, {a}, {b}}};"),
+                [".m", ".n"],
+            ),
+        };
+        self.line(&text);
+        self.variables.extend(parts.map(|part| (format!("{name}{part}"), true)));
+    }
+
     fn declare(&mut self) {
+        if self.random.one_in(4) {
+            return self.declare_parts();
+        }
         let name = self.fresh("d");
         let e = self.integer(2);
         let ty = self.random.pick(&[
@@ -223,6 +243,25 @@ impl Writer {
         if self.random.one_in(2) {
             self.line("} else {");
             self.block();
+        }
+        self.line("}");
+    }
+
+    /// Cases in any order, some without an end; what is left inside is that of the loop or the kernel around.
+    fn switch(&mut self) {
+        let value =
+            self.random.pick(&["n", "N & 3", "lid % 3", "u", "(uchar)(n + 254)", "gid - 1", "K"]);
+        self.line(&format!("switch ({value}) {{"));
+        let mut labels = vec!["case 0:", "case 1:", "case 2: case 5:", "default:", "case -1:"];
+        let count = 1 + self.random.below(3);
+        for _ in 0..count {
+            let label = labels.remove(self.random.below(labels.len() as u64) as usize);
+            self.line(&format!("{label} {{"));
+            self.block();
+            let c = self.condition();
+            let end = self.random.pick(&["break;", "break;", "if (C) break; x += 1;", ""]);
+            self.line(&end.replace('C', &c));
+            self.line("}");
         }
         self.line("}");
     }

@@ -1,0 +1,247 @@
+//! Readings as bytes.
+//!
+//! Whole numbers are of eight bytes, a list is its length and what is in it, one of several kinds is
+//! its number and what belongs to it. Names of files are numbered, in front.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use indexmap::IndexSet;
+use tickbound_model::expr::{BinaryOp, Function};
+
+use crate::ast::{At, Space};
+use crate::extract::One;
+use crate::steps::{
+    Access, Arithmetic, Array, Assumed, Dependence, Digit, Number, Step, StepKind, Steps, Stride,
+};
+
+/// The bytes of some readings.
+pub(super) fn write(readings: &[One]) -> Vec<u8> {
+    let mut body = Out::default();
+    readings.len().put(&mut body);
+    readings.iter().for_each(|one| one.put(&mut body));
+    let mut all = Out::default();
+    let files: Vec<String> = body.files.iter().map(|file| file.to_string()).collect();
+    files.put(&mut all);
+    all.bytes.extend(body.bytes);
+    all.bytes
+}
+
+/// The readings that bytes are; `None` if they are none.
+pub(super) fn read(bytes: &[u8]) -> Option<Vec<One>> {
+    let mut from = In { bytes, files: Vec::new() };
+    let files: Vec<String> = Stored::take(&mut from)?;
+    from.files = files.into_iter().map(Arc::from).collect();
+    let readings = Stored::take(&mut from)?;
+    from.bytes.is_empty().then_some(readings)
+}
+
+#[derive(Default)]
+struct Out {
+    bytes: Vec<u8>,
+    files: IndexSet<Arc<str>>,
+}
+
+struct In<'b> {
+    bytes: &'b [u8],
+    files: Vec<Arc<str>>,
+}
+
+/// What is written and read back.
+trait Stored: Sized {
+    fn put(&self, to: &mut Out);
+    fn take(from: &mut In<'_>) -> Option<Self>;
+}
+
+impl Stored for i64 {
+    fn put(&self, to: &mut Out) {
+        to.bytes.extend(self.to_le_bytes());
+    }
+
+    fn take(from: &mut In<'_>) -> Option<i64> {
+        let (value, rest) = from.bytes.split_first_chunk()?;
+        from.bytes = rest;
+        Some(i64::from_le_bytes(*value))
+    }
+}
+
+/// Whole numbers of another size.
+macro_rules! numbers {
+    ($($ty:ty),*) => {$(
+        impl Stored for $ty {
+            fn put(&self, to: &mut Out) {
+                i64::try_from(*self).unwrap_or(-1).put(to);
+            }
+
+            fn take(from: &mut In<'_>) -> Option<$ty> {
+                i64::take(from)?.try_into().ok()
+            }
+        }
+    )*};
+}
+numbers!(usize, u32, u8);
+
+impl Stored for bool {
+    fn put(&self, to: &mut Out) {
+        u8::from(*self).put(to);
+    }
+
+    fn take(from: &mut In<'_>) -> Option<bool> {
+        Some(u8::take(from)? != 0)
+    }
+}
+
+impl Stored for String {
+    fn put(&self, to: &mut Out) {
+        self.len().put(to);
+        to.bytes.extend(self.as_bytes());
+    }
+
+    fn take(from: &mut In<'_>) -> Option<String> {
+        let length = usize::take(from)?;
+        let (text, rest) = from.bytes.split_at_checked(length)?;
+        from.bytes = rest;
+        String::from_utf8(text.to_vec()).ok()
+    }
+}
+
+impl<T: Stored> Stored for Vec<T> {
+    fn put(&self, to: &mut Out) {
+        self.len().put(to);
+        self.iter().for_each(|item| item.put(to));
+    }
+
+    fn take(from: &mut In<'_>) -> Option<Vec<T>> {
+        let length = usize::take(from)?;
+        (0..length).map(|_| T::take(from)).collect()
+    }
+}
+
+impl Stored for BTreeSet<usize> {
+    fn put(&self, to: &mut Out) {
+        self.iter().copied().collect::<Vec<usize>>().put(to);
+    }
+
+    fn take(from: &mut In<'_>) -> Option<BTreeSet<usize>> {
+        Some(Vec::take(from)?.into_iter().collect())
+    }
+}
+
+impl<T: Stored> Stored for Option<T> {
+    fn put(&self, to: &mut Out) {
+        self.is_some().put(to);
+        self.iter().for_each(|value| value.put(to));
+    }
+
+    fn take(from: &mut In<'_>) -> Option<Option<T>> {
+        Some(if bool::take(from)? { Some(T::take(from)?) } else { None })
+    }
+}
+
+impl<T: Stored> Stored for Box<T> {
+    fn put(&self, to: &mut Out) {
+        (**self).put(to);
+    }
+
+    fn take(from: &mut In<'_>) -> Option<Box<T>> {
+        T::take(from).map(Box::new)
+    }
+}
+
+impl<A: Stored, B: Stored> Stored for (A, B) {
+    fn put(&self, to: &mut Out) {
+        self.0.put(to);
+        self.1.put(to);
+    }
+
+    fn take(from: &mut In<'_>) -> Option<(A, B)> {
+        Some((A::take(from)?, B::take(from)?))
+    }
+}
+
+impl Stored for At {
+    fn put(&self, to: &mut Out) {
+        let (file, _) = to.files.insert_full(Arc::clone(&self.file));
+        file.put(to);
+        self.line.put(to);
+        self.column.put(to);
+    }
+
+    fn take(from: &mut In<'_>) -> Option<At> {
+        let file = usize::take(from)?;
+        let file = Arc::clone(from.files.get(file)?);
+        Some(At { file, line: Stored::take(from)?, column: Stored::take(from)? })
+    }
+}
+
+/// Structures, field by field.
+macro_rules! fields {
+    ($($ty:ident { $($field:ident),* })*) => {$(
+        impl Stored for $ty {
+            fn put(&self, to: &mut Out) {
+                $(self.$field.put(to);)*
+            }
+
+            fn take(from: &mut In<'_>) -> Option<$ty> {
+                Some($ty { $($field: Stored::take(from)?),* })
+            }
+        }
+    )*};
+}
+fields! {
+    One { parameters, steps, matched }
+    Steps { body, locals, privates, assumed, dimensions }
+    Assumed { at, key }
+    Array { name, bytes, at }
+    Digit { stride, extent }
+    Step { kind, at }
+    Access { space, store, array, element, width, items, digits, groups, iterations }
+}
+
+/// One of several kinds, each with a number.
+macro_rules! kinds {
+    ($($ty:ident { $($number:literal $kind:ident $(($($part:ident),*))? $({$($field:ident),*})?),* })*) => {$(
+        impl Stored for $ty {
+            fn put(&self, to: &mut Out) {
+                match self {
+                    $(Self::$kind $(($($part),*))? $({$($field),*})? => {
+                        to.bytes.push($number);
+                        $($($part.put(to);)*)?
+                        $($($field.put(to);)*)?
+                    })*
+                }
+            }
+
+            fn take(from: &mut In<'_>) -> Option<Self> {
+                let (number, rest) = from.bytes.split_first()?;
+                from.bytes = rest;
+                Some(match number {
+                    $($number => {
+                        $($(let $part = Stored::take(from)?;)*)?
+                        $($(let $field = Stored::take(from)?;)*)?
+                        Self::$kind $(($($part),*))? $({$($field),*})?
+                    })*
+                    _ => return None,
+                })
+            }
+        }
+    )*};
+}
+kinds! {
+    StepKind {
+        0 Access(a), 1 Atomic(a), 2 Compute { kind, amount, width }, 3 Barrier, 4 Repeat { count, body },
+        5 If { condition, depends, then, otherwise }
+    }
+    Number { 0 Int(a), 1 Name(a), 2 Neg(a), 3 Not(a), 4 Binary(a, b, c), 5 Conditional(a, b, c), 6 Call(a, b) }
+    Stride { 0 Elements(a), 1 Irregular, 2 Data }
+    Space { 0 Private, 1 Local, 2 Global, 3 Constant, 4 Generic }
+    Dependence { 0 Uniform, 1 Item, 2 Data }
+    Arithmetic {
+        0 Index, 1 Integer, 2 IntegerMultiply, 3 IntegerDivide, 4 Real, 5 RealMultiply, 6 RealMultiplyAdd,
+        7 RealDivide, 8 Special, 9 Convert
+    }
+    Function { 0 Min, 1 Max, 2 Abs, 3 CeilDiv }
+    BinaryOp {
+        0 Add, 1 Sub, 2 Mul, 3 Div, 4 FloorDiv, 5 Rem, 6 Pow, 7 Eq, 8 Ne, 9 Lt, 10 Le, 11 Gt, 12 Ge, 13 And, 14 Or
+    }
+}
