@@ -21,7 +21,8 @@
 //! * Passes of memory and lines: see `lanes.rs`. Bytes of a group and of the launch: the addresses that differ (`footprint.rs`); what is
 //!   accessed at several places of the source counts for the largest of them.
 //! * Loads of one body between two loops that are not unrolled are waited for together: one *far* step if they touch lines
-//!   that the iteration before did not, else a *near* one; likewise for local memory.
+//!   that the iteration before did not, else a *near* one; likewise for local memory. Of a loop without real arithmetic, which
+//!   copies, four iterations are waited for together.
 //! * Live registers: private arrays and vectors, and [`PLAIN_REGISTERS`] for the rest. One that does not fit is stored and
 //!   loaded once in each iteration of the innermost loop with real arithmetic that is not unrolled.
 

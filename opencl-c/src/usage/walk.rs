@@ -22,6 +22,9 @@ const REAL_DIVISION: i64 = 8;
 /// Instructions of one iteration of a loop: compare, add, jump.
 const ITERATION: i64 = 3;
 
+/// Iterations of a loop without real arithmetic whose loads are waited for together.
+const COPIES_AT_ONCE: i64 = 4;
+
 /// Most bytes that one instruction moves for a lane.
 const WIDEST: i64 = 16;
 
@@ -49,7 +52,7 @@ pub(super) fn parts(
     let around = Around { loops: Vec::new(), taken: Expr::Int(1), guarded: false };
     let mut batch = Batch::default();
     walk.steps(&steps.body, &around, &mut batch)?;
-    walk.finish_batch(batch, 0, Expr::Int(1), &around);
+    walk.finish_batch(batch, 0, (Expr::Int(1), Expr::Int(1)), &around);
     walk.finish(steps)
 }
 
@@ -187,7 +190,12 @@ impl Walk<'_> {
                 None => Some(iterations.clone()),
             };
         }
-        self.finish_batch(own, at.line, iterations, around);
+        // A loop that only copies is short, and compilers unroll it in part.
+        let waits = match own.real {
+            true => iterations.clone(),
+            false => ceil_div(iterations.clone(), Expr::Int(COPIES_AT_ONCE)),
+        };
+        self.finish_batch(own, at.line, (iterations, waits), around);
         Ok(())
     }
 
@@ -203,20 +211,27 @@ impl Walk<'_> {
         })
     }
 
-    fn finish_batch(&mut self, batch: Batch, line: u32, executed: Expr, around: &Around) {
+    /// The loads of a loop with so many iterations are waited for so often.
+    fn finish_batch(
+        &mut self,
+        batch: Batch,
+        line: u32,
+        (iterations, waits): (Expr, Expr),
+        around: &Around,
+    ) {
         if let Some(distance) = batch.global {
             let far = match distance {
-                Some(distance) if !around.loops.is_empty() || executed != Expr::Int(1) => {
-                    let moved = mul(executed.clone(), distance);
-                    min(executed.clone(), ceil_div(moved, Expr::Int(self.device.line)))
+                Some(distance) if !around.loops.is_empty() || iterations != Expr::Int(1) => {
+                    let moved = mul(iterations, distance);
+                    min(waits.clone(), ceil_div(moved, Expr::Int(self.device.line)))
                 }
-                _ => executed.clone(),
+                _ => waits.clone(),
             };
             self.add("far_steps", line, "", far.clone());
-            self.add("near_steps", line, "", sub(executed.clone(), far));
+            self.add("near_steps", line, "", sub(waits.clone(), far));
         }
         if batch.local {
-            self.add("local_steps", line, "", executed);
+            self.add("local_steps", line, "", waits);
         }
     }
 
