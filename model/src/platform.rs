@@ -24,6 +24,8 @@ pub enum Access {
     Compute,
     /// Atomic operation on global memory.
     Atomic,
+    /// Atomic operation on local memory.
+    LocalAtomic,
     /// Work given directly in ticks.
     Work,
 }
@@ -38,6 +40,7 @@ impl Access {
             Access::Constant => "constant",
             Access::Compute => "compute",
             Access::Atomic => "atomic",
+            Access::LocalAtomic => "local_atomic",
             Access::Work => "work",
         }
     }
@@ -102,6 +105,12 @@ const FIELDS: &[FieldRule] = &[
     ),
     rule("compute_op", 0, Some(1), "ticks of one arithmetic operation"),
     rule("atomic_access", 0, None, "ticks of one atomic operation; as global_access if absent"),
+    rule(
+        "local_atomic_access",
+        0,
+        None,
+        "ticks of one atomic operation on local memory; as atomic_access if absent",
+    ),
     rule("barrier", 0, Some(0), "ticks from the last arrival at a barrier to its release"),
     rule("group_start", 0, Some(0), "ticks to start a group on a unit"),
     rule("kernel_launch", 0, Some(0), "ticks before the first group starts"),
@@ -174,7 +183,8 @@ impl Platform {
             }
         }
         let global = platform.need("global_access");
-        platform.fields.entry("atomic_access").or_insert(global);
+        let atomic = *platform.fields.entry("atomic_access").or_insert(global);
+        platform.fields.entry("local_atomic_access").or_insert(atomic);
         let local = platform.need("local_access");
         platform.fields.entry("constant_access").or_insert(local);
         Ok(platform)
@@ -306,6 +316,7 @@ impl Platform {
             Access::Constant => self.need("constant_access"),
             Access::Compute => self.need("compute_op"),
             Access::Atomic => self.need("atomic_access"),
+            Access::LocalAtomic => self.need("local_atomic_access"),
             Access::Work => 1,
         }
     }
@@ -319,6 +330,7 @@ impl Platform {
             Access::Constant => "constant_access",
             Access::Compute => "compute_op",
             Access::Atomic => "atomic_access",
+            Access::LocalAtomic => "local_atomic_access",
             Access::Work => return None,
         })
     }

@@ -553,9 +553,19 @@ fn read_sizes(
     Ok(sizes)
 }
 
-const STATEMENTS: [&str; 11] = [
-    "barrier", "mark", "until", "work", "global", "local", "constant", "compute", "atomic",
-    "repeat", "if",
+const STATEMENTS: [&str; 12] = [
+    "barrier",
+    "mark",
+    "until",
+    "work",
+    "global",
+    "local",
+    "constant",
+    "compute",
+    "atomic",
+    "local_atomic",
+    "repeat",
+    "if",
 ];
 
 fn read_program(field: &Field<'_>, scope: &Scope) -> Result<Program, ModelError> {
@@ -605,6 +615,7 @@ fn read_kind(
         "constant" => access(Access::Constant),
         "compute" => access(Access::Compute),
         "atomic" => access(Access::Atomic),
+        "local_atomic" => access(Access::LocalAtomic),
         "until" => Ok(StmtKind::Until(expr(main)?)),
         "repeat" => Ok(StmtKind::Repeat {
             count: expr(main)?,

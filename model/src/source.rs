@@ -22,6 +22,10 @@ use super::scope::{Scope, is_identifier};
 pub struct KernelSource {
     /// The source file, as the problem file gives it: relative to the problem file.
     pub path: String,
+    /// Further source files, which follow the first one as if all were one file.
+    pub more: Vec<String>,
+    /// Folders for `#include`, relative to the problem file, besides that of the first source file.
+    pub include: Vec<String>,
     /// The kernel function.
     pub entry: String,
     /// The language's version.
@@ -240,8 +244,11 @@ impl KernelSource {
         let mut object = field.clone().object()?;
         let text = |f: Field<'_>| f.text().map(str::to_owned);
         let expr = |f: Field<'_>| scope.expression(&f.path, &f.expression()?);
+        let (path, more) = read_files(&object.need("opencl", "the path of the source file")?)?;
         let source = KernelSource {
-            path: text(object.need("opencl", "the path of the source file")?)?,
+            path,
+            more,
+            include: object.take("include").map_or(Ok(Vec::new()), |f| read_texts(&f))?,
             entry: text(object.need("entry", "the name of the kernel function")?)?,
             standard: object
                 .take("standard")
@@ -260,6 +267,20 @@ impl KernelSource {
         object.finish()?;
         Ok(source)
     }
+}
+
+/// One source file, or several in order.
+fn read_files(field: &Field<'_>) -> Result<(String, Vec<String>), ModelError> {
+    if field.value.is_string() {
+        return Ok((field.text()?.to_owned(), Vec::new()));
+    }
+    let mut all = read_texts(field)?.into_iter();
+    let first = all.next().ok_or_else(|| field.expected("at least one path of a source file"))?;
+    Ok((first, all.collect()))
+}
+
+fn read_texts(field: &Field<'_>) -> Result<Vec<String>, ModelError> {
+    field.array()?.iter().map(|f| f.text().map(str::to_owned)).collect()
 }
 
 /// The value that the field names.

@@ -338,12 +338,34 @@ fn opencl_by_hand() {
 
 #[test]
 fn atoms_have_their_prices() {
-    for (atom, price) in [("global", 40), ("local", 3), ("compute", 2), ("atomic", 70), ("work", 1)]
-    {
+    let prices = [
+        ("global", 40),
+        ("local", 3),
+        ("compute", 2),
+        ("atomic", 70),
+        ("local_atomic", 11),
+        ("work", 1),
+    ];
+    for (atom, price) in prices {
         let value = json!({ "platform": { "units_per_device": 1, "elements_per_unit": 1,
-                "global_access": 40, "local_access": 3, "compute_op": 2, "atomic_access": 70 },
+                "global_access": 40, "local_access": 3, "compute_op": 2, "atomic_access": 70,
+                "local_atomic_access": 11 },
             "launch": { "global_size": 1, "local_size": 1 }, "kernel": [{ atom: 6 }] });
         assert_eq!(run_only(&value, &Options::default()).unwrap().time, 6 * price, "{atom}");
+    }
+}
+
+/// Files from before there was a price of its own keep their times.
+#[test]
+fn atomics_on_local_memory_cost_what_others_do_if_nothing_is_said() {
+    for (atomic, price) in [(json!(70), 70), (json!(null), 40)] {
+        let mut value = json!({ "platform": { "units_per_device": 1, "elements_per_unit": 1,
+                "global_access": 40 },
+            "launch": { "global_size": 1, "local_size": 1 }, "kernel": [{ "local_atomic": 6 }] });
+        if !atomic.is_null() {
+            value["platform"]["atomic_access"] = atomic;
+        }
+        assert_eq!(run_only(&value, &Options::default()).unwrap().time, 6 * price);
     }
 }
 

@@ -10,17 +10,19 @@ use tickbound_model::source::{ArgumentKind, Asked, Define};
 use tickbound_model::{Bound, Configurations, Expr, KernelSource, Problem};
 
 use crate::error::ReadError;
-use crate::extract::{Extracted, Variant, extract_with};
+use crate::extract::{By, Extracted, Variant, extract_with};
 use crate::kept::Kept;
 use crate::lower::{Names, lower};
 use crate::request::{Passed, Request, Symbol};
 use crate::steps::Number;
-use crate::usage::{Device, usage};
+use crate::usage::{Device, said_unrolled, usage};
 
 /// What was read out of a problem's source.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reading {
-    /// The source's text.
+    /// The first source file, as places in it name it.
+    pub name: String,
+    /// Its text.
     pub text: String,
     /// The steps of a work item.
     pub extracted: Extracted,
@@ -60,8 +62,9 @@ pub fn attach_with(
     problem.settle(&configurations);
     // It was readable a moment ago.
     let text = std::fs::read_to_string(&request.path).unwrap_or_default();
-    problem.set_usage(usage(&extracted, &names, (&source, &text), Device::of(problem))?)?;
-    Ok(Some(Reading { text, extracted }))
+    let said = said_unrolled(folder, std::iter::once(&source.path).chain(&source.more));
+    problem.set_usage(usage(&extracted, &names, &said, Device::of(problem))?)?;
+    Ok(Some(Reading { name: request.name, text, extracted }))
 }
 
 fn check_arguments(
@@ -69,6 +72,10 @@ fn check_arguments(
     source: &KernelSource,
     extracted: &Extracted,
 ) -> Result<(), ReadError> {
+    if !source.arguments.is_empty() {
+        let all = extracted.variants.iter().map(|v| check_types(request, source, v));
+        all.collect::<Result<(), ReadError>>()?;
+    }
     let given = source.arguments.len();
     let wrong = extracted.variants.iter().find(|v| given != 0 && v.parameters.len() != given);
     let Some(Variant { parameters, .. }) = wrong else { return Ok(()) };
@@ -78,6 +85,46 @@ fn check_arguments(
         format!("`{}` takes {needed} arguments, but kernel.arguments has {given}", request.entry),
         format!("list one for each of {}", parameters.join(", ")),
     ))
+}
+
+/// Arguments of the problem fit the parameters of the kernel function: numbers and buffers, global and local
+/// memory, real and whole elements, and their sizes. Elements of structures and of `void` may be given as any.
+fn check_types(
+    request: &Request,
+    source: &KernelSource,
+    variant: &Variant,
+) -> Result<(), ReadError> {
+    let parameters = variant.parameters.iter().zip(&variant.types);
+    for (argument, (name, parameter)) in source.arguments.iter().zip(parameters) {
+        let fault = |is: String, fix: String| {
+            let at = format!("kernel.arguments.{}", argument.name);
+            let entry = &request.entry;
+            let what = format!("`{name}` of `{entry}` is {}, but this is {is}", parameter.text);
+            Err(ReadError::file(at, what, fix))
+        };
+        let Some(expected) = parameter.by else { continue };
+        let given = match argument.kind {
+            ArgumentKind::Buffer { .. } => By::Buffer,
+            ArgumentKind::Local { .. } => By::Local,
+            ArgumentKind::Scalar(_) | ArgumentKind::Real(_) => By::Value,
+        };
+        if given != expected {
+            let fix = match expected {
+                By::Buffer => "give it a \"length\" without a \"space\"",
+                By::Local => "give it a \"length\" and \"space\": \"local\"",
+                By::Value => "give it a \"value\"",
+            };
+            return fault(given.what().to_owned(), fix.to_owned());
+        }
+        let element = argument.element;
+        if let Some(fits) = parameter.element
+            && (fits.is_real(), fits.bytes()) != (element.is_real(), element.bytes())
+        {
+            let is = format!("{} of type {}", given.what(), element.name());
+            return fault(is, format!("write \"type\": \"{}\"", fits.name()));
+        }
+    }
+    Ok(())
 }
 
 /// Most combinations of the parameters of one expression.
@@ -125,6 +172,13 @@ impl Reader<'_> {
         let path = folder.join(&self.source.path);
         Ok(Request {
             name: self.source.path.clone(),
+            more: self.source.more.iter().map(|name| (name.clone(), folder.join(name))).collect(),
+            include: self
+                .source
+                .include
+                .iter()
+                .map(|name| (name.clone(), folder.join(name)))
+                .collect(),
             path,
             entry: self.source.entry.clone(),
             standard: self.source.standard,

@@ -9,12 +9,16 @@ use std::collections::{BTreeSet, HashMap};
 
 use indexmap::{IndexMap, IndexSet};
 use rayon::prelude::*;
+use tickbound_model::named::Named;
+use tickbound_model::source::ElementType;
 
+use crate::ast::{Space, Type};
 use crate::error::ReadError;
 use crate::kept::Kept;
 use crate::preprocess::{Expanded, Expander};
 use crate::request::Request;
 use crate::steps::Steps;
+use crate::written::{scalar_name, type_name};
 use crate::{parse, read};
 
 /// Most readings of one source.
@@ -37,8 +41,62 @@ pub struct Variant {
     pub values: Vec<i64>,
     /// The names of the kernel function's parameters.
     pub parameters: Vec<String>,
+    /// Their types, in the same order.
+    pub types: Vec<ParameterType>,
     /// What a work item does.
     pub steps: Steps,
+}
+
+/// What a parameter of the kernel function takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParameterType {
+    /// As C writes it.
+    pub text: String,
+    /// How it is passed, if that is known.
+    pub by: Option<By>,
+    /// Its type, or that of its elements (of vectors, that of their components), if the problem format has it.
+    pub element: Option<ElementType>,
+}
+
+/// How an argument is passed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    /// A buffer in global or constant memory.
+    Buffer,
+    /// Local memory.
+    Local,
+    /// A number.
+    Value,
+}
+
+impl By {
+    /// What people call it.
+    #[must_use]
+    pub fn what(self) -> &'static str {
+        match self {
+            By::Buffer => "a buffer",
+            By::Local => "local memory",
+            By::Value => "a number",
+        }
+    }
+}
+
+impl ParameterType {
+    fn of(ty: &Type) -> ParameterType {
+        let by = match ty {
+            Type::Pointer(Space::Global | Space::Constant, _) => Some(By::Buffer),
+            Type::Pointer(Space::Local, _) => Some(By::Local),
+            Type::Scalar(_) => Some(By::Value),
+            _ => None,
+        };
+        let element = match ty.element().unwrap_or(ty) {
+            Type::Scalar(scalar) | Type::Vector(scalar, _) => {
+                ElementType::VALUES.iter().find(|known| known.name() == scalar_name(*scalar))
+            }
+            _ => None,
+        };
+        ParameterType { text: type_name(ty), by, element: element.copied() }
+    }
 }
 
 /// For the symbols in some places of the request every combination of values that occurs, each with values of all
@@ -167,6 +225,8 @@ fn expand(
 pub(crate) struct One {
     /// The names of the kernel function's parameters.
     pub(crate) parameters: Vec<String>,
+    /// Their types.
+    pub(crate) types: Vec<ParameterType>,
     /// What a work item does.
     pub(crate) steps: Steps,
     /// The answers for loops and for branches that are for something in the text.
@@ -238,8 +298,8 @@ fn read_texts(
         different.iter().zip(&readings).map(|((text, _), one)| (*text, one)).collect();
     unused.check(request)?;
     let variant = |(values, text): (&&Vec<i64>, &Expanded)| {
-        let One { parameters, steps, .. } = (*known.get(text.text.as_str())?).clone();
-        Some(Variant { values: (*values).clone(), parameters, steps })
+        let One { parameters, types, steps, .. } = (*known.get(text.text.as_str())?).clone();
+        Some(Variant { values: (*values).clone(), parameters, types, steps })
     };
     Ok(values.iter().zip(expanded).filter_map(variant).collect())
 }
@@ -253,7 +313,9 @@ fn read_one(
     let unit = parse::parse(request, text).map_err(with_macros)?;
     let steps = read::read(request, &text.open, &unit)?;
     let kernel = unit.functions.get(&request.entry);
-    let names = kernel.map(|k| k.parameters.iter().map(|p| p.name.clone()).collect());
+    let declared = kernel.map(|kernel| kernel.parameters.as_slice()).unwrap_or_default();
+    let parameters = declared.iter().map(|p| p.name.clone()).collect();
+    let types = declared.iter().map(|p| ParameterType::of(&p.ty)).collect();
     let matched = read::matched(request, &unit);
-    Ok(One { parameters: names.unwrap_or_default(), steps, matched })
+    Ok(One { parameters, types, steps, matched })
 }

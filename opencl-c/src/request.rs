@@ -14,6 +14,10 @@ pub struct Request {
     pub path: PathBuf,
     /// As messages name it.
     pub name: String,
+    /// Further source files, which follow as if all were one file: as messages name them, and where they are.
+    pub more: Vec<(String, PathBuf)>,
+    /// Folders for `#include` besides that of the first source file: as messages name them, and where they are.
+    pub include: Vec<(String, PathBuf)>,
     /// The kernel function.
     pub entry: String,
     /// The language's version.

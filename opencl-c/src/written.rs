@@ -101,7 +101,8 @@ fn binary(op: BinaryOp) -> (&'static str, u8) {
     }
 }
 
-fn type_name(ty: &Type) -> String {
+/// The name of a type.
+pub(crate) fn type_name(ty: &Type) -> String {
     match ty {
         Type::Void => "void".into(),
         Type::Scalar(scalar) => scalar_name(*scalar).into(),
@@ -112,7 +113,8 @@ fn type_name(ty: &Type) -> String {
     }
 }
 
-fn scalar_name(scalar: Scalar) -> &'static str {
+/// The name of a scalar type, as OpenCL C has it.
+pub(crate) fn scalar_name(scalar: Scalar) -> &'static str {
     match scalar {
         Scalar::Bool => "bool",
         Scalar::Int { bytes: 1, signed: true } => "char",

@@ -4,5 +4,6 @@ mod kept;
 mod kernels;
 mod merge;
 mod parse;
+mod problems;
 mod random;
 mod read;

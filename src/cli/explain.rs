@@ -53,8 +53,14 @@ struct Page<'p> {
 }
 
 /// Kinds of access, as counts show them.
-const COUNTED: [Access; 5] =
-    [Access::Global, Access::Local, Access::Constant, Access::Atomic, Access::Compute];
+const COUNTED: [Access; 6] = [
+    Access::Global,
+    Access::Local,
+    Access::Constant,
+    Access::Atomic,
+    Access::LocalAtomic,
+    Access::Compute,
+];
 
 impl Page<'_> {
     fn text(&self, configurations: &Configurations<'_>, choices: u64) -> Result<String, CliError> {
@@ -91,7 +97,7 @@ impl Page<'_> {
     fn add_steps(&self, text: &mut String, reading: &Reading, all: &Configurations<'_>) {
         let extracted = &reading.extracted;
         let Some(variant) = self.variant(reading, all) else { return };
-        text.push_str(&explain::steps(&variant.steps.body, &reading.text));
+        text.push_str(&explain::steps(&variant.steps.body, &reading.name, &reading.text));
         for array in &variant.steps.locals {
             let bytes = explain::number(&array.bytes);
             let _ = writeln!(

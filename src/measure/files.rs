@@ -46,15 +46,26 @@ impl Files {
                 .map_err(|error| MeasureError::Read { path: path.to_owned(), error })
         };
         let path = folder.join(&source.path);
-        let text = read(&path)?;
+        let mut text = read(&path)?;
+        // As the front end reads them: as if all were one file.
+        for name in &source.more {
+            let more = read(&folder.join(name))?;
+            text += &format!("\n#line 1 \"{}\"\n{more}", name.replace(['"', '\\'], "_"));
+        }
         let reference = source.reference.as_ref().map(|reference| {
             let path = folder.join(reference);
             read(&path).map(|text| (path, text))
         });
         let beside = path.parent().map(Path::to_owned).unwrap_or_default();
         let mut included = Vec::new();
-        include(&text, &beside, &mut included);
-        let options = format!("-cl-std={} -I .", source.standard.name());
+        let mut options = format!("-cl-std={} -I .", source.standard.name());
+        let mut folders = vec![beside.clone()];
+        for name in &source.include {
+            let path = std::path::absolute(folder.join(name)).unwrap_or_else(|_| folder.join(name));
+            options += &format!(" -I {}", path.display());
+            folders.push(path);
+        }
+        include(&text, &folders, &mut included);
         let entry = source.entry.clone();
         let code = Code { path: path.display().to_string(), text, entry, options };
         Ok(Files { folder: beside, code, reference: reference.transpose()?, included })
@@ -62,7 +73,7 @@ impl Files {
 }
 
 /// Adds what a text includes, and what that includes.
-fn include(text: &str, folder: &Path, included: &mut Vec<(String, String)>) {
+fn include(text: &str, folders: &[PathBuf], included: &mut Vec<(String, String)>) {
     let names = text.lines().filter_map(|line| {
         let line = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("include")?;
         line.trim_start().strip_prefix('"')?.split_once('"').map(|(name, _)| name.to_owned())
@@ -71,9 +82,10 @@ fn include(text: &str, folder: &Path, included: &mut Vec<(String, String)>) {
         if included.iter().any(|(known, _)| *known == name) {
             continue;
         }
-        if let Ok(text) = std::fs::read_to_string(folder.join(&name)) {
+        let found = folders.iter().find_map(|f| std::fs::read_to_string(f.join(&name)).ok());
+        if let Some(text) = found {
             included.push((name, text.clone()));
-            include(&text, folder, included);
+            include(&text, folders, included);
         }
     }
 }
@@ -84,4 +96,43 @@ fn include(text: &str, folder: &Path, included: &mut Vec<(String, String)>) {
 /// It names none.
 pub fn source_of(problem: &Problem) -> Result<&KernelSource, MeasureError> {
     problem.source.as_ref().ok_or(MeasureError::NoSource)
+}
+
+#[cfg(test)]
+mod tests {
+    use indexmap::IndexMap;
+    use serde_json::json;
+
+    use super::*;
+
+    /// What the device compiles is what the front end reads.
+    #[test]
+    fn several_files_are_one() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in [
+            ("lib/a.cl", "#include \"a.h\"\n"),
+            ("lib/a.h", "#include \"b.h\"\n"),
+            ("inc/b.h", "int b;\n"),
+            ("b.cl", "kernel void k(global int *x) {}"),
+        ] {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        let value = json!({
+            "platform": { "units_per_device": 1, "elements_per_unit": 1, "global_access": 1 },
+            "launch": { "global_size": 1, "local_size": 1 },
+            "kernel": { "opencl": ["lib/a.cl", "b.cl"], "include": ["inc"], "entry": "k" }
+        });
+        let none = |_: &str| unreachable!("the platform is in the file");
+        let problem = Problem::from_value(&value, &IndexMap::new(), &none).unwrap();
+        let files = Files::read(&problem, folder.path()).unwrap();
+        let text = "#include \"a.h\"\n\n#line 1 \"b.cl\"\nkernel void k(global int *x) {}";
+        assert_eq!(files.code.text, text);
+        assert_eq!(files.folder, folder.path().join("lib"));
+        let inc = folder.path().join("inc");
+        assert_eq!(files.code.options, format!("-cl-std=CL1.2 -I . -I {}", inc.display()));
+        let names: Vec<&str> = files.included.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["a.h", "b.h"]);
+    }
 }

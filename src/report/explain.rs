@@ -27,10 +27,12 @@ use super::table::Table;
 /// Columns of source text that are shown.
 const SOURCE_WIDTH: usize = 56;
 
-/// The steps of an item beside the lines of `text`, the source.
+/// The steps of an item beside the lines of `text`, the source, which is the file `name`; lines of other files have
+/// the file's name instead.
 #[must_use]
-pub fn steps(steps: &[Step], text: &str) -> String {
-    let mut page = Page { lines: text.lines().collect(), shown: None, table: Table::new(HEADERS) };
+pub fn steps(steps: &[Step], name: &str, text: &str) -> String {
+    let lines = text.lines().collect();
+    let mut page = Page { name, lines, shown: None, table: Table::new(HEADERS) };
     page.steps(steps, 0);
     page.table.to_string()
 }
@@ -38,6 +40,7 @@ pub fn steps(steps: &[Step], text: &str) -> String {
 const HEADERS: [&str; 3] = ["line", "source", "what a work item does"];
 
 struct Page<'t> {
+    name: &'t str,
     lines: Vec<&'t str>,
     /// The line that was shown last.
     shown: Option<At>,
@@ -69,7 +72,8 @@ impl Page<'_> {
         let same = self.shown.as_ref().is_some_and(|s| (&s.file, s.line) == (&at.file, at.line));
         let (line, source) = match same {
             true => (String::new(), String::new()),
-            false => (at.line.to_string(), self.source(at.line)),
+            false if *at.file == *self.name => (at.line.to_string(), self.source(at.line)),
+            false => (at.line.to_string(), format!("({})", at.file)),
         };
         self.shown = Some(at.clone());
         // A table trims nothing, so blanks at the beginning show nesting.

@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use indexmap::IndexSet;
 use tickbound_model::expr::{BinaryOp, Function};
+use tickbound_model::source::ElementType;
 
 use crate::ast::{At, Space};
-use crate::extract::One;
+use crate::extract::{By, One, ParameterType};
 use crate::steps::{
     Access, Arithmetic, Array, Assumed, Dependence, Digit, Number, Step, StepKind, Steps, Stride,
 };
@@ -189,7 +190,8 @@ macro_rules! fields {
     )*};
 }
 fields! {
-    One { parameters, steps, matched }
+    One { parameters, types, steps, matched }
+    ParameterType { text, by, element }
     Steps { body, locals, privates, assumed, dimensions }
     Assumed { at, key }
     Array { name, bytes, at }
@@ -239,6 +241,10 @@ kinds! {
     Arithmetic {
         0 Index, 1 Integer, 2 IntegerMultiply, 3 IntegerDivide, 4 Real, 5 RealMultiply, 6 RealMultiplyAdd,
         7 RealDivide, 8 Special, 9 Convert
+    }
+    By { 0 Buffer, 1 Local, 2 Value }
+    ElementType {
+        0 Char, 1 Uchar, 2 Short, 3 Ushort, 4 Int, 5 Uint, 6 Long, 7 Ulong, 8 Float, 9 Double
     }
     Function { 0 Min, 1 Max, 2 Abs, 3 CeilDiv }
     BinaryOp {

@@ -7,7 +7,8 @@
 //! space, atomics and barriers as the steps of its variant.
 //!
 //! Prices: a load or store of global, local or constant memory is one `global`, `local` or
-//! `constant`, however wide it is; an atomic is one `atomic`; arithmetic is one `compute` an
+//! `constant`, however wide it is; an atomic is one `atomic`, or
+//! one `local_atomic` where it works on local memory; arithmetic is one `compute` an
 //! operation, however wide, except [`Arithmetic::Index`](crate::steps::Arithmetic::Index), which
 //! compilers fold into addresses and loop control. Accesses to private memory are registers,
 //! without a price.

@@ -88,6 +88,7 @@ pub(super) fn program(steps: &[Step], names: &Names) -> Result<Vec<Node>, ReadEr
             |access, n| Node::Amount { access, amount: Expr::Int(n), lines: lines.clone() };
         let node = match &step.kind {
             StepKind::Access(access) => priced(access.space).map(|access| amount(access, 1)),
+            StepKind::Atomic(Space::Local) => Some(amount(Access::LocalAtomic, 1)),
             StepKind::Atomic(_) => Some(amount(Access::Atomic, 1)),
             StepKind::Compute { kind: Arithmetic::Index, .. } => None,
             StepKind::Compute { amount: n, .. } => Some(amount(Access::Compute, i64::from(*n))),

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -58,16 +58,19 @@ const FEATURES: [&str; 9] = [
     "__opencl_c_work_group_collective_functions=1",
 ];
 
-/// Expands `source`, whose includes lie in `folder`.
+/// Expands `source`, whose includes lie in `folder` or in one of the others.
 pub(super) fn run(
     source: &str,
-    folder: &Path,
+    (folder, include): (&Path, &[PathBuf]),
     headers: &Path,
     standard: Standard,
     defines: &[String],
 ) -> Result<Preprocessed, ReadError> {
     let mut arguments: Vec<OsString> = OPTIONS.map(Into::into).to_vec();
     arguments.extend(["-iquote", ".", "-I", "."].map(Into::into));
+    for folder in include {
+        arguments.extend(["-I".into(), folder.clone().into_os_string()]);
+    }
     let version: &[&str] = match standard {
         Standard::Cl12 => &["__OPENCL_C_VERSION__=120", "__OPENCL_VERSION__=120"],
         Standard::Cl30 => &["__OPENCL_C_VERSION__=300", "__OPENCL_VERSION__=300"],

@@ -68,7 +68,10 @@ impl<'r> Expander<'r> {
     /// # Errors
     /// The source cannot be read, or this machine lacks libclang.
     pub fn new(request: &'r Request, structural: &'r [String]) -> Result<Expander<'r>, ReadError> {
-        let source = read(request)?;
+        let mut source = read(&request.name, &request.path)?;
+        for (name, path) in &request.more {
+            source += &format!("\n# 1 {}\n{}", text::quote(name), read(name, path)?);
+        }
         let headers = libclang::lend(|_, headers| Ok(headers.to_owned()))?;
         let names = request.symbols.keys().filter(|name| !structural.contains(name));
         let open = names.cloned().collect();
@@ -85,7 +88,7 @@ impl<'r> Expander<'r> {
         let structural = self.numbers(values).into_iter().map(|(name, n)| format!("{name}={n}"));
         let defines: Vec<String> = self.same_for_all().into_iter().chain(structural).collect();
         let said = self.run(&marked, &defines)?;
-        let files = text::Files::new(name);
+        let files = text::Files::of(self.request);
         let asked = text::asked(&said.text, &said.messages, &self.open);
         if asked.is_empty() && !said.success {
             return Err(messages::error(&text::name(&said.messages, &self.open), &files));
@@ -103,6 +106,8 @@ impl<'r> Expander<'r> {
             return None;
         }
         let (name, folder) = (self.request.name.as_str(), folder(self.request));
+        let more = self.request.more.iter().map(|(name, _)| name.as_str());
+        let own: Vec<&str> = std::iter::once(name).chain(more).collect();
         let macros: Vec<_> = all.iter().map(|values| self.numbers(values)).collect();
         let mut copies = Copies::new(&self.source)?;
         loop {
@@ -111,7 +116,7 @@ impl<'r> Expander<'r> {
             if !text::asked("", &said.messages, &self.open).is_empty() {
                 return None;
             }
-            if copies.more_files(&said.text, folder, name)? {
+            if copies.more_files(&said.text, folder, &own)? {
                 continue;
             }
             let texts = together::apart(&said.text, all.len())?;
@@ -155,11 +160,13 @@ impl<'r> Expander<'r> {
 
     fn run(&self, marked: &str, defines: &[String]) -> Result<Preprocessed, ReadError> {
         let folder = folder(self.request);
-        compiler::run(marked, folder, &self.headers, self.request.standard, defines)
+        let include = self.request.include.iter();
+        let include: Vec<PathBuf> = include.map(|(_, path)| text::absolute(path)).collect();
+        compiler::run(marked, (folder, &include), &self.headers, self.request.standard, defines)
     }
 
     fn expanded(&self, said: &str, asked: Vec<String>, values: &IndexMap<String, i64>) -> Expanded {
-        let body = text::Files::new(&self.request.name).tidy(said);
+        let body = text::Files::of(self.request).tidy(said);
         let text = text::declare(&body, &self.open, |name| self.value(name, values));
         Expanded { text, open: self.open.clone(), asked }
     }
@@ -173,26 +180,26 @@ fn folder(request: &Request) -> &Path {
     }
 }
 
-fn read(request: &Request) -> Result<String, ReadError> {
-    let bytes = std::fs::read(&request.path).map_err(|error| {
+fn read(name: &str, path: &Path) -> Result<String, ReadError> {
+    let bytes = std::fs::read(path).map_err(|error| {
         let what = match error.kind() {
             std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
             _ => format!("cannot be read: {error}"),
         };
-        ReadError::file(&request.name, what, "check kernel.opencl")
+        ReadError::file(name, what, "check kernel.opencl")
     })?;
     let text = String::from_utf8(bytes).map_err(|error| {
         let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = 1 + valid.iter().filter(|byte| **byte == b'\n').count();
         let at = crate::ast::At {
-            file: Arc::from(request.name.as_str()),
+            file: Arc::from(name),
             line: u32::try_from(line).unwrap_or(u32::MAX),
             column: 0,
         };
         ReadError::at(&at, "this is not UTF-8", "save the file as UTF-8")
     })?;
     if text.contains('\0') {
-        return Err(ReadError::file(&request.name, "there is a NUL character in it", "remove it"));
+        return Err(ReadError::file(name, "there is a NUL character in it", "remove it"));
     }
     Ok(text.trim_start_matches('\u{feff}').to_owned())
 }

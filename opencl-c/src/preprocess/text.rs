@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
+use crate::request::Request;
+
 /// The file, in line markers, of the declarations of open symbols.
 pub(crate) const SYMBOLS: &str = "<symbols>";
 
@@ -129,15 +131,35 @@ pub(super) fn declare(body: &str, open: &[String], value: impl Fn(&str) -> i64) 
     declarations + &name(body, open)
 }
 
+/// The path from the root: the compiler runs in another folder.
+pub(super) fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
 /// Names of files, as the user writes them.
 pub(super) struct Files {
     source: String,
+    /// Other source files.
+    more: Vec<String>,
+    /// Where folders for includes are, and what the user calls them.
+    include: Vec<(PathBuf, String)>,
 }
 
 impl Files {
     /// For a source of this name.
+    #[cfg(test)]
     pub(super) fn new(source: &str) -> Files {
-        Files { source: source.to_owned() }
+        Files { source: source.to_owned(), more: Vec::new(), include: Vec::new() }
+    }
+
+    /// Those of a request.
+    pub(super) fn of(request: &Request) -> Files {
+        let include = request.include.iter().map(|(name, path)| (absolute(path), name.clone()));
+        Files {
+            source: request.name.clone(),
+            more: request.more.iter().map(|(name, _)| name.clone()).collect(),
+            include: include.collect(),
+        }
     }
 
     /// The source's own name.
@@ -147,9 +169,15 @@ impl Files {
 
     /// The user's name of a file that the preprocessor names: includes are relative to the source.
     pub(super) fn name(&self, file: &str) -> Arc<str> {
-        let written = quote(&self.source);
-        if file == self.source || file == written.trim_matches('"') {
-            return Arc::from(self.source.as_str());
+        for own in std::iter::once(&self.source).chain(&self.more) {
+            if file == own || file == quote(own).trim_matches('"') {
+                return Arc::from(own.as_str());
+            }
+        }
+        for (folder, name) in &self.include {
+            if let Ok(inside) = Path::new(file).strip_prefix(folder) {
+                return Arc::from(Path::new(name).join(inside).to_string_lossy());
+            }
         }
         let folder = Path::new(&self.source).parent().unwrap_or(Path::new(""));
         let plain: PathBuf = folder

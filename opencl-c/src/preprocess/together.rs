@@ -108,13 +108,14 @@ impl Copies {
 
     /// Takes up the files that the preprocessor says it has read; `None` if one of them is not clear, otherwise
     /// whether there were any.
-    pub(super) fn more_files(&mut self, said: &str, folder: &Path, source: &str) -> Option<bool> {
+    pub(super) fn more_files(&mut self, said: &str, folder: &Path, own: &[&str]) -> Option<bool> {
         let files: BTreeSet<&str> =
             said.lines().filter_map(text::marker).map(|(_, file)| file).collect();
         let mut more = false;
         for file in files {
-            let own = file == text::quote(source).trim_matches('"') || file.ends_with(HEADER);
-            if file.starts_with('<') || own || self.files.contains(file) {
+            let own = own.iter().any(|name| file == text::quote(name).trim_matches('"'));
+            let header = Path::new(file).file_name().is_some_and(|name| name == HEADER);
+            if file.starts_with('<') || own || header || self.files.contains(file) {
                 continue;
             }
             let path = file.replace("\\\"", "\"").replace("\\\\", "\\");

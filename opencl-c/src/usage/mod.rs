@@ -32,11 +32,12 @@ mod number;
 mod walk;
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use indexmap::IndexMap;
 use itertools::Itertools;
 use tickbound_model::expr::Slot;
-use tickbound_model::{Expr, KernelSource, Problem, Usage};
+use tickbound_model::{Expr, Problem, Usage};
 
 use crate::error::ReadError;
 use crate::extract::{Extracted, Variant};
@@ -73,11 +74,10 @@ impl Device {
 pub(crate) fn usage(
     extracted: &Extracted,
     names: &Names,
-    (source, text): (&KernelSource, &str),
+    said: &BTreeSet<(String, u32)>,
     device: Device,
 ) -> Result<Usage, ReadError> {
-    let said = said_unrolled(text);
-    let unrolled = |at: &crate::ast::At| *at.file == *source.path && said.contains(&at.line);
+    let unrolled = |at: &crate::ast::At| said.contains(&(at.file.to_string(), at.line));
     let item = names.of_middle_item();
     let of = |variant: &Variant| {
         let names = item.of_parameters(&variant.parameters);
@@ -106,18 +106,38 @@ pub(crate) fn usage(
     Ok(usage)
 }
 
-/// Lines of loops with `#pragma unroll` before them, but for `#pragma unroll 1`.
-fn said_unrolled(text: &str) -> BTreeSet<u32> {
+/// Files and lines of loops with `#pragma unroll` before them, but for `#pragma unroll 1`. The sources, which count from `folder`,
+/// were readable a moment ago; one that no longer is says nothing.
+pub(crate) fn said_unrolled<'s>(
+    folder: &Path,
+    sources: impl Iterator<Item = &'s String>,
+) -> BTreeSet<(String, u32)> {
+    let mut lines = BTreeSet::new();
+    for source in sources {
+        let text = std::fs::read_to_string(folder.join(source)).unwrap_or_default();
+        let said = lines_said_unrolled(&text).into_iter();
+        lines.extend(said.map(|line| (source.clone(), line)));
+    }
+    lines
+}
+
+fn lines_said_unrolled(text: &str) -> BTreeSet<u32> {
     let mut lines = BTreeSet::new();
     let mut said = false;
-    for (line, number) in text.lines().zip(1..) {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        match words.as_slice() {
-            ["#pragma" | "#", .., "unroll", "1" | "(1)"] | ["#pragma", "nounroll"] => said = false,
-            ["#pragma", "unroll", ..] => said = true,
-            [] => {}
-            [first, ..] if first.starts_with('#') || first.starts_with("//") => {}
-            _ if said => {
+    for (line, number) in text.lines().map(str::trim).zip(1..) {
+        let pragma =
+            line.strip_prefix('#').and_then(|rest| rest.trim_start().strip_prefix("pragma"));
+        match pragma.map(str::trim_start) {
+            Some(pragma) if pragma.starts_with("nounroll") => said = false,
+            Some(pragma) if pragma.starts_with("unroll") => {
+                let times = pragma.trim_start_matches("unroll").trim();
+                said = times.trim_matches(['(', ')']).trim() != "1";
+            }
+            None if said
+                && !line.is_empty()
+                && !line.starts_with('#')
+                && !line.starts_with("//") =>
+            {
                 lines.insert(number);
                 said = false;
             }
@@ -125,4 +145,16 @@ fn said_unrolled(text: &str) -> BTreeSet<u32> {
         }
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pragmas() {
+        let text = "#pragma unroll\nfor (a)\n#pragma unroll 1\nfor (b)\n  #pragma unroll N\n// c\n\nfor (c)\nfor (d)\n\
+                    #pragma OPENCL FP_CONTRACT ON\nfor (e)\n#pragma unroll(4)\nfor (f)\n#pragma unroll (1)\nfor (g)\n";
+        assert_eq!(lines_said_unrolled(text), BTreeSet::from([2, 8, 13]));
+    }
 }

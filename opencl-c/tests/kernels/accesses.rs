@@ -35,10 +35,11 @@ impl Read {
             (Access::Global, run.global_loads + run.global_stores),
             (Access::Local, run.local_loads + run.local_stores),
             (Access::Constant, run.constant_loads),
-            (Access::Atomic, run.atomics),
         ] {
             assert_eq!(program.of(access), i128::from(of_run), "{} with {with}", access.name());
         }
+        let atomics = program.of(Access::Atomic) + program.of(Access::LocalAtomic);
+        assert_eq!(atomics, i128::from(run.atomics), "atomics with {with}");
         let grid = self.problem.grid_sizes(&bound.env).unwrap();
         let items: i64 = grid.iter().map(|[_, local]| local).product();
         // The first groups of a launch, up to some thousands of items.

@@ -8,7 +8,7 @@ use crate::random::Random;
 
 /// All prices differ, and none is zero.
 pub const PLATFORM: &str = r#"{ "units_per_device": 2, "elements_per_unit": 2, "global_access": 1009,
-    "local_access": 101, "constant_access": 211, "compute_op": 13, "atomic_access": 4001,
+    "local_access": 101, "constant_access": 211, "compute_op": 13, "atomic_access": 4001, "local_atomic_access": 5003,
     "barrier": 17, "group_start": 7, "kernel_launch": 3 }"#;
 
 /// A problem file and its source, `k.cl`.

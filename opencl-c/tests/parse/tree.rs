@@ -106,6 +106,8 @@ pub fn request(path: PathBuf, name: &str) -> Request {
     Request {
         path,
         name: name.into(),
+        more: Vec::new(),
+        include: Vec::new(),
         entry: "k".into(),
         standard: Standard::Cl12,
         symbols: IndexMap::new(),

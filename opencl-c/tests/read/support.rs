@@ -62,6 +62,8 @@ impl Case {
         act(&Request {
             path: file.path().to_owned(),
             name: "k.cl".to_owned(),
+            more: Vec::new(),
+            include: Vec::new(),
             entry: "k".to_owned(),
             standard: self.standard,
             symbols,
