@@ -27,6 +27,15 @@ BUILDING = [("gemm", "rtx-2080-ti"), ("gemm", "rtx-3090"), ("convolution", "rtx-
 PARTS = ["wavefronts", "addresses", "lines", "read-only", "pipe", "special", "spill", "occupancy",
          "latency", "l2", "dram", "mixing", "tail", "launch"]
 
+# Our kernels with the parameters of those that were measured, at the size of the measurements.
+SOURCES = {
+    "gemm": ["gemm", "--input", "m=4096", "--input", "n=4096", "--input", "k=4096"],
+    "convolution": ["convolution", "--size", "published"],
+    "dedispersion": ["dedispersion", "--size", "published"],
+    "coulomb": ["coulomb", "--input", "width=256", "--input", "height=256", "--input", "depth=256",
+                "--input", "atoms=64"],
+}
+
 TEXT = """# Predictions, scored
 
 Published measurements of whole tuning spaces beside the profile [`resources`](../semantics.md#profile-resources). {date}.
@@ -43,6 +52,15 @@ for *building* were looked at while the profile was made, the others were scored
 * *to within 5 %*: how many are measured, in the order of the model's list or at random, until one takes at most 5 % more than the best.
 
 {scores}
+
+## Counts from the source
+
+The same with [counts that the front end makes](../opencl.md#what-a-kernel-uses-of-a-device) from `examples/kernels`. These kernels have the
+parameters of those that were measured and do the same work, but they are not their source: the convolution measured guards its
+loads where tiles do not divide the image, ours pads; the dedispersion measured checks each sample's place, ours pads too; the Coulomb
+summation measured can have its atoms in separate arrays.
+
+{sources}
 
 ## What each part contributes
 
@@ -89,8 +107,19 @@ def sets(data):
 
 def scored(options, file, problem, platform, part=None):
     without = ["--without", part] if part else []
-    command = [options.tickbound, "score", f"examples/problems/{problem}-resources.json",
-               "--platform", platform, "--against", str(file), "--json", *without]
+    return score_of(options, file, platform,
+                    [f"examples/problems/{problem}-resources.json", *without])
+
+
+def scored_source(options, file, kernel, platform):
+    name, *size = SOURCES[kernel]
+    return score_of(options, file, platform,
+                    [f"examples/kernels/{name}.json", "--profile", "resources", *size])
+
+
+def score_of(options, file, platform, problem):
+    command = [options.tickbound, "score", *problem,
+               "--platform", platform, "--against", str(file), "--json"]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
     if done.returncode != 0:
         sys.exit(f"scores: {' '.join(command)} failed")
@@ -111,10 +140,10 @@ def table(head, rows):
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def score_row(entry):
+def score_row(entry, which="score"):
     problem, platform, _ = entry["set"]
     purpose = "building" if (problem, platform) in BUILDING else "scoring only"
-    score, distinct = entry["score"], entry["score"]["distinct"]
+    score, distinct = entry[which], entry[which]["distinct"]
     random = [r for r in distinct["reached"] if r["trials"] != 1]
     random += [r for r in score["reached"] if r["trials"] == 100]
     left_out = score["outside"] + score["not_simulated"] + score["faults"]
@@ -149,6 +178,7 @@ def main():
         print(f"scores: {kernel} on {platform}", file=sys.stderr)
         without = {part: scored(options, file, kernel, platform, part) for part in PARTS}
         entries.append({"set": each, "score": scored(options, file, kernel, platform),
+                        "source": scored_source(options, file, kernel, platform),
                         "without": without})
     if not entries:
         sys.exit(f"scores: {options.data} has no folder with measurements of {', '.join(KERNELS)}")
@@ -161,6 +191,7 @@ def main():
             for part in PARTS]
     options.page.write_text(TEXT.format(
         date=options.date, scores=table(head, [score_row(e) for e in entries]),
+        sources=table(head, [score_row(e, "source") for e in entries]),
         parts=table(["without", *names], [whole, *rows])))
 
 
