@@ -344,6 +344,47 @@ fn tune_for_people() {
         .stderr("");
 }
 
+/// Where the time goes under the profile `resources`, and its parts.
+#[test]
+fn resources_for_both() {
+    let set = [
+        "--set",
+        "WORK_GROUP_SIZE_X=16",
+        "--set",
+        "WORK_GROUP_SIZE_Y=8",
+        "--set",
+        "Z_ITERATIONS=4",
+    ];
+    let more = ["--set", "INNER_UNROLL_FACTOR=2", "--set", "USE_SOA=0"];
+    let simulate = || {
+        let mut command = tickbound();
+        command.args(["simulate", "examples/problems/coulomb-resources.json"]);
+        command.args(set).args(more);
+        command
+    };
+    for line in [
+        "bound by:   L1\n",
+        "occupancy:  8 groups, 32 of 32 warps in a unit; limited by warps\n",
+        "time:       2617.645 microseconds\n",
+    ] {
+        simulate().assert().success().stdout(contains(line));
+    }
+    let answer = json_of(simulate().arg("--json"));
+    assert_eq!(answer["resources"]["bound_by"], "L1");
+    assert_eq!(answer["resources"]["group"]["L1"], 5139.2);
+    let with = answer["time"].as_i64().unwrap();
+    let without = json_of(simulate().args(["--json", "--without", "pipe"]));
+    assert!(without["time"].as_i64().unwrap() < with, "{without}");
+    refused(simulate().args(["--without", "spills"]), "part", &["unknown part", "`spill`"]);
+    refused(simulate().args(["--trace", "t.json"]), "trace", &["no timeline"]);
+    refused(simulate().args(["--platform", "abstract-2023"]), "platform", &["warp_width"]);
+    let size = ["--size", "cltune", "--set", "MWG=64", "--set", "NWG=64", "--set", "KWG=32"];
+    let tune = ["tune", "examples/problems/gemm-resources.json", "--platform", "a100", "--json"];
+    let tuned = json_of(tickbound().args(tune).args(size));
+    assert_eq!(tuned["resources"]["most_warps"], 64, "{tuned}");
+    assert_eq!(tuned["proved_by"], json!(["simulation"]));
+}
+
 #[test]
 fn simulate_for_both() {
     let set = ["simulate", ABSTRACT, "--set", "WG=4", "--set", "TS=2", "--input", "size=8"];

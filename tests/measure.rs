@@ -830,6 +830,37 @@ fn published_configurations_are_those_of_the_examples() {
     }
 }
 
+/// The profile `resources` on published measurements: what `docs/results/predictions.md` says it reaches at least.
+#[test]
+fn resources_rank_published_measurements() {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
+    if !data.is_dir() {
+        eprintln!("skipped: no {}", data.display());
+        return;
+    }
+    let table = [
+        ("gemm", "rtx-2080-ti", "gemm_opencl/RTX_2080_Ti.json.gz", 0.95),
+        ("gemm", "rtx-3090", "gemm_opencl/RTX_3090.json.gz", 0.92),
+        ("convolution", "rtx-a4000", "convolution/A4000.json.gz", 0.93),
+        ("convolution", "radeon-w6600", "convolution/W6600.json.gz", 0.86),
+        ("dedispersion", "radeon-w7800", "dedispersion/W7800.json.gz", 0.65),
+        ("coulomb", "rtx-2080-ti", "coulomb3d/coulomb_2080_full_search_space.json.gz", 0.65),
+    ];
+    for (kernel, platform, file, least) in table {
+        let problem = format!("examples/problems/{kernel}-resources.json");
+        let mut command = Process::new(cargo_bin("tickbound"));
+        command.current_dir(env!("CARGO_MANIFEST_DIR"));
+        command.args(["score", &problem, "--platform", platform, "--json", "--against"]);
+        let score: Value =
+            serde_json::from_slice(&command.arg(data.join(file)).output().unwrap().stdout).unwrap();
+        for left_out in ["outside", "not_simulated", "faults"] {
+            assert_eq!(score[left_out], 0, "{kernel} on {platform}: {left_out}");
+        }
+        let spearman = score["spearman"].as_f64().unwrap();
+        assert!(spearman > least, "{kernel} on {platform}: {spearman}");
+    }
+}
+
 /// KTT's output, published and made up: microseconds, kernels that are added up, and what has failed.
 #[test]
 fn results_of_ktt() {

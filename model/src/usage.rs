@@ -87,6 +87,18 @@ usage! {
 }
 
 impl Usage {
+    /// The fault that nothing is counted, if nothing is: a time of nothing would be invented.
+    ///
+    /// # Errors
+    /// All of it is 0.
+    pub fn is_counted(&self) -> Result<(), ModelError> {
+        if self.entries().any(|(_, expr)| *expr != Expr::Int(0)) {
+            return Ok(());
+        }
+        let what = "is empty, but the profile resources needs to know what the kernel uses";
+        Err(ModelError::new("usage", what, "state it, or take a kernel in OpenCL C"))
+    }
+
     /// Reads the field `usage` of a problem, and which names it states.
     pub(crate) fn read(
         field: Option<Field<'_>>,

@@ -236,6 +236,19 @@ const BY_HAND: [(&str, &str); 5] = [
 ];
 
 #[test]
+fn the_profile_resources_on_every_strategy() {
+    let problem = shipped("coulomb-resources.json", &[("grid", 64)]);
+    let expected = simulated(&problem);
+    for strategy in STRATEGIES.into_iter().chain([Strategy::Eliminate, Strategy::Branch]) {
+        let result = tuned(&problem, &Options { strategy, ..Options::default() });
+        assert_optimal(&result, &expected, strategy.name());
+    }
+    let asked = Options { encoding: Some(Encoding::Event), ..Options::default() };
+    let refused = tune(&problem, &asked, &AtomicBool::new(false), &|_| {}).unwrap_err();
+    assert!(matches!(refused, SolveError::Plan(PlanError::Resources)), "{refused}");
+}
+
+#[test]
 fn every_strategy_on_every_encoding() {
     let by_hand = BY_HAND.iter().map(|(about, text)| ((*about).to_owned(), parsed(text, &[])));
     let published = ("abstract, size 8".to_owned(), shipped("abstract.json", &[("size", 8)]));

@@ -88,14 +88,27 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let entries = compared.programs.iter().zip(&compared.pairs);
     let distinct = programs(entries.map(|(p, (ticks, time))| (p, *ticks, *time)).collect());
     match args.json {
-        true => say_json(&as_json(args, &results, &compared, (scored.as_ref(), distinct)))?,
+        true => {
+            say_json(&as_json(args, &problem, &results, &compared, (scored.as_ref(), distinct)))?
+        }
         false => say(&words(&problem, &results, &compared, (scored.as_ref(), distinct)))?,
     }
     Ok(Exit::found(scored.is_some()))
 }
 
+/// The median of measured times over predicted ones, where ticks are clocks that the platform says the length of.
+fn over_predicted(compared: &Compared, problem: &Problem) -> Option<f64> {
+    let clock = problem.platform.clock_mhz().filter(|_| problem.profile == Profile::Resources)?;
+    let predicted = |ticks: i64| ticks as f64 / clock as f64 / 1e3;
+    let pairs = compared.pairs.iter().filter(|(ticks, _)| *ticks > 0);
+    let mut all: Vec<f64> = pairs.map(|(ticks, time)| time / predicted(*ticks)).collect();
+    all.sort_by(f64::total_cmp);
+    all.get(all.len() / 2).copied()
+}
+
 fn as_json(
     args: &Args,
+    problem: &Problem,
     results: &Results,
     compared: &Compared,
     (scored, distinct): (Option<&Score>, Option<Programs>),
@@ -108,6 +121,7 @@ fn as_json(
         "outside": compared.outside,
         "not_simulated": compared.without_ticks,
         "faults": compared.faults.0,
+        "measured_over_predicted": over_predicted(compared, problem),
         "spearman": scored.and_then(|s| s.spearman),
         "kendall": scored.and_then(|s| s.kendall),
         "reached": scored.map(|s| &s.reached),
@@ -147,6 +161,9 @@ fn words(
         table.push([reached.trials.to_string(), percent(reached.model), percent(reached.random)]);
     }
     out += &format!("{table}\nof the best time measured, on average.\n");
+    if let Some(ratio) = over_predicted(compared, problem) {
+        out += &format!("measured times are {ratio:.2} of the predicted ones in the median\n");
+    }
     let Some(distinct) = distinct.filter(|d| d.programs < compared.pairs.len()) else { return out };
     out +=
         &format!("\n{} configurations are {} programs\n", compared.pairs.len(), distinct.programs);

@@ -27,6 +27,7 @@ pub struct Args {
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let problem = args.chosen.model()?;
+    timeline::check(&problem, args.trace.as_ref())?;
     let values = by_name("--set", &args.set)?;
     let bound = problem.bind(&values)?;
     let run = simulate(&problem, &bound, &Options::default())?;

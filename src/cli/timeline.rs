@@ -14,6 +14,18 @@ use tickbound_model::simulate::Script;
 /// Most spans of a timeline: about 25 MB of JSON, which Perfetto opens at once.
 const MAX_SPANS: usize = 200_000;
 
+/// Refuses `--trace` where a problem has no timeline.
+///
+/// # Errors
+/// It was given, and there is none.
+pub fn check(problem: &Problem, trace: Option<&String>) -> Result<(), CliError> {
+    if trace.is_some() && problem.profile == Profile::Resources {
+        let what = "the profile resources runs no items, so there is no timeline";
+        return Err(ModelError::new("--trace", what, "leave it out").into());
+    }
+    Ok(())
+}
+
 /// Simulates a configuration under a schedule and writes its timeline. Returns the number of spans,
 /// and whether there were more.
 ///
@@ -25,10 +37,6 @@ pub fn write(
     script: &Script,
     path: &str,
 ) -> Result<(usize, bool), CliError> {
-    if problem.profile == Profile::Resources {
-        let what = "the profile resources runs no items, so there is no timeline";
-        return Err(ModelError::new("--trace", what, "leave it out").into());
-    }
     let options = Options { trace: true, max_spans: MAX_SPANS, ..Options::default() };
     let trace = script.run(problem, bound, &options)?.and_then(|run| run.trace).unwrap_or_default();
     let warps = problem.profile != Profile::Published2023 && problem.platform.warps().is_some();

@@ -61,6 +61,7 @@ impl Args {
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let problem = args.question.problem()?;
+    timeline::check(&problem, args.trace.as_ref())?;
     let options = args.options()?;
     let interrupt = interrupt_flag()?;
     let result = {

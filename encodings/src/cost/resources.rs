@@ -24,6 +24,7 @@ pub(super) fn time(problem: &Problem) -> Result<Term, Uncovered> {
         let what = "activations belong to another profile";
         return Err(ModelError::new("launch", what, "give global_size and local_size").into());
     };
+    problem.usage().is_counted()?;
     let mut steps = Steps { first: problem.scope.len(), steps: Vec::new() };
     let usage: Vec<(&'static str, &Expr)> = problem.usage().entries().collect();
     let used = usage.iter().map(|(_, expr)| *expr).chain([global_size, local_size]);

@@ -101,6 +101,7 @@ impl ResourceTime {
 /// # Errors
 /// A usage without a value or below 0, or a number beyond 63 bits.
 pub fn resource_time(problem: &Problem, bound: &Bound) -> Result<ResourceTime, SimulateError> {
+    problem.usage().is_counted()?;
     let LaunchSize::Range { global, local } = bound.launch else {
         let fix = "give global_size and local_size";
         return Err(ModelError::new("launch", "does not fit the profile", fix).into());
