@@ -10,9 +10,10 @@ use tickbound_model::source::{ArgumentKind, Asked, Define};
 use tickbound_model::{Bound, Configurations, Expr, KernelSource, Problem};
 
 use crate::error::ReadError;
-use crate::extract::{By, Extracted, Variant, extract_with};
+use crate::extract::{Extracted, Variant, extract_with};
 use crate::kept::Kept;
 use crate::lower::{Names, lower};
+use crate::reading::By;
 use crate::request::{Passed, Request, Symbol};
 use crate::steps::Number;
 use crate::usage::{Device, said_unrolled, usage};

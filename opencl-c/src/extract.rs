@@ -9,16 +9,13 @@ use std::collections::{BTreeSet, HashMap};
 
 use indexmap::{IndexMap, IndexSet};
 use rayon::prelude::*;
-use tickbound_model::named::Named;
-use tickbound_model::source::ElementType;
 
-use crate::ast::{Space, Type};
 use crate::error::ReadError;
 use crate::kept::Kept;
 use crate::preprocess::{Expanded, Expander};
+use crate::reading::{One, ParameterType};
 use crate::request::Request;
 use crate::steps::Steps;
-use crate::written::{scalar_name, type_name};
 use crate::{parse, read};
 
 /// Most readings of one source.
@@ -45,58 +42,6 @@ pub struct Variant {
     pub types: Vec<ParameterType>,
     /// What a work item does.
     pub steps: Steps,
-}
-
-/// What a parameter of the kernel function takes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ParameterType {
-    /// As C writes it.
-    pub text: String,
-    /// How it is passed, if that is known.
-    pub by: Option<By>,
-    /// Its type, or that of its elements (of vectors, that of their components), if the problem format has it.
-    pub element: Option<ElementType>,
-}
-
-/// How an argument is passed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum By {
-    /// A buffer in global or constant memory.
-    Buffer,
-    /// Local memory.
-    Local,
-    /// A number.
-    Value,
-}
-
-impl By {
-    /// What people call it.
-    #[must_use]
-    pub fn what(self) -> &'static str {
-        match self {
-            By::Buffer => "a buffer",
-            By::Local => "local memory",
-            By::Value => "a number",
-        }
-    }
-}
-
-impl ParameterType {
-    fn of(ty: &Type) -> ParameterType {
-        let by = match ty {
-            Type::Pointer(Space::Global | Space::Constant, _) => Some(By::Buffer),
-            Type::Pointer(Space::Local, _) => Some(By::Local),
-            Type::Scalar(_) => Some(By::Value),
-            _ => None,
-        };
-        let element = match ty.element().unwrap_or(ty) {
-            Type::Scalar(scalar) | Type::Vector(scalar, _) => {
-                ElementType::VALUES.iter().find(|known| known.name() == scalar_name(*scalar))
-            }
-            _ => None,
-        };
-        ParameterType { text: type_name(ty), by, element: element.copied() }
-    }
 }
 
 /// For the symbols in some places of the request every combination of values that occurs, each with values of all
@@ -218,19 +163,6 @@ fn expand(
         expander.one(values).map_err(|error| error.with_macros(expander.structural(), own))
     };
     some.iter().zip(&values).map(alone).collect()
-}
-
-/// One reading.
-#[derive(Debug, Clone)]
-pub(crate) struct One {
-    /// The names of the kernel function's parameters.
-    pub(crate) parameters: Vec<String>,
-    /// Their types.
-    pub(crate) types: Vec<ParameterType>,
-    /// What a work item does.
-    pub(crate) steps: Steps,
-    /// The answers for loops and for branches that are for something in the text.
-    pub(crate) matched: (BTreeSet<usize>, BTreeSet<usize>),
 }
 
 /// Answers that are for nothing that was read so far: for loops, and for branches.

@@ -20,6 +20,7 @@ pub mod lower;
 pub mod parse;
 pub mod preprocess;
 pub mod read;
+pub mod reading;
 pub mod request;
 pub mod steps;
 mod usage;

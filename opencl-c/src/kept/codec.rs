@@ -11,7 +11,7 @@ use tickbound_model::expr::{BinaryOp, Function};
 use tickbound_model::source::ElementType;
 
 use crate::ast::{At, Space};
-use crate::extract::{By, One, ParameterType};
+use crate::reading::{By, One, ParameterType};
 use crate::steps::{
     Access, Arithmetic, Array, Assumed, Dependence, Digit, Number, Step, StepKind, Steps, Stride,
 };

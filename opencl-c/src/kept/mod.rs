@@ -13,8 +13,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use crate::extract::One;
 use crate::libclang;
+use crate::reading::One;
 use crate::request::Request;
 
 /// The environment variable that says where readings are kept: a folder, or `off`.

@@ -1,0 +1,77 @@
+//! What is read out of one text, for one choice of the macros that the syntax depends on.
+
+use std::collections::BTreeSet;
+
+use tickbound_model::named::Named;
+use tickbound_model::source::ElementType;
+
+use crate::ast::{Space, Type};
+use crate::steps::Steps;
+use crate::written::{scalar_name, type_name};
+
+/// What a parameter of the kernel function takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParameterType {
+    /// As C writes it.
+    pub text: String,
+    /// How it is passed, if that is known.
+    pub by: Option<By>,
+    /// Its type, or that of its elements (of vectors, that of their components), if the problem format has it.
+    pub element: Option<ElementType>,
+}
+
+/// How an argument is passed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    /// A buffer in global or constant memory.
+    Buffer,
+    /// Local memory.
+    Local,
+    /// A number.
+    Value,
+}
+
+impl By {
+    /// What people call it.
+    #[must_use]
+    pub fn what(self) -> &'static str {
+        match self {
+            By::Buffer => "a buffer",
+            By::Local => "local memory",
+            By::Value => "a number",
+        }
+    }
+}
+
+impl ParameterType {
+    /// That of a declared parameter.
+    #[must_use]
+    pub fn of(ty: &Type) -> ParameterType {
+        let by = match ty {
+            Type::Pointer(Space::Global | Space::Constant, _) => Some(By::Buffer),
+            Type::Pointer(Space::Local, _) => Some(By::Local),
+            Type::Scalar(_) => Some(By::Value),
+            _ => None,
+        };
+        let element = match ty.element().unwrap_or(ty) {
+            Type::Scalar(scalar) | Type::Vector(scalar, _) => {
+                ElementType::VALUES.iter().find(|known| known.name() == scalar_name(*scalar))
+            }
+            _ => None,
+        };
+        ParameterType { text: type_name(ty), by, element: element.copied() }
+    }
+}
+
+/// One reading.
+#[derive(Debug, Clone)]
+pub(crate) struct One {
+    /// The names of the kernel function's parameters.
+    pub(crate) parameters: Vec<String>,
+    /// Their types.
+    pub(crate) types: Vec<ParameterType>,
+    /// What a work item does.
+    pub(crate) steps: Steps,
+    /// The answers for loops and for branches that are for something in the text.
+    pub(crate) matched: (BTreeSet<usize>, BTreeSet<usize>),
+}
