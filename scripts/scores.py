@@ -53,6 +53,19 @@ for *building* were looked at while the profile was made, the others were scored
 
 {scores}
 
+## Where it falls short
+
+What was seen of the sets for building:
+
+* GEMM on the RTX 2080 Ti: the list begins with programs that copy both tiles to local memory. The best measured copies one (SA = 0,
+  SB = 1) and is predicted slower than they are, so it takes long to come near it.
+* Predicted times of GEMM are too long: a unit overlaps more than the mixing grants. It shifts all configurations alike, so
+  the order hardly minds; microseconds are a guide, not a promise.
+* Convolution on the Radeon W6600: which loads the compiler keeps in registers, and which it moves before a guard, are assumptions about the
+  compiler. They carry most of the correlation, as the part `spill` shows.
+* Dedispersion: the shifts are data; the problem file has their mean slope. Coulomb: whether a private array stays in registers is assumed from the
+  unroll factor.
+
 ## Counts from the source
 
 The same with [counts that the front end makes](../opencl.md#what-a-kernel-uses-of-a-device) from `examples/kernels`. These kernels have the
@@ -61,6 +74,10 @@ loads where tiles do not divide the image, ours pads; the dedispersion measured 
 Coulomb summation measured has parameters that ours has not.
 
 {sources}
+
+Convolution falls short in what the compiler of the Radeon makes of loads in unrolled loops, which is not modelled here: it keeps their order,
+and registers run out. Dedispersion: items beyond the last measure leave early in the kernel that was measured, and addresses that come from
+data have no footprint that could be counted.
 
 ## What each part contributes
 

@@ -84,6 +84,29 @@ fn every_number_has_a_unit_and_a_source() {
 }
 
 #[test]
+fn resources_are_read_and_refused() {
+    let read = |resources: Value, warps: Value| {
+        let mut json = serde_json::json!({ "units_per_device": 2, "elements_per_unit": 4,
+            "global_access": 5, "resources": resources });
+        if !warps.is_null() {
+            json["warps"] = warps;
+        }
+        Platform::from_json("p", &json).map_err(|e| e.to_string())
+    };
+    let sourced =
+        serde_json::json!({ "warp_width": { "value": 16, "unit": "items", "source": "s" } });
+    let p = read(sourced.clone(), Value::Null).unwrap();
+    assert_eq!((p.resources().warp_width, p.source("warp_width")), (Some(16), Some("s")));
+    assert_eq!(p.warps(), None);
+    let both = read(sourced, serde_json::json!({ "width": 16, "dispatchers": 2 })).unwrap_err();
+    assert_eq!(both, "p.resources.warp_width: is given by `warps` too; keep one of them");
+    let unknown = read(serde_json::json!({ "warp_widht": 16 }), Value::Null).unwrap_err();
+    assert_eq!(unknown, "p.resources.warp_widht: unknown field; did you mean `warp_width`?");
+    let least = read(serde_json::json!({ "banks": 0 }), Value::Null).unwrap_err();
+    assert!(least.contains("write the banks of local memory, from 1 to"), "{least}");
+}
+
+#[test]
 fn names_that_are_wrong() {
     for (name, message) in [
         ("H200", "platform: no platform is called `H200`; did you mean `h200`?"),

@@ -121,7 +121,7 @@ resources! {
     warps_per_unit: 1,
     /// local memory is given out in multiples of so many bytes
     local_granule: 1,
-    /// 1 if compilers keep loads in the order of the source; counts may use it, times do not
+    /// 1 if compilers keep loads in the order of the source
     source_order: 0,
     /// banks of local memory
     banks: 1,
