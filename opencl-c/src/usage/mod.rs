@@ -61,9 +61,15 @@ pub(super) struct Device {
 }
 
 impl Device {
-    /// The problem's device.
+    /// The problem's device; what its platform does not say is as on most devices.
     pub fn of(problem: &Problem) -> Device {
-        Device { warp: 32, banks: 32, line: 128, parameters: problem.first_parameter() }
+        let resources = problem.platform.resources();
+        Device {
+            warp: resources.warp_width.unwrap_or(32),
+            banks: resources.banks.unwrap_or(32),
+            line: resources.line_bytes.unwrap_or(128),
+            parameters: problem.first_parameter(),
+        }
     }
 }
 
