@@ -60,6 +60,27 @@ fn one_program_for_all_readings() {
     assert_snapshot!(format!("{:#}", object["program"]));
 }
 
+/// Of a tile of 32 x 32 a warp copies 4 rows. Its columns lie in one bank; all else is a line, and moved once.
+#[test]
+fn what_a_transpose_uses() {
+    if !can_read() {
+        return;
+    }
+    let chosen = ["--set", "TILE=32", "--set", "ROWS=8", "--set", "PAD=0"];
+    let arguments = ["explain", "transpose.json", "--profile", "resources"];
+    let (text, errors, status) = tickbound(&kernels(), &[&arguments[..], &chosen].concat());
+    assert_eq!((errors.as_str(), status), ("", 0));
+    let used = text.lines().find(|line| line.starts_with("it uses: "));
+    assert_eq!(
+        used,
+        Some(
+            "it uses: integer 40, branches 8, local_requests 8, local_wavefronts 132, global_requests 8, \
+             global_wavefronts 8, global_lines 8, barriers 1, l2_bytes 8192, local_bytes 4096, far_steps 1, \
+             local_steps 1, registers 20, spill_uses 2, dram_bytes 67108864"
+        )
+    );
+}
+
 #[test]
 fn programs_written_by_hand() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/problems");

@@ -7,7 +7,8 @@ use num_bigint::BigUint;
 use serde_json::json;
 use tickbound_elimination::Limits;
 use tickbound_model::count::{Counts, count};
-use tickbound_model::{Access, Bound, Configurations, Problem};
+use tickbound_model::simulate::used;
+use tickbound_model::{Access, Bound, Configurations, Problem, Profile, Usage};
 use tickbound_opencl_c::{Reading, Variant};
 
 use super::exit::{CliError, Exit};
@@ -90,6 +91,12 @@ impl Page<'_> {
                 problem.name_values(&bound.configuration),
                 listed(&counts)
             );
+            if problem.profile == Profile::Resources {
+                let used = used(problem, bound)?;
+                let all = Usage::NAMES.iter().zip(used).filter(|(_, n)| *n != 0);
+                let all: Vec<String> = all.map(|(name, n)| format!("{name} {n}")).collect();
+                let _ = writeln!(text, "\nit uses: {}", all.join(", "));
+            }
         }
         Ok(text)
     }
@@ -169,6 +176,10 @@ impl Page<'_> {
             let counts = count(problem, bound)?;
             object["counts"] = COUNTED.iter().map(|a| (a.name(), number(counts.of(*a)))).collect();
             object["counts"]["barrier"] = number(counts.barriers);
+            if problem.profile == Profile::Resources {
+                let used = used(problem, bound)?;
+                object["usage"] = Usage::NAMES.iter().zip(used).map(|(n, v)| (*n, v)).collect();
+            }
         }
         Ok(object)
     }
