@@ -7,7 +7,7 @@ use itertools::Itertools;
 use tickbound_elimination::Limits;
 use tickbound_model::expr::{BinaryOp, EvalError};
 use tickbound_model::source::{ArgumentKind, Asked, Define};
-use tickbound_model::{Bound, Configurations, Expr, KernelSource, Problem};
+use tickbound_model::{Bound, Configurations, Expr, KernelSource, Problem, Profile};
 
 use crate::error::ReadError;
 use crate::extract::{Extracted, Variant, extract_with};
@@ -63,8 +63,11 @@ pub fn attach_with(
     problem.settle(&configurations);
     // It was readable a moment ago.
     let text = std::fs::read_to_string(&request.path).unwrap_or_default();
-    let said = said_unrolled(folder, std::iter::once(&source.path).chain(&source.more));
-    problem.set_usage(usage(&extracted, &names, &said, Device::of(problem))?)?;
+    // It asks for more than a program does: the values of all arguments that addresses depend on.
+    if problem.profile == Profile::Resources {
+        let said = said_unrolled(folder, std::iter::once(&source.path).chain(&source.more));
+        problem.set_usage(usage(&extracted, &names, &said, Device::of(problem))?)?;
+    }
     Ok(Some(Reading { name: request.name, text, extracted }))
 }
 

@@ -1,7 +1,7 @@
 //! What the example kernels use of a device, against closed forms that were made by hand.
 
 use indexmap::IndexMap;
-use tickbound_model::Bound;
+use tickbound_model::{Bound, Profile};
 
 use super::example::Kernel;
 
@@ -9,6 +9,7 @@ use super::example::Kernel;
 /// names of the usage.
 fn agrees(name: &str, wanted: impl Fn(&dyn Fn(&str) -> i64) -> Vec<(&'static str, i64)>) {
     let mut kernel = Kernel::load(name, "small").unwrap();
+    kernel.problem.profile = Profile::Resources;
     if tickbound_opencl_c::attach(&mut kernel.problem, &kernel.folder.clone()).is_err() {
         assert!(std::env::var_os("CI").is_none(), "libclang is missing");
         return;
