@@ -204,6 +204,12 @@ impl<N> Expr<N> {
         })
     }
 
+    /// Number of operators, numbers and names.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        1 + self.parts().map(Expr::size).sum::<usize>()
+    }
+
     /// Calls `visit` for every name, in the order they are written.
     pub fn names<'e>(&'e self, visit: &mut impl FnMut(&'e N)) {
         if let Expr::Name(n) = self {

@@ -190,7 +190,7 @@ fn comparison(i: &mut Input<'_>) -> PResult<Expr<String>> {
     let mut right = cut_err(sum).parse_next(i)?;
     let mut chain = Expr::binary(op, first, right.clone());
     while let Some(op) = opt(token(comparator)).parse_next(i)? {
-        if size(&right) > MAX_MIDDLE {
+        if right.size() > MAX_MIDDLE {
             return cut_err(fail).parse_next(i);
         }
         let left = std::mem::replace(&mut right, cut_err(sum).parse_next(i)?);
@@ -198,11 +198,6 @@ fn comparison(i: &mut Input<'_>) -> PResult<Expr<String>> {
         chain = Expr::binary(BinaryOp::And, chain, link);
     }
     Ok(chain)
-}
-
-/// Number of operators, numbers and names.
-fn size(e: &Expr<String>) -> usize {
-    1 + e.parts().map(size).sum::<usize>()
 }
 
 fn comparator(i: &mut Input<'_>) -> PResult<BinaryOp> {

@@ -28,6 +28,12 @@ impl<N> Expr<N> {
             }
             Expr::Int(_) | Expr::Name(_) => return self,
         };
+        Expr::folded(op, a, b)
+    }
+
+    /// `a op b` for simplified operands, as [`Expr::simplified`] has it.
+    #[must_use]
+    pub fn folded(op: BinaryOp, a: Expr<N>, b: Expr<N>) -> Expr<N> {
         match (op, &a, &b) {
             (BinaryOp::Mul | BinaryOp::FloorDiv, _, Expr::Int(1))
             | (BinaryOp::Add | BinaryOp::Sub, _, Expr::Int(0)) => a,
@@ -35,14 +41,14 @@ impl<N> Expr<N> {
             (BinaryOp::Mul, _, Expr::Int(0))
             | (BinaryOp::Mul | BinaryOp::FloorDiv | BinaryOp::Rem, Expr::Int(0), _) => Expr::Int(0),
             (_, Expr::Int(x), Expr::Int(y)) => {
-                folded(op, *x, *y).map_or_else(|| Expr::binary(op, a, b), Expr::Int)
+                constant(op, *x, *y).map_or_else(|| Expr::binary(op, a, b), Expr::Int)
             }
             _ => Expr::binary(op, a, b),
         }
     }
 }
 
-fn folded(op: BinaryOp, x: i64, y: i64) -> Option<i64> {
+fn constant(op: BinaryOp, x: i64, y: i64) -> Option<i64> {
     match op {
         BinaryOp::Add => x.checked_add(y),
         BinaryOp::Sub => x.checked_sub(y),

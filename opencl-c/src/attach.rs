@@ -61,14 +61,18 @@ pub fn attach_with(
     let names = Names::new(problem, &source);
     problem.set_kernel(lower(&extracted, &names)?)?;
     problem.settle(&configurations);
-    // It was readable a moment ago.
-    let text = std::fs::read_to_string(&request.path).unwrap_or_default();
+    // They were readable a moment ago.
+    let text = |path: &Path| std::fs::read_to_string(path).unwrap_or_default();
+    let first = text(&request.path);
     // It asks for more than a program does: the values of all arguments that addresses depend on.
     if problem.profile == Profile::Resources {
-        let said = said_unrolled(folder, std::iter::once(&source.path).chain(&source.more));
+        let more: Vec<(&str, String)> =
+            request.more.iter().map(|(name, path)| (name.as_str(), text(path))).collect();
+        let more = more.iter().map(|(name, text)| (*name, text.as_str()));
+        let said = said_unrolled(more.chain([(request.name.as_str(), first.as_str())]));
         problem.set_usage(usage(&extracted, &names, &said, Device::of(problem))?)?;
     }
-    Ok(Some(Reading { name: request.name, text, extracted }))
+    Ok(Some(Reading { name: request.name, text: first, extracted }))
 }
 
 fn check_arguments(

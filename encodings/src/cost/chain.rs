@@ -142,12 +142,8 @@ fn summands(of: &At, parameters: usize) -> Vec<Summand> {
         names.retain(|slot| *slot >= parameters);
         names.sort_unstable();
         names.dedup();
-        let known = (size(expr) >= LEAST_KEPT).then(Mutex::default);
+        let known = (expr.size() >= LEAST_KEPT).then(Mutex::default);
         Summand { of: At { at: of.at.clone(), expr: expr.clone() }, names, known }
     };
     found.into_iter().rev().map(summand).collect()
-}
-
-fn size(expr: &Expr) -> usize {
-    1 + expr.parts().map(size).sum::<usize>()
 }

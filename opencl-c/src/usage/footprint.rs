@@ -4,7 +4,7 @@ use itertools::Itertools;
 use tickbound_model::Expr;
 use tickbound_model::expr::{BinaryOp, Slot};
 
-use super::number::{add, choice, min, mul, sub};
+use super::number::{add, choice, less, min, mul, sub};
 
 /// One repetition: bytes between neighbours, if they are the same everywhere, and how many there are.
 #[derive(Debug, Clone)]
@@ -61,13 +61,6 @@ pub(super) fn addresses(axes: &[Axis], bytes: i64, parameters: Slot) -> Addresse
         known.remove(coarse);
     }
     known.into_iter().fold(apart, |all, (_, own)| all.times(own))
-}
-
-fn less(a: Expr, b: Expr) -> Expr {
-    match (a, b) {
-        (Expr::Int(a), Expr::Int(b)) => Expr::Int(i64::from(a < b)),
-        (a, b) => Expr::binary(BinaryOp::Lt, a, b),
-    }
 }
 
 /// Two repetitions of which the second's distance is a multiple of the first's, and that multiple.

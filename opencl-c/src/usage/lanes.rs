@@ -7,7 +7,9 @@ use tickbound_model::Expr;
 use tickbound_model::expr::BinaryOp;
 
 use super::Device;
-use super::number::{add, ceil_div, choice, compare, max, min, mul, quotient, remainder, sub};
+use super::number::{
+    add, ceil_div, choice, is_zero, less, max, min, mul, quotient, remainder, sub,
+};
 
 /// One digit of a lane's place.
 #[derive(Debug, Clone)]
@@ -36,8 +38,8 @@ pub(super) fn passes(device: &Device, lanes: &[Lane], words: i64) -> Expr {
         let many = mul(mul(lanes.clone(), common), Expr::Int(words));
         let alone = max(Expr::Int(1), ceil_div(many, Expr::Int(device.banks)));
         let row = choice(meet(device, distance.clone(), span.clone()), lanes.clone(), Expr::Int(1));
-        let first = compare(BinaryOp::Eq, span.clone(), 0);
-        let still = compare(BinaryOp::Eq, distance.clone(), 0);
+        let first = is_zero(span.clone());
+        let still = is_zero(distance.clone());
         all = mul(all, choice(still, Expr::Int(1), choice(first.clone(), alone, row)));
         let reach = mul(lanes, quotient(distance.clone(), Expr::Int(4)));
         span = choice(first, reach, span);
@@ -49,8 +51,7 @@ pub(super) fn passes(device: &Device, lanes: &[Lane], words: i64) -> Expr {
 /// Whether rows of so many words meet in banks at this distance in bytes.
 fn meet(device: &Device, distance: Expr, span: Expr) -> Expr {
     let banks = Expr::Int(device.banks);
-    let offset = remainder(quotient(distance, Expr::Int(4)), device.banks);
-    let less = |a: Expr, b: Expr| Expr::binary(BinaryOp::Lt, a, b);
+    let offset = remainder(quotient(distance, Expr::Int(4)), banks.clone());
     let span = min(span, banks.clone());
     let below = less(offset.clone(), span.clone());
     Expr::binary(BinaryOp::Or, below, less(sub(banks, offset), span))
@@ -59,14 +60,11 @@ fn meet(device: &Device, distance: Expr, span: Expr) -> Expr {
 /// On how many rows of `extent` lanes are so many lanes: where a row is no multiple of them and they are no multiple of a row, they
 /// begin in the midst of one.
 fn rows(lanes: Expr, extent: Expr) -> Expr {
-    let rest = |a: &Expr, b: &Expr| match (a, b) {
-        (Expr::Int(a), Expr::Int(b)) if *b > 0 => Expr::Int(i64::from(a % b == 0)),
-        _ => compare(BinaryOp::Eq, Expr::binary(BinaryOp::Rem, a.clone(), b.clone()), 0),
-    };
+    let divided = |a: &Expr, by: &Expr| is_zero(remainder(a.clone(), by.clone()));
     let whole = quotient(lanes.clone(), extent.clone());
     let more = add(Expr::Int(1), ceil_div(lanes.clone(), extent.clone()));
-    let even = choice(rest(&lanes, &extent), whole, more);
-    choice(rest(&extent, &lanes), Expr::Int(1), even)
+    let even = choice(divided(&lanes, &extent), whole, more);
+    choice(divided(&extent, &lanes), Expr::Int(1), even)
 }
 
 /// The greatest power of two up to `most`, itself one, that divides a number of at least 1.
@@ -74,7 +72,7 @@ fn power_in(number: Expr, most: i64) -> Expr {
     let mut power = Expr::Int(1);
     let mut two = 2;
     while two <= most {
-        let divides = compare(BinaryOp::Eq, remainder(number.clone(), two), 0);
+        let divides = is_zero(remainder(number.clone(), Expr::Int(two)));
         power = choice(divides, Expr::Int(two), power);
         two *= 2;
     }
@@ -91,7 +89,7 @@ pub(super) fn lines(device: &Device, lanes: &[Lane], bytes: i64, aligned: &Expr)
         let lanes = min(left.clone(), extent.clone());
         left = rows(left, extent.clone());
         let length = mul(distance.clone(), sub(lanes.clone(), Expr::Int(1)));
-        let still = compare(BinaryOp::Eq, distance.clone(), 0);
+        let still = is_zero(distance.clone());
         let own = match d {
             0 => min(lanes, touched(&line, add(length.clone(), Expr::Int(bytes)), aligned)),
             _ => lanes,

@@ -32,7 +32,6 @@ mod number;
 mod walk;
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use indexmap::IndexMap;
 use itertools::Itertools;
@@ -112,19 +111,14 @@ pub(crate) fn usage(
     Ok(usage)
 }
 
-/// Files and lines of loops with `#pragma unroll` before them, but for `#pragma unroll 1`. The sources, which count from `folder`,
-/// were readable a moment ago; one that no longer is says nothing.
+/// Files and lines of loops with `#pragma unroll` before them, but for `#pragma unroll 1`, in sources by name and text.
 pub(crate) fn said_unrolled<'s>(
-    folder: &Path,
-    sources: impl Iterator<Item = &'s String>,
+    sources: impl Iterator<Item = (&'s str, &'s str)>,
 ) -> BTreeSet<(String, u32)> {
-    let mut lines = BTreeSet::new();
-    for source in sources {
-        let text = std::fs::read_to_string(folder.join(source)).unwrap_or_default();
-        let said = lines_said_unrolled(&text).into_iter();
-        lines.extend(said.map(|line| (source.clone(), line)));
-    }
-    lines
+    let of = |(name, text): (&'s str, &'s str)| {
+        lines_said_unrolled(text).into_iter().map(move |line| (name.to_owned(), line))
+    };
+    sources.flat_map(of).collect()
 }
 
 fn lines_said_unrolled(text: &str) -> BTreeSet<u32> {

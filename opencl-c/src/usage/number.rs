@@ -5,36 +5,27 @@ use tickbound_model::expr::{BinaryOp, Function};
 
 /// `a + b`.
 pub(super) fn add(a: Expr, b: Expr) -> Expr {
-    match (a, b) {
-        (Expr::Int(0), e) | (e, Expr::Int(0)) => e,
-        (a, b) => folded(BinaryOp::Add, a, b, i64::checked_add),
-    }
+    Expr::folded(BinaryOp::Add, a, b)
 }
 
 /// `a - b`.
 pub(super) fn sub(a: Expr, b: Expr) -> Expr {
-    match (a, b) {
-        (e, Expr::Int(0)) => e,
-        (a, b) => folded(BinaryOp::Sub, a, b, i64::checked_sub),
-    }
+    Expr::folded(BinaryOp::Sub, a, b)
 }
 
 /// `a * b`.
 pub(super) fn mul(a: Expr, b: Expr) -> Expr {
-    match (a, b) {
-        (Expr::Int(0), _) | (_, Expr::Int(0)) => Expr::Int(0),
-        (Expr::Int(1), e) | (e, Expr::Int(1)) => e,
-        (a, b) => folded(BinaryOp::Mul, a, b, i64::checked_mul),
-    }
+    Expr::folded(BinaryOp::Mul, a, b)
 }
 
 /// `a // b`, for `b` of at least 1.
 pub(super) fn quotient(a: Expr, b: Expr) -> Expr {
-    match (a, b) {
-        (Expr::Int(0), _) => Expr::Int(0),
-        (e, Expr::Int(1)) => e,
-        (a, b) => folded(BinaryOp::FloorDiv, a, b, |a, b| (b > 0).then(|| a.div_euclid(b))),
-    }
+    Expr::folded(BinaryOp::FloorDiv, a, b)
+}
+
+/// `a % b`, for `b` of at least 1.
+pub(super) fn remainder(a: Expr, b: Expr) -> Expr {
+    Expr::folded(BinaryOp::Rem, a, b)
 }
 
 /// `ceil_div(a, b)`, for `b` of at least 1.
@@ -68,36 +59,25 @@ pub(super) fn max(a: Expr, b: Expr) -> Expr {
 /// `then if condition else otherwise`.
 pub(super) fn choice(condition: Expr, then: Expr, otherwise: Expr) -> Expr {
     match condition {
-        Expr::Int(truth) => {
-            if truth == 0 {
-                otherwise
-            } else {
-                then
-            }
-        }
+        Expr::Int(0) => otherwise,
+        Expr::Int(_) => then,
         _ if then == otherwise => then,
         condition => Expr::Conditional(Box::new(condition), Box::new(then), Box::new(otherwise)),
     }
 }
 
-/// A comparison.
-pub(super) fn compare(op: BinaryOp, a: Expr, b: i64) -> Expr {
-    match (op, &a) {
-        (BinaryOp::Eq, Expr::Int(a)) => Expr::Int(i64::from(*a == b)),
-        (BinaryOp::Ge, Expr::Int(a)) => Expr::Int(i64::from(*a >= b)),
-        _ => Expr::binary(op, a, Expr::Int(b)),
+/// `a == 0`.
+pub(super) fn is_zero(a: Expr) -> Expr {
+    match a {
+        Expr::Int(a) => Expr::Int(i64::from(a == 0)),
+        a => Expr::binary(BinaryOp::Eq, a, Expr::Int(0)),
     }
 }
 
-/// `a % b`.
-pub(super) fn remainder(a: Expr, b: i64) -> Expr {
-    folded(BinaryOp::Rem, a, Expr::Int(b), |a, b| (b > 0).then(|| a.rem_euclid(b)))
-}
-
-fn folded(op: BinaryOp, a: Expr, b: Expr, f: fn(i64, i64) -> Option<i64>) -> Expr {
-    let value = match (&a, &b) {
-        (Expr::Int(a), Expr::Int(b)) => f(*a, *b),
-        _ => None,
-    };
-    value.map_or_else(|| Expr::binary(op, a, b), Expr::Int)
+/// `a < b`.
+pub(super) fn less(a: Expr, b: Expr) -> Expr {
+    match (a, b) {
+        (Expr::Int(a), Expr::Int(b)) => Expr::Int(i64::from(a < b)),
+        (a, b) => Expr::binary(BinaryOp::Lt, a, b),
+    }
 }

@@ -7,7 +7,7 @@ use tickbound_model::expr::BinaryOp;
 
 use super::footprint::{Axis, addresses};
 use super::lanes::{Lane, lines, passes};
-use super::number::{add, ceil_div, choice, compare, max, min, mul, remainder, sub};
+use super::number::{add, ceil_div, choice, is_zero, max, min, mul, remainder, sub};
 use super::{Device, PLAIN_REGISTERS};
 use crate::ast::{At, Space};
 use crate::error::ReadError;
@@ -52,7 +52,7 @@ pub(super) fn parts(
     let around = Around { loops: Vec::new(), taken: Expr::Int(1), guarded: false };
     let mut batch = Batch::default();
     walk.steps(&steps.body, &around, &mut batch)?;
-    walk.finish_batch(batch, 0, (Expr::Int(1), Expr::Int(1)), &around);
+    walk.finish_batch(batch, 0, (Expr::Int(1), Expr::Int(1)));
     walk.finish(steps)
 }
 
@@ -185,17 +185,15 @@ impl Walk<'_> {
         self.add("branches", at.line, "", iterations.clone());
         batch.around_loop |= own.around_loop || own.real;
         if own.real && !own.around_loop {
-            self.innermost = match &self.innermost {
-                Some(most) => Some(max(most.clone(), iterations.clone())),
-                None => Some(iterations.clone()),
-            };
+            let most = self.innermost.take();
+            self.innermost = Some(most.map_or(iterations.clone(), |m| max(m, iterations.clone())));
         }
         // A loop that only copies is short, and compilers unroll it in part.
         let waits = match own.real {
             true => iterations.clone(),
             false => ceil_div(iterations.clone(), Expr::Int(COPIES_AT_ONCE)),
         };
-        self.finish_batch(own, at.line, (iterations, waits), around);
+        self.finish_batch(own, at.line, (iterations, waits));
         Ok(())
     }
 
@@ -212,20 +210,14 @@ impl Walk<'_> {
     }
 
     /// The loads of a loop with so many iterations are waited for so often.
-    fn finish_batch(
-        &mut self,
-        batch: Batch,
-        line: u32,
-        (iterations, waits): (Expr, Expr),
-        around: &Around,
-    ) {
+    fn finish_batch(&mut self, batch: Batch, line: u32, (iterations, waits): (Expr, Expr)) {
         if let Some(distance) = batch.global {
             let far = match distance {
-                Some(distance) if !around.loops.is_empty() || iterations != Expr::Int(1) => {
+                Some(distance) => {
                     let moved = mul(iterations, distance);
                     min(waits.clone(), ceil_div(moved, Expr::Int(self.device.line)))
                 }
-                _ => waits.clone(),
+                None => waits.clone(),
             };
             self.add("far_steps", line, "", far.clone());
             self.add("near_steps", line, "", sub(waits.clone(), far));
@@ -362,7 +354,7 @@ impl Walk<'_> {
         let mut all = Expr::Int(1);
         for distance in distances.into_iter().unique() {
             let whole = match distance {
-                Some(distance) => compare(BinaryOp::Eq, remainder(distance, self.device.line), 0),
+                Some(distance) => is_zero(remainder(distance, Expr::Int(self.device.line))),
                 None => Expr::Int(0),
             };
             all = choice(whole, all, Expr::Int(0));
