@@ -61,6 +61,8 @@ pub struct Variable {
     pub ty: Type,
     /// In which memory it lies. Parameters are private, whatever they point to.
     pub space: Space,
+    /// Whether it is a pointer to what nobody writes: `restrict`, and to a `const` type.
+    pub read_only: bool,
     /// Its first value.
     pub init: Option<Expr>,
     /// Where it is declared.

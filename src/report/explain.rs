@@ -125,6 +125,9 @@ fn say_access(access: &Access) -> String {
         let _ = match stride {
             Stride::Elements(Expr::Int(0)) => write!(text, ", the same for {between}"),
             Stride::Elements(n) => write!(text, ", {} between {between}", number(n)),
+            Stride::Shifted(n) => {
+                write!(text, ", {} and what data add between {between}", number(n))
+            }
             Stride::Irregular => write!(text, ", irregular between {between}"),
             Stride::Data => write!(text, ", by data between {between}"),
         };

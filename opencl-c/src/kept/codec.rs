@@ -192,7 +192,7 @@ macro_rules! fields {
 fields! {
     One { parameters, types, steps, matched }
     ParameterType { text, by, element }
-    Steps { body, locals, privates, assumed, dimensions }
+    Steps { body, locals, privates, read_only, assumed, dimensions }
     Assumed { at, key }
     Array { name, bytes, at }
     Digit { stride, extent }
@@ -231,11 +231,11 @@ macro_rules! kinds {
 }
 kinds! {
     StepKind {
-        0 Access(a), 1 Atomic(a), 2 Compute { kind, amount, width }, 3 Barrier, 4 Repeat { count, body },
+        0 Access(a), 1 Atomic(a), 2 Compute { kind, amount, width }, 3 Barrier, 4 Repeat { count, whole, body },
         5 If { condition, depends, then, otherwise }
     }
     Number { 0 Int(a), 1 Name(a), 2 Neg(a), 3 Not(a), 4 Binary(a, b, c), 5 Conditional(a, b, c), 6 Call(a, b) }
-    Stride { 0 Elements(a), 1 Irregular, 2 Data }
+    Stride { 0 Elements(a), 1 Irregular, 2 Data, 3 Shifted(a) }
     Space { 0 Private, 1 Local, 2 Global, 3 Constant, 4 Generic }
     Dependence { 0 Uniform, 1 Item, 2 Data }
     Arithmetic {

@@ -19,6 +19,7 @@ mod names;
 mod tree;
 
 pub(crate) use merge::numbers;
+pub(crate) use names::Item;
 pub use names::Names;
 
 use itertools::Itertools;

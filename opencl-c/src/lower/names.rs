@@ -16,6 +16,21 @@ pub struct Names {
     known: IndexMap<String, Expr>,
     /// For each argument of the kernel its value, if it is a number.
     arguments: Vec<Option<Expr>>,
+    /// For each argument its bytes, if it is a buffer.
+    buffers: Vec<Option<Expr>>,
+    /// The same under the names of parameters.
+    sizes: IndexMap<String, Expr>,
+}
+
+/// One item of a launch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Item {
+    /// The first one of the first group.
+    First,
+    /// The first one of the group in the middle.
+    Middle,
+    /// The last one of the last group.
+    Last,
 }
 
 impl Names {
@@ -38,18 +53,34 @@ impl Names {
             ArgumentKind::Scalar(value) => Some(value.clone()),
             _ => None,
         });
-        Names { known, arguments: arguments.collect() }
+        let arguments = arguments.collect();
+        let buffers = source.arguments.iter().map(|argument| match &argument.kind {
+            ArgumentKind::Buffer { length, .. } => {
+                let element = argument.element.bytes() as i64;
+                Some(Expr::folded(BinaryOp::Mul, Expr::Int(element), length.clone()))
+            }
+            _ => None,
+        });
+        Names { known, arguments, buffers: buffers.collect(), sizes: IndexMap::new() }
     }
 
-    /// For one item alone: the first of the group in the middle of the launch.
-    pub(crate) fn of_middle_item(&self) -> Names {
+    /// For one item alone.
+    pub(crate) fn of_item(&self, item: Item) -> Names {
         let mut names = self.clone();
+        let minus_one = |e: &Expr| Expr::folded(BinaryOp::Sub, e.clone(), Expr::Int(1));
         for d in 0..3 {
-            names.known.insert(format!("$lid_{d}"), Expr::Int(0));
-            if let Some(groups) = self.known.get(&format!("$groups_{d}")) {
-                let middle = Expr::binary(BinaryOp::FloorDiv, groups.clone(), Expr::Int(2));
-                names.known.insert(format!("$group_{d}"), middle.simplified());
-            }
+            let size = |what: &str| self.known.get(&format!("${what}_{d}"));
+            let (Some(local), Some(groups)) = (size("local"), size("groups")) else { continue };
+            let (lid, group) = match item {
+                Item::First => (Expr::Int(0), Expr::Int(0)),
+                Item::Middle => {
+                    let middle = Expr::binary(BinaryOp::FloorDiv, groups.clone(), Expr::Int(2));
+                    (Expr::Int(0), middle.simplified())
+                }
+                Item::Last => (minus_one(local), minus_one(groups)),
+            };
+            names.known.insert(format!("$lid_{d}"), lid);
+            names.known.insert(format!("$group_{d}"), group);
         }
         names
     }
@@ -63,7 +94,15 @@ impl Names {
                 names.known.insert(format!("${parameter}"), value.clone());
             }
         }
+        for (parameter, bytes) in parameters.iter().zip(&self.buffers) {
+            names.sizes.extend(bytes.clone().map(|bytes| (parameter.clone(), bytes)));
+        }
         names
+    }
+
+    /// The bytes of the buffer that a pointer parameter gets, if the problem says them.
+    pub(crate) fn bytes_of(&self, parameter: &str) -> Option<&Expr> {
+        self.sizes.get(parameter)
     }
 
     /// A symbol as an expression over the problem's names.

@@ -93,7 +93,7 @@ pub(super) fn program(steps: &[Step], names: &Names) -> Result<Vec<Node>, ReadEr
             StepKind::Compute { kind: Arithmetic::Index, .. } => None,
             StepKind::Compute { amount: n, .. } => Some(amount(Access::Compute, i64::from(*n))),
             StepKind::Barrier => Some(Node::Barrier { lines }),
-            StepKind::Repeat { count, body } => {
+            StepKind::Repeat { count, body, .. } => {
                 let body = program(body, names)?;
                 let count = names.put_in(count, &step.at)?;
                 (!body.is_empty()).then_some(Node::Repeat { count, body, lines })

@@ -65,6 +65,7 @@ impl<'tu> Tree<'_, 'tu> {
                 EntityKind::ParmDecl => Space::Private,
                 _ => space(entity.get_type()),
             },
+            read_only: is_read_only(entity),
             init: None,
             at: self.at_name(entity),
         }
@@ -204,6 +205,14 @@ impl<'tu> Tree<'_, 'tu> {
         }
         StmtKind::For { init, condition, step, body: self.body(body) }
     }
+}
+
+/// Whether a declaration is of a pointer to what nobody writes.
+fn is_read_only(entity: &Entity<'_>) -> bool {
+    entity.get_type().is_some_and(|ty| {
+        let constant = ty.get_pointee_type().is_some_and(|ty| ty.is_const_qualified());
+        constant && ty.is_restrict_qualified()
+    })
 }
 
 /// What to call a kind of statement that is not read.

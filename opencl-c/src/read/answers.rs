@@ -30,6 +30,6 @@ impl<'a> Reader<'a> {
 
     fn is_meant(&self, asked: &Asked, place: Place<'_>) -> bool {
         let function = self.calls.last().and_then(|name| self.unit.functions.get(*name));
-        function.is_some_and(|function| fits(asked, function, &self.entry.file, place))
+        function.is_some_and(|function| fits(asked, function, &self.entry.at.file, place))
     }
 }

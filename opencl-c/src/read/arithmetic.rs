@@ -1,5 +1,7 @@
 //! Operators on values of any kind, and conversions between types.
 
+use std::rc::Rc;
+
 use super::operators::{self, operand_type};
 use super::symbolic::Poly;
 use super::types::{INT, Integer, is_real, width};
@@ -43,7 +45,12 @@ impl<'a> Reader<'a> {
                     return Ok((Value::Int(Poly::int(i64::from(truth))), INT.ast()));
                 }
                 let depends = a.depends(&self.terms).max(b.depends(&self.terms));
-                Ok((self.unknown(result, depends), result.clone()))
+                let product = match op {
+                    BinaryOp::Mul if width(result) == 1 => Value::product(depends, &a, &b),
+                    _ => None,
+                };
+                let value = product.unwrap_or_else(|| self.unknown(result, depends));
+                Ok((value, result.clone()))
             }
         }
     }
@@ -118,9 +125,16 @@ impl<'a> Reader<'a> {
                 if changes && !matches!(to, Type::Void | Type::Pointer(..)) {
                     self.compute(Arithmetic::Convert, width(to).max(width(from)), at);
                 }
-                match Value::real(value.as_real(), to) {
-                    Some(real) => real,
-                    None => self.unknown_as(to, &value),
+                match (Value::real(value.as_real(), to), value) {
+                    (Some(real), _) => real,
+                    (None, Value::Int(number)) if changes && width(to) == 1 => {
+                        Value::Scaled(self.terms.depends(&number), Rc::new(number))
+                    }
+                    (None, Value::Scaled(depends, number)) => match Integer::of(to) {
+                        Some(to) => Value::Int(self.terms.scaled(to.range(), depends, &number)),
+                        None => Value::Scaled(depends, number),
+                    },
+                    (None, value) => self.unknown_as(to, &value),
                 }
             }
         }

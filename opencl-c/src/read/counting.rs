@@ -33,7 +33,7 @@ impl<'a> Reader<'a> {
             let start = match probe.start.values.get(id)? {
                 Value::Int(poly) => poly,
                 Value::Pointer(pointer) => &pointer.offset,
-                Value::Real(_) | Value::Other(_) | Value::Parts(..) => continue,
+                Value::Real(_) | Value::Scaled(..) | Value::Other(_) | Value::Parts(..) => continue,
             };
             let value = match probe.changes.get(id) {
                 Some(Change::By(step)) => {

@@ -218,7 +218,7 @@ impl<'a> Reader<'a> {
             return;
         }
         set_iterations(&mut self.terms, &mut body, iteration);
-        self.emit(NodeKind::Repeat { count, body }, l.at);
+        self.emit(NodeKind::Repeat { count, whole: None, body }, l.at);
     }
 
     /// The state after a loop with so many iterations, of which the end of any may be known; the test

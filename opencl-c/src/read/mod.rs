@@ -122,8 +122,8 @@ pub fn read(request: &Request, open: &[String], unit: &Unit) -> Result<Steps, Re
 struct Reader<'a> {
     request: &'a Request,
     unit: &'a Unit,
-    /// The entry's place: lines of hints are those of its file.
-    entry: &'a At,
+    /// The kernel. Lines of hints are those of its file.
+    entry: &'a Function,
     terms: Terms,
     state: State,
     nodes: Vec<Node>,
@@ -159,7 +159,7 @@ impl<'a> Reader<'a> {
         Reader {
             request,
             unit,
-            entry: &entry.at,
+            entry,
             terms: Terms::new(),
             state: State::default(),
             nodes: Vec::new(),

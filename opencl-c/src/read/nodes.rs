@@ -26,8 +26,8 @@ pub enum NodeKind {
     Compute { kind: Arithmetic, amount: u32, width: u8 },
     /// A barrier.
     Barrier,
-    /// A loop.
-    Repeat { count: Poly, body: Vec<Node> },
+    /// A loop; `whole`: the iterations of the one that it was cut from.
+    Repeat { count: Poly, whole: Option<Poly>, body: Vec<Node> },
     /// A branch.
     If { condition: Poly, then: Vec<Node>, otherwise: Vec<Node> },
 }
@@ -60,9 +60,10 @@ impl NodeKind {
             }
             (NodeKind::Atomic(a), NodeKind::Atomic(b)) => a == b,
             (NodeKind::Barrier, NodeKind::Barrier) => true,
-            (NodeKind::Repeat { count: a, body: x }, NodeKind::Repeat { count: b, body: y }) => {
-                a == b && same_effect(x, y)
-            }
+            (
+                NodeKind::Repeat { count: a, body: x, .. },
+                NodeKind::Repeat { count: b, body: y, .. },
+            ) => a == b && same_effect(x, y),
             (
                 NodeKind::If { condition: a, then: x, otherwise: v },
                 NodeKind::If { condition: b, then: y, otherwise: w },
@@ -128,8 +129,8 @@ fn join(terms: &mut Terms, node: Node, other: Option<Node>) -> Node {
             };
             NodeKind::Access(Reach { offset, array, ..a })
         }
-        (NodeKind::Repeat { count, body: x }, NodeKind::Repeat { body: y, .. }) => {
-            NodeKind::Repeat { count, body: joined(terms, x, y) }
+        (NodeKind::Repeat { count, whole, body: x }, NodeKind::Repeat { body: y, .. }) => {
+            NodeKind::Repeat { count, whole, body: joined(terms, x, y) }
         }
         (
             NodeKind::If { condition, then: x, otherwise: v },
@@ -162,8 +163,9 @@ pub fn first_mention<'n>(terms: &Terms, nodes: &'n [Node], leaf: Leaf) -> Option
 pub fn numbers(nodes: &[Node], visit: &mut dyn FnMut(&Poly)) {
     for node in nodes {
         match &node.kind {
-            NodeKind::Repeat { count, body } => {
+            NodeKind::Repeat { count, whole, body } => {
                 visit(count);
+                whole.iter().for_each(&mut *visit);
                 numbers(body, visit);
             }
             NodeKind::If { condition, then, otherwise } => {
@@ -184,12 +186,13 @@ pub fn mapped(nodes: &[Node], number: &mut dyn FnMut(&Poly) -> Poly) -> Vec<Node
             NodeKind::Access(reach) => {
                 NodeKind::Access(Reach { offset: number(&reach.offset), ..reach.clone() })
             }
-            NodeKind::Repeat { count, body } => {
+            NodeKind::Repeat { count, whole, body } => {
                 let count = number(count);
                 if count.constant().is_some_and(|count| count <= 0) {
                     continue;
                 }
-                NodeKind::Repeat { count, body: mapped(body, number) }
+                let whole = whole.as_ref().map(&mut *number);
+                NodeKind::Repeat { count, whole, body: mapped(body, number) }
             }
             NodeKind::If { condition, then, otherwise } => {
                 let condition = number(condition);

@@ -20,7 +20,10 @@ impl<'a> Reader<'a> {
         let locals = self.arrays(locals.into_values())?;
         let privates = std::mem::take(&mut self.privates);
         let privates = self.arrays(privates.into_values())?;
-        Ok(Steps { body, locals, privates, assumed: self.assumed, dimensions: self.dimensions })
+        let read_only = self.entry.parameters.iter().filter(|parameter| parameter.read_only);
+        let read_only = read_only.map(|parameter| parameter.name.clone()).collect();
+        let (assumed, dimensions) = (self.assumed, self.dimensions);
+        Ok(Steps { body, locals, privates, read_only, assumed, dimensions })
     }
 
     fn arrays(&self, all: impl Iterator<Item = (&'a Variable, Poly)>) -> Read<Vec<Array>> {
@@ -64,9 +67,10 @@ impl<'a> Reader<'a> {
             NodeKind::Atomic(space) => StepKind::Atomic(space),
             NodeKind::Compute { kind, amount, width } => StepKind::Compute { kind, amount, width },
             NodeKind::Barrier => StepKind::Barrier,
-            NodeKind::Repeat { count, body } => {
+            NodeKind::Repeat { count, whole, body } => {
                 let count = self.number(&count, &at)?;
-                StepKind::Repeat { count, body: self.steps(body, left)? }
+                let whole = whole.map(|whole| self.number(&whole, &at)).transpose()?;
+                StepKind::Repeat { count, whole, body: self.steps(body, left)? }
             }
             NodeKind::If { condition, then, otherwise } => StepKind::If {
                 depends: self.branch_depends(&condition),

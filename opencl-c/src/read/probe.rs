@@ -146,7 +146,7 @@ impl<'a> Reader<'a> {
                 Value::Pointer(p) => {
                     Value::Pointer(Pointer { target: p.target.clone(), offset: leaf() })
                 }
-                Value::Real(_) | Value::Other(_) | Value::Parts(..) => {
+                Value::Real(_) | Value::Scaled(..) | Value::Other(_) | Value::Parts(..) => {
                     Value::Other(Dependence::Data)
                 }
             };
@@ -220,7 +220,7 @@ impl<'a> Reader<'a> {
             .filter_map(|(id, before)| {
                 let change = match after.values.get(&id) {
                     Some(now) if now == before => match before {
-                        Value::Other(_) => Change::Somehow,
+                        Value::Scaled(..) | Value::Other(_) => Change::Somehow,
                         _ => return None,
                     },
                     Some(now) => self.change(before, now, mark, self.type_of(id)),

@@ -26,6 +26,8 @@ struct Cut<'l, 'a> {
     iteration: Leaf,
     /// The iteration as a value.
     atom: Atom,
+    /// How many iterations there are.
+    whole: &'l Poly,
     /// Pieces that may still be made.
     left: usize,
 }
@@ -65,7 +67,7 @@ impl<'a> Reader<'a> {
     ) -> Option<Vec<Node>> {
         let atom = self.terms.atom_of(iteration)?;
         let end = self.terms.max(count, &Poly::int(0));
-        let mut cut = Cut { l, iteration, atom, left: MOST_PIECES };
+        let mut cut = Cut { l, iteration, atom, whole: &end, left: MOST_PIECES };
         self.pieces(&mut cut, nodes, (&Poly::int(0), &end))
     }
 
@@ -147,7 +149,8 @@ impl<'a> Reader<'a> {
             return body;
         }
         set_iterations(&mut self.terms, &mut body, cut.iteration);
-        vec![Node { kind: NodeKind::Repeat { count, body }, at: cut.l.at.clone() }]
+        let whole = (count != *cut.whole).then(|| cut.whole.clone());
+        vec![Node { kind: NodeKind::Repeat { count, whole, body }, at: cut.l.at.clone() }]
     }
 }
 

@@ -22,9 +22,10 @@ pub fn items(terms: &mut Terms, reach: &Reach) -> Stride {
 
 /// Between neighbouring groups, for each dimension.
 pub fn groups(terms: &mut Terms, reach: &Reach) -> Vec<Stride> {
+    let reach = unscaled(terms, reach);
     let dimension = |d: usize| {
         let atom = name(terms, &format!("$group_{d}"));
-        stride(terms, reach, atom)
+        stride(terms, &reach, atom)
     };
     (0..3).map(dimension).collect()
 }
@@ -35,8 +36,15 @@ pub fn groups(terms: &mut Terms, reach: &Reach) -> Vec<Stride> {
 /// The count has a digit for each dimension, or, where an address asks for the quotient and the remainder of the
 /// count itself, these two.
 pub fn digits(terms: &mut Terms, reach: &Reach) -> Option<Vec<Digit>> {
+    let reach = unscaled(terms, reach);
     let dimensions: Vec<Place> = (0..3).filter_map(|d| Place::of_dimension(terms, d)).collect();
-    plain(terms, reach, &dimensions).or_else(|| divided(terms, reach, &dimensions))
+    plain(terms, &reach, &dimensions).or_else(|| divided(terms, &reach, &dimensions))
+}
+
+/// An access with 1 for each real number that a part of its address is multiplied by, as neighbours of such a part are the same or
+/// next to each other, more or less.
+fn unscaled(terms: &mut Terms, reach: &Reach) -> Reach {
+    Reach { offset: terms.unscaled(&reach.offset), ..reach.clone() }
 }
 
 /// A digit of the count of items: the atom that has its value, and how many values there are.
@@ -191,8 +199,15 @@ fn between_iterations(terms: &mut Terms, reach: &Reach, iteration: Leaf) -> Stri
     // inside.
     let inside = |leaf: &Leaf| reach.iterations.iter().any(|(counter, _)| counter == leaf);
     if terms.leaves(&reach.offset).iter().any(|leaf| *leaf > iteration && !inside(leaf)) {
-        let data = terms.depends(&reach.offset) == Dependence::Data;
-        return if data { Stride::Data } else { Stride::Irregular };
+        if terms.depends(&reach.offset) != Dependence::Data {
+            return Stride::Irregular;
+        }
+        let atom = terms.atom_of(iteration);
+        let reach = unscaled(terms, reach);
+        return match stride(terms, &reach, atom) {
+            Stride::Elements(known) if known != Number::Int(0) => Stride::Shifted(known),
+            _ => Stride::Data,
+        };
     }
     let atom = terms.atom_of(iteration);
     stride(terms, reach, atom)

@@ -18,6 +18,8 @@ pub enum Value {
     Pointer(Pointer),
     /// A real number that is known; finite.
     Real(f64),
+    /// A real number that is this whole number times one of which only the dependence is known.
+    Scaled(Dependence, Rc<Poly>),
     /// Anything else: real numbers, vectors, structures, contents of arrays.
     Other(Dependence),
     /// The same with some parts that are known whole numbers; there is at least one.
@@ -62,7 +64,9 @@ impl Value {
             Value::Int(poly) => terms.depends(poly),
             Value::Pointer(pointer) => terms.depends(&pointer.offset),
             Value::Real(_) => Dependence::Uniform,
-            Value::Other(depends) | Value::Parts(depends, _) => *depends,
+            Value::Scaled(depends, _) | Value::Other(depends) | Value::Parts(depends, _) => {
+                *depends
+            }
         }
     }
 
@@ -83,6 +87,16 @@ impl Value {
             Value::Real(number) => Some(*number),
             Value::Int(poly) => {
                 poly.constant().filter(|n| (0..1 << 24).contains(n)).map(|n| n as f64)
+            }
+            _ => None,
+        }
+    }
+
+    /// The product of two real numbers, if one of them is a multiple of a whole number.
+    pub fn product(depends: Dependence, a: &Value, b: &Value) -> Option<Value> {
+        match (a, b) {
+            (Value::Scaled(_, number), _) | (_, Value::Scaled(_, number)) => {
+                Some(Value::Scaled(depends, number.clone()))
             }
             _ => None,
         }

@@ -50,7 +50,7 @@ fn add(
             StepKind::Atomic(space) => more(&mut counts.atomics, *space, times),
             StepKind::Barrier => counts.barriers = counts.barriers.saturating_add(times),
             StepKind::Compute { .. } => {}
-            StepKind::Repeat { count, body } => {
+            StepKind::Repeat { count, body, .. } => {
                 let iterations = u64::try_from(evaluate(count, names)?).unwrap_or(0);
                 add(body, times.saturating_mul(iterations), names, counts)?;
             }

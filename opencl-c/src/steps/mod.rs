@@ -35,6 +35,8 @@ pub struct Steps {
     pub locals: Vec<Array>,
     /// Its private arrays, vectors and structures.
     pub privates: Vec<Array>,
+    /// Its pointer parameters to what nobody writes: `restrict`, and to a `const` type.
+    pub read_only: Vec<String>,
     /// Loops that try an atomic exchange until it succeeds, taken to do so at once.
     pub assumed: Vec<Assumed>,
     /// Dimensions whose ids or sizes it asks for: 1 to 3.
@@ -92,6 +94,8 @@ pub enum StepKind {
     Repeat {
         /// How often; not at all if negative.
         count: Number,
+        /// If these are the iterations of a part of a loop, that of one side of a condition: how many the loop has.
+        whole: Option<Number>,
         /// What is repeated.
         body: Vec<Step>,
     },
@@ -148,6 +152,8 @@ pub enum Stride {
     Elements(Number),
     /// Not the same everywhere, or not to be read.
     Irregular,
+    /// So many elements, and what data add to both.
+    Shifted(Number),
     /// Depends on data.
     Data,
 }

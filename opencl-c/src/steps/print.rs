@@ -30,7 +30,7 @@ fn block(steps: &[Step], depth: usize, text: &mut String) {
                 let wide = if *width > 1 { format!(" of {width}") } else { String::new() };
                 let _ = writeln!(text, "{amount} {kind:?}{wide}");
             }
-            StepKind::Repeat { count, body } => {
+            StepKind::Repeat { count, body, .. } => {
                 let _ = writeln!(text, "repeat {count}");
                 block(body, depth + 1, text);
             }
@@ -69,6 +69,7 @@ fn line(access: &Access, text: &mut String) {
 fn stride(stride: &Stride) -> String {
     match stride {
         Stride::Elements(number) => format!("[{number}]"),
+        Stride::Shifted(elements) => format!("{elements} + data"),
         Stride::Irregular => "irregular".to_owned(),
         Stride::Data => "data".to_owned(),
     }

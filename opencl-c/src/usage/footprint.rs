@@ -1,10 +1,39 @@
 //! How many different addresses something that repeats has.
 
+use std::collections::BTreeSet;
+
 use itertools::Itertools;
-use tickbound_model::Expr;
 use tickbound_model::expr::{BinaryOp, Slot};
+use tickbound_model::{Expr, Problem};
 
 use super::number::{add, choice, less, min, mul, sub};
+
+/// Most conditions on which distances depend: each doubles what is counted.
+const MOST_CONDITIONS: usize = 4;
+
+/// Names that stand for inputs of a problem, or for what is computed from them: they are large beside tuning parameters.
+#[derive(Debug, Default)]
+pub(crate) struct Inputs {
+    slots: BTreeSet<Slot>,
+}
+
+impl Inputs {
+    /// Those of a problem, definitions included.
+    pub fn of(problem: &Problem) -> Inputs {
+        let mut inputs = Inputs { slots: (0..problem.first_parameter()).collect() };
+        for (slot, (_, definition)) in (problem.first_definition()..).zip(&problem.definitions) {
+            if inputs.decide(definition) {
+                inputs.slots.insert(slot);
+            }
+        }
+        inputs
+    }
+
+    /// Whether one of them is in a number.
+    pub fn decide(&self, number: &Expr) -> bool {
+        number.mentions(|slot| self.slots.contains(&slot))
+    }
+}
 
 /// One repetition: bytes between neighbours, if they are the same everywhere, and how many there are.
 #[derive(Debug, Clone)]
@@ -35,8 +64,54 @@ impl Addresses {
 /// `n` at a distance of `s`, repeated `m` times at a distance of `k * s`, are `n + (m - 1) * min(n, k)`: pieces overlap
 /// where `k` is less than `n`. Where no distance is seen to be a multiple of another, pieces are taken not to overlap. Coarse
 /// distances are put together first, so that rows are counted as rows before what is in a row is counted. Of several multiples,
-/// those of which inputs (names before `parameters`) or sums are part come last, as these are pitches of rows.
-pub(super) fn addresses(axes: &[Axis], bytes: i64, parameters: Slot) -> Addresses {
+/// those that inputs decide, or of which sums are part, come last, as these are pitches of rows.
+///
+/// Where distances depend on conditions, each side is counted for itself.
+pub(super) fn addresses(axes: &[Axis], bytes: i64, inputs: &Inputs) -> Addresses {
+    of_sides(axes, bytes, inputs, MOST_CONDITIONS)
+}
+
+fn of_sides(axes: &[Axis], bytes: i64, inputs: &Inputs, left: usize) -> Addresses {
+    let mut distances = axes.iter().filter_map(|axis| axis.distance.as_ref());
+    let Some(condition) = distances.find_map(condition).filter(|_| left > 0) else {
+        return of_products(axes, bytes, inputs);
+    };
+    let side = |holds: bool| {
+        let settled = |distance: &Expr| settled(distance, condition, holds);
+        let axis = |axis: &Axis| Axis {
+            distance: axis.distance.as_ref().map(settled),
+            extent: axis.extent.clone(),
+        };
+        of_sides(&axes.iter().map(axis).collect::<Vec<_>>(), bytes, inputs, left - 1)
+    };
+    let (then, otherwise) = (side(true), side(false));
+    Addresses {
+        count: choice(condition.clone(), then.count, otherwise.count),
+        pieces: choice(condition.clone(), then.pieces, otherwise.pieces),
+    }
+}
+
+/// The first condition that a factor of a product depends on.
+fn condition(product: &Expr) -> Option<&Expr> {
+    match product {
+        Expr::Conditional(condition, ..) => Some(condition),
+        Expr::Binary(BinaryOp::Mul, a, b) => condition(a).or_else(|| condition(b)),
+        _ => None,
+    }
+}
+
+/// A product in which a condition holds or does not.
+fn settled(product: &Expr, condition: &Expr, holds: bool) -> Expr {
+    let settle = |e: &Expr| settled(e, condition, holds);
+    match product {
+        Expr::Conditional(own, then, _) if holds && **own == *condition => settle(then),
+        Expr::Conditional(own, _, otherwise) if !holds && **own == *condition => settle(otherwise),
+        Expr::Binary(BinaryOp::Mul, a, b) => mul(settle(a), settle(b)),
+        other => other.clone(),
+    }
+}
+
+fn of_products(axes: &[Axis], bytes: i64, inputs: &Inputs) -> Addresses {
     let mut apart = Addresses { count: Expr::Int(1), pieces: Expr::Int(1) };
     let mut known: Vec<(Expr, Addresses)> = Vec::new();
     for Axis { distance, extent } in axes {
@@ -51,7 +126,7 @@ pub(super) fn addresses(axes: &[Axis], bytes: i64, parameters: Slot) -> Addresse
             }
         }
     }
-    while let Some((fine, coarse, times)) = next_pair(&known, parameters) {
+    while let Some((fine, coarse, times)) = next_pair(&known, inputs) {
         let (_, repeated) = known[coarse].clone();
         let Addresses { count, pieces } = &mut known[fine].1;
         let gaps = less(count.clone(), times.clone());
@@ -64,14 +139,14 @@ pub(super) fn addresses(axes: &[Axis], bytes: i64, parameters: Slot) -> Addresse
 }
 
 /// Two repetitions of which the second's distance is a multiple of the first's, and that multiple.
-fn next_pair(known: &[(Expr, Addresses)], parameters: Slot) -> Option<(usize, usize, Expr)> {
+fn next_pair(known: &[(Expr, Addresses)], inputs: &Inputs) -> Option<(usize, usize, Expr)> {
     let below = |i: usize| {
         let others = known.iter().enumerate().filter(|(j, _)| *j != i);
         others.filter(|(_, (d, _))| *d != known[i].0 && multiple(&known[i].0, d).is_some()).count()
     };
     let pairs = (0..known.len()).cartesian_product(0..known.len()).filter(|(a, b)| a != b);
     let pairs = pairs.filter_map(|(a, b)| Some((a, b, multiple(&known[b].0, &known[a].0)?)));
-    let large = |times: &Expr| (times.mentions(|slot| slot < parameters), is_sum(times));
+    let large = |times: &Expr| (inputs.decide(times), is_sum(times));
     pairs.min_by_key(|(a, b, times)| (usize::MAX - below(*a), large(times), *a, *b))
 }
 
@@ -81,7 +156,7 @@ fn is_sum(expr: &Expr) -> bool {
 
 /// What `of` has to be multiplied by to give `whole`, if that can be seen from their factors. One that a choice is part of may be
 /// greater or less than others, and so may not be put in order with them: it counts as none.
-fn multiple(whole: &Expr, of: &Expr) -> Option<Expr> {
+pub(super) fn multiple(whole: &Expr, of: &Expr) -> Option<Expr> {
     let ((number, mut left), (by, others)) = (factors(whole), factors(of));
     if by == 0 || number % by != 0 {
         return None;
@@ -113,8 +188,6 @@ fn factors(expr: &Expr) -> (i64, Vec<&Expr>) {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
 
     /// Names 0, 1, ... of parameters with these values; axes as distances and extents over them.
@@ -122,7 +195,8 @@ mod tests {
         let all: Vec<Axis> = (axes.iter().cloned())
             .map(|(distance, extent)| Axis { distance: Some(distance), extent })
             .collect();
-        let Addresses { count, pieces } = addresses(&all, 4, 1);
+        let Addresses { count, pieces } =
+            addresses(&all, 4, &Inputs { slots: BTreeSet::from([0]) });
         let mut places = BTreeSet::from([0]);
         for (distance, extent) in axes {
             let (distance, extent) = (distance.eval(values).unwrap(), extent.eval(values).unwrap());

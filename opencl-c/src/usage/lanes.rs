@@ -31,6 +31,8 @@ pub(super) fn passes(device: &Device, lanes: &[Lane], words: i64) -> Expr {
     let mut all = Expr::Int(1);
     // Words that a row reaches over; 0 as long as all lanes have the same address.
     let mut span = Expr::Int(0);
+    // Whether they leave no gaps.
+    let mut dense = Expr::Int(1);
     for Lane { distance, extent } in lanes {
         let lanes = min(left.clone(), extent.clone());
         let step = max(Expr::Int(1), quotient(distance.clone(), Expr::Int(4 * words)));
@@ -40,9 +42,19 @@ pub(super) fn passes(device: &Device, lanes: &[Lane], words: i64) -> Expr {
         let row = choice(meet(device, distance.clone(), span.clone()), lanes.clone(), Expr::Int(1));
         let first = is_zero(span.clone());
         let still = is_zero(distance.clone());
-        all = mul(all, choice(still, Expr::Int(1), choice(first.clone(), alone, row)));
-        let reach = mul(lanes, quotient(distance.clone(), Expr::Int(4)));
-        span = choice(first, reach, span);
+        let offset = quotient(distance.clone(), Expr::Int(4));
+        // Rows that begin inside each other have words in common.
+        let inside = less(offset.clone(), span.clone());
+        let longer = add(span.clone(), mul(sub(lanes.clone(), Expr::Int(1)), offset.clone()));
+        let union = max(all.clone(), ceil_div(longer.clone(), Expr::Int(device.banks)));
+        let union = choice(dense.clone(), union, all.clone());
+        let more = choice(inside.clone(), union, mul(all.clone(), row));
+        let more = choice(first.clone(), alone, more);
+        all = choice(still, all, more);
+        let close = less(distance.clone(), Expr::Int(4 * words + 1));
+        dense = choice(first.clone(), close, dense);
+        let reach = mul(lanes, offset);
+        span = choice(first, reach, choice(inside, longer, span));
         left = rows(left, extent.clone());
     }
     mul(Expr::Int(words), all)
@@ -114,7 +126,9 @@ mod tests {
 
     use super::*;
 
-    const DEVICE: Device = Device { warp: 32, banks: 32, line: 128, parameters: 0 };
+    fn device() -> Device {
+        Device { warp: 32, banks: 32, line: 128, units: 1, ..Device::default() }
+    }
 
     fn lanes(digits: &[(i64, i64)]) -> Vec<Lane> {
         let lane = |(distance, extent): &(i64, i64)| Lane {
@@ -161,7 +175,7 @@ mod tests {
         for words in [1, 2, 4] {
             for step in 0..80 {
                 let digits = [(4 * words * step, 32)];
-                let own = value(&passes(&DEVICE, &lanes(&digits), words));
+                let own = value(&passes(&device(), &lanes(&digits), words));
                 let wanted = match step {
                     // Each phase is served once.
                     0 => words,
@@ -175,7 +189,7 @@ mod tests {
     #[test]
     fn passes_of_rows() {
         // A row of a matrix; its columns, which meet in one bank; and those of one with a column more.
-        let of = |digits: &[(i64, i64)]| value(&passes(&DEVICE, &lanes(digits), 1));
+        let of = |digits: &[(i64, i64)]| value(&passes(&device(), &lanes(digits), 1));
         assert_eq!(of(&[(4, 32), (128, 8)]), 1);
         assert_eq!(of(&[(128, 32), (4, 8)]), 32);
         assert_eq!(of(&[(132, 32), (4, 8)]), 1);
@@ -183,6 +197,13 @@ mod tests {
         assert_eq!(of(&[(4, 16), (256, 16)]), 2);
         assert_eq!(of(&[(4, 16), (64, 16)]), 1);
         assert_eq!(of(&[(0, 8), (4, 8)]), 1);
+        // Rows that overlap.
+        for (length, apart) in itertools::iproduct!([2, 4, 8, 16], 1..20) {
+            let digits = [(4, length), (4 * apart, 32 / length)];
+            if apart < length {
+                assert_eq!(of(&digits), counted(&digits, 1), "{length} words {apart} apart");
+            }
+        }
         for pitch in 16..80 {
             let digits = [(4, 16), (4 * pitch, 16)];
             assert_eq!(of(&digits), counted(&digits, 1), "pitch {pitch}");
@@ -202,10 +223,10 @@ mod tests {
         ] {
             let wanted: BTreeSet<i64> =
                 places(&digits).iter().flat_map(|at| [at / 128, (at + bytes - 1) / 128]).collect();
-            let own = value(&lines(&DEVICE, &lanes(&digits), bytes, &Expr::Int(1)));
+            let own = value(&lines(&device(), &lanes(&digits), bytes, &Expr::Int(1)));
             assert_eq!(own, wanted.len() as i64, "{digits:?}");
         }
-        let shifted = lines(&DEVICE, &lanes(&[(4, 32)]), 4, &Expr::Int(0));
+        let shifted = lines(&device(), &lanes(&[(4, 32)]), 4, &Expr::Int(0));
         assert_eq!(value(&shifted), 2);
     }
 }

@@ -11,7 +11,7 @@
 //! it. Per warp:
 //!
 //! * A loop is *unrolled* if `#pragma unroll` stands before it, or if its number of iterations follows from macros and
-//!   it contains neither a barrier nor a loop with the pragma.
+//!   it contains neither a barrier, nor a loop with the pragma or of another number of iterations.
 //! * A load in unrolled loops is done once for each address that it has there, as compilers merge equal loads; behind a
 //!   condition on the item they do not. An access of more than 16 bytes is several.
 //! * A load of constant memory whose address is the same for all items, in unrolled loops only, is an operand.
@@ -26,28 +26,32 @@
 //! * Live registers: private arrays and vectors, and [`PLAIN_REGISTERS`] for the rest. One that does not fit is stored and
 //!   loaded once in each iteration of the innermost loop with real arithmetic that is not unrolled.
 
+mod around;
 mod footprint;
+mod guards;
+mod kept;
 mod lanes;
 mod number;
+mod traffic;
 mod walk;
 
 use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
 use itertools::Itertools;
-use tickbound_model::expr::Slot;
 use tickbound_model::{Expr, Problem, Usage};
 
 use crate::error::ReadError;
 use crate::extract::{Extracted, Variant};
 use crate::lower::{Names, numbers};
+use footprint::Inputs;
 
 /// Registers of an item for addresses, counters and temporaries: what the resource model that this follows takes for
 /// compiled matrix multiplications.
 const PLAIN_REGISTERS: i64 = 20;
 
-/// What of the device decides how requests are served, and where a problem's tuning parameters begin.
-#[derive(Debug, Clone, Copy)]
+/// What of the device decides how requests are served, and what the problem's inputs are.
+#[derive(Debug, Default)]
 pub(super) struct Device {
     /// Items of a warp.
     pub warp: i64,
@@ -55,8 +59,19 @@ pub(super) struct Device {
     pub banks: i64,
     /// Bytes of a cache line.
     pub line: i64,
-    /// The names before it are inputs and numbers of the platform.
-    pub parameters: Slot,
+    /// Bytes of L1, where known.
+    pub l1: Option<i64>,
+    /// Bytes of L2, where known.
+    pub l2: Option<i64>,
+    /// Units of all devices.
+    pub units: i64,
+    /// Most warps and groups of a unit, where known.
+    pub warps_per_unit: Option<i64>,
+    pub groups_per_unit: Option<i64>,
+    /// Whether its compiler leaves loads in the order of the source.
+    pub source_order: bool,
+    /// Which names of the problem are inputs.
+    pub inputs: Inputs,
 }
 
 impl Device {
@@ -67,7 +82,13 @@ impl Device {
             warp: resources.warp_width.unwrap_or(32),
             banks: resources.banks.unwrap_or(32),
             line: resources.line_bytes.unwrap_or(128),
-            parameters: problem.first_parameter(),
+            l1: resources.l1_size,
+            l2: resources.l2_size,
+            units: problem.platform.units(),
+            warps_per_unit: resources.warps_per_unit,
+            groups_per_unit: resources.groups_per_unit,
+            source_order: resources.source_order == Some(1),
+            inputs: Inputs::of(problem),
         }
     }
 }
@@ -80,12 +101,11 @@ pub(crate) fn usage(
     extracted: &Extracted,
     names: &Names,
     said: &BTreeSet<(String, u32)>,
-    device: Device,
+    device: &Device,
 ) -> Result<Usage, ReadError> {
     let unrolled = |at: &crate::ast::At| said.contains(&(at.file.to_string(), at.line));
-    let item = names.of_middle_item();
     let of = |variant: &Variant| {
-        let names = item.of_parameters(&variant.parameters);
+        let names = names.of_parameters(&variant.parameters);
         let parts = walk::parts(&variant.steps, &names, device, &unrolled)?;
         Ok((variant.values.clone(), parts))
     };

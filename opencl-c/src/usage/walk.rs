@@ -5,13 +5,17 @@ use itertools::Itertools;
 use tickbound_model::Expr;
 use tickbound_model::expr::BinaryOp;
 
+use super::around::{Around, Loop};
 use super::footprint::{Axis, addresses};
+use super::guards::Ends;
+use super::kept::{Kept, window};
 use super::lanes::{Lane, lines, passes};
-use super::number::{add, ceil_div, choice, is_zero, max, min, mul, remainder, sub};
+use super::number::{add, ceil_div, choice, is_zero, less, max, min, mul, remainder, sub};
+use super::traffic::{Moved, Traffic, at_work};
 use super::{Device, PLAIN_REGISTERS};
 use crate::ast::{At, Space};
 use crate::error::ReadError;
-use crate::lower::Names;
+use crate::lower::{Item, Names};
 use crate::steps::{Access, Arithmetic, Dependence, Number, Step, StepKind, Steps, Stride};
 
 /// Instructions of one division of whole numbers and, beside one on the special lanes, of real ones: compilers make
@@ -22,8 +26,19 @@ const REAL_DIVISION: i64 = 8;
 /// Instructions of one iteration of a loop: compare, add, jump.
 const ITERATION: i64 = 3;
 
-/// Iterations of a loop without real arithmetic whose loads are waited for together.
-const COPIES_AT_ONCE: i64 = 4;
+/// Iterations of a short loop whose loads are waited for together.
+const SHORT_AT_ONCE: i64 = 4;
+
+/// The size of a body, in instructions, up to which a loop is unrolled by compilers that keep the order of the source: LLVM,
+/// LoopUnrollPass.cpp, pragma-unroll-threshold, 16 * 1024.
+const MOST_UNROLLED: i64 = 16 * 1024;
+
+/// Instructions of an access in such a body, with those that make its address. Other whole numbers are not counted, as most are
+/// constants once a loop is unrolled.
+const ACCESS: i64 = 4;
+
+/// Loads that are waited for together, at most.
+const IN_FLIGHT: i64 = 16;
 
 /// Most bytes that one instruction moves for a lane.
 const WIDEST: i64 = 16;
@@ -38,70 +53,45 @@ pub(super) type Origin = (&'static str, u32, String);
 pub(super) fn parts(
     steps: &Steps,
     names: &Names,
-    device: Device,
+    device: &Device,
     unrolled: Unrolled<'_>,
 ) -> Result<IndexMap<Origin, Expr>, ReadError> {
+    let item = names.of_item(Item::Middle);
+    let product = |what: &str| -> Result<Expr, ReadError> {
+        let sizes = steps.body.first().map(|step| sizes(&item, what, &step.at)).transpose()?;
+        Ok(sizes.into_iter().flatten().fold(Expr::Int(1), mul))
+    };
     let mut walk = Walk {
-        names,
+        names: &item,
+        ends: Ends::new(names),
+        at_work: at_work(device, product("local")?, product("groups")?),
         device,
         unrolled,
+        read_only: &steps.read_only,
+        stores_guarded: stores_guarded(&steps.body, false),
         parts: IndexMap::new(),
         innermost: None,
+        kept: Kept::default(),
         arrays: IndexMap::new(),
     };
-    let around = Around { loops: Vec::new(), taken: Expr::Int(1), guarded: false };
-    let mut batch = Batch::default();
-    walk.steps(&steps.body, &around, &mut batch)?;
+    let mut batch = Batch::new();
+    walk.steps(&steps.body, &Around::nothing(), &mut batch)?;
     walk.finish_batch(batch, 0, (Expr::Int(1), Expr::Int(1)));
     walk.finish(steps)
 }
 
-/// What stands around a step.
-#[derive(Debug, Clone)]
-struct Around {
-    /// Loops, outer ones first.
-    loops: Vec<Loop>,
-    /// 1 if the item takes all branches around, else 0.
-    taken: Expr,
-    /// Whether one of them depends on the item.
-    guarded: bool,
-}
-
-#[derive(Debug, Clone)]
-struct Loop {
-    trips: Expr,
-    unrolled: bool,
-}
-
-impl Around {
-    /// How often the steps are executed.
-    fn executed(&self) -> Expr {
-        self.loops.iter().fold(self.taken.clone(), |all, l| mul(all, l.trips.clone()))
-    }
-
-    /// How often, if those in unrolled loops are executed once.
-    fn rolled(&self) -> Expr {
-        let rolled = self.loops.iter().filter(|l| !l.unrolled);
-        rolled.fold(self.taken.clone(), |all, l| mul(all, l.trips.clone()))
-    }
-
-    fn inside(&self, condition: Expr, holds: bool, depends: Dependence) -> Around {
-        let (then, otherwise) = (self.taken.clone(), Expr::Int(0));
-        let taken = match holds {
-            true => choice(condition, then, otherwise),
-            false => choice(condition, otherwise, then),
-        };
-        Around { taken, guarded: self.guarded || depends > Dependence::Uniform, ..self.clone() }
-    }
-}
-
 /// Loads between two loops that are not unrolled: they are waited for together.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Batch {
     /// Whether there are loads from global memory, and how far these are from those of the iteration before: the
     /// greatest distance in bytes; `None`: anywhere.
     global: Option<Option<Expr>>,
-    local: bool,
+    /// Requests to global and to local memory in each iteration.
+    requests: (Expr, Expr),
+    /// Whether an address comes from data, which were waited for before.
+    from_data: bool,
+    /// Whether there is a loop inside.
+    around_any: bool,
     /// Whether there is real arithmetic.
     real: bool,
     /// Whether a loop with real arithmetic that is not unrolled is inside.
@@ -121,12 +111,22 @@ struct Request<'l> {
 }
 
 struct Walk<'a> {
+    /// Of the item in the middle, which stands for all.
     names: &'a Names,
-    device: Device,
+    ends: Ends,
+    /// Groups that are at work at once, and those of a unit.
+    at_work: (Expr, Expr),
+    device: &'a Device,
     unrolled: Unrolled<'a>,
+    /// Arrays that nobody writes.
+    read_only: &'a [String],
+    /// Whether something is stored by some items only.
+    stores_guarded: bool,
     parts: IndexMap<Origin, Expr>,
     /// Iterations of the innermost loops with real arithmetic that are not unrolled.
     innermost: Option<Expr>,
+    /// What compilers keep in registers that leave loads in the source's order.
+    kept: Kept,
     /// Different bytes of each array in global memory that are loaded or stored, of a group and of the launch.
     arrays: IndexMap<(String, bool), (Expr, Expr)>,
 }
@@ -138,70 +138,139 @@ impl Walk<'_> {
         around: &Around,
         batch: &mut Batch,
     ) -> Result<(), ReadError> {
-        batch.real |= self.arithmetic(steps, &around.executed());
+        batch.real |= self.arithmetic(steps, around);
         for step in steps {
             match &step.kind {
                 StepKind::Access(access) => self.access(access, &step.at, around, batch)?,
                 StepKind::Atomic(space) => self.atomic(*space, &step.at, around),
                 StepKind::Compute { .. } => {}
                 StepKind::Barrier => self.add("barriers", step.at.line, "", around.executed()),
-                StepKind::Repeat { count, body } => {
-                    self.repeat((count, &step.at), body, around, batch)?;
+                StepKind::Repeat { count, whole, body } => {
+                    let whole = whole.as_ref().unwrap_or(count);
+                    self.repeat((count, whole, &step.at), body, around, batch)?;
                 }
                 StepKind::If { condition, depends, then, otherwise } => {
-                    let known = macros_only(condition);
-                    let condition = self.names.put_in(condition, &step.at)?;
-                    if !known {
+                    if !macros_only(condition) {
                         self.add("branches", step.at.line, "", around.rolled());
                     }
-                    self.steps(then, &around.inside(condition.clone(), true, *depends), batch)?;
-                    self.steps(otherwise, &around.inside(condition, false, *depends), batch)?;
+                    for (side, holds) in [(then, true), (otherwise, false)] {
+                        let inside = self.side((condition, *depends, &step.at), holds, around)?;
+                        self.steps(side, &inside, batch)?;
+                    }
                 }
             }
         }
         Ok(())
     }
 
+    /// What stands around one side of a branch.
+    fn side(
+        &self,
+        (condition, depends, at): (&Number, Dependence, &At),
+        holds: bool,
+        around: &Around,
+    ) -> Result<Around, ReadError> {
+        let inside = match self.ends.of_side(condition, holds, at)? {
+            Some(shares) => shares.into_iter().fold(around.clone(), |all, s| all.of_items(s)),
+            None => around.on_side(self.names.put_in(condition, at)?, holds),
+        };
+        Ok(inside.guarded_if(depends > Dependence::Uniform))
+    }
+
     fn repeat(
         &mut self,
-        (count, at): (&Number, &At),
+        (count, whole, at): (&Number, &Number, &At),
         body: &[Step],
         around: &Around,
         batch: &mut Batch,
     ) -> Result<(), ReadError> {
+        let (around, count) = match self.ends.of_loop(count, whole, at)? {
+            Some(share) => (&around.of_items(share), whole),
+            None => (around, count),
+        };
         let trips = self.names.put_in(count, at)?.simplified();
         let trips = if never_negative(&trips) { trips } else { max(Expr::Int(0), trips) };
-        let free = macros_only(count) && !self.keeps_rolled(body);
-        let unrolled = free || (self.unrolled)(at);
-        let mut inside = around.clone();
-        inside.loops.push(Loop { trips, unrolled });
-        if unrolled {
-            return self.steps(body, &inside, batch);
+        batch.around_any = true;
+        let free = macros_only(whole) && !self.keeps_rolled(body);
+        if !free && !(self.unrolled)(at) {
+            return self.rolled_loop(at, body, &around.in_loop(trips, false), batch);
         }
-        let mut own = Batch::default();
-        self.steps(body, &inside, &mut own)?;
+        let outermost = around.loops.iter().all(|l| !l.unrolled);
+        if !self.device.source_order || !outermost {
+            return self.steps(body, &around.in_loop(trips, true), batch);
+        }
+        let size = mul(trips.clone(), self.size(body)?);
+        let fits = less(size, Expr::Int(MOST_UNROLLED + 1));
+        let small = around.on_side(fits.clone(), true).in_loop(trips.clone(), true);
+        self.steps(body, &small, batch)?;
+        if fits == Expr::Int(1) {
+            return Ok(());
+        }
+        self.rolled_loop(at, body, &around.on_side(fits, false).in_loop(trips, false), batch)
+    }
+
+    /// A loop that is not unrolled, as the innermost one around.
+    fn rolled_loop(
+        &mut self,
+        at: &At,
+        body: &[Step],
+        inside: &Around,
+        batch: &mut Batch,
+    ) -> Result<(), ReadError> {
+        let mut own = Batch::new();
+        self.steps(body, inside, &mut own)?;
         let iterations = inside.executed();
-        self.add("integer", at.line, "", mul(Expr::Int(ITERATION), iterations.clone()));
-        self.add("branches", at.line, "", iterations.clone());
+        // Compilers unroll a loop in part that is short: one without a loop in it, or that only copies.
+        let short = ceil_div(iterations.clone(), Expr::Int(SHORT_AT_ONCE));
+        let tests = if own.around_any { iterations.clone() } else { short.clone() };
+        self.add("integer", at.line, "", mul(Expr::Int(ITERATION), tests.clone()));
+        self.add("branches", at.line, "", tests);
         batch.around_loop |= own.around_loop || own.real;
         if own.real && !own.around_loop {
             let most = self.innermost.take();
             self.innermost = Some(most.map_or(iterations.clone(), |m| max(m, iterations.clone())));
         }
-        // A loop that only copies is short, and compilers unroll it in part.
-        let waits = match own.real {
-            true => iterations.clone(),
-            false => ceil_div(iterations.clone(), Expr::Int(COPIES_AT_ONCE)),
-        };
+        let waits = if own.real && own.around_any { iterations.clone() } else { short };
         self.finish_batch(own, at.line, (iterations, waits));
         Ok(())
+    }
+
+    /// Instructions of one iteration of a body, as a compiler counts them that asks whether to unroll it.
+    fn size(&self, body: &[Step]) -> Result<Expr, ReadError> {
+        let mut size = Expr::Int(0);
+        let mut cut: Option<&At> = None;
+        for step in body {
+            let own = match &step.kind {
+                StepKind::Access(_) => Expr::Int(ACCESS),
+                StepKind::Compute { kind: Arithmetic::Index | Arithmetic::Integer, .. } => {
+                    Expr::Int(0)
+                }
+                StepKind::Compute { amount, .. } => Expr::Int(i64::from(*amount)),
+                StepKind::Atomic(_) | StepKind::Barrier => Expr::Int(1),
+                // Of the parts of a loop the first stands for all.
+                StepKind::Repeat { whole: Some(_), .. } if cut == Some(&step.at) => Expr::Int(0),
+                StepKind::Repeat { count, whole, body } => {
+                    cut = whole.as_ref().map(|_| &step.at);
+                    let trips = self.names.put_in(whole.as_ref().unwrap_or(count), &step.at)?;
+                    mul(max(Expr::Int(0), trips.simplified()), self.size(body)?)
+                }
+                StepKind::If { then, otherwise, .. } => {
+                    add(self.size(then)?, self.size(otherwise)?)
+                }
+            };
+            size = add(size, own);
+        }
+        Ok(size)
     }
 
     /// Whether a loop with this body stays one although the number of its iterations is known.
     fn keeps_rolled(&self, body: &[Step]) -> bool {
         body.iter().any(|step| match &step.kind {
             StepKind::Barrier => true,
-            StepKind::Repeat { body, .. } => (self.unrolled)(&step.at) || self.keeps_rolled(body),
+            StepKind::Repeat { count, whole, body } => {
+                let known = macros_only(whole.as_ref().unwrap_or(count));
+                !known || (self.unrolled)(&step.at) || self.keeps_rolled(body)
+            }
             StepKind::If { then, otherwise, .. } => {
                 self.keeps_rolled(then) || self.keeps_rolled(otherwise)
             }
@@ -219,16 +288,16 @@ impl Walk<'_> {
                 }
                 None => waits.clone(),
             };
+            let before = Expr::Int(i64::from(batch.from_data));
+            let all = mul(waits.clone(), add(together(batch.requests.0), before));
             self.add("far_steps", line, "", far.clone());
-            self.add("near_steps", line, "", sub(waits.clone(), far));
+            self.add("near_steps", line, "", sub(all, far));
         }
-        if batch.local {
-            self.add("local_steps", line, "", waits);
-        }
+        self.add("local_steps", line, "", mul(waits, together(batch.requests.1)));
     }
 
     /// The arithmetic of one block; whether some of it is real.
-    fn arithmetic(&mut self, steps: &[Step], executed: &Expr) -> bool {
+    fn arithmetic(&mut self, steps: &[Step], around: &Around) -> bool {
         let (mut adds, mut multiplies) = (0i64, 0i64);
         let (mut integer, mut convert, mut special) = (0i64, 0i64, 0i64);
         for step in steps {
@@ -251,9 +320,15 @@ impl Walk<'_> {
         // A multiplication takes an addition with it.
         let real = adds.max(multiplies);
         let line = steps.first().map_or(0, |step| step.at.line);
-        for (what, n) in
-            [("real", real), ("integer", integer), ("convert", convert), ("special", special)]
-        {
+        let executed = around.executed();
+        // Beside real numbers, whole ones are of places and conditions on them, which unrolled iterations have in common.
+        let places = if real > 0 { around.rolled() } else { executed.clone() };
+        for (what, n, executed) in [
+            ("real", real, &executed),
+            ("integer", integer, &places),
+            ("convert", convert, &executed),
+            ("special", special, &executed),
+        ] {
             self.add(what, line, "", mul(Expr::Int(n), executed.clone()));
         }
         real > 0
@@ -280,16 +355,17 @@ impl Walk<'_> {
         }
         let loops = self.loop_axes(access, at, around)?;
         let unrolled: Vec<Axis> =
-            loops.iter().filter(|(l, _)| l.unrolled).map(|(_, axis)| axis.clone()).collect();
+            loops.iter().take_while(|(l, _)| l.unrolled).map(|(_, axis)| axis.clone()).collect();
         let lanes = self.lanes(access, at)?;
         let same = lanes.as_ref().is_some_and(|l| l.iter().all(|l| l.distance == Expr::Int(0)));
-        if access.space == Space::Constant && same && unrolled.len() == loops.len() {
+        // From the cache for constants it is an operand.
+        if access.space == Space::Constant && same {
             return Ok(());
         }
         let bytes = i64::from(access.element) * i64::from(access.width);
         let merged = match around.guarded {
             true => unrolled.iter().fold(Expr::Int(1), |all, axis| mul(all, axis.extent.clone())),
-            false => addresses(&unrolled, bytes, self.device.parameters).count,
+            false => addresses(&unrolled, bytes, &self.device.inputs).count,
         };
         let instructions = (bytes + WIDEST - 1) / WIDEST;
         let words = match bytes {
@@ -297,16 +373,22 @@ impl Walk<'_> {
             5..=8 => 2,
             _ => 4,
         };
-        let requests = mul(mul(around.rolled(), merged), Expr::Int(instructions));
+        let each = mul(merged, Expr::Int(instructions));
+        let requests = mul(around.rolled(), each.clone());
+        if !access.store {
+            self.keep(access, (at, around), &unrolled, (words, &each));
+        }
         let aligned = self.aligned(access, at, &loops)?;
         let request = Request { words, bytes: bytes.min(WIDEST), lanes: lanes.as_deref(), aligned };
         self.request(access, at, &request, requests.clone());
         // An address that comes from data is computed for each request.
-        let from_data = access.iterations.contains(&Stride::Data) || access.items == Stride::Data;
+        let from_data = is_from_data(access);
         let addresses = if from_data { mul(Expr::Int(2), requests) } else { around.rolled() };
         self.add("integer", at.line, &access.array, addresses);
         if !access.store {
-            batch.load(access, loops.iter().find(|(l, _)| !l.unrolled).map(|(_, axis)| axis));
+            let each = mul(around.taken.clone(), each);
+            let rolled = loops.iter().find(|(l, _)| !l.unrolled).map(|(_, axis)| axis);
+            batch.load(access, rolled, each);
         }
         if access.space != Space::Local {
             self.touch(access, at, around, lanes, loops)?;
@@ -314,17 +396,48 @@ impl Walk<'_> {
         Ok(())
     }
 
+    /// Registers for elements of loads in unrolled loops.
+    fn keep(
+        &mut self,
+        access: &Access,
+        (at, around): (&At, &Around),
+        unrolled: &[Axis],
+        (words, each): (i64, &Expr),
+    ) {
+        let in_order = self.device.source_order || self.read_only.contains(&access.array);
+        if unrolled.is_empty() || !in_order {
+            return;
+        }
+        let registers = |elements: Expr| mul(around.taken.clone(), mul(Expr::Int(words), elements));
+        let uses = unrolled.iter().fold(around.taken.clone(), |all, l| mul(all, l.extent.clone()));
+        if !around.guarded {
+            self.kept.window(at.line, registers(window(unrolled)), uses);
+        }
+        // Loads are moved before conditions: those of a condition around them, and, as what only some items store only they
+        // compute, that of the store.
+        let alone = around.loops.len() == unrolled.len();
+        if self.device.source_order && (around.guarded || self.stores_guarded && alone) {
+            let rolled = around.loops.len() - unrolled.len();
+            let rolled = around.loops[..rolled].iter();
+            let times = rolled.fold(around.taken.clone(), |all, l| mul(all, l.trips.clone()));
+            self.kept.early(at.line, registers(each.clone()), times);
+        }
+    }
+
     fn request(&mut self, access: &Access, at: &At, request: &Request<'_>, requests: Expr) {
         // What cannot be said: no conflicts among banks, and a line for each lane.
         let Request { words, bytes, lanes, aligned } = request;
         let (wavefronts, touched) = match lanes {
             Some(lanes) => {
-                (passes(&self.device, lanes, *words), lines(&self.device, lanes, *bytes, aligned))
+                (passes(self.device, lanes, *words), lines(self.device, lanes, *bytes, aligned))
             }
             None => (Expr::Int(*words), Expr::Int(self.device.warp)),
         };
         let (count, passed) = of_memory(access.space);
         self.add(count, at.line, &access.array, requests.clone());
+        if !access.store && self.read_only.contains(&access.array) {
+            self.add("read_only_requests", at.line, &access.array, requests.clone());
+        }
         self.add(passed, at.line, &access.array, mul(requests.clone(), wavefronts));
         if access.space != Space::Local {
             self.add("global_lines", at.line, &access.array, mul(requests, touched));
@@ -388,7 +501,7 @@ impl Walk<'_> {
         at: &At,
     ) -> Result<Option<Expr>, ReadError> {
         match stride {
-            Stride::Elements(n) => self.bytes(n, access, at).map(Some),
+            Stride::Elements(n) | Stride::Shifted(n) => self.bytes(n, access, at).map(Some),
             Stride::Irregular | Stride::Data => Ok(None),
         }
     }
@@ -417,31 +530,32 @@ impl Walk<'_> {
         lanes: Option<Vec<Lane>>,
         loops: Vec<(&Loop, Axis)>,
     ) -> Result<(), ReadError> {
-        let size =
-            |d: usize, what: &str| self.names.put_in(&Number::Name(format!("${what}_{d}")), at);
-        let mut axes: Vec<Axis> = match lanes {
+        let mut sweep: Vec<Axis> = match lanes {
             Some(lanes) => (lanes.into_iter())
                 .map(|Lane { distance, extent }| Axis { distance: Some(distance), extent })
                 .collect(),
-            None => (0..3)
-                .map(|d| Ok(Axis { distance: None, extent: size(d, "local")? }))
-                .collect::<Result<_, ReadError>>()?,
+            None => (sizes(self.names, "local", at)?.into_iter())
+                .map(|extent| Axis { distance: None, extent })
+                .collect(),
         };
-        axes.extend(loops.iter().map(|(_, axis)| axis.clone()));
-        let bytes = i64::from(access.element) * i64::from(access.width);
         let aligned = self.aligned(access, at, &loops)?;
-        // A piece that begins and ends in the midst of a line takes, on average, a line more but for one element.
-        let margin = Expr::Int((self.device.line - bytes).max(0));
-        let of_group = addresses(&axes, bytes, self.device.parameters);
-        let margins = choice(aligned, Expr::Int(0), mul(of_group.pieces, margin));
-        let group = add(mul(Expr::Int(bytes), of_group.count), margins);
-        for (d, stride) in access.groups.iter().enumerate() {
-            let distance = self.distance(stride, access, at)?;
-            axes.push(Axis { distance, extent: size(d, "groups")? });
+        let inner = loops.iter().position(|(l, _)| !l.unrolled).map_or(loops.len(), |i| i + 1);
+        let mut axes = loops.into_iter().map(|(_, axis)| axis);
+        sweep.extend(axes.by_ref().take(inner));
+        let outer = axes.collect();
+        let groups = (access.groups.iter().zip(sizes(self.names, "groups", at)?))
+            .map(|(stride, extent)| {
+                Ok(Axis { distance: self.distance(stride, access, at)?, extent })
+            })
+            .collect::<Result<_, ReadError>>()?;
+        let bytes = i64::from(access.element) * i64::from(access.width);
+        let traffic = Traffic { device: self.device, bytes, aligned, sweep, outer, groups };
+        let Moved { group, launch, beyond_l2 } = traffic.moved(&self.at_work.0, &self.at_work.1);
+        let taken = |bytes| mul(around.taken.clone(), bytes);
+        if !access.store {
+            self.add("beyond_l2_bytes", at.line, &access.array, taken(beyond_l2));
         }
-        // Neighbouring groups share the lines at their margins.
-        let launch = mul(Expr::Int(bytes), addresses(&axes, bytes, self.device.parameters).count);
-        let (group, launch) = (mul(around.taken.clone(), group), mul(around.taken.clone(), launch));
+        let (group, launch) = (taken(group), taken(launch));
         let key = (access.array.clone(), access.store);
         let known = match self.arrays.get(&key) {
             Some((least, most)) => (max(least.clone(), group), max(most.clone(), launch)),
@@ -453,6 +567,8 @@ impl Walk<'_> {
 
     fn finish(mut self, steps: &Steps) -> Result<IndexMap<Origin, Expr>, ReadError> {
         for ((array, _), (group, launch)) in std::mem::take(&mut self.arrays) {
+            let whole = self.names.bytes_of(&array).cloned();
+            let launch = whole.map_or(launch.clone(), |whole| min(launch, whole));
             self.add("l2_bytes", 0, &array, group);
             self.add("dram_bytes", 0, &array, launch);
         }
@@ -465,19 +581,36 @@ impl Walk<'_> {
             let bytes = self.names.put_in(&array.bytes, &array.at)?;
             self.add("registers", array.at.line, &array.name, ceil_div(bytes, Expr::Int(4)));
         }
+        self.add("registers", 0, "kept", self.kept.registers());
         let innermost = self.innermost.take().unwrap_or(Expr::Int(1));
-        self.add("spill_uses", 0, "", mul(Expr::Int(2), innermost));
+        let uses = self.kept.spill_uses(mul(Expr::Int(2), innermost));
+        self.add("spill_uses", 0, "", uses);
         Ok(self.parts)
     }
 }
 
 impl Batch {
+    fn new() -> Batch {
+        let requests = (Expr::Int(0), Expr::Int(0));
+        Batch {
+            global: None,
+            requests,
+            from_data: false,
+            around_any: false,
+            real: false,
+            around_loop: false,
+        }
+    }
+
     /// A load, and the repetition of the innermost loop around it that is not unrolled.
-    fn load(&mut self, access: &Access, axis: Option<&Axis>) {
-        if access.space == Space::Local {
-            self.local = true;
+    fn load(&mut self, access: &Access, axis: Option<&Axis>, requests: Expr) {
+        let local = access.space == Space::Local;
+        let sum = if local { &mut self.requests.1 } else { &mut self.requests.0 };
+        *sum = add(sum.clone(), requests);
+        if local {
             return;
         }
+        self.from_data |= is_from_data(access);
         let distance = axis.and_then(|axis| axis.distance.clone());
         self.global = Some(match (self.global.take(), distance) {
             (None, distance) => distance,
@@ -485,6 +618,23 @@ impl Batch {
             _ => None,
         });
     }
+}
+
+/// How often so many loads of one body are waited for.
+fn together(loads: Expr) -> Expr {
+    ceil_div(loads, Expr::Int(IN_FLIGHT))
+}
+
+/// Whether an address is computed from what was loaded before.
+fn is_from_data(access: &Access) -> bool {
+    let data = |stride: &Stride| matches!(stride, Stride::Data | Stride::Shifted(_));
+    data(&access.items) || access.iterations.iter().any(data)
+}
+
+/// Sizes of a group (`local`) or of the launch in groups (`groups`), by dimension.
+fn sizes(names: &Names, what: &str, at: &At) -> Result<Vec<Expr>, ReadError> {
+    let size = |d: usize| Ok(names.put_in(&Number::Name(format!("${what}_{d}")), at)?.simplified());
+    (0..3).map(size).collect()
 }
 
 /// What requests to a memory, and their passes, are parts of.
@@ -523,4 +673,17 @@ fn unsigned(number: Expr) -> Expr {
         Expr::Binary(BinaryOp::Sub, a, b) if *a == Expr::Int(0) => *b,
         number => number,
     }
+}
+
+/// Whether something in global memory is stored behind a condition on the item.
+fn stores_guarded(steps: &[Step], guarded: bool) -> bool {
+    steps.iter().any(|step| match &step.kind {
+        StepKind::Access(access) => guarded && access.store && access.space == Space::Global,
+        StepKind::Repeat { whole, body, .. } => stores_guarded(body, guarded || whole.is_some()),
+        StepKind::If { depends, then, otherwise, .. } => {
+            let guarded = guarded || *depends > Dependence::Uniform;
+            stores_guarded(then, guarded) || stores_guarded(otherwise, guarded)
+        }
+        _ => false,
+    })
 }

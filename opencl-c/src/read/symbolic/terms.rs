@@ -1,7 +1,7 @@
 //! The table of atoms.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use indexmap::IndexSet;
@@ -80,6 +80,8 @@ pub struct Terms {
     /// The number of the fact that was added last.
     pub(super) last_fact: u64,
     leaves: u32,
+    /// Leaves that are multiples of whole numbers, by factors that are not known.
+    multiples: HashMap<Atom, Poly>,
     /// For dimensions in which it can be said, the items of a group.
     pub local_sizes: BTreeMap<usize, Poly>,
     /// Whether polynomials are below zero by the bounds of their atoms alone, for each depth. What is known
@@ -162,6 +164,22 @@ impl Terms {
         let (leaves, names) = (Rc::from([leaf]), Rc::from([]));
         let info = Info { interval, likely: interval, uppers, depends, leaves, names, size: 1 };
         self.insert(Kind::Leaf(leaf), info)
+    }
+
+    /// A whole number made of a multiple of another, by a real number of which only the dependence is known.
+    pub fn scaled(&mut self, interval: Interval, depends: Dependence, number: &Poly) -> Poly {
+        let leaf = self.leaf(interval, depends, Vec::new());
+        self.multiples.extend(leaf.as_atom().map(|atom| (atom, number.clone())));
+        leaf
+    }
+
+    /// The value with 1 for each of those factors.
+    pub fn unscaled(&mut self, poly: &Poly) -> Poly {
+        if !poly.atoms().any(|atom| self.multiples.contains_key(&atom)) {
+            return poly.clone();
+        }
+        let multiples = self.multiples.clone();
+        self.substitute(poly, &multiples)
     }
 
     /// A new leaf that counts something; where it likely lies decides whether unsigned arithmetic

@@ -1,0 +1,99 @@
+//! What stands around a step, and how often that makes it happen.
+
+use tickbound_model::Expr;
+
+use super::number::{add, ceil_div, choice, less, max, min, mul, sub};
+
+/// What stands around a step.
+#[derive(Debug, Clone)]
+pub(super) struct Around {
+    /// Loops, outer ones first.
+    pub loops: Vec<Loop>,
+    /// 1 if the item takes all branches around, else 0.
+    pub taken: Expr,
+    /// Whether one of them depends on the item.
+    pub guarded: bool,
+    /// Of all items, how many in how many come here.
+    share: (Expr, Expr),
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Loop {
+    pub trips: Expr,
+    pub unrolled: bool,
+}
+
+/// Items that do something: so many in so many. A number that falls evenly from the first item of a launch
+/// to the last one is above 0 for as large a part of them.
+#[derive(Debug, Clone)]
+pub(super) struct Share {
+    /// Above 0 where something is done, at the first item.
+    pub first: Expr,
+    /// The same at the last item.
+    pub last: Expr,
+    /// How often each of those items does it.
+    pub each: Expr,
+    /// Whether it is about the other items.
+    pub others: bool,
+}
+
+impl Around {
+    pub fn nothing() -> Around {
+        let share = (Expr::Int(1), Expr::Int(1));
+        Around { loops: Vec::new(), taken: Expr::Int(1), guarded: false, share }
+    }
+
+    /// How often the steps are executed, on average over the items where that is known.
+    pub fn executed(&self) -> Expr {
+        self.shared(self.loops.iter().fold(self.taken.clone(), |all, l| mul(all, l.trips.clone())))
+    }
+
+    /// How often, if those in unrolled loops, with no other in them, are executed once.
+    pub fn rolled(&self) -> Expr {
+        let inner = self.loops.iter().rposition(|l| !l.unrolled).map_or(0, |i| i + 1);
+        let rolled = self.loops[..inner].iter();
+        self.shared(rolled.fold(self.taken.clone(), |all, l| mul(all, l.trips.clone())))
+    }
+
+    /// The share of the items that come here of so much.
+    pub fn shared(&self, all: Expr) -> Expr {
+        ceil_div(mul(all, self.share.0.clone()), self.share.1.clone())
+    }
+
+    /// Inside one more loop.
+    pub fn in_loop(&self, trips: Expr, unrolled: bool) -> Around {
+        let mut inside = self.clone();
+        inside.loops.push(Loop { trips, unrolled });
+        inside
+    }
+
+    /// Where a condition holds (1) or does not (0).
+    pub fn on_side(&self, condition: Expr, holds: bool) -> Around {
+        let (then, otherwise) = (self.taken.clone(), Expr::Int(0));
+        let taken = match holds {
+            true => choice(condition, then, otherwise),
+            false => choice(condition, otherwise, then),
+        };
+        Around { taken, ..self.clone() }
+    }
+
+    /// The same, behind a condition on the item if there is one.
+    pub fn guarded_if(self, guarded: bool) -> Around {
+        Around { guarded: self.guarded || guarded, ..self }
+    }
+
+    /// Where only some items come.
+    pub fn of_items(&self, Share { first, last, each, others }: Share) -> Around {
+        let all = max(Expr::Int(1), add(sub(first.clone(), last), each));
+        let some = max(Expr::Int(0), min(first, all.clone()));
+        let some = if others { sub(all.clone(), some) } else { some };
+        // Where all come, products stay small.
+        let every = less(some.clone(), all.clone());
+        let one = || Expr::Int(1);
+        let share = (
+            mul(self.share.0.clone(), choice(every.clone(), some, one())),
+            mul(self.share.1.clone(), choice(every, all, one())),
+        );
+        Around { guarded: true, share, ..self.clone() }
+    }
+}

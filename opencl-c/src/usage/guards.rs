@@ -1,0 +1,111 @@
+//! Conditions that some items of the launch fulfil: `place < n`, where groups reach beyond `n`.
+
+use tickbound_model::expr::{BinaryOp, Function};
+
+use super::around::Share;
+use crate::ast::At;
+use crate::error::ReadError;
+use crate::lower::{Item, Names};
+use crate::steps::Number;
+
+/// Names for the items at both ends of a launch.
+#[derive(Debug)]
+pub(super) struct Ends {
+    first: Names,
+    last: Names,
+}
+
+impl Ends {
+    /// Of a launch with these names.
+    pub fn new(names: &Names) -> Ends {
+        Ends { first: names.of_item(Item::First), last: names.of_item(Item::Last) }
+    }
+
+    /// Which items come into a part of a loop of `whole` iterations that has `count` of them for one item.
+    ///
+    /// # Errors
+    /// A name is not known.
+    pub fn of_loop(
+        &self,
+        count: &Number,
+        whole: &Number,
+        at: &At,
+    ) -> Result<Option<Share>, ReadError> {
+        let (part, others) = match count {
+            Number::Binary(BinaryOp::Sub, all, part) if **all == *whole => (&**part, true),
+            count => (count, false),
+        };
+        match unclamped(part, whole) {
+            Some(above) => self.share(above, whole, others, at),
+            None => Ok(None),
+        }
+    }
+
+    /// Which items come to the side of a branch where its condition holds, or does not.
+    ///
+    /// # Errors
+    /// A name is not known.
+    pub fn of_side(
+        &self,
+        condition: &Number,
+        holds: bool,
+        at: &At,
+    ) -> Result<Option<Vec<Share>>, ReadError> {
+        let Number::Binary(op, a, b) = condition else { return Ok(None) };
+        let difference =
+            |a: &Number, b: &Number| Number::binary(BinaryOp::Sub, a.clone(), b.clone());
+        let above = match op {
+            BinaryOp::Lt => difference(b, a),
+            BinaryOp::Gt => difference(a, b),
+            BinaryOp::Le => Number::binary(BinaryOp::Add, difference(b, a), Number::Int(1)),
+            BinaryOp::Ge => Number::binary(BinaryOp::Add, difference(a, b), Number::Int(1)),
+            BinaryOp::And if holds => {
+                let both = (self.of_side(a, true, at)?, self.of_side(b, true, at)?);
+                return Ok(both.0.zip(both.1).map(|(a, b)| [a, b].concat()));
+            }
+            _ => return Ok(None),
+        };
+        Ok(self.share(&above, &Number::Int(1), !holds, at)?.map(|share| vec![share]))
+    }
+
+    fn share(
+        &self,
+        above: &Number,
+        each: &Number,
+        others: bool,
+        at: &At,
+    ) -> Result<Option<Share>, ReadError> {
+        if !of_the_launch(above) {
+            return Ok(None);
+        }
+        let first = self.first.put_in(above, at)?.simplified();
+        let last = self.last.put_in(above, at)?.simplified();
+        let each = self.first.put_in(each, at)?.simplified();
+        Ok(Some(Share { first, last, each, others }))
+    }
+}
+
+/// The number `c` of `min(whole, max(0, c))`.
+fn unclamped<'n>(count: &'n Number, whole: &Number) -> Option<&'n Number> {
+    let raised = other(count, Function::Min, whole)?;
+    other(raised, Function::Max, &Number::Int(0))
+}
+
+/// Of the lesser or greater of two numbers the one that is not this one.
+fn other<'n>(number: &'n Number, function: Function, one: &Number) -> Option<&'n Number> {
+    match number {
+        Number::Call(f, parts) if *f == function => match &parts[..] {
+            [a, b] if a == one => Some(b),
+            [a, b] if b == one => Some(a),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Whether a number depends on the place of the group, and so on that of the item in the launch.
+fn of_the_launch(number: &Number) -> bool {
+    let mut depends = false;
+    number.names(&mut |name: &String| depends |= name.starts_with("$group_"));
+    depends
+}

@@ -1,0 +1,143 @@
+//! Bytes that one access moves between caches, for a group and for the launch.
+
+use tickbound_model::Expr;
+
+use super::Device;
+use super::footprint::{Axis, addresses};
+use super::number::{add, ceil_div, choice, less, max, min, mul, quotient, sub};
+
+/// In how many parts what does not fit a cache is told.
+const SHARES: i64 = 64;
+
+/// Warps of a unit where the platform does not say how many there are at most.
+const MOST_WARPS: i64 = 32;
+
+/// An access, and the repetitions of its address.
+#[derive(Debug)]
+pub(super) struct Traffic<'a> {
+    pub device: &'a Device,
+    /// Bytes of each address.
+    pub bytes: i64,
+    /// 1 if the first one of a group is at the beginning of a line.
+    pub aligned: Expr,
+    /// Of the items of a group, and of the loops up to the innermost one that is not unrolled.
+    pub sweep: Vec<Axis>,
+    /// Of the other loops, inner ones first.
+    pub outer: Vec<Axis>,
+    /// Of the groups, dimension 0 first.
+    pub groups: Vec<Axis>,
+}
+
+/// What an access moves, in bytes.
+#[derive(Debug, Clone)]
+pub(super) struct Moved {
+    /// Into L1, by one group.
+    pub group: Expr,
+    /// Bytes of the launch that differ.
+    pub launch: Expr,
+    /// By the launch, what L2 does not have any more when it is asked for again.
+    pub beyond_l2: Expr,
+}
+
+impl Traffic<'_> {
+    /// What is moved, with so many groups at work at once, and so many of them in a unit.
+    pub fn moved(&self, at_work: &Expr, held: &Expr) -> Moved {
+        let (group, mut axes) = self.of_group(held);
+        axes.extend(self.groups.iter().cloned());
+        // Neighbouring groups share the lines at their margins.
+        let launch = addresses(&axes, self.bytes, &self.device.inputs).count;
+        let launch = mul(Expr::Int(self.bytes), launch);
+        let beyond_l2 = match self.device.l2 {
+            Some(l2) => self.beyond(l2, at_work, &group),
+            None => Expr::Int(0),
+        };
+        Moved { group, launch, beyond_l2 }
+    }
+
+    /// Bytes of the lines that these repetitions touch.
+    fn touched(&self, axes: &[Axis]) -> Expr {
+        let all = addresses(axes, self.bytes, &self.device.inputs);
+        // A piece that begins and ends in the midst of a line takes, on average, a line more but for one element.
+        let margin = Expr::Int((self.device.line - self.bytes).max(0));
+        let margin = choice(self.aligned.clone(), Expr::Int(0), margin);
+        let pieces = add(mul(Expr::Int(self.bytes), all.count), mul(all.pieces, margin.clone()));
+        min(pieces, self.rows(axes, margin))
+    }
+
+    /// Bytes of rows without gaps, from the first address to the last. Distances that depend on inputs are those of rows.
+    fn rows(&self, axes: &[Axis], margin: Expr) -> Expr {
+        let (mut rows, mut length) = (Expr::Int(1), add(Expr::Int(self.bytes), margin));
+        for Axis { distance, extent } in axes {
+            match distance {
+                Some(distance) if !self.device.inputs.decide(distance) => {
+                    let last = mul(sub(extent.clone(), Expr::Int(1)), distance.clone());
+                    length = add(length, last);
+                }
+                _ => rows = mul(rows, extent.clone()),
+            }
+        }
+        mul(rows, length)
+    }
+
+    /// What a group moves, and all repetitions in it. An outer loop that comes to the same lines again finds them in L1 if what
+    /// the loops inside touch fits.
+    fn of_group(&self, held: &Expr) -> (Expr, Vec<Axis>) {
+        let mut axes = self.sweep.clone();
+        let mut touched = self.touched(&axes);
+        let mut moved = self.of_one_of(held);
+        for axis in &self.outer {
+            axes.push(axis.clone());
+            let all = self.touched(&axes);
+            // A distance that depends on an input is one of rows, which have nothing in common.
+            let rows = |d: &Expr| self.device.inputs.decide(d);
+            let apart = axis.distance.as_ref().is_none_or(rows);
+            let again = match self.device.l1 {
+                Some(l1) if !apart => {
+                    let fits = less(touched, Expr::Int(l1.saturating_add(1)));
+                    choice(fits, all.clone(), mul(axis.extent.clone(), moved))
+                }
+                Some(_) if moved != touched => mul(axis.extent.clone(), moved),
+                _ => all.clone(),
+            };
+            (touched, moved) = (all, again);
+        }
+        (moved, axes)
+    }
+
+    /// What one of so many groups of a unit moves in a sweep, if they are next to each other and go along together.
+    fn of_one_of(&self, held: &Expr) -> Expr {
+        ceil_div(self.touched(&self.of_neighbours(held)), held.clone())
+    }
+
+    /// The repetitions in a sweep of so many groups.
+    fn of_neighbours(&self, groups: &Expr) -> Vec<Axis> {
+        let mut left = groups.clone();
+        let mut axes = self.sweep.clone();
+        for Axis { distance, extent } in &self.groups {
+            let some = min(left.clone(), extent.clone());
+            left = ceil_div(left, extent.clone());
+            axes.push(Axis { distance: distance.clone(), extent: some });
+        }
+        axes
+    }
+
+    /// If what all groups at work touch in one sweep does not fit L2, that part of what all move.
+    fn beyond(&self, l2: i64, at_work: &Expr, of_group: &Expr) -> Expr {
+        let touched = self.touched(&self.of_neighbours(at_work));
+        let missing = max(Expr::Int(0), sub(touched.clone(), Expr::Int(l2)));
+        let share = quotient(mul(Expr::Int(SHARES), missing), max(Expr::Int(1), touched));
+        let all = self.groups.iter().fold(of_group.clone(), |all, g| mul(all, g.extent.clone()));
+        mul(quotient(all, Expr::Int(SHARES)), share)
+    }
+}
+
+/// Groups of so many items that are at work at once, of so many, as far as warps limit them; and those of a unit.
+pub(super) fn at_work(device: &Device, items: Expr, groups: Expr) -> (Expr, Expr) {
+    let warps = ceil_div(items, Expr::Int(device.warp));
+    let most = Expr::Int(device.warps_per_unit.unwrap_or(MOST_WARPS));
+    let held = quotient(most, warps);
+    let held = device.groups_per_unit.map_or(held.clone(), |most| min(held, Expr::Int(most)));
+    let share = ceil_div(groups.clone(), Expr::Int(device.units));
+    let held = max(Expr::Int(1), min(held, share));
+    (min(groups, mul(Expr::Int(device.units), held.clone())), held)
+}
