@@ -37,7 +37,7 @@ pub struct Args {
     /// Measure the whole space
     #[arg(long, conflicts_with_all = ["top", "sample"])]
     all: bool,
-    /// Measure the K best configurations of the model
+    /// Measure the K best configurations of the model; under the profile resources, its K best programs
     #[arg(long, value_name = "K", conflicts_with = "sample")]
     top: Option<usize>,
     /// Measure N configurations chosen at random

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use serde_json::json;
-use tickbound_model::simulate::{Options, SimulateError, simulate, used};
-use tickbound_model::{Bound, Problem, Profile};
+use tickbound_model::simulate::{Options, SimulateError, program, simulate};
+use tickbound_model::{Problem, Profile};
 
 use super::exit::{CliError, Exit};
 use super::load::Question;
@@ -53,7 +53,8 @@ fn compare(problem: &Problem, results: &Results, progress: &Progress) -> Compare
         match simulate(problem, &bound, &Options::default()) {
             Ok(run) => {
                 compared.pairs.push((run.time, *time));
-                compared.programs.push(program(problem, &bound));
+                let own = program(problem, &bound).ok().flatten();
+                compared.programs.push(own.unwrap_or_else(|| bound.configuration.0.clone()));
             }
             Err(e) if e.is_too_large() => compared.without_ticks += 1,
             Err(e) => {
@@ -63,16 +64,6 @@ fn compare(problem: &Problem, results: &Results, progress: &Progress) -> Compare
         }
     }
     compared
-}
-
-/// What tells the program of a configuration from others: what it uses in which launch. Where usage is not counted,
-/// every configuration is a program of its own.
-fn program(problem: &Problem, bound: &Bound) -> Vec<i64> {
-    let counted = (problem.profile == Profile::Resources).then(|| used(problem, bound).ok());
-    let Some(mut program) = counted.flatten() else { return bound.configuration.0.clone() };
-    let sizes = problem.grid_sizes(&bound.env).unwrap_or_default();
-    program.extend(sizes.into_iter().flatten());
-    program
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {

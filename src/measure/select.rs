@@ -16,7 +16,7 @@ use tickbound_solve::{Options, SolveError, tune};
 pub enum Selection {
     /// All of them.
     All,
-    /// So many of the best by the model.
+    /// So many of the best by the model; under the profile `resources`, of the best distinct programs.
     Top(usize),
     /// So many, chosen at random.
     Sample {
@@ -53,7 +53,11 @@ pub fn select(
         Selection::Top(count) => {
             let options = Options { top: count, ..Options::default() };
             let result = tune(problem, &options, interrupt, &|_| {})?;
-            let best = result.optima.iter().take(count);
+            let programs = result.programs.list.iter().map(|program| &program.first);
+            // Where nothing tells programs, every configuration is one.
+            let all =
+                programs.chain(result.optima.iter().filter(|_| result.programs.list.is_empty()));
+            let best = all.take(count);
             best.map(|found| Ok(configurations.bind(&found.configuration)?)).collect()
         }
     }
