@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use indexmap::IndexMap;
 use serde_json::json;
 use tickbound_model::simulate::{Options, SimulateError, program, simulate};
 use tickbound_model::{Problem, Profile};
@@ -10,6 +11,7 @@ use super::exit::{CliError, Exit};
 use super::load::Question;
 use super::output::{say, say_json};
 use super::progress::Progress;
+use crate::measure::guided::{Candidate, MOST, Replay, points, replay};
 use crate::measure::score::{Programs, Results, Score, programs, score};
 use crate::report::Table;
 
@@ -21,6 +23,9 @@ pub struct Args {
     /// Measured times: a cache of `measure` or of Kernel Tuner, a T4 file, or KTT's output in JSON; may be compressed (.gz)
     #[arg(long, value_name = "RESULTS")]
     against: String,
+    /// Replay this many guided searches, each with another seed, on the measured times
+    #[arg(long, value_name = "SEEDS", default_value_t = 0)]
+    guided: u64,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -30,7 +35,8 @@ pub struct Args {
 #[derive(Default)]
 struct Compared {
     pairs: Vec<(i64, f64)>,
-    /// What tells the program of each pair from others.
+    /// The configuration of each pair, and what tells its program from others.
+    configurations: Vec<Vec<i64>>,
     programs: Vec<Vec<i64>>,
     /// Results that are no configurations of the problem.
     outside: usize,
@@ -54,6 +60,7 @@ fn compare(problem: &Problem, results: &Results, progress: &Progress) -> Compare
             Ok(run) => {
                 compared.pairs.push((run.time, *time));
                 let own = program(problem, &bound).ok().flatten();
+                compared.configurations.push(bound.configuration.0.clone());
                 compared.programs.push(own.unwrap_or_else(|| bound.configuration.0.clone()));
             }
             Err(e) if e.is_too_large() => compared.without_ticks += 1,
@@ -78,13 +85,52 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let scored = score(&compared.pairs);
     let entries = compared.programs.iter().zip(&compared.pairs);
     let distinct = programs(entries.map(|(p, (ticks, time))| (p, *ticks, *time)).collect());
+    let guided = (args.guided > 0).then(|| guided(&compared, args.guided)).flatten();
+    let found = Found { score: scored.as_ref(), distinct, guided };
     match args.json {
-        true => {
-            say_json(&as_json(args, &problem, &results, &compared, (scored.as_ref(), distinct)))?
-        }
-        false => say(&words(&problem, &results, &compared, (scored.as_ref(), distinct)))?,
+        true => say_json(&as_json(args, &problem, &results, &compared, &found))?,
+        false => say(&words(&problem, &results, &compared, &found))?,
     }
     Ok(Exit::found(scored.is_some()))
+}
+
+/// Guided searches in words.
+fn replayed(guided: &Replay) -> String {
+    let number =
+        |n: Option<usize>| n.map_or_else(|| format!("more than {MOST}"), |n| n.to_string());
+    format!(
+        "{} guided searches, in the median: {} measurements until one is within 5 % of the best; they stop after {}, at {:.1}% of the best",
+        guided.seeds,
+        number(guided.within_5_percent),
+        number(guided.stopped_after),
+        guided.reached * 100.0
+    )
+}
+
+/// What a comparison comes to.
+struct Found<'a> {
+    score: Option<&'a Score>,
+    distinct: Option<Programs>,
+    guided: Option<Replay>,
+}
+
+/// Guided searches among distinct programs, each with the parameters of its first configuration and the mean of the times
+/// of all.
+fn guided(compared: &Compared, seeds: u64) -> Option<Replay> {
+    let mut programs: IndexMap<&[i64], (usize, Vec<f64>)> = IndexMap::new();
+    for (number, (program, (_, time))) in compared.programs.iter().zip(&compared.pairs).enumerate()
+    {
+        programs.entry(program).or_insert((number, Vec::new())).1.push(*time);
+    }
+    let firsts = || programs.values().map(|(first, _)| *first);
+    let values: Vec<&[i64]> = firsts().map(|c| &compared.configurations[c][..]).collect();
+    let ticks = firsts().map(|c| compared.pairs[c].0);
+    let candidates = points(&values).into_iter().zip(ticks);
+    let candidates: Vec<Candidate> =
+        candidates.map(|(point, ticks)| Candidate { point, ticks }).collect();
+    let mean = |times: &Vec<f64>| times.iter().sum::<f64>() / times.len() as f64;
+    let times: Vec<f64> = programs.values().map(|(_, times)| mean(times)).collect();
+    replay(&candidates, &times, seeds)
 }
 
 /// The median of measured times over predicted ones, where ticks are clocks that the platform says the length of.
@@ -102,8 +148,9 @@ fn as_json(
     problem: &Problem,
     results: &Results,
     compared: &Compared,
-    (scored, distinct): (Option<&Score>, Option<Programs>),
+    found: &Found<'_>,
 ) -> serde_json::Value {
+    let scored = found.score;
     json!({
         "results": args.against,
         "device": results.device,
@@ -116,16 +163,12 @@ fn as_json(
         "spearman": scored.and_then(|s| s.spearman),
         "kendall": scored.and_then(|s| s.kendall),
         "reached": scored.map(|s| &s.reached),
-        "distinct": distinct,
+        "distinct": found.distinct,
+        "guided": found.guided,
     })
 }
 
-fn words(
-    problem: &Problem,
-    results: &Results,
-    compared: &Compared,
-    (scored, distinct): (Option<&Score>, Option<Programs>),
-) -> String {
+fn words(problem: &Problem, results: &Results, compared: &Compared, found: &Found<'_>) -> String {
     let device = results.device.as_deref().unwrap_or("a device");
     let mut out = format!("{} against times of {device}\n", problem.name);
     let mut used = vec![format!("{} of {} times", compared.pairs.len(), results.entries.len())];
@@ -140,7 +183,7 @@ fn words(
     if let Some(why) = &compared.faults.1 {
         out += &format!("no time:      {why}\n");
     }
-    let Some(score) = scored else { return out };
+    let Some(score) = found.score else { return out };
     let number = |n: Option<f64>| {
         n.map_or_else(|| "none, one side is all equal".into(), |n| format!("{n:.3}"))
     };
@@ -155,7 +198,9 @@ fn words(
     if let Some(ratio) = over_predicted(compared, problem) {
         out += &format!("measured times are {ratio:.2} of the predicted ones in the median\n");
     }
-    let Some(distinct) = distinct.filter(|d| d.programs < compared.pairs.len()) else { return out };
+    out += &found.guided.as_ref().map_or_else(String::new, |g| format!("\n{}\n", replayed(g)));
+    let folded = found.distinct.as_ref().filter(|d| d.programs < compared.pairs.len());
+    let Some(distinct) = folded else { return out };
     out +=
         &format!("\n{} configurations are {} programs\n", compared.pairs.len(), distinct.programs);
     let mut table = Table::new(["programs", "model's best reach"]);
