@@ -14,6 +14,7 @@ use super::load::{Question, positive_seconds, timeout};
 use super::output::{save, say, say_json, written};
 use super::progress::{Progress, interrupt_flag};
 use crate::device::DeviceChoice;
+use crate::device::platform::mismatch;
 use crate::measure::guided::Guide;
 use crate::measure::outcome::Outcome;
 use crate::measure::select::{Candidates, Selection, candidates, select, total};
@@ -193,6 +194,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     };
     let ticks: Vec<Option<i64>> =
         report.results.iter().map(|m| ticks(&problem, &m.bound, &interrupt)).collect();
+    let mismatch = mismatch(&report.device.name, &problem.platform.name);
+    if let Some(mismatch) = mismatch.filter(|_| ticks.iter().any(Option::is_some)) {
+        progress.aside(&format!("tickbound: {mismatch}"));
+    }
     drop(progress);
     let cache = options.cache.as_ref().map(|c| c.display().to_string());
     let times = MeasuredTimes {

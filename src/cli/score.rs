@@ -11,6 +11,7 @@ use super::exit::{CliError, Exit};
 use super::load::Question;
 use super::output::{say, say_json};
 use super::progress::Progress;
+use crate::device::platform::mismatch;
 use crate::measure::guided::{Candidate, MOST, Replay, points, replay};
 use crate::measure::score::{Programs, Results, Score, programs, score};
 use crate::report::Table;
@@ -82,6 +83,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         let progress = Progress::new(&problem.name);
         compare(&problem, &results, &progress)
     };
+    let mismatch = results.device.as_ref().and_then(|d| mismatch(d, &problem.platform.name));
+    if let Some(mismatch) = mismatch {
+        eprintln!("tickbound: {mismatch}");
+    }
     let scored = score(&compared.pairs);
     let entries = compared.programs.iter().zip(&compared.pairs);
     let distinct = programs(entries.map(|(p, (ticks, time))| (p, *ticks, *time)).collect());
@@ -154,6 +159,7 @@ fn as_json(
     json!({
         "results": args.against,
         "device": results.device,
+        "platform": problem.platform.name,
         "entries": compared.pairs.len(),
         "failed": results.failed,
         "outside": compared.outside,
