@@ -1,5 +1,6 @@
 //! `tickbound score`.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use indexmap::IndexMap;
@@ -9,12 +10,13 @@ use tickbound_model::{Problem, Profile};
 
 use super::exit::{CliError, Exit};
 use super::load::Question;
-use super::output::{say, say_json};
+use super::output::{say, say_json, written};
 use super::progress::Progress;
 use crate::device::platform::mismatch;
 use crate::measure::guided::{Candidate, MOST, Replay, points, replay};
 use crate::measure::score::{Programs, Results, Score, programs, score};
 use crate::report::Table;
+use crate::report::chart::{Chart, Data};
 
 /// Arguments of `score`.
 #[derive(Debug, clap::Args)]
@@ -27,6 +29,12 @@ pub struct Args {
     /// Replay this many guided searches, each with another seed, on the measured times
     #[arg(long, value_name = "SEEDS", default_value_t = 0)]
     guided: u64,
+    /// Also say how good the best configuration of these results is here, such as those of another device
+    #[arg(long, value_name = "RESULTS")]
+    other: Vec<String>,
+    /// Draw measured times over the model's (.svg or .png; both without an extension)
+    #[arg(long, value_name = "FILE")]
+    plot: Option<String>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -76,9 +84,7 @@ fn compare(problem: &Problem, results: &Results, progress: &Progress) -> Compare
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let problem = args.question.problem()?;
-    let mut results = Results::read(Path::new(&args.against))?;
-    let names: Vec<&str> = problem.parameters.iter().map(|p| p.name.as_str()).collect();
-    results.only(&names)?;
+    let results = results_of(&args.against, &problem)?;
     let compared = {
         let progress = Progress::new(&problem.name);
         compare(&problem, &results, &progress)
@@ -91,10 +97,15 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let entries = compared.programs.iter().zip(&compared.pairs);
     let distinct = programs(entries.map(|(p, (ticks, time))| (p, *ticks, *time)).collect());
     let guided = (args.guided > 0).then(|| guided(&compared, args.guided)).flatten();
-    let found = Found { score: scored.as_ref(), distinct, guided };
+    let others = args.other.iter().map(|path| other(path, &problem, &compared));
+    let others = others.collect::<Result<Vec<_>, CliError>>()?;
+    let found = Found { score: scored.as_ref(), distinct, guided, others };
     match args.json {
         true => say_json(&as_json(args, &problem, &results, &compared, &found))?,
         false => say(&words(&problem, &results, &compared, &found))?,
+    }
+    if let Some(path) = &args.plot {
+        written(&chart(&problem, &results, &compared).write(path)?);
     }
     Ok(Exit::found(scored.is_some()))
 }
@@ -104,11 +115,12 @@ fn replayed(guided: &Replay) -> String {
     let number =
         |n: Option<usize>| n.map_or_else(|| format!("more than {MOST}"), |n| n.to_string());
     format!(
-        "{} guided searches, in the median: {} measurements until one is within 5 % of the best; they stop after {}, at {:.1}% of the best",
+        "\n{} guided searches, in the median: {} measurements until one is within 5 % of the best; they stop after {}, \
+         where {} of it is reached\n",
         guided.seeds,
         number(guided.within_5_percent),
         number(guided.stopped_after),
-        guided.reached * 100.0
+        percent(guided.reached)
     )
 }
 
@@ -117,6 +129,68 @@ struct Found<'a> {
     score: Option<&'a Score>,
     distinct: Option<Programs>,
     guided: Option<Replay>,
+    others: Vec<Other>,
+}
+
+/// What the best configuration of other results is worth here.
+#[derive(Debug, serde::Serialize)]
+struct Other {
+    results: String,
+    device: Option<String>,
+    /// The best time here over its time here; nothing if no configuration is in both.
+    reached: Option<f64>,
+    /// Its place among the other results, from 1: better ones have no time here.
+    place: Option<usize>,
+}
+
+impl Other {
+    fn words(&self) -> String {
+        let device = self.device.as_deref().unwrap_or(&self.results);
+        match self.reached.map(percent) {
+            Some(part) => {
+                format!("\nthe best configuration of {device} reaches {part} of the best here\n")
+            }
+            None => format!("\nno configuration of {device} has a time here\n"),
+        }
+    }
+}
+
+fn other(path: &str, problem: &Problem, compared: &Compared) -> Result<Other, CliError> {
+    let mut results = results_of(path, problem)?;
+    results.entries.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let pairs = compared.configurations.iter().zip(&compared.pairs);
+    let here: HashMap<&[i64], f64> = pairs.map(|(c, (_, time))| (&c[..], *time)).collect();
+    let best = here.values().copied().fold(f64::INFINITY, f64::min);
+    let time = |parameters| {
+        let bound = problem.bind(parameters).ok()?;
+        here.get(&bound.configuration.0[..]).copied()
+    };
+    let found = results.entries.iter().enumerate().find_map(|(i, (p, _))| Some((i, time(p)?)));
+    Ok(Other {
+        results: path.to_owned(),
+        device: results.device,
+        reached: found.map(|(_, time)| best / time),
+        place: found.map(|(i, _)| i + 1),
+    })
+}
+
+/// Reads results, and leaves out parameters that the problem does not have.
+fn results_of(path: &str, problem: &Problem) -> Result<Results, CliError> {
+    let mut results = Results::read(Path::new(path))?;
+    let names: Vec<&str> = problem.parameters.iter().map(|p| p.name.as_str()).collect();
+    results.only(&names)?;
+    Ok(results)
+}
+
+/// Measured times over the model's ticks.
+fn chart(problem: &Problem, results: &Results, compared: &Compared) -> Chart {
+    let pairs = compared.pairs.iter().filter(|(ticks, _)| *ticks > 0);
+    Chart {
+        title: format!("{} on {}", problem.name, results.device.as_deref().unwrap_or("a device")),
+        x: format!("ticks of {}", problem.platform.name),
+        y: "milliseconds measured".to_owned(),
+        data: Data::Points(pairs.map(|(ticks, time)| (*ticks as f64, *time)).collect()),
+    }
 }
 
 /// Guided searches among distinct programs, each with the parameters of its first configuration and the mean of the times
@@ -171,6 +245,7 @@ fn as_json(
         "reached": scored.map(|s| &s.reached),
         "distinct": found.distinct,
         "guided": found.guided,
+        "others": found.others,
     })
 }
 
@@ -196,7 +271,6 @@ fn words(problem: &Problem, results: &Results, compared: &Compared, found: &Foun
     out += &format!("Spearman:     {}\n", number(score.spearman));
     out += &format!("Kendall (b):  {}\n\n", number(score.kendall));
     let mut table = Table::new(["trials", "model's best reach", "random ones reach"]);
-    let percent = |part: f64| format!("{:.1}%", part * 100.0);
     for reached in &score.reached {
         table.push([reached.trials.to_string(), percent(reached.model), percent(reached.random)]);
     }
@@ -204,18 +278,27 @@ fn words(problem: &Problem, results: &Results, compared: &Compared, found: &Foun
     if let Some(ratio) = over_predicted(compared, problem) {
         out += &format!("measured times are {ratio:.2} of the predicted ones in the median\n");
     }
-    out += &found.guided.as_ref().map_or_else(String::new, |g| format!("\n{}\n", replayed(g)));
+    out += &found.others.iter().map(Other::words).collect::<String>();
+    out += &found.guided.as_ref().map_or_else(String::new, replayed);
     let folded = found.distinct.as_ref().filter(|d| d.programs < compared.pairs.len());
-    let Some(distinct) = folded else { return out };
-    out +=
-        &format!("\n{} configurations are {} programs\n", compared.pairs.len(), distinct.programs);
+    out + &folded.map_or_else(String::new, |distinct| of_programs(compared, distinct))
+}
+
+/// How well the model ranks distinct programs, in words.
+fn of_programs(compared: &Compared, distinct: &Programs) -> String {
     let mut table = Table::new(["programs", "model's best reach"]);
     for reached in &distinct.reached {
         table.push([reached.trials.to_string(), percent(reached.model)]);
     }
-    out += &format!("{table}\n");
     let (model, random) = (distinct.model_within_5_percent, distinct.random_within_5_percent);
-    out + &format!(
-        "measured until one is within 5 % of the best: {model:.1} in the model's order, {random:.1} at random\n"
+    format!(
+        "\n{} configurations are {} programs\n{table}\nmeasured until one is within 5 % of the best: {model:.1} in \
+         the model's order, {random:.1} at random\n",
+        compared.pairs.len(),
+        distinct.programs
     )
+}
+
+fn percent(part: f64) -> String {
+    format!("{:.1}%", part * 100.0)
 }
