@@ -4,8 +4,9 @@
     scripts/scores.py TICKBOUND DATA PAGE [--date 2026-01-31]
 
 DATA is a folder of folders with measured spaces: caches of Kernel Tuner, T4 files or KTT's output. A folder's name begins with that
-of its kernel; the device that a file names decides on the platform. Each set is scored with all parts of the profile and without each of them. Nothing is fitted: counts are in the problem files, what a
-device has in its platform file.
+of its kernel; the device that a file names decides on the platform. Each set is scored with all parts of the profile and without each of them,
+and beside the other sets of its kernel. Nothing is fitted: counts are in the problem files, what a device has in its platform file.
+Plots are written into a folder beside the page that is called like it.
 """
 
 import argparse
@@ -26,6 +27,11 @@ BUILDING = [("gemm", "rtx-2080-ti"), ("gemm", "rtx-3090"), ("convolution", "rtx-
 
 PARTS = ["wavefronts", "addresses", "lines", "read-only", "pipe", "special", "spill", "occupancy",
          "latency", "l2", "dram", "mixing", "tail", "launch"]
+
+# Guided searches that the figures are medians of.
+SEEDS = 25
+# As many measurements as a replayed search makes (src/measure/guided/replay.rs).
+MOST = 100
 
 # Our kernels with the parameters of those that were measured, at the size of the measurements.
 SOURCES = {
@@ -50,8 +56,20 @@ for *building* were looked at while the profile was made, the others were scored
 * *measured / predicted*: the median over all configurations. The profile is made to rank: resources that are busy beside each other
   better than its mixing says make real times shorter, and so does a clock above the one in the data sheet.
 * *to within 5 %*: how many are measured, in the order of the model's list or at random, until one takes at most 5 % more than the best.
+* *guided*: the same for `measure --guided`, replayed on these times {seeds} times with other seeds; the median. The five best programs of the
+  model come first, then what is expected to gain most over the best so far, by a Gaussian process on log(time) - log(model) over the
+  parameters; every fourth is at random. The search goes on until one is near the best, but after {most} it counts as failed. *stops*: after so
+  many it would stop by itself, as less than 1 % was expected three times in a row; and what it has reached by then.
 
 {scores}
+
+What the best configuration of another device, by its published times, reaches on this one:
+
+{others}
+
+The plots show measured over predicted times, one point for all that fall on one spot.
+
+{plots}
 
 ## Where it falls short
 
@@ -59,6 +77,8 @@ What was seen of the sets for building:
 
 * GEMM on the RTX 2080 Ti: the list begins with programs that copy both tiles to local memory. The best measured copies one (SA = 0,
   SB = 1) and is predicted slower than they are, so it takes long to come near it.
+  Guided searches find it sooner than the model's list does, but where nobody knows the best they would have stopped before: the five best
+  differ little, so little is expected.
 * Predicted times of GEMM are too long: a unit overlaps more than the mixing grants. It shifts all configurations alike, so
   the order hardly minds; microseconds are a guide, not a promise.
 * Convolution on the Radeon W6600: which loads the compiler keeps in registers, and which it moves before a guard, are assumptions about the
@@ -122,10 +142,21 @@ def sets(data):
     return sorted(found, key=lambda s: (order.get(s[:2], len(order)), KERNELS.index(s[0]), s[1]))
 
 
-def scored(options, file, problem, platform, part=None):
-    without = ["--without", part] if part else []
+def scored(options, file, problem, platform, more=()):
     return score_of(options, file, platform,
-                    [f"examples/problems/{problem}-resources.json", *without])
+                    [f"examples/problems/{problem}-resources.json", *more])
+
+
+def guided_and_others(options, each, found):
+    """Arguments for what is only asked of the whole profile."""
+    others = [other[2] for other in found if other[0] == each[0] and other is not each]
+    arguments = ["--guided", str(SEEDS), "--plot", str(plot_of(options, each))]
+    return [*arguments, *(a for other in others for a in ("--other", str(other)))]
+
+
+def plot_of(options, each):
+    kernel, platform, _ = each
+    return options.page.with_suffix("") / f"{kernel}-{platform}.svg"
 
 
 def scored_source(options, file, kernel, platform):
@@ -133,7 +164,8 @@ def scored_source(options, file, kernel, platform):
         return None
     name, *size = SOURCES[kernel]
     return score_of(options, file, platform,
-                    [f"examples/kernels/{name}.json", "--profile", "resources", *size])
+                    [f"examples/kernels/{name}.json", "--profile", "resources", *size,
+                     "--guided", str(SEEDS)])
 
 
 def score_of(options, file, platform, problem):
@@ -165,6 +197,7 @@ def score_row(entry, which="score"):
     score, distinct = entry[which], entry[which]["distinct"]
     random = [r for r in distinct["reached"] if r["trials"] != 1]
     random += [r for r in score["reached"] if r["trials"] == 100]
+    guided = score["guided"]
     left_out = score["outside"] + score["not_simulated"] + score["faults"]
     count = f"{score['entries']}" + (f", {left_out} left out" if left_out else "")
     return [f"{problem}, {platform}", purpose, count, str(distinct["programs"]),
@@ -172,7 +205,36 @@ def score_row(entry, which="score"):
             reached(distinct["reached"], "model", [1, 10, 50]),
             reached(random, "random", [10, 50, 100]),
             f"{distinct['model_within_5_percent']:.1f} / {distinct['random_within_5_percent']:.1f}",
+            until(guided["within_5_percent"]),
+            f"{until(guided['stopped_after'])}, {guided['reached']:.2f}",
             f"{score['measured_over_predicted']:.2f}"]
+
+
+def until(measurements):
+    return f"over {MOST}" if measurements is None else str(measurements)
+
+
+def others_table(entries):
+    """What the best configurations of other sets of a kernel reach; nothing of kernels with one set."""
+    rows = []
+    for entry in entries:
+        names = {str(other["set"][2]): other["set"][1] for other in entries}
+        for other in entry["score"]["others"]:
+            reached = "-" if other["reached"] is None else f"{other['reached']:.2f}"
+            there = names.get(other["results"], other["results"])
+            rows.append([f"{entry['set'][0]}, {entry['set'][1]}", there, reached,
+                         reached_with(entry["score"], 1), reached_with(entry["score"], 10)])
+    return table(["set", "best configuration of", "reaches", "the model's first", "the model's first 10"], rows)
+
+
+def reached_with(score, trials):
+    found = {r["trials"]: r["model"] for r in score["distinct"]["reached"]}
+    return f"{found[trials]:.2f}" if trials in found else "-"
+
+
+def plots(options, entries):
+    return "\n".join(f"![{e['set'][0]}, {e['set'][1]}]({plot_of(options, e['set']).relative_to(options.page.parent)})"
+                     for e in entries)
 
 
 def ten(score):
@@ -193,25 +255,30 @@ def main():
     parser.add_argument("--date", default="")
     options = parser.parse_args()
     entries = []
-    for each in sets(options.data):
+    found = sets(options.data)
+    options.page.with_suffix("").mkdir(exist_ok=True)
+    for each in found:
         kernel, platform, file = each
         print(f"scores: {kernel} on {platform}", file=sys.stderr)
-        without = {part: scored(options, file, kernel, platform, part) for part in PARTS}
-        entries.append({"set": each, "score": scored(options, file, kernel, platform),
+        without = {part: scored(options, file, kernel, platform, ["--without", part])
+                   for part in PARTS}
+        whole = scored(options, file, kernel, platform, guided_and_others(options, each, found))
+        entries.append({"set": each, "score": whole,
                         "source": scored_source(options, file, kernel, platform),
                         "without": without})
     if not entries:
         sys.exit(f"scores: {options.data} has no folder with measurements of {', '.join(KERNELS)}")
     head = ["set", "for", "configurations", "programs", "Spearman", "Kendall",
             "best of 1 / 10 / 50", "10 / 50 / 100 at random", "to within 5 %: model / random",
-            "measured / predicted"]
+            "to within 5 %, guided", "stops", "measured / predicted"]
     names = [f"{e['set'][0]}, {e['set'][1]}" for e in entries]
     whole = ["all parts", *(f"{number(e['score']['spearman'])}, {number(ten(e['score']))}"
                             for e in entries)]
     rows = [[part, *(part_cell(e["score"], e["without"][part]) for e in entries)]
             for part in PARTS]
     options.page.write_text(TEXT.format(
-        date=options.date, scores=table(head, [score_row(e) for e in entries]),
+        date=options.date, seeds=SEEDS, most=MOST, others=others_table(entries),
+        plots=plots(options, entries), scores=table(head, [score_row(e) for e in entries]),
         sources=table(head, [score_row(e, "source") for e in entries if e["source"]]),
         parts=table(["without", *names], [whole, *rows])))
 

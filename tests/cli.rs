@@ -383,6 +383,19 @@ fn resources_for_both() {
     let tuned = json_of(tickbound().args(tune).args(size));
     assert_eq!(tuned["resources"]["most_warps"], 64, "{tuned}");
     assert_eq!(tuned["proved_by"], json!(["simulation"]));
+    assert_eq!(tuned["programs"], json!(null));
+    let listed = json_of(tickbound().args(tune).args(size).args(["--top", "4"]));
+    let programs = listed["programs"].as_array().expect("programs");
+    assert_eq!((programs.len(), &listed["programs_whole"]), (4, &json!(true)));
+    let alike = |p: &&Value| p["configurations"].as_i64() > Some(1);
+    assert!(programs.iter().all(|p| alike(&p) != p["differ"].as_array().unwrap().is_empty()));
+    assert!(programs.iter().any(|p| alike(&p)), "{listed}");
+    tickbound()
+        .args(["tune", "examples/problems/gemm-resources.json", "--top", "4"])
+        .args(size)
+        .assert()
+        .success()
+        .stdout(contains("stands for").and(contains("are one program")));
 }
 
 #[test]

@@ -395,6 +395,36 @@ fn outputs_are_restored_before_each_run() {
     assert_eq!(result["measured"], 4, "{}", said.err);
 }
 
+/// A kernel whose time grows with what the model does not see as much as with what it sees.
+#[test]
+fn guided_by_the_model_and_the_times() {
+    if !device() {
+        return;
+    }
+    let case = Case::twice()
+        .with("/platform/name", json!("nowhere"))
+        .with("/parameters", json!({ "WG": [4, 8, 16, 32], "P": "range(1, 40)" }));
+    let case = case.with("/kernel/defines", json!({ "WG": "WG" }));
+    let (result, said) = case.json(&["--guided", "--seed", "3"]);
+    assert_eq!((&result["candidates"], &result["failed"]["correctness"]), (&json!(160), &json!(0)));
+    assert!(said.err.contains("--guided chooses from 160 programs of 160"), "{}", said.err);
+    assert!(said.err.contains("the model is of the platform nowhere"), "{}", said.err);
+    let asked = result["asked"].as_u64().unwrap();
+    assert!(asked >= 8, "{asked}");
+    assert_eq!(result["measured"], asked);
+    // The model's five best come first. Without new times the same are asked for again.
+    let keys = case.keys();
+    let (again, _) = case.json(&["--guided", "--seed", "3"]);
+    assert_eq!((&again["asked"], &again["cached"]), (&json!(asked), &json!(asked)));
+    assert_eq!(case.keys(), keys);
+    let ticks = |i: usize| result["results"][i]["ticks"].as_i64().expect("ticks");
+    assert!((1..5).all(|i| ticks(i - 1) <= ticks(i)), "{result}");
+    assert!(case.say(&["--guided"]).out.contains("chosen from 160"));
+    for both in [["--guided", "--all"], ["--guided", "--top=3"], ["--guided", "--sample=3"]] {
+        assert_eq!(case.say(&both).status, Some(2), "{both:?}");
+    }
+}
+
 // What goes wrong with a kernel.
 
 #[test]
@@ -916,12 +946,28 @@ fn a_model_against_results() {
     cache += &entry(99, json!(1.0));
     cache += &entry(13, json!("RuntimeFailedConfig"));
     std::fs::write(folder.path().join("c.json"), &cache).unwrap();
+    // Another device, on which the last two fail and the third is best.
+    let mut other =
+        cache.replace("\"time\": 3.0", "\"time\": 0.5").replace("\"time\": 1.0", "\"time\": 8.5");
+    other = other.replace("\"device_name\": \"d\"", "\"device_name\": \"e\"");
+    std::fs::write(folder.path().join("other.json"), other).unwrap();
     let run = |results: &str| {
         let mut command = Process::new(cargo_bin("tickbound"));
         command.current_dir(folder.path()).args(["score", "p.json", "--against", results]);
+        command.args(["--guided", "5", "--other", "other.json", "--plot", "plot.svg"]);
         command.arg("--json").output().unwrap()
     };
-    let score: Value = serde_json::from_slice(&run("c.json").stdout).unwrap();
+    let output = run("c.json");
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(!said.contains("the model is of"), "a platform without a name is any device: {said}");
+    let score: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(score["guided"]["seeds"], 5);
+    assert_eq!(score["guided"]["within_5_percent"], 1, "{score}");
+    let others =
+        json!([{ "results": "other.json", "device": "e", "reached": 1.0 / 3.0, "place": 1 }]);
+    assert_eq!(score["others"], others);
+    let plot = std::fs::read_to_string(folder.path().join("plot.svg")).unwrap();
+    assert!(plot.matches("<circle").count() == 11, "{plot}");
     assert_eq!(
         (&score["entries"], &score["outside"], &score["failed"]),
         (&json!(12), &json!(1), &json!(1))

@@ -39,6 +39,7 @@ mod against;
 pub mod bracket;
 pub mod closed;
 mod error;
+mod fold;
 pub mod formula;
 mod inquiry;
 pub mod instance;
@@ -69,6 +70,7 @@ pub use tickbound_model::verdict::StopReason;
 
 use bracket::Bracket;
 pub use error::SolveError;
+pub use fold::{Folded, Programs};
 use inquiry::{Ending, Inquiry};
 pub use options::{Objective, Options};
 pub use proof::Proof;
@@ -88,10 +90,14 @@ pub fn tune(
     observer: bracket::Observer<'_>,
 ) -> Result<TuneResult, SolveError> {
     let bracket = Bracket::new(options.timeout, interrupt, observer);
-    let result = match unlisted(problem, options, &bracket)? {
+    let mut result = match unlisted(problem, options, &bracket)? {
         Some(result) => result,
         None => listed(problem, options, &bracket)?,
     };
+    if result.programs.list.is_empty() {
+        let whole = result.configurations == Some(result.optima.len().into());
+        result.programs = fold::of_listed(problem, options.top, (&result.optima, whole))?;
+    }
     bracket.fault()?;
     Ok(result)
 }

@@ -7,6 +7,7 @@ use tickbound_model::simulate::Script;
 use tickbound_model::verdict::{Found, Status, StopReason};
 
 use crate::bracket::Bracket;
+use crate::fold::Programs;
 use crate::options::{Objective, Options};
 use crate::proof::Proof;
 use crate::strategy::Strategy;
@@ -69,6 +70,8 @@ pub struct TuneResult {
     /// The best configurations, least time first: all optimal ones, or with `top` at least that
     /// many. Empty unless the search was finished.
     pub optima: Vec<Found>,
+    /// The best distinct programs, if `top` asks for some and the profile is `resources`.
+    pub programs: Programs,
     /// There are more optimal configurations than are listed.
     pub more_optima: bool,
     /// How many optimal configurations there are, if they were counted.
@@ -115,6 +118,7 @@ impl TuneResult {
             upper: None,
             best: None,
             optima: Vec::new(),
+            programs: Programs::default(),
             more_optima: false,
             optima_count: None,
             next: None,

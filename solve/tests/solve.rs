@@ -10,10 +10,10 @@ use indexmap::IndexMap;
 use tickbound_encodings::plan::{Plan, PlanError};
 use tickbound_encodings::summary;
 use tickbound_encodings::system::run::run;
-use tickbound_model::Problem;
 use tickbound_model::platforms;
-use tickbound_model::simulate::{self, simulate};
+use tickbound_model::simulate::{self, program, simulate};
 use tickbound_model::verdict::Status;
+use tickbound_model::{Configuration, Problem};
 use tickbound_solve::{Encoding, Options, SolveError, StopReason, Strategy, TuneResult, tune};
 
 use crate::problems::Random;
@@ -246,6 +246,48 @@ fn the_profile_resources_on_every_strategy() {
     let asked = Options { encoding: Some(Encoding::Event), ..Options::default() };
     let refused = tune(&problem, &asked, &AtomicBool::new(false), &|_| {}).unwrap_err();
     assert!(matches!(refused, SolveError::Plan(PlanError::Resources)), "{refused}");
+}
+
+/// Distinct programs, folded by a search without a list and where all is simulated, beside folding everything by hand.
+#[test]
+fn programs_are_folded_whole() {
+    let problem = parsed(
+        r#"{ "profile": "resources",
+             "platform": { "units_per_device": 4, "elements_per_unit": 32, "global_access": 9,
+                 "resources": { "warp_width": 32, "real_lanes": 16 } },
+             "parameters": { "WG": [32, 64, 128], "SA": [0, 1], "MD": [1, 2, 3], "V": [1, 2, 4] },
+             "launch": { "global_size": 4096, "local_size": "WG" }, "kernel": [],
+             "usage": { "real": "400 + SA * MD * 8 + V // 2", "registers": 8 } }"#,
+        &[],
+    );
+    let mut by_hand: IndexMap<Vec<i64>, (i64, Vec<Configuration>)> = IndexMap::new();
+    for bound in problem.space().expect("a space").bound {
+        let own = program(&problem, &bound).expect("a usage").expect("a program");
+        let time = simulate(&problem, &bound, &simulate::Options::default()).expect("a time").time;
+        by_hand.entry(own).or_insert((time, Vec::new())).1.push(bound.configuration);
+    }
+    // Without SA no MD matters.
+    assert_eq!(by_hand.len(), 3 * (1 + 3) * 3);
+    let mut expected: Vec<(i64, Configuration, usize)> = by_hand
+        .into_values()
+        .map(|(time, all)| (time, all.iter().min().expect("one").clone(), all.len()))
+        .collect();
+    expected.sort();
+    for top in [1, 5, 100] {
+        for strategy in [Strategy::Race, Strategy::Eliminate, Strategy::Branch] {
+            let result = tuned(&problem, &Options { strategy, top, ..Options::default() });
+            let list = result.programs.list.iter();
+            let found: Vec<(i64, Configuration, usize)> = list
+                .map(|p| (p.first.time, p.first.configuration.clone(), p.configurations))
+                .collect();
+            assert!(result.programs.whole, "{strategy:?}, {top}");
+            assert_eq!(found, expected[..top.min(expected.len())], "{strategy:?}, {top}");
+            let without = result.programs.list.iter().find(|p| p.first.configuration.0[1] == 0);
+            assert!(without.is_none_or(|p| p.differ == ["MD"]), "{without:?}");
+        }
+    }
+    // Nobody asked for a ranking.
+    assert!(tuned(&problem, &Options::default()).programs.list.is_empty());
 }
 
 #[test]

@@ -62,6 +62,10 @@ pub struct Answer {
 
     /// `tune`: the optimal configurations, or a ranking.
     pub optima: Option<Vec<Optimum>>,
+    /// `tune`: the best distinct programs, if a ranking was asked for under the profile `resources`.
+    pub programs: Option<Vec<Folded>>,
+    /// `tune`: all configurations of each program were counted, and not only those that the search came by.
+    pub programs_whole: Option<bool>,
     /// `tune`: there are more optimal configurations than are listed.
     pub more_optima: Option<bool>,
     /// `tune`: how many optimal configurations there are, if they were counted.
@@ -176,6 +180,20 @@ pub enum Optimum {
     Tied(Values),
 }
 
+/// Configurations that use the same of a device, so that they are one program under the profile `resources`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Folded {
+    /// Ticks of each of them.
+    pub time: i64,
+    /// The first of them.
+    pub configuration: Values,
+    /// How many there are.
+    pub configurations: usize,
+    /// The parameters in which they differ.
+    pub differ: Vec<String>,
+}
+
 /// One run of a program that SPIN generated, or of SPIN's own simulator.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -243,7 +261,7 @@ impl Answer {
             "time status lower upper configuration optima more_optima encoding strategy \
              solver_calls seconds stopped_by objective best_case worst_case first_come \
              confirmed_uncut replayed size configurations optima_count next indifferent proved_by checked \
-             resources",
+             resources programs programs_whole",
         ),
         (
             "spin",

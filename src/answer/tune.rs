@@ -5,7 +5,7 @@ use tickbound_model::Problem;
 use tickbound_solve::Proof;
 use tickbound_solve::{Encoding, Objective, TuneResult};
 
-use super::data::{Answer, Optimum, Tally, tenth_of_millisecond, values};
+use super::data::{Answer, Folded, Optimum, Tally, tenth_of_millisecond, values};
 use super::resources::Resources;
 use super::words::{Line, named};
 
@@ -22,7 +22,11 @@ pub fn answer(problem: &Problem, r: &TuneResult) -> Answer {
         configuration => Optimum::Tied(configuration),
     });
     let schedule = r.schedule.as_ref();
+    let programs: Vec<Folded> = r.programs.list.iter().map(|p| folded(problem, p)).collect();
+    let some = !programs.is_empty();
     Answer {
+        programs_whole: some.then_some(r.programs.whole),
+        programs: Some(programs).filter(|_| some),
         upper: r.upper,
         optima: Some(optima.collect()),
         more_optima: Some(r.more_optima),
@@ -49,6 +53,15 @@ pub fn answer(problem: &Problem, r: &TuneResult) -> Answer {
         proved_by: Some(r.proofs.iter().map(|p| p.name().to_owned()).collect()),
         checked: r.checked,
         ..Answer::new(problem, r.status, r.lower, r.best.as_ref())
+    }
+}
+
+fn folded(problem: &Problem, of: &tickbound_solve::Folded) -> Folded {
+    Folded {
+        time: of.first.time,
+        configuration: values(problem, &of.first.configuration),
+        configurations: of.configurations,
+        differ: of.differ.clone(),
     }
 }
 

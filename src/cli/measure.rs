@@ -14,9 +14,11 @@ use super::load::{Question, positive_seconds, timeout};
 use super::output::{save, say, say_json, written};
 use super::progress::{Progress, interrupt_flag};
 use crate::device::DeviceChoice;
+use crate::device::platform::mismatch;
+use crate::measure::guided::Guide;
 use crate::measure::outcome::Outcome;
-use crate::measure::select::{Selection, select, total};
-use crate::measure::{Event, MeasureError, Options, measure, t4, worker};
+use crate::measure::select::{Candidates, Selection, candidates, select, total};
+use crate::measure::{Event, MeasureError, Options, Plan, measure, t4, worker};
 use crate::report::MeasuredTimes;
 
 /// Most configurations that are measured if nobody says which.
@@ -35,16 +37,19 @@ pub struct Args {
     #[arg(long, value_name = "DEVICE", default_value = "opencl")]
     device: String,
     /// Measure the whole space
-    #[arg(long, conflicts_with_all = ["top", "sample"])]
+    #[arg(long, conflicts_with_all = ["top", "sample", "guided"])]
     all: bool,
-    /// Measure the K best configurations of the model
-    #[arg(long, value_name = "K", conflicts_with = "sample")]
+    /// Measure the K best configurations of the model; under the profile resources, its K best programs
+    #[arg(long, value_name = "K", conflicts_with_all = ["sample", "guided"])]
     top: Option<usize>,
     /// Measure N configurations chosen at random
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", group = "drawn")]
     sample: Option<usize>,
+    /// Measure the model's five best programs, then what promises most from the times so far, until that is little
+    #[arg(long, group = "drawn")]
+    guided: bool,
     /// What the random choice depends on
-    #[arg(long, value_name = "SEED", default_value_t = 0, requires = "sample")]
+    #[arg(long, value_name = "SEED", default_value_t = 0, requires = "drawn")]
     seed: u64,
     /// Most seconds for compiling and running one configuration
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
@@ -93,7 +98,7 @@ impl Args {
             (_, Some(count)) => Ok(Selection::Sample { count, seed: self.seed }),
             _ if self.all || configurations <= MOST_UNASKED => Ok(Selection::All),
             _ => Err(CliError::Input(format!(
-                "{}: {configurations} configurations; say which to measure: --sample N, --top K, or --all",
+                "{}: {configurations} configurations; say which to measure: --sample N, --top K, --guided, or --all",
                 self.question.chosen.problem
             ))),
         }
@@ -134,12 +139,13 @@ impl Args {
 
     /// Puts the kernel program in, if it is needed or is there for little.
     fn add_model(&self, problem: &mut Problem, configurations: usize) -> Result<(), CliError> {
-        if self.top.is_none() && configurations > MOST_MODELLED {
+        let needed = self.top.is_some() || self.guided;
+        if !needed && configurations > MOST_MODELLED {
             return Ok(());
         }
         match attach_with(problem, &self.question.chosen.folder(), &Kept::of_user()) {
             Ok(_) => Ok(()),
-            Err(e) if self.top.is_some() => Err(e.into()),
+            Err(e) if needed => Err(e.into()),
             Err(e) => {
                 eprintln!("tickbound: no model beside the times: {}", one_line(&e.to_string()));
                 Ok(())
@@ -157,15 +163,28 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let before = problem.clone();
     let configurations = before.configurations(&Limits::default())?;
     let total = total(&configurations);
-    let selection = args.selection(total)?;
+    let selection = if args.guided { None } else { Some(args.selection(total)?) };
     let interrupt = interrupt_flag()?;
     let progress = Progress::new(&problem.name);
     args.add_model(&mut problem, total)?;
-    let selected = select(&problem, &configurations, selection, &interrupt)?;
+    let guided = match &selection {
+        None => Some(candidates(&problem, &configurations, args.seed, &interrupt)?),
+        Some(_) => None,
+    };
+    let selected = match selection {
+        Some(selection) => select(&problem, &configurations, selection, &interrupt)?,
+        None => Vec::new(),
+    };
+    let plan = match &guided {
+        None => Plan::Listed(&selected),
+        Some(all) => {
+            progress.aside(&format!("tickbound: {}", chosen_from(all)));
+            Plan::Guided(&all.bound, Box::new(Guide::new(all.candidates.clone(), args.seed)))
+        }
+    };
     let folder = args.question.chosen.folder();
     let mut teller = Teller { problem: &problem, progress: &progress, told: 0 };
-    let report =
-        measure(&problem, &folder, &selected, &options, &interrupt, &mut |e| teller.tell(&e));
+    let report = measure(&problem, &folder, plan, &options, &interrupt, &mut |e| teller.tell(&e));
     let report = match report {
         Err(e) if e.is_only_stopped() => {
             teller.line(&e.to_string());
@@ -175,6 +194,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     };
     let ticks: Vec<Option<i64>> =
         report.results.iter().map(|m| ticks(&problem, &m.bound, &interrupt)).collect();
+    let mismatch = mismatch(&report.device.name, &problem.platform.name);
+    if let Some(mismatch) = mismatch.filter(|_| ticks.iter().any(Option::is_some)) {
+        progress.aside(&format!("tickbound: {mismatch}"));
+    }
     drop(progress);
     let cache = options.cache.as_ref().map(|c| c.display().to_string());
     let times = MeasuredTimes {
@@ -194,6 +217,15 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     }
     let found = !report.ranked().is_empty() && !vanished;
     Ok(Exit::found(found))
+}
+
+/// What a guided search chooses from, in words.
+fn chosen_from(all: &Candidates) -> String {
+    let of = match all.sampled {
+        false => "configurations".to_owned(),
+        true => "configurations, the model's best and a random sample of the space".to_owned(),
+    };
+    format!("--guided chooses from {} programs of {} {of}", all.bound.len(), all.looked)
 }
 
 /// The model's time of a configuration, if there is a model that is not too large for it.
@@ -218,7 +250,8 @@ impl Teller<'_> {
             Event::Reference => self.progress.say("the host computes what is right".to_owned()),
             Event::Stage(bound, stage, done, of) => {
                 let named = self.problem.name_values(&bound.configuration);
-                self.progress.say(format!("{done} of {of}; {named}: {}", stage.progress()));
+                let of = of.map_or_else(|| "measured".to_owned(), |of| format!("of {of}"));
+                self.progress.say(format!("{done} {of}; {named}: {}", stage.progress()));
             }
             Event::Measured(bound, record) => {
                 let Outcome::Failed(failure) = &record.outcome else { return };

@@ -1,17 +1,22 @@
 //! `tickbound score`.
 
+use std::collections::HashMap;
 use std::path::Path;
 
+use indexmap::IndexMap;
 use serde_json::json;
-use tickbound_model::simulate::{Options, SimulateError, simulate, used};
-use tickbound_model::{Bound, Problem, Profile};
+use tickbound_model::simulate::{Options, SimulateError, program, simulate};
+use tickbound_model::{Problem, Profile};
 
 use super::exit::{CliError, Exit};
 use super::load::Question;
-use super::output::{say, say_json};
+use super::output::{say, say_json, written};
 use super::progress::Progress;
+use crate::device::platform::mismatch;
+use crate::measure::guided::{Candidate, MOST, Replay, points, replay};
 use crate::measure::score::{Programs, Results, Score, programs, score};
 use crate::report::Table;
+use crate::report::chart::{Chart, Data};
 
 /// Arguments of `score`.
 #[derive(Debug, clap::Args)]
@@ -21,6 +26,15 @@ pub struct Args {
     /// Measured times: a cache of `measure` or of Kernel Tuner, a T4 file, or KTT's output in JSON; may be compressed (.gz)
     #[arg(long, value_name = "RESULTS")]
     against: String,
+    /// Replay this many guided searches, each with another seed, on the measured times
+    #[arg(long, value_name = "SEEDS", default_value_t = 0)]
+    guided: u64,
+    /// Also say how good the best configuration of these results is here, such as those of another device
+    #[arg(long, value_name = "RESULTS")]
+    other: Vec<String>,
+    /// Draw measured times over the model's (.svg or .png; both without an extension)
+    #[arg(long, value_name = "FILE")]
+    plot: Option<String>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -30,7 +44,8 @@ pub struct Args {
 #[derive(Default)]
 struct Compared {
     pairs: Vec<(i64, f64)>,
-    /// What tells the program of each pair from others.
+    /// The configuration of each pair, and what tells its program from others.
+    configurations: Vec<Vec<i64>>,
     programs: Vec<Vec<i64>>,
     /// Results that are no configurations of the problem.
     outside: usize,
@@ -53,7 +68,9 @@ fn compare(problem: &Problem, results: &Results, progress: &Progress) -> Compare
         match simulate(problem, &bound, &Options::default()) {
             Ok(run) => {
                 compared.pairs.push((run.time, *time));
-                compared.programs.push(program(problem, &bound));
+                let own = program(problem, &bound).ok().flatten();
+                compared.configurations.push(bound.configuration.0.clone());
+                compared.programs.push(own.unwrap_or_else(|| bound.configuration.0.clone()));
             }
             Err(e) if e.is_too_large() => compared.without_ticks += 1,
             Err(e) => {
@@ -65,35 +82,134 @@ fn compare(problem: &Problem, results: &Results, progress: &Progress) -> Compare
     compared
 }
 
-/// What tells the program of a configuration from others: what it uses in which launch. Where usage is not counted,
-/// every configuration is a program of its own.
-fn program(problem: &Problem, bound: &Bound) -> Vec<i64> {
-    let counted = (problem.profile == Profile::Resources).then(|| used(problem, bound).ok());
-    let Some(mut program) = counted.flatten() else { return bound.configuration.0.clone() };
-    let sizes = problem.grid_sizes(&bound.env).unwrap_or_default();
-    program.extend(sizes.into_iter().flatten());
-    program
-}
-
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let problem = args.question.problem()?;
-    let mut results = Results::read(Path::new(&args.against))?;
-    let names: Vec<&str> = problem.parameters.iter().map(|p| p.name.as_str()).collect();
-    results.only(&names)?;
+    let results = results_of(&args.against, &problem)?;
     let compared = {
         let progress = Progress::new(&problem.name);
         compare(&problem, &results, &progress)
     };
+    let mismatch = results.device.as_ref().and_then(|d| mismatch(d, &problem.platform.name));
+    if let Some(mismatch) = mismatch {
+        eprintln!("tickbound: {mismatch}");
+    }
     let scored = score(&compared.pairs);
     let entries = compared.programs.iter().zip(&compared.pairs);
     let distinct = programs(entries.map(|(p, (ticks, time))| (p, *ticks, *time)).collect());
+    let guided = (args.guided > 0).then(|| guided(&compared, args.guided)).flatten();
+    let others = args.other.iter().map(|path| other(path, &problem, &compared));
+    let others = others.collect::<Result<Vec<_>, CliError>>()?;
+    let found = Found { score: scored.as_ref(), distinct, guided, others };
     match args.json {
-        true => {
-            say_json(&as_json(args, &problem, &results, &compared, (scored.as_ref(), distinct)))?
-        }
-        false => say(&words(&problem, &results, &compared, (scored.as_ref(), distinct)))?,
+        true => say_json(&as_json(args, &problem, &results, &compared, &found))?,
+        false => say(&words(&problem, &results, &compared, &found))?,
+    }
+    if let Some(path) = &args.plot {
+        written(&chart(&problem, &results, &compared).write(path)?);
     }
     Ok(Exit::found(scored.is_some()))
+}
+
+/// Guided searches in words.
+fn replayed(guided: &Replay) -> String {
+    let number =
+        |n: Option<usize>| n.map_or_else(|| format!("more than {MOST}"), |n| n.to_string());
+    format!(
+        "\n{} guided searches, in the median: {} measurements until one is within 5 % of the best; they stop after {}, \
+         where {} of it is reached\n",
+        guided.seeds,
+        number(guided.within_5_percent),
+        number(guided.stopped_after),
+        percent(guided.reached)
+    )
+}
+
+/// What a comparison comes to.
+struct Found<'a> {
+    score: Option<&'a Score>,
+    distinct: Option<Programs>,
+    guided: Option<Replay>,
+    others: Vec<Other>,
+}
+
+/// What the best configuration of other results is worth here.
+#[derive(Debug, serde::Serialize)]
+struct Other {
+    results: String,
+    device: Option<String>,
+    /// The best time here over its time here; nothing if no configuration is in both.
+    reached: Option<f64>,
+    /// Its place among the other results, from 1: better ones have no time here.
+    place: Option<usize>,
+}
+
+impl Other {
+    fn words(&self) -> String {
+        let device = self.device.as_deref().unwrap_or(&self.results);
+        match self.reached.map(percent) {
+            Some(part) => {
+                format!("\nthe best configuration of {device} reaches {part} of the best here\n")
+            }
+            None => format!("\nno configuration of {device} has a time here\n"),
+        }
+    }
+}
+
+fn other(path: &str, problem: &Problem, compared: &Compared) -> Result<Other, CliError> {
+    let mut results = results_of(path, problem)?;
+    results.entries.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let pairs = compared.configurations.iter().zip(&compared.pairs);
+    let here: HashMap<&[i64], f64> = pairs.map(|(c, (_, time))| (&c[..], *time)).collect();
+    let best = here.values().copied().fold(f64::INFINITY, f64::min);
+    let time = |parameters| {
+        let bound = problem.bind(parameters).ok()?;
+        here.get(&bound.configuration.0[..]).copied()
+    };
+    let found = results.entries.iter().enumerate().find_map(|(i, (p, _))| Some((i, time(p)?)));
+    Ok(Other {
+        results: path.to_owned(),
+        device: results.device,
+        reached: found.map(|(_, time)| best / time),
+        place: found.map(|(i, _)| i + 1),
+    })
+}
+
+/// Reads results, and leaves out parameters that the problem does not have.
+fn results_of(path: &str, problem: &Problem) -> Result<Results, CliError> {
+    let mut results = Results::read(Path::new(path))?;
+    let names: Vec<&str> = problem.parameters.iter().map(|p| p.name.as_str()).collect();
+    results.only(&names)?;
+    Ok(results)
+}
+
+/// Measured times over the model's ticks.
+fn chart(problem: &Problem, results: &Results, compared: &Compared) -> Chart {
+    let pairs = compared.pairs.iter().filter(|(ticks, _)| *ticks > 0);
+    Chart {
+        title: format!("{} on {}", problem.name, results.device.as_deref().unwrap_or("a device")),
+        x: format!("ticks of {}", problem.platform.name),
+        y: "milliseconds measured".to_owned(),
+        data: Data::Points(pairs.map(|(ticks, time)| (*ticks as f64, *time)).collect()),
+    }
+}
+
+/// Guided searches among distinct programs, each with the parameters of its first configuration and the mean of the times
+/// of all.
+fn guided(compared: &Compared, seeds: u64) -> Option<Replay> {
+    let mut programs: IndexMap<&[i64], (usize, Vec<f64>)> = IndexMap::new();
+    for (number, (program, (_, time))) in compared.programs.iter().zip(&compared.pairs).enumerate()
+    {
+        programs.entry(program).or_insert((number, Vec::new())).1.push(*time);
+    }
+    let firsts = || programs.values().map(|(first, _)| *first);
+    let values: Vec<&[i64]> = firsts().map(|c| &compared.configurations[c][..]).collect();
+    let ticks = firsts().map(|c| compared.pairs[c].0);
+    let candidates = points(&values).into_iter().zip(ticks);
+    let candidates: Vec<Candidate> =
+        candidates.map(|(point, ticks)| Candidate { point, ticks }).collect();
+    let mean = |times: &Vec<f64>| times.iter().sum::<f64>() / times.len() as f64;
+    let times: Vec<f64> = programs.values().map(|(_, times)| mean(times)).collect();
+    replay(&candidates, &times, seeds)
 }
 
 /// The median of measured times over predicted ones, where ticks are clocks that the platform says the length of.
@@ -111,11 +227,13 @@ fn as_json(
     problem: &Problem,
     results: &Results,
     compared: &Compared,
-    (scored, distinct): (Option<&Score>, Option<Programs>),
+    found: &Found<'_>,
 ) -> serde_json::Value {
+    let scored = found.score;
     json!({
         "results": args.against,
         "device": results.device,
+        "platform": problem.platform.name,
         "entries": compared.pairs.len(),
         "failed": results.failed,
         "outside": compared.outside,
@@ -125,16 +243,13 @@ fn as_json(
         "spearman": scored.and_then(|s| s.spearman),
         "kendall": scored.and_then(|s| s.kendall),
         "reached": scored.map(|s| &s.reached),
-        "distinct": distinct,
+        "distinct": found.distinct,
+        "guided": found.guided,
+        "others": found.others,
     })
 }
 
-fn words(
-    problem: &Problem,
-    results: &Results,
-    compared: &Compared,
-    (scored, distinct): (Option<&Score>, Option<Programs>),
-) -> String {
+fn words(problem: &Problem, results: &Results, compared: &Compared, found: &Found<'_>) -> String {
     let device = results.device.as_deref().unwrap_or("a device");
     let mut out = format!("{} against times of {device}\n", problem.name);
     let mut used = vec![format!("{} of {} times", compared.pairs.len(), results.entries.len())];
@@ -149,14 +264,13 @@ fn words(
     if let Some(why) = &compared.faults.1 {
         out += &format!("no time:      {why}\n");
     }
-    let Some(score) = scored else { return out };
+    let Some(score) = found.score else { return out };
     let number = |n: Option<f64>| {
         n.map_or_else(|| "none, one side is all equal".into(), |n| format!("{n:.3}"))
     };
     out += &format!("Spearman:     {}\n", number(score.spearman));
     out += &format!("Kendall (b):  {}\n\n", number(score.kendall));
     let mut table = Table::new(["trials", "model's best reach", "random ones reach"]);
-    let percent = |part: f64| format!("{:.1}%", part * 100.0);
     for reached in &score.reached {
         table.push([reached.trials.to_string(), percent(reached.model), percent(reached.random)]);
     }
@@ -164,16 +278,27 @@ fn words(
     if let Some(ratio) = over_predicted(compared, problem) {
         out += &format!("measured times are {ratio:.2} of the predicted ones in the median\n");
     }
-    let Some(distinct) = distinct.filter(|d| d.programs < compared.pairs.len()) else { return out };
-    out +=
-        &format!("\n{} configurations are {} programs\n", compared.pairs.len(), distinct.programs);
+    out += &found.others.iter().map(Other::words).collect::<String>();
+    out += &found.guided.as_ref().map_or_else(String::new, replayed);
+    let folded = found.distinct.as_ref().filter(|d| d.programs < compared.pairs.len());
+    out + &folded.map_or_else(String::new, |distinct| of_programs(compared, distinct))
+}
+
+/// How well the model ranks distinct programs, in words.
+fn of_programs(compared: &Compared, distinct: &Programs) -> String {
     let mut table = Table::new(["programs", "model's best reach"]);
     for reached in &distinct.reached {
         table.push([reached.trials.to_string(), percent(reached.model)]);
     }
-    out += &format!("{table}\n");
     let (model, random) = (distinct.model_within_5_percent, distinct.random_within_5_percent);
-    out + &format!(
-        "measured until one is within 5 % of the best: {model:.1} in the model's order, {random:.1} at random\n"
+    format!(
+        "\n{} configurations are {} programs\n{table}\nmeasured until one is within 5 % of the best: {model:.1} in \
+         the model's order, {random:.1} at random\n",
+        compared.pairs.len(),
+        distinct.programs
     )
+}
+
+fn percent(part: f64) -> String {
+    format!("{:.1}%", part * 100.0)
 }

@@ -9,7 +9,7 @@ use super::progress::{Progress, interrupt_flag};
 use super::values::{OrAuto, named, or_auto};
 use super::{plot, timeline};
 use crate::answer;
-use tickbound_solve::{Encoding, Objective, Options, Strategy, TuneResult, tune};
+use tickbound_solve::{Encoding, Objective, Options, Programs, Strategy, TuneResult, tune};
 
 /// Arguments of `tune`.
 #[derive(Debug, clap::Args)]
@@ -25,7 +25,7 @@ pub struct Args {
     /// What is best where schedules are open
     #[arg(long, value_parser = named::<Objective>(), default_value = "best")]
     objective: Objective,
-    /// Show at least this many of the best configurations
+    /// Show at least this many of the best configurations; under the profile resources, this many of the best programs
     #[arg(long, value_name = "K", default_value_t = 0)]
     top: usize,
     /// Stop after this many seconds and report the bracket reached
@@ -74,12 +74,34 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     } else {
         say(&answer::tune::words(&problem, &result))?;
         if args.top > 0 {
-            let best = result.optima.iter().map(|f| (vec![f.time.to_string()], f));
-            say(&format!("\n{}\n", ranking(&problem, &["ticks"], best)))?;
+            say(&listing(&problem, &result))?;
         }
     }
     write_files(args, &problem, &result)?;
     Ok(Exit::of(&answer))
+}
+
+/// The best programs, or the best configurations where nothing tells programs.
+fn listing(problem: &Problem, result: &TuneResult) -> String {
+    let Programs { list, whole } = &result.programs;
+    if list.is_empty() {
+        let best = result.optima.iter().map(|f| (vec![f.time.to_string()], f));
+        return format!("\n{}\n", ranking(problem, &["ticks"], best));
+    }
+    let rows = list.iter().map(|p| {
+        let cells =
+            vec![p.first.time.to_string(), p.configurations.to_string(), p.differ.join(" ")];
+        (cells, &p.first)
+    });
+    let table = ranking(problem, &["ticks", "stands for", "differ in"], rows);
+    let among = match whole {
+        true => "",
+        false => " (of those that the search came by; there may be more)",
+    };
+    format!(
+        "\n{table}\nConfigurations that use the same of the device are one program: the first of them, how many it stands for{among}, \
+         and the parameters in which they differ.\n"
+    )
 }
 
 fn write_files(args: &Args, problem: &Problem, result: &TuneResult) -> Result<(), CliError> {

@@ -40,6 +40,7 @@ mod choice;
 mod details;
 mod error;
 mod list;
+pub mod platform;
 mod program;
 mod raw;
 mod session;

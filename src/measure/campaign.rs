@@ -10,12 +10,53 @@ use tickbound_model::{Bound, Problem};
 use super::cache::{Cache, Head, Record};
 use super::error::MeasureError;
 use super::files::{Files, source_of};
+use super::guided::Guide;
 use super::job::Job;
 use super::lab::{Lab, LabError, Setup};
 use super::outcome::{Outcome, Timed};
 use super::reference::Reference;
 use super::report::{Event, Measured, Options, Report};
 use crate::utc;
+
+/// What is measured, in which order.
+#[derive(Debug)]
+pub enum Plan<'a> {
+    /// All of these, one after another.
+    Listed(&'a [Bound]),
+    /// Of these as many as the guide takes, whose candidates they are.
+    Guided(&'a [Bound], Box<Guide>),
+}
+
+impl<'a> Plan<'a> {
+    fn configurations(&self) -> &'a [Bound] {
+        match self {
+            Plan::Listed(all) | Plan::Guided(all, _) => all,
+        }
+    }
+
+    /// The next one, after `done` others.
+    fn next(&mut self, done: usize) -> Option<usize> {
+        match self {
+            Plan::Listed(all) => (done < all.len()).then_some(done),
+            Plan::Guided(_, guide) => guide.choose().filter(|_| !guide.is_settled()),
+        }
+    }
+
+    fn tell(&mut self, number: usize, outcome: &Outcome) {
+        if let Plan::Guided(_, guide) = self {
+            // As exact as a cache keeps it: a campaign that goes on chooses as one that was never stopped.
+            guide.tell(number, outcome.timed().map(|timed| (timed.seconds() * 1e10).round()));
+        }
+    }
+
+    /// How many are measured in all, if that is known before.
+    fn of(&self) -> Option<usize> {
+        match self {
+            Plan::Listed(all) => Some(all.len()),
+            Plan::Guided(..) => None,
+        }
+    }
+}
 
 /// Measures configurations of a problem that was read from `folder`.
 ///
@@ -24,14 +65,15 @@ use crate::utc;
 pub fn measure(
     problem: &Problem,
     folder: &Path,
-    selection: &[Bound],
+    mut plan: Plan<'_>,
     options: &Options,
     interrupt: &AtomicBool,
     observer: &mut dyn FnMut(Event<'_>),
 ) -> Result<Report, MeasureError> {
     let began = Instant::now();
     let files = Files::read(problem, folder)?;
-    let tasks = selection.iter().map(|bound| Task::new(problem, &files, bound, options));
+    let tasks =
+        plan.configurations().iter().map(|bound| Task::new(problem, &files, bound, options));
     let tasks = tasks.collect::<Result<Vec<_>, _>>()?;
     let setup = Setup {
         choice: options.choice,
@@ -59,14 +101,16 @@ pub fn measure(
     let device = lab.device().clone();
     let mut campaign =
         Campaign { problem, interrupt, lab, cache, known, reference, results: Vec::new() };
-    let ended = campaign.run(&tasks, observer);
+    let ended = campaign.run(&tasks, &mut plan, observer);
     let closed = campaign.cache.take().map_or(Ok(()), Cache::close);
     let stopped = ended?;
     closed?;
+    let results = campaign.results;
     Ok(Report {
         device,
-        results: campaign.results,
-        asked: tasks.len(),
+        asked: plan.of().unwrap_or(results.len()),
+        candidates: plan.of().is_none().then_some(tasks.len()),
+        results,
         checked: files.reference.is_some(),
         stopped,
         seconds: began.elapsed().as_secs_f64(),
@@ -152,47 +196,64 @@ struct Campaign<'a> {
 }
 
 impl Campaign<'_> {
-    /// Measures all that is not known; returns why it stopped before that.
+    /// Measures what the plan asks for and is not known; returns why it stopped before the end.
     fn run(
         &mut self,
         tasks: &[Task<'_>],
+        plan: &mut Plan<'_>,
         observer: &mut dyn FnMut(Event<'_>),
     ) -> Result<Option<LabError>, MeasureError> {
-        for (done, task) in tasks.iter().enumerate() {
-            if let Some(record) = self.known.remove(task.values()) {
-                self.results.push(Measured { bound: task.bound.clone(), record, cached: true });
-                continue;
-            }
-            let mut job = task.job.clone();
-            if let Some(reference) = &mut self.reference {
-                observer(Event::Reference);
-                match reference.expected(self.problem, task.bound, &job, self.interrupt) {
-                    Ok(file) => job.expected = Some(file),
-                    Err(MeasureError::Interrupted) => return Ok(Some(LabError::Interrupted)),
-                    Err(e) => return Err(e),
-                }
-            }
-            let mut stage = |stage| observer(Event::Stage(task.bound, stage, done, tasks.len()));
-            let (outcome, stages) = match self.lab.run(&job, &mut stage) {
-                Ok(result) => result,
-                Err(LabError::Process(why)) => return Err(LabError::Process(why).into()),
-                Err(stopped) => return Ok(Some(stopped)),
+        while let Some(number) = plan.next(self.results.len()) {
+            let Some(task) = tasks.get(number) else { break };
+            let measured = match self.known.remove(task.values()) {
+                Some(record) => Measured { bound: task.bound.clone(), record, cached: true },
+                None => match self.measured(task, plan.of(), observer)? {
+                    Ok(measured) => measured,
+                    Err(stopped) => return Ok(Some(stopped)),
+                },
             };
-            let record = Record {
-                values: task.values().to_vec(),
-                rates: self.rates(task.bound, &outcome)?,
-                outcome,
-                stages,
-                timestamp: utc::now(),
-                source: task.fingerprint.clone(),
-            };
-            if let Some(cache) = &mut self.cache {
-                cache.append(&record)?;
-            }
-            observer(Event::Measured(task.bound, &record));
-            self.results.push(Measured { bound: task.bound.clone(), record, cached: false });
+            plan.tell(number, &measured.record.outcome);
+            self.results.push(measured);
         }
         Ok(None)
+    }
+
+    /// Measures one; the inner error says why measuring is over.
+    fn measured(
+        &mut self,
+        task: &Task<'_>,
+        of: Option<usize>,
+        observer: &mut dyn FnMut(Event<'_>),
+    ) -> Result<Result<Measured, LabError>, MeasureError> {
+        let mut job = task.job.clone();
+        if let Some(reference) = &mut self.reference {
+            observer(Event::Reference);
+            match reference.expected(self.problem, task.bound, &job, self.interrupt) {
+                Ok(file) => job.expected = Some(file),
+                Err(MeasureError::Interrupted) => return Ok(Err(LabError::Interrupted)),
+                Err(e) => return Err(e),
+            }
+        }
+        let done = self.results.len();
+        let mut stage = |stage| observer(Event::Stage(task.bound, stage, done, of));
+        let (outcome, stages) = match self.lab.run(&job, &mut stage) {
+            Ok(result) => result,
+            Err(LabError::Process(why)) => return Err(LabError::Process(why).into()),
+            Err(stopped) => return Ok(Err(stopped)),
+        };
+        let record = Record {
+            values: task.values().to_vec(),
+            rates: self.rates(task.bound, &outcome)?,
+            outcome,
+            stages,
+            timestamp: utc::now(),
+            source: task.fingerprint.clone(),
+        };
+        if let Some(cache) = &mut self.cache {
+            cache.append(&record)?;
+        }
+        observer(Event::Measured(task.bound, &record));
+        Ok(Ok(Measured { bound: task.bound.clone(), record, cached: false }))
     }
 
     /// Bytes and operations a second, where the problem says how many there are.

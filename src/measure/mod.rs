@@ -16,7 +16,7 @@
 //! crashes, hangs or computes wrong numbers is a [`outcome::Failure`] with one line that says so. Only a
 //! device that has vanished, the user, or the time does.
 //!
-//! [`score`] compares measured times with the model's ranking; [`t4`] writes results for other tools.
+//! [`guided`] chooses what to measure next; [`score`] compares measured times with the model's ranking; [`t4`] writes results for other tools.
 //!
 //! To run kernels of one's own, without a problem file: open a [`lab::Lab`], and give it
 //! [`job::Job`]s.
@@ -28,6 +28,7 @@ pub mod check;
 pub mod data;
 mod error;
 pub mod files;
+pub mod guided;
 pub mod job;
 pub mod job_error;
 pub mod lab;
@@ -41,6 +42,6 @@ pub mod select;
 pub mod t4;
 pub mod worker;
 
-pub use campaign::measure;
+pub use campaign::{Plan, measure};
 pub use error::MeasureError;
 pub use report::{Event, Measured, Options, Report};

@@ -36,8 +36,8 @@ pub enum Event<'a> {
     Note(String),
     /// The reference computes.
     Reference,
-    /// A configuration is at this stage; how many are done, of how many.
-    Stage(&'a Bound, Stage, usize, usize),
+    /// A configuration is at this stage; how many are done, and of how many, if that is known.
+    Stage(&'a Bound, Stage, usize, Option<usize>),
     /// A configuration has been measured.
     Measured(&'a Bound, &'a Record),
 }
@@ -47,10 +47,12 @@ pub enum Event<'a> {
 pub struct Report {
     /// The device.
     pub device: Described,
-    /// The results, in the order of the configurations.
+    /// The results, in the order in which they were asked for.
     pub results: Vec<Measured>,
     /// How many configurations were asked for.
     pub asked: usize,
+    /// How many there were to choose from, where a guide chose.
+    pub candidates: Option<usize>,
     /// There is a reference that outputs were compared with.
     pub checked: bool,
     /// Why it ended before all of them were measured.

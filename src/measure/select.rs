@@ -1,22 +1,25 @@
-//! Which configurations are measured: all, the model's best, or a random sample.
+//! Which configurations are measured: all, the model's best, a random sample, or what a guide chooses from.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
-use indexmap::IndexSet;
+use indexmap::{IndexMap, IndexSet};
 use num_bigint::BigUint;
+use tickbound_model::simulate::{self, program, simulate};
 use tickbound_model::space::MAX_CONFIGURATIONS;
 use tickbound_model::{Bound, Configuration, Configurations, Problem};
 
 use tickbound_solve::{Options, SolveError, tune};
+
+use super::guided::{self, Candidate};
 
 /// Which configurations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Selection {
     /// All of them.
     All,
-    /// So many of the best by the model.
+    /// So many of the best by the model; under the profile `resources`, of the best distinct programs.
     Top(usize),
     /// So many, chosen at random.
     Sample {
@@ -53,10 +56,72 @@ pub fn select(
         Selection::Top(count) => {
             let options = Options { top: count, ..Options::default() };
             let result = tune(problem, &options, interrupt, &|_| {})?;
-            let best = result.optima.iter().take(count);
+            let programs = result.programs.list.iter().map(|program| &program.first);
+            // Where nothing tells programs, every configuration is one.
+            let all =
+                programs.chain(result.optima.iter().filter(|_| result.programs.list.is_empty()));
+            let best = all.take(count);
             best.map(|found| Ok(configurations.bind(&found.configuration)?)).collect()
         }
     }
+}
+
+/// Most configurations of which all are candidates.
+const MOST_CANDIDATES: u32 = 20_000;
+/// Candidates drawn from more.
+const DRAWN: usize = 5_000;
+
+/// What a guided search chooses from.
+#[derive(Debug)]
+pub struct Candidates {
+    /// A configuration of each distinct program.
+    pub bound: Vec<Bound>,
+    /// The same with the model's ticks.
+    pub candidates: Vec<Candidate>,
+    /// How many configurations were looked at; those without ticks are no candidates.
+    pub looked: usize,
+    /// They are the model's best and a sample, as there are too many.
+    pub sampled: bool,
+}
+
+/// The candidates of a guided search: each distinct program of a problem with a model. Of a large space they are the model's
+/// best and a random sample.
+///
+/// # Errors
+/// As for [`select`].
+pub fn candidates(
+    problem: &Problem,
+    configurations: &Configurations<'_>,
+    seed: u64,
+    interrupt: &AtomicBool,
+) -> Result<Candidates, SolveError> {
+    let sampled = configurations.count().is_none_or(|n| n > MOST_CANDIDATES.into());
+    let all = match sampled {
+        false => problem.space()?.bound,
+        true => {
+            let of = |selection| select(problem, configurations, selection, interrupt);
+            let mut all = of(Selection::Top(guided::FIRST))?;
+            all.extend(of(Selection::Sample { count: DRAWN, seed })?);
+            all
+        }
+    };
+    let looked = all.len();
+    let mut programs: IndexMap<Vec<i64>, (Bound, i64)> = IndexMap::new();
+    for bound in all {
+        if interrupt.load(Ordering::Relaxed) {
+            break;
+        }
+        let Ok(run) = simulate(problem, &bound, &simulate::Options::default()) else { continue };
+        let own = program(problem, &bound)?.unwrap_or_else(|| bound.configuration.0.clone());
+        programs.entry(own).or_insert((bound, run.time));
+    }
+    let values: Vec<&[i64]> = programs.values().map(|(b, _)| &b.configuration.0[..]).collect();
+    let points = guided::points(&values);
+    let ticks = programs.values().map(|(_, ticks)| *ticks);
+    let candidates = points.into_iter().zip(ticks).map(|(point, ticks)| Candidate { point, ticks });
+    let candidates = candidates.collect();
+    let bound = programs.into_values().map(|(bound, _)| bound).collect();
+    Ok(Candidates { bound, candidates, looked, sampled })
 }
 
 /// How many valid configurations there are; the greatest number if they were not counted, or are more.
@@ -173,6 +238,22 @@ mod tests {
         constraints.push(format!("{} > 0", names.join(" + ")));
         let (count, chosen) = sampled(&of(140, range(3)), &json!(constraints), 2);
         assert_eq!((count, chosen), (None, 2));
+    }
+
+    #[test]
+    fn candidates_are_all_or_the_best_and_a_sample() {
+        let of = |last: u32| {
+            let range = json!(format!("range(1, {last})"));
+            let problem = problem(&json!({ "A": range, "B": range }), &json!([]));
+            let all = problem.configurations(&Limits::default()).unwrap();
+            let found = candidates(&problem, &all, 3, &AtomicBool::new(false)).unwrap();
+            assert_eq!(found.bound.len(), found.candidates.len());
+            (found.bound.len(), found.looked, found.sampled)
+        };
+        assert_eq!(of(9), (81, 81, false));
+        let (different, looked, sampled) = of(400);
+        assert!(sampled && (looked - guided::FIRST..=looked).contains(&different), "{different}");
+        assert_eq!(looked, DRAWN + guided::FIRST);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //!
 //! Lines run over values, evenly spaced, whatever the values are; points lie on two logarithmic axes.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
@@ -160,9 +161,27 @@ impl Chart {
             .label_style((FONT, 15))
             .draw()?;
         let style = line_colour(0).mix(0.55).filled();
-        chart.draw_series(points.iter().map(|p| Circle::new(*p, 3, style)))?;
+        chart.draw_series(spots(points, (x, y)).into_iter().map(|p| Circle::new(p, 3, style)))?;
         Ok(())
     }
+}
+
+/// How many spots points are told apart at, across and up, where there are more than [`FEW`].
+const SPOTS: (f64, f64) = (80.0, 50.0);
+/// Most points that are all drawn.
+const FEW: usize = 2_000;
+
+/// The first point of each spot, so that many points make no large file; all, if they are few.
+fn spots(points: &[(f64, f64)], (x, y): ((f64, f64), (f64, f64))) -> Vec<(f64, f64)> {
+    if points.len() <= FEW {
+        return points.to_vec();
+    }
+    let place = |n: f64, (least, most): (f64, f64), of: f64| {
+        ((n / least).ln() / (most / least).ln() * of).floor() as i64
+    };
+    let spot = |p: &(f64, f64)| (place(p.0, x, SPOTS.0), place(p.1, y, SPOTS.1));
+    let mut seen = HashSet::new();
+    points.iter().copied().filter(|p| seen.insert(spot(p))).collect()
 }
 
 impl Picture for Chart {
@@ -268,6 +287,17 @@ mod tests {
         assert_eq!(labelled((1.45, 4.1)), [1.5, 2.0, 3.0, 4.0]);
         assert_eq!(labelled((1.0, 1.01)).len(), 3);
         assert!((4..=12).contains(&labelled((0.020, 0.045)).len()));
+    }
+
+    #[test]
+    fn many_points_are_drawn_as_spots() {
+        let points: Vec<(f64, f64)> = (1..=FEW).map(|i| (i as f64, (i * i) as f64)).collect();
+        let range = ((0.9, 1.1 * FEW as f64), (0.9, 1.1 * (FEW * FEW) as f64));
+        assert_eq!(spots(&points, range), points);
+        let twice = [points.clone(), points.clone()].concat();
+        let drawn = spots(&twice, range);
+        assert!((60..=150).contains(&drawn.len()), "{}", drawn.len());
+        assert_eq!((drawn[0], drawn[1]), (points[0], points[1]));
     }
 
     #[test]

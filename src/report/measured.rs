@@ -89,6 +89,7 @@ impl MeasuredTimes<'_> {
         }
         let mut parts =
             vec![format!("{} of {} configurations have a time", ranked.len(), report.asked)];
+        parts.extend(report.candidates.map(|n| format!("chosen from {n} as times came in")));
         let cached = report.results.iter().filter(|m| m.cached).count();
         parts.extend((cached > 0).then(|| format!("{cached} results were in the cache")));
         let failed = FailureKind::ALL.into_iter().map(|kind| (kind, report.failed(kind)));
@@ -135,6 +136,7 @@ impl MeasuredTimes<'_> {
             "inputs": self.problem.inputs,
             "device": report.device,
             "asked": report.asked,
+            "candidates": report.candidates,
             "measured": ranked.len(),
             "cached": report.results.iter().filter(|m| m.cached).count(),
             "failed": failed,

@@ -9,7 +9,7 @@ use std::ops::{Add, Mul, Sub};
 
 use crate::expr::EvalError;
 use crate::usage::Usage;
-use crate::{Bound, Expr, LaunchSize, ModelError, Part, Problem, Resources};
+use crate::{Bound, Expr, LaunchSize, ModelError, Part, Problem, Profile, Resources};
 
 use super::SimulateError;
 
@@ -180,6 +180,20 @@ impl Mul for Int {
 pub fn used(problem: &Problem, bound: &Bound) -> Result<Vec<i64>, SimulateError> {
     let Values(values) = Values::new(problem, &bound.env)?;
     Ok(values.into_iter().filter_map(|(_, value)| value.0).collect())
+}
+
+/// What tells the program of a configuration from those of others under the profile `resources`: what it uses, and
+/// the sizes of its launch. `None` under other profiles, where every configuration counts as a program of its own.
+///
+/// # Errors
+/// A usage without a value or below 0.
+pub fn program(problem: &Problem, bound: &Bound) -> Result<Option<Vec<i64>>, SimulateError> {
+    if problem.profile != Profile::Resources {
+        return Ok(None);
+    }
+    let mut program = used(problem, bound)?;
+    program.extend(problem.grid_sizes(&bound.env)?.into_iter().flatten());
+    Ok(Some(program))
 }
 
 /// The values of a usage.

@@ -138,6 +138,7 @@ fn result(search: &Search<'_>, options: &Options, ended: Ended) -> Result<TuneRe
         replayed: best.as_ref().is_some_and(|b| search.was_simulated(&b.configuration)),
         best: ended.ranking.optima.first().cloned().or(best),
         optima: ended.ranking.optima,
+        programs: ended.ranking.programs,
         more_optima: ended.ranking.more,
         optima_count: ended.ranking.count,
         next: ended.ranking.next,

@@ -3,9 +3,11 @@
 use num_bigint::BigUint;
 use tickbound_elimination::{Least, Limits, Ties, TooWide};
 use tickbound_encodings::cost::Tables;
+use tickbound_model::Configuration;
 use tickbound_model::verdict::Found;
 
 use crate::error::SolveError;
+use crate::fold::{Fold, Folded, Programs};
 use crate::result::MAX_OPTIMA;
 use crate::search::{Eliminated, Search};
 use crate::shortlist::Shortlist;
@@ -18,6 +20,8 @@ const MOST_COUNTED: usize = 1 << 20;
 pub(super) struct Ranking {
     /// All optima, or the best of all configurations, the least time first.
     pub optima: Vec<Found>,
+    /// The best distinct programs, where all times or their order are known.
+    pub programs: Programs,
     /// There are more optima than these.
     pub more: bool,
     /// How many optima there are.
@@ -32,7 +36,7 @@ pub(super) struct Ranking {
 pub(super) fn ranking(search: &Search<'_>, top: usize) -> Result<Ranking, SolveError> {
     let least = search.bracket.bounds().upper();
     if let Some(times) = search.all_times() {
-        return Ok(of_all(search, times, top));
+        return of_all(search, times, top);
     }
     let mut ranking = match search.eliminated() {
         Some(Eliminated { tables, tree, .. }) => {
@@ -54,19 +58,25 @@ fn sort(optima: &mut [Found]) {
 }
 
 /// The ranking where every time is known, in the order of the space.
-fn of_all(search: &Search<'_>, times: &[i64], top: usize) -> Ranking {
+fn of_all(search: &Search<'_>, times: &[i64], top: usize) -> Result<Ranking, SolveError> {
     let least = times.iter().copied().min().unwrap_or(0);
     let mut order: Vec<usize> = (0..times.len()).collect();
     order.sort_by_key(|c| (times[*c], *c));
     let count = times.iter().filter(|t| **t == least).count();
     let listed = top.max(count.min(MAX_OPTIMA));
-    Ranking {
+    let mut fold = Fold::new(search.problem(), top);
+    for c in order.iter().copied() {
+        let Some(fold) = fold.as_mut().filter(|fold| fold.wants(times[c])) else { break };
+        fold.add(&search.found(c).configuration, times[c])?;
+    }
+    Ok(Ranking {
         optima: order.iter().take(listed).map(|c| search.found(*c)).collect(),
+        programs: fold.map(|fold| fold.programs(true)).unwrap_or_default(),
         more: count > listed,
         count: Some(count.into()),
         next: times.iter().copied().filter(|t| *t > least).min(),
         indifferent: Vec::new(),
-    }
+    })
 }
 
 /// How many optima there are, and the least time of all others.
@@ -125,26 +135,48 @@ fn ascending(
     let stop = || search.bracket.out_of_time();
     let limits = Limits { rows: crate::search::MOST_ROWS, divide: true, stop: &stop };
     let ticks = |indices: &[u32], sum| tables.ticks(&search.env(indices), sum);
+    let mut fold = Fold::new(search.problem(), top);
+    let (mut listing, mut whole) = (true, true);
     for next in tree.ascending_from(root, &limits, ticks) {
         let (time, indices) = match next {
             Ok(next) => next,
             Err(TooWide::Stopped | TooWide::Rows(_) | TooWide::Key(_)) => {
-                ranking.more = true;
-                return Ok(());
+                ranking.more |= listing;
+                whole = false;
+                break;
             }
         };
         let optimal = time == least;
         let room = ranking.optima.len() < top || (optimal && ranking.optima.len() < MAX_OPTIMA);
-        if !room {
-            ranking.more = optimal;
-            return Ok(());
+        if listing && !room {
+            (listing, ranking.more) = (false, optimal);
+        }
+        let folds = fold.as_ref().is_some_and(|fold| fold.wants(time));
+        whole &= !folds || fold.as_ref().is_some_and(|fold| !fold.is_full());
+        let folding = folds && whole;
+        if !listing && !folding {
+            break;
         }
         let configuration = search.configurations.configuration(&indices);
-        // What the simulator has run before it need not run again.
-        search.offer(configuration.clone(), Some(time).filter(|t| *t < i64::MAX))?;
-        ranking.optima.push(Found { configuration, time });
+        if let Some(fold) = fold.as_mut().filter(|_| folding) {
+            fold.add(&configuration, time)?;
+        }
+        if listing {
+            offer(search, &configuration, time)?;
+            ranking.optima.push(Found { configuration, time });
+        }
+    }
+    ranking.programs = fold.map(|fold| fold.programs(whole)).unwrap_or_default();
+    for Folded { first, .. } in &ranking.programs.list {
+        offer(search, &first.configuration, first.time)?;
     }
     Ok(())
+}
+
+/// Has the simulator run what is listed, unless it has before.
+fn offer(search: &Search<'_>, configuration: &Configuration, time: i64) -> Result<(), SolveError> {
+    let claimed = Some(time).filter(|t| *t < i64::MAX);
+    search.offer(configuration.clone(), claimed).map(|_| ())
 }
 
 /// Most configurations that are looked at in the order of their bounds.

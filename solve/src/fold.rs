@@ -1,0 +1,114 @@
+//! Configurations that are one program, folded.
+
+use indexmap::IndexMap;
+use tickbound_model::simulate::program;
+use tickbound_model::verdict::Found;
+use tickbound_model::{Configuration, Problem, Profile};
+
+use crate::error::SolveError;
+
+/// Configurations that use the same of a device in launches of the same size: the profile `resources` cannot tell
+/// them apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Folded {
+    /// The first of them.
+    pub first: Found,
+    /// How many there are.
+    pub configurations: usize,
+    /// The parameters in which they differ.
+    pub differ: Vec<String>,
+}
+
+/// The best distinct programs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Programs {
+    /// They, least time first; of equal times in the order of their first configurations.
+    pub list: Vec<Folded>,
+    /// All configurations of each were counted, and not only those that a search came by.
+    pub whole: bool,
+}
+
+/// Most configurations that are folded.
+const MOST: usize = 100_000;
+
+/// Folds configurations that come in the order of their times.
+#[derive(Debug)]
+pub(crate) struct Fold<'p> {
+    problem: &'p Problem,
+    top: usize,
+    looked: usize,
+    last: i64,
+    programs: IndexMap<Vec<i64>, (i64, Vec<Configuration>)>,
+}
+
+impl<'p> Fold<'p> {
+    /// A fold for the `top` best programs; `None` where none were asked for, or under a profile that has none.
+    pub fn new(problem: &'p Problem, top: usize) -> Option<Fold<'p>> {
+        let folds = top > 0 && problem.profile == Profile::Resources;
+        let programs = IndexMap::new();
+        folds.then(|| Fold { problem, top, looked: 0, last: i64::MIN, programs })
+    }
+
+    /// Whether a configuration of this time can belong to one of the best programs. Those of equal times are all looked
+    /// at, so that no order among them matters.
+    pub fn wants(&self, time: i64) -> bool {
+        self.programs.len() < self.top || time == self.last
+    }
+
+    /// Whether no more configurations are folded.
+    pub fn is_full(&self) -> bool {
+        self.looked >= MOST
+    }
+
+    /// Takes the next configuration.
+    ///
+    /// # Errors
+    /// It is not valid, or has a usage without a value.
+    pub fn add(&mut self, configuration: &Configuration, time: i64) -> Result<(), SolveError> {
+        (self.looked, self.last) = (self.looked + 1, time);
+        let names = self.problem.parameters.iter().map(|p| p.name.clone());
+        let values = names.zip(configuration.0.iter().copied()).collect();
+        let bound = self.problem.bind(&values)?;
+        let program = program(self.problem, &bound)?.unwrap_or_default();
+        let own = self.programs.entry(program).or_insert((time, Vec::new()));
+        own.1.push(bound.configuration);
+        Ok(())
+    }
+
+    /// The programs; `whole` says that nothing was left out that could belong to them.
+    pub fn programs(self, whole: bool) -> Programs {
+        let names: Vec<&str> = self.problem.parameters.iter().map(|p| p.name.as_str()).collect();
+        let mut list: Vec<Folded> =
+            self.programs.into_values().map(|(time, all)| folded(&names, time, all)).collect();
+        list.sort_by(|a, b| {
+            let key = |f: &Folded| (f.first.time, f.first.configuration.clone());
+            key(a).cmp(&key(b))
+        });
+        list.truncate(self.top);
+        Programs { list, whole }
+    }
+}
+
+/// Folds what the search has listed, where it did not fold as it went; `whole` says that it has listed everything.
+///
+/// # Errors
+/// A usage without a value.
+pub(crate) fn of_listed(
+    problem: &Problem,
+    top: usize,
+    (listed, whole): (&[Found], bool),
+) -> Result<Programs, SolveError> {
+    let Some(mut fold) = Fold::new(problem, top) else { return Ok(Programs::default()) };
+    for found in listed {
+        fold.add(&found.configuration, found.time)?;
+    }
+    Ok(fold.programs(whole))
+}
+
+fn folded(names: &[&str], time: i64, mut all: Vec<Configuration>) -> Folded {
+    all.sort();
+    let first = all.first().cloned().unwrap_or(Configuration(Vec::new()));
+    let differs = |p: &usize| all.iter().any(|c| c.0.get(*p) != first.0.get(*p));
+    let differ = (0..names.len()).filter(differs).map(|p| names[p].to_owned()).collect();
+    Folded { configurations: all.len(), differ, first: Found { configuration: first, time } }
+}

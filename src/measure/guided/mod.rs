@@ -1,0 +1,237 @@
+//! Which configuration to measure next, so that few measurements come near the best.
+//!
+//! In go candidates with the model's ticks, and after each measurement its time; out comes the next candidate, until none
+//! is worth it:
+//!
+//! 1. the [`FIRST`] best by the model;
+//! 2. then the one with the greatest expected improvement over the best time so far. A [Gaussian process](process) over the
+//!    parameters says how far times are from the model's, as the logarithm of their ratio, and how sure that is;
+//! 3. but every [`RANDOM`]th measurement is at random, so that a region which the model misjudges is not left out for good;
+//! 4. it stops where the greatest expected improvement was below [`GAIN`] [`IN_A_ROW`] times in a row: a whole round between
+//!    two that are at random.
+//!
+//! A candidate that fails counts as one that takes as long as the slowest so far: its neighbours become less attractive, and
+//! nothing is known of its time. The same seed and the same times give the same choices.
+
+pub mod process;
+mod replay;
+
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
+use rayon::prelude::*;
+
+use process::{Guess, Process};
+pub use replay::{MOST, Replay, replay};
+
+/// How many of the model's best come first.
+pub const FIRST: usize = 5;
+/// Of so many measurements one is at random.
+pub const RANDOM: usize = 4;
+/// The expected gain below which a measurement is not worth it: a part of the best time so far.
+pub const GAIN: f64 = 0.01;
+/// How often in a row the expected gain must be below that.
+pub const IN_A_ROW: usize = 3;
+
+/// A configuration that can be measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    /// Where it is among the others; see [`points`].
+    pub point: Vec<f64>,
+    /// The model's ticks.
+    pub ticks: i64,
+}
+
+/// Configurations as points in a unit cube: the place of each value among those that its parameter has. A
+/// parameter with one value has no coordinate.
+#[must_use]
+pub fn points(configurations: &[&[i64]]) -> Vec<Vec<f64>> {
+    let parameters = configurations.first().map_or(0, |c| c.len());
+    let values = |p: usize| {
+        let mut all: Vec<i64> = configurations.iter().map(|c| c[p]).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    };
+    let axes: Vec<(usize, Vec<i64>)> =
+        (0..parameters).map(|p| (p, values(p))).filter(|(_, all)| all.len() > 1).collect();
+    let place = |(p, all): &(usize, Vec<i64>), c: &[i64]| {
+        all.partition_point(|v| *v < c[*p]) as f64 / (all.len() - 1) as f64
+    };
+    configurations.iter().map(|c| axes.iter().map(|axis| place(axis, c)).collect()).collect()
+}
+
+/// A search under way.
+#[derive(Debug)]
+pub struct Guide {
+    candidates: Vec<Candidate>,
+    /// The model's best, in the order in which they are measured.
+    first: Vec<usize>,
+    /// Which are not measured yet.
+    open: Vec<bool>,
+    /// What was measured, in this order, with the logarithm of the time; nothing where there is none.
+    told: Vec<(usize, Option<f64>)>,
+    /// How often in a row the expected gain was too small.
+    small: usize,
+    random: ChaCha8Rng,
+}
+
+impl Guide {
+    /// A search among candidates; of equal ticks the earlier one comes first.
+    #[must_use]
+    pub fn new(candidates: Vec<Candidate>, seed: u64) -> Guide {
+        let mut first: Vec<usize> = (0..candidates.len()).collect();
+        first.sort_by_key(|c| candidates[*c].ticks);
+        first.truncate(FIRST);
+        let mut key = [0; 32];
+        key[..8].copy_from_slice(&seed.to_le_bytes());
+        let open = vec![true; candidates.len()];
+        let random = ChaCha8Rng::from_seed(key);
+        Guide { candidates, first, open, told: Vec::new(), small: 0, random }
+    }
+
+    /// How many were measured.
+    #[must_use]
+    pub fn measured(&self) -> usize {
+        self.told.len()
+    }
+
+    /// Whether the expected gain has been too small for long enough.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        self.small >= IN_A_ROW
+    }
+
+    /// The number of the candidate to measure next, also when the search [is settled](Guide::is_settled); nothing if all
+    /// were measured. Each number is to be [told](Guide::tell) before the next one is asked for.
+    pub fn choose(&mut self) -> Option<usize> {
+        let open: Vec<usize> = (0..self.open.len()).filter(|c| self.open[*c]).collect();
+        if let Some(first) = self.first.iter().find(|c| self.open[**c]) {
+            return Some(*first);
+        }
+        let any = |random: &mut ChaCha8Rng| {
+            let place = (u128::from(random.next_u64()) * open.len() as u128) >> 64;
+            open.get(place as usize).copied()
+        };
+        if (self.told.len() + 1).is_multiple_of(RANDOM) {
+            return any(&mut self.random);
+        }
+        match self.most_promising(&open) {
+            Some((candidate, gain)) => {
+                self.small = if gain < GAIN { self.small + 1 } else { 0 };
+                Some(candidate)
+            }
+            // Nothing has a time yet.
+            None => any(&mut self.random),
+        }
+    }
+
+    /// Takes the time of a candidate, in any unit; nothing if it failed.
+    pub fn tell(&mut self, candidate: usize, time: Option<f64>) {
+        let logarithm = time.filter(|t| t.is_finite() && *t > 0.0).map(f64::ln);
+        if let Some(open) = self.open.get_mut(candidate) {
+            *open = false;
+            self.told.push((candidate, logarithm));
+        }
+    }
+
+    /// The logarithm of the model's time.
+    fn model(&self, candidate: usize) -> f64 {
+        (self.candidates[candidate].ticks.max(1) as f64).ln()
+    }
+
+    /// The candidate with the greatest expected improvement, and that; the first of equal ones.
+    fn most_promising(&self, open: &[usize]) -> Option<(usize, f64)> {
+        let times = self.told.iter().filter_map(|(_, time)| *time);
+        let best = times.clone().reduce(f64::min)?;
+        let worst = times.reduce(f64::max)?;
+        let told = self.told.iter();
+        let values: Vec<f64> =
+            told.clone().map(|(c, time)| time.unwrap_or(worst) - self.model(*c)).collect();
+        let points = told.map(|(c, _)| self.candidates[*c].point.clone()).collect();
+        let process = Process::new(points, &values)?;
+        let gain = |c: &usize| {
+            let Guess { mean, deviation } = process.at(&self.candidates[*c].point);
+            (*c, Guess { mean: mean + self.model(*c), deviation }.improvement(best))
+        };
+        let gains: Vec<(usize, f64)> = open.par_iter().map(gain).collect();
+        gains.into_iter().reduce(|best, next| if next.1 > best.1 { next } else { best })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_by_hand() {
+        let all: [&[i64]; 3] = [&[8, 1, 7], &[16, 1, 0], &[64, 1, 7]];
+        assert_eq!(points(&all), [[0.0, 1.0], [0.5, 0.0], [1.0, 1.0]]);
+        assert!(points(&[]).is_empty());
+    }
+
+    /// Candidates on a line. The model knows nothing; the time has one valley.
+    fn valley() -> (Vec<Candidate>, Vec<f64>) {
+        let candidates =
+            (0..200).map(|i| Candidate { point: vec![f64::from(i) / 199.0], ticks: 7 });
+        let time = |i: i32| 1.0 + 4.0 * (f64::from(i) / 199.0 - 0.73).powi(2);
+        (candidates.collect(), (0..200).map(time).collect())
+    }
+
+    #[test]
+    fn the_models_best_come_first_and_every_fourth_is_at_random() {
+        let (mut candidates, times) = valley();
+        for (place, best) in [(40, 1), (150, 2), (3, 2), (77, 3), (99, 4)] {
+            candidates[place].ticks = best;
+        }
+        let orders: Vec<Vec<usize>> = [1, 1, 2]
+            .into_iter()
+            .map(|seed| {
+                let mut guide = Guide::new(candidates.clone(), seed);
+                (0..9)
+                    .map(|_| {
+                        let next = guide.choose().unwrap();
+                        guide.tell(next, Some(times[next]));
+                        next
+                    })
+                    .collect()
+            })
+            .collect();
+        assert_eq!(orders[0][..5], [40, 3, 150, 77, 99]);
+        assert_eq!(orders[0], orders[1]);
+        // The sixth and the seventh follow from the times; the eighth is drawn.
+        assert_eq!(orders[0][..7], orders[2][..7]);
+        assert_ne!(orders[0][7], orders[2][7]);
+    }
+
+    #[test]
+    fn finds_a_valley_that_the_model_does_not_know_and_settles() {
+        let (candidates, times) = valley();
+        let mut guide = Guide::new(candidates, 0);
+        let mut best = f64::INFINITY;
+        while !guide.is_settled() {
+            let next = guide.choose().expect("it settles before all are measured");
+            best = best.min(times[next]);
+            guide.tell(next, Some(times[next]));
+        }
+        assert!(best < 1.01 && guide.measured() < 40, "{best} after {}", guide.measured());
+    }
+
+    #[test]
+    fn failures_are_left_behind_and_all_are_measured_once() {
+        let (candidates, times) = valley();
+        let mut guide = Guide::new(candidates[..30].to_vec(), 3);
+        let mut seen = Vec::new();
+        while let Some(next) = guide.choose() {
+            seen.push(next);
+            guide.tell(next, Some(times[next]).filter(|_| next % 3 == 0));
+        }
+        seen.sort_unstable();
+        assert_eq!(seen, (0..30).collect::<Vec<_>>());
+        let mut none = Guide::new(candidates[..9].to_vec(), 3);
+        while let Some(next) = none.choose() {
+            none.tell(next, None);
+        }
+        assert_eq!((none.measured(), none.is_settled()), (9, false));
+        assert_eq!(Guide::new(Vec::new(), 0).choose(), None);
+    }
+}
