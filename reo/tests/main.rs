@@ -13,6 +13,7 @@ mod hide;
 mod implicit;
 mod inputs_fuzz;
 mod json;
+mod possible;
 mod reachable;
 mod reductions;
 mod stepwise;

@@ -3,6 +3,7 @@
 use super::build::Builder;
 use super::data::{Automaton, Step};
 use crate::constraint::Constraint;
+use crate::constraint::simplify::is_possible;
 use crate::symbol::{Cell, Name, Symbol};
 
 impl Automaton {
@@ -25,6 +26,20 @@ impl Automaton {
     pub fn without_idle(&self) -> Automaton {
         let mut builder = self.builder(self.states(), self.initial().to_vec());
         self.all_steps().filter(|s| !self.is_idle(s)).for_each(|s| self.copy(&s, &mut builder));
+        builder.done()
+    }
+
+    /// Without steps whose constraint no data fulfil.
+    #[must_use]
+    pub fn possible(&self) -> Automaton {
+        let all = (0..self.constraints().len() as u32).map(|k| self.constraints().get(k));
+        let possible: Vec<bool> = all.map(is_possible).collect();
+        if possible.iter().all(|p| *p) {
+            return self.clone();
+        }
+        let mut builder = self.builder(self.states(), self.initial().to_vec());
+        let steps = self.all_steps().filter(|s| possible[s.condition as usize]);
+        steps.for_each(|s| self.copy(&s, &mut builder));
         builder.done()
     }
 

@@ -10,6 +10,8 @@ use super::order::order;
 use super::reachable;
 use crate::automaton::Automaton;
 use crate::bisimulation::{Kind, minimise};
+use crate::constraint::Constraint;
+use crate::constraint::simplify::may_conflict;
 use crate::hide::{close, confluence, hide, hide_between, simplified};
 use crate::limits::{Limits, Stopped};
 use crate::symbol::Name;
@@ -87,6 +89,23 @@ pub fn compose(
         }
         allowed = allowed.saturating_mul(FACTOR).min(limits.memory);
     }
+}
+
+/// Parts that together do what `parts` do with data left out, without steps that no data fulfil:
+/// one for each of `parts` where their data forbid no joint step, else their product.
+///
+/// # Errors
+/// As [`compose`].
+pub fn without_data(parts: &[&Automaton], limits: &Limits<'_>) -> Result<Vec<Automaton>, Stopped> {
+    let constraints = |part: &&Automaton| {
+        let all = part.constraints();
+        (0..all.len() as u32).map(|k| all.get(k).clone()).collect::<Vec<_>>()
+    };
+    let all: Vec<Constraint> = parts.iter().flat_map(constraints).collect();
+    if may_conflict(&all) {
+        return Ok(vec![reachable::compose(parts, limits)?.without_data()]);
+    }
+    Ok(parts.iter().map(|part| part.without_data()).collect())
 }
 
 /// Puts parts together until there are new states and `least` hidden names that can go, hides

@@ -90,11 +90,11 @@ fn whole(
 ) -> Result<tickbound_reo::automaton::Automaton, CliError> {
     let kind: Kind = args.kind.into();
     let options = stepwise::Options { hidden: connector.inner(), minimise: Some(kind) };
-    let plain: Vec<_> = if args.data {
-        parts(connector).into_iter().cloned().collect()
-    } else {
-        parts(connector).into_iter().map(|part| part.without_data()).collect()
-    };
+    let with_data = parts(connector);
+    if args.data {
+        return Ok(stepwise::compose(&with_data, &options, limits).map_err(input)?.automaton);
+    }
+    let plain = stepwise::without_data(&with_data, limits).map_err(input)?;
     let all: Vec<_> = plain.iter().collect();
     Ok(stepwise::compose(&all, &options, limits).map_err(input)?.automaton)
 }

@@ -7,6 +7,7 @@
 
 use std::ops::Range;
 
+use super::guard::{Guard, allows};
 use super::layout::{Layout, add};
 use super::plan::Plan;
 use crate::limits::{Limits, Stopped};
@@ -36,6 +37,7 @@ pub(super) struct Row<'a, S> {
     /// Where each group begins in `acts`, and the end of the last.
     groups: Vec<usize>,
     path: Path,
+    guard: Guard,
 }
 
 /// A part that has options in this state.
@@ -96,6 +98,7 @@ impl<'a, S: Layout> Row<'a, S> {
             acts: Vec::new(),
             groups: Vec::new(),
             path: Path::default(),
+            guard: Guard::default(),
         }
     }
 
@@ -258,8 +261,10 @@ impl<'a, S: Layout> Row<'a, S> {
         path.fired.resize(deep * words, 0);
         path.rest.clear();
         path.rest.resize(deep, Rest::default());
-        let done = self.search(&self.acts[acts], &mut path, visitor);
+        let mut guard = std::mem::take(&mut self.guard);
+        let done = self.search(&self.acts[acts], &mut path, &mut guard, visitor);
         self.path = path;
+        self.guard = guard;
         done
     }
 
@@ -267,9 +272,12 @@ impl<'a, S: Layout> Row<'a, S> {
         &self,
         acts: &[Act],
         path: &mut Path,
+        guard: &mut Guard,
         visitor: &mut impl Visit,
     ) -> Result<bool, Stopped> {
         let (all, last) = (self.layout.all(), acts.len() - 1);
+        let (plan, layout) = (self.plan, self.layout);
+        let guarded = !plan.guards.is_empty();
         let (mut depth, mut enter) = (0, true);
         for iteration in 1_usize.. {
             if iteration & POLL == 0 {
@@ -278,9 +286,12 @@ impl<'a, S: Layout> Row<'a, S> {
             if enter {
                 let rest = self.choices(acts[depth], path, depth);
                 if depth == last {
-                    let options = &self.live[rest.live.0..rest.live.1];
-                    let some = rest.nothing || !options.is_empty();
+                    let mut options = &self.live[rest.live.0..rest.live.1];
                     let sum = &path.sums[depth * all..][..all];
+                    if guarded {
+                        options = guard.among(plan, layout, sum, options);
+                    }
+                    let some = rest.nothing || !options.is_empty();
                     if some && !visitor.visit(sum, rest.nothing, options)? {
                         return Ok(false);
                     }
@@ -290,6 +301,10 @@ impl<'a, S: Layout> Row<'a, S> {
             }
             enter = depth < last && self.descend(path, depth);
             if enter {
+                if guarded && !allows(plan, layout, &path.sums[(depth + 1) * all..][..all]) {
+                    enter = false;
+                    continue;
+                }
                 depth += 1;
             } else if depth == 0 {
                 break;
