@@ -11,6 +11,7 @@ pub mod cat;
 pub mod catalog;
 pub mod check;
 pub mod connector;
+pub mod constant;
 pub mod constraint;
 pub mod export;
 pub mod hide;

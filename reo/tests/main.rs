@@ -20,4 +20,5 @@ mod stepwise;
 mod treo;
 mod treo_atoms;
 mod treo_refused;
+mod treo_syntax;
 mod values;

@@ -184,8 +184,8 @@ fn models_are_found_and_missed() {
         ("1 != 1", false),
     ] {
         let mut symbols = Symbols::new();
-        let claims = condition::parse(text).unwrap_or_else(|e| panic!("{e}"));
-        let constraint = condition::constraint(&claims, &mut symbols);
+        let cases = condition::parse(text).unwrap_or_else(|e| panic!("{e}"));
+        let constraint = condition::constraint(&cases[0], &mut symbols);
         assert_eq!(some_model(&constraint), possible, "the oracle: {text}");
         assert_eq!(is_possible(&constraint), possible, "{text}");
         assert_eq!(simplify_any(&constraint, &Default::default()).is_some(), possible, "{text}");
