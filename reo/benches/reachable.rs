@@ -7,7 +7,8 @@
 
 use std::time::{Duration, Instant};
 
-use tickbound_reo::automaton::Automaton;
+use tickbound_reo::automaton::{Automaton, Builder};
+use tickbound_reo::constraint::Constraint;
 use tickbound_reo::limits::Limits;
 use tickbound_reo::primitive::{self, Content};
 use tickbound_reo::product::{reachable, textbook};
@@ -50,11 +51,24 @@ fn cases() -> Vec<Case> {
         ("alternator 16, plain", plain(alternator(16))),
         ("alternator 16, data", alternator(16)),
         ("ring of 1000, plain", plain(ring(1000))),
+        ("interleaved 18, plain", plain(interleaved(18))),
+        ("interleaved 18, data", interleaved(18)),
     ]
 }
 
 fn small() -> Vec<Case> {
     vec![("independent 7, data", independent(7)), ("chain 8, data", chain(8))]
+}
+
+/// Buffers of which one moves at a time: a part with a step for each of their names.
+fn interleaved(n: usize) -> Vec<Automaton> {
+    let parts = independent(n);
+    let names: Vec<Name> = parts.iter().flat_map(|p| p.alphabet()).copied().collect();
+    let mut one = Builder::over(names.iter().copied(), 1, vec![0]);
+    for name in names {
+        one.step(0, &[name], Constraint::default(), 0);
+    }
+    std::iter::once(one.finish().expect("fits together")).chain(parts).collect()
 }
 
 fn whole(name: &str, parts: &[Automaton], runs: usize) {

@@ -20,6 +20,7 @@ pub mod label;
 pub mod limits;
 pub mod primitive;
 pub mod product;
+pub mod run;
 pub mod symbol;
 pub mod syntax;
 pub mod treo;

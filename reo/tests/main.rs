@@ -16,6 +16,7 @@ mod json;
 mod possible;
 mod reachable;
 mod reductions;
+mod run;
 mod stepwise;
 mod treo;
 mod treo_atoms;

@@ -114,6 +114,13 @@ impl Value {
     }
 }
 
+/// A value without words and cells as a term.
+pub(crate) fn constant_of(value: &Value, symbols: &mut Symbols) -> Term {
+    let word = |word: &str, symbols: &mut Symbols| Term::Constant(symbols.intern(word));
+    let cell = |word: &str, symbols: &mut Symbols| symbols.cell(word);
+    value.term(symbols, &word, &cell)
+}
+
 /// Claims as a constraint: words are names, all of them as they stand.
 #[must_use]
 pub fn constraint(claims: &[Claimed], symbols: &mut Symbols) -> Constraint {

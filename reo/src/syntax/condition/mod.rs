@@ -24,10 +24,11 @@ mod claim;
 mod read;
 mod write;
 
+pub(crate) use claim::constant_of;
 pub use claim::{Claim, Claimed, Value, constraint};
 pub use read::{Cases, Dialect, cases, parse, value};
-pub(crate) use write::claims_text;
 pub use write::text;
+pub(crate) use write::{claims_text, own_word as word_text};
 
 #[cfg(test)]
 mod tests {

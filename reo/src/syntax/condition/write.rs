@@ -95,6 +95,11 @@ fn operand_text(value: &Value, rules: bool) -> String {
     }
 }
 
+/// A word as [`text`] writes it.
+pub(crate) fn own_word(word: &str) -> String {
+    word_text(word, false)
+}
+
 /// A word, in back quotes if it is none by its characters.
 fn word_text(word: &str, rules: bool) -> String {
     // What rules say came from words.
