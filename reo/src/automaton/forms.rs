@@ -75,6 +75,29 @@ impl Automaton {
     /// the initial states, and the number that each state of the result had before.
     #[must_use]
     pub fn reachable(&self) -> (Automaton, Vec<u32>) {
+        let (old, new) = self.breadth_first();
+        let initial = (0..self.initial().len() as u32).collect();
+        let mut builder = self.builder(old.len(), initial);
+        for (from, before) in old.iter().enumerate() {
+            for step in self.steps(*before) {
+                let constraint = self.constraint(&step).clone();
+                builder.push(from as u32, step.label, constraint, new[step.to as usize]);
+            }
+        }
+        (builder.done(), old)
+    }
+
+    /// As [`Automaton::reachable`], of an automaton that is no longer needed: itself, if its states are
+    /// reachable and numbered so.
+    #[must_use]
+    pub fn into_reachable(self) -> Automaton {
+        let (old, _) = self.breadth_first();
+        let same = old.len() == self.states() && old.iter().zip(0..).all(|(s, n)| *s == n);
+        if same { self } else { self.reachable().0 }
+    }
+
+    /// The states that can be reached, breadth first, and for each state its place among them.
+    fn breadth_first(&self) -> (Vec<u32>, Vec<u32>) {
         let mut new = vec![u32::MAX; self.states()];
         let mut old = self.initial().to_vec();
         old.iter().enumerate().for_each(|(n, s)| new[*s as usize] = n as u32);
@@ -88,15 +111,7 @@ impl Automaton {
             }
             next += 1;
         }
-        let initial = (0..self.initial().len() as u32).collect();
-        let mut builder = self.builder(old.len(), initial);
-        for (from, before) in old.iter().enumerate() {
-            for step in self.steps(*before) {
-                let constraint = self.constraint(&step).clone();
-                builder.push(from as u32, step.label, constraint, new[step.to as usize]);
-            }
-        }
-        (builder.done(), old)
+        (old, new)
     }
 
     /// A builder with this automaton's alphabet and contents.

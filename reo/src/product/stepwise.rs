@@ -9,7 +9,7 @@
 use super::order::order;
 use super::reachable;
 use crate::automaton::Automaton;
-use crate::bisimulation::{Kind, minimise};
+use crate::bisimulation::{Kind, least, minimise};
 use crate::constraint::Constraint;
 use crate::constraint::simplify::may_conflict;
 use crate::hide::{close, confluence, hide, hide_between, simplified};
@@ -186,13 +186,13 @@ impl Piece<'_> {
         let Some(mut whole) = self.automaton else {
             return Ok(composed(reachable::compose(&[], self.limits)?, self.most));
         };
-        whole = simplified(&whole);
+        whole = simplified(whole);
         if self.kind == Kind::Strong && hidden {
             whole = close(&whole, self.limits)?;
         }
         if self.kind == Kind::Weak && hidden {
             whole = confluence::reduce(&whole);
         }
-        Ok(composed(minimise(&whole, self.kind, self.limits)?, self.most))
+        Ok(composed(least(whole, self.kind, self.limits)?, self.most))
     }
 }
