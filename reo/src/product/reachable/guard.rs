@@ -1,4 +1,4 @@
-//! Which choices data allow: what no data fulfil is cut off while steps are searched.
+//! Which joint steps data may forbid, and what is known of them.
 //!
 //! A choice of steps of some parts is impossible if their conjunction is, whatever the other parts
 //! do. So the search asks at each stage, and remembers the answer by the numbers of the conditions.
@@ -10,10 +10,8 @@ use std::sync::{PoisonError, RwLock};
 
 use rustc_hash::FxHashMap as HashMap;
 
-use super::layout::{Layout, add};
-use super::plan::Plan;
 use crate::automaton::Automaton;
-use crate::constraint::simplify::{is_possible, may_conflict};
+use crate::constraint::simplify::may_conflict;
 use crate::constraint::{Constraint, Literal, Term};
 
 /// So many answers are remembered in one place before they are all forgotten.
@@ -75,7 +73,8 @@ fn has_nullary(term: &Term) -> bool {
 pub(super) struct Known([RwLock<HashMap<Box<[u64]>, bool>>; 16]);
 
 impl Known {
-    fn find(&self, key: &[u64], decide: impl FnOnce() -> bool) -> bool {
+    /// What is known of a key; what `decide` says if that is nothing.
+    pub fn find(&self, key: &[u64], decide: impl FnOnce() -> bool) -> bool {
         let shard = &self.0[key.iter().fold(0, |sum: u64, w| sum.wrapping_add(*w)) as usize % 16];
         if let Some(known) = shard.read().unwrap_or_else(PoisonError::into_inner).get(key) {
             return *known;
@@ -88,45 +87,4 @@ impl Known {
         shard.insert(key.into(), possible);
         possible
     }
-}
-
-/// One worker's questions.
-#[derive(Default)]
-pub(super) struct Guard {
-    sum: Vec<u64>,
-    allowed: Vec<u32>,
-}
-
-impl Guard {
-    /// Those of `options` that data allow after choices with the sum `sum`.
-    pub fn among<S: Layout>(
-        &mut self,
-        plan: &Plan,
-        layout: S,
-        sum: &[u64],
-        options: &[u32],
-    ) -> &[u32] {
-        self.allowed.clear();
-        for option in options {
-            self.sum.clear();
-            self.sum.extend_from_slice(sum);
-            add(&mut self.sum, plan.vector_of(layout, *option));
-            if allows(plan, layout, &self.sum) {
-                self.allowed.push(*option);
-            }
-        }
-        &self.allowed
-    }
-}
-
-/// Whether data allow the choices whose vectors have the sum `sum`.
-pub(super) fn allows(plan: &Plan, layout: impl Layout, sum: &[u64]) -> bool {
-    let key = &sum[layout.label() + layout.state()..];
-    plan.known.find(key, || {
-        let mut whole = Constraint::default();
-        plan.conditions.unpack(key, |part, number| {
-            whole = whole.and(&plan.guards[part][number as usize]);
-        });
-        is_possible(&whole)
-    })
 }

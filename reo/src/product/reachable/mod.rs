@@ -22,7 +22,7 @@
 //!    are one.
 //!
 //! **Steps that no data fulfil** are left out before anything is counted: a part's own at the start,
-//! joint ones where the search meets them (`guard.rs`), so that neither they nor what only they lead to
+//! joint ones where the search meets them (`guard.rs`, `allowed.rs`), so that neither they nor what only they lead to
 //! costs anything.
 //!
 //! **Order of the steps of a row.** Groups take turns like the digits of a number, the group of the
@@ -37,6 +37,7 @@
 //! label and target and different conditions, or two parts have silent loops; only then rows are
 //! searched for them.
 
+mod allowed;
 mod draft;
 mod finish;
 mod guard;

@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use super::guard::{Guard, allows};
+use super::allowed::{Guard, allows};
 use super::layout::{Layout, add};
 use super::plan::Plan;
 use crate::limits::{Limits, Stopped};
