@@ -34,6 +34,8 @@ pub(super) struct Row<'a, S> {
     sizes: Vec<(usize, usize)>,
     /// What the search does one after the other, group by group.
     acts: Vec<Act>,
+    /// For each act the names decided before it that its part has, side by side.
+    wakes: Vec<u64>,
     /// Where each group begins in `acts`, and the end of the last.
     groups: Vec<usize>,
     path: Path,
@@ -99,6 +101,7 @@ impl<'a, S: Layout> Row<'a, S> {
             group_masks: Vec::new(),
             sizes: Vec::new(),
             acts: Vec::new(),
+            wakes: Vec::new(),
             groups: Vec::new(),
             path: Path::default(),
             guard: Guard::default(),
@@ -241,6 +244,11 @@ impl<'a, S: Layout> Row<'a, S> {
             *at += 1;
         }
         self.ask();
+        self.wakes.clear();
+        for act in &self.acts {
+            let part = self.active[act.active].part;
+            self.wakes.extend_from_slice(&self.plan.decided[part * words..][..words]);
+        }
     }
 
     /// Enters the questions, which stand before the tail that they ask.
@@ -274,7 +282,7 @@ impl<'a, S: Layout> Row<'a, S> {
         path.rest.clear();
         path.rest.resize(deep, Rest::default());
         let mut guard = std::mem::take(&mut self.guard);
-        let done = self.search(&self.acts[acts], &mut path, &mut guard, visitor);
+        let done = self.search(acts, &mut path, &mut guard, visitor);
         self.path = path;
         self.guard = guard;
         done
@@ -282,16 +290,19 @@ impl<'a, S: Layout> Row<'a, S> {
 
     fn search(
         &self,
-        acts: &[Act],
+        acts: Range<usize>,
         path: &mut Path,
         guard: &mut Guard,
         visitor: &mut impl Visit,
     ) -> Result<bool, Stopped> {
+        let words = self.layout.label();
+        let wakes = &self.wakes[acts.start * words..acts.end * words];
+        let acts = &self.acts[acts];
         let (all, last) = (self.layout.all(), acts.len() - 1);
         let (plan, layout) = (self.plan, self.layout);
         let guarded = !plan.guards.is_empty();
         // Each stage that has to do nothing is passed over.
-        let Some(first) = self.stage(acts, 0, &path.fired) else {
+        let Some(first) = self.stage(acts, wakes, 0, &path.fired) else {
             return visitor.visit(&path.sums[..all], true, &[]);
         };
         path.at[0] = first;
@@ -328,7 +339,7 @@ impl<'a, S: Layout> Row<'a, S> {
             if guarded && !allows(plan, layout, sum) {
                 continue;
             }
-            match self.stage(acts, at + 1, &path.fired[(depth + 1) * self.layout.label()..]) {
+            match self.stage(acts, wakes, at + 1, &path.fired[(depth + 1) * words..]) {
                 Some(next) => {
                     depth += 1;
                     path.at[depth] = next;
@@ -344,14 +355,13 @@ impl<'a, S: Layout> Row<'a, S> {
     /// The first stage from `from` on that may do anything but nothing, when the names `fired` fire:
     /// its part may act by itself, or one of its decided names fires.
     #[inline]
-    fn stage(&self, acts: &[Act], from: usize, fired: &[u64]) -> Option<usize> {
+    fn stage(&self, acts: &[Act], wakes: &[u64], from: usize, fired: &[u64]) -> Option<usize> {
         let words = self.layout.label();
-        let matters = |act: &Act| {
-            let part = self.active[act.active].part;
-            let decided = &self.plan.decided[part * words..][..words];
-            act.free || decided.iter().zip(fired).any(|(d, f)| d & f != 0)
+        let mut later = acts[from..].iter().zip(wakes[from * words..].chunks_exact(words));
+        let matters = |(act, wakes): (&Act, &[u64])| {
+            act.free || wakes.iter().zip(fired).any(|(w, f)| w & f != 0)
         };
-        acts[from..].iter().position(matters).map(|at| from + at)
+        later.position(matters).map(|at| from + at)
     }
 
     /// What a stage may choose, as far as the search has decided.
