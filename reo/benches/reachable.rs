@@ -7,9 +7,12 @@
 
 use std::time::{Duration, Instant};
 
-use tickbound_reo::automaton::Automaton;
+use tickbound_reo::automaton::{Automaton, Builder};
+use tickbound_reo::bisimulation::Kind;
+use tickbound_reo::constraint::Constraint;
 use tickbound_reo::limits::Limits;
 use tickbound_reo::primitive::{self, Content};
+use tickbound_reo::product::stepwise::{self, Options};
 use tickbound_reo::product::{reachable, textbook};
 use tickbound_reo::symbol::{Name, Symbols};
 
@@ -28,6 +31,11 @@ fn main() {
     for (name, parts) in cases() {
         if name.contains(only) {
             whole(name, &parts, runs);
+        }
+    }
+    for (name, parts) in minimised() {
+        if name.contains(only) {
+            minimising(name, &parts, runs);
         }
     }
     for (name, parts) in small() {
@@ -50,11 +58,41 @@ fn cases() -> Vec<Case> {
         ("alternator 16, plain", plain(alternator(16))),
         ("alternator 16, data", alternator(16)),
         ("ring of 1000, plain", plain(ring(1000))),
+        ("interleaved 18, plain", plain(interleaved(18))),
+        ("interleaved 18, data", interleaved(18)),
     ]
+}
+
+/// Products in which nothing can be hidden, minimised.
+fn minimised() -> Vec<Case> {
+    let plain = |parts: Vec<Automaton>| parts.iter().map(Automaton::without_data).collect();
+    vec![("chain 18, least, plain", plain(chain(18))), ("chain 18, least, data", chain(18))]
+}
+
+fn minimising(name: &str, parts: &[Automaton], runs: usize) {
+    let parts: Vec<&Automaton> = parts.iter().collect();
+    let compose = |minimise: Option<Kind>| {
+        let options = Options { hidden: Vec::new(), minimise };
+        let times = timed(runs, || stepwise::compose(&parts, &options, &Limits::memory(16 * GIB)));
+        times[0].as_secs_f64() * 1e3
+    };
+    let (alone, least) = (compose(None), compose(Some(Kind::Weak)));
+    println!("{name:<28} composed {alone:.1} ms, composed and minimised {least:.1} ms");
 }
 
 fn small() -> Vec<Case> {
     vec![("independent 7, data", independent(7)), ("chain 8, data", chain(8))]
+}
+
+/// Buffers of which one moves at a time: a part with a step for each of their names.
+fn interleaved(n: usize) -> Vec<Automaton> {
+    let parts = independent(n);
+    let names: Vec<Name> = parts.iter().flat_map(|p| p.alphabet()).copied().collect();
+    let mut one = Builder::over(names.iter().copied(), 1, vec![0]);
+    for name in names {
+        one.step(0, &[name], Constraint::default(), 0);
+    }
+    std::iter::once(one.finish().expect("fits together")).chain(parts).collect()
 }
 
 fn whole(name: &str, parts: &[Automaton], runs: usize) {

@@ -1,13 +1,14 @@
 //! Automata in the `.cat` text of the Extensible Coordination Tools: read.
 //!
 //! ```text
-//! file  := "name" [ name :: (IN | OUT), ... ] state, ...
-//! state := name [*] [[ cell, ... ]] [ step, ... ]
+//! file  := "name" [ name [:: (IN | OUT | UNKNOWN)], ... ] state, ...
+//! state := name [*] [[ cell [:: constant], ... ]] [[ step, ... ]]
 //! step  := [ name, ... ] :: condition :: state
 //! ```
 //!
 //! `OUT` and `IN` are said of the environment, as in the samples: what it puts out the automaton takes,
-//! and what it takes in the automaton gives. `*` marks initial states. Each state lists the cells that hold something in it. Conditions are
+//! and what it takes in the automaton gives; so does a name of which nothing is known. `*` marks initial states. Each state lists the cells that hold something in it, the initial state perhaps with
+//! what they hold at the start. Conditions are
 //! those of [`crate::syntax::condition`], with `$s.m` for cell m in the state before and `$t.m` for the
 //! state after. A cell of the state after that a step does not mention keeps what it held, or holds
 //! anything if the state before lacks it.
@@ -33,7 +34,7 @@ use tickbound_message::suggest;
 use crate::automaton::{Automaton, Builder};
 use crate::connector::{Connector, Notes, Part};
 use crate::constraint::{Constraint, Literal, Term};
-use crate::symbol::{Cell, Name, Symbols};
+use crate::symbol::{Cell, Name, Symbol, Symbols};
 use crate::syntax::condition::{self, Claim, Claimed, Dialect, Value};
 use crate::syntax::lex::{self, CAT, Cursor, Kind};
 use crate::syntax::{At, Fault, Read, Source, Spot};
@@ -75,11 +76,13 @@ pub enum CatFault {
 struct State {
     spot: Spot,
     cells: IndexSet<String>,
+    contents: Vec<(Spot, String, String)>,
     initial: bool,
     steps: Vec<Step>,
 }
 
-/// A step as written.
+/// A step as written, in one case of its condition.
+#[derive(Clone)]
 struct Step {
     fire: Vec<(Spot, String)>,
     claims: Vec<Claimed>,
@@ -125,8 +128,8 @@ fn file(source: &Source, c: &mut Cursor<'_>) -> Result<File, CatError> {
     let mut states = IndexMap::new();
     loop {
         let (word, listed) = state(c).map_err(syntax)?;
-        let Listed { spot, cells, initial, steps } = listed;
-        let state = State { spot, cells: once(source, cells)?, initial, steps };
+        let Listed { spot, cells, contents, initial, steps } = listed;
+        let state = State { spot, cells: once(source, cells)?, contents, initial, steps };
         if states.insert(word.clone(), state).is_some() {
             return Err(source.fault(spot, CatFault::Twice(word)));
         }
@@ -157,8 +160,10 @@ fn word(c: &mut Cursor<'_>) -> Read<(Spot, String)> {
 /// A name, and whether it is `IN`.
 fn port(c: &mut Cursor<'_>) -> Read<((Spot, String), bool)> {
     let port = word(c)?;
-    c.need("::")?;
-    if !c.is_word("IN") && !c.is_word("OUT") {
+    if !c.eat("::") {
+        return Ok((port, false));
+    }
+    if !["IN", "OUT", "UNKNOWN"].iter().any(|way| c.is_word(way)) {
         return Err(c.expected("`IN` or `OUT`"));
     }
     let takes = c.is_word("IN");
@@ -170,6 +175,7 @@ fn port(c: &mut Cursor<'_>) -> Read<((Spot, String), bool)> {
 struct Listed {
     spot: Spot,
     cells: Vec<(Spot, String)>,
+    contents: Vec<(Spot, String, String)>,
     initial: bool,
     steps: Vec<Step>,
 }
@@ -177,25 +183,42 @@ struct Listed {
 fn state(c: &mut Cursor<'_>) -> Read<(String, Listed)> {
     let (spot, name) = word(c)?;
     let mut initial = c.eat("*");
-    let mut cells = Vec::new();
+    let (mut cells, mut contents) = (Vec::new(), Vec::new());
     let empty = matches!((c.peek(1), c.peek(2)), (Kind::Sign("]"), Kind::Sign("[" | "*")));
     if empty || matches!(c.peek(1), Kind::Word(_)) {
         c.need("[")?;
-        cells = c.list("]", word)?;
+        cells = c.list("]", |c| cell(c, &mut contents))?;
         initial |= c.eat("*");
     }
-    c.need("[")?;
-    let steps = c.list("]", step)?;
-    Ok((name, Listed { spot, cells, initial, steps }))
+    let listed = c.is("[") || cells.is_empty();
+    if listed {
+        c.need("[")?;
+    }
+    let steps = if listed { c.list("]", steps)?.concat() } else { Vec::new() };
+    Ok((name, Listed { spot, cells, contents, initial, steps }))
 }
 
-fn step(c: &mut Cursor<'_>) -> Read<Step> {
+/// A cell, and what it holds at the start.
+fn cell(c: &mut Cursor<'_>, contents: &mut Vec<(Spot, String, String)>) -> Read<(Spot, String)> {
+    let (spot, name) = word(c)?;
+    if c.eat("::") {
+        let fault = c.expected("a constant");
+        let Value::Constant(held) = condition::value(c, Dialect::Cat)? else { return Err(fault) };
+        contents.push((spot, name.clone(), held));
+    }
+    Ok((spot, name))
+}
+
+/// A step for each case of its condition.
+fn steps(c: &mut Cursor<'_>) -> Read<Vec<Step>> {
     c.need("[")?;
     let fire = c.list("]", word)?;
     c.need("::")?;
-    let claims = condition::claims(c, Dialect::Cat)?;
+    let cases = condition::cases(c, Dialect::Cat)?;
     c.need("::")?;
-    Ok(Step { fire, claims, to: word(c)? })
+    let to = word(c)?;
+    let step = |claims| Step { fire: fire.clone(), claims, to: to.clone() };
+    Ok(cases.into_iter().map(step).collect())
 }
 
 /// Makes the automaton of a file.
@@ -223,6 +246,7 @@ impl<'f> Maker<'f> {
             return Err(self.source.fault(spot, CatFault::Large));
         }
         let mut builder = Builder::over(names, states.len(), initial);
+        builder.contents(self.contents()?);
         for (from, (word, state)) in states.iter().enumerate() {
             for step in &state.steps {
                 let (to, target) = self.target(step)?;
@@ -232,6 +256,24 @@ impl<'f> Maker<'f> {
             }
         }
         Ok(builder.done())
+    }
+
+    /// What the cells of the initial states hold at the start.
+    fn contents(&mut self) -> Result<Vec<(Cell, Symbol)>, CatError> {
+        let mut held: IndexMap<&str, &str> = IndexMap::new();
+        for state in self.file.states.values() {
+            for (spot, cell, constant) in &state.contents {
+                if !state.initial {
+                    let why = format!("`{cell}` holds something at the start of no run");
+                    self.note(*spot, &format!("{why}; what it holds is left out"));
+                } else if held.insert(cell, constant).is_some_and(|other| other != constant) {
+                    return Err(self.source.fault(*spot, CatFault::Twice(cell.clone())));
+                }
+            }
+        }
+        let symbols = &mut self.symbols;
+        let pair = |(cell, held): (&str, &str)| (symbols.cell(cell), symbols.intern(held));
+        Ok(held.into_iter().map(pair).collect())
     }
 
     fn target(&self, step: &Step) -> Result<(u32, &'f State), CatError> {

@@ -4,10 +4,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use thiserror::Error;
 
-/// How far a composition is.
+/// How far work is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Progress {
-    /// States found so far.
+    /// While states are compared, how many of them have been found to differ; nothing while they are
+    /// still being found.
+    pub blocks: Option<u64>,
+    /// States found so far, or compared.
     pub states: u64,
     /// Transitions found so far.
     pub transitions: u64,

@@ -27,8 +27,13 @@ fn sample() -> (Symbols, Automaton, Vec<Name>) {
 
 fn written(format: Format) -> String {
     let (symbols, automaton, inputs) = sample();
-    let subject =
-        Subject { name: "even doubles", automaton: &automaton, symbols: &symbols, inputs: &inputs };
+    let subject = Subject {
+        name: "even doubles",
+        automaton: &automaton,
+        symbols: &symbols,
+        inputs: &inputs,
+        interface: automaton.alphabet(),
+    };
     write(subject, format).unwrap()
 }
 
@@ -66,8 +71,13 @@ fn chain(data: bool) -> (Symbols, Automaton, Vec<Name>) {
 fn treo_with_and_without_data() {
     for data in [false, true] {
         let (symbols, automaton, inputs) = chain(data);
-        let subject =
-            Subject { name: "queue-2", automaton: &automaton, symbols: &symbols, inputs: &inputs };
+        let subject = Subject {
+            name: "queue-2",
+            automaton: &automaton,
+            symbols: &symbols,
+            inputs: &inputs,
+            interface: automaton.alphabet(),
+        };
         let name = if data { "treo_rules" } else { "treo_states" };
         insta::assert_snapshot!(name, write(subject, Format::Treo).unwrap());
     }
@@ -76,8 +86,13 @@ fn treo_with_and_without_data() {
 #[test]
 fn svg_has_every_state_and_step() {
     let (symbols, automaton, inputs) = chain(true);
-    let subject =
-        Subject { name: "queue", automaton: &automaton, symbols: &symbols, inputs: &inputs };
+    let subject = Subject {
+        name: "queue",
+        automaton: &automaton,
+        symbols: &symbols,
+        inputs: &inputs,
+        interface: automaton.alphabet(),
+    };
     let svg = write(subject, Format::Svg).unwrap();
     if let Ok(folder) = std::env::var("TICKBOUND_PICTURES") {
         std::fs::write(format!("{folder}/queue.svg"), &svg).unwrap();
@@ -112,7 +127,13 @@ fn refused() {
     ];
     for (builder, format, error) in cases {
         let automaton = builder.finish().unwrap();
-        let subject = Subject { name: "x", automaton: &automaton, symbols: &symbols, inputs: &[] };
+        let subject = Subject {
+            name: "x",
+            automaton: &automaton,
+            symbols: &symbols,
+            inputs: &[],
+            interface: automaton.alphabet(),
+        };
         assert_eq!(write(subject, format), Err(error));
     }
 }

@@ -111,8 +111,8 @@ proptest! {
     fn conditions_read_back(constraint in constraint()) {
         let mut symbols = symbols();
         let text = condition::text(&constraint, &symbols);
-        let claims = condition::parse(&text).map_err(|e| TestCaseError::fail(format!("{e}: {text}")))?;
-        prop_assert_eq!(condition::constraint(&claims, &mut symbols), constraint);
+        let cases = condition::parse(&text).map_err(|e| TestCaseError::fail(format!("{e}: {text}")))?;
+        prop_assert_eq!(condition::constraint(&cases[0], &mut symbols), constraint);
     }
 }
 

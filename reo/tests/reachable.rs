@@ -340,13 +340,29 @@ fn colours(automata: &[&Automaton]) -> Vec<Vec<u32>> {
 
 /// Checks that the engine and the textbook give the same but for the numbers of states.
 fn same(parts: &[Automaton]) {
-    let (ours, theirs) = (made(parts), folded(parts));
+    let ours = made(parts);
+    alike(&ours, &folded(parts));
+    let all: Vec<Step<'_>> = ours.all_steps().collect();
+    assert!(all.iter().all(|step| !ours.is_idle(step)));
+    counted(parts, &ours);
+}
+
+/// Checks that counting gives the sizes of the product.
+pub fn counted(parts: &[Automaton], product: &Automaton) {
+    let refs: Vec<&Automaton> = parts.iter().collect();
+    let counted = count(&refs, &Limits::memory(1024 * MIB)).expect("fits");
+    let size = (counted.states as usize, counted.transitions as usize);
+    assert_eq!(size, (product.states(), product.transitions()));
+}
+
+/// Checks that two automata are the same but for the numbers of states.
+pub fn alike(ours: &Automaton, theirs: &Automaton) {
     assert_eq!(ours.alphabet(), theirs.alphabet());
     assert_eq!(ours.cells(), theirs.cells());
     assert_eq!(ours.contents(), theirs.contents());
     assert_eq!(ours.initial(), theirs.initial());
     assert_eq!((ours.states(), ours.transitions()), (theirs.states(), theirs.transitions()));
-    let colours = colours(&[&ours, &theirs]);
+    let colours = colours(&[ours, theirs]);
     let steps = |automaton: &Automaton, colour: &[u32]| {
         let mut all: BTreeMap<_, usize> = BTreeMap::new();
         let of = |s: u32| colour[s as usize];
@@ -356,13 +372,7 @@ fn same(parts: &[Automaton]) {
         }
         all
     };
-    assert_eq!(steps(&ours, &colours[0]), steps(&theirs, &colours[1]));
-    let all: Vec<Step<'_>> = ours.all_steps().collect();
-    assert!(all.iter().all(|step| !ours.is_idle(step)));
-    let refs: Vec<&Automaton> = parts.iter().collect();
-    let counted = count(&refs, &Limits::memory(1024 * MIB)).expect("fits");
-    let size = (counted.states as usize, counted.transitions as usize);
-    assert_eq!(size, (ours.states(), ours.transitions()));
+    assert_eq!(steps(ours, &colours[0]), steps(theirs, &colours[1]));
 }
 
 /// How a random part is made: its names, its states, and steps as indices into both.

@@ -45,7 +45,7 @@ fn weakly(wanted: &Expanded, made: &Automaton, meaning: &Meaning, what: &str) {
 }
 
 /// Asserts that an automaton does the same step by step as `wanted`.
-fn strongly(wanted: &Expanded, made: &Automaton, meaning: &Meaning, what: &str) {
+pub fn strongly(wanted: &Expanded, made: &Automaton, meaning: &Meaning, what: &str) {
     let alike = strongly_alike(wanted, &expand(made, meaning));
     assert!(
         alike,
@@ -106,7 +106,7 @@ proptest! {
 }
 
 /// The automata of a family, and their product by the definition; nothing if it is too large.
-fn family(parts: &[Part]) -> Option<(Vec<Automaton>, Automaton)> {
+pub fn family(parts: &[Part]) -> Option<(Vec<Automaton>, Automaton)> {
     let words = Words::new();
     let parts: Vec<Automaton> =
         parts.iter().enumerate().map(|(k, p)| p.automaton(&words, k)).collect();
@@ -121,7 +121,7 @@ fn family(parts: &[Part]) -> Option<(Vec<Automaton>, Automaton)> {
 }
 
 /// Oracles [`compose`] in each of its ways.
-fn check_composed(parts: &[Automaton], whole: &Automaton, hidden: &[Name], meaning: &Meaning) {
+pub fn check_composed(parts: &[Automaton], whole: &Automaton, hidden: &[Name], meaning: &Meaning) {
     let words = Words::new();
     let texts: Vec<String> = parts.iter().map(|p| p.text(&words.symbols)).collect();
     let all: Vec<&Automaton> = parts.iter().collect();

@@ -3,11 +3,19 @@
 
 use crate::connectors;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use connectors::{Disk, composed, connector, example, files, request, shared, source};
+use tickbound_reo::automaton::Automaton;
+use tickbound_reo::bisimulation::{Kind, Verdict, compare};
+use tickbound_reo::connector::Connector;
+use tickbound_reo::export::{Format, Subject, write};
+use tickbound_reo::limits::Limits;
+use tickbound_reo::product::stepwise::{self, Options};
+use tickbound_reo::symbol::{Name, Symbols};
 use tickbound_reo::syntax::Source;
-use tickbound_reo::treo;
+use tickbound_reo::treo::{self, Request};
 
 /// File, settings, parts, names that the environment sees. All of them compose; bodies that are left
 /// as an exercise have no parts, foreign code neither.
@@ -258,4 +266,55 @@ fn foreign_code_is_left_to_the_environment() {
         "`blue` is foreign code (#JAVA); what it does at `x` is left to the environment",
     ];
     assert_eq!(connector.notes, notes);
+}
+
+/// Composed without hiding and written as Treo, each connector is read back as one that does the same.
+#[test]
+fn what_is_composed_reads_back_as_equal() {
+    let limits = Limits::memory(1 << 30);
+    let mut texts: Vec<(Source, Request)> =
+        OURS.iter().map(|row| (example(row.0), request(row.2).of(row.1))).collect();
+    if let Some(folder) = shared() {
+        let files = SHARED.iter().filter(|row| row.2 < 25);
+        texts.extend(files.map(|row| (source(&folder, Path::new(row.0)), request(row.1))));
+    }
+    for (source, request) in texts {
+        let read = treo::connector(&source, &Disk(Vec::new()), &request);
+        let read = read.unwrap_or_else(|e| panic!("{e}"));
+        if read.parts.is_empty() {
+            continue;
+        }
+        let automaton = composed(&read);
+        let (name, inputs) = (read.name.as_str(), read.inputs());
+        let (symbols, interface) = (&read.symbols, &read.interface[..]);
+        let subject = Subject { name, automaton: &automaton, symbols, inputs: &inputs, interface };
+        let written = match write(subject, Format::Treo) {
+            Ok(written) => written,
+            Err(e) => panic!("{}: {e}", source.name),
+        };
+        let again = Source::new("again.treo", &written);
+        let again = treo::connector(&again, &Disk(Vec::new()), &Request::default());
+        let again = again.unwrap_or_else(|e| panic!("{e}\n{written}")).over(symbols);
+        let words = |names: &[Name], symbols: &Symbols| -> BTreeSet<String> {
+            names.iter().map(|n| symbols.word(n.0).to_owned()).collect()
+        };
+        let known = automaton.alphabet();
+        let seen: Vec<Name> = interface.iter().filter(|n| known.contains(n)).copied().collect();
+        let plain = seen.iter().all(|n| !symbols.word(n.0).contains(['/', '~']));
+        if !plain {
+            continue;
+        }
+        assert_eq!(words(&seen, symbols), words(&again.interface, &again.symbols), "{written}");
+        for kind in [Kind::Strong, Kind::Weak] {
+            let hidden = |c: &Connector| {
+                let parts: Vec<Automaton> =
+                    c.parts.iter().map(|p| p.automaton.without_data()).collect();
+                let options = Options { hidden: c.inner(), minimise: Some(kind) };
+                let parts: Vec<&Automaton> = parts.iter().collect();
+                stepwise::compose(&parts, &options, &limits).unwrap().automaton
+            };
+            let verdict = compare(&hidden(&read), &hidden(&again), kind, &limits).unwrap();
+            assert!(matches!(verdict, Verdict::Same { .. }), "{kind:?} {}\n{written}", source.name);
+        }
+    }
 }

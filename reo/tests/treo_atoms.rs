@@ -157,8 +157,13 @@ fn written_automata_read_back() {
         let read = connector(text, settings).unwrap_or_else(|e| panic!("{e}"));
         let whole = connectors::composed(&read);
         let inputs = read.inputs();
-        let subject =
-            Subject { name: "f", automaton: &whole, symbols: &read.symbols, inputs: &inputs };
+        let subject = Subject {
+            name: "f",
+            automaton: &whole,
+            symbols: &read.symbols,
+            inputs: &inputs,
+            interface: whole.alphabet(),
+        };
         let written = write(subject, Format::Treo).unwrap_or_else(|e| panic!("{e}"));
         let again = connector(&written, "").unwrap_or_else(|e| panic!("{e}\n{written}"));
         let automaton = &again.parts[0].automaton;

@@ -19,6 +19,12 @@ fn faults_say_where_what_and_the_mend() {
         ("f(a) { sync[1 }", "1:15: `}` where `,` or `]` should stand"),
         ("f(a) { 1 }", "1:8: `1` where a component, `{`, `|` or `}` should stand"),
         ("f(a) { | i }", "1:12: `}` where `:`, `=` or a comparison should stand"),
+        ("f(a) { | g(a?, }", "1:16: `}` where a node should stand"),
+        ("f(a) { for i = 1 { } }", "1:18: `{` where `..` should stand"),
+        (
+            "f(a) { if i = 1 { sync(a, b) } }",
+            "1:11: `i` without a value; make it a parameter of `f`, or add `| i = ...`",
+        ),
         ("f(a) { | 1 : <1..2> }", "1:12: `:` where `=` or a comparison should stand"),
         ("f(?) { }", "1:1: a node without a name where `name?` or `name!` should stand"),
         ("f(a, a) { }", "1:1: `a` stands here a second time; rename one of them"),
@@ -108,11 +114,24 @@ fn faults_say_where_what_and_the_mend() {
             "f(a?) { #RBA $m = a; {a} }",
             "1:14: a cell begins with something that is no constant; write `null`, a number, a text in quotes or a parameter",
         ),
-        (
-            "f(a?) { #RBA {a} P(a) | Q(a) }",
-            "1:23: a step has no `or`; write one step for each case",
-        ),
         ("f(a?) { #RBA {a} $m }", "1:21: `}` where `=` or `!=` should stand"),
+        (
+            "f(a?) { #RAB {a} true }",
+            "1:10: `#RAB` is no section that is read here; did you mean `RBA`?",
+        ),
+        (
+            "f(a?) { #JVA \"Some.Code\" }",
+            "1:10: `#JVA` is no section that is read here; did you mean `JAVA`?",
+        ),
+        (
+            "f(a?) { #CAM q* -> q : {a}, true }",
+            "1:10: `#CAM` is no section that is read here; write the atom with #RBA",
+        ),
+        (
+            "f(a?) { #RBA {a} true #SA }",
+            "1:24: `#SA` is no section that is read here; write the atom with #RBA",
+        ),
+        ("f(a?) { #P x }", "1:10: `#P` is no section that is read here; write the atom with #RBA"),
         (
             "f(a?) { #WA q -> q : {a} }",
             "1:13: `f` has no initial state; mark one: `q*` in #WA, `q : initial` in #SCA",

@@ -155,7 +155,7 @@ impl Multiplier {
             self.launch(&buffers, &part, slab * rows, here)?.wait()?;
             self.session.read(&buffers.out, 0, out)?;
             let states = (slab * rows + here) as u64;
-            (limits.progress)(Progress { states, transitions: 0 });
+            (limits.progress)(Progress { states, ..Progress::default() });
         }
         self.check(plan.checksum(), Checksum::of(&cells, 0))?;
         Ok(cells)

@@ -234,10 +234,16 @@ impl Automaton {
         &self.conditions
     }
 
+    /// Whether no name fires in a step, and nothing is said of data and memory.
+    #[must_use]
+    pub fn is_silent(&self, step: &Step<'_>) -> bool {
+        label::is_silent(step.label) && self.constraint(step).is_true()
+    }
+
     /// Whether a step does nothing.
     #[must_use]
     pub fn is_idle(&self, step: &Step<'_>) -> bool {
-        step.from == step.to && label::is_silent(step.label) && self.constraint(step).is_true()
+        step.from == step.to && self.is_silent(step)
     }
 
     /// One line for each step, `0 {a, b} x = y -> 1`, for people and tests.

@@ -3,6 +3,7 @@
 use super::build::Builder;
 use super::data::{Automaton, Step};
 use crate::constraint::Constraint;
+use crate::constraint::simplify::is_possible;
 use crate::symbol::{Cell, Name, Symbol};
 
 impl Automaton {
@@ -25,6 +26,20 @@ impl Automaton {
     pub fn without_idle(&self) -> Automaton {
         let mut builder = self.builder(self.states(), self.initial().to_vec());
         self.all_steps().filter(|s| !self.is_idle(s)).for_each(|s| self.copy(&s, &mut builder));
+        builder.done()
+    }
+
+    /// Without steps whose constraint no data fulfil.
+    #[must_use]
+    pub fn possible(&self) -> Automaton {
+        let all = (0..self.constraints().len() as u32).map(|k| self.constraints().get(k));
+        let possible: Vec<bool> = all.map(is_possible).collect();
+        if possible.iter().all(|p| *p) {
+            return self.clone();
+        }
+        let mut builder = self.builder(self.states(), self.initial().to_vec());
+        let steps = self.all_steps().filter(|s| possible[s.condition as usize]);
+        steps.for_each(|s| self.copy(&s, &mut builder));
         builder.done()
     }
 
@@ -60,6 +75,29 @@ impl Automaton {
     /// the initial states, and the number that each state of the result had before.
     #[must_use]
     pub fn reachable(&self) -> (Automaton, Vec<u32>) {
+        let (old, new) = self.breadth_first();
+        let initial = (0..self.initial().len() as u32).collect();
+        let mut builder = self.builder(old.len(), initial);
+        for (from, before) in old.iter().enumerate() {
+            for step in self.steps(*before) {
+                let constraint = self.constraint(&step).clone();
+                builder.push(from as u32, step.label, constraint, new[step.to as usize]);
+            }
+        }
+        (builder.done(), old)
+    }
+
+    /// As [`Automaton::reachable`], of an automaton that is no longer needed: itself, if its states are
+    /// reachable and numbered so.
+    #[must_use]
+    pub fn into_reachable(self) -> Automaton {
+        let (old, _) = self.breadth_first();
+        let same = old.len() == self.states() && old.iter().zip(0..).all(|(s, n)| *s == n);
+        if same { self } else { self.reachable().0 }
+    }
+
+    /// The states that can be reached, breadth first, and for each state its place among them.
+    fn breadth_first(&self) -> (Vec<u32>, Vec<u32>) {
         let mut new = vec![u32::MAX; self.states()];
         let mut old = self.initial().to_vec();
         old.iter().enumerate().for_each(|(n, s)| new[*s as usize] = n as u32);
@@ -73,15 +111,7 @@ impl Automaton {
             }
             next += 1;
         }
-        let initial = (0..self.initial().len() as u32).collect();
-        let mut builder = self.builder(old.len(), initial);
-        for (from, before) in old.iter().enumerate() {
-            for step in self.steps(*before) {
-                let constraint = self.constraint(&step).clone();
-                builder.push(from as u32, step.label, constraint, new[step.to as usize]);
-            }
-        }
-        (builder.done(), old)
+        (old, new)
     }
 
     /// A builder with this automaton's alphabet and contents.

@@ -38,6 +38,11 @@ impl Actions {
         Actions { of_step }
     }
 
+    /// Whether there are unconditional silent steps: without any, weak bisimulation is the strong one.
+    pub fn has_silent(&self) -> bool {
+        self.of_step.contains(&SILENT)
+    }
+
     /// The steps of a state as pairs of action and target.
     pub fn of(&self, automaton: &Automaton, state: u32) -> impl Iterator<Item = (u32, u32)> {
         let range = automaton.rows()[state as usize]..automaton.rows()[state as usize + 1];

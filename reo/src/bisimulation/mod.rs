@@ -33,11 +33,25 @@ pub fn minimise(
     kind: Kind,
     limits: &Limits<'_>,
 ) -> Result<Automaton, Stopped> {
-    let (reachable, _) = automaton.reachable();
+    least(automaton.clone(), kind, limits)
+}
+
+/// As [`minimise`], of an automaton that is no longer needed. Where no two states do the same it is
+/// the result, and little else is in memory beside it.
+///
+/// # Errors
+/// As [`partition`].
+pub fn least(automaton: Automaton, kind: Kind, limits: &Limits<'_>) -> Result<Automaton, Stopped> {
+    let reachable = automaton.into_reachable();
     let found = partition(&reachable, kind, false, limits)?;
+    let has_silent = || reachable.all_steps().any(|step| reachable.is_silent(&step));
+    let kind = if kind == Kind::Weak && has_silent() { Kind::Weak } else { Kind::Strong };
+    if kind == Kind::Strong && found.blocks == reachable.states() {
+        return Ok(reachable);
+    }
     let least = match kind {
         Kind::Strong => quotient::strong(&reachable, &found),
         Kind::Weak => quotient::weak(&reachable, &found),
     };
-    Ok(least.reachable().0)
+    Ok(least.into_reachable())
 }

@@ -32,7 +32,6 @@ pub fn partition(
     let mut blocks = usize::from(automaton.states() > 0);
     let mut iterations = Vec::new();
     loop {
-        limits.go_on()?;
         let (next, count) = signer.refine(&block, limits)?;
         if keep_iterations {
             iterations.push(block);

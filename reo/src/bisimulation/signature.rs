@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap as HashMap;
 
 use super::actions::{Actions, Kind, SILENT};
 use crate::automaton::Automaton;
-use crate::limits::{Limits, Stopped};
+use crate::limits::{Limits, Progress, Stopped};
 
 /// Makes signatures of one automaton's states.
 pub(super) struct Signer<'a> {
@@ -16,7 +16,8 @@ pub(super) struct Signer<'a> {
 
 impl<'a> Signer<'a> {
     pub(super) fn new(automaton: &'a Automaton, actions: &'a Actions, kind: Kind) -> Self {
-        let weak = (kind == Kind::Weak).then(|| Silent::new(automaton, actions));
+        let weak =
+            (kind == Kind::Weak && actions.has_silent()).then(|| Silent::new(automaton, actions));
         Signer { automaton, actions, weak }
     }
 
@@ -36,7 +37,19 @@ impl<'a> Signer<'a> {
         let mut numbers: HashMap<Vec<u64>, u32> = HashMap::default();
         let mut next = Vec::with_capacity(block.len());
         let (mut signature, mut stored) = (Vec::new(), 0u128);
+        let (alone, mut count) = (alone(block), 0u32);
         for state in 0..self.automaton.states() as u32 {
+            if state % POLL == 0 {
+                limits.go_on()?;
+                let (blocks, states) = (Some(u64::from(count)), block.len() as u64);
+                (limits.progress)(Progress { blocks, states, transitions: 0 });
+            }
+            // A block of one state cannot be split: nothing has to be known of it.
+            if alone[block[state as usize] as usize] {
+                next.push(count);
+                count += 1;
+                continue;
+            }
             signature.clear();
             match (&weak, &self.weak) {
                 (Some(saturated), Some(silent)) => {
@@ -55,15 +68,31 @@ impl<'a> Signer<'a> {
                 None => {
                     stored += signature.len() as u128 * 8 + 48;
                     limits.fits("signatures of bisimulation", stored)?;
-                    let number = numbers.len() as u32;
+                    let number = count;
+                    count += 1;
                     numbers.insert(signature.clone(), number);
                     number
                 }
             };
             next.push(number);
         }
-        Ok((next, numbers.len()))
+        Ok((next, count as usize))
     }
+}
+
+/// States between two looks at the stop flag.
+const POLL: u32 = 1 << 13;
+
+/// For each block whether it has one state.
+fn alone(block: &[u32]) -> Vec<bool> {
+    let many = block.iter().max().map_or(0, |most| *most as usize + 1);
+    let (mut seen, mut alone) = (vec![false; many], vec![true; many]);
+    for b in block {
+        if std::mem::replace(&mut seen[*b as usize], true) {
+            alone[*b as usize] = false;
+        }
+    }
+    alone
 }
 
 /// An action and a block as one number, ordered by the action.

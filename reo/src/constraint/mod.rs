@@ -23,6 +23,7 @@ use indexmap::IndexSet;
 use itertools::Itertools;
 use rustc_hash::{FxBuildHasher, FxHasher};
 
+use crate::constant::{OPERATORS, constant_text};
 use crate::symbol::{Cell, Name, Symbol, Symbols};
 
 /// Something that has a value in a step.
@@ -309,20 +310,28 @@ impl Term {
     pub fn text(&self, symbols: &Symbols) -> String {
         let mut out = String::new();
         match self {
-            Term::Constant(c) => {
-                let word = symbols.word(*c);
-                let bare = !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit());
-                out = if bare { word.to_owned() } else { format!("{word:?}") };
-            }
+            Term::Constant(c) => out = constant_text(symbols.word(*c)),
             Term::Datum(name) => out.push_str(symbols.word(name.0)),
             Term::Before(cell) => _ = write!(out, "${}", symbols.word(cell.0)),
             Term::After(cell) => _ = write!(out, "${}'", symbols.word(cell.0)),
             Term::Some(k) => _ = write!(out, "_{k}"),
-            Term::Call(f, terms) => {
-                _ = write!(out, "{}({})", symbols.word(*f), list_text(terms, symbols));
-            }
+            Term::Call(f, terms) => out = call_text(symbols.word(*f), terms, symbols),
         }
         out
+    }
+}
+
+/// A call as text; the signs of arithmetic stand between what they join.
+fn call_text(word: &str, terms: &[Term], symbols: &Symbols) -> String {
+    let operator = |word: &str| OPERATORS.contains(&word);
+    let operand = |term: &Term| match term {
+        Term::Call(f, _) if operator(symbols.word(*f)) => format!("({})", term.text(symbols)),
+        _ => term.text(symbols),
+    };
+    match terms {
+        [one] if word == "-" => format!("-{}", operand(one)),
+        [a, b] if operator(word) => format!("{} {word} {}", operand(a), operand(b)),
+        _ => format!("{word}({})", list_text(terms, symbols)),
     }
 }
 

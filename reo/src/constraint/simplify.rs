@@ -141,10 +141,59 @@ pub fn around(literals: Vec<Literal>, gone: &Gone<'_>, touched: &[Term]) -> Opti
 /// As [`simplify`], always with the e-graph: what the short way for equations is compared with.
 #[must_use]
 pub fn simplify_any(constraint: &Constraint, gone: &Gone<'_>) -> Option<Constraint> {
+    let (graph, apart) = closure(constraint.literals())?;
+    Some(Reading::new(&graph, gone).constraint(constraint, &apart))
+}
+
+/// Whether some data and memory fulfil a constraint for some functions and predicates: exactly when
+/// [`simplify`] has a result, at a fraction of its cost.
+#[must_use]
+pub fn is_possible(constraint: &Constraint) -> bool {
+    let all = constraint.literals();
+    if !may_conflict([constraint]) {
+        return true;
+    }
+    let flat = flat::simplify(all, &Gone::default());
+    flat.map_or_else(|| closure(all).is_some(), |settled| settled.is_some())
+}
+
+/// Whether the conjunction of some constraints could be one that nothing fulfils: without an
+/// inequality, a predicate that holds and fails, or two constants there is always a model, in which
+/// all that is equated has its own value.
+#[must_use]
+pub fn may_conflict<'c>(constraints: impl IntoIterator<Item = &'c Constraint>) -> bool {
+    let (mut constant, mut predicates) = (None, Vec::new());
+    let mut conflict = false;
+    for literal in constraints.into_iter().flat_map(Constraint::literals) {
+        match literal {
+            Literal::Equal(..) => {}
+            Literal::Different(..) => return true,
+            Literal::Predicate(holds, p, _) => {
+                conflict |= predicates.contains(&(!holds, *p));
+                if !predicates.contains(&(*holds, *p)) {
+                    predicates.push((*holds, *p));
+                }
+            }
+        }
+        literal.visit(&mut |leaf| {
+            if let Term::Constant(c) = leaf {
+                conflict |= constant.replace(*c).is_some_and(|known| known != *c);
+            }
+        });
+        if conflict {
+            return true;
+        }
+    }
+    false
+}
+
+/// The classes of all terms of a conjunction, and the pairs that differ; `None` if nothing fulfils
+/// it.
+fn closure(literals: &[Literal]) -> Option<(Graph, Vec<(Id, Id)>)> {
     let mut graph = Graph::default();
     let truth = [graph.add(Node::Fails), graph.add(Node::Holds)];
     let mut apart = Vec::new();
-    for literal in constraint.literals() {
+    for literal in literals {
         match literal {
             Literal::Equal(a, b) => {
                 let (a, b) = (add(&mut graph, a), add(&mut graph, b));
@@ -159,7 +208,7 @@ pub fn simplify_any(constraint: &Constraint, gone: &Gone<'_>) -> Option<Constrai
         }
     }
     graph.rebuild();
-    consistent(&graph, &apart).then(|| Reading::new(&graph, gone).constraint(constraint, &apart))
+    consistent(&graph, &apart).then_some((graph, apart))
 }
 
 fn add(graph: &mut Graph, term: &Term) -> Id {

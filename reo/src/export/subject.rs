@@ -49,6 +49,9 @@ pub struct Subject<'a> {
     pub symbols: &'a Symbols,
     /// Names into which the environment writes; the others it reads. For formats that tell.
     pub inputs: &'a [Name],
+    /// Names that the environment sees, in the order of the interface; the automaton may have others.
+    /// For formats that can hide.
+    pub interface: &'a [Name],
 }
 
 impl<'a> Subject<'a> {

@@ -1,55 +1,76 @@
-//! Treo: a component with one automaton in it.
+//! Treo: a component with one automaton in it; where the automaton has names that the environment does
+//! not see, a component that uses it and keeps them inside.
 //!
 //! Without data it is a work automaton (`#WA`), with its states. With data it is rule based (`#RBA`):
 //! the state is a memory cell with constants, every name is signed in every rule.
 
 use std::fmt::Write;
 
-use itertools::Itertools;
-
 use super::subject::{ExportError, Subject};
 use super::words::Identifiers;
 use crate::automaton::Step;
+use crate::constant::{OPERATORS, constant_text};
 use crate::constraint::simplify::written;
 use crate::constraint::{Constraint, Literal, Term};
 use crate::hide::live;
 use crate::label;
-use crate::symbol::Cell;
+use crate::symbol::{Cell, Name};
 
 pub(super) fn write(subject: Subject<'_>) -> Result<String, ExportError> {
     if subject.automaton.all_steps().any(|s| label::is_silent(s.label)) {
         return Err(ExportError::Silent);
     }
     let initial = subject.initial("Treo")?;
-    let mut words = Identifiers::new(&["section", "import", "true", "false", "null"]);
-    let names = interface(subject, &mut words);
-    let mut out = format!("{}({names}) {{\n", words.of("", subject.name));
-    if subject.automaton.is_plain() {
-        out.push_str("  #WA\n");
-        for state in 0..subject.automaton.states() as u32 {
-            let mark = if state == initial { "*" } else { "" };
-            for step in subject.automaton.steps(state) {
-                let fire = fires(subject, &step, &mut words).join(", ");
-                _ = writeln!(out, "  q{state}{mark} -> q{} : {{{fire}}}, true, {{}}", step.to);
-            }
-        }
-    } else {
-        rules(subject, initial, &mut words, &mut out)?;
+    let mut words = Identifiers::new(&["section", "import", "true", "false", "null", "state"]);
+    let all = subject.automaton.alphabet();
+    let seen = |name: &&Name| all.contains(*name);
+    let seen: Vec<Name> = subject.interface.iter().filter(seen).copied().collect();
+    let rest = all.iter().filter(|name| !seen.contains(*name));
+    // What the environment sees comes first, so that it keeps its names.
+    let nodes: Vec<Name> = seen.iter().chain(rest).copied().collect();
+    let called: Vec<String> = nodes.iter().map(|n| words.node(subject.symbols.word(n.0))).collect();
+    let end = |(name, word): (&Name, &String)| {
+        format!("{word}{}", if subject.inputs.contains(name) { '?' } else { '!' })
+    };
+    let ends: Vec<String> = nodes.iter().zip(&called).map(end).collect();
+    let name = words.of("", subject.name);
+    if seen.len() == nodes.len() {
+        return Ok(format!(
+            "{name}({}) {{\n{}}}\n",
+            ends.join(", "),
+            atom(subject, initial, &mut words)?
+        ));
     }
-    out.push_str("}\n");
+    let steps = words.of("", &format!("{name}_steps"));
+    let atom = atom(subject, initial, &mut words)?;
+    let (ends, outer) = (ends.join(", "), ends[..seen.len()].join(", "));
+    let used = called.join(", ");
+    Ok(format!("{steps}({ends}) {{\n{atom}}}\n\n{name}({outer}) {{\n  {steps}({used})\n}}\n"))
+}
+
+/// What stands in the braces of the atom.
+fn atom(
+    subject: Subject<'_>,
+    initial: u32,
+    words: &mut Identifiers,
+) -> Result<String, ExportError> {
+    if !subject.automaton.is_plain() {
+        let mut out = String::new();
+        return rules(subject, initial, words, &mut out).map(|()| out);
+    }
+    let mut out = String::from("  #WA\n");
+    for state in 0..subject.automaton.states() as u32 {
+        let mark = if state == initial { "*" } else { "" };
+        for step in subject.automaton.steps(state) {
+            let fire = fires(subject, &step, words).join(", ");
+            _ = writeln!(out, "  q{state}{mark} -> q{} : {{{fire}}}, true, {{}}", step.to);
+        }
+    }
     Ok(out)
 }
 
-fn interface(subject: Subject<'_>, words: &mut Identifiers) -> String {
-    let end = |name: &crate::symbol::Name| {
-        let mark = if subject.inputs.contains(name) { '?' } else { '!' };
-        format!("{}{mark}", words.of("", subject.symbols.word(name.0)))
-    };
-    subject.automaton.alphabet().iter().map(end).join(", ")
-}
-
 fn fires(subject: Subject<'_>, step: &Step<'_>, words: &mut Identifiers) -> Vec<String> {
-    subject.fires(step).into_iter().map(|w| words.of("", w)).collect()
+    subject.fires(step).into_iter().map(|w| words.node(w)).collect()
 }
 
 fn rules(
@@ -62,13 +83,13 @@ fn rules(
     _ = writeln!(out, "  #RBA\n  $state = \"q{initial}\";");
     for (cell, constant) in automaton.contents() {
         let cell = words.of("", subject.symbols.word(cell.0));
-        _ = writeln!(out, "  ${cell} = {:?};", subject.symbols.word(*constant));
+        _ = writeln!(out, "  ${cell} = {};", constant_text(subject.symbols.word(*constant)));
     }
     let live = live::cells(automaton);
     for step in automaton.all_steps() {
-        let signed = |(bit, name): (usize, &crate::symbol::Name)| {
+        let signed = |(bit, name): (usize, &Name)| {
             let sign = if label::has(step.label, bit) { "" } else { "~" };
-            format!("{sign}{}", words.of("", subject.symbols.word(name.0)))
+            format!("{sign}{}", words.node(subject.symbols.word(name.0)))
         };
         let names: Vec<String> = automaton.alphabet().iter().enumerate().map(signed).collect();
         let moves = format!("$state = \"q{}\", $state' = \"q{}\"", step.from, step.to);
@@ -103,7 +124,8 @@ fn literals(
             }
             Literal::Predicate(holds, p, terms) => {
                 let sign = if *holds { "" } else { "!" };
-                format!("{sign}{}({})", subject.symbols.word(*p), list(subject, terms, words)?)
+                let p = words.function(subject.symbols.word(*p));
+                format!("{sign}{p}({})", list(subject, terms, words)?.join(", "))
             }
         };
         _ = write!(out, ", {text}");
@@ -115,12 +137,17 @@ fn term(subject: Subject<'_>, term: &Term, words: &mut Identifiers) -> Result<St
     let mut cell = |c: &Cell| words.of("", subject.symbols.word(c.0));
     Ok(match term {
         Term::Constant(_) => term.text(subject.symbols),
-        Term::Datum(name) => words.of("", subject.symbols.word(name.0)),
+        Term::Datum(name) => words.node(subject.symbols.word(name.0)),
         Term::Before(c) => format!("${}", cell(c)),
         Term::After(c) => format!("${}'", cell(c)),
         Term::Some(_) => return Err(ExportError::Nameless),
         Term::Call(f, terms) => {
-            format!("{}({})", subject.symbols.word(*f), list(subject, terms, words)?)
+            let (f, all) = (subject.symbols.word(*f), list(subject, terms, words)?);
+            match &all[..] {
+                [one] if f == "-" => format!("(-{one})"),
+                [a, b] if OPERATORS.contains(&f) => format!("({a} {f} {b})"),
+                _ => format!("{}({})", words.function(f), all.join(", ")),
+            }
         }
     })
 }
@@ -129,7 +156,6 @@ fn list(
     subject: Subject<'_>,
     terms: &[Term],
     words: &mut Identifiers,
-) -> Result<String, ExportError> {
-    let all: Result<Vec<String>, _> = terms.iter().map(|t| term(subject, t, words)).collect();
-    Ok(all?.join(", "))
+) -> Result<Vec<String>, ExportError> {
+    terms.iter().map(|t| term(subject, t, words)).collect()
 }

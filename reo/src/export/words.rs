@@ -2,6 +2,8 @@
 
 use indexmap::IndexMap;
 
+use crate::syntax::lex::TREO;
+
 /// Gives each word an identifier of letters, digits and `_` that no other word has.
 pub(super) struct Identifiers {
     given: IndexMap<String, String>,
@@ -13,6 +15,30 @@ impl Identifiers {
     pub(super) fn new(reserved: &[&str]) -> Self {
         let taken = reserved.iter().map(|w| (*w).to_owned()).collect();
         Identifiers { given: IndexMap::new(), taken }
+    }
+
+    /// As [`Identifiers::of`], where a word with indices that are numbers, `p[1]`, stays as it is.
+    pub(super) fn node(&mut self, word: &str) -> String {
+        let key = format!(" {word}");
+        let base = word.split('[').next().unwrap_or_default();
+        let index = |part: &str| {
+            let digits = part.strip_suffix(']').unwrap_or_default();
+            !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
+        };
+        let plain = TREO.is_word(base) && word.split('[').skip(1).all(index);
+        let free = |taken: &[String]| !taken.iter().any(|t| t == word);
+        if self.given.contains_key(&key) || !plain || !free(&self.taken) {
+            return self.of("", word);
+        }
+        self.taken.push(word.to_owned());
+        self.given.insert(key, word.to_owned());
+        word.to_owned()
+    }
+
+    /// The name of a function, which may have those of folders before it: `Function.parse`.
+    pub(super) fn function(&mut self, word: &str) -> String {
+        let plain = word.split('.').all(|part| TREO.is_word(part));
+        if plain { word.to_owned() } else { self.of("f_", word) }
     }
 
     /// The identifier of `word`, with `prefix` where a bare word is not wanted.

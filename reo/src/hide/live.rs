@@ -14,12 +14,20 @@ pub(crate) struct Live {
     /// A set of cells for each class.
     sets: Vec<Vec<u64>>,
     class: Vec<u32>,
+    /// For each constraint of the automaton the cells that it writes.
+    writes: Vec<Vec<u64>>,
 }
 
 impl Live {
     /// The number of the state's set of live cells: states with equal sets have equal numbers.
     pub(crate) fn class(&self, state: u32) -> u32 {
         self.class[state as usize]
+    }
+
+    /// Whether each cell that the automaton's constraint with this number writes is live in `state`.
+    pub(crate) fn keeps_all(&self, condition: u32, state: u32) -> bool {
+        let set = &self.sets[self.class(state) as usize];
+        self.writes[condition as usize].iter().zip(set).all(|(writes, live)| writes & !live == 0)
     }
 
     /// Whether some run from `state` reads a cell before it is overwritten.
@@ -68,7 +76,8 @@ pub(crate) fn cells(automaton: &Automaton) -> Live {
         });
         class.push(number);
     }
-    Live { cells, sets, class }
+    let writes = touched.into_iter().map(|(_, writes)| writes).collect();
+    Live { cells, sets, class, writes }
 }
 
 /// For each constraint the cells it reads and those it writes.

@@ -35,10 +35,28 @@ pub fn hide_between(automaton: &Automaton, names: &[Name]) -> Automaton {
     rewritten(automaton, names, false)
 }
 
-/// Every constraint in its simplest form; steps that nothing fulfils are gone.
+/// Every constraint in its simplest form; steps that nothing fulfils are gone. An automaton that is
+/// so already is given back.
 #[must_use]
-pub fn simplified(automaton: &Automaton) -> Automaton {
-    hide(automaton, &[])
+pub fn simplified(automaton: Automaton) -> Automaton {
+    let live = live::cells(&automaton);
+    let mut seen: HashMap<(u32, u32), bool> = HashMap::default();
+    let unchanged = automaton.all_steps().all(|step| {
+        let key = (step.condition, left_of(&live, &step));
+        let same = seen.entry(key).or_insert_with(|| {
+            let given = automaton.constraint(&step);
+            let dead = live.dead(given, step.to);
+            simplify(given, &Gone { names: &[], cells: &dead }).as_ref() == Some(given)
+        });
+        *same && !automaton.is_idle(&step)
+    });
+    if unchanged { automaton } else { hide(&automaton, &[]) }
+}
+
+/// What a step's simplest constraint depends on beside its constraint: the live cells of the target, by
+/// their class, unless all that it writes is live.
+fn left_of(live: &live::Live, step: &Step<'_>) -> u32 {
+    if live.keeps_all(step.condition, step.to) { u32::MAX } else { live.class(step.to) }
 }
 
 fn rewritten(automaton: &Automaton, names: &[Name], everywhere: bool) -> Automaton {
@@ -52,8 +70,7 @@ fn rewritten(automaton: &Automaton, names: &[Name], everywhere: bool) -> Automat
     let mut builder = Builder::over(kept, automaton.states(), automaton.initial().to_vec());
     builder.contents(automaton.contents().iter().copied());
     for step in automaton.all_steps() {
-        // Which cells nothing reads depends on the target, through its class alone.
-        let key = (step.condition, live.class(step.to));
+        let key = (step.condition, left_of(&live, &step));
         let constraint = seen.entry(key).or_insert_with(|| {
             let given = automaton.constraints().get(step.condition);
             let dead = live.dead(given, step.to);
@@ -142,7 +159,7 @@ pub fn close(automaton: &Automaton, limits: &Limits<'_>) -> Result<Automaton, St
             }
         }
     }
-    Ok(simplified(&builder.done().reachable().0))
+    Ok(simplified(builder.done().into_reachable()))
 }
 
 /// Where silent steps lead from a state, and what they do to memory on the path.

@@ -71,26 +71,27 @@ pub(super) fn automaton(
             }
             fire.push(symbols.name(name));
         }
-        let constraint = constraint(step, &place, &known, symbols)?;
-        builder.step(step.from, &fire, constraint, step.to);
+        for constraint in cases(step, &place, &known, symbols)? {
+            builder.step(step.from, &fire, constraint, step.to);
+        }
     }
     builder.finish().map_err(|error| JsonFault::Automaton { place: place.to_owned(), error })
 }
 
-/// The condition of a step, about names of the automaton.
-fn constraint(
+/// The cases of the condition of a step, about names of the automaton.
+fn cases(
     step: &StepData,
     place: &dyn Fn() -> String,
     known: &IndexSet<&str>,
     symbols: &mut Symbols,
-) -> Made<Constraint> {
-    let Some(when) = &step.when else { return Ok(Constraint::default()) };
-    let claims = condition::parse(when).map_err(|At { place: at, fault }| {
+) -> Made<Vec<Constraint>> {
+    let Some(when) = &step.when else { return Ok(vec![Constraint::default()]) };
+    let cases = condition::parse(when).map_err(|At { place: at, fault }| {
         let when = excerpt(when);
         JsonFault::Condition { place: place(), when, column: at.column, fault: *fault }
     })?;
     let mut wrong = None;
-    for value in claims.iter().flat_map(|(_, claim)| claim.values()) {
+    for value in cases.iter().flatten().flat_map(|(_, claim)| claim.values()) {
         value.visit(&mut |v| {
             if let Value::Word(word) = v
                 && !known.contains(word.as_str())
@@ -100,7 +101,7 @@ fn constraint(
         });
     }
     match wrong {
-        None => Ok(condition::constraint(&claims, symbols)),
+        None => Ok(cases.iter().map(|claims| condition::constraint(claims, symbols)).collect()),
         Some(name) => {
             let fix = suggest(&name, known.iter().copied());
             Err(JsonFault::Name { place: place(), name: excerpt(&name), fix })

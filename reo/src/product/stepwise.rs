@@ -9,7 +9,9 @@
 use super::order::order;
 use super::reachable;
 use crate::automaton::Automaton;
-use crate::bisimulation::{Kind, minimise};
+use crate::bisimulation::{Kind, least, minimise};
+use crate::constraint::Constraint;
+use crate::constraint::simplify::may_conflict;
 use crate::hide::{close, confluence, hide, hide_between, simplified};
 use crate::limits::{Limits, Stopped};
 use crate::symbol::Name;
@@ -87,6 +89,23 @@ pub fn compose(
         }
         allowed = allowed.saturating_mul(FACTOR).min(limits.memory);
     }
+}
+
+/// Parts that together do what `parts` do with data left out, without steps that no data fulfil:
+/// one for each of `parts` where their data forbid no joint step, else their product.
+///
+/// # Errors
+/// As [`compose`].
+pub fn without_data(parts: &[&Automaton], limits: &Limits<'_>) -> Result<Vec<Automaton>, Stopped> {
+    let constraints = |part: &&Automaton| {
+        let all = part.constraints();
+        (0..all.len() as u32).map(|k| all.get(k).clone()).collect::<Vec<_>>()
+    };
+    let all: Vec<Constraint> = parts.iter().flat_map(constraints).collect();
+    if may_conflict(&all) {
+        return Ok(vec![reachable::compose(parts, limits)?.without_data()]);
+    }
+    Ok(parts.iter().map(|part| part.without_data()).collect())
 }
 
 /// Puts parts together until there are new states and `least` hidden names that can go, hides
@@ -167,13 +186,13 @@ impl Piece<'_> {
         let Some(mut whole) = self.automaton else {
             return Ok(composed(reachable::compose(&[], self.limits)?, self.most));
         };
-        whole = simplified(&whole);
+        whole = simplified(whole);
         if self.kind == Kind::Strong && hidden {
             whole = close(&whole, self.limits)?;
         }
         if self.kind == Kind::Weak && hidden {
             whole = confluence::reduce(&whole);
         }
-        Ok(composed(minimise(&whole, self.kind, self.limits)?, self.most))
+        Ok(composed(least(whole, self.kind, self.limits)?, self.most))
     }
 }

@@ -135,7 +135,10 @@ pub enum Fault {
     /// An integer out of range.
     #[error("{0} is too large; integers have at most 63 bits")]
     Integer(String),
-    /// A condition that is no conjunction of literals.
+    /// A section of an atom that is not read.
+    #[error("`#{0}` is no section that is read here; {1}")]
+    Section(String, String),
+    /// A condition that cannot be read.
     #[error("{0}")]
     Condition(&'static str),
 }

@@ -1,5 +1,7 @@
 //! What a Treo file says, as a tree.
 
+use std::sync::Arc;
+
 use crate::syntax::Spot;
 use crate::syntax::condition::{Claimed, Value as RuleValue};
 
@@ -11,7 +13,7 @@ pub struct File {
     /// `import a.b.c;`, each with its place.
     pub imports: Vec<(Spot, Vec<String>)>,
     /// The components, in the order of the text.
-    pub definitions: Vec<Definition>,
+    pub definitions: Vec<Arc<Definition>>,
 }
 
 /// A component: `name<parameters>(nodes) { body }`.
@@ -41,6 +43,8 @@ pub enum Body {
 /// `{ items | predicates }`: the items, once for each choice of values that fulfils the predicates.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Block {
+    /// Components that are known in this block alone.
+    pub definitions: Vec<Arc<Definition>>,
     /// What is put together.
     pub items: Vec<Item>,
     /// Conditions on words, all of which hold.
@@ -175,6 +179,12 @@ pub enum Predicate {
     In(Variable, Value),
     /// `a = b`, which gives a word a value or tests two; `a != b`, `a < b` and so on test.
     Compare(Comparison, Value, Value),
+    /// `!p`: tests.
+    Not(Box<Predicate>),
+    /// `p && q`, `true` without any: tests.
+    All(Vec<Predicate>),
+    /// `p || q`, `false` without any: tests.
+    Any(Vec<Predicate>),
 }
 
 /// How two values are compared.
@@ -203,7 +213,7 @@ pub enum Meaning {
     States(States),
     /// `#PR`.
     Primitive(PrimitiveUse),
-    /// Any other word, and the text behind it.
+    /// Code in another language: its name, and the text.
     Foreign(String, String),
 }
 
@@ -216,13 +226,14 @@ pub struct Rules {
     pub rules: Vec<Rule>,
 }
 
-/// `{a, ~b} condition`.
+/// `{a, ~b} condition`: one case of the condition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
     /// Where it stands.
     pub spot: Spot,
-    /// Nodes that fire (`true`) or do not.
-    pub nodes: Vec<(Spot, Variable, bool)>,
+    /// Nodes that fire (`true`) or do not; nothing if the rule has no braces, and the nodes of which
+    /// its condition speaks fire.
+    pub nodes: Option<Vec<(Spot, Variable, bool)>>,
     /// The condition on data and cells.
     pub condition: Vec<Claimed>,
 }

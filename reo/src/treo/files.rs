@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::ast::File;
+use super::ast::{Block, Body, Definition, File, Item};
 use super::error::{MAX_FILES, TreoError, TreoFault};
 use super::library::{Library, candidates, folders};
 use super::parse;
@@ -15,7 +15,41 @@ use crate::syntax::{Fault, Source, Spot};
 pub(super) struct Loaded {
     pub source: Source,
     pub file: File,
+    /// All components: those of the file in the order of the text, then those that blocks define.
+    pub all: Vec<Arc<Definition>>,
+    /// Numbers in `all`, by the place of the text.
+    numbers: HashMap<usize, usize>,
     folders: Vec<String>,
+}
+
+impl Loaded {
+    fn new(source: Source, file: File, folders: Vec<String>) -> Loaded {
+        let mut all = file.definitions.clone();
+        let mut next = 0;
+        while let Some(definition) = all.get(next).cloned() {
+            if let Body::Block(block) = &definition.body {
+                locals(block, &mut all);
+            }
+            next += 1;
+        }
+        let numbers = all.iter().enumerate().map(|(number, d)| (d.spot.0, number)).collect();
+        Loaded { source, file, all, numbers, folders }
+    }
+
+    /// The number of one of its components.
+    pub fn number(&self, definition: &Definition) -> Option<usize> {
+        self.numbers.get(&definition.spot.0).copied()
+    }
+}
+
+/// The components that a block and the blocks in it define.
+fn locals(block: &Block, into: &mut Vec<Arc<Definition>>) {
+    into.extend(block.definitions.iter().cloned());
+    for item in &block.items {
+        if let Item::Block(inner) = item {
+            locals(inner, into);
+        }
+    }
 }
 
 /// A component, before its arguments.
@@ -53,11 +87,12 @@ impl<'l> Files<'l> {
             return Err(source.fault(spot, TreoFault::limit("files", MAX_FILES)));
         }
         let file = parse::file(&source)?;
-        check(&source, &file)?;
         let section: Vec<&str> = file.section.iter().map(String::as_str).collect();
         let folders = folders(&source.path, &section, &self.library.folders());
-        self.by_path.insert(source.path.clone(), Some(self.loaded.len()));
-        self.loaded.push(Arc::new(Loaded { source, file, folders }));
+        let loaded = Loaded::new(source, file, folders);
+        check(&loaded)?;
+        self.by_path.insert(loaded.source.path.clone(), Some(self.loaded.len()));
+        self.loaded.push(Arc::new(loaded));
         Ok(self.loaded.len() - 1)
     }
 
@@ -77,10 +112,13 @@ impl<'l> Files<'l> {
         if let Some(definition) = position(&here.file, word) {
             return Ok(Some(Target::Defined { file, definition }));
         }
-        let named = |import: &&(Spot, Vec<String>)| import.1.last().is_some_and(|w| w == word);
+        // `reo.sync` is what is imported under that name, or any `sync` that is.
+        let last = word.rsplit('.').next().unwrap_or(word);
+        let named = |import: &&(Spot, Vec<String>)| import.1.last().is_some_and(|w| w == last);
         let mut imports = here.file.imports.iter().filter(named);
         let Some((spot, import)) = imports.next() else {
-            return Ok(Primitive::is_known(word).then(|| Target::BuiltIn(word.into())));
+            let built_in = word.strip_prefix("reo.").unwrap_or(word);
+            return Ok(Primitive::is_known(built_in).then(|| Target::BuiltIn(built_in.into())));
         };
         if let Some((spot, other)) = imports.find(|(_, other)| other != import) {
             let fault = TreoFault::Ambiguous(word.into(), import.join("."), other.join("."));
@@ -136,12 +174,12 @@ fn position(file: &File, word: &str) -> Option<usize> {
     file.definitions.iter().position(|d| d.name == word)
 }
 
-fn check(source: &Source, file: &File) -> Result<(), TreoError> {
+fn check(Loaded { source, file, all, .. }: &Loaded) -> Result<(), TreoError> {
     let mut seen = std::collections::HashSet::new();
     if let Some(again) = file.definitions.iter().find(|d| !seen.insert(&d.name)) {
         return Err(source.fault(again.spot, TreoFault::Twice(again.name.clone())));
     }
-    match file.definitions.iter().find(|d| d.nodes.iter().any(|n| n.name.is_none())) {
+    match all.iter().find(|d| d.nodes.iter().any(|n| n.name.is_none())) {
         Some(definition) => {
             let (found, expected) = ("a node without a name".into(), "`name?` or `name!`".into());
             Err(source.fault(definition.spot, Fault::Expected { expected, found }.into()))

@@ -3,9 +3,9 @@
 //! A file has components, each with parameters, an interface of nodes and a body. The body of a
 //! composite one uses other components; sizes that are not written down follow from the number of
 //! nodes at which a component is used. The body of an atom says what it does, as rules (`#RBA`), as
-//! an automaton (`#WA`, `#SCA`), or as a primitive (`#PR`); of several the first is taken. Atoms in
-//! foreign code (`#JAVA`, `#PROMELA` and any other) are left to the environment: their nodes become
-//! part of the connector's interface, and a note says so.
+//! an automaton (`#WA`, `#SCA`), or as a primitive (`#PR`); of several the first is taken. Foreign
+//! code (`#JAVA`, `#PROMELA`, `#MAUDE`, `#C`) is left to the environment: the nodes of an atom that has
+//! some become part of the connector's interface, and a note says so.
 //!
 //! A component is looked for in the file itself, among its imports (see [`Library`]; the order of the
 //! folders is at [`folders`]) and among the built-in ones ([`crate::catalog`]). Inner nodes and cells

@@ -33,13 +33,20 @@ impl Display for File {
 
 impl Display for Definition {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.name)?;
+        self.write(f, 0, "")
+    }
+}
+
+impl Definition {
+    /// `sign` behind its name tells a definition in a block from a component that is used.
+    fn write(&self, f: &mut Formatter<'_>, depth: usize, sign: &str) -> fmt::Result {
+        write!(f, "{}{sign}", self.name)?;
         if !self.parameters.is_empty() {
             write!(f, "<{}>", list(&self.parameters))?;
         }
         write!(f, "({}) ", list(&self.nodes))?;
         match &self.body {
-            Body::Block(block) => block.write(f, 0),
+            Body::Block(block) => block.write(f, depth),
             Body::Atom(meanings) => {
                 f.write_str("{\n")?;
                 meanings.iter().try_for_each(|m| write!(f, "{m}"))?;
@@ -53,6 +60,11 @@ impl Block {
     fn write(&self, f: &mut Formatter<'_>, depth: usize) -> fmt::Result {
         let margin = "  ".repeat(depth);
         f.write_str("{\n")?;
+        for definition in &self.definitions {
+            write!(f, "{margin}  ")?;
+            definition.write(f, depth + 1, " =")?;
+            f.write_char('\n')?;
+        }
         for item in &self.items {
             write!(f, "{margin}  ")?;
             match item {
@@ -167,8 +179,17 @@ impl Display for Predicate {
         match self {
             Predicate::In(word, value) => write!(f, "{word} : {value}"),
             Predicate::Compare(how, left, right) => write!(f, "{left} {} {right}", how.sign()),
+            Predicate::Not(inner) => write!(f, "!({inner})"),
+            Predicate::All(all) if all.is_empty() => f.write_str("true"),
+            Predicate::Any(all) if all.is_empty() => f.write_str("false"),
+            Predicate::All(all) => write!(f, "({})", joined(all, " && ")),
+            Predicate::Any(all) => write!(f, "({})", joined(all, " || ")),
         }
     }
+}
+
+fn joined(all: &[Predicate], sign: &str) -> String {
+    all.iter().join(sign)
 }
 
 impl Display for Meaning {
@@ -203,9 +224,10 @@ impl Display for Rules {
 impl Display for Rule {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let sign = |fires: bool| if fires { "" } else { "~" };
-        let nodes: Vec<String> =
-            self.nodes.iter().map(|(_, node, fires)| format!("{}{node}", sign(*fires))).collect();
-        write!(f, "{{{}}} {}", nodes.join(", "), claims_text(&self.condition, true))
+        let condition = claims_text(&self.condition, true);
+        let Some(nodes) = &self.nodes else { return f.write_str(&condition) };
+        let nodes = nodes.iter().map(|(_, node, fires)| format!("{}{node}", sign(*fires)));
+        write!(f, "{{{}}} {condition}", nodes.format(", "))
     }
 }
 

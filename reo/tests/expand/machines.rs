@@ -82,6 +82,11 @@ pub fn machine(states: u32, silent: bool) -> impl Strategy<Value = Machine> {
 impl Machine {
     /// The automaton, with the cells of the part with this number.
     pub fn automaton(&self, words: &Words, part: usize) -> Automaton {
+        self.automaton_of(words, part, claim)
+    }
+
+    /// The automaton, with the cells of the part with this number; `claim` reads what its steps say.
+    fn automaton_of(&self, words: &Words, part: usize, claim: Reader) -> Automaton {
         let cells = &words.cells[part * CELLS..(part + 1) * CELLS];
         // Now and then there are two initial states.
         let mut initial = vec![0];
@@ -104,6 +109,33 @@ impl Machine {
             }
         }
         builder.finish().unwrap()
+    }
+}
+
+/// How numbers become a literal over the data that are seen and the cells of the part.
+type Reader = fn(&Words, &[Cell], &[Name], Claim) -> Literal;
+
+/// A literal that tests data rather than to move it: several of them often exclude each other.
+fn test(words: &Words, cells: &[Cell], fire: &[Name], (kind, x, y): Claim) -> Literal {
+    let constants = words.constants.iter().copied().map(Term::Constant);
+    let data: Vec<Term> = fire.iter().copied().map(Term::Datum).collect();
+    let before = Term::Before(cells[x as usize % cells.len()]);
+    let after = Term::After(cells[y as usize % cells.len()]);
+    let pick = |k: u8| match data.len() {
+        0 => before.clone(),
+        many => data[k as usize % many].clone(),
+    };
+    let constant = || constants.clone().nth(y as usize % 2).unwrap_or(Term::Some(0));
+    let [f, g] = words.functions;
+    match kind % 12 {
+        0..=3 => Literal::Predicate(y % 2 == 0, words.predicate, [pick(x)].into()),
+        4 | 5 => Literal::Equal(pick(x), constant()),
+        6 => Literal::Different(pick(x), constant()),
+        7 => Literal::Different(pick(x), pick(y)),
+        8 => Literal::Equal(pick(x), pick(y)),
+        9 => Literal::Equal(Term::Call(f, [pick(x)].into()), pick(y)),
+        10 => Literal::Different(Term::Call(g, [pick(x), constant()].into()), before),
+        _ => Literal::Equal(pick(x), after),
     }
 }
 
@@ -138,6 +170,13 @@ pub enum Part {
     Known(u8, u8, u8, u8),
     /// Any automaton without silent steps.
     Any(Machine),
+    /// One whose steps test data.
+    Guarded(Machine),
+}
+
+/// Some part whose steps test data.
+pub fn guarded() -> impl Strategy<Value = Part> {
+    machine(2, false).prop_map(Part::Guarded)
 }
 
 /// Some part; two of three are of Reo.
@@ -151,6 +190,7 @@ impl Part {
     pub fn automaton(&self, words: &Words, number: usize) -> Automaton {
         let (kind, a, b, c) = match self {
             Part::Any(machine) => return machine.automaton(words, number),
+            Part::Guarded(machine) => return machine.automaton_of(words, number, test),
             Part::Known(kind, a, b, c) => (*kind, *a as usize, *b as usize, *c as usize),
         };
         let name = |k: usize| words.names[k % NAMES];

@@ -3,7 +3,6 @@
 use serde_json::json;
 use tickbound_reo::check::{Formula, Run, deadlock, violation};
 use tickbound_reo::connector::Connector;
-use tickbound_reo::hide::simplified;
 use tickbound_reo::product::stepwise;
 use tickbound_reo::symbol::Name;
 
@@ -35,12 +34,12 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let connector = load::connector(&args.file, &args.choice)?;
     notes(&connector);
-    // Deadlocks and names do not depend on data unless a constraint cannot be fulfilled, and such
-    // steps go when constraints are simplified.
+    // Deadlocks and names do not depend on data unless a constraint cannot be fulfilled, and the
+    // product has no such steps.
     let whole = within("composing", args.memory, |limits| {
         let options = stepwise::Options::default();
         let composed = stepwise::compose(&parts(&connector), &options, limits).map_err(input)?;
-        Ok(simplified(&composed.automaton).without_data().reachable().0)
+        Ok(composed.automaton.without_data())
     })?;
     if args.invariant.is_empty() {
         return answer(args, &connector, "no deadlock", "a deadlock after", deadlock(&whole));

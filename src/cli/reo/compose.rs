@@ -260,8 +260,13 @@ fn write(
     target: Target,
 ) -> Result<(), CliError> {
     let inputs = connector.inputs();
-    let subject =
-        Subject { name: &connector.name, automaton, symbols: &connector.symbols, inputs: &inputs };
+    let subject = Subject {
+        name: &connector.name,
+        automaton,
+        symbols: &connector.symbols,
+        inputs: &inputs,
+        interface: &connector.interface,
+    };
     let format = match target {
         Target::Treo => Format::Treo,
         Target::Dot => Format::Dot,

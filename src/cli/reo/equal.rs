@@ -25,7 +25,9 @@ pub(super) struct Args {
     /// As --set, for the other connector only
     #[arg(long, value_name = "N=V")]
     set_right: Vec<String>,
-    /// What counts as the same
+    /// What counts as the same: weak compares up to inner steps; strong takes inner steps into the
+    /// visible steps behind them, as the definition of hiding says, and compares what is left step by
+    /// step
     #[arg(long, value_enum, default_value = "weak")]
     kind: KindArg,
     /// Compare data constraints as well, cells by their names
@@ -53,7 +55,16 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         let (one, other) = (whole(args, &left, limits)?, whole(args, &right, limits)?);
         compare(&one, &other, args.kind.into(), limits).map_err(input)
     })?;
-    let how = if args.data { "with data" } else { "data left out" };
+    let how = match (args.data, Kind::from(args.kind)) {
+        (true, Kind::Weak) => "with data",
+        (false, Kind::Weak) => "data left out",
+        (true, Kind::Strong) => {
+            "with data, step by step: inner steps are taken into the visible steps behind them"
+        }
+        (false, Kind::Strong) => {
+            "data left out, step by step: inner steps are taken into the visible steps behind them"
+        }
+    };
     match verdict {
         Verdict::Same { .. } => {
             if args.json {
@@ -90,11 +101,11 @@ fn whole(
 ) -> Result<tickbound_reo::automaton::Automaton, CliError> {
     let kind: Kind = args.kind.into();
     let options = stepwise::Options { hidden: connector.inner(), minimise: Some(kind) };
-    let plain: Vec<_> = if args.data {
-        parts(connector).into_iter().cloned().collect()
-    } else {
-        parts(connector).into_iter().map(|part| part.without_data()).collect()
-    };
+    let with_data = parts(connector);
+    if args.data {
+        return Ok(stepwise::compose(&with_data, &options, limits).map_err(input)?.automaton);
+    }
+    let plain = stepwise::without_data(&with_data, limits).map_err(input)?;
     let all: Vec<_> = plain.iter().collect();
     Ok(stepwise::compose(&all, &options, limits).map_err(input)?.automaton)
 }

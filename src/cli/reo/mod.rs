@@ -5,6 +5,7 @@ mod check;
 mod compose;
 mod equal;
 mod load;
+mod run;
 mod shared;
 
 use super::exit::{CliError, Exit};
@@ -25,6 +26,8 @@ enum Command {
     Check(check::Args),
     /// Tell whether two connectors do the same, and if not, show a run that tells them apart
     Equal(equal::Args),
+    /// Run a connector: choose among its steps, with the data that flow, or take steps at random
+    Run(run::Args),
     /// Measure the product on the processors and on each OpenCL device: the experiment of the thesis
     Bench(bench::Args),
 }
@@ -34,6 +37,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         Command::Compose(args) => compose::run(args),
         Command::Check(args) => check::run(args),
         Command::Equal(args) => equal::run(args),
+        Command::Run(args) => run::run(args),
         Command::Bench(args) => bench::run(args),
     }
 }

@@ -38,7 +38,10 @@ pub(super) fn within<T>(
     let stop = interrupt_flag()?;
     let line = Progress::new(what);
     let show = |sizes: Sizes| {
-        line.say(format!("{} states, {} transitions", sizes.states, sizes.transitions));
+        line.say(match sizes.blocks {
+            Some(blocks) => format!("minimising: {blocks} of {} states differ", sizes.states),
+            None => format!("{} states, {} transitions", sizes.states, sizes.transitions),
+        });
     };
     work(&Limits { memory: memory.0, stop: &stop, progress: &show })
 }

@@ -121,7 +121,7 @@ impl Plan {
             cells::rows(&factors, block * rows, out);
             let more = (out.len() / self.shape.row()) as u64;
             let states = done.fetch_add(more, Ordering::Relaxed) + more;
-            (limits.progress)(Progress { states, transitions: 0 });
+            (limits.progress)(Progress { states, ..Progress::default() });
             Ok(())
         })
     }

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::automaton::Automaton;
+use crate::constraint::simplify::is_possible;
 use crate::label;
 use crate::symbol::Name;
 
@@ -44,12 +45,16 @@ impl Draft {
             twins: false,
             loops: false,
         };
-        let mut seen = HashMap::from([(0, 0)]);
+        // For each condition its number here; none if nothing fulfils it.
+        let mut seen = HashMap::from([(0, Some(0))]);
         for step in part.all_steps().filter(|s| !part.is_idle(s)) {
             let condition = *seen.entry(step.condition).or_insert_with(|| {
-                draft.used.push(step.condition);
-                draft.used.len() as u32 - 1
+                is_possible(part.constraint(&step)).then(|| {
+                    draft.used.push(step.condition);
+                    draft.used.len() as u32 - 1
+                })
             });
+            let Some(condition) = condition else { continue };
             let made = Move { label: map.apply(step.label), to: step.to, condition };
             let silent = label::is_silent(step.label);
             draft.loops |= silent && step.from == step.to;

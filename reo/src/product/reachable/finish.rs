@@ -37,8 +37,14 @@ pub(super) fn automaton(
     let contents = parts.iter().flat_map(|p| p.contents()).copied().collect();
     let states = rows.rows.len() - 1;
     // The rows fit together; all that may be refused is the number of states.
-    Automaton::from_rows(plan.alphabet.clone(), initial, rows, constraints, contents)
-        .map_err(|_| Stopped::States(states as u128))
+    let whole = Automaton::from_rows(plan.alphabet.clone(), initial, rows, constraints, contents)
+        .map_err(|_| Stopped::States(states as u128))?;
+    if !plan.ground {
+        return Ok(whole);
+    }
+    let possible = whole.possible();
+    let all = possible.transitions() == whole.transitions();
+    Ok(if all { whole } else { possible.reachable().0 })
 }
 
 /// So many conjunctions are made by one worker in a row.

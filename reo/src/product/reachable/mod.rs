@@ -21,6 +21,10 @@
 //! 4. `finish.rs`: constraints are made from the numbers of conditions, steps that have become alike
 //!    are one.
 //!
+//! **Steps that no data fulfil** are left out before anything is counted: a part's own at the start,
+//! joint ones where the search meets them (`guard.rs`, `allowed.rs`), so that neither they nor what only they lead to
+//! costs anything.
+//!
 //! **Order of the steps of a row.** Groups take turns like the digits of a number, the group of the
 //! part that is first in the search order the fastest, each group with "no step" first and then its
 //! steps in the order of the search; groups whose steps no longer fit beside those of the groups
@@ -33,8 +37,10 @@
 //! label and target and different conditions, or two parts have silent loops; only then rows are
 //! searched for them.
 
+mod allowed;
 mod draft;
 mod finish;
+mod guard;
 mod index;
 mod layout;
 mod order;
@@ -53,7 +59,7 @@ use crate::automaton::Automaton;
 use crate::limits::{Limits, Stopped};
 
 /// The product of `parts`, which share one table of symbols, over the sorted union of their
-/// alphabets: the states that can be reached, numbered and with their steps in the order that the
+/// alphabets, without steps that no data fulfil: the states that can be reached, numbered and with their steps in the order that the
 /// [module](self) tells. Of no part at all it is one state without steps.
 ///
 /// Runs on the threads of the current rayon pool.
@@ -70,13 +76,13 @@ pub fn compose(parts: &[&Automaton], limits: &Limits<'_>) -> Result<Automaton, S
 ///
 /// Takes memory for states only. To find them it need not take all steps: what groups of parts that
 /// share no name reach together, they reach one after the other. Where steps may be alike (see the
-/// [module](self)), the product is made and measured.
+/// [module](self)) or parts that share no name may exclude each other by their data, the product is made and measured.
 ///
 /// # Errors
 /// As [`compose`].
 pub fn count(parts: &[&Automaton], limits: &Limits<'_>) -> Result<Count, Stopped> {
     let plan = Plan::new(parts, limits)?;
-    if plan.twins {
+    if plan.twins || plan.ground {
         let whole = with_layout(&plan, Compose { plan: &plan, parts, limits })?;
         let transitions = whole.transitions() as u128;
         return Ok(Count { states: whole.states() as u64, transitions });

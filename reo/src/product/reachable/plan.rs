@@ -3,10 +3,12 @@
 use itertools::Itertools;
 
 use super::draft::{Draft, Move};
+use super::guard::{self, Known};
 use super::index::Digits;
 use super::layout::{Layout, Wide};
 use super::order;
 use crate::automaton::Automaton;
+use crate::constraint::Constraint;
 use crate::label;
 use crate::limits::{Limits, Stopped};
 use crate::symbol::Name;
@@ -23,6 +25,12 @@ pub(super) struct Plan {
     /// For each part, the number in its own table of each of its conditions that steps have; the
     /// first is `true`.
     pub used: Vec<Vec<u32>>,
+    /// For each part its constraints, in the order of `used`; empty if all joint steps are possible.
+    pub guards: Vec<Vec<Constraint>>,
+    /// What is known of their conjunctions.
+    pub known: Known,
+    /// Whether steps of parts that share no name may exclude each other by their data.
+    pub ground: bool,
     /// The initial states' keys, in order.
     pub initial: Vec<Vec<u64>>,
     /// As they were given.
@@ -80,12 +88,18 @@ impl Plan {
         let condition = if plain { 0 } else { conditions.words };
         let layout = Wide { label: words, state: states.words, condition };
         let initial = initial(parts, &states, limits)?;
+        let used: Vec<Vec<u32>> = drafts.iter().map(|d| d.used.clone()).collect();
+        let guards = guard::guards(parts, &used);
+        let ground = guard::ground(&guards);
         let mut plan = Plan {
             alphabet,
             layout,
             states,
             conditions,
-            used: drafts.iter().map(|d| d.used.clone()).collect(),
+            used,
+            guards,
+            known: Known::default(),
+            ground,
             initial,
             parts: vec![Part { place: 0, base: 0 }; parts.len()],
             tail: 0,

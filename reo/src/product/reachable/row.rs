@@ -7,6 +7,7 @@
 
 use std::ops::Range;
 
+use super::allowed::{Guard, allows};
 use super::layout::{Layout, add};
 use super::plan::Plan;
 use crate::limits::{Limits, Stopped};
@@ -33,9 +34,12 @@ pub(super) struct Row<'a, S> {
     sizes: Vec<(usize, usize)>,
     /// What the search does one after the other, group by group.
     acts: Vec<Act>,
+    /// For each act the names decided before it that its part has, side by side.
+    wakes: Vec<u64>,
     /// Where each group begins in `acts`, and the end of the last.
     groups: Vec<usize>,
     path: Path,
+    guard: Guard,
 }
 
 /// A part that has options in this state.
@@ -51,11 +55,14 @@ struct Active {
 struct Act {
     active: usize,
     only_ask: bool,
+    /// Whether the part has a choice even if none of its decided names fires.
+    free: bool,
 }
 
-/// Where the search stands: vectors, names and choices at each depth.
+/// Where the search stands: stage, vectors, names and choices at each depth.
 #[derive(Default)]
 struct Path {
+    at: Vec<usize>,
     sums: Vec<u64>,
     fired: Vec<u64>,
     rest: Vec<Rest>,
@@ -94,8 +101,10 @@ impl<'a, S: Layout> Row<'a, S> {
             group_masks: Vec::new(),
             sizes: Vec::new(),
             acts: Vec::new(),
+            wakes: Vec::new(),
             groups: Vec::new(),
             path: Path::default(),
+            guard: Guard::default(),
         }
     }
 
@@ -221,14 +230,25 @@ impl<'a, S: Layout> Row<'a, S> {
             (*core, *tail) = (first, from + asked);
         }
         self.acts.clear();
-        self.acts.resize(end, Act { active: 0, only_ask: true });
+        self.acts.resize(end, Act { active: 0, only_ask: true, free: false });
+        let words = self.layout.label();
         for (number, active) in self.active.iter().enumerate() {
             let (core, tail) = &mut self.sizes[active.group];
             let at = if active.part < self.plan.tail { core } else { tail };
-            self.acts[*at] = Act { active: number, only_ask: false };
+            // Options lie in the order of the decided names that they fire: those with none first.
+            let first = self.live[active.live.0] as usize * words;
+            let decided = &self.plan.decided[active.part * words..][..words];
+            let label = &self.plan.labels[first..][..words];
+            let free = label.iter().zip(decided).all(|(l, d)| l & d == 0);
+            self.acts[*at] = Act { active: number, only_ask: false, free };
             *at += 1;
         }
         self.ask();
+        self.wakes.clear();
+        for act in &self.acts {
+            let part = self.active[act.active].part;
+            self.wakes.extend_from_slice(&self.plan.decided[part * words..][..words]);
+        }
     }
 
     /// Enters the questions, which stand before the tail that they ask.
@@ -241,7 +261,8 @@ impl<'a, S: Layout> Row<'a, S> {
             if tail > 1 {
                 let (asks, last) = acts.split_at_mut(acts.len() - tail);
                 let asks = asks.iter_mut().rev().zip(last.iter().rev());
-                asks.for_each(|(ask, act)| *ask = Act { active: act.active, only_ask: true });
+                let question = |active| Act { active, only_ask: true, free: false };
+                asks.for_each(|(ask, act)| *ask = question(act.active));
             }
         }
     }
@@ -252,52 +273,95 @@ impl<'a, S: Layout> Row<'a, S> {
         let acts: Range<usize> = self.groups[group]..self.groups[group + 1];
         let (all, words, deep) = (self.layout.all(), self.layout.label(), acts.len());
         let mut path = std::mem::take(&mut self.path);
+        path.at.clear();
+        path.at.resize(deep, 0);
         path.sums.clear();
-        path.sums.resize(deep * all, 0);
+        path.sums.resize((deep + 1) * all, 0);
         path.fired.clear();
-        path.fired.resize(deep * words, 0);
+        path.fired.resize((deep + 1) * words, 0);
         path.rest.clear();
         path.rest.resize(deep, Rest::default());
-        let done = self.search(&self.acts[acts], &mut path, visitor);
+        let mut guard = std::mem::take(&mut self.guard);
+        let done = self.search(acts, &mut path, &mut guard, visitor);
         self.path = path;
+        self.guard = guard;
         done
     }
 
     fn search(
         &self,
-        acts: &[Act],
+        acts: Range<usize>,
         path: &mut Path,
+        guard: &mut Guard,
         visitor: &mut impl Visit,
     ) -> Result<bool, Stopped> {
+        let words = self.layout.label();
+        let wakes = &self.wakes[acts.start * words..acts.end * words];
+        let acts = &self.acts[acts];
         let (all, last) = (self.layout.all(), acts.len() - 1);
+        let (plan, layout) = (self.plan, self.layout);
+        let guarded = !plan.guards.is_empty();
+        // Each stage that has to do nothing is passed over.
+        let Some(first) = self.stage(acts, wakes, 0, &path.fired) else {
+            return visitor.visit(&path.sums[..all], true, &[]);
+        };
+        path.at[0] = first;
         let (mut depth, mut enter) = (0, true);
         for iteration in 1_usize.. {
             if iteration & POLL == 0 {
                 self.limits.go_on()?;
             }
+            let at = path.at[depth];
             if enter {
-                let rest = self.choices(acts[depth], path, depth);
-                if depth == last {
-                    let options = &self.live[rest.live.0..rest.live.1];
-                    let some = rest.nothing || !options.is_empty();
+                path.rest[depth] = self.choices(acts[at], path, depth);
+                if at == last {
+                    let rest = std::mem::take(&mut path.rest[depth]);
+                    let mut options = &self.live[rest.live.0..rest.live.1];
                     let sum = &path.sums[depth * all..][..all];
+                    if guarded {
+                        options = guard.among(plan, layout, sum, options);
+                    }
+                    let some = rest.nothing || !options.is_empty();
                     if some && !visitor.visit(sum, rest.nothing, options)? {
                         return Ok(false);
                     }
-                } else {
-                    path.rest[depth] = rest;
                 }
             }
-            enter = depth < last && self.descend(path, depth);
-            if enter {
-                depth += 1;
-            } else if depth == 0 {
-                break;
-            } else {
+            enter = false;
+            if !self.descend(path, depth) {
+                if depth == 0 {
+                    break;
+                }
                 depth -= 1;
+                continue;
+            }
+            let sum = &path.sums[(depth + 1) * all..][..all];
+            if guarded && !allows(plan, layout, sum) {
+                continue;
+            }
+            match self.stage(acts, wakes, at + 1, &path.fired[(depth + 1) * words..]) {
+                Some(next) => {
+                    depth += 1;
+                    path.at[depth] = next;
+                    enter = true;
+                }
+                None if !visitor.visit(sum, true, &[])? => return Ok(false),
+                None => {}
             }
         }
         Ok(true)
+    }
+
+    /// The first stage from `from` on that may do anything but nothing, when the names `fired` fire:
+    /// its part may act by itself, or one of its decided names fires.
+    #[inline]
+    fn stage(&self, acts: &[Act], wakes: &[u64], from: usize, fired: &[u64]) -> Option<usize> {
+        let words = self.layout.label();
+        let mut later = acts[from..].iter().zip(wakes[from * words..].chunks_exact(words));
+        let matters = |(act, wakes): (&Act, &[u64])| {
+            act.free || wakes.iter().zip(fired).any(|(w, f)| w & f != 0)
+        };
+        later.position(matters).map(|at| from + at)
     }
 
     /// What a stage may choose, as far as the search has decided.

@@ -134,7 +134,8 @@ impl<'a, S: Layout> Search<'a, S> {
 
     fn tell(&self, transitions: u64) -> Result<(), Stopped> {
         self.limits.go_on()?;
-        (self.limits.progress)(Progress { states: self.states.len() as u64, transitions });
+        let states = self.states.len() as u64;
+        (self.limits.progress)(Progress { blocks: None, states, transitions });
         Ok(())
     }
 

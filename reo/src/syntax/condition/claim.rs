@@ -1,5 +1,6 @@
 //! What a condition says.
 
+use crate::constant::{integer, worked_out};
 use crate::constraint::{Constraint, Literal, Term};
 use crate::symbol::{Cell, Symbols};
 use crate::syntax::Spot;
@@ -70,6 +71,20 @@ impl Claim {
 }
 
 impl Value {
+    /// `sign` of values: worked out where all of them are integers, else a function called so.
+    pub(crate) fn of_sign(sign: &str, values: Vec<Value>) -> Value {
+        let known = |value: &Value| match value {
+            Value::Constant(word) => integer(word),
+            _ => None,
+        };
+        let integers: Option<Vec<i64>> = values.iter().map(known).collect();
+        let result = integers.and_then(|all| worked_out(sign, &all));
+        match result {
+            Some(k) => Value::Constant(k.to_string()),
+            None => Value::Call(sign.to_owned(), values),
+        }
+    }
+
     fn term(
         &self,
         symbols: &mut Symbols,
@@ -97,6 +112,13 @@ impl Value {
             leaf => see(leaf),
         }
     }
+}
+
+/// A value without words and cells as a term.
+pub(crate) fn constant_of(value: &Value, symbols: &mut Symbols) -> Term {
+    let word = |word: &str, symbols: &mut Symbols| Term::Constant(symbols.intern(word));
+    let cell = |word: &str, symbols: &mut Symbols| symbols.cell(word);
+    value.term(symbols, &word, &cell)
 }
 
 /// Claims as a constraint: words are names, all of them as they stand.

@@ -1,9 +1,10 @@
 //! The text of conditions: read in three dialects, written in one.
 //!
-//! A condition is a list of claims, all of which hold: `x = y`, `x != y`, `P(x, y)`, `!P(x)`,
-//! `true`, with brackets around any. Values are names, constants (`"text"` or numbers), calls
-//! `f(x, y)`, `_1` (some value) and the content of a cell before and after the step. How the last
-//! is written, what separates claims, and whether there is `null` is the [`Dialect`].
+//! A condition is made of claims `x = y`, `x != y`, `P(x, y)`, `true` and `false` with `&`, `|`, `!` and
+//! brackets. Values are names, constants (`"text"` or numbers), calls `f(x, y)`, arithmetic, `_1` (some
+//! value) and the content of a cell before and after the step. How the last is written, and whether
+//! there is `null` is the [`Dialect`]. A step says a conjunction, so that a condition is read as its
+//! cases, for a step each.
 //!
 //! ```
 //! use tickbound_reo::constraint::{Constraint, Literal, Term};
@@ -14,8 +15,8 @@
 //! let (a, m) = (symbols.name("a"), symbols.cell("m"));
 //! let put = Constraint::new([Literal::Equal(Term::Datum(a), Term::After(m))]);
 //! assert_eq!(condition::text(&put, &symbols), "a = $m'");
-//! let claims = condition::parse("a = $m'").map_err(|e| e.to_string())?;
-//! assert_eq!(condition::constraint(&claims, &mut symbols), put);
+//! let cases = condition::parse("a = $m'").map_err(|e| e.to_string())?;
+//! assert_eq!(condition::constraint(&cases[0], &mut symbols), put);
 //! # Ok::<(), String>(())
 //! ```
 
@@ -23,10 +24,11 @@ mod claim;
 mod read;
 mod write;
 
+pub(crate) use claim::constant_of;
 pub use claim::{Claim, Claimed, Value, constraint};
-pub use read::{Dialect, claims, parse, value};
-pub(crate) use write::claims_text;
+pub use read::{Cases, Dialect, cases, parse, value};
 pub use write::text;
+pub(crate) use write::{claims_text, own_word as word_text};
 
 #[cfg(test)]
 mod tests {
@@ -34,8 +36,8 @@ mod tests {
     use crate::symbol::Symbols;
 
     fn read(text: &str) -> Result<String, String> {
-        let claims = parse(text).map_err(|e| e.to_string())?;
-        Ok(claims_text(&claims, false))
+        let cases = parse(text).map_err(|e| e.to_string())?;
+        Ok(cases.iter().map(|claims| claims_text(claims, false)).collect::<Vec<_>>().join(" | "))
     }
 
     #[test]
@@ -47,6 +49,10 @@ mod tests {
             "!P(a, f(g(12), $m)) & Q()",
             "`a b` = `true`",
             "`f f`(a) = \"\"",
+            "a = \"1\" & b = 1 & c = -1",
+            "a = b + 1 & c = ((a * 2) - $m) / f(a - 1)",
+            "a = (-(b + 1)) - (-c) & d = -f(b)",
+            "a = b & P(c) | P(b)",
         ] {
             assert_eq!(read(text), Ok(text.into()));
         }
@@ -55,6 +61,11 @@ mod tests {
             read("!(a = b) & !(a != c) & p(true)"),
             Ok("a != b & a = c & p(\"true\")".into())
         );
+        assert_eq!(read("!(P(a) & (Q(a) | a = b))"), Ok("!P(a) | !Q(a) & a != b".into()),);
+        assert_eq!(read("(P(a) | Q(a)) & (a = b || true)").map(|t| t.matches('|').count()), Ok(3));
+        assert_eq!(read("false"), Ok(String::new()));
+        assert_eq!(read("false | a = 1 + 2 * 3"), Ok("a = 7".into()));
+        assert_eq!(read("(a) = (1 - 1)"), Ok("a = 0".into()));
     }
 
     #[test]
@@ -65,11 +76,8 @@ mod tests {
                 "1:1: the end of the text where a value (a name, a constant, `$cell` or `f(...)`) should stand",
             ),
             ("a", "1:2: the end of the text where `=` or `!=` should stand"),
-            ("a = b c", "1:7: `c` where `&` should stand"),
-            ("a = b, c = d", "1:6: `,` where `&` should stand"),
-            ("P(a) | Q(a)", "1:6: a step has no `or`; write one step for each case"),
-            ("!(P(a) & Q(a))", "1:15: a step has no `or`; write one step for each case"),
-            ("false", "1:1: `false` never holds; leave the step out"),
+            ("a = b c", "1:7: `c` where `&` or `|` should stand"),
+            ("a = b, c = d", "1:6: `,` where `&` or `|` should stand"),
             (
                 "a = null",
                 "1:5: `null` stands for an empty cell in #RBA alone; write a constant in quotes",
@@ -82,14 +90,16 @@ mod tests {
         assert_eq!(read(&deep).map_err(|e| e.contains("deeper than 64")), Err(true));
         let deep = format!("a = {}a", "f(".repeat(65));
         assert_eq!(read(&deep).map_err(|e| e.contains("deeper than 64")), Err(true));
+        let many = ["(a = b | c = d)"; 9].join(" & ");
+        assert_eq!(read(&many).map_err(|e| e.contains("more than 256 cases")), Err(true));
     }
 
     #[test]
     fn plain_words_are_written_as_constraints_are() {
         let mut symbols = Symbols::new();
         for text in ["a = $m'", "$m = b & P(f(a), 3)", "_0 != \"x\"", "true"] {
-            let claims = parse(text).unwrap_or_else(|e| panic!("{e}"));
-            let constraint = constraint(&claims, &mut symbols);
+            let cases = parse(text).unwrap_or_else(|e| panic!("{e}"));
+            let constraint = constraint(&cases[0], &mut symbols);
             assert_eq!(super::text(&constraint, &symbols), constraint.text(&symbols));
         }
     }

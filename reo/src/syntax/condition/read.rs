@@ -1,102 +1,202 @@
 //! Text as conditions.
+//!
+//! ```text
+//! condition := either (, either)*
+//! either    := all ((| or ||) all)*
+//! all       := one ((& or &&) one)*
+//! one       := ! one | ( condition ) | true | false | value (= | !=) value | word ( value, ... )
+//! value     := product ((+ | -) product)*
+//! product   := signed ((* | / | %) signed)*
+//! signed    := - signed | ( value ) | number | text | word [( value, ... )] | $ cell [']
+//! ```
+//!
+//! What is read are the *cases* of a condition: conjunctions, one of which holds. Without `|` and
+//! negated conjunctions there is one, for `false` there is none.
 
 use std::fmt::Write;
 
 use super::claim::{Claim, Claimed, RESERVED, Value};
+use crate::constant::{OPERATORS, constant_word};
 use crate::syntax::lex::{self, Cursor, Kind, OWN, nameless};
-use crate::syntax::{Fault, Read, Source, Spot};
+use crate::syntax::{At, Fault, Read, Source, Spot};
 
 /// How a language writes conditions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
-    /// `#RBA`: claims with `,` or `&` between, cells `$m` and `$m'`, `null` for an empty cell.
+    /// `#RBA`: cells `$m` and `$m'`, `null` or `*` for an empty cell, `,` as a loose `&`.
     Rules,
-    /// `.cat`: claims with `&` between, cells `$s.m` (before) and `$t.m` (after).
+    /// `.cat`: cells `$s.m` (before) and `$t.m` (after).
     Cat,
-    /// As this crate writes: claims with ` & ` between, cells `$m` and `$m'`.
+    /// As this crate writes: cells `$m` and `$m'`.
     Own,
 }
 
-const FALSE: &str = "`false` never holds; leave the step out";
-const OR: &str = "a step has no `or`; write one step for each case";
+/// The conjunctions of a condition, one of which holds.
+pub type Cases = Vec<Vec<Claimed>>;
+
+/// Most cases of one condition.
+const MAX_CASES: usize = 256;
+
+const CASES: &str = "a condition of more than 256 cases; write several steps";
 const NULL: &str = "`null` stands for an empty cell in #RBA alone; write a constant in quotes";
 const CELL: &str = "a cell is written `$s.m` (before the step) or `$t.m` (after it)";
 
-/// The claims of a text in [`Dialect::Own`].
+/// The cases of a text in [`Dialect::Own`].
 ///
 /// # Errors
 /// What is wrong with the text and where.
-pub fn parse(text: &str) -> Read<Vec<Claimed>> {
+pub fn parse(text: &str) -> Read<Cases> {
     let source = Source::new("condition", text);
     let tokens = lex::tokens(&source, OWN)?;
     let mut cursor = Cursor::new(&source, &tokens);
-    let claims = claims(&mut cursor, Dialect::Own)?;
-    if *cursor.peek(0) == Kind::End { Ok(claims) } else { Err(cursor.expected("`&`")) }
+    let cases = cases(&mut cursor, Dialect::Own)?;
+    if *cursor.peek(0) == Kind::End { Ok(cases) } else { Err(cursor.expected("`&` or `|`")) }
 }
 
-/// Claims up to the first token that cannot go on the list.
+/// The cases of a condition, up to the first token that cannot go on with it.
 ///
 /// # Errors
 /// What is wrong with the text and where.
-pub fn claims(cursor: &mut Cursor<'_>, dialect: Dialect) -> Read<Vec<Claimed>> {
-    let mut all = Vec::new();
-    loop {
-        cursor.nested(|c| claim(c, dialect, &mut all))?;
-        let comma = dialect == Dialect::Rules && cursor.eat(",");
-        if comma || cursor.eat("&") {
-            cursor.eat("&");
-        } else if cursor.is("|") {
-            return Err(cursor.fault(Fault::Condition(OR)));
-        } else {
-            return Ok(all);
-        }
+pub fn cases(c: &mut Cursor<'_>, dialect: Dialect) -> Read<Cases> {
+    let mut all = either(c, dialect)?;
+    while dialect == Dialect::Rules && c.eat(",") {
+        // `a = b, & c = d` is written, too.
+        c.eat("&");
+        let more = either(c, dialect)?;
+        all = both(c, &all, &more)?;
     }
+    Ok(all)
 }
 
-fn claim(c: &mut Cursor<'_>, dialect: Dialect, all: &mut Vec<Claimed>) -> Read<()> {
+fn either(c: &mut Cursor<'_>, dialect: Dialect) -> Read<Cases> {
+    let mut cases = all(c, dialect)?;
+    // Behind another `|` the next section of an atom begins: `#WA`, `Java : "..."`.
+    let section = |c: &Cursor<'_>| {
+        matches!(c.peek(1), Kind::Sign("#")) || matches!(c.peek(2), Kind::Sign(":"))
+    };
+    while c.is("|") && !section(c) {
+        c.take();
+        c.eat("|");
+        cases.extend(all(c, dialect)?);
+    }
+    within(c, cases)
+}
+
+fn all(c: &mut Cursor<'_>, dialect: Dialect) -> Read<Cases> {
+    let mut cases = c.nested(|c| one(c, dialect))?;
+    while c.eat("&") {
+        c.eat("&");
+        let more = c.nested(|c| one(c, dialect))?;
+        cases = both(c, &cases, &more)?;
+    }
+    Ok(cases)
+}
+
+fn within(c: &Cursor<'_>, cases: Cases) -> Read<Cases> {
+    if cases.len() > MAX_CASES { Err(c.fault(Fault::Condition(CASES))) } else { Ok(cases) }
+}
+
+/// Each case of one with each of the other.
+fn both(c: &Cursor<'_>, one: &Cases, other: &Cases) -> Read<Cases> {
+    if one.len().saturating_mul(other.len()) > MAX_CASES {
+        return Err(c.fault(Fault::Condition(CASES)));
+    }
+    let with = |a: &Vec<Claimed>| {
+        let a = a.clone();
+        other.iter().map(move |b| a.iter().chain(b).cloned().collect())
+    };
+    Ok(one.iter().flat_map(with).collect())
+}
+
+fn one(c: &mut Cursor<'_>, dialect: Dialect) -> Read<Cases> {
     let spot = c.spot();
     if c.eat("!") {
-        return negated(c, dialect, spot, all);
+        let inner = c.nested(|c| one(c, dialect))?;
+        return negated(c, spot, &inner);
     }
-    if c.eat("(") {
-        all.extend(claims(c, dialect)?);
-        return c.need(")");
+    if !c.is("(") {
+        return claim(c, dialect, spot);
     }
+    // A bracket may hold a condition, or begin a value. Of two faults the later one tells more.
+    let mut inside = c.clone();
+    let inner = bracket(&mut inside, dialect);
+    let Err(fault) = inner else {
+        *c = inside;
+        return inner;
+    };
+    let at = |fault: &At<Fault>| (fault.place.line, fault.place.column);
+    claim(c, dialect, spot).map_err(|other| if at(&other) > at(&fault) { other } else { fault })
+}
+
+fn bracket(c: &mut Cursor<'_>, dialect: Dialect) -> Read<Cases> {
+    c.need("(")?;
+    let inner = cases(c, dialect)?;
+    c.need(")").map(|()| inner)
+}
+
+/// One claim, or a word for one.
+fn claim(c: &mut Cursor<'_>, dialect: Dialect, spot: Spot) -> Read<Cases> {
     let alone = !matches!(c.peek(1), Kind::Sign("=" | "!="));
-    if alone && c.is_word("true") {
-        c.take();
-        return Ok(());
-    }
-    if alone && c.is_word("false") {
-        return Err(c.fault(Fault::Condition(FALSE)));
+    for (word, cases) in [("true", vec![Vec::new()]), ("false", Vec::new())] {
+        if alone && c.is_word(word) {
+            c.take();
+            return Ok(cases);
+        }
     }
     let left = value(c, dialect)?;
     let different = c.is("!=");
     if !different && !c.is("=") {
-        let Value::Call(word, values) = left else { return Err(c.expected("`=` or `!=`")) };
-        all.push((spot, Claim::Predicate(true, word, values)));
-        return Ok(());
+        return match left {
+            Value::Call(word, values) if !OPERATORS.contains(&word.as_str()) => {
+                Ok(vec![vec![(spot, Claim::Predicate(true, word, values))]])
+            }
+            _ => Err(c.expected("`=` or `!=`")),
+        };
     }
     c.take();
+    // `.cat` files tell tests, `==`, from what is put somewhere; both say the same.
+    _ = dialect == Dialect::Cat && !different && c.eat("=");
     let right = value(c, dialect)?;
     let claim = if different { Claim::Different(left, right) } else { Claim::Equal(left, right) };
-    all.push((spot, claim));
-    Ok(())
+    Ok(vec![vec![(spot, claim)]])
 }
 
-/// What stands behind `!`: one claim.
-fn negated(c: &mut Cursor<'_>, dialect: Dialect, spot: Spot, all: &mut Vec<Claimed>) -> Read<()> {
-    let mut inner = Vec::new();
-    c.nested(|c| claim(c, dialect, &mut inner))?;
-    let not = match (inner.pop(), inner.is_empty()) {
-        (Some((_, Claim::Equal(a, b))), true) => Claim::Different(a, b),
-        (Some((_, Claim::Different(a, b))), true) => Claim::Equal(a, b),
-        (Some((_, Claim::Predicate(holds, p, terms))), true) => Claim::Predicate(!holds, p, terms),
-        (None, _) => return Err(c.fault(Fault::Condition(FALSE))),
-        (Some(_), false) => return Err(c.fault(Fault::Condition(OR))),
-    };
-    all.push((spot, not));
-    Ok(())
+/// The cases in which none of `cases` holds: of each case some claim fails.
+fn negated(c: &Cursor<'_>, spot: Spot, cases: &Cases) -> Read<Cases> {
+    let mut none = vec![Vec::new()];
+    for case in cases {
+        let fails = case.iter().map(|(_, claim)| vec![(spot, not(claim))]).collect();
+        none = absorbed(both(c, &none, &fails)?);
+    }
+    Ok(none)
+}
+
+/// Without claims that are there twice, and without cases in which another one holds as well.
+fn absorbed(mut cases: Cases) -> Cases {
+    for case in &mut cases {
+        let mut seen: Vec<Claim> = Vec::new();
+        case.retain(|(_, claim)| {
+            let new = !seen.contains(claim);
+            seen.push(claim.clone());
+            new
+        });
+    }
+    let mut kept: Cases = Vec::new();
+    for case in cases {
+        if !kept.iter().any(|other| other.iter().all(|claim| case.contains(claim))) {
+            kept.retain(|other| !case.iter().all(|claim| other.contains(claim)));
+            kept.push(case);
+        }
+    }
+    kept
+}
+
+fn not(claim: &Claim) -> Claim {
+    match claim.clone() {
+        Claim::Equal(a, b) => Claim::Different(a, b),
+        Claim::Different(a, b) => Claim::Equal(a, b),
+        Claim::Predicate(holds, p, values) => Claim::Predicate(!holds, p, values),
+    }
 }
 
 /// A value.
@@ -104,33 +204,80 @@ fn negated(c: &mut Cursor<'_>, dialect: Dialect, spot: Spot, all: &mut Vec<Claim
 /// # Errors
 /// What is wrong with the text and where.
 pub fn value(c: &mut Cursor<'_>, dialect: Dialect) -> Read<Value> {
+    chain(c, &["+", "-"], |c| chain(c, &["*", "/", "%"], |c| signed(c, dialect)))
+}
+
+/// Values with some of `signs` between, from the left.
+fn chain(
+    c: &mut Cursor<'_>,
+    signs: &[&'static str],
+    mut operand: impl FnMut(&mut Cursor<'_>) -> Read<Value>,
+) -> Read<Value> {
+    let mut left = operand(c)?;
+    while let Some(sign) = signs.iter().find(|s| c.is(s)) {
+        // `$m = *` may stand before anything.
+        if left == Value::Null {
+            break;
+        }
+        c.take();
+        let right = operand(c)?;
+        left = Value::of_sign(sign, vec![left, right]);
+    }
+    Ok(left)
+}
+
+fn signed(c: &mut Cursor<'_>, dialect: Dialect) -> Read<Value> {
+    if c.eat("-") {
+        if let Kind::Number(digits) = c.peek(0) {
+            c.take();
+            return Ok(Value::Constant(format!("-{digits}")));
+        }
+        let inner = c.nested(|c| signed(c, dialect))?;
+        return Ok(Value::of_sign("-", vec![inner]));
+    }
+    if c.eat("(") {
+        let inner = c.nested(|c| value(c, dialect))?;
+        return c.need(")").map(|()| inner);
+    }
+    if dialect == Dialect::Rules && c.eat("*") {
+        return Ok(Value::Null);
+    }
+    leaf(c, dialect)
+}
+
+fn leaf(c: &mut Cursor<'_>, dialect: Dialect) -> Read<Value> {
     let here = c.fault(Fault::Condition(NULL));
     if c.eat("$") {
         return cell(c, dialect);
     }
-    if c.is("-") && matches!(c.peek(1), Kind::Number(_)) {
-        c.take();
-        let Kind::Number(digits) = c.take() else { return Err(here) };
-        return Ok(Value::Constant(format!("-{digits}")));
-    }
     match c.peek(0) {
-        Kind::Number(constant) | Kind::Text(constant) => {
+        Kind::Number(constant) => {
             c.take();
             Ok(Value::Constant(constant.clone()))
         }
+        Kind::Text(constant) => {
+            c.take();
+            Ok(Value::Constant(constant_word(constant)))
+        }
         Kind::Word(word) => {
             c.take();
+            let mut word = word.clone();
+            // The function of a class of foreign code.
+            while dialect == Dialect::Rules && c.is(".") && matches!(c.peek(1), Kind::Word(_)) {
+                c.take();
+                word = format!("{word}.{}", c.word("a word")?);
+            }
             if c.is("(") && !RESERVED.contains(&word.as_str()) {
-                return call(c, dialect, word);
+                return call(c, dialect, &word);
             }
             if c.is("[") {
-                return indexed(c, word.clone());
+                return indexed(c, word);
             }
             match word.as_str() {
-                "true" | "false" => Ok(Value::Constant(word.clone())),
+                "true" | "false" => Ok(Value::Constant(word)),
                 "null" if dialect == Dialect::Rules => Ok(Value::Null),
                 "null" if dialect == Dialect::Own => Err(here),
-                _ => Ok(nameless(word).map_or_else(|| Value::Word(word.clone()), Value::Some)),
+                _ => Ok(nameless(&word).map_or_else(|| Value::Word(word), Value::Some)),
             }
         }
         Kind::Quoted(word) => {

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use itertools::Itertools;
 
 use super::claim::{Claim, Claimed, RESERVED, Value};
+use crate::constant::{OPERATORS, constant_text};
 use crate::constraint::{Constraint, Literal, Term};
 use crate::symbol::Symbols;
 use crate::syntax::lex::OWN;
@@ -74,15 +75,29 @@ fn value_text(value: &Value, rules: bool) -> String {
         Value::Some(k) => format!("_{k}"),
         Value::Before(word) => format!("${}", word_text(word, rules)),
         Value::After(word) => format!("${}'", word_text(word, rules)),
+        Value::Call(f, values) if OPERATORS.contains(&f.as_str()) => match &values[..] {
+            [one] if f == "-" => format!("-{}", operand_text(one, rules)),
+            [a, b] => format!("{} {f} {}", operand_text(a, rules), operand_text(b, rules)),
+            _ => format!("{}({})", word_text(f, rules), values_text(values, rules)),
+        },
         Value::Call(f, values) => {
             format!("{}({})", word_text(f, rules), values_text(values, rules))
         }
     }
 }
 
-fn constant_text(word: &str) -> String {
-    let bare = (1..=18).contains(&word.len()) && word.bytes().all(|b| b.is_ascii_digit());
-    if bare { word.to_owned() } else { format!("{word:?}") }
+/// A side of an operation, in brackets if it is one itself.
+fn operand_text(value: &Value, rules: bool) -> String {
+    let text = value_text(value, rules);
+    match value {
+        Value::Call(f, _) if OPERATORS.contains(&f.as_str()) => format!("({text})"),
+        _ => text,
+    }
+}
+
+/// A word as [`text`] writes it.
+pub(crate) fn own_word(word: &str) -> String {
+    word_text(word, false)
 }
 
 /// A word, in back quotes if it is none by its characters.

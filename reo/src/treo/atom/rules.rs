@@ -5,6 +5,9 @@
 //! constraints. A claim that a cell or datum is `null` is always decided. A cell whose after form a
 //! step does not mention keeps what it holds.
 //!
+//! A node that a condition says to be `null` does not fire, one that it says not to be fires. In a
+//! rule without braces the other nodes whose data it speaks of fire as well.
+//!
 //! A rule speaks about the nodes it names; the others are free. So a step is a set of rules, at
 //! least one, of which none wants a node to fire that another wants not to, and each fires a node
 //! that no other of them does. Rules that name every node are therefore taken one by one.
@@ -44,6 +47,7 @@ pub(crate) fn of_rules(
         initial.insert(reader.cells.insert_full(cell.clone()).0, held);
     }
     let known = rules.rules.iter().map(|r| reader.rule(r)).collect::<Result<Vec<_>, _>>()?;
+    let known: Vec<Known> = known.into_iter().flatten().collect();
     let (cells, nameless) = (reader.cells, reader.nameless.len() as u32);
     let domains = domains(&cells, &known, &initial);
     let limit = |what, limit| words.source().fault(spot, TreoFault::limit(what, limit));
@@ -106,20 +110,9 @@ impl Reader<'_> {
         }
     }
 
-    fn rule(&mut self, rule: &Rule) -> Result<Known, TreoError> {
-        let (mut positive, mut negative) = (BTreeSet::new(), BTreeSet::new());
-        for (spot, variable, fires) in &rule.nodes {
-            for name in self.words.names(variable)? {
-                let Some(at) = self.ports.iter().position(|p| *p == name) else {
-                    return self.unknown(*spot, &name, "node of the atom");
-                };
-                if *fires {
-                    positive.insert(at)
-                } else {
-                    negative.insert(at)
-                };
-            }
-        }
+    /// A rule, unless it never holds.
+    fn rule(&mut self, rule: &Rule) -> Result<Option<Known>, TreoError> {
+        let [mut positive, mut negative] = self.named(rule)?;
         if let Some(both) = positive.intersection(&negative).next() {
             let what = format!("`{0}` and `~{0}` in one rule never hold", self.ports[*both]);
             return self.fault(rule.spot, TreoFault::Rule { what, fix: "keep one of them" });
@@ -127,7 +120,21 @@ impl Reader<'_> {
         let mut claims = Vec::new();
         for (spot, claim) in &rule.condition {
             let claim = self.claim(rule, *spot, claim)?;
-            for word in data(&claim) {
+            match self.presence(&claim) {
+                Some((at, true)) => _ = positive.insert(at),
+                Some((at, false)) => _ = negative.insert(at),
+                None => claims.push((*spot, claim)),
+            }
+        }
+        if rule.nodes.is_none() {
+            let spoken = claims.iter().flat_map(|(_, claim)| data(claim));
+            positive.extend(spoken.filter_map(|w| self.ports.iter().position(|p| p == w)));
+        }
+        if !positive.is_disjoint(&negative) {
+            return Ok(None);
+        }
+        for (spot, claim) in &claims {
+            for word in data(claim) {
                 let fires = self.ports.iter().position(|p| p == word);
                 if fires.is_none_or(|at| !positive.contains(&at)) {
                     let what = format!("the datum of `{word}` in a rule in which it does not fire");
@@ -135,11 +142,40 @@ impl Reader<'_> {
                     return self.fault(*spot, TreoFault::Rule { what, fix });
                 }
             }
-            claims.push(claim);
         }
+        let claims: Vec<Claim> = claims.into_iter().map(|(_, claim)| claim).collect();
         let touched =
             claims.iter().flat_map(after_cells).filter_map(|c| self.cells.get_index_of(c));
-        Ok(Known { touched: touched.collect(), positive, negative, claims })
+        Ok(Some(Known { touched: touched.collect(), positive, negative, claims }))
+    }
+
+    /// The nodes in the braces of a rule: those that fire, those that do not.
+    fn named(&mut self, rule: &Rule) -> Result<[BTreeSet<usize>; 2], TreoError> {
+        let mut named = [BTreeSet::new(), BTreeSet::new()];
+        for (spot, variable, fires) in rule.nodes.iter().flatten() {
+            for name in self.words.names(variable)? {
+                let Some(at) = self.ports.iter().position(|p| *p == name) else {
+                    return self.unknown(*spot, &name, "node of the atom");
+                };
+                named[usize::from(!fires)].insert(at);
+            }
+        }
+        Ok(named)
+    }
+
+    /// The node of which a claim says no more than whether it fires, and whether it does.
+    fn presence(&self, claim: &Claim) -> Option<(usize, bool)> {
+        let (a, b, fires) = match claim {
+            Claim::Equal(a, b) => (a, b, false),
+            Claim::Different(a, b) => (a, b, true),
+            Claim::Predicate(..) => return None,
+        };
+        match (a, b) {
+            (Value::Word(word), Value::Null) | (Value::Null, Value::Word(word)) => {
+                Some((self.ports.iter().position(|p| p == word)?, fires))
+            }
+            _ => None,
+        }
     }
 
     fn unknown<T>(&self, spot: Spot, word: &str, what: &'static str) -> Result<T, TreoError> {
@@ -177,7 +213,7 @@ impl Reader<'_> {
             Value::Call(f, values) => {
                 let values = values.iter().map(|v| self.value(rule, spot, v));
                 let values = values.collect::<Result<Vec<_>, _>>()?;
-                Value::Call(self.function(f)?, values)
+                Value::of_sign(&self.function(f)?, values)
             }
             Value::Constant(_) | Value::Null => value.clone(),
         })

@@ -27,16 +27,20 @@ impl Expander<'_> {
             return Err(f.fault(f.spot, TreoFault::limit("nodes of one atom", MAX_ENDS)));
         }
         let names: Vec<String> = f.ports.iter().map(|(name, _)| name.clone()).collect();
+        let foreign = all.iter().any(|m| matches!(m, Meaning::Foreign(..)));
+        if foreign {
+            self.foreign_note(f, all);
+        }
         let make = match known {
-            Some(Meaning::Primitive(primitive)) => return self.primitive(f, scope, primitive),
-            None | Some(Meaning::Foreign(..)) => {
-                self.foreign_note(f, all);
-                Make::Foreign(names)
+            Some(Meaning::Primitive(primitive)) => {
+                return self.primitive(f, scope, primitive, foreign);
             }
+            None | Some(Meaning::Foreign(..)) => Make::Foreign,
             Some(meaning) => Make::Template(self.template(f, scope, meaning, &names)?),
         };
-        let ends = self.ends(f, matches!(make, Make::Foreign(_)));
-        self.leaf(f, f.spot, Leaf { kind, prefix: f.prefix.clone(), ends, make })
+        let ends = self.ends(f, matches!(make, Make::Foreign));
+        let (prefix, open) = (f.prefix.clone(), foreign.then_some(names));
+        self.leaf(f, f.spot, Leaf { kind, prefix, ends, make, open })
     }
 
     fn template(
@@ -89,15 +93,23 @@ impl Expander<'_> {
             _ => None,
         });
         let nodes = listed(f.ports.iter().map(|(name, _)| f.node(name)));
+        let alone = all.iter().all(|m| matches!(m, Meaning::Foreign(..)));
+        let (is, more) = if alone { ("is", "") } else { ("has", " more") };
         self.notes.add(format!(
-            "`{}` is foreign code ({}); what it does at {nodes} is left to the environment",
+            "`{}` {is} foreign code ({}); what it does{more} at {nodes} is left to the environment",
             f.definition().name,
             tags.join(", ")
         ));
     }
 
     /// `#PR`: a built-in component at some of the atom's nodes.
-    fn primitive(&mut self, f: &Frame, scope: &Scope<'_>, primitive: &PrimitiveUse) -> Done {
+    fn primitive(
+        &mut self,
+        f: &Frame,
+        scope: &Scope<'_>,
+        primitive: &PrimitiveUse,
+        foreign: bool,
+    ) -> Done {
         let spot = primitive.spot;
         let catalog = |error: CatalogError| f.fault(spot, error.into());
         let mut arguments = Vec::new();
@@ -112,7 +124,7 @@ impl Expander<'_> {
             found => found,
         };
         let found = found.map_err(catalog)?;
-        let mut nodes = Vec::new();
+        let (mut nodes, mut ports) = (Vec::new(), Vec::new());
         for variable in primitive.inputs.iter().chain(&primitive.outputs) {
             for name in self.names(f, scope, variable).map_err(|t| f.unset(scope, t))? {
                 if !f.ports.iter().any(|(port, _)| *port == name) {
@@ -121,9 +133,12 @@ impl Expander<'_> {
                     return Err(f.fault(variable.spot, fault));
                 }
                 nodes.push(f.node(&name));
+                ports.push(name);
             }
         }
-        self.catalogued(f, spot, &f.definition().name.clone(), &found, &nodes, &f.prefix.clone())
+        let mut leaf = self.catalogued(f, spot, &f.definition().name, &found, &nodes, &f.prefix)?;
+        leaf.open = foreign.then_some(ports);
+        self.leaf(f, spot, leaf)
     }
 
     /// A built-in component that is used in a block.
@@ -140,7 +155,8 @@ impl Expander<'_> {
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         let found = Primitive::find(&component.word, &arguments);
         let found = found.map_err(|error| f.fault(spot, error.into()))?;
-        self.catalogued(f, spot, &component.word, &found, nodes, prefix)
+        let leaf = self.catalogued(f, spot, &component.word, &found, nodes, prefix)?;
+        self.leaf(f, spot, leaf)
     }
 
     fn catalogued(
@@ -151,7 +167,7 @@ impl Expander<'_> {
         primitive: &Primitive,
         nodes: &[String],
         prefix: &str,
-    ) -> Done {
+    ) -> Result<Leaf, TreoError> {
         let mut nodes = nodes.to_vec();
         if matches!(primitive, Primitive::Timer(_)) && nodes.len() == 2 {
             self.notes.add(format!("timers share the node `{TICK}`, which fires when time passes"));
@@ -160,15 +176,15 @@ impl Expander<'_> {
         let writes = primitive.ends(nodes.len()).map_err(|error| f.fault(spot, error.into()))?;
         let ends = nodes.into_iter().zip(writes).map(|(node, writes)| End { node, writes });
         let (ends, make) = (ends.collect(), Make::Primitive(primitive.clone()));
-        let (kind, prefix) = (kind.to_owned(), prefix.to_owned());
-        self.leaf(f, spot, Leaf { kind, prefix, ends, make })
+        let (kind, prefix, open) = (kind.to_owned(), prefix.to_owned(), None);
+        Ok(Leaf { kind, prefix, ends, make, open })
     }
 
     fn leaf(&mut self, f: &Frame, spot: Spot, leaf: Leaf) -> Done {
         self.size += match &leaf.make {
             Make::Primitive(primitive) => primitive.size(leaf.ends.len()),
             Make::Template(template) => template.size(),
-            Make::Foreign(_) => 1,
+            Make::Foreign => 1,
         };
         self.leaves.push(leaf);
         for (count, limit, what) in [
@@ -194,11 +210,13 @@ impl Expander<'_> {
         let mut wiring = Wiring::new(&f.definition().name);
         let mut visible: IndexSet<String> = f.ports.iter().map(|(name, _)| f.node(name)).collect();
         for leaf in self.leaves {
-            let Leaf { kind, prefix, ends, make } = leaf;
+            let Leaf { kind, prefix, mut ends, make, open } = leaf;
+            if let Some(ports) = open {
+                let at = Opening { prefix: &prefix, ports: &ports, writers: &writers };
+                at.open(&mut ends, &mut wiring, &mut visible);
+            }
             match make {
-                Make::Foreign(ports) => {
-                    foreign(&mut wiring, &mut visible, &prefix, &ends, &ports, &writers);
-                }
+                Make::Foreign => {}
                 Make::Primitive(primitive) => {
                     visible.extend(ends.iter().find(|e| e.node == TICK).map(|e| e.node.clone()));
                     wiring.add(&kind, &ends, move |names, symbols| {
@@ -218,25 +236,26 @@ impl Expander<'_> {
     }
 }
 
-/// Leaves the nodes of foreign code to the environment. An end that is not the only one to write to
-/// its node becomes a node of its own, which the environment sees, with a channel to the node.
-fn foreign(
-    wiring: &mut Wiring<'_>,
-    visible: &mut IndexSet<String>,
-    prefix: &str,
-    ends: &[End],
-    ports: &[String],
-    writers: &IndexMap<String, usize>,
-) {
-    for (end, port) in ends.iter().zip(ports) {
-        if !end.writes || writers[&end.node] == 1 {
+/// An atom in which foreign code takes part.
+struct Opening<'a> {
+    prefix: &'a str,
+    ports: &'a [String],
+    writers: &'a IndexMap<String, usize>,
+}
+
+impl Opening<'_> {
+    /// Shows its nodes to the environment. An end that is not the only one to write to its node gets a
+    /// node of its own, which the environment sees, with a channel to the node.
+    fn open(&self, ends: &mut [End], wiring: &mut Wiring<'_>, visible: &mut IndexSet<String>) {
+        for (end, port) in ends.iter_mut().zip(self.ports) {
+            if end.writes && self.writers[&end.node] > 1 {
+                let own = format!("{}{port}", self.prefix);
+                let channel = [End::reads(&own), End::writes(&end.node)];
+                wiring.add("sync", &channel, |names, _| crate::primitive::sync(names[0], names[1]));
+                end.node = own;
+            }
             visible.insert(end.node.clone());
-            continue;
         }
-        let own = format!("{prefix}{port}");
-        let channel = [End::reads(&own), End::writes(&end.node)];
-        wiring.add("sync", &channel, |names, _| crate::primitive::sync(names[0], names[1]));
-        visible.insert(own);
     }
 }
 

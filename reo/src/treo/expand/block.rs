@@ -5,11 +5,12 @@
 
 use super::expander::{Done, Expander};
 use super::frame::Frame;
-use super::scope::{Scope, Trouble, Value};
+use super::scope::{Component, Scope, Trouble, Value};
 use super::sizes::Fit;
 use super::value::is_range;
 use crate::treo::ast::{Block, Comparison, Item, Parameter, Predicate, Value as Written, Variable};
 use crate::treo::error::TreoError;
+use crate::treo::files::Target;
 
 /// What a predicate comes to, once its words have values.
 enum Outcome {
@@ -30,11 +31,12 @@ impl Expander<'_> {
     /// The items of `block`, for each choice of values that fulfils the predicates with the numbers `left`.
     fn items(&mut self, f: &mut Frame, scope: &Scope<'_>, block: &Block, left: &[usize]) -> Done {
         self.work(f, f.spot, 1)?;
+        if left.is_empty() && !block.definitions.is_empty() {
+            let inner = self.definitions(f, scope, block);
+            return self.put(f, &inner, block);
+        }
         if left.is_empty() {
-            return block.items.iter().try_for_each(|item| match item {
-                Item::Instance(instance) => self.instance(f, scope, instance),
-                Item::Block(block) => self.block(f, scope, block),
-            });
+            return self.put(f, scope, block);
         }
         let (at, outcome) = self.first_ready(f, scope, block, left)?;
         let rest: Vec<usize> = left.iter().copied().filter(|n| *n != at).collect();
@@ -58,6 +60,28 @@ impl Expander<'_> {
         Ok(())
     }
 
+    /// All items.
+    fn put(&mut self, f: &mut Frame, scope: &Scope<'_>, block: &Block) -> Done {
+        block.items.iter().try_for_each(|item| match item {
+            Item::Instance(instance) => self.instance(f, scope, instance),
+            Item::Block(block) => self.block(f, scope, block),
+        })
+    }
+
+    /// The words of a block and the components that it defines. Each knows those before it.
+    fn definitions<'s>(&self, f: &Frame, scope: &'s Scope<'_>, block: &Block) -> Scope<'s> {
+        let mut inner = Scope::inside(scope);
+        for definition in &block.definitions {
+            let Some(number) = f.loaded.number(definition) else { continue };
+            let target = Target::Defined { file: f.file, definition: number };
+            let (word, arguments) = (definition.name.as_str().into(), [].into());
+            let words = inner.all().into();
+            let component = Component { target, word, arguments, words };
+            inner.set(definition.name.clone(), Value::Component(component));
+        }
+        inner
+    }
+
     /// The first predicate whose words have the values that it needs; comparisons and equations
     /// before lists.
     fn first_ready(
@@ -75,6 +99,9 @@ impl Expander<'_> {
                 let tried = match predicate {
                     Predicate::In(word, list) if lists => self.membership(f, scope, word, list),
                     Predicate::Compare(how, a, b) if !lists => self.compare(f, scope, *how, a, b),
+                    Predicate::Not(_) | Predicate::All(_) | Predicate::Any(_) if !lists => {
+                        self.test(f, scope, predicate).map(Outcome::Test)
+                    }
                     _ => continue,
                 };
                 match tried {
@@ -86,6 +113,29 @@ impl Expander<'_> {
         }
         let trouble = trouble.unwrap_or(Trouble::Missing(f.spot, "a word".into()));
         Err(f.unset(scope, trouble))
+    }
+
+    /// Whether a predicate holds whose words all have values.
+    fn test(&mut self, f: &Frame, scope: &Scope<'_>, tested: &Predicate) -> Result<bool, Trouble> {
+        let outcome = match tested {
+            Predicate::Not(inner) => return self.test(f, scope, inner).map(|holds| !holds),
+            Predicate::All(all) | Predicate::Any(all) => {
+                let any = matches!(tested, Predicate::Any(_));
+                for one in all {
+                    if self.test(f, scope, one)? == any {
+                        return Ok(any);
+                    }
+                }
+                return Ok(!any);
+            }
+            Predicate::In(word, list) => self.membership(f, scope, word, list)?,
+            Predicate::Compare(how, a, b) => self.compare(f, scope, *how, a, b)?,
+        };
+        match outcome {
+            Outcome::Test(holds) => Ok(holds),
+            Outcome::Give(word, _) => Err(Trouble::Missing(word.spot, word.to_string())),
+            Outcome::Each(word, _) => Err(Trouble::Missing(f.spot, word)),
+        }
     }
 
     fn membership(

@@ -32,13 +32,13 @@ pub(super) struct Frame {
 
 impl Frame {
     pub fn new(loaded: Arc<Loaded>, file: usize, definition: usize, prefix: String) -> Frame {
-        let spot = loaded.file.definitions[definition].spot;
+        let spot = loaded.all[definition].spot;
         let (ports, outer, uses) = <_>::default();
         Frame { loaded, file, definition, prefix, ports, outer, uses, spot, top: false }
     }
 
     pub fn definition(&self) -> &Definition {
-        &self.loaded.file.definitions[self.definition]
+        &self.loaded.all[self.definition]
     }
 
     /// The variables of its interface.

@@ -9,6 +9,7 @@ use super::frame::Frame;
 use super::scope::{Component, Scope, Trouble, Value};
 use super::sizes::Fit;
 use super::text::{counted, listed};
+use super::top::words_of_signature;
 use crate::syntax::Spot;
 use crate::treo::ast::{Body, Instance, Value as Written, Variable};
 use crate::treo::error::{TreoError, TreoFault};
@@ -76,6 +77,10 @@ impl Expander<'_> {
         let Target::Defined { file, definition } = component.target else { return Ok(()) };
         let mut f = Frame::new(self.files.get(file), file, definition, prefix);
         let mut scope = Scope::default();
+        // Words of its own signature are not those of the block around it.
+        let own = words_of_signature(f.definition());
+        let outer = component.words.iter().filter(|(word, _)| !own.contains(&word.as_str()));
+        outer.for_each(|(word, value)| scope.set(word.clone(), value.clone()));
         let arguments = self.arguments(&f, &mut scope, &component.arguments);
         arguments.map_err(|fault| caller.fault(spot, fault))?;
         self.equations(&f, &mut scope);
@@ -121,7 +126,7 @@ impl Expander<'_> {
 
     pub(super) fn body(&mut self, f: &mut Frame, scope: &Scope<'_>) -> Done {
         let loaded = Arc::clone(&f.loaded);
-        match &loaded.file.definitions[f.definition].body {
+        match &loaded.all[f.definition].body {
             Body::Block(block) => self.block(f, scope, block),
             Body::Atom(meanings) => self.atom(f, scope, meanings),
         }

@@ -15,11 +15,13 @@ pub(super) struct Leaf {
     pub prefix: String,
     pub ends: Vec<End>,
     pub make: Make,
+    /// The names of its ports, if foreign code takes part at them: the environment sees them.
+    pub open: Option<Vec<String>>,
 }
 
 pub(super) enum Make {
     Primitive(Primitive),
     Template(Arc<Template>),
-    /// Nothing is known; the names of the ports.
-    Foreign(Vec<String>),
+    /// Nothing is known.
+    Foreign,
 }

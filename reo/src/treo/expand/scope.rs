@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use tickbound_message::excerpt;
 
+use crate::constant::constant_word;
 use crate::syntax::Spot;
 use crate::treo::error::TreoError;
 use crate::treo::files::Target;
@@ -24,14 +25,16 @@ pub(super) struct Component {
     pub target: Target,
     pub word: Arc<str>,
     pub arguments: Arc<[Value]>,
+    /// Words of the block that defines it.
+    pub words: Arc<BTreeMap<String, Value>>,
 }
 
 impl Value {
-    /// A number or text, as text.
+    /// The word of the constant that a number or text is.
     pub fn scalar(&self) -> Option<String> {
         match self {
             Value::Integer(k) => Some(k.to_string()),
-            Value::Text(text) => Some(text.to_string()),
+            Value::Text(text) => Some(constant_word(text)),
             Value::Component(_) | Value::List(_) => None,
         }
     }
@@ -80,6 +83,13 @@ impl<'p> Scope<'p> {
 
     pub fn set(&mut self, word: String, value: Value) {
         self.values.insert(word, value);
+    }
+
+    /// All words and their values.
+    pub fn all(&self) -> BTreeMap<String, Value> {
+        let mut all = self.parent.map(Scope::all).unwrap_or_default();
+        all.extend(self.values.iter().map(|(word, value)| (word.clone(), value.clone())));
+        all
     }
 
     /// The words of this scope alone.

@@ -82,10 +82,14 @@ impl Expander<'_> {
         }
         match self.files.target(f.file, name)? {
             Some(target) => {
-                let (word, arguments) = (name.into(), Arc::from([]));
-                Ok(Value::Component(Component { target, word, arguments }))
+                let word = name.rsplit('.').next().unwrap_or(name).into();
+                let (arguments, words) = (Arc::from([]), Arc::default());
+                Ok(Value::Component(Component { target, word, arguments, words }))
             }
-            None if matches!(name, "true" | "false") => Ok(Value::Text(name.into())),
+            // A function of foreign code, by the name that the code gives it.
+            None if matches!(name, "true" | "false") || name.contains('.') => {
+                Ok(Value::Text(name.into()))
+            }
             None => Err(Trouble::Missing(at.spot, name.to_owned())),
         }
     }

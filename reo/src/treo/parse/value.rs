@@ -1,11 +1,15 @@
 //! Values, variables and predicates.
 //!
 //! ```text
-//! predicate := variable : value | value (= | != | < | <= | > | >=) value
+//! predicate := either [-> predicate]
+//! either    := all (|| all)*
+//! all       := one (&& one)*
+//! one       := ! one | ( predicate ) | true | false
+//!            | variable : value | value (= | != | < | <= | > | >=) value
 //! value     := product ((+ | -) product)*
 //! product   := signed ((* | / | %) signed)*
 //! signed    := - signed | integer | text | ( value ) | < item, ... > | variable [< value, ... >]
-//! variable  := word ([ value [.. value], ... ])*
+//! variable  := word ([ value [.. value], ... ])*, and as a component or argument word (. word)*
 //! ```
 //!
 //! `name<...>` is a component with arguments where an argument can stand, and a comparison in a
@@ -38,8 +42,76 @@ pub(super) fn variable(c: &mut Cursor<'_>) -> Read<Variable> {
     Reader { c, operators: 0 }.variable()
 }
 
+/// A word of a component, perhaps with those of its folders before it.
+pub(super) fn dotted(c: &mut Cursor<'_>) -> Read<Variable> {
+    Reader { c, operators: 0 }.dotted()
+}
+
 /// A condition on words.
 pub(super) fn predicate(c: &mut Cursor<'_>) -> Read<Predicate> {
+    let left = tests(c, "|", |c| tests(c, "&", one, Predicate::All), Predicate::Any)?;
+    if !c.eat("->") {
+        return Ok(left);
+    }
+    let right = c.nested(predicate)?;
+    Ok(Predicate::Any(vec![Predicate::Not(Box::new(left)), right]))
+}
+
+/// Predicates with `sign` twice between.
+fn tests(
+    c: &mut Cursor<'_>,
+    sign: &str,
+    mut part: impl FnMut(&mut Cursor<'_>) -> Read<Predicate>,
+    join: fn(Vec<Predicate>) -> Predicate,
+) -> Read<Predicate> {
+    let first = part(c)?;
+    let twice = |c: &Cursor<'_>| c.is(sign) && matches!(c.peek(1), Kind::Sign(s) if *s == sign);
+    if !twice(c) {
+        return Ok(first);
+    }
+    let mut all = vec![first];
+    while twice(c) {
+        c.take();
+        c.take();
+        all.push(part(c)?);
+    }
+    Ok(join(all))
+}
+
+fn one(c: &mut Cursor<'_>) -> Read<Predicate> {
+    if c.eat("!") {
+        return Ok(Predicate::Not(Box::new(c.nested(one)?)));
+    }
+    for (word, predicate) in
+        [("true", Predicate::All(Vec::new())), ("false", Predicate::Any(Vec::new()))]
+    {
+        if c.is_word(word)
+            && !Comparison::ALL
+                .iter()
+                .any(|how| matches!(c.peek(1), Kind::Sign(s) if *s == how.sign()))
+        {
+            c.take();
+            return Ok(predicate);
+        }
+    }
+    // A bracket may hold a predicate, or begin a value.
+    if c.is("(") {
+        let mut inside = c.clone();
+        if let Ok(inner) = bracket(&mut inside) {
+            *c = inside;
+            return Ok(inner);
+        }
+    }
+    comparison(c)
+}
+
+fn bracket(c: &mut Cursor<'_>) -> Read<Predicate> {
+    c.need("(")?;
+    let inner = c.nested(predicate)?;
+    c.need(")").map(|()| inner)
+}
+
+fn comparison(c: &mut Cursor<'_>) -> Read<Predicate> {
     let left = plain(c)?;
     if c.is(":") {
         let Value::Variable(word) = left else { return Err(c.expected("`=` or a comparison")) };
@@ -126,7 +198,7 @@ impl Reader<'_, '_> {
     }
 
     fn word(&mut self, components: bool) -> Read<Value> {
-        let variable = self.variable()?;
+        let variable = if components { self.dotted()? } else { self.variable()? };
         if !components || !self.c.is("<") {
             return Ok(Value::Variable(variable));
         }
@@ -145,6 +217,18 @@ impl Reader<'_, '_> {
             Ok(ListItem::Range(first, r.sum(true)?))
         };
         Ok(Value::List(self.deeper(|r| r.items(">", item))?))
+    }
+
+    fn dotted(&mut self) -> Read<Variable> {
+        let spot = self.c.spot();
+        let mut path = String::new();
+        while matches!(self.c.peek(1), Kind::Sign(".")) {
+            path += &self.c.word("a name")?;
+            self.c.need(".")?;
+            path.push('.');
+        }
+        let variable = self.variable()?;
+        Ok(Variable { spot, word: path + &variable.word, indices: variable.indices })
     }
 
     fn variable(&mut self) -> Read<Variable> {

@@ -1,0 +1,90 @@
+//! Which joint steps data may forbid, and what is known of them.
+//!
+//! A choice of steps of some parts is impossible if their conjunction is, whatever the other parts
+//! do. So the search asks at each stage, and remembers the answer by the numbers of the conditions.
+//! Parts of different groups share no name that fires, so that their data are not compared: they
+//! exclude each other only by what they say of constants alone, such as `P("1")` and `!P("1")`, or of
+//! a cell that both have. Where that may be, [`ground`], the whole conjunctions are looked at in the end.
+
+use std::sync::{PoisonError, RwLock};
+
+use rustc_hash::FxHashMap as HashMap;
+
+use crate::automaton::Automaton;
+use crate::constraint::simplify::may_conflict;
+use crate::constraint::{Constraint, Literal, Term};
+
+/// So many answers are remembered in one place before they are all forgotten.
+const REMEMBERED: usize = 1 << 14;
+
+/// For each part its constraints, in the order of `used`; nothing if all conjunctions of them can be
+/// fulfilled.
+pub(super) fn guards(parts: &[&Automaton], used: &[Vec<u32>]) -> Vec<Vec<Constraint>> {
+    let of = |(part, used): (&&Automaton, &Vec<u32>)| -> Vec<Constraint> {
+        used.iter().map(|number| part.constraints().get(*number).clone()).collect()
+    };
+    let all: Vec<Vec<Constraint>> = parts.iter().zip(used).map(of).collect();
+    if may_conflict(all.iter().flatten()) { all } else { Vec::new() }
+}
+
+/// Whether parts that share no name may exclude each other: they speak of functions or predicates of
+/// constants, or of one cell.
+pub(super) fn ground(guards: &[Vec<Constraint>]) -> bool {
+    let (mut constant, mut call) = (false, false);
+    let mut owner = HashMap::default();
+    let mut shared = false;
+    for (part, constraint) in
+        guards.iter().enumerate().flat_map(|(k, all)| all.iter().map(move |c| (k, c)))
+    {
+        for literal in constraint.literals() {
+            call |= matches!(literal, Literal::Predicate(..));
+            let sides = match literal {
+                Literal::Equal(a, b) | Literal::Different(a, b) => [a, b].to_vec(),
+                Literal::Predicate(_, _, terms) => {
+                    constant |= terms.is_empty();
+                    terms.iter().collect()
+                }
+            };
+            call |= sides.iter().any(|t| matches!(t, Term::Call(..)));
+            sides.iter().for_each(|t| constant |= has_nullary(t));
+        }
+        constraint.visit(|leaf| match leaf {
+            Term::Constant(_) => constant = true,
+            Term::Before(cell) | Term::After(cell) => {
+                shared |= *owner.entry(*cell).or_insert(part) != part;
+            }
+            Term::Datum(_) | Term::Some(_) | Term::Call(..) => {}
+        });
+    }
+    shared || constant && call
+}
+
+/// Whether a function of nothing is in a term: as good as a constant.
+fn has_nullary(term: &Term) -> bool {
+    match term {
+        Term::Call(_, terms) => terms.is_empty() || terms.iter().any(has_nullary),
+        _ => false,
+    }
+}
+
+/// What is known of conjunctions, by the numbers of their conditions, packed: whether they can be
+/// fulfilled. All workers share it.
+#[derive(Default)]
+pub(super) struct Known([RwLock<HashMap<Box<[u64]>, bool>>; 16]);
+
+impl Known {
+    /// What is known of a key; what `decide` says if that is nothing.
+    pub fn find(&self, key: &[u64], decide: impl FnOnce() -> bool) -> bool {
+        let shard = &self.0[key.iter().fold(0, |sum: u64, w| sum.wrapping_add(*w)) as usize % 16];
+        if let Some(known) = shard.read().unwrap_or_else(PoisonError::into_inner).get(key) {
+            return *known;
+        }
+        let possible = decide();
+        let mut shard = shard.write().unwrap_or_else(PoisonError::into_inner);
+        if shard.len() == REMEMBERED {
+            shard.clear();
+        }
+        shard.insert(key.into(), possible);
+        possible
+    }
+}

@@ -1,0 +1,32 @@
+//! Runs of a connector, step by step, with the data that flow.
+//!
+//! The product is not made: the steps of the state that the run is in are found when they are asked
+//! for ([`crate::product::implicit`]). Data are constants, and functions of them of which nothing
+//! more is known. A datum that nobody gives is a new constant, `d1`, `d2` and so on. Functions and
+//! predicates mean nothing until a step says something of them: once a datum has passed a filter, it
+//! passes every time ([`settle`]). So a run shows what may happen for some meaning of them.
+//!
+//! ```
+//! use tickbound_reo::run::{Player, Wanted};
+//! use tickbound_reo::syntax::Source;
+//! use tickbound_reo::treo::{Request, Shelf, connector};
+//!
+//! let source = Source::new("two.treo", "two(a, b) { fifo1(a, m) fifo1(m, b) }");
+//! let two = connector(&source, &Shelf::default(), &Request::default())?;
+//! let mut player = Player::new(&two)?;
+//! for wanted in Wanted::all(&Source::new("steps", "{a = 7} 1 {m} {b}"))? {
+//!     player.follow(&wanted)?;
+//! }
+//! assert_eq!(player.lines(), ["1 {a = 7}", "1 {m = 7}", "1 {b = 7}"]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod player;
+mod random;
+mod settle;
+mod wanted;
+
+pub use player::{Choice, Player, RunError};
+pub use random::Random;
+pub use settle::{Settled, settle};
+pub use wanted::Wanted;

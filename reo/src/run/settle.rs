@@ -1,0 +1,119 @@
+//! Data for a step: values that fulfil its constraint.
+
+use std::collections::BTreeMap;
+
+use crate::constant::{integer, worked_out};
+use crate::constraint::simplify::{Gone, conjunction};
+use crate::constraint::{Literal, Term};
+use crate::symbol::{Cell, Name, Symbol, Symbols};
+
+/// What a step has settled. All terms are made of constants alone.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Settled {
+    /// The data at names.
+    pub data: BTreeMap<Name, Term>,
+    /// The cells after the step that it writes.
+    pub after: BTreeMap<Cell, Term>,
+    /// What is known of functions and predicates.
+    pub facts: Vec<Literal>,
+}
+
+/// Values for everything in `literals` that has none, if there are some, functions and predicates
+/// being whatever the literals demand. Cells before the step must have been replaced by what they
+/// hold. What is left open gets constants from `fresh`; so do those of `names` of which no
+/// literal speaks.
+///
+/// In simplest form the least term of a class stands for it, so that a class with a constant gives
+/// its value to the others. Of a class without any, one leaf gets a fresh constant: a model of the
+/// rest with one value more.
+pub fn settle(
+    literals: &[Literal],
+    names: &[Name],
+    symbols: &mut Symbols,
+    fresh: &mut dyn FnMut(&mut Symbols) -> Symbol,
+) -> Option<Settled> {
+    let mut settled = Settled::default();
+    let mut all = literals.to_vec();
+    loop {
+        all = all.iter().map(|l| worked_out_in(l, symbols)).collect();
+        all = conjunction(&all, &Gone::default())?.literals().to_vec();
+        let mut found = BTreeMap::new();
+        for literal in &all {
+            let Literal::Equal(a, b) = literal else { continue };
+            for (leaf, value) in [(a, b), (b, a)] {
+                if is_open(leaf) && is_ground(value) {
+                    found.entry(leaf.clone()).or_insert_with(|| value.clone());
+                }
+            }
+        }
+        if found.is_empty() {
+            let Some(open) = first_open(&all) else { break };
+            found.insert(open, Term::Constant(fresh(symbols)));
+        }
+        let replace = |leaf: &Term| found.get(leaf).cloned().unwrap_or_else(|| leaf.clone());
+        all = all.iter().map(|l| l.map(&mut { replace })).collect();
+        for (leaf, value) in found {
+            match leaf {
+                Term::Datum(name) => _ = settled.data.insert(name, value),
+                Term::After(cell) => _ = settled.after.insert(cell, value),
+                _ => {}
+            }
+        }
+    }
+    for name in names {
+        let entry = settled.data.entry(*name);
+        entry.or_insert_with(|| Term::Constant(fresh(symbols)));
+    }
+    settled.facts = all;
+    Some(settled)
+}
+
+/// A leaf without a value.
+fn is_open(term: &Term) -> bool {
+    matches!(term, Term::Datum(_) | Term::After(_) | Term::Before(_) | Term::Some(_))
+}
+
+fn is_ground(term: &Term) -> bool {
+    let mut ground = true;
+    term.visit(&mut |leaf| ground &= !is_open(leaf));
+    ground
+}
+
+fn first_open(literals: &[Literal]) -> Option<Term> {
+    let mut first = None;
+    for literal in literals {
+        literal.visit(&mut |leaf| {
+            if first.is_none() && is_open(leaf) {
+                first = Some(leaf.clone());
+            }
+        });
+    }
+    first
+}
+
+/// With arithmetic on integers replaced by its results.
+fn worked_out_in(literal: &Literal, symbols: &mut Symbols) -> Literal {
+    let mut term = |t: &Term| value_of(t, symbols);
+    match literal {
+        Literal::Equal(a, b) => Literal::Equal(term(a), term(b)),
+        Literal::Different(a, b) => Literal::Different(term(a), term(b)),
+        Literal::Predicate(holds, p, terms) => {
+            Literal::Predicate(*holds, *p, terms.iter().map(term).collect())
+        }
+    }
+}
+
+fn value_of(term: &Term, symbols: &mut Symbols) -> Term {
+    let Term::Call(f, terms) = term else { return term.clone() };
+    let terms: Vec<Term> = terms.iter().map(|t| value_of(t, symbols)).collect();
+    let known = |t: &Term| match t {
+        Term::Constant(c) => integer(symbols.word(*c)),
+        _ => None,
+    };
+    let integers: Option<Vec<i64>> = terms.iter().map(known).collect();
+    let result = integers.and_then(|all| worked_out(symbols.word(*f), &all));
+    match result {
+        Some(k) => Term::Constant(symbols.intern(&k.to_string())),
+        None => Term::Call(*f, terms.into()),
+    }
+}

@@ -1,0 +1,158 @@
+//! `tickbound reo run`.
+
+use std::io::{BufRead, IsTerminal, stdin};
+
+use serde_json::{Map, Value, json};
+use tickbound_reo::run::{Player, Random, Wanted};
+use tickbound_reo::syntax::Source;
+
+use super::load::{self, notes};
+use crate::cli::exit::{CliError, Exit, input};
+use crate::cli::output::{save, say, say_json};
+
+/// Arguments of `reo run`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Connector: a .treo, .cat or .json file
+    file: String,
+    #[command(flatten)]
+    choice: load::ConnectorArgs,
+    /// Take the steps of a saved run, such as `2 {a = 1, b = 1}` or `{a = 1}`
+    #[arg(long, value_name = "FILE")]
+    steps: Option<String>,
+    /// Take so many steps at random, behind those of --steps
+    #[arg(long, value_name = "N")]
+    random: Option<usize>,
+    /// Which random steps are taken
+    #[arg(long, value_name = "S", default_value_t = 0, requires = "random")]
+    seed: u64,
+    /// Save the run, for --steps
+    #[arg(long, value_name = "FILE")]
+    save: Option<String>,
+    /// Print one JSON object with the steps and the cells
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
+    let connector = load::connector(&args.file, &args.choice)?;
+    notes(&connector);
+    let mut player = Player::new(&connector).map_err(input)?;
+    if let Some(path) = &args.steps {
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| input(format!("{path}: {error}; give a file with steps")))?;
+        for wanted in Wanted::all(&Source::new(path, &text)).map_err(input)? {
+            player.follow(&wanted).map_err(input)?;
+        }
+    }
+    let mut random = Random::new(args.seed);
+    let strayed = (0..args.random.unwrap_or(0)).all(|_| player.stray(&mut random));
+    if args.steps.is_none() && args.random.is_none() {
+        play(&mut player, args.json)?;
+    }
+    if let Some(path) = &args.save {
+        save(path, &saved(&player))?;
+    }
+    if args.json {
+        say_json(&answer(&mut player))?;
+    } else if args.steps.is_some() || args.random.is_some() {
+        say(&format!("{}{}", saved(&player), where_it_stands(&player)))?;
+        if !strayed {
+            say("no step is possible\n")?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn saved(player: &Player) -> String {
+    player.lines().iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// Cells, and what is known of functions and predicates, a line each where there are some.
+fn where_it_stands(player: &Player) -> String {
+    let cells: Vec<String> =
+        player.cells().iter().map(|(cell, held)| format!("${cell} = {held}")).collect();
+    let mut out = String::new();
+    for (what, all) in [("cells", cells), ("known", player.facts())] {
+        if !all.is_empty() {
+            out += &format!("{what}: {}\n", all.join(", "));
+        }
+    }
+    out
+}
+
+fn answer(player: &mut Player) -> Value {
+    let cells: Map<String, Value> =
+        player.cells().into_iter().map(|(cell, held)| (cell, json!(held))).collect();
+    let stuck = player.choices().0.is_empty();
+    json!({ "steps": player.lines(), "cells": cells, "known": player.facts(), "stuck": stuck })
+}
+
+const HELP: &str = "\
+  NUMBER                    take a step; `NUMBER {a = 1, b}` gives data, `{a = 1, b}` tells it by its names
+  u                         undo the last step
+  r                         take a step at random
+  l                         list the run so far
+  s FILE                    save the run
+  q                         quit
+";
+
+/// Asks for steps until there are none or the input ends.
+fn play(player: &mut Player, quiet: bool) -> Result<(), CliError> {
+    let prompt = stdin().is_terminal() && !quiet;
+    let mut random = Random::new(0);
+    let show = |player: &mut Player| if quiet { Ok(()) } else { offer(player) };
+    show(player)?;
+    if prompt {
+        say("h for help\n> ")?;
+    }
+    for line in stdin().lock().lines() {
+        let line = line.map_err(|error| input(format!("standard input: {error}")))?;
+        match line.trim().split_once(' ').unwrap_or((line.trim(), "")) {
+            ("", _) => {}
+            ("q", _) => break,
+            ("h", _) => say(HELP)?,
+            ("l", _) => say(&saved(player))?,
+            ("s", path) if !path.trim().is_empty() => save(path.trim(), &saved(player))?,
+            ("u", _) if !player.undo() => say("nothing to undo\n")?,
+            ("r", _) if !player.stray(&mut random) => say("no step is possible\n")?,
+            ("u" | "r", _) => show(player)?,
+            _ => match follow(player, &line) {
+                Ok(()) => show(player)?,
+                // A slip must not end a long run, but a script must not go on from another place.
+                Err(why) if prompt => say(&format!("{why}\n"))?,
+                Err(why) => return Err(input(why)),
+            },
+        }
+        if prompt {
+            say("> ")?;
+        }
+    }
+    Ok(())
+}
+
+fn follow(player: &mut Player, line: &str) -> Result<(), String> {
+    let all = Wanted::all(&Source::new("step", line)).map_err(|e| format!("{e}; h for help"))?;
+    all.iter().try_for_each(|wanted| player.follow(wanted).map_err(|e| e.to_string()))
+}
+
+/// Shows where the run stands and what can be done.
+fn offer(player: &mut Player) -> Result<(), CliError> {
+    let (choices, more) = player.choices();
+    let mut out = where_it_stands(player);
+    for (number, choice) in choices.iter().enumerate() {
+        let inside = if player.is_inside(choice) { "inside: " } else { "" };
+        let effect = match &player.effect(choice)[..] {
+            [] => String::new(),
+            cells => format!(" -> {}", cells.join(", ")),
+        };
+        out += &format!("  {}. {inside}{}{effect}\n", number + 1, player.text(choice));
+    }
+    if choices.is_empty() {
+        out += "no step is possible\n";
+    }
+    if more {
+        out += "  and others; `{...}` with all names tells one that is not listed\n";
+    }
+    say(&out)
+}
