@@ -32,7 +32,7 @@
 #if guarded == 1
 #define INSIDE(row, column, height, width) if ((row) < (height) && (column) < (width))
 #else
-#define INSIDE(row, column, height, width)
+#define INSIDE(row, column, height, width) // everything is
 #endif
 
 kernel __attribute__((reqd_work_group_size(block_size_x, block_size_y, 1))) void
@@ -46,6 +46,9 @@ convolution(global float *output, global const float *READ_ONLY input, constant 
     const int pitch = width + filter_width - 1;
     float sum[tile_size_y][tile_size_x];
 
+#if guarded == 0
+    (void)height;
+#endif
 #if use_shmem == 1
     local float area[AREA_HEIGHT][AREA_WIDTH + PADDING];
     for (int row = y; row < AREA_HEIGHT; row += block_size_y) {

@@ -80,8 +80,8 @@ impl Kept {
 /// Elements that are kept at once for later iterations of these loops, inner ones first.
 ///
 /// Of two loops with the distances s and k s, of n and m iterations, the same elements come again where k is less than n.
-/// With the first one outside, an element comes for the last time k (m - 1) of its iterations after the first time, and in each
-/// of them the other loops inside bring as many. With the second one outside, the next iteration wants what this one has brought.
+/// With the first one outside, an element comes again k of its iterations later, as far as there are so many left, up to m - 1
+/// times; and in each of them the other loops inside bring as many. With the second one outside, the next iteration wants what this one has brought.
 pub(super) fn window(loops: &[Axis]) -> Expr {
     let pairs = (0..loops.len()).array_combinations().filter_map(|[inner, outer]| {
         let (fine, coarse) = (distance(&loops[outer])?, distance(&loops[inner])?);
@@ -96,8 +96,8 @@ pub(super) fn window(loops: &[Axis]) -> Expr {
             return Some(choice(less(one(), outside), inside(None), Expr::Int(0)));
         }
         if let Some(times) = multiple(coarse, fine).filter(|_| *coarse != Expr::Int(0)) {
-            let apart = mul(times.clone(), sub(within.clone(), one()));
-            let rows = add(one(), min(apart, mul(outside.clone(), within.clone())));
+            let again = min(times.clone(), sub(outside.clone(), times.clone()));
+            let rows = add(one(), mul(again, sub(within.clone(), one())));
             let kept = mul(rows, inside(Some(inner)));
             let kept = choice(less(times, outside), kept, Expr::Int(0));
             return Some(choice(less(one(), within), kept, Expr::Int(0)));
@@ -111,4 +111,71 @@ pub(super) fn window(loops: &[Axis]) -> Expr {
 
 fn distance(axis: &Axis) -> Option<&Expr> {
     axis.distance.as_ref()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use itertools::iproduct;
+
+    use super::*;
+
+    fn axis(distance: i64, extent: i64) -> Axis {
+        Axis { distance: Some(Expr::Int(distance)), extent: Expr::Int(extent) }
+    }
+
+    /// The most elements that are live at once if each is from its first use to its last, loops from the outermost one.
+    fn live(loops: &[(i64, i64)]) -> i64 {
+        let counters = loops.iter().map(|(_, extent)| 0..*extent).multi_cartesian_product();
+        let places = counters.map(|at| at.iter().zip(loops).map(|(i, (d, _))| i * d).sum::<i64>());
+        let mut uses: BTreeMap<i64, (usize, usize)> = BTreeMap::new();
+        for (time, place) in places.enumerate() {
+            uses.entry(place).or_insert((time, time)).1 = time;
+        }
+        let end = loops.iter().map(|(_, extent)| extent).product::<i64>() as usize;
+        let at = |time: usize| uses.values().filter(|(a, b)| *a <= time && time <= *b).count();
+        (0..end).map(at).max().unwrap_or(0) as i64
+    }
+
+    #[test]
+    fn rows_of_a_window_are_kept() {
+        // A filter of `rows` x `columns` over `tiles` rows of results, `block` rows apart, and two elements beside each other.
+        let mut kept = 0;
+        for (rows, columns, block, tiles) in iproduct!([3, 5, 9], [1, 3], [1, 2, 4], [1, 2, 3]) {
+            let pitch = 1000;
+            let loops = [(pitch, rows), (1, columns), (block * pitch, tiles), (100, 2)];
+            let inner: Vec<Axis> = loops.iter().rev().map(|(d, n)| axis(*d, *n)).collect();
+            let own = window(&inner).eval(&[]).unwrap();
+            if tiles == 1 || block >= rows {
+                assert_eq!(own, 0, "{rows} {columns} {block} {tiles}");
+                continue;
+            }
+            // Whole rows of the window, of which the first and the last are there in part.
+            let wanted = live(&loops);
+            let row = columns * 2;
+            assert!((wanted - row..=wanted + row).contains(&own), "{own}, {wanted}: {loops:?}");
+            kept += 1;
+        }
+        assert_eq!(kept, 32);
+    }
+
+    #[test]
+    fn what_the_next_iteration_wants_is_kept() {
+        // The same elements in each iteration of the outer loop.
+        assert_eq!(window(&[axis(4, 8), axis(0, 3)]).eval(&[]).unwrap(), 8);
+        assert_eq!(window(&[axis(4, 8), axis(0, 1)]).eval(&[]).unwrap(), 0);
+        assert_eq!(window(&[axis(4, 8), axis(4 * 8, 3)]).eval(&[]).unwrap(), 0);
+    }
+
+    #[test]
+    fn spills_of_what_is_kept() {
+        let value = |kept: &Kept| kept.spill_uses(Expr::Int(7)).eval(&[]).unwrap();
+        let mut kept = Kept::default();
+        assert_eq!((value(&kept), kept.registers().eval(&[]).unwrap()), (7, 0));
+        kept.window(1, Expr::Int(10), Expr::Int(45));
+        assert_eq!((value(&kept), kept.registers().eval(&[]).unwrap()), (5, 10));
+        kept.early(2, Expr::Int(30), Expr::Int(4));
+        assert_eq!((value(&kept), kept.registers().eval(&[]).unwrap()), (8, 30));
+    }
 }

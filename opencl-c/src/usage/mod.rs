@@ -7,24 +7,14 @@
 //!
 //! # Rules
 //!
-//! One work item stands for all: the first one of the group in the middle of the launch. A branch counts if that item takes
-//! it. Per warp:
+//! `docs/opencl.md` has them all. Here is where each is kept:
 //!
-//! * A loop is *unrolled* if `#pragma unroll` stands before it, or if its number of iterations follows from macros and
-//!   it contains neither a barrier, nor a loop with the pragma or of another number of iterations.
-//! * A load in unrolled loops is done once for each address that it has there, as compilers merge equal loads; behind a
-//!   condition on the item they do not. An access of more than 16 bytes is several.
-//! * A load of constant memory whose address is the same for all items, in unrolled loops only, is an operand.
-//! * Of real arithmetic a multiplication and an addition of the same block are one instruction.
-//! * Each iteration of a loop that is not unrolled costs 3 instructions on whole numbers (compare, add, jump) and a branch, and one more
-//!   for each access in it (its address).
-//! * Passes of memory and lines: see `lanes.rs`. Bytes of a group and of the launch: the addresses that differ (`footprint.rs`); what is
-//!   accessed at several places of the source counts for the largest of them.
-//! * Loads of one body between two loops that are not unrolled are waited for together: one *far* step if they touch lines
-//!   that the iteration before did not, else a *near* one; likewise for local memory. Of a loop without real arithmetic, which
-//!   copies, four iterations are waited for together.
-//! * Live registers: private arrays and vectors, and [`PLAIN_REGISTERS`] for the rest. One that does not fit is stored and
-//!   loaded once in each iteration of the innermost loop with real arithmetic that is not unrolled.
+//! * `walk.rs`: which loops are unrolled, what counts as an instruction and as a request, what is waited for together.
+//! * `around.rs`, `guards.rs`: how often a step is executed, on average over the items of the launch.
+//! * `lanes.rs`: passes of banked memories, and lines, of one request.
+//! * `footprint.rs`: how many different addresses repetitions have.
+//! * `traffic.rs`: bytes between caches, for a group and for the launch.
+//! * `kept.rs`: registers for what is loaded once and used again.
 
 mod around;
 mod footprint;
@@ -72,12 +62,16 @@ pub(super) struct Device {
     pub source_order: bool,
     /// Which names of the problem are inputs.
     pub inputs: Inputs,
+    /// The values of its inputs and platform numbers, which come before other names.
+    pub values: Vec<i64>,
 }
 
 impl Device {
     /// The problem's device; what its platform does not say is as on most devices.
     pub fn of(problem: &Problem) -> Device {
         let resources = problem.platform.resources();
+        let inputs = problem.inputs.values().copied();
+        let numbers = problem.platform.numbers().map(|(_, value)| value);
         Device {
             warp: resources.warp_width.unwrap_or(32),
             banks: resources.banks.unwrap_or(32),
@@ -89,6 +83,7 @@ impl Device {
             groups_per_unit: resources.groups_per_unit,
             source_order: resources.source_order == Some(1),
             inputs: Inputs::of(problem),
+            values: inputs.chain(numbers).collect(),
         }
     }
 }

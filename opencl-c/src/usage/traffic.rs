@@ -40,9 +40,9 @@ pub(super) struct Moved {
 }
 
 impl Traffic<'_> {
-    /// What is moved, with so many groups at work at once, and so many of them in a unit.
-    pub fn moved(&self, at_work: &Expr, held: &Expr) -> Moved {
-        let (group, mut axes) = self.of_group(held);
+    /// What is moved, with so many groups at work at once.
+    pub fn moved(&self, at_work: &Expr) -> Moved {
+        let (group, mut axes) = self.of_group();
         axes.extend(self.groups.iter().cloned());
         // Neighbouring groups share the lines at their margins.
         let launch = addresses(&axes, self.bytes, &self.device.inputs).count;
@@ -81,10 +81,10 @@ impl Traffic<'_> {
 
     /// What a group moves, and all repetitions in it. An outer loop that comes to the same lines again finds them in L1 if what
     /// the loops inside touch fits.
-    fn of_group(&self, held: &Expr) -> (Expr, Vec<Axis>) {
+    fn of_group(&self) -> (Expr, Vec<Axis>) {
         let mut axes = self.sweep.clone();
         let mut touched = self.touched(&axes);
-        let mut moved = self.of_one_of(held);
+        let mut moved = touched.clone();
         for axis in &self.outer {
             axes.push(axis.clone());
             let all = self.touched(&axes);
@@ -104,12 +104,7 @@ impl Traffic<'_> {
         (moved, axes)
     }
 
-    /// What one of so many groups of a unit moves in a sweep, if they are next to each other and go along together.
-    fn of_one_of(&self, held: &Expr) -> Expr {
-        ceil_div(self.touched(&self.of_neighbours(held)), held.clone())
-    }
-
-    /// The repetitions in a sweep of so many groups.
+    /// The repetitions in a sweep of so many groups side by side.
     fn of_neighbours(&self, groups: &Expr) -> Vec<Axis> {
         let mut left = groups.clone();
         let mut axes = self.sweep.clone();
@@ -131,13 +126,94 @@ impl Traffic<'_> {
     }
 }
 
-/// Groups of so many items that are at work at once, of so many, as far as warps limit them; and those of a unit.
-pub(super) fn at_work(device: &Device, items: Expr, groups: Expr) -> (Expr, Expr) {
+/// Groups of so many items that are at work at once, of so many, as far as warps limit them.
+pub(super) fn at_work(device: &Device, items: Expr, groups: Expr) -> Expr {
     let warps = ceil_div(items, Expr::Int(device.warp));
     let most = Expr::Int(device.warps_per_unit.unwrap_or(MOST_WARPS));
     let held = quotient(most, warps);
     let held = device.groups_per_unit.map_or(held.clone(), |most| min(held, Expr::Int(most)));
     let share = ceil_div(groups.clone(), Expr::Int(device.units));
     let held = max(Expr::Int(1), min(held, share));
-    (min(groups, mul(Expr::Int(device.units), held.clone())), held)
+    min(groups, mul(Expr::Int(device.units), held))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn axis(distance: i64, extent: i64) -> Axis {
+        Axis { distance: Some(Expr::Int(distance)), extent: Expr::Int(extent) }
+    }
+
+    fn traffic<'a>(
+        device: &'a Device,
+        sweep: &[Axis],
+        outer: &[Axis],
+        groups: &[Axis],
+    ) -> Traffic<'a> {
+        let (sweep, outer, groups) = (sweep.to_vec(), outer.to_vec(), groups.to_vec());
+        Traffic { device, bytes: 4, aligned: Expr::Int(1), sweep, outer, groups }
+    }
+
+    fn device(l1: i64, l2: i64) -> Device {
+        Device {
+            warp: 32,
+            banks: 32,
+            line: 128,
+            units: 2,
+            l1: Some(l1),
+            l2: Some(l2),
+            ..Device::default()
+        }
+    }
+
+    fn moved(traffic: &Traffic<'_>, at_work: i64) -> [i64; 3] {
+        let Moved { group, launch, beyond_l2 } = traffic.moved(&Expr::Int(at_work));
+        [group, launch, beyond_l2].map(|number| number.eval(&[]).unwrap())
+    }
+
+    #[test]
+    fn what_fits_is_moved_once() {
+        // 32 items read 16 rows of 32 words, three times; four groups side by side.
+        let sweep = [axis(4, 32), axis(128, 16)];
+        let (again, groups) = ([axis(0, 3)], [axis(2048, 4)]);
+        let once = 4 * 32 * 16;
+        let small = device(2048, 1 << 20);
+        assert_eq!(moved(&traffic(&small, &sweep, &again, &groups), 4), [once, 4 * once, 0]);
+        let none = device(2047, 1 << 20);
+        assert_eq!(moved(&traffic(&none, &sweep, &again, &groups), 4), [3 * once, 4 * once, 0]);
+        // Half of what four groups touch in a sweep is not in L2 when it is wanted again.
+        let half = device(2047, 4096);
+        assert_eq!(moved(&traffic(&half, &sweep, &again, &groups), 4)[2], 2 * 3 * once);
+    }
+
+    #[test]
+    fn touched_bytes_are_those_of_the_lines_or_of_the_rows() {
+        let device = device(1 << 15, 1 << 20);
+        // Every other word; every 64th; a row and its neighbour.
+        for axes in [vec![(8, 32)], vec![(256, 16)], vec![(4, 32), (8, 4)], vec![(16, 8), (24, 8)]]
+        {
+            let all: Vec<Axis> = axes.iter().map(|(d, n)| axis(*d, *n)).collect();
+            let own = traffic(&device, &all, &[], &[]).touched(&all).eval(&[]).unwrap();
+            let mut places = BTreeSet::from([0]);
+            for (distance, extent) in axes {
+                let moved = |at: &i64| (0..extent).map(|i| at + i * distance).collect::<Vec<_>>();
+                places = places.iter().flat_map(moved).collect();
+            }
+            let words = 4 * places.len() as i64;
+            let span = places.last().unwrap() + 4;
+            assert!((words..=span).contains(&own), "{own}: {words} to {span}");
+        }
+    }
+
+    #[test]
+    fn groups_at_work_are_those_that_warps_allow() {
+        let device = Device { warps_per_unit: Some(8), groups_per_unit: Some(3), ..device(1, 1) };
+        let of = |items: i64, groups: i64| {
+            at_work(&device, Expr::Int(items), Expr::Int(groups)).eval(&[]).unwrap()
+        };
+        assert_eq!([of(128, 100), of(32, 100), of(512, 100), of(32, 3)], [4, 6, 2, 3]);
+    }
 }

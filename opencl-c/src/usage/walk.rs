@@ -114,8 +114,8 @@ struct Walk<'a> {
     /// Of the item in the middle, which stands for all.
     names: &'a Names,
     ends: Ends,
-    /// Groups that are at work at once, and those of a unit.
-    at_work: (Expr, Expr),
+    /// Groups that are at work at once.
+    at_work: Expr,
     device: &'a Device,
     unrolled: Unrolled<'a>,
     /// Arrays that nobody writes.
@@ -550,9 +550,9 @@ impl Walk<'_> {
             .collect::<Result<_, ReadError>>()?;
         let bytes = i64::from(access.element) * i64::from(access.width);
         let traffic = Traffic { device: self.device, bytes, aligned, sweep, outer, groups };
-        let Moved { group, launch, beyond_l2 } = traffic.moved(&self.at_work.0, &self.at_work.1);
+        let Moved { group, launch, beyond_l2 } = traffic.moved(&self.at_work);
         let taken = |bytes| mul(around.taken.clone(), bytes);
-        if !access.store {
+        if !access.store && !self.is_in_l2(&access.array) {
             self.add("beyond_l2_bytes", at.line, &access.array, taken(beyond_l2));
         }
         let (group, launch) = (taken(group), taken(launch));
@@ -563,6 +563,15 @@ impl Walk<'_> {
         };
         self.arrays.insert(key, known);
         Ok(())
+    }
+
+    /// Whether a whole array is in L2 once it was read, for any values of parameters.
+    fn is_in_l2(&self, array: &str) -> bool {
+        let values = &self.device.values;
+        let known = |bytes: &&Expr| !bytes.mentions(|slot| slot >= values.len());
+        let bytes = self.names.bytes_of(array).filter(known);
+        let bytes = bytes.and_then(|bytes| bytes.eval(values).ok());
+        bytes.zip(self.device.l2).is_some_and(|(bytes, l2)| bytes <= l2)
     }
 
     fn finish(mut self, steps: &Steps) -> Result<IndexMap<Origin, Expr>, ReadError> {

@@ -18,6 +18,11 @@ pub struct Kernel {
 
 impl Kernel {
     pub fn load(name: &str, size: &str) -> Result<Kernel, ModelError> {
+        Kernel::load_with(name, size, &[])
+    }
+
+    /// With other values of some inputs.
+    pub fn load_with(name: &str, size: &str, other: &[(&str, i64)]) -> Result<Kernel, ModelError> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let folder = root.join("examples/kernels");
         let text = fs::read_to_string(folder.join(format!("{name}.json"))).unwrap();
@@ -26,7 +31,8 @@ impl Kernel {
             Ok(serde_json::from_str(&text).unwrap())
         };
         let problem = Problem::from_json(&text, &IndexMap::new(), &platforms)?;
-        let inputs = problem.sizes[size].clone();
+        let mut inputs = problem.sizes[size].clone();
+        inputs.extend(other.iter().map(|(name, value)| ((*name).to_owned(), *value)));
         Ok(Kernel { problem: Problem::from_json(&text, &inputs, &platforms)?, folder })
     }
 

@@ -162,8 +162,8 @@ pub fn example(path: &Path, last: bool) -> Source {
 /// A source with the macros of its problem: open, unless the preprocessor asks for them.
 fn with_macros(mut source: Source, problem: &serde_json::Value, last: bool) -> Source {
     let kernel = &problem["kernel"];
-    let defines = kernel["defines"].as_object().or(problem["parameters"].as_object());
-    for (name, value) in defines.into_iter().flatten() {
+    let macros = [problem["parameters"].as_object(), kernel["defines"].as_object()];
+    for (name, value) in macros.into_iter().flatten().flatten() {
         source = match value["text"].as_str() {
             Some(text) => source.text(name, text),
             None => source.symbol(name, one_of(&problem["parameters"][name], last)),
