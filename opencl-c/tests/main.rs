@@ -7,3 +7,4 @@ mod parse;
 mod problems;
 mod random;
 mod read;
+mod usage;

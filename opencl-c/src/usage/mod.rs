@@ -9,7 +9,9 @@
 //!
 //! `docs/opencl.md` has them all. Here is where each is kept:
 //!
-//! * `walk.rs`: which loops are unrolled, what counts as an instruction and as a request, what is waited for together.
+//! * `walk.rs`: what counts as an instruction and as a request.
+//! * `unroll.rs`: which loops are unrolled.
+//! * `batch.rs`: which loads are waited for together.
 //! * `around.rs`, `guards.rs`: how often a step is executed, on average over the items of the launch.
 //! * `lanes.rs`: passes of banked memories, and lines, of one request.
 //! * `footprint.rs`: how many different addresses repetitions have.
@@ -17,12 +19,14 @@
 //! * `kept.rs`: registers for what is loaded once and used again.
 
 mod around;
+mod batch;
 mod footprint;
 mod guards;
 mod kept;
 mod lanes;
 mod number;
 mod traffic;
+mod unroll;
 mod walk;
 
 use std::collections::BTreeSet;

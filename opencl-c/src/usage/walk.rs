@@ -6,12 +6,14 @@ use tickbound_model::Expr;
 use tickbound_model::expr::BinaryOp;
 
 use super::around::{Around, Loop};
+use super::batch::{Batch, Waits, is_from_data};
 use super::footprint::{Axis, addresses};
 use super::guards::Ends;
 use super::kept::{Kept, window};
 use super::lanes::{Lane, lines, passes};
-use super::number::{add, ceil_div, choice, is_zero, less, max, min, mul, remainder, sub};
+use super::number::{add, ceil_div, choice, is_zero, max, min, mul, remainder};
 use super::traffic::{Moved, Traffic, at_work};
+use super::unroll::{Unroll, macros_only};
 use super::{Device, PLAIN_REGISTERS};
 use crate::ast::{At, Space};
 use crate::error::ReadError;
@@ -29,22 +31,8 @@ const ITERATION: i64 = 3;
 /// Iterations of a short loop whose loads are waited for together.
 const SHORT_AT_ONCE: i64 = 4;
 
-/// The size of a body, in instructions, up to which a loop is unrolled by compilers that keep the order of the source: LLVM,
-/// LoopUnrollPass.cpp, pragma-unroll-threshold, 16 * 1024.
-const MOST_UNROLLED: i64 = 16 * 1024;
-
-/// Instructions of an access in such a body, with those that make its address. Other whole numbers are not counted, as most are
-/// constants once a loop is unrolled.
-const ACCESS: i64 = 4;
-
-/// Loads that are waited for together, at most.
-const IN_FLIGHT: i64 = 16;
-
 /// Most bytes that one instruction moves for a lane.
 const WIDEST: i64 = 16;
-
-/// Whether a loop at this place is said to be unrolled.
-pub(super) type Unrolled<'a> = &'a dyn Fn(&At) -> bool;
 
 /// Where a part of a usage comes from: what it is a part of, the line of the source, and the array.
 pub(super) type Origin = (&'static str, u32, String);
@@ -54,7 +42,7 @@ pub(super) fn parts(
     steps: &Steps,
     names: &Names,
     device: &Device,
-    unrolled: Unrolled<'_>,
+    said_unrolled: &dyn Fn(&At) -> bool,
 ) -> Result<IndexMap<Origin, Expr>, ReadError> {
     let item = names.of_item(Item::Middle);
     let product = |what: &str| -> Result<Expr, ReadError> {
@@ -66,7 +54,7 @@ pub(super) fn parts(
         ends: Ends::new(names),
         at_work: at_work(device, product("local")?, product("groups")?),
         device,
-        unrolled,
+        unroll: Unroll { names: &item, said: said_unrolled },
         read_only: &steps.read_only,
         stores_guarded: stores_guarded(&steps.body, false),
         parts: IndexMap::new(),
@@ -76,26 +64,8 @@ pub(super) fn parts(
     };
     let mut batch = Batch::new();
     walk.steps(&steps.body, &Around::nothing(), &mut batch)?;
-    walk.finish_batch(batch, 0, (Expr::Int(1), Expr::Int(1)));
+    walk.wait(batch.waits(device.line, Expr::Int(1), Expr::Int(1)), 0);
     walk.finish(steps)
-}
-
-/// Loads between two loops that are not unrolled: they are waited for together.
-#[derive(Debug)]
-struct Batch {
-    /// Whether there are loads from global memory, and how far these are from those of the iteration before: the
-    /// greatest distance in bytes; `None`: anywhere.
-    global: Option<Option<Expr>>,
-    /// Requests to global and to local memory in each iteration.
-    requests: (Expr, Expr),
-    /// Whether an address comes from data, which were waited for before.
-    from_data: bool,
-    /// Whether there is a loop inside.
-    around_any: bool,
-    /// Whether there is real arithmetic.
-    real: bool,
-    /// Whether a loop with real arithmetic that is not unrolled is inside.
-    around_loop: bool,
 }
 
 /// How the lanes of one request are served.
@@ -117,7 +87,7 @@ struct Walk<'a> {
     /// Groups that are at work at once.
     at_work: Expr,
     device: &'a Device,
-    unrolled: Unrolled<'a>,
+    unroll: Unroll<'a>,
     /// Arrays that nobody writes.
     read_only: &'a [String],
     /// Whether something is stored by some items only.
@@ -191,16 +161,14 @@ impl Walk<'_> {
         let trips = self.names.put_in(count, at)?.simplified();
         let trips = if never_negative(&trips) { trips } else { max(Expr::Int(0), trips) };
         batch.around_any = true;
-        let free = macros_only(whole) && !self.keeps_rolled(body);
-        if !free && !(self.unrolled)(at) {
+        if !self.unroll.unrolls(whole, at, body) {
             return self.rolled_loop(at, body, &around.in_loop(trips, false), batch);
         }
         let outermost = around.loops.iter().all(|l| !l.unrolled);
         if !self.device.source_order || !outermost {
             return self.steps(body, &around.in_loop(trips, true), batch);
         }
-        let size = mul(trips.clone(), self.size(body)?);
-        let fits = less(size, Expr::Int(MOST_UNROLLED + 1));
+        let fits = self.unroll.fits(&trips, body)?;
         let small = around.on_side(fits.clone(), true).in_loop(trips.clone(), true);
         self.steps(body, &small, batch)?;
         if fits == Expr::Int(1) {
@@ -231,69 +199,14 @@ impl Walk<'_> {
             self.innermost = Some(most.map_or(iterations.clone(), |m| max(m, iterations.clone())));
         }
         let waits = if own.real && own.around_any { iterations.clone() } else { short };
-        self.finish_batch(own, at.line, (iterations, waits));
+        self.wait(own.waits(self.device.line, iterations, waits), at.line);
         Ok(())
     }
 
-    /// Instructions of one iteration of a body, as a compiler counts them that asks whether to unroll it.
-    fn size(&self, body: &[Step]) -> Result<Expr, ReadError> {
-        let mut size = Expr::Int(0);
-        let mut cut: Option<&At> = None;
-        for step in body {
-            let own = match &step.kind {
-                StepKind::Access(_) => Expr::Int(ACCESS),
-                StepKind::Compute { kind: Arithmetic::Index | Arithmetic::Integer, .. } => {
-                    Expr::Int(0)
-                }
-                StepKind::Compute { amount, .. } => Expr::Int(i64::from(*amount)),
-                StepKind::Atomic(_) | StepKind::Barrier => Expr::Int(1),
-                // Of the parts of a loop the first stands for all.
-                StepKind::Repeat { whole: Some(_), .. } if cut == Some(&step.at) => Expr::Int(0),
-                StepKind::Repeat { count, whole, body } => {
-                    cut = whole.as_ref().map(|_| &step.at);
-                    let trips = self.names.put_in(whole.as_ref().unwrap_or(count), &step.at)?;
-                    mul(max(Expr::Int(0), trips.simplified()), self.size(body)?)
-                }
-                StepKind::If { then, otherwise, .. } => {
-                    add(self.size(then)?, self.size(otherwise)?)
-                }
-            };
-            size = add(size, own);
+    fn wait(&mut self, Waits { far, near, local }: Waits, line: u32) {
+        for (what, times) in [("far_steps", far), ("near_steps", near), ("local_steps", local)] {
+            self.add(what, line, "", times);
         }
-        Ok(size)
-    }
-
-    /// Whether a loop with this body stays one although the number of its iterations is known.
-    fn keeps_rolled(&self, body: &[Step]) -> bool {
-        body.iter().any(|step| match &step.kind {
-            StepKind::Barrier => true,
-            StepKind::Repeat { count, whole, body } => {
-                let known = macros_only(whole.as_ref().unwrap_or(count));
-                !known || (self.unrolled)(&step.at) || self.keeps_rolled(body)
-            }
-            StepKind::If { then, otherwise, .. } => {
-                self.keeps_rolled(then) || self.keeps_rolled(otherwise)
-            }
-            _ => false,
-        })
-    }
-
-    /// The loads of a loop with so many iterations are waited for so often.
-    fn finish_batch(&mut self, batch: Batch, line: u32, (iterations, waits): (Expr, Expr)) {
-        if let Some(distance) = batch.global {
-            let far = match distance {
-                Some(distance) => {
-                    let moved = mul(iterations, distance);
-                    min(waits.clone(), ceil_div(moved, Expr::Int(self.device.line)))
-                }
-                None => waits.clone(),
-            };
-            let before = Expr::Int(i64::from(batch.from_data));
-            let all = mul(waits.clone(), add(together(batch.requests.0), before));
-            self.add("far_steps", line, "", far.clone());
-            self.add("near_steps", line, "", sub(all, far));
-        }
-        self.add("local_steps", line, "", mul(waits, together(batch.requests.1)));
     }
 
     /// The arithmetic of one block; whether some of it is real.
@@ -598,48 +511,6 @@ impl Walk<'_> {
     }
 }
 
-impl Batch {
-    fn new() -> Batch {
-        let requests = (Expr::Int(0), Expr::Int(0));
-        Batch {
-            global: None,
-            requests,
-            from_data: false,
-            around_any: false,
-            real: false,
-            around_loop: false,
-        }
-    }
-
-    /// A load, and the repetition of the innermost loop around it that is not unrolled.
-    fn load(&mut self, access: &Access, axis: Option<&Axis>, requests: Expr) {
-        let local = access.space == Space::Local;
-        let sum = if local { &mut self.requests.1 } else { &mut self.requests.0 };
-        *sum = add(sum.clone(), requests);
-        if local {
-            return;
-        }
-        self.from_data |= is_from_data(access);
-        let distance = axis.and_then(|axis| axis.distance.clone());
-        self.global = Some(match (self.global.take(), distance) {
-            (None, distance) => distance,
-            (Some(Some(before)), Some(distance)) => Some(max(before, distance)),
-            _ => None,
-        });
-    }
-}
-
-/// How often so many loads of one body are waited for.
-fn together(loads: Expr) -> Expr {
-    ceil_div(loads, Expr::Int(IN_FLIGHT))
-}
-
-/// Whether an address is computed from what was loaded before.
-fn is_from_data(access: &Access) -> bool {
-    let data = |stride: &Stride| matches!(stride, Stride::Data | Stride::Shifted(_));
-    data(&access.items) || access.iterations.iter().any(data)
-}
-
 /// Sizes of a group (`local`) or of the launch in groups (`groups`), by dimension.
 fn sizes(names: &Names, what: &str, at: &At) -> Result<Vec<Expr>, ReadError> {
     let size = |d: usize| Ok(names.put_in(&Number::Name(format!("${what}_{d}")), at)?.simplified());
@@ -652,13 +523,6 @@ fn of_memory(space: Space) -> (&'static str, &'static str) {
         Space::Local => ("local_requests", "local_wavefronts"),
         _ => ("global_requests", "global_wavefronts"),
     }
-}
-
-/// Whether a number follows from macros and constants alone.
-fn macros_only(number: &Number) -> bool {
-    let mut only = true;
-    number.names(&mut |name: &String| only &= !name.starts_with('$'));
-    only
 }
 
 /// Whether a number is built of names, which are sizes and tuning parameters, and of operators that make nothing negative.

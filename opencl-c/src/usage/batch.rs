@@ -1,0 +1,101 @@
+//! Loads that are waited for together: those of one body between two loops that are not unrolled.
+
+use tickbound_model::Expr;
+
+use super::footprint::Axis;
+use super::number::{add, ceil_div, max, min, mul, sub};
+use crate::ast::Space;
+use crate::steps::{Access, Stride};
+
+/// Loads that are waited for together, at most.
+const IN_FLIGHT: i64 = 16;
+
+/// The loads of a body, and what else it is.
+#[derive(Debug)]
+pub(super) struct Batch {
+    /// Whether there are loads from global memory, and how far these are from those of the iteration before: the
+    /// greatest distance in bytes; `None`: anywhere.
+    global: Option<Option<Expr>>,
+    /// Requests to global and to local memory in each iteration.
+    requests: (Expr, Expr),
+    /// Whether an address comes from data, which were waited for before.
+    from_data: bool,
+    /// Whether there is a loop inside.
+    pub around_any: bool,
+    /// Whether there is real arithmetic.
+    pub real: bool,
+    /// Whether a loop with real arithmetic that is not unrolled is inside.
+    pub around_loop: bool,
+}
+
+/// How often loads are waited for, one after another.
+#[derive(Debug)]
+pub(super) struct Waits {
+    /// For lines that are new.
+    pub far: Expr,
+    /// For lines that L1 has.
+    pub near: Expr,
+    /// For local memory.
+    pub local: Expr,
+}
+
+impl Batch {
+    pub fn new() -> Batch {
+        let requests = (Expr::Int(0), Expr::Int(0));
+        Batch {
+            global: None,
+            requests,
+            from_data: false,
+            around_any: false,
+            real: false,
+            around_loop: false,
+        }
+    }
+
+    /// Adds so many requests of a load; `axis` is the repetition of the innermost loop around it that is not unrolled.
+    pub fn load(&mut self, access: &Access, axis: Option<&Axis>, requests: Expr) {
+        let local = access.space == Space::Local;
+        let sum = if local { &mut self.requests.1 } else { &mut self.requests.0 };
+        *sum = add(sum.clone(), requests);
+        if local {
+            return;
+        }
+        self.from_data |= is_from_data(access);
+        let distance = axis.and_then(|axis| axis.distance.clone());
+        self.global = Some(match (self.global.take(), distance) {
+            (None, distance) => distance,
+            (Some(Some(before)), Some(distance)) => Some(max(before, distance)),
+            _ => None,
+        });
+    }
+
+    /// What is waited for in a loop of so many iterations, in so many pieces, with lines of so many bytes.
+    pub fn waits(self, line: i64, iterations: Expr, pieces: Expr) -> Waits {
+        let local = mul(pieces.clone(), together(self.requests.1));
+        let Some(distance) = self.global else {
+            return Waits { far: Expr::Int(0), near: Expr::Int(0), local };
+        };
+        let all = mul(pieces.clone(), together(self.requests.0));
+        let new = match distance {
+            Some(distance) => {
+                min(pieces.clone(), ceil_div(mul(iterations, distance), Expr::Int(line)))
+            }
+            None => pieces.clone(),
+        };
+        let far = min(all.clone(), new);
+        let before = if self.from_data { pieces } else { Expr::Int(0) };
+        let near = add(sub(all, far.clone()), before);
+        Waits { far, near, local }
+    }
+}
+
+/// How often so many loads of one body are waited for.
+fn together(loads: Expr) -> Expr {
+    ceil_div(loads, Expr::Int(IN_FLIGHT))
+}
+
+/// Whether an address is computed from what was loaded before.
+pub(super) fn is_from_data(access: &Access) -> bool {
+    let data = |stride: &Stride| matches!(stride, Stride::Data | Stride::Shifted(_));
+    data(&access.items) || access.iterations.iter().any(data)
+}

@@ -1,0 +1,89 @@
+//! Which loops a compiler unrolls.
+
+use tickbound_model::Expr;
+
+use super::number::{add, less, max, mul};
+use crate::ast::At;
+use crate::error::ReadError;
+use crate::lower::Names;
+use crate::steps::{Arithmetic, Number, Step, StepKind};
+
+/// The size of a body, in instructions, up to which a loop is unrolled by compilers that keep the order of the source: LLVM,
+/// LoopUnrollPass.cpp, pragma-unroll-threshold, 16 * 1024.
+const MOST_UNROLLED: i64 = 16 * 1024;
+
+/// Instructions of an access in such a body, with those that make its address. Other whole numbers are not counted, as most are
+/// constants once a loop is unrolled.
+const ACCESS: i64 = 4;
+
+/// What decides it.
+pub(super) struct Unroll<'a> {
+    pub names: &'a Names,
+    /// Whether the source says that a loop at this place is to be unrolled.
+    pub said: &'a dyn Fn(&At) -> bool,
+}
+
+impl Unroll<'_> {
+    /// Whether a loop is unrolled that has so many iterations and this body.
+    pub fn unrolls(&self, whole: &Number, at: &At, body: &[Step]) -> bool {
+        (self.said)(at) || (macros_only(whole) && !self.keeps_rolled(body))
+    }
+
+    /// Whether so many iterations of a body are few enough for compilers that keep the order of the source.
+    ///
+    /// # Errors
+    /// A name is not known.
+    pub fn fits(&self, trips: &Expr, body: &[Step]) -> Result<Expr, ReadError> {
+        Ok(less(mul(trips.clone(), self.size(body)?), Expr::Int(MOST_UNROLLED + 1)))
+    }
+
+    /// Instructions of one iteration of a body, as a compiler counts them that asks whether to unroll it.
+    fn size(&self, body: &[Step]) -> Result<Expr, ReadError> {
+        let mut size = Expr::Int(0);
+        let mut cut: Option<&At> = None;
+        for step in body {
+            let own = match &step.kind {
+                StepKind::Access(_) => Expr::Int(ACCESS),
+                StepKind::Compute { kind: Arithmetic::Index | Arithmetic::Integer, .. } => {
+                    Expr::Int(0)
+                }
+                StepKind::Compute { amount, .. } => Expr::Int(i64::from(*amount)),
+                StepKind::Atomic(_) | StepKind::Barrier => Expr::Int(1),
+                // Of the parts of a loop the first stands for all.
+                StepKind::Repeat { whole: Some(_), .. } if cut == Some(&step.at) => Expr::Int(0),
+                StepKind::Repeat { count, whole, body } => {
+                    cut = whole.as_ref().map(|_| &step.at);
+                    let trips = self.names.put_in(whole.as_ref().unwrap_or(count), &step.at)?;
+                    mul(max(Expr::Int(0), trips.simplified()), self.size(body)?)
+                }
+                StepKind::If { then, otherwise, .. } => {
+                    add(self.size(then)?, self.size(otherwise)?)
+                }
+            };
+            size = add(size, own);
+        }
+        Ok(size)
+    }
+
+    /// Whether a loop with this body stays one although the number of its iterations is known.
+    fn keeps_rolled(&self, body: &[Step]) -> bool {
+        body.iter().any(|step| match &step.kind {
+            StepKind::Barrier => true,
+            StepKind::Repeat { count, whole, body } => {
+                let known = macros_only(whole.as_ref().unwrap_or(count));
+                !known || (self.said)(&step.at) || self.keeps_rolled(body)
+            }
+            StepKind::If { then, otherwise, .. } => {
+                self.keeps_rolled(then) || self.keeps_rolled(otherwise)
+            }
+            _ => false,
+        })
+    }
+}
+
+/// Whether a number follows from macros and constants alone.
+pub(super) fn macros_only(number: &Number) -> bool {
+    let mut only = true;
+    number.names(&mut |name: &String| only &= !name.starts_with('$'));
+    only
+}

@@ -1,0 +1,149 @@
+//! What small kernels use of a device, each for one rule of `docs/opencl.md`.
+
+use indexmap::IndexMap;
+use serde_json::{Value, json};
+use tickbound_model::Problem;
+use tickbound_opencl_c::attach;
+
+use crate::parse::tree::ready;
+
+/// The usage of a kernel `k` over rows of 128 items in groups of 32 and 4 of them, with the scalar argument `n`.
+fn usage(source: &str, arguments: Value, source_order: i64) -> IndexMap<&'static str, i64> {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("k.cl"), source).unwrap();
+    let value = json!({
+        "profile": "resources",
+        "platform": {
+            "units_per_device": 2, "elements_per_unit": 32, "global_access": 4,
+            "resources": {
+                "warp_width": 32, "banks": 32, "line_bytes": 128, "l1_size": 4096,
+                "source_order": source_order
+            }
+        },
+        "inputs": { "n": 100 }, "parameters": { "T": [2] },
+        "launch": { "global_size": [128, 8], "local_size": [32, 4] },
+        "kernel": { "opencl": "k.cl", "entry": "k", "arguments": arguments }
+    });
+    let none = |_: &str| unreachable!("the platform is in the file");
+    let mut problem = Problem::from_value(&value, &IndexMap::new(), &none).unwrap();
+    attach(&mut problem, folder.path()).unwrap().expect("a source");
+    let bound = problem.bind(&IndexMap::from([("T".to_owned(), 2)])).unwrap();
+    problem.usage().entries().map(|(name, e)| (name, e.eval(&bound.env).unwrap())).collect()
+}
+
+fn buffers(names: &[&str]) -> Value {
+    let buffer = |name: &&str| json!({ "name": name, "type": "float", "length": 4096 });
+    let n = json!({ "name": "n", "type": "int", "value": "n" });
+    Value::Array(names.iter().map(buffer).chain([n]).collect())
+}
+
+#[test]
+fn items_beyond_an_edge_do_nothing() {
+    if !ready() {
+        return;
+    }
+    let source = "kernel void k(global float *a, int n) {
+        const int x = get_global_id(0);
+        if (x < n) {
+            float s = 0.0f;
+            for (int i = 0; i < n; i++) s += 2.0f;
+            a[x] = s;
+        }
+    }";
+    // 100 of 128 items add up 100 numbers.
+    assert_eq!(usage(source, buffers(&["a"]), 0)["real"], 100 * 100 / 128 + 1);
+    let tiled = "kernel void k(global float *a, int n) {
+        for (int t = 0; t < T; t++) {
+            const int x = T * get_global_id(0) + t;
+            if (x < n) for (int i = 0; i < n; i++) a[x] += 2.0f;
+        }
+    }";
+    // 100 of 256 places.
+    let real = usage(tiled, buffers(&["a"]), 0)["real"];
+    assert!((100 * 2 * 100 / 256..=100 * 2 * 100 / 256 + 2).contains(&real), "{real}");
+}
+
+#[test]
+fn what_only_other_items_load_is_not_waited_for() {
+    if !ready() {
+        return;
+    }
+    let source = "kernel void k(global const float *a, global float *b, int n) {
+        float s = 0.0f;
+        for (int i = 0; i < n; i++) {
+            if (get_local_id(0) == 1) s += a[i];
+            s += 1.0f;
+        }
+        b[get_global_id(0)] = s;
+    }";
+    let used = usage(source, buffers(&["a", "b"]), 0);
+    assert!(used.values().all(|n| *n >= 0), "{used:?}");
+    assert_eq!((used["far_steps"], used["near_steps"], used["global_requests"]), (0, 0, 1));
+}
+
+#[test]
+fn what_nobody_writes_takes_its_own_path() {
+    if !ready() {
+        return;
+    }
+    for (kind, through) in [
+        ("const float *restrict", 1),
+        ("const float *", 0),
+        ("float *restrict", 0),
+        ("const float *const restrict", 1),
+    ] {
+        let source = format!(
+            "kernel void k(global {kind} a, global float *b, int n) {{
+                const int x = get_global_id(0);
+                b[x] = a[x];
+            }}"
+        );
+        let used = usage(&source, buffers(&["a", "b"]), 0);
+        assert_eq!((used["read_only_requests"], used["global_requests"]), (through, 2), "{kind}");
+    }
+}
+
+#[test]
+fn compilers_that_keep_the_order_of_loads_keep_what_is_used_again() {
+    if !ready() {
+        return;
+    }
+    let kernel = |guard: &str| {
+        format!(
+            "kernel void k(global const float *a, global float *b, int n) {{
+                const int x = get_global_id(0);
+                float s[2] = {{ 0.0f, 0.0f }};
+                for (int i = 0; i < 5; i++)
+                    for (int t = 0; t < 2; t++) s[t] += 3.0f * a[x + (i + t) * n];
+                for (int t = 0; t < 2; t++) {guard} b[x + t * n] = s[t];
+            }}"
+        )
+    };
+    let registers = |guard: &str, order| {
+        let used = usage(&kernel(guard), buffers(&["a", "b"]), order);
+        (used["registers"], used["global_requests"])
+    };
+    // Six elements, of which two are live at once; behind a guard all of them.
+    assert_eq!(registers("", 0), (22, 6 + 2));
+    assert_eq!(registers("", 1), (24, 6 + 2));
+    assert_eq!(registers("if (x < n)", 1), (24 + 6, 6 + 2));
+}
+
+#[test]
+fn neighbours_of_what_data_multiply_are_apart_as_it_is() {
+    if !ready() {
+        return;
+    }
+    let source = "kernel void k(global const float *a, constant float *f, global float *b, int n) {
+        const int x = get_global_id(0);
+        const int y = get_global_id(1);
+        float s = 0.0f;
+        for (int i = 0; i < n; i++) s += a[i * 1024 + x + (int)((float)y * f[i])];
+        b[x] = s;
+    }";
+    let used = usage(source, buffers(&["a", "f", "b"]), 0);
+    // 35 elements and the rest of a line in each of 100 rows; 32 elements of the result.
+    assert_eq!(used["l2_bytes"], 100 * (4 * 35 + 124) + 4 * 32);
+    // Of four iterations at once: new lines, and before them what the address needs.
+    assert_eq!((used["far_steps"], used["near_steps"]), (25, 25));
+}
