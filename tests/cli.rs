@@ -58,6 +58,45 @@ fn refused(command: &mut Command, about: &str, parts: &[&str]) {
     }
 }
 
+/// No command opens a device or a pipe, so that reading ends.
+#[cfg(unix)]
+#[test]
+fn inputs_are_regular_files() {
+    const ENDLESS: &str = "/dev/zero";
+    let connector = "examples/connectors/alternator.treo";
+    let commands: [&[&str]; 11] = [
+        &["tune", ENDLESS],
+        &["simulate", ENDLESS],
+        &["explain", ENDLESS],
+        &["export", ENDLESS, "--to", "promela"],
+        &["measure", ENDLESS],
+        &["tune", ABSTRACT, "--platform", ENDLESS],
+        &["score", ABSTRACT, "--against", ENDLESS],
+        &["report", ENDLESS, "--output", "unwritten.html"],
+        &["reo", "compose", ENDLESS],
+        &["reo", "run", connector, "--set", "n=2", "--steps", ENDLESS],
+        &["platforms", ENDLESS],
+    ];
+    for command in commands {
+        let about = command.join(" ");
+        refused(tickbound().args(command), &about, &[ENDLESS, "regular file"]);
+    }
+    refused(tickbound().args(["tune", "examples"]), "a folder", &["examples", "folder"]);
+}
+
+#[test]
+fn a_problem_on_standard_input() {
+    let of = |path: &str, input: &[u8]| {
+        let mut command = tickbound();
+        command.args(["simulate", path, "--set", "WG=4", "--set", "TS=4", "--json"]);
+        json_of(command.write_stdin(input))
+    };
+    let text = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(ABSTRACT)).unwrap();
+    let marked = [b"\xef\xbb\xbf", &text[..]].concat();
+    assert_eq!(of("-", &text)["time"], of(ABSTRACT, b"")["time"]);
+    assert_eq!(of("-", &marked), of("-", &text));
+}
+
 #[test]
 fn a_faulty_problem_is_told_where_and_how_to_mend_it() {
     // Where in the file, what is written there, and what the message must contain.

@@ -7,8 +7,9 @@ use std::process::Command;
 
 use serde_json::Value;
 
-const CRATES: [&str; 10] = [
+const CRATES: [&str; 11] = [
     "message",
+    "input",
     "process",
     "elimination",
     "model",
@@ -200,7 +201,10 @@ fn no_modules_import_each_other_in_a_cycle() {
     let mut faults = Vec::new();
     for name in CRATES {
         let edges = imports(&root().join(name).join("src"));
-        assert!(edges.len() > 3 || ["message", "process"].contains(&name), "{name}: {edges:?}");
+        assert!(
+            edges.len() > 3 || ["message", "input", "process"].contains(&name),
+            "{name}: {edges:?}"
+        );
         for cycle in [cycle(&edges), cycle(&rooms(&edges))].into_iter().flatten() {
             let cycle: Vec<String> = cycle.iter().map(|m| m.join("::")).collect();
             faults.push(format!("{name}: {}", cycle.join(" -> ")));

@@ -70,7 +70,7 @@ pub fn find(name_or_path: &str) -> Result<Value, ModelError> {
             }),
         ));
     }
-    let text = std::fs::read_to_string(name_or_path).map_err(|e| {
+    let text = tickbound_input::text(name_or_path).map_err(|e| {
         let fix = "give an existing platform file, or one of the names of `tickbound platforms`";
         ModelError::new(name_or_path, format!("cannot be read: {e}"), fix)
     })?;

@@ -62,7 +62,7 @@ pub fn attach_with(
     problem.set_kernel(lower(&extracted, &names)?)?;
     problem.settle(&configurations);
     // They were readable a moment ago.
-    let text = |path: &Path| std::fs::read_to_string(path).unwrap_or_default();
+    let text = |path: &Path| tickbound_input::text(path).unwrap_or_default();
     let first = text(&request.path);
     // It asks for more than a program does: the values of all arguments that addresses depend on.
     if problem.profile == Profile::Resources {

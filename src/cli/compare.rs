@@ -107,7 +107,7 @@ fn paper_tables(options: Options, progress: &Progress) -> Result<Comparison, Cli
 /// A comparison that was written down.
 fn measured(path: &Path) -> Result<Comparison, CliError> {
     let shown = path.display();
-    let text = std::fs::read_to_string(path).map_err(|e| {
+    let text = tickbound_input::text(path).map_err(|e| {
         CliError::Input(format!("{shown}: {e}; run without --redraw first, as `make compare` does"))
     })?;
     serde_json::from_str(&text)

@@ -103,7 +103,7 @@ pub fn by_name(option: &str, settings: &[Setting]) -> Result<IndexMap<String, i6
 /// The problem that a command is about: arguments that all such commands share.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct Chosen {
-    /// Problem file (JSON), or a T1 file
+    /// Problem file (JSON), or a T1 file; - is standard input
     pub problem: String,
     /// Replace an input or a platform number
     #[arg(long = "input", value_name = "N=V")]
@@ -182,7 +182,7 @@ impl Chosen {
     /// The problem, and why it has no program if it is a T1 file whose kernel cannot be read.
     fn loaded(&self) -> Result<(Problem, Option<String>), CliError> {
         let path = &self.problem;
-        let text = std::fs::read_to_string(path)
+        let text = tickbound_input::text(path)
             .map_err(|error| CliError::Read { path: path.clone(), error })?;
         let of_file = |mut e: ModelError| {
             if !e.at.starts_with("--") {

@@ -17,7 +17,7 @@ pub struct Args {
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let mut sources = Vec::new();
     for path in &args.results {
-        let text = std::fs::read_to_string(path).map_err(|error| {
+        let text = tickbound_input::text(path).map_err(|error| {
             CliError::Input(format!("{path}: {error}; give a file of `compare --json`"))
         })?;
         sources.push(html::Source::read(path, &text)?);

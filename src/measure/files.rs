@@ -42,7 +42,7 @@ impl Files {
     pub fn read(problem: &Problem, folder: &Path) -> Result<Files, MeasureError> {
         let source = source_of(problem)?;
         let read = |path: &Path| {
-            std::fs::read_to_string(path)
+            tickbound_input::text(path)
                 .map_err(|error| MeasureError::Read { path: path.to_owned(), error })
         };
         let path = folder.join(&source.path);
@@ -82,7 +82,7 @@ fn include(text: &str, folders: &[PathBuf], included: &mut Vec<(String, String)>
         if included.iter().any(|(known, _)| *known == name) {
             continue;
         }
-        let found = folders.iter().find_map(|f| std::fs::read_to_string(f.join(&name)).ok());
+        let found = folders.iter().find_map(|f| tickbound_input::text(f.join(&name)).ok());
         if let Some(text) = found {
             included.push((name, text.clone()));
             include(&text, folders, included);

@@ -181,13 +181,8 @@ fn folder(request: &Request) -> &Path {
 }
 
 fn read(name: &str, path: &Path) -> Result<String, ReadError> {
-    let bytes = std::fs::read(path).map_err(|error| {
-        let what = match error.kind() {
-            std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
-            _ => format!("cannot be read: {error}"),
-        };
-        ReadError::file(name, what, "check kernel.opencl")
-    })?;
+    let bytes = tickbound_input::bytes(path)
+        .map_err(|error| ReadError::file(name, error.to_string(), "check kernel.opencl"))?;
     let text = String::from_utf8(bytes).map_err(|error| {
         let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = 1 + valid.iter().filter(|byte| **byte == b'\n').count();

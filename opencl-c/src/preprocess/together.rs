@@ -119,7 +119,7 @@ impl Copies {
                 continue;
             }
             let path = file.replace("\\\"", "\"").replace("\\\\", "\\");
-            let bytes = std::fs::read(folder.join(path));
+            let bytes = tickbound_input::bytes(folder.join(path));
             self.gather(&String::from_utf8_lossy(&bytes.ok()?))?;
             self.files.insert(file.to_owned());
             more = true;

@@ -44,18 +44,13 @@ impl Library for Disk<'_> {
     }
 
     fn read(&self, path: &str) -> Result<Option<String>, String> {
-        match std::fs::metadata(path) {
-            Ok(found) if found.is_dir() => return Ok(None),
-            Ok(found) if found.len() > MAX_TEXT as u64 => {
-                return Err(format!("has {} bytes; at most {MAX_TEXT} are read", found.len()));
+        use ErrorKind::{IsADirectory, NotADirectory, NotFound};
+        match tickbound_input::text(path) {
+            Ok(text) if text.len() > MAX_TEXT => {
+                Err(format!("has {} bytes; at most {MAX_TEXT} are read", text.len()))
             }
-            _ => {}
-        }
-        match std::fs::read_to_string(path) {
             Ok(text) => Ok(Some(text)),
-            Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-                Ok(None)
-            }
+            Err(e) if matches!(e.kind(), NotFound | NotADirectory | IsADirectory) => Ok(None),
             Err(e) => Err(e.to_string()),
         }
     }

@@ -39,7 +39,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     notes(&connector);
     let mut player = Player::new(&connector).map_err(input)?;
     if let Some(path) = &args.steps {
-        let text = std::fs::read_to_string(path)
+        let text = tickbound_input::text(path)
             .map_err(|error| input(format!("{path}: {error}; give a file with steps")))?;
         for wanted in Wanted::all(&Source::new(path, &text)).map_err(input)? {
             player.follow(&wanted).map_err(input)?;

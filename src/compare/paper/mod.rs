@@ -124,7 +124,7 @@ impl Problems {
     fn read() -> Result<Problems, PaperError> {
         let read = |path: &'static str| {
             let text =
-                std::fs::read_to_string(path).map_err(|error| PaperError::Read { path, error })?;
+                tickbound_input::text(path).map_err(|error| PaperError::Read { path, error })?;
             serde_json::from_str(&text).map_err(|e| {
                 PaperError::Model(ModelError::new(path, format!("not JSON: {e}"), "fix the file"))
             })

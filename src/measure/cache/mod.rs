@@ -17,7 +17,7 @@ pub mod text;
 
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
@@ -151,9 +151,11 @@ impl Cache {
         if path.exists() {
             let mut file =
                 OpenOptions::new().read(true).write(true).open(path).map_err(at(path))?;
+            let data = file.metadata().map_err(at(path))?;
+            tickbound_input::regular(&data).map_err(at(path))?;
             lock(&file, path)?;
-            let mut text = String::new();
-            file.read_to_string(&mut text).map_err(at(path))?;
+            let bytes = tickbound_input::within(tickbound_input::MOST, &mut file);
+            let text = bytes.and_then(tickbound_input::decoded).map_err(at(path))?;
             if !text.trim().is_empty() {
                 let parts = text::read(&text)
                     .ok_or_else(|| CacheError::NoCache { path: path.to_owned() })?;

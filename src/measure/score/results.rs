@@ -1,7 +1,7 @@
 //! Published measurements: Kernel Tuner's caches, T4 files and KTT's output, plain or compressed with gzip.
 
 use std::collections::BTreeMap;
-use std::io::Read;
+
 use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
@@ -54,13 +54,15 @@ impl Results {
     /// It cannot be read, or is something else.
     pub fn read(path: &Path) -> Result<Results, ResultsError> {
         let failed = |error| ResultsError::Read { path: path.to_owned(), error };
-        let bytes = std::fs::read(path).map_err(failed)?;
-        let mut content = String::new();
-        match bytes.starts_with(&[0x1f, 0x8b]) {
-            true => flate2::read::MultiGzDecoder::new(&bytes[..]).read_to_string(&mut content),
-            false => (&bytes[..]).read_to_string(&mut content),
-        }
-        .map_err(failed)?;
+        let bytes = tickbound_input::bytes(path).map_err(failed)?;
+        let unpacked = match bytes.starts_with(&[0x1f, 0x8b]) {
+            true => tickbound_input::within(
+                tickbound_input::MOST,
+                flate2::read::MultiGzDecoder::new(&bytes[..]),
+            ),
+            false => Ok(bytes),
+        };
+        let content = unpacked.and_then(tickbound_input::decoded).map_err(failed)?;
         Results::of_cache(&content)
             .or_else(|| {
                 let value = serde_json::from_str(&content).ok()?;
