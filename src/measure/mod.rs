@@ -34,6 +34,7 @@ pub mod job_error;
 pub mod lab;
 pub mod log;
 pub mod outcome;
+mod random;
 pub mod reference;
 mod report;
 pub mod sample;

@@ -2,8 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use chacha20::ChaCha8Rng;
-use chacha20::rand_core::{Rng, SeedableRng};
+use chacha20::rand_core::Rng;
 use indexmap::{IndexMap, IndexSet};
 use num_bigint::BigUint;
 use tickbound_model::simulate::{self, program, simulate};
@@ -13,6 +12,7 @@ use tickbound_model::{Bound, Configuration, Configurations, Problem};
 use tickbound_solve::{Options, SolveError, tune};
 
 use super::guided::{self, Candidate};
+use super::random::{below, seeded};
 
 /// Which configurations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -130,12 +130,6 @@ pub fn total(configurations: &Configurations<'_>) -> usize {
     configurations.count().and_then(|n| usize::try_from(n).ok()).unwrap_or(usize::MAX)
 }
 
-fn seeded(seed: u64) -> ChaCha8Rng {
-    let mut key = [0; 32];
-    key[..8].copy_from_slice(&seed.to_le_bytes());
-    ChaCha8Rng::from_seed(key)
-}
-
 /// `count` of the configurations of a space that is listed, in its order.
 fn listed(problem: &Problem, count: usize, seed: u64) -> Result<Vec<Bound>, SolveError> {
     let space = problem.space()?;
@@ -172,8 +166,7 @@ fn sample(total: usize, count: usize, seed: u64) -> Vec<usize> {
     let mut random = seeded(seed);
     let mut chosen = std::collections::BTreeSet::new();
     for next in total.saturating_sub(count)..total {
-        let below = next as u128 + 1;
-        let any = ((u128::from(random.next_u64()) * below) >> 64) as usize;
+        let any = below(&mut random, next + 1);
         if !chosen.insert(any) {
             chosen.insert(next);
         }

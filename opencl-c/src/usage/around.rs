@@ -50,13 +50,22 @@ impl Around {
 
     /// How often, if those in unrolled loops, with no other in them, are executed once.
     pub fn rolled(&self) -> Expr {
-        let inner = self.loops.iter().rposition(|l| !l.unrolled).map_or(0, |i| i + 1);
-        let rolled = self.loops[..inner].iter();
-        self.shared(rolled.fold(self.taken.clone(), |all, l| mul(all, l.trips.clone())))
+        self.shared(self.rolled_for_one())
+    }
+
+    /// The same for an item that comes here, whatever the others do.
+    pub fn rolled_for_one(&self) -> Expr {
+        let rolled = self.loops[..self.rolled_loops()].iter();
+        rolled.fold(self.taken.clone(), |all, l| mul(all, l.trips.clone()))
+    }
+
+    /// How many loops there are up to the innermost one that is not unrolled.
+    pub fn rolled_loops(&self) -> usize {
+        self.loops.iter().rposition(|l| !l.unrolled).map_or(0, |i| i + 1)
     }
 
     /// The share of the items that come here of so much.
-    pub fn shared(&self, all: Expr) -> Expr {
+    fn shared(&self, all: Expr) -> Expr {
         ceil_div(mul(all, self.share.0.clone()), self.share.1.clone())
     }
 

@@ -11,9 +11,9 @@ use tickbound_model::Expr;
 use super::footprint::{Axis, multiple};
 use super::number::{add, choice, less, max, min, mul, quotient, sub};
 
-/// What is kept in the unrolled loops at one place of the source.
+/// What is kept of the loads at one line of the source.
 #[derive(Debug, Clone)]
-struct Nest {
+struct Loads {
     /// Registers for elements that are used again.
     window: Expr,
     /// How often these are used.
@@ -24,30 +24,30 @@ struct Nest {
     times: Expr,
 }
 
-/// What is kept, by the line of the outermost unrolled loop.
+/// What is kept, by the line of the load.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
-    nests: IndexMap<u32, Nest>,
+    lines: IndexMap<u32, Loads>,
 }
 
 impl Kept {
     /// Elements that are kept from the first use to the last: so many registers, used so often.
     pub fn window(&mut self, line: u32, window: Expr, uses: Expr) {
-        let nest = self.nest(line);
-        nest.window = add(nest.window.clone(), window);
-        nest.uses = add(nest.uses.clone(), uses);
+        let loads = self.at(line);
+        loads.window = add(loads.window.clone(), window);
+        loads.uses = add(loads.uses.clone(), uses);
     }
 
     /// Elements that are all loaded before what uses them, so often.
     pub fn early(&mut self, line: u32, registers: Expr, times: Expr) {
-        let nest = self.nest(line);
-        nest.times = max(nest.times.clone(), times);
-        nest.early = add(nest.early.clone(), registers);
+        let loads = self.at(line);
+        loads.times = max(loads.times.clone(), times);
+        loads.early = add(loads.early.clone(), registers);
     }
 
-    fn nest(&mut self, line: u32) -> &mut Nest {
+    fn at(&mut self, line: u32) -> &mut Loads {
         let zero = || Expr::Int(0);
-        self.nests.entry(line).or_insert(Nest {
+        self.lines.entry(line).or_insert(Loads {
             window: zero(),
             uses: zero(),
             early: zero(),
@@ -55,20 +55,20 @@ impl Kept {
         })
     }
 
-    /// Registers of the place that needs most.
+    /// Registers of the line that needs most.
     pub fn registers(&self) -> Expr {
-        let of = |nest: &Nest| add(nest.window.clone(), nest.early.clone());
-        self.nests.values().map(of).reduce(max).unwrap_or(Expr::Int(0))
+        let of = |loads: &Loads| add(loads.window.clone(), loads.early.clone());
+        self.lines.values().map(of).reduce(max).unwrap_or(Expr::Int(0))
     }
 
     /// Memory operations for each register that is missing, if elements are kept, else `otherwise`: one that was loaded early is
     /// stored and loaded once; one that is used again is loaded at each use.
     pub fn spill_uses(&self, otherwise: Expr) -> Expr {
         let sum =
-            |of: fn(&Nest) -> &Expr| self.nests.values().map(of).cloned().fold(Expr::Int(0), add);
+            |of: fn(&Loads) -> &Expr| self.lines.values().map(of).cloned().fold(Expr::Int(0), add);
         let (window, uses, early) = (sum(|n| &n.window), sum(|n| &n.uses), sum(|n| &n.early));
         let times =
-            self.nests.values().map(|n| n.times.clone()).reduce(max).unwrap_or(Expr::Int(0));
+            self.lines.values().map(|n| n.times.clone()).reduce(max).unwrap_or(Expr::Int(0));
         let two = || Expr::Int(2);
         let rounded = add(mul(two(), uses), window.clone());
         let again = quotient(rounded, mul(two(), max(Expr::Int(1), window.clone())));

@@ -77,7 +77,7 @@ struct Request<'l> {
     /// `None` where that cannot be said.
     lanes: Option<&'l [Lane]>,
     /// 1 if the first one is at the beginning of a line.
-    aligned: Expr,
+    aligned: &'l Expr,
 }
 
 struct Walk<'a> {
@@ -267,8 +267,8 @@ impl Walk<'_> {
             return Ok(());
         }
         let loops = self.loop_axes(access, at, around)?;
-        let unrolled: Vec<Axis> =
-            loops.iter().take_while(|(l, _)| l.unrolled).map(|(_, axis)| axis.clone()).collect();
+        let unrolled = loops.len() - around.rolled_loops();
+        let (unrolled, rolled) = loops.split_at(unrolled);
         let lanes = self.lanes(access, at)?;
         let same = lanes.as_ref().is_some_and(|l| l.iter().all(|l| l.distance == Expr::Int(0)));
         // From the cache for constants it is an operand.
@@ -278,7 +278,7 @@ impl Walk<'_> {
         let bytes = i64::from(access.element) * i64::from(access.width);
         let merged = match around.guarded {
             true => unrolled.iter().fold(Expr::Int(1), |all, axis| mul(all, axis.extent.clone())),
-            false => addresses(&unrolled, bytes, &self.device.inputs).count,
+            false => addresses(unrolled, bytes, &self.device.inputs).count,
         };
         let instructions = (bytes + WIDEST - 1) / WIDEST;
         let words = match bytes {
@@ -289,10 +289,11 @@ impl Walk<'_> {
         let each = mul(merged, Expr::Int(instructions));
         let requests = mul(around.rolled(), each.clone());
         if !access.store {
-            self.keep(access, (at, around), &unrolled, (words, &each));
+            self.keep(access, (at, around), unrolled, (words, &each));
         }
         let aligned = self.aligned(access, at, &loops)?;
-        let request = Request { words, bytes: bytes.min(WIDEST), lanes: lanes.as_deref(), aligned };
+        let request =
+            Request { words, bytes: bytes.min(WIDEST), lanes: lanes.as_deref(), aligned: &aligned };
         self.request(access, at, &request, requests.clone());
         // An address that comes from data is computed for each request.
         let from_data = is_from_data(access);
@@ -300,11 +301,10 @@ impl Walk<'_> {
         self.add("integer", at.line, &access.array, addresses);
         if !access.store {
             let each = mul(around.taken.clone(), each);
-            let rolled = loops.iter().find(|(l, _)| !l.unrolled).map(|(_, axis)| axis);
-            batch.load(access, rolled, each);
+            batch.load(access, rolled.first(), each);
         }
         if access.space != Space::Local {
-            self.touch(access, at, around, lanes, loops)?;
+            self.touch((access, at, around), lanes, loops, aligned)?;
         }
         Ok(())
     }
@@ -328,12 +328,9 @@ impl Walk<'_> {
         }
         // Loads are moved before conditions: those of a condition around them, and, as what only some items store only they
         // compute, that of the store.
-        let alone = around.loops.len() == unrolled.len();
+        let alone = around.rolled_loops() == 0;
         if self.device.source_order && (around.guarded || self.stores_guarded && alone) {
-            let rolled = around.loops.len() - unrolled.len();
-            let rolled = around.loops[..rolled].iter();
-            let times = rolled.fold(around.taken.clone(), |all, l| mul(all, l.trips.clone()));
-            self.kept.early(at.line, registers(each.clone()), times);
+            self.kept.early(at.line, registers(each.clone()), around.rolled_for_one());
         }
     }
 
@@ -366,14 +363,9 @@ impl Walk<'_> {
     }
 
     /// 1 if all that moves the first lane of an access moves it by whole lines.
-    fn aligned(
-        &self,
-        access: &Access,
-        at: &At,
-        loops: &[(&Loop, Axis)],
-    ) -> Result<Expr, ReadError> {
+    fn aligned(&self, access: &Access, at: &At, loops: &[Axis]) -> Result<Expr, ReadError> {
         let mut distances: Vec<Option<Expr>> =
-            loops.iter().map(|(_, axis)| axis.distance.clone()).collect();
+            loops.iter().map(|axis| axis.distance.clone()).collect();
         for stride in &access.groups {
             distances.push(self.distance(stride, access, at)?);
         }
@@ -389,19 +381,14 @@ impl Walk<'_> {
     }
 
     /// The loops around an access, inner ones first, as repetitions of its address.
-    fn loop_axes<'l>(
-        &self,
-        access: &Access,
-        at: &At,
-        around: &'l Around,
-    ) -> Result<Vec<(&'l Loop, Axis)>, ReadError> {
+    fn loop_axes(&self, access: &Access, at: &At, around: &Around) -> Result<Vec<Axis>, ReadError> {
         let mut strides = access.iterations.iter();
-        let axis = |l: &'l Loop| {
+        let axis = |l: &Loop| {
             let distance = match strides.next() {
                 Some(stride) => self.distance(stride, access, at)?,
                 None => None,
             };
-            Ok((l, Axis { distance, extent: l.trips.clone() }))
+            Ok(Axis { distance, extent: l.trips.clone() })
         };
         around.loops.iter().rev().map(axis).collect()
     }
@@ -437,11 +424,10 @@ impl Walk<'_> {
     /// Adds the bytes that differ to those of the array.
     fn touch(
         &mut self,
-        access: &Access,
-        at: &At,
-        around: &Around,
+        (access, at, around): (&Access, &At, &Around),
         lanes: Option<Vec<Lane>>,
-        loops: Vec<(&Loop, Axis)>,
+        loops: Vec<Axis>,
+        aligned: Expr,
     ) -> Result<(), ReadError> {
         let mut sweep: Vec<Axis> = match lanes {
             Some(lanes) => (lanes.into_iter())
@@ -451,10 +437,9 @@ impl Walk<'_> {
                 .map(|extent| Axis { distance: None, extent })
                 .collect(),
         };
-        let aligned = self.aligned(access, at, &loops)?;
-        let inner = loops.iter().position(|(l, _)| !l.unrolled).map_or(loops.len(), |i| i + 1);
-        let mut axes = loops.into_iter().map(|(_, axis)| axis);
-        sweep.extend(axes.by_ref().take(inner));
+        let outer = around.rolled_loops().saturating_sub(1);
+        let mut axes = loops.into_iter();
+        sweep.extend(axes.by_ref().take(around.loops.len() - outer));
         let outer = axes.collect();
         let groups = (access.groups.iter().zip(sizes(self.names, "groups", at)?))
             .map(|(stride, extent)| {

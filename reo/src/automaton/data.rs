@@ -272,8 +272,8 @@ pub(super) fn assemble(
     contents.sort_unstable();
     contents.dedup();
     let mut cells: FxHashSet<Cell> = contents.iter().map(|(cell, _)| *cell).collect();
-    for number in 0..constraints.len() as u32 {
-        constraints.get(number).visit(|leaf| {
+    for constraint in constraints.iter() {
+        constraint.visit(|leaf| {
             if let Term::Before(cell) | Term::After(cell) = leaf {
                 cells.insert(*cell);
             }

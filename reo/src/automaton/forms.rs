@@ -32,8 +32,7 @@ impl Automaton {
     /// Without steps whose constraint no data fulfil.
     #[must_use]
     pub fn possible(&self) -> Automaton {
-        let all = (0..self.constraints().len() as u32).map(|k| self.constraints().get(k));
-        let possible: Vec<bool> = all.map(is_possible).collect();
+        let possible: Vec<bool> = self.constraints().iter().map(is_possible).collect();
         if possible.iter().all(|p| *p) {
             return self.clone();
         }
@@ -60,9 +59,8 @@ impl Automaton {
         let names = self.alphabet().iter().map(|n| Name(to(n.0)));
         let mut builder = Builder::over(names, self.states(), self.initial().to_vec());
         builder.contents(self.contents().iter().map(|(cell, c)| (Cell(to(cell.0)), to(*c))));
-        let constraints: Vec<Constraint> = (0..self.constraints().len() as u32)
-            .map(|number| self.constraints().get(number).renamed(to))
-            .collect();
+        let constraints: Vec<Constraint> =
+            self.constraints().iter().map(|constraint| constraint.renamed(to)).collect();
         for step in self.all_steps() {
             let fire: Vec<Name> = self.fires(&step).map(|n| Name(to(n.0))).collect();
             let constraint = constraints[step.condition as usize].clone();

@@ -362,6 +362,11 @@ impl Constraints {
         &self.all[number as usize]
     }
 
+    /// All of them, in the order of their numbers.
+    pub fn iter(&self) -> impl Iterator<Item = &Constraint> {
+        self.all.iter()
+    }
+
     /// How many there are, `true` among them.
     #[must_use]
     pub fn len(&self) -> usize {

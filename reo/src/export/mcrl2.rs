@@ -46,10 +46,8 @@ impl Writer<'_> {
         let mut out = String::new();
         if !self.plain {
             let (mut constants, mut maps) = (Vec::new(), Vec::new());
-            for number in 0..automaton.constraints().len() as u32 {
-                for literal in automaton.constraints().get(number).literals() {
-                    self.declare(literal, &mut constants, &mut maps);
-                }
+            for literal in automaton.constraints().iter().flat_map(|c| c.literals()) {
+                self.declare(literal, &mut constants, &mut maps);
             }
             constants.extend(automaton.contents().iter().map(|(_, c)| self.word("c_", *c)));
             constants.extend(["nothing".to_owned(), "something".to_owned()]);

@@ -10,7 +10,6 @@ use super::order::order;
 use super::reachable;
 use crate::automaton::Automaton;
 use crate::bisimulation::{Kind, least, minimise};
-use crate::constraint::Constraint;
 use crate::constraint::simplify::may_conflict;
 use crate::hide::{close, confluence, hide, hide_between, simplified};
 use crate::limits::{Limits, Stopped};
@@ -97,12 +96,7 @@ pub fn compose(
 /// # Errors
 /// As [`compose`].
 pub fn without_data(parts: &[&Automaton], limits: &Limits<'_>) -> Result<Vec<Automaton>, Stopped> {
-    let constraints = |part: &&Automaton| {
-        let all = part.constraints();
-        (0..all.len() as u32).map(|k| all.get(k).clone()).collect::<Vec<_>>()
-    };
-    let all: Vec<Constraint> = parts.iter().flat_map(constraints).collect();
-    if may_conflict(&all) {
+    if may_conflict(parts.iter().flat_map(|part| part.constraints().iter())) {
         return Ok(vec![reachable::compose(parts, limits)?.without_data()]);
     }
     Ok(parts.iter().map(|part| part.without_data()).collect())

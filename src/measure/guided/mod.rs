@@ -17,9 +17,9 @@ pub mod process;
 mod replay;
 
 use chacha20::ChaCha8Rng;
-use chacha20::rand_core::{Rng, SeedableRng};
 use rayon::prelude::*;
 
+use super::random::{below, seeded};
 use process::{Guess, Process};
 pub use replay::{MOST, Replay, replay};
 
@@ -82,11 +82,8 @@ impl Guide {
         let mut first: Vec<usize> = (0..candidates.len()).collect();
         first.sort_by_key(|c| candidates[*c].ticks);
         first.truncate(FIRST);
-        let mut key = [0; 32];
-        key[..8].copy_from_slice(&seed.to_le_bytes());
         let open = vec![true; candidates.len()];
-        let random = ChaCha8Rng::from_seed(key);
-        Guide { candidates, first, open, told: Vec::new(), small: 0, random }
+        Guide { candidates, first, open, told: Vec::new(), small: 0, random: seeded(seed) }
     }
 
     /// How many were measured.
@@ -108,10 +105,7 @@ impl Guide {
         if let Some(first) = self.first.iter().find(|c| self.open[**c]) {
             return Some(*first);
         }
-        let any = |random: &mut ChaCha8Rng| {
-            let place = (u128::from(random.next_u64()) * open.len() as u128) >> 64;
-            open.get(place as usize).copied()
-        };
+        let any = |random: &mut ChaCha8Rng| open.get(below(random, open.len())).copied();
         if (self.told.len() + 1).is_multiple_of(RANDOM) {
             return any(&mut self.random);
         }
