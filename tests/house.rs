@@ -244,8 +244,16 @@ fn dependencies(package: &str) -> BTreeSet<String> {
 
 #[test]
 fn libraries_stay_light() {
-    let heavy =
-        ["clap", "plotters", "opencl3", "ctrlc", "indicatif", "minijinja", "clang", "tempfile"];
+    let heavy = [
+        "clap",
+        "plotters",
+        "opencl3",
+        "signal-hook",
+        "indicatif",
+        "minijinja",
+        "clang",
+        "tempfile",
+    ];
     for (package, allowed) in [
         ("tickbound-elimination", &[][..]),
         ("tickbound-model", &[]),

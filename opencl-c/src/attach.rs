@@ -11,10 +11,10 @@ use tickbound_model::{Bound, Configurations, Expr, KernelSource, Problem, Profil
 
 use crate::error::ReadError;
 use crate::extract::{Extracted, Variant, extract_with};
-use crate::kept::Kept;
 use crate::lower::{Names, lower};
 use crate::reading::By;
 use crate::request::{Passed, Request, Symbol};
+use crate::setup::Setup;
 use crate::steps::Number;
 use crate::usage::{Device, said_unrolled, usage};
 
@@ -36,17 +36,17 @@ pub struct Reading {
 /// # Errors
 /// What cannot be read in the source, what does not fit the problem, or what this machine lacks.
 pub fn attach(problem: &mut Problem, folder: &Path) -> Result<Option<Reading>, ReadError> {
-    attach_with(problem, folder, &Kept::off())
+    attach_with(problem, folder, &Setup::default())
 }
 
-/// As [`attach`]; what was read before and kept is not read again.
+/// As [`attach`], in the way that `setup` says.
 ///
 /// # Errors
 /// As there.
 pub fn attach_with(
     problem: &mut Problem,
     folder: &Path,
-    kept: &Kept,
+    setup: &Setup<'_>,
 ) -> Result<Option<Reading>, ReadError> {
     let Some(source) = problem.source.clone() else { return Ok(None) };
     let before = problem.clone();
@@ -56,7 +56,7 @@ pub fn attach_with(
         return Ok(None);
     }
     let request = reader.request(folder)?;
-    let extracted = extract_with(&request, &|places| reader.symbols(places), kept)?;
+    let extracted = extract_with(&request, &|places| reader.symbols(places), setup)?;
     check_arguments(&request, &source, &extracted)?;
     let names = Names::new(problem, &source);
     problem.set_kernel(lower(&extracted, &names)?)?;

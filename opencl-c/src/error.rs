@@ -36,6 +36,12 @@ pub enum ReadError {
         /// What to do.
         fix: String,
     },
+    /// The user or the clock ended it.
+    #[error("{name}: stopped before it was read")]
+    Stopped {
+        /// The file.
+        name: String,
+    },
     /// The program that was read does not fit the problem.
     #[error(transparent)]
     Model(#[from] tickbound_model::ModelError),

@@ -10,11 +10,12 @@ use std::collections::{BTreeSet, HashMap};
 use indexmap::{IndexMap, IndexSet};
 use rayon::prelude::*;
 
+use crate::child;
 use crate::error::ReadError;
-use crate::kept::Kept;
 use crate::preprocess::{Expanded, Expander};
 use crate::reading::{One, ParameterType};
 use crate::request::Request;
+use crate::setup::Setup;
 use crate::steps::Steps;
 use crate::{parse, read};
 
@@ -53,23 +54,23 @@ pub type Occurring<'a> = &'a dyn Fn(&[usize]) -> Result<IndexMap<Vec<i64>, Vec<i
 /// # Errors
 /// What cannot be read in the source, or what this machine lacks.
 pub fn extract(request: &Request, occurring: Occurring<'_>) -> Result<Extracted, ReadError> {
-    extract_with(request, occurring, &Kept::off())
+    extract_with(request, occurring, &Setup::default())
 }
 
-/// As [`extract`]; what was read before and kept is not read again.
+/// As [`extract`], in the way that `setup` says.
 ///
 /// # Errors
 /// As there.
 pub fn extract_with(
     request: &Request,
     occurring: Occurring<'_>,
-    kept: &Kept,
+    setup: &Setup<'_>,
 ) -> Result<Extracted, ReadError> {
     let mut structural: IndexSet<String> = IndexSet::new();
     loop {
         let combinations = combinations(request, occurring, &structural)?;
         let names: Vec<String> = structural.iter().cloned().collect();
-        match read_all(request, &names, &combinations, kept)? {
+        match read_all(request, &names, &combinations, setup)? {
             Pass::Read(variants) => return Ok(Extracted { structural: names, variants }),
             Pass::Asked(more) => {
                 let before = structural.len();
@@ -123,10 +124,10 @@ fn read_all(
     request: &Request,
     structural: &[String],
     combinations: &Combinations,
-    kept: &Kept,
+    setup: &Setup<'_>,
 ) -> Result<Pass, ReadError> {
     let combinations: Vec<(&Vec<i64>, &Vec<i64>)> = combinations.iter().collect();
-    let expander = Expander::new(request, structural)?;
+    let expander = Expander::new(request, structural)?.stopped_by(setup.interrupt);
     // The first one alone: it says most of what is asked.
     let (first, others) = combinations.split_at(combinations.len().min(1));
     let mut expanded = Vec::with_capacity(combinations.len());
@@ -141,7 +142,7 @@ fn read_all(
         }
     }
     let values: Vec<&Vec<i64>> = combinations.iter().map(|(values, _)| *values).collect();
-    read_texts(request, structural, &values, &expanded, kept).map(Pass::Read)
+    read_texts(request, structural, &values, &expanded, setup).map(Pass::Read)
 }
 
 /// Copies of a source that one run of the preprocessor expands.
@@ -191,7 +192,7 @@ impl Unused {
 }
 
 /// Readings that are made before it is seen whether one failed.
-const AT_ONCE: usize = 16;
+const AT_ONCE: usize = 64;
 
 /// Reads what structural values expand to, each text once: values that make no difference give the same
 /// text.
@@ -200,7 +201,7 @@ fn read_texts(
     structural: &[String],
     values: &[&Vec<i64>],
     expanded: &[Expanded],
-    kept: &Kept,
+    setup: &Setup<'_>,
 ) -> Result<Vec<Variant>, ReadError> {
     let mut places: IndexMap<&str, usize> = IndexMap::new();
     for (i, text) in expanded.iter().enumerate() {
@@ -209,21 +210,25 @@ fn read_texts(
     let mut unused = Unused::of(request);
     let different: Vec<(&str, usize)> = places.into_iter().collect();
     let texts = different.iter().map(|(text, i)| (*text, expanded[*i].open.as_slice()));
-    let key = kept.key(request, texts);
-    let before = key.and_then(|key| kept.load(key)).filter(|all| all.len() == different.len());
+    let key = setup.kept.key(request, texts);
+    let before =
+        key.and_then(|key| setup.kept.load(key)).filter(|all| all.len() == different.len());
     let is_new = before.is_none();
     let mut readings = before.unwrap_or_default();
     for some in different[readings.len()..].chunks(AT_ONCE) {
-        let read = |(_, i): &(&str, usize)| {
-            read_one(request, &expanded[*i], |e| e.with_macros(structural, values[*i]))
+        setup.go_on(&request.name)?;
+        let text = |(_, i): &(&str, usize)| (values[*i].clone(), expanded[*i].clone());
+        let texts: Vec<child::Text> = some.iter().map(text).collect();
+        let new = match &setup.child {
+            None => child::here(request, structural, &texts),
+            Some(child) => child.read(request, (structural, texts), setup.interrupt)?,
         };
-        let new: Vec<_> = some.par_iter().map(read).collect();
         for one in new {
             readings.push(one?);
         }
     }
     if let (Some(key), true) = (key, is_new) {
-        kept.store(key, &readings);
+        setup.kept.store(key, &readings);
     }
     readings.iter().for_each(|one| unused.without(one));
     let known: HashMap<&str, &One> =
@@ -237,12 +242,12 @@ fn read_texts(
 }
 
 /// The parameters of the kernel function, and what it does.
-fn read_one(
+pub(crate) fn read_one(
     request: &Request,
     text: &Expanded,
-    with_macros: impl FnOnce(ReadError) -> ReadError,
+    (structural, values): (&[String], &[i64]),
 ) -> Result<One, ReadError> {
-    let unit = parse::parse(request, text).map_err(with_macros)?;
+    let unit = parse::parse(request, text).map_err(|e| e.with_macros(structural, values))?;
     let steps = read::read(request, &text.open, &unit)?;
     let kernel = unit.functions.get(&request.entry);
     let declared = kernel.map(|kernel| kernel.parameters.as_slice()).unwrap_or_default();

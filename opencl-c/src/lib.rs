@@ -9,9 +9,14 @@
 //! makes a [syntax tree](ast) out of libclang's cursors. [`read`] walks it symbolically and yields
 //! [`steps`]. [`lower`] turns these into a program. What cannot be bounded is an error that says
 //! what to write into the problem file; nothing is guessed.
+//!
+//! A source may be anybody's. The preprocessor runs with limits on time, memory and output, and reads regular files
+//! only; a [`Setup`] with a [`Child`] lets libclang crash without taking the caller along.
 
 pub mod ast;
 mod attach;
+mod child;
+mod codec;
 pub mod error;
 pub mod extract;
 pub mod kept;
@@ -22,12 +27,15 @@ pub mod preprocess;
 pub mod read;
 pub mod reading;
 pub mod request;
+mod setup;
 pub mod steps;
 mod usage;
 pub mod written;
 
 pub use attach::{Reading, attach, attach_with};
+pub use child::{Child, serve};
 pub use error::ReadError;
 pub use extract::{Extracted, Variant};
 pub use kept::Kept;
 pub use request::{Passed, Request, Symbol};
+pub use setup::Setup;

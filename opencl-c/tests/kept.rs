@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use indexmap::IndexMap;
 use tickbound_model::source::{Asked, Side};
 use tickbound_opencl_c::extract::{Extracted, extract, extract_with};
-use tickbound_opencl_c::{Kept, ReadError, Request, attach_with};
+use tickbound_opencl_c::{Kept, ReadError, Request, Setup, attach_with};
 
 use crate::kernels::KERNELS;
 use crate::kernels::example::Kernel;
@@ -36,10 +36,14 @@ fn read(
             Ok(all.iter().map(|all| (key(all), all.clone())).collect::<IndexMap<_, _>>())
         };
         match kept {
-            Some(kept) => extract_with(&request, &values, kept),
+            Some(kept) => extract_with(&request, &values, &keeping(kept)),
             None => extract(&request, &values),
         }
     })
+}
+
+fn keeping(kept: &Kept) -> Setup<'static> {
+    Setup { kept: kept.clone(), ..Setup::default() }
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {
@@ -212,9 +216,9 @@ fn examples_come_back_whole() {
     for (name, _) in KERNELS {
         let Kernel { problem, folder: beside } = Kernel::load(name, "small").unwrap();
         let (mut first, mut second) = (problem.clone(), problem);
-        let made = attach_with(&mut first, &beside, &kept).unwrap();
+        let made = attach_with(&mut first, &beside, &keeping(&kept)).unwrap();
         let before = files(folder.path()).len();
-        assert_eq!(attach_with(&mut second, &beside, &kept).unwrap(), made, "{name}");
+        assert_eq!(attach_with(&mut second, &beside, &keeping(&kept)).unwrap(), made, "{name}");
         assert_eq!(files(folder.path()).len(), before, "{name}");
         assert_eq!(first.kernel, second.kernel);
     }

@@ -12,6 +12,8 @@ pub enum Stopped {
     Time(Duration),
     /// It took more memory than this many bytes.
     Memory(u64),
+    /// It printed more than this many bytes.
+    Output(u64),
     /// Its answer was no longer needed, or it had printed enough.
     Unneeded,
 }
@@ -22,6 +24,7 @@ impl fmt::Display for Stopped {
             Stopped::Interrupted => f.write_str("interrupt"),
             Stopped::Time(limit) => write!(f, "time limit of {} s", limit.as_secs_f64()),
             Stopped::Memory(bytes) => write!(f, "memory limit of {} MB", bytes.div_ceil(1_000_000)),
+            Stopped::Output(bytes) => write!(f, "output limit of {} MB", bytes.div_ceil(1_000_000)),
             Stopped::Unneeded => f.write_str("no longer needed"),
         }
     }

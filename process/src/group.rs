@@ -1,8 +1,12 @@
 //! A child that leads a process group, and ends with all of it.
+//!
+//! A process that is killed cannot end its children. So each group has a *keeper*: a shell in the group that waits for
+//! the end of a pipe whose other end this process holds. When this process ends, however it does, the keeper kills the
+//! group, itself with it. What has left the group (a daemon) is not found.
 
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 
 use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid,
@@ -12,12 +16,17 @@ use wait4::Wait4;
 use crate::ended::Ended;
 use crate::memory;
 
+/// What the keeper runs. It stays when the group is interrupted.
+const KEEPER: &str = "trap '' HUP INT TERM; read line; kill -9 0";
+
 /// A child that leads a process group. When it is dropped, what is left of the group is killed, and
 /// the child has been waited for.
 #[derive(Debug)]
 pub struct Group {
     child: Child,
     pid: Pid,
+    /// `None` where there is no shell.
+    keeper: Option<Child>,
     /// How it ended, and the most bytes resident; once it has been waited for. From then on its
     /// number may be that of another process.
     waited: Option<(Ended, u64)>,
@@ -31,7 +40,8 @@ impl Group {
     pub fn spawn(command: &mut Command) -> io::Result<Group> {
         let child = command.process_group(0).spawn()?;
         let pid = Pid::from_child(&child);
-        Ok(Group { child, pid, waited: None })
+        let keeper = keep(pid);
+        Ok(Group { child, pid, keeper, waited: None })
     }
 
     /// Those ends of its pipes that have not been taken yet.
@@ -72,7 +82,7 @@ impl Group {
         let _ = kill_process_group(self.pid, Signal::KILL);
     }
 
-    /// Waits for the leader. Returns how it ended, and the most bytes that it, or one of the
+    /// Waits for the leader; what is left of the group is killed then. Returns how it ended, and the most bytes that it, or one of the
     /// children that it has waited for, had resident.
     ///
     /// # Errors
@@ -86,6 +96,7 @@ impl Group {
                         (None, signal) => Ended::Signal(signal.unwrap_or(0)),
                     };
                     self.waited = Some((ended, used.rusage.maxrss));
+                    self.dismiss();
                 }
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
                 Err(e) => return Err(e),
@@ -93,6 +104,22 @@ impl Group {
         }
         self.waited.ok_or_else(|| io::Error::other("the child cannot be waited for"))
     }
+
+    /// Lets the keeper end the group. Until then the group has a member, so that its number is not given away.
+    fn dismiss(&mut self) {
+        if let Some(mut keeper) = self.keeper.take() {
+            drop(keeper.stdin.take());
+            // It has no other parent; whatever it says, it has ended.
+            let _ = keeper.wait();
+        }
+    }
+}
+
+/// Starts the keeper of a group.
+fn keep(group: Pid) -> Option<Child> {
+    let mut command = Command::new("sh");
+    command.args(["-c", KEEPER]).current_dir("/").process_group(group.as_raw_nonzero().get());
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok()
 }
 
 impl Drop for Group {

@@ -18,8 +18,9 @@
 //! - The child never waits for the caller to take its output. What exceeds 64 MiB of a stream is
 //!   read and dropped, and [`Finished::truncated`] says so for standard output.
 //!
-//! Flags and limits are looked at every 10 ms, memory every 50 ms. If the caller itself is killed,
-//! a child ends when it next writes into the closed pipe.
+//! - If the caller itself is killed, so is the child's group at once.
+//!
+//! Flags and limits are looked at every 10 ms, memory every 50 ms.
 //!
 //! [`Group`] is the child alone, for callers that talk to it; [`quoted`] and [`command_line`] show
 //! commands as they would be typed.
@@ -48,6 +49,7 @@ pub use ended::{Ended, Stopped};
 pub use group::Group;
 pub use output::Line;
 use output::Output;
+use rustix::process::{Resource, Rlimit, setrlimit};
 pub use shell::{command_line, quoted};
 
 /// How often flags and limits are looked at.
@@ -67,6 +69,8 @@ pub struct Limits<'a> {
     pub time: Option<Duration>,
     /// Bytes of resident memory, summed over the child and all that it has started.
     pub memory: Option<u64>,
+    /// Bytes of standard output, but for lines that the caller drops.
+    pub output: Option<u64>,
     /// Set by the user: stops it when true.
     pub interrupt: &'a AtomicBool,
     /// Set by whoever no longer needs it: stops it when true.
@@ -79,7 +83,7 @@ impl Default for Limits<'_> {
     /// No limits, and half a second of grace.
     fn default() -> Self {
         let grace = Duration::from_millis(500);
-        Limits { time: None, memory: None, interrupt: &NEVER, unneeded: None, grace }
+        Limits { time: None, memory: None, output: None, interrupt: &NEVER, unneeded: None, grace }
     }
 }
 
@@ -109,6 +113,13 @@ impl Finished {
     pub fn last_error(&self) -> Option<&str> {
         self.stderr.lines().rev().map(str::trim).find(|line| !line.is_empty())
     }
+}
+
+/// This process, and what it starts from now on, leaves no core files when it crashes.
+pub fn no_core_files() {
+    let none = Rlimit { current: Some(0), maximum: Some(0) };
+    // Where that is not allowed, a core file is no harm.
+    let _ = setrlimit(Resource::Core, none);
 }
 
 /// Runs `command` with `input` on its standard input.
@@ -180,7 +191,8 @@ fn attend(
             None => {
                 let enough = output.enough().is_some_and(|since| since.elapsed() >= LAST_LINES);
                 let enough = enough.then_some(Stopped::Unneeded);
-                if let Some(why) = exceeded(started, memory, limits).or(enough) {
+                let used = (memory, output.printed());
+                if let Some(why) = exceeded(started, used, limits).or(enough) {
                     group.interrupt();
                     stopped = Some((why, Instant::now()));
                 }
@@ -192,16 +204,20 @@ fn attend(
 }
 
 /// The limit that has been reached.
-fn exceeded(started: Instant, memory: u64, limits: Limits<'_>) -> Option<Stopped> {
+fn exceeded(started: Instant, (memory, output): (u64, u64), limits: Limits<'_>) -> Option<Stopped> {
     let set = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
-    if set(limits.interrupt) {
-        return Some(Stopped::Interrupted);
-    }
+    // The clock first: it may also have set the flag.
     if let Some(limit) = limits.time.filter(|limit| started.elapsed() >= *limit) {
         return Some(Stopped::Time(limit));
     }
+    if set(limits.interrupt) {
+        return Some(Stopped::Interrupted);
+    }
     if let Some(limit) = limits.memory.filter(|limit| memory > *limit) {
         return Some(Stopped::Memory(limit));
+    }
+    if let Some(limit) = limits.output.filter(|limit| output > *limit) {
+        return Some(Stopped::Output(limit));
     }
     limits.unneeded.is_some_and(set).then_some(Stopped::Unneeded)
 }

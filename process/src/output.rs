@@ -40,6 +40,7 @@ pub(crate) struct Output<'c> {
     on_line: &'c mut dyn FnMut(&str) -> Line,
     stdout: Vec<u8>,
     stderr: Vec<u8>,
+    printed: u64,
     truncated: bool,
     enough: Option<Instant>,
 }
@@ -65,7 +66,7 @@ impl<'c> Output<'c> {
             thread::spawn(move || forward(stderr, Piece::Err, &send));
         }
         let (stdout, stderr) = (Vec::new(), Vec::new());
-        Output { pieces, on_line, stdout, stderr, truncated: false, enough: None }
+        Output { pieces, on_line, stdout, stderr, printed: 0, truncated: false, enough: None }
     }
 
     /// Takes what is there; waits for it at most this long.
@@ -87,6 +88,11 @@ impl<'c> Output<'c> {
     /// When the caller first had enough.
     pub fn enough(&self) -> Option<Instant> {
         self.enough
+    }
+
+    /// Bytes of standard output so far, but for lines that the caller dropped.
+    pub fn printed(&self) -> u64 {
+        self.printed
     }
 
     /// Takes what is left. Standard output, standard error, and whether the first is cut.
@@ -111,6 +117,7 @@ impl<'c> Output<'c> {
                     self.enough.get_or_insert_with(Instant::now);
                 }
                 if wanted != Line::Drop {
+                    self.printed += line.len() as u64;
                     self.truncated |= self.stdout.len() + line.len() > MAX_OUTPUT;
                     if !self.truncated {
                         self.stdout.extend(line);

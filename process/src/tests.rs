@@ -124,6 +124,43 @@ fn memory_is_limited_and_flags_are_heard() {
 }
 
 #[test]
+fn output_is_limited() {
+    let limits = Limits { output: Some(1 << 20), ..within(60_000) };
+    let finished = run(&mut shell("yes"), "", limits).unwrap();
+    assert_eq!(finished.ended, Ended::Stopped(Stopped::Output(1 << 20)));
+    assert_eq!(finished.ended.to_string(), "output limit of 2 MB");
+}
+
+/// Run by the test below in a process of its own, which is then killed.
+#[test]
+#[ignore = "waits until it is killed"]
+fn starts_a_child_and_waits() {
+    let script = "sleep 64 & echo group $$; wait; sleep 64";
+    let mut on_line = |line: &str| {
+        println!("{line}");
+        Line::Keep
+    };
+    run_lines(&mut shell(script), Limits::default(), &mut on_line).unwrap();
+}
+
+#[test]
+fn who_is_killed_takes_its_children_along() {
+    let mut tests = Command::new(std::env::current_exe().unwrap());
+    tests.args(["starts_a_child_and_waits", "--ignored", "--nocapture"]);
+    let mut parent = tests.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let lines = io::BufRead::lines(io::BufReader::new(parent.stdout.take().unwrap()));
+    let group = lines.map_while(Result::ok).find_map(|line| {
+        let group = line.split_once("group ")?.1.trim().to_owned();
+        Some(group)
+    });
+    let group = group.unwrap();
+    assert!(!running_in(&group).is_empty());
+    parent.kill().unwrap();
+    parent.wait().unwrap();
+    assert_eq!(alive_in(&group), [""; 0]);
+}
+
+#[test]
 fn a_group_that_is_dropped_has_ended() {
     let mut group = Group::spawn(shell("sleep 63 & wait").stdin(Stdio::null())).unwrap();
     let pid = group.pid().as_raw_nonzero().to_string();

@@ -51,6 +51,8 @@ pub struct Bracket<'a> {
     refuted: AtomicI64,
     started: Instant,
     timeout: Option<Duration>,
+    /// When the time that is limited began.
+    since: Instant,
     interrupt: &'a AtomicBool,
     observer: Observer<'a>,
 }
@@ -62,17 +64,25 @@ impl<'a> Bracket<'a> {
         interrupt: &'a AtomicBool,
         observer: Observer<'a>,
     ) -> Bracket<'a> {
+        let now = Instant::now();
         Bracket {
             bounds: Mutex::new(Bounds { lower: 0, best: None }),
             stopped: Mutex::new(None),
             contradiction: Mutex::new(None),
             calls: AtomicU64::new(0),
             refuted: AtomicI64::new(-1),
-            started: Instant::now(),
+            started: now,
             timeout,
+            since: now,
             interrupt,
             observer,
         }
+    }
+
+    /// The same, but the time that is limited began at this moment.
+    #[must_use]
+    pub fn since(self, moment: Option<Instant>) -> Bracket<'a> {
+        Bracket { since: moment.unwrap_or(self.started), ..self }
     }
 
     /// What is known now.
@@ -203,10 +213,11 @@ impl<'a> Bracket<'a> {
 
     /// True if the user or the clock ended the search; remembers which.
     pub fn out_of_time(&self) -> bool {
-        let reason = if self.interrupt.load(Ordering::Relaxed) {
-            StopReason::Interrupted
-        } else if let Some(timeout) = self.timeout.filter(|t| self.started.elapsed() >= *t) {
+        // The clock first: it may also have set the flag.
+        let reason = if let Some(timeout) = self.timeout.filter(|t| self.since.elapsed() >= *t) {
             StopReason::TimeOut(timeout.as_secs_f64())
+        } else if self.interrupt.load(Ordering::Relaxed) {
+            StopReason::Interrupted
         } else {
             return false;
         };
@@ -226,7 +237,7 @@ impl<'a> Bracket<'a> {
 
     /// A bracket that knows nothing, with the time that is left to this one.
     pub fn reopened(&self) -> Bracket<'a> {
-        let left = self.timeout.map(|t| t.saturating_sub(self.started.elapsed()));
+        let left = self.timeout.map(|t| t.saturating_sub(self.since.elapsed()));
         Bracket::new(left, self.interrupt, &|_| {})
     }
 }

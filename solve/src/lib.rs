@@ -89,7 +89,7 @@ pub fn tune(
     interrupt: &AtomicBool,
     observer: bracket::Observer<'_>,
 ) -> Result<TuneResult, SolveError> {
-    let bracket = Bracket::new(options.timeout, interrupt, observer);
+    let bracket = Bracket::new(options.timeout, interrupt, observer).since(options.since);
     let mut result = match unlisted(problem, options, &bracket)? {
         Some(result) => result,
         None => listed(problem, options, &bracket)?,

@@ -1,6 +1,6 @@
 //! How to search.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tickbound_encodings::Encoding;
 
@@ -33,6 +33,8 @@ pub struct Options {
     pub top: usize,
     /// Stop after this time.
     pub timeout: Option<Duration>,
+    /// When that time began; `None`: with the search.
+    pub since: Option<Instant>,
     /// What the random choice of configurations depends on that are simulated as a check.
     pub seed: u64,
     /// Use lower bounds, probes and cuts. Without them the search starts from 0 and the time of the
@@ -48,6 +50,7 @@ impl Default for Options {
             objective: Objective::Best,
             top: 0,
             timeout: None,
+            since: None,
             seed: 0,
             bounds: true,
         }

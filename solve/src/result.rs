@@ -6,7 +6,7 @@ use tickbound_encodings::{Encoded, Encoding};
 use tickbound_model::simulate::Script;
 use tickbound_model::verdict::{Found, Status, StopReason};
 
-use crate::bracket::Bracket;
+use crate::bracket::{Bounds, Bracket};
 use crate::fold::Programs;
 use crate::options::{Objective, Options};
 use crate::proof::Proof;
@@ -112,10 +112,23 @@ pub struct TuneResult {
 impl TuneResult {
     /// What is known of any search by its bracket's lower bound alone; nothing is found yet.
     pub(crate) fn begun(options: &Options, bracket: &Bracket<'_>) -> TuneResult {
+        let bounds = Bounds { best: None, ..bracket.bounds() };
+        let begun = TuneResult::cut(options, bounds, bracket.seconds(), None);
+        TuneResult { solver_calls: bracket.calls(), ..begun }
+    }
+
+    /// What is known of a search that did not come back, from what its observer was told last.
+    #[must_use]
+    pub fn cut(
+        options: &Options,
+        bounds: Bounds,
+        seconds: f64,
+        stopped_by: Option<StopReason>,
+    ) -> TuneResult {
         TuneResult {
             status: Status::Bounded,
-            lower: bracket.bounds().lower,
-            upper: None,
+            lower: bounds.lower,
+            upper: bounds.best.map(|(_, time)| time),
             best: None,
             optima: Vec::new(),
             programs: Programs::default(),
@@ -130,11 +143,11 @@ impl TuneResult {
             strategy: options.strategy,
             objective: options.objective,
             schedule: None,
-            solver_calls: bracket.calls(),
+            solver_calls: 0,
             confirmed_uncut: false,
             replayed: false,
-            seconds: bracket.seconds(),
-            stopped_by: None,
+            seconds,
+            stopped_by,
             size: Size::default(),
         }
     }

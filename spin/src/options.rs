@@ -1,7 +1,7 @@
 //! What is searched, how, within which limits, and who is told of it.
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tickbound_model::{Problem, Space};
 
@@ -39,6 +39,8 @@ pub struct Options {
     pub memory: u64,
     /// Stop after this time.
     pub timeout: Option<Duration>,
+    /// When that time began; `None`: with the search.
+    pub since: Option<Instant>,
     /// How many workers a swarm has; `None` takes one for each core.
     pub workers: Option<usize>,
     /// The depth limit in steps; `None` starts low and raises it as far as memory allows.
@@ -53,6 +55,7 @@ impl Default for Options {
             search: Search::default(),
             memory: 4 << 30,
             timeout: None,
+            since: None,
             workers: None,
             depth: None,
             keep: None,

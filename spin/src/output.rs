@@ -289,6 +289,7 @@ impl Verdict {
             Verdict::Stopped(Stopped::Interrupted) => "interrupt",
             Verdict::Stopped(Stopped::Time(_)) => "time-out",
             Verdict::Stopped(Stopped::Memory(_)) => "out of memory",
+            Verdict::Stopped(Stopped::Output(_)) => "output too long",
             Verdict::Stopped(Stopped::Unneeded) => "end of the round",
             Verdict::Fault(_) => "fault",
             Verdict::Unreadable(_) => "unreadable",

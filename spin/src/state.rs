@@ -175,7 +175,7 @@ impl<'a> SearchState<'a> {
     pub fn reason(&self, stopped: Stopped) -> StopReason {
         match stopped {
             Stopped::Interrupted => StopReason::Interrupted,
-            Stopped::Time(_) | Stopped::Memory(_) | Stopped::Unneeded => {
+            Stopped::Time(_) | Stopped::Memory(_) | Stopped::Output(_) | Stopped::Unneeded => {
                 StopReason::TimeOut(self.options.timeout.unwrap_or_default().as_secs_f64())
             }
         }

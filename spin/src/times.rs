@@ -46,7 +46,7 @@ pub fn times(
     if empty.is_empty() {
         return Ok(Times::default());
     }
-    let watch = Watch::new(interrupt, options.timeout);
+    let watch = Watch::new(interrupt, options.timeout).since(options.since);
     let state = SearchState::new(subject, tools, options, watch, observer)?;
     let Some(build) = state.build(Goal::Times, Storage::Full)? else {
         let stopped_by = watch.stop().map(|stop| state.reason(stop));

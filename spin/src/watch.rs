@@ -24,6 +24,11 @@ impl<'a> Watch<'a> {
         Watch { interrupt, started: Instant::now(), timeout, settled: None }
     }
 
+    /// The same, but the time began at this moment.
+    pub fn since(self, moment: Option<Instant>) -> Watch<'a> {
+        Watch { started: moment.unwrap_or(self.started), ..self }
+    }
+
     /// The same, or until `settled` is set.
     pub fn or_settled<'b>(self, settled: &'b AtomicBool) -> Watch<'b>
     where
@@ -35,10 +40,11 @@ impl<'a> Watch<'a> {
     /// The reason to stop, if there is one.
     pub fn stop(&self) -> Option<Stopped> {
         let set = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
-        if set(self.interrupt) {
-            Some(Stopped::Interrupted)
-        } else if let Some(timeout) = self.timeout.filter(|t| self.started.elapsed() >= *t) {
+        // The clock first: it may also have set the flag.
+        if let Some(timeout) = self.timeout.filter(|t| self.started.elapsed() >= *t) {
             Some(Stopped::Time(timeout))
+        } else if set(self.interrupt) {
+            Some(Stopped::Interrupted)
         } else {
             self.settled.is_some_and(set).then_some(Stopped::Unneeded)
         }

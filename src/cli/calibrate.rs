@@ -4,7 +4,8 @@ use std::path::Path;
 
 use super::exit::{CliError, Exit, input};
 use super::output::{save, say};
-use super::progress::{Progress, ctrl_c_flag};
+use super::progress::Progress;
+use super::stop;
 use crate::calibrate::{Fault, OpenCl, Options, calibrate, today};
 use crate::device::{self, Device, DeviceChoice, Picked, Session};
 
@@ -92,7 +93,7 @@ impl Args {
     }
 
     fn measure(&self, device: &Device) -> Result<(), Stopped> {
-        let interrupt = ctrl_c_flag(None)?;
+        let interrupt = stop::flag();
         let options = if self.quick { Options::quick() } else { Options::thorough() };
         let progress = Progress::new(&device.name);
         progress.say("compiling".to_owned());
@@ -100,7 +101,7 @@ impl Args {
         let mut runner = OpenCl::new(&session)?;
         let facts = OpenCl::facts(device);
         let mut show = |what: &str| progress.say(what.to_owned());
-        let found = calibrate(&mut runner, &facts, &options, &interrupt, &mut show)?;
+        let found = calibrate(&mut runner, &facts, &options, interrupt, &mut show)?;
         drop(progress);
         let name = self.name.as_deref().unwrap_or(&device.name);
         let file = format!("{:#}\n", found.platform(name, &today()));

@@ -7,7 +7,8 @@ use tickbound_model::Problem;
 use super::exit::{CliError, Exit, input};
 use super::load::{Chosen, Setting, Size, by_name, positive_seconds};
 use super::output::{say, say_json};
-use super::progress::{Progress, interrupt_flag};
+use super::progress::Progress;
+use super::stop;
 use crate::answer::comparison::{Comparison, Row};
 use crate::compare::paper;
 use crate::compare::{Event, Input, Options, SideBySide, engine};
@@ -85,9 +86,9 @@ fn side_by_side(
     // All problems are read before the first engine runs: a fault in the last one shows at once.
     let files = args.problems.iter();
     let problems = files.map(|file| readable(file, &args.input)).collect::<Result<Vec<_>, _>>()?;
-    let interrupt = interrupt_flag()?;
+    let interrupt = stop::flag();
     let observer = |event: Event<'_>| show(progress, event);
-    let mut session = SideBySide::new(options, &interrupt, &observer);
+    let mut session = SideBySide::new(options, interrupt, &observer);
     for (problem, file) in problems.iter().zip(&args.problems) {
         progress.about(&format!("{}:", problem.name));
         let input = Input { problem, file: file.clone(), replaced: replaced.clone() };
@@ -97,9 +98,9 @@ fn side_by_side(
 }
 
 fn paper_tables(options: Options, progress: &Progress) -> Result<Comparison, CliError> {
-    let interrupt = interrupt_flag()?;
+    let interrupt = stop::flag();
     let observer = |event: Event<'_>| show(progress, event);
-    let mut session = SideBySide::new(options, &interrupt, &observer);
+    let mut session = SideBySide::new(options, interrupt, &observer);
     paper::run(&mut session, &|problem| progress.about(&format!("{problem}:"))).map_err(input)?;
     Ok(session.finish())
 }

@@ -1,9 +1,9 @@
 //! `tickbound cp-sat`.
 
 use super::exit::{CliError, Exit};
-use super::load::{Chosen, timeout};
+use super::load::Chosen;
 use super::output::{say, say_json};
-use super::progress::interrupt_flag;
+use super::stop::{self, Timeout};
 use super::values::named;
 use crate::cp_sat::{self, Python};
 use tickbound_solve::Encoding;
@@ -19,9 +19,8 @@ pub struct Args {
     /// Search threads; as many as there are cores if not given
     #[arg(long, value_name = "N")]
     workers: Option<usize>,
-    /// Stop after this many seconds and report what was found
-    #[arg(long, value_name = "SECONDS")]
-    timeout: Option<f64>,
+    #[command(flatten)]
+    timeout: Timeout,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -31,12 +30,13 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let problem = args.chosen.model()?;
     let options = cp_sat::Options {
         encoding: Some(args.encoding),
-        timeout: timeout(args.timeout)?,
+        timeout: args.timeout.watched()?,
+        since: Some(stop::began()),
         workers: args.workers,
     };
-    let interrupt = interrupt_flag()?;
+    let interrupt = stop::flag();
     let python = Python::find()?;
-    let answer = cp_sat::solve(&problem, &options, &python, &interrupt)?;
+    let answer = cp_sat::solve(&problem, &options, &python, interrupt)?;
     if args.json {
         say_json(&answer.json())?;
     } else {

@@ -7,7 +7,8 @@ use tickbound_model::Problem;
 
 use super::exit::{CliError, Exit};
 use super::output::say;
-use super::progress::{Progress, interrupt_flag};
+use super::progress::Progress;
+use super::stop;
 use crate::compare::paper::{Published, TABLE_1};
 use crate::report::Table;
 use tickbound_model::platforms;
@@ -26,7 +27,7 @@ pub struct Args {
 const ABSTRACT: &str = include_str!("../../examples/problems/abstract.json");
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
-    let interrupt = interrupt_flag()?;
+    let interrupt = stop::flag();
     let mut table = Table::new([
         "size",
         "least time",
@@ -39,7 +40,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     ]);
     let (mut seconds, mut better, mut proved) = (0.0, 0, true);
     for row in TABLE_1 {
-        let result = tuned(row.size, &interrupt)?;
+        let result = tuned(row.size, interrupt)?;
         seconds += result.seconds;
         better += usize::from(result.upper.is_some_and(|t| t < row.time));
         table.push([
@@ -57,7 +58,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
             break;
         }
     }
-    let large = tuned(1 << 30, &interrupt)?;
+    let large = tuned(1 << 30, interrupt)?;
     let shown = if args.markdown { table.to_markdown() } else { table.to_string() };
     let intro = "The abstract OpenCL kernel of Garanina, Staroletov and Gorlatch (2023), on one unit of 4 elements:\nleast model time over all workgroup sizes WG and tile sizes TS, beside the paper's Table 1.\n";
     say(&format!(

@@ -14,6 +14,7 @@ use tickbound_opencl_c::{Reading, Variant};
 use super::exit::{CliError, Exit};
 use super::load::{Chosen, Setting, by_name};
 use super::output::{say, say_json};
+use super::stop::Timeout;
 use crate::answer::Tally;
 use crate::report::explain;
 
@@ -25,12 +26,15 @@ pub struct Args {
     /// Show this configuration; every parameter needs a value
     #[arg(long = "set", value_name = "P=V")]
     set: Vec<Setting>,
+    #[command(flatten)]
+    timeout: Timeout,
     /// Print one JSON object, with the program in the problem format
     #[arg(long)]
     json: bool,
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
+    args.timeout.watched()?;
     let (problem, reading) = args.chosen.explained()?;
     let configurations = problem.configurations(&Limits::default())?;
     let choices = problem.choices()?;

@@ -8,7 +8,7 @@ use tickbound_spin::promela::{self, Style};
 use super::exit::{CliError, Exit};
 use super::load::Question;
 use super::output::say_or_save;
-use super::progress::interrupt_flag;
+use super::stop::{self, Timeout};
 use super::values::named;
 
 /// What a problem can be written for.
@@ -28,6 +28,8 @@ enum Target {
 pub struct Args {
     #[command(flatten)]
     question: Question,
+    #[command(flatten)]
+    timeout: Timeout,
     /// What to write
     #[arg(long, value_enum)]
     to: Target,
@@ -40,6 +42,7 @@ pub struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
+    args.timeout.watched()?;
     match args.to {
         Target::Promela => write_promela(args)?,
         Target::Smt2 => write_smt2(args)?,
@@ -53,8 +56,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
 
 fn write_smt2(args: &Args) -> Result<(), CliError> {
     let problem = args.question.problem()?;
-    let interrupt = interrupt_flag()?;
-    let bracket = Bracket::new(None, &interrupt, &|_| {});
+    let interrupt = stop::flag();
+    let bracket = Bracket::new(None, interrupt, &|_| {});
     let Some((least, question)) = confirming_question(&problem, &bracket)? else {
         let why = bracket.stopped_by().map_or_else(
             || "there is no valid configuration, or the costs are too large for tables".to_owned(),

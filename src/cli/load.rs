@@ -1,6 +1,7 @@
 //! Reading problem files, and the values of options that several commands have.
 
-use super::exit::CliError;
+use super::exit::{CliError, Exit, input};
+use super::stop;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -10,9 +11,32 @@ use tickbound_model::expr::{BinaryOp, Expr};
 use tickbound_model::problem::{Constraint, parse_json};
 use tickbound_model::t1;
 use tickbound_model::{ModelError, Problem};
-use tickbound_opencl_c::{Kept, Reading, attach_with};
+use tickbound_opencl_c::{Child, Kept, Reading, Setup, attach_with};
 
 use tickbound_model::platforms;
+
+/// The subcommand of the process that reads kernels.
+pub const READ_KERNEL: &str = "read-kernel";
+
+/// How commands read kernels: libclang in a process of its own.
+///
+/// # Errors
+/// This program's own file is not known.
+pub fn setup() -> Result<Setup<'static>, CliError> {
+    let program = std::env::current_exe()
+        .map_err(|e| CliError::Input(format!("this program's own file is not known: {e}")))?;
+    let child = Child { program, arguments: vec![READ_KERNEL.to_owned()] };
+    Ok(Setup { kept: Kept::of_user(), child: Some(child), interrupt: stop::flag() })
+}
+
+/// Reads kernels for another process.
+///
+/// # Errors
+/// The pipes fail.
+pub fn serve() -> Result<Exit, CliError> {
+    tickbound_opencl_c::serve().map_err(input)?;
+    Ok(Exit::Done)
+}
 
 /// A `NAME=VALUE` option.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,19 +81,6 @@ impl std::str::FromStr for Size {
         let bytes = number * factor;
         if (1.0..=9e18).contains(&bytes) { Ok(Size(bytes as u64)) } else { Err(fix) }
     }
-}
-
-/// The time given by `--timeout`.
-///
-/// # Errors
-/// If it is no length of time.
-pub fn timeout(seconds: Option<f64>) -> Result<Option<Duration>, CliError> {
-    let read = |s: f64| {
-        Duration::try_from_secs_f64(s).map_err(|_| {
-            CliError::Input(format!("--timeout {s}: write a positive number of seconds"))
-        })
-    };
-    seconds.map(read).transpose()
 }
 
 /// A time that an option gives in seconds, above 0.
@@ -166,7 +177,7 @@ impl Chosen {
 
     /// The problem with its kernel program, and what was read out of the source.
     fn attached(&self, mut problem: Problem) -> Result<(Problem, Option<Reading>), CliError> {
-        let reading = attach_with(&mut problem, &self.folder(), &Kept::of_user())?;
+        let reading = attach_with(&mut problem, &self.folder(), &setup()?)?;
         Ok((problem, reading))
     }
 

@@ -7,12 +7,13 @@ use tickbound_elimination::Limits;
 use tickbound_message::one_line;
 use tickbound_model::simulate::{self, simulate};
 use tickbound_model::{Bound, Problem};
-use tickbound_opencl_c::{Kept, attach_with};
+use tickbound_opencl_c::attach_with;
 
 use super::exit::{CliError, Exit, input};
-use super::load::{Question, positive_seconds, timeout};
+use super::load::{Question, positive_seconds, setup};
 use super::output::{save, say, say_json, written};
-use super::progress::{Progress, interrupt_flag};
+use super::progress::Progress;
+use super::stop::{self, Timeout};
 use crate::device::DeviceChoice;
 use crate::device::platform::mismatch;
 use crate::measure::guided::Guide;
@@ -67,9 +68,8 @@ pub struct Args {
     /// Draw the results (.svg or .png; both without an extension)
     #[arg(long, value_name = "FILE")]
     plot: Option<String>,
-    /// Stop after this many seconds and report what was measured
-    #[arg(long, value_name = "SECONDS")]
-    timeout: Option<f64>,
+    #[command(flatten)]
+    timeout: Timeout,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -117,7 +117,8 @@ impl Args {
             choice: choice(&self.device)?,
             limit: positive_seconds("--limit", self.limit)?,
             reference_limit: positive_seconds("--reference-limit", self.reference_limit)?,
-            timeout: timeout(self.timeout)?,
+            timeout: self.timeout.watched()?,
+            since: Some(stop::began()),
             cache: Some(PathBuf::from(cache)),
             program,
         })
@@ -143,7 +144,7 @@ impl Args {
         if !needed && configurations > MOST_MODELLED {
             return Ok(());
         }
-        match attach_with(problem, &self.question.chosen.folder(), &Kept::of_user()) {
+        match attach_with(problem, &self.question.chosen.folder(), &setup()?) {
             Ok(_) => Ok(()),
             Err(e) if needed => Err(e.into()),
             Err(e) => {
@@ -164,15 +165,15 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let configurations = before.configurations(&Limits::default())?;
     let total = total(&configurations);
     let selection = if args.guided { None } else { Some(args.selection(total)?) };
-    let interrupt = interrupt_flag()?;
+    let interrupt = stop::flag();
     let progress = Progress::new(&problem.name);
     args.add_model(&mut problem, total)?;
     let guided = match &selection {
-        None => Some(candidates(&problem, &configurations, args.seed, &interrupt)?),
+        None => Some(candidates(&problem, &configurations, args.seed, interrupt)?),
         Some(_) => None,
     };
     let selected = match selection {
-        Some(selection) => select(&problem, &configurations, selection, &interrupt)?,
+        Some(selection) => select(&problem, &configurations, selection, interrupt)?,
         None => Vec::new(),
     };
     let plan = match &guided {
@@ -184,7 +185,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     };
     let folder = args.question.chosen.folder();
     let mut teller = Teller { problem: &problem, progress: &progress, told: 0 };
-    let report = measure(&problem, &folder, plan, &options, &interrupt, &mut |e| teller.tell(&e));
+    let report = measure(&problem, &folder, plan, &options, interrupt, &mut |e| teller.tell(&e));
     let report = match report {
         Err(e) if e.is_only_stopped() => {
             teller.line(&e.to_string());
@@ -193,7 +194,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         report => report?,
     };
     let ticks: Vec<Option<i64>> =
-        report.results.iter().map(|m| ticks(&problem, &m.bound, &interrupt)).collect();
+        report.results.iter().map(|m| ticks(&problem, &m.bound, interrupt)).collect();
     let mismatch = mismatch(&report.device.name, &problem.platform.name);
     if let Some(mismatch) = mismatch.filter(|_| ticks.iter().any(Option::is_some)) {
         progress.aside(&format!("tickbound: {mismatch}"));

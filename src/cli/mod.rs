@@ -22,6 +22,7 @@ mod report;
 mod score;
 mod simulate;
 mod spin;
+mod stop;
 mod timeline;
 mod tune;
 mod values;
@@ -69,6 +70,9 @@ enum Command {
     /// Run kernels for `measure`, as a process that may crash
     #[command(hide = true, name = crate::measure::lab::SUBCOMMAND)]
     MeasureWorker(measure::WorkerArgs),
+    /// Read a kernel for another process, as one that may crash
+    #[command(hide = true, name = load::READ_KERNEL)]
+    ReadKernel,
     /// Measure the prices of an OpenCL device, and write them as a platform file
     Calibrate(calibrate::Args),
     /// List the OpenCL devices of this machine
@@ -84,6 +88,34 @@ enum Command {
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
     let result = match &cli.command {
+        // What a process is told to do that belongs to another ends with that.
+        Command::MeasureWorker(args) => measure::work(args),
+        Command::ReadKernel => load::serve(),
+        command => stop::listen().and_then(|()| run(command)),
+    };
+    let exit = match result {
+        Ok(exit) => exit,
+        // A reader that has seen enough (`| head`) is no error.
+        Err(CliError::Write { error, .. }) if error.kind() == std::io::ErrorKind::BrokenPipe => {
+            Exit::Done
+        }
+        Err(e) => {
+            let why = if e.is_fault() { None } else { stop::reason() };
+            let before = why.as_ref().map(|why| format!("{why}: ")).unwrap_or_default();
+            eprintln!("tickbound: {before}{}", e.to_string().replace(['\n', '\r'], " "));
+            match why {
+                // Whatever has no result by then has none because it was stopped.
+                Some(_) => Exit::Nothing,
+                None if e.is_fault() => Exit::Fault,
+                None => Exit::Input,
+            }
+        }
+    };
+    ExitCode::from(exit as u8)
+}
+
+fn run(command: &Command) -> Result<Exit, CliError> {
+    match command {
         Command::Tune(args) => tune::run(args),
         Command::Simulate(args) => simulate::run(args),
         Command::Explain(args) => explain::run(args),
@@ -96,21 +128,10 @@ pub fn main() -> ExitCode {
         Command::Measure(args) => measure::run(args),
         Command::Score(args) => score::run(args),
         Command::MeasureWorker(args) => measure::work(args),
+        Command::ReadKernel => load::serve(),
         Command::Calibrate(args) => calibrate::run(args),
         Command::Devices(args) => devices::run(args),
         Command::Platforms(args) => platforms::run(args),
         Command::Demo(args) => demo::run(args),
-    };
-    let exit = match result {
-        Ok(exit) => exit,
-        // A reader that has seen enough (`| head`) is no error.
-        Err(CliError::Write { error, .. }) if error.kind() == std::io::ErrorKind::BrokenPipe => {
-            Exit::Done
-        }
-        Err(e) => {
-            eprintln!("tickbound: {}", e.to_string().replace(['\n', '\r'], " "));
-            if e.is_fault() { Exit::Fault } else { Exit::Input }
-        }
-    };
-    ExitCode::from(exit as u8)
+    }
 }

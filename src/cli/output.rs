@@ -7,12 +7,14 @@ use tickbound_model::Problem;
 use tickbound_model::verdict::Found;
 
 use super::exit::{CliError, input};
+use super::stop;
 use crate::report::Table;
 
 /// Writes to standard output, so that a closed pipe is an error value and not a panic.
 pub(crate) fn say(text: &str) -> Result<(), CliError> {
     use std::io::Write;
 
+    let _whole = stop::writing();
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes())
         .and_then(|()| out.flush())

@@ -1,8 +1,5 @@
-//! Progress on standard error, and Ctrl-C.
+//! Progress on standard error.
 
-use super::exit::CliError;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -58,31 +55,4 @@ impl Drop for Progress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }
-}
-
-/// A flag that Ctrl-C sets; the search then finishes with what it knows.
-///
-/// # Errors
-/// If the signal cannot be caught.
-pub fn interrupt_flag() -> Result<Arc<AtomicBool>, CliError> {
-    ctrl_c_flag(Some("interrupted; finishing with what is known (again: stop at once)"))
-}
-
-/// A flag that Ctrl-C sets, which `note` tells. A second Ctrl-C ends the process at once.
-///
-/// # Errors
-/// If the signal cannot be caught.
-pub fn ctrl_c_flag(note: Option<&'static str>) -> Result<Arc<AtomicBool>, CliError> {
-    let flag = Arc::new(AtomicBool::new(false));
-    let set = flag.clone();
-    ctrlc::set_handler(move || {
-        if set.swap(true, Ordering::SeqCst) {
-            std::process::exit(130);
-        }
-        if let Some(note) = note {
-            eprintln!("\ntickbound: {note}");
-        }
-    })
-    .map_err(|e| CliError::Input(format!("cannot catch Ctrl-C: {e}")))?;
-    Ok(flag)
 }

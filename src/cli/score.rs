@@ -12,6 +12,7 @@ use super::exit::{CliError, Exit};
 use super::load::Question;
 use super::output::{say, say_json, written};
 use super::progress::Progress;
+use super::stop::Timeout;
 use crate::device::platform::mismatch;
 use crate::measure::guided::{Candidate, MOST, Replay, points, replay};
 use crate::measure::score::{Programs, Results, Score, programs, score};
@@ -35,6 +36,8 @@ pub struct Args {
     /// Draw measured times over the model's (.svg or .png; both without an extension)
     #[arg(long, value_name = "FILE")]
     plot: Option<String>,
+    #[command(flatten)]
+    timeout: Timeout,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -83,6 +86,7 @@ fn compare(problem: &Problem, results: &Results, progress: &Progress) -> Compare
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
+    args.timeout.watched()?;
     let problem = args.question.problem()?;
     let results = results_of(&args.against, &problem)?;
     let compared = {

@@ -5,6 +5,7 @@ use tickbound_model::simulate::{Options, simulate};
 use super::exit::{CliError, Exit};
 use super::load::{Chosen, Setting, by_name};
 use super::output::{say, say_json};
+use super::stop::Timeout;
 use super::timeline;
 use crate::answer::resources::Resources;
 use tickbound_model::simulate::Script;
@@ -20,12 +21,15 @@ pub struct Args {
     /// Write the timeline (Trace Event JSON, for Perfetto) to this file
     #[arg(long, value_name = "FILE")]
     trace: Option<String>,
+    #[command(flatten)]
+    timeout: Timeout,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
+    args.timeout.watched()?;
     let problem = args.chosen.model()?;
     timeline::check(&problem, args.trace.as_ref())?;
     let values = by_name("--set", &args.set)?;

@@ -7,9 +7,10 @@ use tickbound_model::Problem;
 use tickbound_spin::promela;
 
 use super::exit::{CliError, Exit};
-use super::load::{Question, Size, timeout};
+use super::load::{Question, Size};
 use super::output::{ranking, say, say_json};
-use super::progress::{Progress, interrupt_flag};
+use super::progress::Progress;
+use super::stop::{self, Timeout};
 use super::values::named;
 use crate::answer;
 use tickbound_spin::output::ProgressLine;
@@ -33,9 +34,8 @@ pub struct Args {
     /// Memory for all verifiers that run at the same time, such as 4G
     #[arg(long, value_name = "SIZE", default_value = "4G")]
     memory: Size,
-    /// Stop after this many seconds and report what is known
-    #[arg(long, value_name = "SECONDS")]
-    timeout: Option<f64>,
+    #[command(flatten)]
+    timeout: Timeout,
     /// Workers of a swarm [default: one for each core]
     #[arg(long, value_name = "N")]
     workers: Option<usize>,
@@ -55,7 +55,8 @@ impl Args {
         Ok(Options {
             search: self.search,
             memory: self.memory.0,
-            timeout: timeout(self.timeout)?,
+            timeout: self.timeout.watched()?,
+            since: Some(stop::began()),
             workers: self.workers,
             depth: self.depth,
             keep: self.keep.clone(),
@@ -68,7 +69,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let options = args.options()?;
     let space = problem.space()?;
     let tools = Tools::find()?;
-    let interrupt = interrupt_flag()?;
+    let interrupt = stop::flag();
     let result = if space.bound.is_empty() {
         SpinResult::infeasible(options.search, args.style, &tools)
     } else {
@@ -76,7 +77,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         let model = promela::export(&problem, &space, &promela::Options { style })?;
         let shown = Shown::new(&problem);
         let subject = Subject { problem: &problem, space: &space, model: &model };
-        search(subject, &tools, &options, &interrupt, &|event| shown.show(event))?
+        search(subject, &tools, &options, interrupt, &|event| shown.show(event))?
     };
     let answer = answer::spin::answer(&problem, &result);
     if args.json {

@@ -1,11 +1,15 @@
 //! `tickbound tune`.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use tickbound_model::Problem;
+use tickbound_solve::bracket::Bounds;
 
 use super::exit::{CliError, Exit};
-use super::load::{Question, timeout};
+use super::load::Question;
 use super::output::{ranking, say, say_json, written};
-use super::progress::{Progress, interrupt_flag};
+use super::progress::Progress;
+use super::stop::{self, Timeout};
 use super::values::{OrAuto, named, or_auto};
 use super::{plot, timeline};
 use crate::answer;
@@ -28,9 +32,8 @@ pub struct Args {
     /// Show at least this many of the best configurations; under the profile resources, this many of the best programs
     #[arg(long, value_name = "K", default_value_t = 0)]
     top: usize,
-    /// Stop after this many seconds and report the bracket reached
-    #[arg(long, value_name = "SECONDS")]
-    timeout: Option<f64>,
+    #[command(flatten)]
+    timeout: Timeout,
     /// What the random choice of configurations depends on that are simulated as a check
     #[arg(long, value_name = "SEED", default_value_t = 0)]
     seed: u64,
@@ -52,7 +55,8 @@ impl Args {
             strategy: self.strategy,
             objective: self.objective,
             top: self.top,
-            timeout: timeout(self.timeout)?,
+            timeout: self.timeout.watched()?,
+            since: Some(stop::began()),
             seed: self.seed,
             ..Options::default()
         })
@@ -63,10 +67,16 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let problem = args.question.problem()?;
     timeline::check(&problem, args.trace.as_ref())?;
     let options = args.options()?;
-    let interrupt = interrupt_flag()?;
+    let interrupt = stop::flag();
     let result = {
         let progress = Progress::new(&problem.name);
-        tune(&problem, &options, &interrupt, &|bounds| progress.show(bounds))?
+        let known = Arc::new(Mutex::new(Bounds { lower: 0, best: None }));
+        let _silent = last_words(args.json, &problem, &options, known.clone());
+        let observer = |bounds| {
+            progress.show(bounds);
+            *known.lock().unwrap_or_else(PoisonError::into_inner) = bounds;
+        };
+        tune(&problem, &options, interrupt, &observer)?
     };
     let answer = answer::tune::answer(&problem, &result);
     if args.json {
@@ -79,6 +89,27 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     }
     write_files(args, &problem, &result)?;
     Ok(Exit::of(&answer))
+}
+
+/// What is said of the bracket if the search does not come back.
+fn last_words(
+    json: bool,
+    problem: &Problem,
+    options: &Options,
+    known: Arc<Mutex<Bounds>>,
+) -> stop::Silent {
+    let (problem, options) = (problem.clone(), options.clone());
+    stop::last_words(move || {
+        let bounds = *known.lock().unwrap_or_else(PoisonError::into_inner);
+        let seconds = stop::began().elapsed().as_secs_f64();
+        let result = TuneResult::cut(&options, bounds, seconds, stop::reason());
+        let said = match json {
+            true => say_json(&answer::tune::answer(&problem, &result).json()),
+            false => say(&answer::tune::words(&problem, &result)),
+        };
+        // There is nobody left to tell.
+        said.unwrap_or_default();
+    })
 }
 
 /// The best programs, or the best configurations where nothing tells programs.

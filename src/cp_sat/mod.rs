@@ -50,6 +50,8 @@ pub struct Options {
     pub encoding: Option<Encoding>,
     /// Stop after this time.
     pub timeout: Option<Duration>,
+    /// When that time began; `None`: with the search.
+    pub since: Option<Instant>,
     /// Search threads; `None`: as many as there are cores.
     pub workers: Option<usize>,
 }
@@ -168,6 +170,7 @@ pub fn solve(
     interrupt: &AtomicBool,
 ) -> Result<Answer, CpSatError> {
     let started = Instant::now();
+    let since = options.since.unwrap_or(started);
     let encoding = options.encoding.unwrap_or_default();
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let workers = options.workers.unwrap_or_else(cores).max(1);
@@ -194,11 +197,11 @@ pub fn solve(
         })?;
         let model = model::Model::new(&flat).map_err(|bits| CpSatError::Range { bits })?;
         (answer.steps, answer.nodes) = (Some(steps as u64), Some(model.nodes.len() as u64));
-        let left = options.timeout.map(|t| t.saturating_sub(started.elapsed()));
+        let left = options.timeout.map(|t| t.saturating_sub(since.elapsed()));
         let output = ask(python, &model, left, workers, interrupt)?;
         note(problem, &space, &system, &output, &mut answer)?;
         if answer.status == Status::Bounded {
-            let timeout = options.timeout.filter(|t| started.elapsed() >= *t);
+            let timeout = options.timeout.filter(|t| since.elapsed() >= *t);
             let timeout = timeout.map(|t| StopReason::TimeOut(t.as_secs_f64()));
             answer.stopped_by = Some(timeout.unwrap_or(StopReason::Interrupted).to_string());
         }

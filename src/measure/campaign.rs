@@ -79,7 +79,7 @@ pub fn measure(
         choice: options.choice,
         folder: files.folder.clone(),
         limit: options.limit,
-        deadline: options.timeout.map(|t| began + t),
+        deadline: options.timeout.and_then(|t| options.since.unwrap_or(began).checked_add(t)),
         program: options.program.clone(),
     };
     let lab = Lab::open(setup, interrupt)?;

@@ -1,7 +1,7 @@
 //! What is asked of a measurement, and what comes of it.
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tickbound_model::Bound;
 
@@ -23,6 +23,8 @@ pub struct Options {
     pub reference_limit: Duration,
     /// How long everything may take.
     pub timeout: Option<Duration>,
+    /// When that time began; `None`: with the measuring.
+    pub since: Option<Instant>,
     /// The cache; none if nothing is to be kept.
     pub cache: Option<PathBuf>,
     /// The program with the worker: this one, as a rule.

@@ -83,7 +83,7 @@ pub enum Reply {
 /// # Errors
 /// The pipes fail.
 pub fn serve(choice: DeviceChoice) -> std::io::Result<()> {
-    limit_harm();
+    tickbound_process::no_core_files();
     let mut out = own_output()?;
     let mut reply = move |reply: &Reply| {
         let line = serde_json::to_string(reply).map_err(std::io::Error::other)?;
@@ -188,14 +188,6 @@ fn end_at_once() {
     let _ = kill_process(getpid(), Signal::KILL);
 }
 
-/// No core files of kernels that crash.
-#[cfg(unix)]
-fn limit_harm() {
-    use rustix::process::{Resource, Rlimit, setrlimit};
-
-    let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
-}
-
 #[cfg(not(unix))]
 fn own_output() -> std::io::Result<File> {
     Err(std::io::Error::other("kernels are measured on Unix only"))
@@ -205,6 +197,3 @@ fn own_output() -> std::io::Result<File> {
 fn end_at_once() {
     std::process::abort()
 }
-
-#[cfg(not(unix))]
-fn limit_harm() {}

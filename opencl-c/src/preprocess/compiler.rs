@@ -7,13 +7,22 @@ use std::process::Command;
 use std::time::Duration;
 
 use tickbound_model::source::Standard;
-use tickbound_process::{Ended, Finished, Limits};
+use tickbound_process::{Ended, Finished, Limits, Stopped};
 
 use crate::error::ReadError;
 use crate::libclang::HEADER;
 
 /// How long it may take: an `#include` of a pipe would wait for ever.
 const TIME: Duration = Duration::from_secs(60);
+/// Bytes of memory that it may take, and bytes that it may print: macros that double what they are given never end.
+const MEMORY: u64 = 2 << 30;
+const OUTPUT: u64 = 48 << 20;
+
+/// What it may use.
+pub(super) fn limits() -> Limits<'static> {
+    let (time, memory, output) = (Some(TIME), Some(MEMORY), Some(OUTPUT));
+    Limits { time, memory, output, grace: Duration::ZERO, ..Limits::default() }
+}
 
 /// What the preprocessor made of a source.
 pub(super) struct Preprocessed {
@@ -63,8 +72,8 @@ pub(super) fn run(
     source: &str,
     (folder, include): (&Path, &[PathBuf]),
     headers: &Path,
-    standard: Standard,
-    defines: &[String],
+    (standard, defines): (Standard, &[String]),
+    limits: Limits<'_>,
 ) -> Result<Preprocessed, ReadError> {
     let mut arguments: Vec<OsString> = OPTIONS.map(Into::into).to_vec();
     arguments.extend(["-iquote", ".", "-I", "."].map(Into::into));
@@ -81,28 +90,33 @@ pub(super) fn run(
     }
     arguments.extend(defines.iter().map(|define| format!("-D{define}").into()));
     arguments.extend(["-imacros".into(), headers.join(HEADER).into_os_string(), "-".into()]);
-    start(&arguments, folder, source)
+    start(&arguments, folder, source, limits)
 }
 
 /// Runs the first compiler that is there.
-fn start(arguments: &[OsString], folder: &Path, source: &str) -> Result<Preprocessed, ReadError> {
+fn start(
+    arguments: &[OsString],
+    folder: &Path,
+    source: &str,
+    limits: Limits<'_>,
+) -> Result<Preprocessed, ReadError> {
     let wanted = std::env::var("CC").ok().filter(|cc| !cc.trim().is_empty());
     let candidates: Vec<&str> = match &wanted {
         Some(cc) => vec![cc.as_str()],
         None => vec!["cc", "gcc", "clang"],
     };
-    let limits = Limits { time: Some(TIME), ..Limits::default() };
     for candidate in candidates {
         let mut words = candidate.split_whitespace();
         let mut command = Command::new(words.next().unwrap_or_default());
         command.args(words).args(arguments).current_dir(folder).env("LC_ALL", "C");
         let fault = |what: String, fix| Err(ReadError::file(candidate, what, fix));
         return match tickbound_process::run(&mut command, source, limits) {
-            Ok(Finished { ended: Ended::Stopped(why), .. }) => {
-                fault(format!("stopped by its {why}"), "check the source's #include lines and CC")
+            Ok(Finished { ended: Ended::Stopped(Stopped::Interrupted), .. }) => {
+                Err(ReadError::Stopped { name: candidate.to_owned() })
             }
-            Ok(Finished { truncated: true, .. }) => {
-                fault("the source is too large without its macros".into(), "make it smaller")
+            Ok(Finished { ended: Ended::Stopped(why), .. }) => {
+                let fix = "check the source's #include lines, its macros, and CC";
+                fault(format!("stopped by its {why} while it expanded macros"), fix)
             }
             Ok(finished) => Ok(Preprocessed {
                 success: finished.ended == Ended::Exit(0),

@@ -11,19 +11,23 @@
 //! expands again, once for each value: they are *structural*.
 
 mod compiler;
+mod included;
 mod messages;
 mod text;
 mod together;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use indexmap::IndexMap;
+use tickbound_process::Limits;
 
 use crate::error::ReadError;
 use crate::libclang;
 use crate::request::Request;
 use compiler::Preprocessed;
+pub use included::included;
 use together::Copies;
 
 pub(crate) use text::SYMBOLS;
@@ -60,13 +64,14 @@ pub struct Expander<'r> {
     headers: PathBuf,
     structural: &'r [String],
     open: Vec<String>,
+    limits: Limits<'r>,
 }
 
 impl<'r> Expander<'r> {
     /// Symbols that are not structural stay open.
     ///
     /// # Errors
-    /// The source cannot be read, or this machine lacks libclang.
+    /// The source or a file that it includes cannot be read, or this machine lacks libclang.
     pub fn new(request: &'r Request, structural: &'r [String]) -> Result<Expander<'r>, ReadError> {
         let mut source = read(&request.name, &request.path)?;
         for (name, path) in &request.more {
@@ -75,7 +80,17 @@ impl<'r> Expander<'r> {
         let headers = libclang::lend(|_, headers| Ok(headers.to_owned()))?;
         let names = request.symbols.keys().filter(|name| !structural.contains(name));
         let open = names.cloned().collect();
-        Ok(Expander { request, source, headers, structural, open })
+        let limits = compiler::limits();
+        let expander = Expander { request, source, headers, structural, open, limits };
+        included(&request.name, &expander.source, &expander.folders())?;
+        Ok(expander)
+    }
+
+    /// The same, but `interrupt` stops the compiler.
+    #[must_use]
+    pub fn stopped_by(mut self, interrupt: &'r AtomicBool) -> Expander<'r> {
+        self.limits.interrupt = interrupt;
+        self
     }
 
     /// The expanded text for these values of symbols.
@@ -159,10 +174,15 @@ impl<'r> Expander<'r> {
     }
 
     fn run(&self, marked: &str, defines: &[String]) -> Result<Preprocessed, ReadError> {
-        let folder = folder(self.request);
-        let include = self.request.include.iter();
-        let include: Vec<PathBuf> = include.map(|(_, path)| text::absolute(path)).collect();
-        compiler::run(marked, (folder, &include), &self.headers, self.request.standard, defines)
+        let (folders, language) = (self.folders(), (self.request.standard, defines));
+        let places = (folder(self.request), &folders[1..]);
+        compiler::run(marked, places, &self.headers, language, self.limits)
+    }
+
+    /// Where files to be included are looked for: that of the source first.
+    fn folders(&self) -> Vec<PathBuf> {
+        let more = self.request.include.iter().map(|(_, path)| text::absolute(path));
+        std::iter::once(folder(self.request).to_owned()).chain(more).collect()
     }
 
     fn expanded(&self, said: &str, asked: Vec<String>, values: &IndexMap<String, i64>) -> Expanded {

@@ -4,7 +4,8 @@ use super::shared::DEFAULT_MEMORY;
 use crate::cli::exit::{CliError, Exit, input};
 use crate::cli::load::Size;
 use crate::cli::output::{say, say_json, written};
-use crate::cli::progress::{Progress, interrupt_flag};
+use crate::cli::progress::Progress;
+use crate::cli::stop;
 use crate::device;
 use crate::reo::bench;
 use tickbound_reo::limits::Limits;
@@ -35,8 +36,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     if let Some(why) = listing.absent() {
         eprintln!("tickbound: {why}; using the CPU");
     }
-    let stop = interrupt_flag()?;
-    let limits = Limits { memory: args.memory.0, stop: &stop, progress: &|_| {} };
+    let stop = stop::flag();
+    let limits = Limits { memory: args.memory.0, stop, progress: &|_| {} };
     let options = bench::Options { kept: args.runs, bytes: args.bytes.0, ..<_>::default() };
     let line = Progress::new("reo bench");
     let report = bench::run(&options, &listing.devices, &limits, &|next| line.say(next.to_owned()))

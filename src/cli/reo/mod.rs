@@ -9,6 +9,7 @@ mod run;
 mod shared;
 
 use super::exit::{CliError, Exit};
+use super::stop::Timeout;
 use clap::Subcommand;
 
 /// Arguments of `reo`.
@@ -16,6 +17,9 @@ use clap::Subcommand;
 pub struct Args {
     #[command(subcommand)]
     command: Command,
+    /// Stop after this many seconds
+    #[arg(long, value_name = "SECONDS", global = true)]
+    timeout: Option<f64>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -33,6 +37,7 @@ enum Command {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
+    Timeout::of(args.timeout).watched()?;
     match &args.command {
         Command::Compose(args) => compose::run(args),
         Command::Check(args) => check::run(args),

@@ -5,7 +5,8 @@ use tickbound_reo::limits::{Limits, Progress as Sizes};
 
 use crate::cli::exit::CliError;
 use crate::cli::load::Size;
-use crate::cli::progress::{Progress, interrupt_flag};
+use crate::cli::progress::Progress;
+use crate::cli::stop;
 
 /// Bytes that a composition may take if nobody says otherwise.
 pub(super) const DEFAULT_MEMORY: &str = "4G";
@@ -35,7 +36,7 @@ pub(super) fn within<T>(
     memory: Size,
     work: impl FnOnce(&Limits<'_>) -> Result<T, CliError>,
 ) -> Result<T, CliError> {
-    let stop = interrupt_flag()?;
+    let stop = stop::flag();
     let line = Progress::new(what);
     let show = |sizes: Sizes| {
         line.say(match sizes.blocks {
@@ -43,5 +44,5 @@ pub(super) fn within<T>(
             None => format!("{} states, {} transitions", sizes.states, sizes.transitions),
         });
     };
-    work(&Limits { memory: memory.0, stop: &stop, progress: &show })
+    work(&Limits { memory: memory.0, stop, progress: &show })
 }

@@ -87,11 +87,12 @@ impl Worker {
                 Err(RecvTimeoutError::Disconnected) => return Ok(Heard::Ended),
                 Err(RecvTimeoutError::Timeout) => {}
             }
-            if interrupt.load(Ordering::Relaxed) {
-                return Err(LabError::Interrupted);
-            }
+            // The clock first: it may also have set the flag.
             if passed(setup.deadline) {
                 return Err(LabError::TimeUp);
+            }
+            if interrupt.load(Ordering::Relaxed) {
+                return Err(LabError::Interrupted);
             }
             if passed(until) {
                 return Ok(Heard::Late);

@@ -1,26 +1,32 @@
-//! Readings as bytes.
+//! Requests, texts and readings as bytes.
 //!
 //! Whole numbers are of eight bytes, a list is its length and what is in it, one of several kinds is
 //! its number and what belongs to it. Names of files are numbered, in front.
 
 use std::collections::BTreeSet;
+use std::hash::Hash;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use indexmap::IndexSet;
+use indexmap::{IndexMap, IndexSet};
+use tickbound_model::ModelError;
 use tickbound_model::expr::{BinaryOp, Function};
-use tickbound_model::source::ElementType;
+use tickbound_model::source::{Asked, ElementType, Side, Standard};
 
 use crate::ast::{At, Space};
+use crate::error::ReadError;
+use crate::preprocess::Expanded;
 use crate::reading::{By, One, ParameterType};
+use crate::request::{Passed, Request, Symbol};
 use crate::steps::{
     Access, Arithmetic, Array, Assumed, Dependence, Digit, Number, Step, StepKind, Steps, Stride,
 };
 
-/// The bytes of some readings.
-pub(super) fn write(readings: &[One]) -> Vec<u8> {
+/// The bytes of a value.
+pub(crate) fn write(value: &impl Stored) -> Vec<u8> {
     let mut body = Out::default();
-    readings.len().put(&mut body);
-    readings.iter().for_each(|one| one.put(&mut body));
+    value.put(&mut body);
     let mut all = Out::default();
     let files: Vec<String> = body.files.iter().map(|file| file.to_string()).collect();
     files.put(&mut all);
@@ -28,29 +34,33 @@ pub(super) fn write(readings: &[One]) -> Vec<u8> {
     all.bytes
 }
 
-/// The readings that bytes are; `None` if they are none.
-pub(super) fn read(bytes: &[u8]) -> Option<Vec<One>> {
+/// The value that bytes are; `None` if they are none.
+pub(crate) fn read<T: Stored>(bytes: &[u8]) -> Option<T> {
     let mut from = In { bytes, files: Vec::new() };
     let files: Vec<String> = Stored::take(&mut from)?;
     from.files = files.into_iter().map(Arc::from).collect();
-    let readings = Stored::take(&mut from)?;
-    from.bytes.is_empty().then_some(readings)
+    let value = Stored::take(&mut from)?;
+    from.bytes.is_empty().then_some(value)
 }
 
+/// What has been written so far.
 #[derive(Default)]
-struct Out {
+pub(crate) struct Out {
     bytes: Vec<u8>,
     files: IndexSet<Arc<str>>,
 }
 
-struct In<'b> {
+/// What is still to be read.
+pub(crate) struct In<'b> {
     bytes: &'b [u8],
     files: Vec<Arc<str>>,
 }
 
 /// What is written and read back.
-trait Stored: Sized {
+pub(crate) trait Stored: Sized {
+    /// Adds its bytes.
     fn put(&self, to: &mut Out);
+    /// Takes it from the front.
     fn take(from: &mut In<'_>) -> Option<Self>;
 }
 
@@ -106,6 +116,28 @@ impl Stored for String {
     }
 }
 
+impl Stored for f64 {
+    fn put(&self, to: &mut Out) {
+        to.bytes.extend(self.to_le_bytes());
+    }
+
+    fn take(from: &mut In<'_>) -> Option<f64> {
+        let (value, rest) = from.bytes.split_first_chunk()?;
+        from.bytes = rest;
+        Some(f64::from_le_bytes(*value))
+    }
+}
+
+impl Stored for PathBuf {
+    fn put(&self, to: &mut Out) {
+        self.as_os_str().as_bytes().to_vec().put(to);
+    }
+
+    fn take(from: &mut In<'_>) -> Option<PathBuf> {
+        Some(std::ffi::OsString::from_vec(Vec::take(from)?).into())
+    }
+}
+
 impl<T: Stored> Stored for Vec<T> {
     fn put(&self, to: &mut Out) {
         self.len().put(to);
@@ -136,6 +168,34 @@ impl<T: Stored> Stored for Option<T> {
 
     fn take(from: &mut In<'_>) -> Option<Option<T>> {
         Some(if bool::take(from)? { Some(T::take(from)?) } else { None })
+    }
+}
+
+impl<T: Stored, E: Stored> Stored for Result<T, E> {
+    fn put(&self, to: &mut Out) {
+        self.is_ok().put(to);
+        match self {
+            Ok(value) => value.put(to),
+            Err(error) => error.put(to),
+        }
+    }
+
+    fn take(from: &mut In<'_>) -> Option<Result<T, E>> {
+        Some(if bool::take(from)? { Ok(T::take(from)?) } else { Err(E::take(from)?) })
+    }
+}
+
+impl<K: Stored + Clone + Hash + Eq, V: Stored + Clone> Stored for IndexMap<K, V> {
+    fn put(&self, to: &mut Out) {
+        self.len().put(to);
+        for (key, value) in self {
+            key.put(to);
+            value.put(to);
+        }
+    }
+
+    fn take(from: &mut In<'_>) -> Option<IndexMap<K, V>> {
+        Some(Vec::<(K, V)>::take(from)?.into_iter().collect())
     }
 }
 
@@ -190,6 +250,12 @@ macro_rules! fields {
     )*};
 }
 fields! {
+    Request {
+        path, name, more, include, entry, standard, symbols, texts, arguments, dimensions, local, bounds, branches
+    }
+    Symbol { least, greatest }
+    Expanded { text, open, asked }
+    ModelError { at, what, fix }
     One { parameters, types, steps, matched }
     ParameterType { text, by, element }
     Steps { body, locals, privates, read_only, assumed, dimensions }
@@ -230,6 +296,13 @@ macro_rules! kinds {
     )*};
 }
 kinds! {
+    Passed { 0 Memory, 1 Number(a), 2 Real(a) }
+    Asked { 0 Line(a), 1 Function { name, condition, place } }
+    Side { 0 Then, 1 Else, 2 Both }
+    Standard { 0 Cl12, 1 Cl30 }
+    ReadError {
+        0 Source { at, what, fix }, 1 Unbounded { at, key }, 2 File { name, what, fix }, 3 Model(a), 4 Stopped { name }
+    }
     StepKind {
         0 Access(a), 1 Atomic(a), 2 Compute { kind, amount, width }, 3 Barrier, 4 Repeat { count, whole, body },
         5 If { condition, depends, then, otherwise }

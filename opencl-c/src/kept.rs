@@ -6,13 +6,12 @@
 //! written beside its place and renamed, so that processes do not disturb each other. One that is
 //! damaged is not used, and is written anew. Where the folder cannot be written to, nothing is kept.
 
-mod codec;
-
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use crate::codec;
 use crate::libclang;
 use crate::reading::One;
 use crate::request::Request;
@@ -109,7 +108,7 @@ impl Kept {
 
     /// Keeps readings under a key, if that can be done.
     pub(crate) fn store(&self, key: Key, readings: &[One]) {
-        let payload = codec::write(readings);
+        let payload = codec::write(&readings.to_vec());
         if let Some(path) = self.path(key)
             && payload.len() <= LARGEST.min(usize::try_from(self.most).unwrap_or(LARGEST))
         {

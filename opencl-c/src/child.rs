@@ -1,0 +1,126 @@
+//! Texts read in a process of their own.
+//!
+//! libclang may crash on a source, or grow without end; in this process it would take along what the user waits for.
+//! In go a request and its texts, on the child's standard input, out come the readings, on its standard output, both as
+//! bytes of [`codec`], the latter in hexadecimal digits. The program that is run must call
+//! [`serve`] and do nothing else: `tickbound` has a hidden subcommand for it.
+
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use rayon::prelude::*;
+use tickbound_process::{Ended, Finished, Limits, Stopped};
+
+use crate::codec;
+use crate::error::ReadError;
+use crate::extract::read_one;
+use crate::preprocess::Expanded;
+use crate::reading::One;
+use crate::request::Request;
+
+/// How long all texts of a kernel may take.
+const TIME: Duration = Duration::from_secs(300);
+/// Bytes of memory that they may take.
+const MEMORY: u64 = 4 << 30;
+/// Bytes that the readings may be.
+const OUTPUT: u64 = 32 << 20;
+/// Bytes of the stack of a thread that reads: the syntax tree is walked by recursion.
+const STACK: usize = 256 << 20;
+
+/// A program that calls [`serve`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Child {
+    /// Its path.
+    pub program: PathBuf,
+    /// What it is given.
+    pub arguments: Vec<String>,
+}
+
+/// A text, with the values of the structural symbols that it is for.
+pub(crate) type Text = (Vec<i64>, Expanded);
+
+/// What is asked of a child: the names of the structural symbols, and the texts.
+type Question = (Request, (Vec<String>, Vec<Text>));
+/// What it answers, for each text.
+type Answer = Vec<Result<One, ReadError>>;
+
+/// Reads texts in this process.
+pub(crate) fn here(request: &Request, structural: &[String], texts: &[Text]) -> Answer {
+    let one = |(values, text): &Text| read_one(request, text, (structural, values));
+    texts.par_iter().map(one).collect()
+}
+
+impl Child {
+    /// Reads texts in a child, which `interrupt` stops.
+    ///
+    /// # Errors
+    /// It crashes, exceeds its limits, or cannot be started.
+    pub(crate) fn read(
+        &self,
+        request: &Request,
+        (structural, texts): (&[String], Vec<Text>),
+        interrupt: &AtomicBool,
+    ) -> Result<Answer, ReadError> {
+        let question: Question = (request.clone(), (structural.to_vec(), texts));
+        let mut command = Command::new(&self.program);
+        command.args(&self.arguments);
+        let limits = Limits {
+            time: Some(TIME),
+            memory: Some(MEMORY),
+            output: Some(2 * OUTPUT),
+            interrupt,
+            grace: Duration::ZERO,
+            ..Limits::default()
+        };
+        let finished = tickbound_process::run(&mut command, codec::write(&question), limits);
+        let name = self.program.display().to_string();
+        let finished = finished.map_err(|error| {
+            ReadError::file(name, error.to_string(), "install the program anew")
+        })?;
+        let fault = |what: String| {
+            let fix = "take apart what is nested deeply, or install another version of libclang";
+            ReadError::file(&request.name, what, fix)
+        };
+        match finished.ended {
+            Ended::Stopped(Stopped::Interrupted) => {
+                Err(ReadError::Stopped { name: request.name.clone() })
+            }
+            Ended::Stopped(why) => Err(fault(format!("reading it was stopped by its {why}"))),
+            Ended::Signal(_) => {
+                Err(fault(format!("libclang crashed while it read this: {}", finished.ended)))
+            }
+            Ended::Exit(_) => answer(&finished).ok_or_else(|| {
+                let last = finished.last_error().unwrap_or("nothing more is known");
+                fault(format!("libclang gave up while it read this: {last}"))
+            }),
+        }
+    }
+}
+
+fn answer(finished: &Finished) -> Option<Answer> {
+    let digits = finished.stdout.trim().as_bytes().chunks(2);
+    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+    let bytes: Vec<u8> = digits.map(byte).collect::<Option<_>>()?;
+    codec::read(&bytes).filter(|_| finished.ended == Ended::Exit(0))
+}
+
+/// Answers the question on standard input.
+///
+/// # Errors
+/// The pipes fail, or what comes in is no question.
+pub fn serve() -> std::io::Result<()> {
+    tickbound_process::no_core_files();
+    let mut bytes = Vec::new();
+    std::io::stdin().read_to_end(&mut bytes)?;
+    let question: Option<Question> = codec::read(&bytes);
+    let (request, (structural, texts)) =
+        question.ok_or_else(|| std::io::Error::other("this is run by tickbound, not by people"))?;
+    let threads = rayon::ThreadPoolBuilder::new().stack_size(STACK).build();
+    let threads = threads.map_err(std::io::Error::other)?;
+    let answer = threads.install(|| here(&request, &structural, &texts));
+    let digits: String = codec::write(&answer).iter().map(|b| format!("{b:02x}")).collect();
+    std::io::stdout().write_all(digits.as_bytes())
+}

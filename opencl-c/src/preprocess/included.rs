@@ -1,0 +1,65 @@
+//! The files that a source includes, found without running a preprocessor.
+//!
+//! A preprocessor opens whatever is named: a device that has no end, or a pipe that nobody writes to. So the files
+//! are looked at before. Lines in comments and in branches that are not taken count as well; names that are made by
+//! macros are not seen here, and are left to the limits of the compiler.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+
+use crate::ast::At;
+use crate::error::ReadError;
+
+/// The texts of all files that `text` includes, and that those include, by the names in their `#include` lines, as far
+/// as they are found in `folders`. `name` is the text's file in messages.
+///
+/// # Errors
+/// One of them is no regular file, or is too large, or cannot be read.
+pub fn included(
+    name: &str,
+    text: &str,
+    folders: &[PathBuf],
+) -> Result<IndexMap<String, String>, ReadError> {
+    let mut found = IndexMap::new();
+    let mut open = vec![(name.to_owned(), text.to_owned())];
+    while let Some((file, text)) = open.pop() {
+        for (line, wanted) in lines(&text) {
+            if found.contains_key(wanted) {
+                continue;
+            }
+            let paths = folders.iter().map(|folder| folder.join(wanted));
+            let Some(path) = paths.into_iter().find(|path| path.exists()) else { continue };
+            let inner = read(&path).map_err(|why| {
+                let at = At { file: Arc::from(file.as_str()), line, column: 0 };
+                let what = format!("`{wanted}` cannot be included: {why}");
+                ReadError::at(&at, what, "remove the line, or put what it gives into a file")
+            })?;
+            found.insert(wanted.to_owned(), inner.clone());
+            open.push((wanted.to_owned(), inner));
+        }
+    }
+    Ok(found)
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    if !path.is_file() {
+        return Err("this is no regular file".to_owned());
+    }
+    let bytes = tickbound_input::bytes(path).map_err(|error| error.to_string())?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Line numbers, from 1, and names of `#include "name"` and `#include <name>`.
+fn lines(text: &str) -> impl Iterator<Item = (u32, &str)> {
+    (1..).zip(text.lines()).filter_map(|(number, line)| {
+        let line = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("include")?;
+        let (rest, end) = match line.trim_start().split_at_checked(1)? {
+            ("\"", rest) => (rest, '"'),
+            ("<", rest) => (rest, '>'),
+            _ => return None,
+        };
+        Some((number, rest.split_once(end)?.0))
+    })
+}

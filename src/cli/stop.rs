@@ -1,0 +1,236 @@
+//! What ends a command before it is finished: Ctrl-C, SIGTERM, SIGHUP, and the time of `--timeout`.
+//!
+//! There is one flag for the process. The first signal sets it, and so does the clock; the time counts from the start
+//! of the process. Whatever takes long looks at the flag, stops, and hands over what it has. A second signal ends the
+//! process at once.
+//!
+//! Some work cannot look: a call of Z3 that does not listen, or a step that is long for one input in a thousand.
+//! So what has not ended within [`GRACE`] is ended: the process prints its [`last_words`], which are what is
+//! known by then, and leaves. What it has written is whole (caches line by line, files by renaming), its children end
+//! with it ([`tickbound_process`]), and its folders are removed at the next start.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use tickbound_model::verdict::StopReason;
+
+use super::exit::{CliError, Exit};
+
+/// How long a command may take to end by itself.
+const GRACE: Duration = Duration::from_millis(850);
+/// The clock sets the flag so much later than the time is over, so that who looks at both says that it was the clock.
+const AFTER: Duration = Duration::from_millis(10);
+
+static FLAG: AtomicBool = AtomicBool::new(false);
+static CLOCK: Clock = Clock { state: Mutex::new(State::new()), changed: Condvar::new() };
+
+/// What is said if the process must be ended.
+type Words = Box<dyn FnOnce() + Send>;
+
+struct Clock {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+struct State {
+    began: Option<Instant>,
+    /// When the time is over.
+    deadline: Option<Instant>,
+    /// When the first signal came.
+    signal: Option<Instant>,
+    words: Option<Words>,
+    /// How much is being written that is to be whole.
+    writing: usize,
+}
+
+impl State {
+    const fn new() -> State {
+        State { began: None, deadline: None, signal: None, words: None, writing: 0 }
+    }
+
+    /// When the flag was or will be set.
+    fn stop(&self) -> Option<Instant> {
+        let deadline = self.deadline.map(|deadline| deadline + AFTER);
+        [self.signal, deadline].into_iter().flatten().min()
+    }
+}
+
+/// Begins to count, and to listen to signals. To be called once, first of all.
+///
+/// # Errors
+/// The signals cannot be caught.
+pub(super) fn listen() -> Result<(), CliError> {
+    let fault = |e: std::io::Error| CliError::Input(format!("cannot catch signals: {e}"));
+    lock().began = Some(Instant::now());
+    // Who has it ignored (`nohup`) wants to outlive the terminal.
+    let signals = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|s| *s != SIGHUP || !is_ignored(*s));
+    let mut signals = Signals::new(signals).map_err(fault)?;
+    let heard = move || {
+        for _ in signals.forever() {
+            hear();
+        }
+    };
+    std::thread::Builder::new().spawn(heard).map_err(fault)?;
+    std::thread::Builder::new().spawn(watch).map_err(fault)?;
+    Ok(())
+}
+
+/// The flag: true once the command has to end.
+pub(super) fn flag() -> &'static AtomicBool {
+    &FLAG
+}
+
+/// When the process began.
+pub(super) fn began() -> Instant {
+    lock().began.unwrap_or_else(Instant::now)
+}
+
+/// The option `--timeout`.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub struct Timeout {
+    /// Stop after this many seconds and report what is known
+    #[arg(long, value_name = "SECONDS")]
+    timeout: Option<f64>,
+}
+
+impl Timeout {
+    /// So many seconds.
+    pub(super) fn of(timeout: Option<f64>) -> Timeout {
+        Timeout { timeout }
+    }
+
+    /// The time, from the start of the process; from now on it is watched.
+    ///
+    /// # Errors
+    /// If it is no length of time.
+    pub(super) fn watched(self) -> Result<Option<Duration>, CliError> {
+        let time = self.seconds()?;
+        // What lies beyond what a clock can tell is never.
+        lock().deadline = time.and_then(|time| began().checked_add(time));
+        CLOCK.changed.notify_all();
+        Ok(time)
+    }
+
+    /// The time, for what a command starts several times.
+    ///
+    /// # Errors
+    /// If it is no length of time.
+    pub(super) fn seconds(self) -> Result<Option<Duration>, CliError> {
+        let read = |s: f64| {
+            Duration::try_from_secs_f64(s).map_err(|_| {
+                CliError::Input(format!("--timeout {s}: write a positive number of seconds"))
+            })
+        };
+        self.timeout.map(read).transpose()
+    }
+}
+
+/// What `words` prints is the last that is printed if the process must be ended, as long as what is returned lives.
+pub(super) fn last_words(words: impl FnOnce() + Send + 'static) -> Silent {
+    lock().words = Some(Box::new(words));
+    Silent
+}
+
+/// See [`last_words`].
+#[must_use]
+pub(super) struct Silent;
+
+impl Drop for Silent {
+    fn drop(&mut self) {
+        lock().words = None;
+    }
+}
+
+/// The process is not ended until what is returned is dropped: something is written that is to be whole.
+pub(super) fn writing() -> Writing {
+    lock().writing += 1;
+    Writing
+}
+
+/// See [`writing`].
+pub(super) struct Writing;
+
+impl Drop for Writing {
+    fn drop(&mut self) {
+        lock().writing -= 1;
+        CLOCK.changed.notify_all();
+    }
+}
+
+/// Why the command had to end; `None` if it had not.
+pub(super) fn reason() -> Option<StopReason> {
+    let state = lock();
+    match (state.signal, state.deadline.zip(state.began)) {
+        (Some(_), _) => Some(StopReason::Interrupted),
+        (None, Some((deadline, began))) if Instant::now() >= deadline => {
+            Some(StopReason::TimeOut((deadline - began).as_secs_f64()))
+        }
+        _ => None,
+    }
+}
+
+fn lock() -> std::sync::MutexGuard<'static, State> {
+    CLOCK.state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn hear() {
+    let first = lock().signal.replace(Instant::now()).is_none();
+    if !first {
+        signal_hook::low_level::exit(130);
+    }
+    FLAG.store(true, Ordering::SeqCst);
+    CLOCK.changed.notify_all();
+    eprintln!("\ntickbound: interrupted; finishing with what is known (again: stop at once)");
+}
+
+/// Sets the flag when the time is over, and ends the process if nobody else does.
+fn watch() {
+    let mut state = lock();
+    loop {
+        let now = Instant::now();
+        let next = match state.stop() {
+            None => None,
+            Some(stop) if now < stop => Some(stop),
+            Some(stop) => {
+                FLAG.store(true, Ordering::SeqCst);
+                if now >= stop + GRACE && state.writing == 0 {
+                    let words = state.words.take();
+                    drop(state);
+                    end(words);
+                }
+                Some(stop + GRACE).filter(|end| now < *end)
+            }
+        };
+        state = match next {
+            Some(next) => {
+                let waited = CLOCK.changed.wait_timeout(state, next.saturating_duration_since(now));
+                waited.unwrap_or_else(PoisonError::into_inner).0
+            }
+            None => CLOCK.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+        };
+    }
+}
+
+fn end(words: Option<Words>) -> ! {
+    match words {
+        Some(words) => words(),
+        None => {
+            let why = reason().map_or_else(String::new, |why| format!("{why}; "));
+            eprintln!("tickbound: {why}ended before it was finished");
+        }
+    }
+    // Without the destructors of libraries that other threads still use.
+    signal_hook::low_level::exit(Exit::Nothing as i32)
+}
+
+/// Whether a signal was ignored when the process was started.
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    mask >> (signal - 1) & 1 == 1
+}
