@@ -51,9 +51,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     // Another thread may set `stop`; the search then returns the bracket it has reached.
     let stop = AtomicBool::new(false);
     let options = Options { timeout: Some(Duration::from_secs(10)), ..Options::default() };
-    let result = tune(&problem, &options, &stop, &|bounds| match bounds.best {
-        Some((_, time)) => println!("the least time is between {} and {time} ticks", bounds.lower),
-        None => println!("the least time is at least {} ticks", bounds.lower),
+    let result = tune(&problem, &options, &stop, &|known| match known.bounds.best {
+        Some((_, time)) => {
+            println!("the least time is between {} and {time} ticks", known.bounds.lower)
+        }
+        None => println!("the least time is at least {} ticks", known.bounds.lower),
     })?;
 
     if result.status == Status::Optimal {

@@ -41,8 +41,8 @@
 //! use std::sync::atomic::AtomicBool;
 //! use tickbound_model::verdict::Status;
 //! use tickbound_solve::{Options, tune};
-//! let result = tune(&problem, &Options::default(), &AtomicBool::new(false), &|bounds| {
-//!     println!("at least {} ticks", bounds.lower);
+//! let result = tune(&problem, &Options::default(), &AtomicBool::new(false), &|known| {
+//!     println!("at least {} ticks", known.bounds.lower);
 //! })?;
 //! assert_eq!((result.status, result.upper), (Status::Optimal, Some(88)));
 //! let best = result.best.as_ref().expect("an optimum");

@@ -565,26 +565,31 @@ fn spawn(args: &[&str]) -> Child {
         .expect("the program starts")
 }
 
-/// How late a stop may come: Z3 looks at its flag now and then, and this machine may be busy.
+/// How late a stop may come: a second, on a machine that may be busy.
 const LATE: Duration = Duration::from_secs(6);
+
+/// What a program that was sent a signal after some time has printed, and its exit status.
+#[cfg(unix)]
+fn signalled(child: Child, signal: &str, after: Duration) -> (String, String, Option<i32>) {
+    std::thread::sleep(after);
+    let pid = child.id().to_string();
+    let sent = Process::new("sh").args(["-c", &format!("kill -{signal} {pid}")]).status();
+    assert!(sent.is_ok_and(|s| s.success()));
+    let sent = Instant::now();
+    let output = child.wait_with_output().expect("the program ends");
+    assert!(sent.elapsed() < LATE, "{:?}", sent.elapsed());
+    (text(&output.stdout), text(&output.stderr), output.status.code())
+}
 
 #[cfg(unix)]
 #[test]
-fn ctrl_c_ends_with_the_bracket() {
-    for json in [true, false] {
+fn signals_end_with_the_bracket() {
+    for (json, signal) in [(true, "INT"), (false, "TERM"), (true, "HUP")] {
         let mut args = LONG.to_vec();
         args.extend(json.then_some("--json"));
-        let child = spawn(&args);
         // Long enough to be in the middle of a solver call.
-        std::thread::sleep(Duration::from_secs(3));
-        let pid = child.id().to_string();
-        let sent = Process::new("sh").args(["-c", &format!("kill -INT {pid}")]).status();
-        assert!(sent.is_ok_and(|s| s.success()));
-        let sent = Instant::now();
-        let output = child.wait_with_output().expect("the program ends");
-        assert!(sent.elapsed() < LATE, "{:?}", sent.elapsed());
-        let (out, err) = (text(&output.stdout), text(&output.stderr));
-        assert_eq!(output.status.code(), Some(1), "nothing is proved: {out}{err}");
+        let (out, err, status) = signalled(spawn(&args), signal, Duration::from_secs(3));
+        assert_eq!(status, Some(1), "nothing is proved: {out}{err}");
         assert!(err.contains("interrupted") && !err.contains("panicked"), "{err}");
         if json {
             let result: Value = serde_json::from_str(&out).unwrap_or_else(|e| panic!("{e}: {out}"));
@@ -596,6 +601,68 @@ fn ctrl_c_ends_with_the_bracket() {
             assert!(out.contains("stopped by: interrupt"), "{out}");
         }
     }
+}
+
+/// `nohup` asks for the end of the terminal to be ignored.
+#[cfg(unix)]
+#[test]
+fn an_ignored_hangup_stays_ignored() {
+    let program = cargo_bin!("tickbound").display().to_string();
+    let script = format!("trap '' HUP; exec '{program}' {} --timeout 4", LONG.join(" "));
+    let mut command = Process::new("sh");
+    command.current_dir(env!("CARGO_MANIFEST_DIR")).args(["-c", &script]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("a shell");
+    let (out, err, status) = signalled(child, "HUP", Duration::from_secs(2));
+    assert_eq!((status, err.as_str()), (Some(1), ""), "{out}");
+    assert!(out.contains("stopped by: time-out of 4 s"), "{out}");
+}
+
+/// The encoding of this problem takes far longer than the time, and nothing in it looks at the clock.
+#[test]
+fn work_that_does_not_listen_is_ended() {
+    let args = ["tune", "examples/problems/reduction-h200.json", "--encoding", "event", "--json"];
+    let started = Instant::now();
+    let result = json_of(tickbound().args(args).args(["--timeout", "1"]));
+    assert!(started.elapsed() < Duration::from_secs(1) + LATE, "{:?}", started.elapsed());
+    has_the_fields(&result);
+    assert_eq!(
+        (&result["status"], &result["stopped_by"]),
+        (&"bounded".into(), &"time-out of 1 s".into())
+    );
+}
+
+/// libclang crashes on this source. The program does not.
+#[test]
+fn a_source_that_crashes_what_reads_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let kernel = |body: &str| {
+        let problem = json!({
+            "platform": { "units_per_device": 1, "elements_per_unit": 4, "global_access": 4 },
+            "parameters": { "WG": [1, 2] },
+            "launch": { "global_size": 16, "local_size": "WG" },
+            "kernel": { "opencl": "k.cl", "entry": "k" }
+        });
+        let path = folder.path().join("k.json");
+        std::fs::write(&path, problem.to_string()).expect("a file");
+        let source = format!("kernel void k(global int *x) {{ {body} }}");
+        std::fs::write(folder.path().join("k.cl"), source).expect("a file");
+        let mut command = tickbound();
+        command.env("TICKBOUND_CACHE", "off").arg("tune").arg(path);
+        command
+    };
+    if clang_missing(kernel("x[get_global_id(0)] = 1;").output().expect("it runs")) {
+        return;
+    }
+    let deep = format!("x[get_global_id(0)] = {} x[1];", "- ".repeat(200_000));
+    refused(&mut kernel(&deep), "200,000 operators", &["k.cl: libclang crashed", "signal 11"]);
+}
+
+/// Whether a kernel cannot be read because this machine has no libclang, which `make test` installs.
+fn clang_missing(output: std::process::Output) -> bool {
+    let err = text(&output.stderr);
+    let missing = err.contains("libclang") && std::env::var_os("CI").is_none();
+    assert!(missing || output.status.success(), "{err}");
+    missing
 }
 
 fn bracket_of_size_64(result: &Value) {

@@ -22,6 +22,8 @@
 //!
 //! Flags and limits are looked at every 10 ms, memory every 50 ms.
 //!
+//! [`Scratch`] is a folder for as long as this process lives, also if it is killed.
+//!
 //! [`Group`] is the child alone, for callers that talk to it; [`quoted`] and [`command_line`] show
 //! commands as they would be typed.
 //!
@@ -38,6 +40,7 @@ mod ended;
 mod group;
 mod memory;
 mod output;
+mod scratch;
 mod shell;
 
 use std::io;
@@ -50,6 +53,7 @@ pub use group::Group;
 pub use output::Line;
 use output::Output;
 use rustix::process::{Resource, Rlimit, setrlimit};
+pub use scratch::{Scratch, sweep, sweep_in};
 pub use shell::{command_line, quoted};
 
 /// How often flags and limits are looked at.

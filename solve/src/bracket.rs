@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use tickbound_encodings::system::Fault;
+use tickbound_model::Configuration;
 use tickbound_model::verdict::StopReason;
 
 /// What is known at some moment.
@@ -38,12 +39,28 @@ impl Bounds {
     }
 }
 
-/// Called with the bounds whenever they change.
-pub type Observer<'a> = &'a (dyn Fn(Bounds) + Sync);
+/// The bounds, with the best configuration itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Known {
+    /// What is known.
+    pub bounds: Bounds,
+    /// The configuration that `bounds.best` is about.
+    pub best: Option<Configuration>,
+}
+
+impl Default for Known {
+    /// Nothing.
+    fn default() -> Known {
+        Known { bounds: Bounds { lower: 0, best: None }, best: None }
+    }
+}
+
+/// Called with what is known whenever that changes.
+pub type Observer<'a> = &'a (dyn Fn(&Known) + Sync);
 
 /// The shared bracket.
 pub struct Bracket<'a> {
-    bounds: Mutex<Bounds>,
+    known: Mutex<Known>,
     stopped: Mutex<Option<StopReason>>,
     /// A lower bound, and the time of a configuration below it.
     contradiction: Mutex<Option<(i64, i64)>>,
@@ -66,7 +83,7 @@ impl<'a> Bracket<'a> {
     ) -> Bracket<'a> {
         let now = Instant::now();
         Bracket {
-            bounds: Mutex::new(Bounds { lower: 0, best: None }),
+            known: Mutex::default(),
             stopped: Mutex::new(None),
             contradiction: Mutex::new(None),
             calls: AtomicU64::new(0),
@@ -87,7 +104,7 @@ impl<'a> Bracket<'a> {
 
     /// What is known now.
     pub fn bounds(&self) -> Bounds {
-        *lock(&self.bounds)
+        lock(&self.known).bounds
     }
 
     /// True if lower and upper bound have met.
@@ -98,7 +115,8 @@ impl<'a> Bracket<'a> {
 
     /// No configuration takes fewer ticks than `lower`. Above the time of one that was run, it is a fault.
     pub fn raise(&self, lower: i64) {
-        self.change(|b| {
+        self.change(|known| {
+            let b = &mut known.bounds;
             if lower > b.upper() {
                 self.contradicted(lower, b.upper());
             }
@@ -151,27 +169,28 @@ impl<'a> Bracket<'a> {
 
     /// The simulator took `time` ticks for a configuration. Of equal times the earlier
     /// configuration is kept, so that the result does not depend on who found one first.
-    pub fn offer(&self, configuration: usize, time: i64) {
+    pub fn offer(&self, index: usize, configuration: &Configuration, time: i64) {
         let lower = self.bounds().lower;
         if time < lower {
             self.contradicted(lower, time);
         }
-        self.change(|b| match b.best {
-            Some((c, t)) if (t, c) <= (time, configuration) => false,
+        self.change(|known| match known.bounds.best {
+            Some((c, t)) if (t, c) <= (time, index) => false,
             _ => {
-                b.best = Some((configuration, time));
+                known.bounds.best = Some((index, time));
+                known.best = Some(configuration.clone());
                 true
             }
         });
     }
 
-    fn change(&self, update: impl FnOnce(&mut Bounds) -> bool) {
+    fn change(&self, update: impl FnOnce(&mut Known) -> bool) {
         let changed = {
-            let mut bounds = lock(&self.bounds);
-            update(&mut bounds).then_some(*bounds)
+            let mut known = lock(&self.known);
+            update(&mut known).then(|| known.clone())
         };
-        if let Some(bounds) = changed {
-            (self.observer)(bounds);
+        if let Some(known) = changed {
+            (self.observer)(&known);
         }
     }
 

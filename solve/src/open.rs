@@ -302,7 +302,7 @@ fn explored(task: &Task<'_>, inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveE
         let found = explore(inquiry.problem, &space.bound[c], &limits)?;
         least = least.min(value(&found));
         if objective != Objective::Robust {
-            task.bracket.offer(c, found.best);
+            task.bracket.offer(c, &space.bound[c].configuration, found.best);
         }
         all.push((c, found));
     }

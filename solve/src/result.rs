@@ -6,7 +6,7 @@ use tickbound_encodings::{Encoded, Encoding};
 use tickbound_model::simulate::Script;
 use tickbound_model::verdict::{Found, Status, StopReason};
 
-use crate::bracket::{Bounds, Bracket};
+use crate::bracket::{Bounds, Bracket, Known};
 use crate::fold::Programs;
 use crate::options::{Objective, Options};
 use crate::proof::Proof;
@@ -113,7 +113,8 @@ impl TuneResult {
     /// What is known of any search by its bracket's lower bound alone; nothing is found yet.
     pub(crate) fn begun(options: &Options, bracket: &Bracket<'_>) -> TuneResult {
         let bounds = Bounds { best: None, ..bracket.bounds() };
-        let begun = TuneResult::cut(options, bounds, bracket.seconds(), None);
+        let known = Known { bounds, best: None };
+        let begun = TuneResult::cut(options, known, bracket.seconds(), None);
         TuneResult { solver_calls: bracket.calls(), ..begun }
     }
 
@@ -121,7 +122,7 @@ impl TuneResult {
     #[must_use]
     pub fn cut(
         options: &Options,
-        bounds: Bounds,
+        Known { bounds, best }: Known,
         seconds: f64,
         stopped_by: Option<StopReason>,
     ) -> TuneResult {
@@ -129,7 +130,10 @@ impl TuneResult {
             status: Status::Bounded,
             lower: bounds.lower,
             upper: bounds.best.map(|(_, time)| time),
-            best: None,
+            best: bounds
+                .best
+                .zip(best)
+                .map(|((_, time), configuration)| Found { configuration, time }),
             optima: Vec::new(),
             programs: Programs::default(),
             more_optima: false,

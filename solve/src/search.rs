@@ -218,8 +218,8 @@ impl<'a> Search<'a> {
             },
         };
         self.agreed(&configuration, claimed, tried.time)?;
-        let index = self.lock().insert_full(configuration, tried).0;
-        self.bracket.offer(index, tried.time);
+        let index = self.lock().insert_full(configuration.clone(), tried).0;
+        self.bracket.offer(index, &configuration, tried.time);
         Ok(Some(tried.time))
     }
 
@@ -277,11 +277,13 @@ impl<'a> Search<'a> {
 
     /// Takes the times of all configurations, in the order of the space.
     pub(crate) fn listed(&self, space: Vec<Bound>, times: &[i64]) {
+        for (c, (bound, time)) in space.iter().zip(times).enumerate() {
+            self.bracket.offer(c, &bound.configuration, *time);
+        }
         let all = space.into_iter().map(|b| b.configuration);
         let tried = times.iter().map(|time| Tried { time: *time, simulated: true });
         *self.lock() = all.zip(tried).collect();
         self.simulated.store(times.len() as u64, Ordering::Relaxed);
-        times.iter().enumerate().for_each(|(c, time)| self.bracket.offer(c, *time));
         self.bracket.close();
         self.all.get_or_init(|| times.to_vec());
     }

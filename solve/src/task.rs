@@ -80,7 +80,7 @@ impl<'a> Task<'a> {
             });
         }
         self.keep(c, claimed, script);
-        self.bracket.offer(c, claimed);
+        self.bracket.offer(c, &bound.configuration, claimed);
         Ok(claimed)
     }
 
@@ -118,7 +118,7 @@ impl<'a> Task<'a> {
                 simulator: Some(time),
             });
         }
-        self.bracket.offer(c, time);
+        self.bracket.offer(c, &bound.configuration, time);
         Ok(time)
     }
 

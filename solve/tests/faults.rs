@@ -556,7 +556,7 @@ fn a_lower_bound_above_the_time_of_what_is_found_later() {
 fn a_lower_bound_above_the_time_that_was_found() {
     let never = AtomicBool::new(false);
     let bracket = Bracket::new(None, &never, &|_| {});
-    bracket.offer(0, 100);
+    bracket.offer(0, &Configuration(vec![1]), 100);
     bracket.raise_rest(200);
     assert!(bracket.fault().is_ok());
     bracket.raise(101);
@@ -568,12 +568,12 @@ fn a_time_below_a_proved_bound() {
     let never = AtomicBool::new(false);
     let bracket = Bracket::new(None, &never, &|_| {});
     bracket.refute(99);
-    bracket.offer(0, 100);
+    bracket.offer(0, &Configuration(vec![1]), 100);
     assert!(bracket.check(100).is_ok());
     assert!(bracket.check(99).is_err());
     let bracket = Bracket::new(None, &never, &|_| {});
     bracket.refute(99);
-    bracket.offer(0, 99);
+    bracket.offer(0, &Configuration(vec![1]), 99);
     assert!(bracket.fault().is_err());
 }
 

@@ -402,7 +402,8 @@ fn an_interrupt_or_no_time_leaves_a_bracket() {
 fn bounds_that_meet_are_no_proof_by_a_solver() {
     let problem = shipped("abstract.json", &[("size", 32)]);
     let stop = AtomicBool::new(false);
-    let stop_when_bounds_meet = |bounds: tickbound_solve::bracket::Bounds| {
+    let stop_when_bounds_meet = |known: &tickbound_solve::bracket::Known| {
+        let bounds = known.bounds;
         let met = bounds.best.is_some() && bounds.lower >= bounds.upper();
         stop.fetch_or(met, std::sync::atomic::Ordering::SeqCst);
     };

@@ -12,10 +12,8 @@ use std::process::Command;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use tempfile::TempDir;
-
 use tickbound_model::verdict::Status;
-use tickbound_process::{Finished, Line, Stopped, command_line, run_lines};
+use tickbound_process::{Finished, Line, Scratch, Stopped, command_line, run_lines};
 
 use crate::error::SpinError;
 use crate::options::{Event, LEAST_MEMORY, MAX_DEPTH, Observer, Options, Subject};
@@ -77,7 +75,7 @@ pub struct SearchState<'a> {
     pub observer: Observer<'a>,
     folder: PathBuf,
     /// Removes the folder at the end, unless it is kept.
-    _temporary: Option<TempDir>,
+    _temporary: Option<Scratch>,
     started: Instant,
     known: Mutex<Known>,
 }
@@ -94,7 +92,7 @@ impl<'a> SearchState<'a> {
         let (folder, temporary) = match &options.keep {
             Some(kept) => (empty_folder(kept)?, None),
             None => {
-                let made = tempfile::Builder::new().prefix("tickbound-spin-").tempdir();
+                let made = Scratch::new("spin");
                 let made =
                     made.map_err(|error| SpinError::File { path: std::env::temp_dir(), error })?;
                 (made.path().to_owned(), Some(made))

@@ -86,7 +86,7 @@ fn tuned(size: i64, interrupt: &AtomicBool) -> Result<TuneResult, CliError> {
     let inputs = IndexMap::from([("size".to_owned(), size)]);
     let problem = Problem::from_json(ABSTRACT, &inputs, &platforms::find)?;
     let progress = Progress::new(&format!("size {size}:"));
-    Ok(tune(&problem, &Options::default(), interrupt, &|bounds| progress.show(bounds))?)
+    Ok(tune(&problem, &Options::default(), interrupt, &|known| progress.show(known.bounds))?)
 }
 
 fn optima(result: &TuneResult) -> String {

@@ -66,6 +66,7 @@ impl State {
 pub(super) fn listen() -> Result<(), CliError> {
     let fault = |e: std::io::Error| CliError::Input(format!("cannot catch signals: {e}"));
     lock().began = Some(Instant::now());
+    tickbound_process::sweep();
     // Who has it ignored (`nohup`) wants to outlive the terminal.
     let signals = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|s| *s != SIGHUP || !is_ignored(*s));
     let mut signals = Signals::new(signals).map_err(fault)?;

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tickbound_model::Problem;
-use tickbound_solve::bracket::Bounds;
+use tickbound_solve::bracket::Known;
 
 use super::exit::{CliError, Exit};
 use super::load::Question;
@@ -70,11 +70,11 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let interrupt = stop::flag();
     let result = {
         let progress = Progress::new(&problem.name);
-        let known = Arc::new(Mutex::new(Bounds { lower: 0, best: None }));
+        let known = Arc::new(Mutex::new(Known::default()));
         let _silent = last_words(args.json, &problem, &options, known.clone());
-        let observer = |bounds| {
-            progress.show(bounds);
-            *known.lock().unwrap_or_else(PoisonError::into_inner) = bounds;
+        let observer = |now: &Known| {
+            progress.show(now.bounds);
+            *known.lock().unwrap_or_else(PoisonError::into_inner) = now.clone();
         };
         tune(&problem, &options, interrupt, &observer)?
     };
@@ -96,13 +96,13 @@ fn last_words(
     json: bool,
     problem: &Problem,
     options: &Options,
-    known: Arc<Mutex<Bounds>>,
+    known: Arc<Mutex<Known>>,
 ) -> stop::Silent {
     let (problem, options) = (problem.clone(), options.clone());
     stop::last_words(move || {
-        let bounds = *known.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = known.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let seconds = stop::began().elapsed().as_secs_f64();
-        let result = TuneResult::cut(&options, bounds, seconds, stop::reason());
+        let result = TuneResult::cut(&options, known, seconds, stop::reason());
         let said = match json {
             true => say_json(&answer::tune::answer(&problem, &result).json()),
             false => say(&answer::tune::words(&problem, &result)),

@@ -19,10 +19,9 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use tempfile::TempDir;
 use tickbound_model::source::Argument;
 use tickbound_model::{Bound, Problem};
-use tickbound_process::{Ended, Finished, Limits, Stopped, run};
+use tickbound_process::{Ended, Finished, Limits, Scratch, Stopped, run};
 
 use super::error::MeasureError;
 use super::job::{Argument as Given, Job};
@@ -40,7 +39,7 @@ pub struct Reference {
     path: PathBuf,
     /// The line of the function.
     line: usize,
-    folder: TempDir,
+    folder: Scratch,
     /// Most time that one run may take.
     limit: Duration,
     known: Vec<Known>,
@@ -71,7 +70,7 @@ impl Reference {
         limit: Duration,
         interrupt: &AtomicBool,
     ) -> Result<Reference, MeasureError> {
-        let folder = tempfile::Builder::new().prefix("tickbound-reference-").tempdir();
+        let folder = Scratch::new("reference");
         let folder = folder.map_err(|e| fault(path, None, format!("no temporary folder: {e}")))?;
         let parts = Parts::of(arguments);
         let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());

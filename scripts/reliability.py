@@ -1,0 +1,369 @@
+#!/usr/bin/env python3
+"""Tries bad inputs, stops and kills on the program, and writes what came of them: docs/reliability.md.
+
+    scripts/reliability.py TICKBOUND OUTPUT --date 2026-01-01 [--inputs 2000] [--stops 200] [--kills 50] [--seed 1]
+
+Bad inputs: files of the examples, changed at random, for each reader. Stops: signals at random moments, and times given by
+--timeout. Kills: `measure` killed at random moments and started again, until it is done. Whatever breaks a promise of
+SECURITY.md is printed with what is needed to see it again, and the exit status is 1.
+"""
+
+import argparse
+import concurrent.futures
+import glob
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+# Seconds: what an input may take, how much later than asked a command may end, and how long a child may outlive it.
+HANGS, LATE, ORPHAN = 10.0, 1.0, 1.0
+# Time that --timeout gives to each bad input.
+GIVEN = 5
+
+PROBLEMS = ["examples/problems/abstract.json", "examples/problems/minimum.json", "examples/problems/latency.json",
+            "examples/problems/abstract-opencl.json", "examples/problems/gemm-resources.json"]
+KERNELS = ["minimum", "reduction", "transpose", "convolution", "gemm"]
+CONNECTORS = [name for name in sorted(glob.glob("examples/connectors/*.treo"))]
+
+WORDS = [b"99999999999999999999", b"-1", b"0", b"9223372036854775807", b"(" * 400, b"[" * 5000, b'{"a":' * 3000, b"\0",
+         b"\xff\xfe", b"\xef\xbb\xbf", b"1e999", b"null", b"true", b'""', b"/", b"%", b"..", b"a" * 5000, b"\r\n", b"\x1b[2J",
+         b"/dev/zero", b"/dev/stdin", b"~", b"*", b'#include "/dev/zero"\n', b"#define A A A\nA\n", b"while(1);", b"- " * 4000,
+         b"\xe2\x80\xae", b"$(reboot)", b"`x`", b";", b"}", b"]", b")"]
+
+
+def mutated(text, chance):
+    """A text with one to eight changes."""
+    data = bytearray(text)
+    for _ in range(chance.choice([1, 1, 2, 3, 8])):
+        place, other = (chance.randrange(len(data) + 1) for _ in range(2))
+        match chance.randrange(7):
+            case 0 if place < len(data):
+                data[place] = chance.randrange(256)
+            case 1:
+                data[place:place] = chance.choice(WORDS)
+            case 2:
+                del data[min(place, other):min(max(place, other), min(place, other) + 40)]
+            case 3:
+                lines = data.split(b"\n")
+                line = chance.randrange(len(lines))
+                lines[line:line + chance.randrange(2)] = [chance.choice(lines)]
+                data = bytearray(b"\n".join(lines))
+            case 4:
+                data[place:place + 20] = data[other:other + 20]
+            case 5:
+                digits = [i for i, byte in enumerate(data) if 48 <= byte < 58]
+                if digits:
+                    at = chance.choice(digits)
+                    data[at:at + 1] = chance.choice([b"0", b"-7", b"4096", b"9" * 25, b"1.5"])
+            case _ if chance.randrange(8) == 0:
+                del data[place:]
+    return bytes(data)
+
+
+def processes():
+    """Parents and groups of all processes, by their numbers; and their command lines."""
+    found = {}
+    for path in glob.glob("/proc/[0-9]*/stat"):
+        try:
+            fields = open(path).read().rsplit(")", 1)[1].split()
+        except OSError:
+            continue
+        if fields[0] != "Z":
+            # Sessions are inherited by all children, unlike groups.
+            found[int(path.split("/")[2])] = int(fields[3])
+    return found
+
+
+class Run:
+    """A command in a session of its own, with a temporary folder of its own."""
+
+    def __init__(self, arguments, folder, tickbound):
+        self.scratch = folder
+        environment = dict(os.environ, TMPDIR=str(folder), TICKBOUND_CACHE="off")
+        self.began = time.monotonic()
+        self.child = subprocess.Popen([tickbound, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                      stderr=subprocess.PIPE, env=environment, start_new_session=True)
+
+    def send(self, what):
+        self.child.send_signal(what)
+        self.began = time.monotonic()
+
+    def end(self, limit):
+        """Exit status (None: it hangs), outputs, and the seconds since it began or was sent a signal."""
+        try:
+            out, err = self.child.communicate(timeout=limit)
+        except subprocess.TimeoutExpired:
+            os.killpg(self.child.pid, signal.SIGKILL)
+            self.child.communicate()
+            return None, b"", b"", time.monotonic() - self.began
+        return self.child.returncode, out, err, time.monotonic() - self.began
+
+    def orphans(self):
+        """Processes of the session that are alive some time after the command."""
+        since = time.monotonic()
+        while time.monotonic() - since < ORPHAN:
+            left = [pid for pid, session in processes().items() if session == self.child.pid]
+            if not left:
+                return []
+            time.sleep(0.02)
+        return left
+
+
+class Report:
+    """Counts by what was tried, and what broke a promise."""
+
+    def __init__(self):
+        self.rows, self.broken = {}, []
+
+    def add(self, what, seconds, faults, again):
+        row = self.rows.setdefault(what, {"runs": 0, "faults": 0, "times": []})
+        row["runs"] += 1
+        row["times"].append(seconds)
+        row["faults"] += bool(faults)
+        if faults:
+            self.broken.append(f"{what}: {'; '.join(faults)}: {again}")
+            print(self.broken[-1], file=sys.stderr, flush=True)
+
+
+def checked(status, err, seconds, limit, statuses):
+    """What is wrong with an end."""
+    faults = []
+    if status is None:
+        faults.append(f"no end within {limit:.0f} s")
+    elif status not in statuses:
+        faults.append(f"exit status {status}")
+    elif seconds > limit:
+        faults.append(f"{seconds:.2f} s")
+    if b"panicked" in err:
+        faults.append("a panic")
+    return faults
+
+
+# ---- bad inputs ------------------------------------------------------------------------------------------------------
+
+
+def readers():
+    """For each reader: the files to change, and the command for a changed one at `path`."""
+    limit = ["--timeout", str(GIVEN)]
+    kernels = [f"examples/kernels/{name}" for name in KERNELS]
+    return {
+        "problem files": (PROBLEMS, lambda path, _: ["tune", path, *limit]),
+        "platform files": (sorted(glob.glob("platforms/*.json"))[:4] ,
+                           lambda path, _: ["tune", PROBLEMS[0], "--platform", path, *limit]),
+        "T1 files": (["T1"], lambda path, _: ["tune", path, "--platform", "gtx-680", *limit]),
+        "OpenCL C": ([f"{name}.cl" for name in kernels], "kernel"),
+        "Treo": (CONNECTORS, lambda path, _: ["reo", "compose", path, *limit]),
+        "ECT .cat": (["examples/connectors/fifo1.cat"], lambda path, _: ["reo", "compose", path, *limit]),
+        "automata (JSON)": (["examples/connectors/two_places.json"],
+                            lambda path, _: ["reo", "compose", path, *limit]),
+        "measured times": (["CACHE"], lambda path, _: ["score", PROBLEMS[0], "--against", path, *limit]),
+    }
+
+
+def prepared(tickbound, folder):
+    """A T1 file and a cache, made by the program and by hand."""
+    t1 = folder / "seed.t1.json"
+    made = subprocess.run([tickbound, "export", "examples/kernels/minimum.json", "--to", "t1"], capture_output=True)
+    t1.write_bytes(made.stdout)
+    cache = folder / "seed.cache.json"
+    entries = {f"{wg},{ts}": {"WG": wg, "TS": ts, "time": wg * 0.1 + ts, "times": [wg * 0.1 + ts]}
+               for wg in (1, 2, 4) for ts in (1, 2, 4)}
+    cache.write_text(json.dumps({"device_name": "d", "kernel_name": "k", "problem_size": [8],
+                                 "tune_params_keys": ["WG", "TS"],
+                                 "tune_params": {"WG": [1, 2, 4], "TS": [1, 2, 4]}, "cache": entries}))
+    return {"T1": t1, "CACHE": cache}
+
+
+def bad_input(tickbound, what, number, seed, made):
+    """Tries one changed file. Gives the seconds, the faults, and how to see it again."""
+    chance = random.Random(f"{seed} {what} {number}")
+    files, command = readers()[what]
+    name = chance.choice(files)
+    source = pathlib.Path(made.get(name, name))
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / source.name
+        path.write_bytes(mutated(source.read_bytes(), chance))
+        if command == "kernel":
+            problem = path.with_suffix(".json")
+            shutil.copy(source.with_suffix(".json"), problem)
+            arguments = ["explain", str(problem), "--timeout", str(GIVEN)]
+        else:
+            arguments = command(str(path), folder)
+        run = Run(arguments, folder, tickbound)
+        status, _, err, seconds = run.end(HANGS)
+        faults = checked(status, err, seconds, HANGS, (0, 1, 2))
+        if status == 2 and len(err.strip().splitlines()) != 1:
+            faults.append(f"{len(err.splitlines())} lines of errors")
+        if b"\x1b" in err:
+            faults.append("control characters in a message")
+        if run.orphans():
+            faults.append("a process is left")
+        if glob.glob(f"{folder}/tickbound-*"):
+            faults.append("a folder is left")
+    return seconds, faults, f"seed {seed}, input {number} of {what}, from {name}"
+
+
+# ---- stops -----------------------------------------------------------------------------------------------------------
+
+LONG = {
+    "tune, listed": ["tune", PROBLEMS[0], "--input", "size=64", "--encoding", "event", "--strategy", "bisect-fresh"],
+    "tune, slow to encode": ["tune", "examples/problems/reduction-h200.json", "--encoding", "event"],
+    "tune, 241,600 points": ["tune", "examples/problems/gemm-resources.json", "--strategy", "branch"],
+    "spin": ["spin", PROBLEMS[0], "--input", "size=512"],
+    "spin, swarm": ["spin", PROBLEMS[0], "--input", "size=512", "--search", "swarm"],
+    "reo compose": ["reo", "compose", "examples/connectors/alternator.treo", "--set", "n=14", "--no-hide"],
+    "explain": ["explain", "examples/kernels/gemm.json"],
+    "compare": ["compare", PROBLEMS[0], "--input", "size=256", "--engines", "spin-bisect,event-descend"],
+    "measure": ["measure", "examples/kernels/reduction.json", "--sample", "40", "--device", "opencl"],
+}
+HOW = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, "timeout"]
+
+
+def stop(tickbound, what, number, seed):
+    """Stops one command at a random moment."""
+    chance = random.Random(f"{seed} {what} {number}")
+    how = chance.choice([h for h in HOW if what != "compare" or h != "timeout"])
+    after = chance.choice([0.02, 0.2, 1.0, 3.0]) * chance.uniform(0.2, 1.5)
+    with tempfile.TemporaryDirectory() as folder:
+        more = ["--cache", f"{folder}/cache.json"] if what == "measure" else []
+        more += ["--timeout", f"{after:.3f}"] if how == "timeout" else []
+        run = Run([*LONG[what], *more], folder, tickbound)
+        if how != "timeout":
+            time.sleep(after)
+            if run.child.poll() is None:
+                run.send(how)
+            status, _, err, seconds = run.end(60)
+        else:
+            status, _, err, seconds = run.end(60)
+            seconds = max(0.0, seconds - after)
+        # A signal that comes before the program listens ends it as any other.
+        early = (-int(how),) if how != "timeout" else ()
+        faults = checked(status, err, seconds, LATE, (0, 1, *early))
+        if run.orphans():
+            faults.append("a process is left")
+        subprocess.run([tickbound, "platforms"], capture_output=True, env=dict(os.environ, TMPDIR=folder))
+        if glob.glob(f"{folder}/tickbound-*"):
+            faults.append("a folder is left after the next start")
+        how = how if how == "timeout" else how.name
+    return seconds, faults, f"{' '.join(run.child.args)}, {how} after {after:.3f} s: {err[-200:]!r}"
+
+
+# ---- kills -----------------------------------------------------------------------------------------------------------
+
+
+def kills(tickbound, count, seed, report):
+    """Kills a measurement again and again; nothing that was once in its cache may get lost."""
+    chance = random.Random(f"{seed} kills")
+    with tempfile.TemporaryDirectory() as folder:
+        cache = pathlib.Path(folder) / "cache.json"
+        arguments = ["measure", "examples/kernels/reduction.json", "--all", "--device", "opencl", "--cache", str(cache)]
+        before, done = set(), 0
+        while done < count:
+            run = Run(arguments, folder, tickbound)
+            time.sleep(chance.uniform(0.05, 2.5))
+            run.child.kill()
+            run.child.communicate()
+            faults = ["a process is left"] if run.orphans() else []
+            subprocess.run([tickbound, "platforms"], capture_output=True, env=dict(os.environ, TMPDIR=folder))
+            if glob.glob(f"{folder}/tickbound-*"):
+                faults.append("a folder is left after the next start")
+            lines = cache.read_text().split("\n") if cache.exists() else []
+            now = {line.split(":")[0] for line in lines if line.startswith('"') and '"time"' in line
+                   and line.rstrip().endswith(("},", "}"))}
+            if before - now:
+                faults.append(f"{len(before - now)} entries are lost")
+            before = now
+            done += 1
+            report.add("measure, killed", 0.0, faults, f"seed {seed}, kill {done}")
+        # It goes on to the end, and any reader of JSON can read what it has written.
+        run = Run(arguments, folder, tickbound)
+        status, _, err, seconds = run.end(600)
+        faults = [] if status == 0 else [f"exit status {status}: {err[-200:]!r}"]
+        entries = json.loads(cache.read_text())["cache"] if not faults else {}
+        report.add("measure, to its end", seconds, faults, f"seed {seed}")
+        return len(before), len(entries)
+
+
+# ---- the page --------------------------------------------------------------------------------------------------------
+
+
+def table(report, names, last):
+    lines = [f"| | runs | broken promises | median | longest {last} |", "|---|---:|---:|---:|---:|"]
+    for name in names:
+        row = report.rows.get(name)
+        if row:
+            times = sorted(row["times"])
+            lines.append(f"| {name} | {row['runs']:,} | {row['faults']} | {times[len(times) // 2]:.2f} s | {times[-1]:.2f} s |")
+    return "\n".join(lines)
+
+
+def page(report, options, survived):
+    entries = f"{survived[0]} entries were in the cache after the last kill, {survived[1]} at the end." if survived else ""
+    broken = "\n".join(f"- {line}" for line in report.broken) or "None."
+    return f"""# Reliability
+
+What was tried on {options.date} with seed {options.seed} by `make reliability`; two commands at a time on a machine with
+{os.cpu_count()} processors. What is promised: SECURITY.md.
+
+## Bad inputs
+
+Files of the examples with one to eight random changes. Each run ends by itself within {HANGS:.0f} s with exit status 0, 1 or 2,
+one line of error without control characters, no panic, no process and no folder left.
+
+{table(report, readers(), "run")}
+
+## Stops
+
+SIGINT, SIGTERM, SIGHUP or `--timeout` at a random moment between 4 ms and 4.5 s. Each command ends within {LATE:.0f} s, with exit
+status 0 or 1, no process left {ORPHAN:.0f} s later, no temporary folder after the next start. Times are from the stop to the end.
+
+{table(report, LONG, "delay")}
+
+## Kills
+
+`measure` on PoCL is killed (SIGKILL) and started again with the same cache. No entry that was once in the cache gets lost, no process
+and no folder is left. {entries}
+
+{table(report, ["measure, killed", "measure, to its end"], "run")}
+
+## Broken promises
+
+{broken}
+"""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("tickbound")
+    parser.add_argument("output")
+    parser.add_argument("--date", required=True)
+    for name, count in [("inputs", 2000), ("stops", 200), ("kills", 50), ("seed", 1)]:
+        parser.add_argument(f"--{name}", type=int, default=count)
+    options = parser.parse_args()
+    tickbound, report, survived = os.path.abspath(options.tickbound), Report(), None
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(2) as pool:
+        made = prepared(tickbound, pathlib.Path(folder))
+        for what in readers():
+            tried = pool.map(lambda n: bad_input(tickbound, what, n, options.seed, made), range(options.inputs))
+            for result in tried:
+                report.add(what, *result)
+            print(f"{what}: {report.rows.get(what, {}).get('faults')}", file=sys.stderr, flush=True)
+        for what in LONG:
+            for result in pool.map(lambda n: stop(tickbound, what, n, options.seed), range(options.stops)):
+                report.add(what, *result)
+            print(f"{what}: {report.rows.get(what, {}).get('faults')}", file=sys.stderr, flush=True)
+    if options.kills:
+        survived = kills(tickbound, options.kills, options.seed, report)
+    pathlib.Path(options.output).write_text(page(report, options, survived))
+    sys.exit(1 if report.broken else 0)
+
+
+if __name__ == "__main__":
+    main()
