@@ -1,6 +1,6 @@
 # Everything tickbound needs to be built, shown and tested. `make` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: advisories ci oldest tools compare coverage kernels-report reo-report spaces-report guards-report schema scores help setup build demo test test-long fuzz bench bench-report doc fmt clean-deps
+.PHONY: advisories ci oldest tools compare coverage kernels-report reo-report spaces-report guards-report schema scores reliability help setup build demo test test-long fuzz bench bench-report doc fmt clean-deps
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -75,6 +75,16 @@ spaces-report: setup ## all strategies, CP-SAT and Kernel Tuner over growing spa
 
 schema: setup ## write schema/answer.schema.json, which is generated from the types
 	WRITE_SCHEMA=1 cargo test $(FLAGS) -p tickbound --lib answer::schema
+
+# Bad inputs for each reader, stops for each long command, and kills, of `make reliability`.
+INPUTS ?= 2000
+STOPS ?= 200
+KILLS ?= 50
+
+reliability: setup ## bad inputs, stops at random moments, kills: docs/reliability.md (about two hours)
+	@cargo build --release $(FLAGS)
+	python3 scripts/reliability.py $(TARGET)/release/tickbound docs/reliability.md --date $$(date +%F) \
+		--inputs $(INPUTS) --stops $(STOPS) --kills $(KILLS)
 
 compare: setup ## all engines beside the paper's tables 1 and 3, COMPARE_SECONDS (60) each: docs/results/comparison.*
 	@cargo build --release $(FLAGS)

@@ -218,10 +218,10 @@ LONG = {
     "tune, 241,600 points": ["tune", "examples/problems/gemm-resources.json", "--strategy", "branch"],
     "spin": ["spin", PROBLEMS[0], "--input", "size=512"],
     "spin, swarm": ["spin", PROBLEMS[0], "--input", "size=512", "--search", "swarm"],
-    "reo compose": ["reo", "compose", "examples/connectors/alternator.treo", "--set", "n=14", "--no-hide"],
+    "reo compose": ["reo", "compose", "examples/connectors/alternator.treo", "--set", "n=18"],
     "explain": ["explain", "examples/kernels/gemm.json"],
-    "compare": ["compare", PROBLEMS[0], "--input", "size=256", "--engines", "spin-bisect,event-descend"],
-    "measure": ["measure", "examples/kernels/reduction.json", "--sample", "40", "--device", "opencl"],
+    "compare": ["compare", PROBLEMS[0], "--input", "size=256", "--engines", "spin,smt-fresh"],
+    "measure": ["measure", "examples/kernels/reduction.json", "--size", "small", "--sample", "40", "--device", "opencl"],
 }
 HOW = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, "timeout"]
 
@@ -263,11 +263,12 @@ def kills(tickbound, count, seed, report):
     chance = random.Random(f"{seed} kills")
     with tempfile.TemporaryDirectory() as folder:
         cache = pathlib.Path(folder) / "cache.json"
-        arguments = ["measure", "examples/kernels/reduction.json", "--all", "--device", "opencl", "--cache", str(cache)]
+        arguments = ["measure", "examples/kernels/reduction.json", "--size", "small", "--all", "--device", "opencl",
+                     "--cache", str(cache)]
         before, done = set(), 0
         while done < count:
             run = Run(arguments, folder, tickbound)
-            time.sleep(chance.uniform(0.05, 2.5))
+            time.sleep(chance.choice([0.3, 1, 4]) * chance.uniform(0.2, 1.5))
             run.child.kill()
             run.child.communicate()
             faults = ["a process is left"] if run.orphans() else []

@@ -5,7 +5,7 @@
 //! pkg-config read it first, so `z3-sys` links that library. What is left for this script:
 //!
 //! * an rpath for binaries, tests, examples and benches, relative to the binary (the project can
-//!   be moved) and absolute (the target directory can be elsewhere);
+//!   be moved), or absolute where the target directory is elsewhere;
 //! * doc tests, which no `rustc-link-arg` reaches: cargo puts library folders that lie inside the
 //!   target directory on their search path, so `OUT_DIR` gets a link to the library;
 //! * a clear error, instead of a failing linker, when Z3 is missing or too old.
@@ -77,6 +77,7 @@ fn set_rpath(folder: &Path) {
     {
         println!("cargo::rustc-link-arg=-Wl,-rpath,$ORIGIN/{relative}");
         println!("cargo::rustc-link-arg=-Wl,-rpath,$ORIGIN/../{relative}");
+        return;
     }
     println!("cargo::rustc-link-arg=-Wl,-rpath,{}", folder.display());
 }

@@ -631,6 +631,31 @@ fn work_that_does_not_listen_is_ended() {
     );
 }
 
+/// The encoding takes gigabytes.
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_is_limited() {
+    let args = ["tune", "examples/problems/reduction-h200.json", "--encoding", "event", "--json"];
+    let result = json_of(tickbound().args(args).args(["--memory", "200M"]));
+    has_the_fields(&result);
+    let stopped = (&result["status"], &result["stopped_by"]);
+    assert_eq!(stopped, (&"bounded".into(), &"memory limit of 210 MB".into()));
+}
+
+/// A name may hold what a terminal would obey.
+#[test]
+fn what_acts_on_a_terminal_is_not_printed() {
+    let mut problem = good();
+    problem["name"] = "red \u{1b}[31m\u{202e}".into();
+    let output = tickbound().args(["tune", "-"]).write_stdin(problem.to_string()).output();
+    let out = text(&output.expect("it runs").stdout);
+    assert!(out.starts_with("red \\u{1b}[31m\\u{202e} (size = 8)"), "{out:?}");
+    put(&mut problem, "/constraints/0", "\u{1b}[2J".into());
+    let output = tickbound().args(["tune", "-"]).write_stdin(problem.to_string()).output();
+    let err = text(&output.expect("it runs").stderr);
+    assert!(!err.contains('\u{1b}') && err.contains("[2J"), "{err:?}");
+}
+
 /// libclang crashes on this source. The program does not.
 #[test]
 fn a_source_that_crashes_what_reads_it() {

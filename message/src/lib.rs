@@ -9,6 +9,8 @@
 //! assert_eq!(one_line("two\nlines"), "two lines");
 //! ```
 
+use std::borrow::Cow;
+
 /// Longest name that is compared with others, in bytes: the comparison takes the product of lengths.
 const MAX_NAME: usize = 64;
 /// Most known names that a name is compared with.
@@ -57,10 +59,35 @@ pub fn suggest_or<'a>(
     nearest(name, known).map_or_else(otherwise, |near| format!("did you mean `{near}`?"))
 }
 
-/// `text` with a blank for each line break and other control character.
+/// Whether a character does something to a terminal instead of being shown: control characters, and those that change
+/// the direction of writing.
+fn acts(c: char) -> bool {
+    let direction =
+        matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    c.is_control() || direction
+}
+
+/// `text` with a blank for each line break and other character that acts on a terminal.
 #[must_use]
 pub fn one_line(text: &str) -> String {
-    text.replace(|c: char| c.is_control(), " ")
+    text.replace(acts, " ")
+}
+
+/// `text` in which characters that act on a terminal, but for line breaks and tabulators, are written as `\u{1b}`.
+#[must_use]
+pub fn printable(text: &str) -> Cow<'_, str> {
+    let hidden = |c: char| acts(c) && c != '\n' && c != '\t';
+    if !text.contains(hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match hidden(c) {
+            true => shown.extend(c.escape_unicode()),
+            false => shown.push(c),
+        }
+    }
+    Cow::Owned(shown)
 }
 
 /// The first 200 characters of `text`, on one line: for text from files, which may be long.
@@ -95,6 +122,13 @@ mod tests {
         assert!(listed.ends_with("110, 111, ..."), "{listed}");
         let listed = suggest("x", many[1..].iter().map(String::as_str));
         assert!(listed.ends_with("111, 112"), "{listed}");
+    }
+
+    #[test]
+    fn what_acts_on_a_terminal_is_shown() {
+        assert_eq!(printable("a\tb\n"), "a\tb\n");
+        assert_eq!(printable("\u{1b}[2J\u{202e}x\r"), "\\u{1b}[2J\\u{202e}x\\u{d}");
+        assert_eq!(one_line("a\u{1b}b\u{202e}c"), "a b c");
     }
 
     #[test]

@@ -249,7 +249,7 @@ impl KernelSource {
             path,
             more,
             include: object.take("include").map_or(Ok(Vec::new()), |f| read_texts(&f))?,
-            entry: text(object.need("entry", "the name of the kernel function")?)?,
+            entry: read_entry(&object.need("entry", "the name of the kernel function")?)?,
             standard: object
                 .take("standard")
                 .map_or(Ok(Standard::Cl12), |f| one_of(&f, "standard"))?,
@@ -332,6 +332,13 @@ fn read_defines(
         defines.insert(name.to_owned(), read(&value)?);
     }
     Ok(defines.into_iter().collect())
+}
+
+/// A name of C: file names and texts of C are made of it.
+fn read_entry(field: &Field<'_>) -> Result<String, ModelError> {
+    let name = field.text()?;
+    check_identifier(&field.path, name)?;
+    Ok(name.to_owned())
 }
 
 fn check_identifier(at: &str, name: &str) -> Result<(), ModelError> {

@@ -31,6 +31,8 @@ pub struct Found {
 pub enum StopReason {
     /// The time given ran out; in seconds.
     TimeOut(f64),
+    /// It took more memory than this many bytes.
+    Memory(u64),
     /// The user interrupted it.
     Interrupted,
     /// The solver gave up; its own words.
@@ -41,6 +43,9 @@ impl std::fmt::Display for StopReason {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             StopReason::TimeOut(seconds) => write!(f, "time-out of {seconds} s"),
+            StopReason::Memory(bytes) => {
+                write!(f, "memory limit of {} MB", bytes.div_ceil(1_000_000))
+            }
             StopReason::Interrupted => f.write_str("interrupt"),
             StopReason::Solver(why) => write!(f, "solver: {why}"),
         }

@@ -52,7 +52,7 @@ pub use ended::{Ended, Stopped};
 pub use group::Group;
 pub use output::Line;
 use output::Output;
-use rustix::process::{Resource, Rlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, getpid, setrlimit};
 pub use scratch::{Scratch, sweep, sweep_in};
 pub use shell::{command_line, quoted};
 
@@ -117,6 +117,12 @@ impl Finished {
     pub fn last_error(&self) -> Option<&str> {
         self.stderr.lines().rev().map(str::trim).find(|line| !line.is_empty())
     }
+}
+
+/// Bytes resident in this process and all that it has started; 0 where the system does not say.
+#[must_use]
+pub fn memory() -> u64 {
+    memory::resident(getpid())
 }
 
 /// This process, and what it starts from now on, leaves no core files when it crashes.

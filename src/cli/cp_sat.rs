@@ -3,7 +3,7 @@
 use super::exit::{CliError, Exit};
 use super::load::Chosen;
 use super::output::{say, say_json};
-use super::stop::{self, Timeout};
+use super::stop::{self, Memory, Timeout};
 use super::values::named;
 use crate::cp_sat::{self, Python};
 use tickbound_solve::Encoding;
@@ -21,12 +21,15 @@ pub struct Args {
     workers: Option<usize>,
     #[command(flatten)]
     timeout: Timeout,
+    #[command(flatten)]
+    memory: Memory,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
+    args.memory.watched();
     let problem = args.chosen.model()?;
     let options = cp_sat::Options {
         encoding: Some(args.encoding),

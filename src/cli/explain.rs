@@ -14,7 +14,7 @@ use tickbound_opencl_c::{Reading, Variant};
 use super::exit::{CliError, Exit};
 use super::load::{Chosen, Setting, by_name};
 use super::output::{say, say_json};
-use super::stop::Timeout;
+use super::stop::{Memory, Timeout};
 use crate::answer::Tally;
 use crate::report::explain;
 
@@ -28,12 +28,15 @@ pub struct Args {
     set: Vec<Setting>,
     #[command(flatten)]
     timeout: Timeout,
+    #[command(flatten)]
+    memory: Memory,
     /// Print one JSON object, with the program in the problem format
     #[arg(long)]
     json: bool,
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
+    args.memory.watched();
     args.timeout.watched()?;
     let (problem, reading) = args.chosen.explained()?;
     let configurations = problem.configurations(&Limits::default())?;

@@ -8,7 +8,7 @@ use tickbound_spin::promela::{self, Style};
 use super::exit::{CliError, Exit};
 use super::load::Question;
 use super::output::say_or_save;
-use super::stop::{self, Timeout};
+use super::stop::{self, Memory, Timeout};
 use super::values::named;
 
 /// What a problem can be written for.
@@ -30,6 +30,8 @@ pub struct Args {
     question: Question,
     #[command(flatten)]
     timeout: Timeout,
+    #[command(flatten)]
+    memory: Memory,
     /// What to write
     #[arg(long, value_enum)]
     to: Target,
@@ -42,6 +44,7 @@ pub struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
+    args.memory.watched();
     args.timeout.watched()?;
     match args.to {
         Target::Promela => write_promela(args)?,

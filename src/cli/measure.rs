@@ -13,7 +13,7 @@ use super::exit::{CliError, Exit, input};
 use super::load::{Question, positive_seconds, setup};
 use super::output::{save, say, say_json, written};
 use super::progress::Progress;
-use super::stop::{self, Timeout};
+use super::stop::{self, Memory, Timeout};
 use crate::device::DeviceChoice;
 use crate::device::platform::mismatch;
 use crate::measure::guided::Guide;
@@ -70,6 +70,8 @@ pub struct Args {
     plot: Option<String>,
     #[command(flatten)]
     timeout: Timeout,
+    #[command(flatten)]
+    memory: Memory,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -156,6 +158,7 @@ impl Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
+    args.memory.watched();
     let mut problem = args.question.read()?;
     if problem.source.is_none() {
         return Err(MeasureError::NoSource.into());

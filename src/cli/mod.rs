@@ -102,7 +102,7 @@ pub fn main() -> ExitCode {
         Err(e) => {
             let why = if e.is_fault() { None } else { stop::reason() };
             let before = why.as_ref().map(|why| format!("{why}: ")).unwrap_or_default();
-            eprintln!("tickbound: {before}{}", e.to_string().replace(['\n', '\r'], " "));
+            output::tell(format!("{before}{e}"));
             match why {
                 // Whatever has no result by then has none because it was stopped.
                 Some(_) => Exit::Nothing,

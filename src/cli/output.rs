@@ -1,8 +1,10 @@
 //! What commands print.
 
+use std::fmt::Display;
 use std::path::PathBuf;
 
 use serde::Serialize;
+use tickbound_message::{one_line, printable};
 use tickbound_model::Problem;
 use tickbound_model::verdict::Found;
 
@@ -16,7 +18,8 @@ pub(crate) fn say(text: &str) -> Result<(), CliError> {
 
     let _whole = stop::writing();
     let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes())
+    // Names come from files of whoever wrote them.
+    out.write_all(printable(text).as_bytes())
         .and_then(|()| out.flush())
         .map_err(|error| CliError::Write { path: "standard output".into(), error })
 }
@@ -35,6 +38,11 @@ pub(crate) fn save(path: &str, text: &str) -> Result<(), CliError> {
 /// Writes a file, or to standard output if there is no path.
 pub(crate) fn say_or_save(path: Option<&str>, text: &str) -> Result<(), CliError> {
     path.map_or_else(|| say(text), |path| save(path, text))
+}
+
+/// Says something on standard error, on one line.
+pub(crate) fn tell(text: impl Display) {
+    eprintln!("tickbound: {}", one_line(&text.to_string()));
 }
 
 /// Says on standard error which files were written.

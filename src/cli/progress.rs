@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use tickbound_message::one_line;
 use tickbound_solve::bracket::Bounds;
 
 /// A line on standard error that shows the bracket closing; invisible where that is no terminal.
@@ -32,7 +33,7 @@ impl Progress {
 
     /// Replaces what the line begins with.
     pub fn about(&self, what: &str) {
-        self.bar.set_prefix(what.to_owned());
+        self.bar.set_prefix(one_line(what));
     }
 
     /// Lets the time shown begin again.
@@ -47,7 +48,7 @@ impl Progress {
 
     /// Shows a sentence.
     pub fn say(&self, text: String) {
-        self.bar.set_message(text);
+        self.bar.set_message(one_line(&text));
     }
 }
 

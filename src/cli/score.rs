@@ -12,7 +12,7 @@ use super::exit::{CliError, Exit};
 use super::load::Question;
 use super::output::{say, say_json, written};
 use super::progress::Progress;
-use super::stop::Timeout;
+use super::stop::{Memory, Timeout};
 use crate::device::platform::mismatch;
 use crate::measure::guided::{Candidate, MOST, Replay, points, replay};
 use crate::measure::score::{Programs, Results, Score, programs, score};
@@ -38,6 +38,8 @@ pub struct Args {
     plot: Option<String>,
     #[command(flatten)]
     timeout: Timeout,
+    #[command(flatten)]
+    memory: Memory,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -86,6 +88,7 @@ fn compare(problem: &Problem, results: &Results, progress: &Progress) -> Compare
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
+    args.memory.watched();
     args.timeout.watched()?;
     let problem = args.question.problem()?;
     let results = results_of(&args.against, &problem)?;

@@ -5,7 +5,7 @@ use tickbound_model::simulate::{Options, simulate};
 use super::exit::{CliError, Exit};
 use super::load::{Chosen, Setting, by_name};
 use super::output::{say, say_json};
-use super::stop::Timeout;
+use super::stop::{Memory, Timeout};
 use super::timeline;
 use crate::answer::resources::Resources;
 use tickbound_model::simulate::Script;
@@ -23,12 +23,15 @@ pub struct Args {
     trace: Option<String>,
     #[command(flatten)]
     timeout: Timeout,
+    #[command(flatten)]
+    memory: Memory,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
+    args.memory.watched();
     args.timeout.watched()?;
     let problem = args.chosen.model()?;
     timeline::check(&problem, args.trace.as_ref())?;

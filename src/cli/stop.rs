@@ -1,8 +1,9 @@
-//! What ends a command before it is finished: Ctrl-C, SIGTERM, SIGHUP, and the time of `--timeout`.
+//! What ends a command before it is finished: Ctrl-C, SIGTERM, SIGHUP, the time of `--timeout`, and the memory of
+//! `--memory`.
 //!
-//! There is one flag for the process. The first signal sets it, and so does the clock; the time counts from the start
-//! of the process. Whatever takes long looks at the flag, stops, and hands over what it has. A second signal ends the
-//! process at once.
+//! There is one flag for the process. The first signal sets it, and so do the clock and the sum of resident memory; the
+//! time counts from the start of the process. Whatever takes long looks at the flag, stops, and hands over what it
+//! has. A second signal ends the process at once.
 //!
 //! Some work cannot look: a call of Z3 that does not listen, or a step that is long for one input in a thousand.
 //! So what has not ended within [`GRACE`] is ended: the process prints its [`last_words`], which are what is
@@ -19,11 +20,15 @@ use signal_hook::iterator::Signals;
 use tickbound_model::verdict::StopReason;
 
 use super::exit::{CliError, Exit};
+use super::load::Size;
 
 /// How long a command may take to end by itself.
 const GRACE: Duration = Duration::from_millis(850);
 /// The clock sets the flag so much later than the time is over, so that who looks at both says that it was the clock.
 const AFTER: Duration = Duration::from_millis(10);
+
+/// How often the memory is looked at.
+const SAMPLE: Duration = Duration::from_millis(20);
 
 static FLAG: AtomicBool = AtomicBool::new(false);
 static CLOCK: Clock = Clock { state: Mutex::new(State::new()), changed: Condvar::new() };
@@ -40,8 +45,10 @@ struct State {
     began: Option<Instant>,
     /// When the time is over.
     deadline: Option<Instant>,
-    /// When the first signal came.
-    signal: Option<Instant>,
+    /// What else stops the command, and since when: the first signal, or too much memory.
+    stopped: Option<(Instant, StopReason)>,
+    /// Bytes of resident memory that it may take.
+    memory: Option<u64>,
     words: Option<Words>,
     /// How much is being written that is to be whole.
     writing: usize,
@@ -49,13 +56,20 @@ struct State {
 
 impl State {
     const fn new() -> State {
-        State { began: None, deadline: None, signal: None, words: None, writing: 0 }
+        State { began: None, deadline: None, stopped: None, memory: None, words: None, writing: 0 }
     }
 
     /// When the flag was or will be set.
     fn stop(&self) -> Option<Instant> {
         let deadline = self.deadline.map(|deadline| deadline + AFTER);
-        [self.signal, deadline].into_iter().flatten().min()
+        self.stopped.as_ref().map(|(moment, _)| *moment).into_iter().chain(deadline).min()
+    }
+
+    /// Notes that the memory is too much, if it is.
+    fn weigh(&mut self) {
+        if let Some(limit) = self.memory.filter(|limit| tickbound_process::memory() > *limit) {
+            self.stopped.get_or_insert((Instant::now(), StopReason::Memory(limit)));
+        }
     }
 }
 
@@ -88,6 +102,29 @@ pub(super) fn flag() -> &'static AtomicBool {
 /// When the process began.
 pub(super) fn began() -> Instant {
     lock().began.unwrap_or_else(Instant::now)
+}
+
+/// The option `--memory` of commands whose memory is that of this process and its children.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub struct Memory {
+    /// Stop when this much memory is taken, such as 8G, and report what is known
+    #[arg(long, value_name = "SIZE")]
+    memory: Option<Size>,
+}
+
+impl Memory {
+    /// From now on it is watched.
+    pub(super) fn watched(self) {
+        if let Some(memory) = self.memory {
+            watch_memory(memory.0);
+        }
+    }
+}
+
+/// From now on the command is stopped when this process and its children have more bytes resident.
+pub(super) fn watch_memory(bytes: u64) {
+    lock().memory = Some(bytes);
+    CLOCK.changed.notify_all();
 }
 
 /// The option `--timeout`.
@@ -165,13 +202,10 @@ impl Drop for Writing {
 /// Why the command had to end; `None` if it had not.
 pub(super) fn reason() -> Option<StopReason> {
     let state = lock();
-    match (state.signal, state.deadline.zip(state.began)) {
-        (Some(_), _) => Some(StopReason::Interrupted),
-        (None, Some((deadline, began))) if Instant::now() >= deadline => {
-            Some(StopReason::TimeOut((deadline - began).as_secs_f64()))
-        }
-        _ => None,
-    }
+    let late = state.deadline.zip(state.began).filter(|(deadline, _)| Instant::now() >= *deadline);
+    let late = late.map(|(d, began)| (d, StopReason::TimeOut((d - began).as_secs_f64())));
+    let stops = [state.stopped.clone(), late].into_iter().flatten();
+    stops.min_by_key(|(moment, _)| *moment).map(|(_, reason)| reason)
 }
 
 fn lock() -> std::sync::MutexGuard<'static, State> {
@@ -179,8 +213,8 @@ fn lock() -> std::sync::MutexGuard<'static, State> {
 }
 
 fn hear() {
-    let first = lock().signal.replace(Instant::now()).is_none();
-    if !first {
+    let before = lock().stopped.replace((Instant::now(), StopReason::Interrupted));
+    if before.is_some_and(|(_, reason)| reason == StopReason::Interrupted) {
         signal_hook::low_level::exit(130);
     }
     FLAG.store(true, Ordering::SeqCst);
@@ -192,6 +226,7 @@ fn hear() {
 fn watch() {
     let mut state = lock();
     loop {
+        state.weigh();
         let now = Instant::now();
         let next = match state.stop() {
             None => None,
@@ -205,6 +240,10 @@ fn watch() {
                 }
                 Some(stop + GRACE).filter(|end| now < *end)
             }
+        };
+        let next = match state.memory {
+            Some(_) => Some(next.map_or(now + SAMPLE, |next| next.min(now + SAMPLE))),
+            None => next,
         };
         state = match next {
             Some(next) => {

@@ -9,11 +9,13 @@ use super::exit::{CliError, Exit};
 use super::load::Question;
 use super::output::{ranking, say, say_json, written};
 use super::progress::Progress;
-use super::stop::{self, Timeout};
+use super::stop::{self, Memory, Timeout};
 use super::values::{OrAuto, named, or_auto};
 use super::{plot, timeline};
 use crate::answer;
-use tickbound_solve::{Encoding, Objective, Options, Programs, Strategy, TuneResult, tune};
+use tickbound_solve::{
+    Encoding, Objective, Options, Programs, StopReason, Strategy, TuneResult, tune,
+};
 
 /// Arguments of `tune`.
 #[derive(Debug, clap::Args)]
@@ -34,6 +36,8 @@ pub struct Args {
     top: usize,
     #[command(flatten)]
     timeout: Timeout,
+    #[command(flatten)]
+    memory: Memory,
     /// What the random choice of configurations depends on that are simulated as a check
     #[arg(long, value_name = "SEED", default_value_t = 0)]
     seed: u64,
@@ -64,11 +68,12 @@ impl Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
+    args.memory.watched();
     let problem = args.question.problem()?;
     timeline::check(&problem, args.trace.as_ref())?;
     let options = args.options()?;
     let interrupt = stop::flag();
-    let result = {
+    let mut result = {
         let progress = Progress::new(&problem.name);
         let known = Arc::new(Mutex::new(Known::default()));
         let _silent = last_words(args.json, &problem, &options, known.clone());
@@ -78,6 +83,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         };
         tune(&problem, &options, interrupt, &observer)?
     };
+    if result.stopped_by == Some(StopReason::Interrupted) {
+        result.stopped_by = stop::reason();
+    }
     let answer = answer::tune::answer(&problem, &result);
     if args.json {
         say_json(&answer.json())?;

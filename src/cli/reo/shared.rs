@@ -11,6 +11,9 @@ use crate::cli::stop;
 /// Bytes that a composition may take if nobody says otherwise.
 pub(super) const DEFAULT_MEMORY: &str = "4G";
 
+/// Bytes that may be taken besides what is counted.
+const BESIDE: u64 = 256 << 20;
+
 /// Which states are equivalent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum KindArg {
@@ -37,6 +40,8 @@ pub(super) fn within<T>(
     work: impl FnOnce(&Limits<'_>) -> Result<T, CliError>,
 ) -> Result<T, CliError> {
     let stop = stop::flag();
+    // What the engine does not count, such as the e-graph of constraints, has room besides.
+    stop::watch_memory(memory.0.saturating_add(tickbound_process::memory()).saturating_add(BESIDE));
     let line = Progress::new(what);
     let show = |sizes: Sizes| {
         line.say(match sizes.blocks {
