@@ -976,7 +976,12 @@ fn a_model_against_results() {
     let kendall = (66.0 - 5.0) / ((66.0f64 - 5.0) * 66.0).sqrt();
     assert!((score["kendall"].as_f64().unwrap() - kendall).abs() < 1e-9, "{score}");
     assert_eq!(score["reached"][0]["model"], 1.0);
-    std::fs::write(folder.path().join("mixed.json"), cache.replacen("\"X\": 32,", "\"X\": 16,", 1))
+    // An entry whose key is not its values counts for nothing, and one with another value is mixed up with others.
+    let wrong = cache.replacen("\"X\": 32,", "\"X\": 16,", 1);
+    std::fs::write(folder.path().join("wrong.json"), &wrong).unwrap();
+    let score: Value = serde_json::from_slice(&run("wrong.json").stdout).unwrap();
+    assert_eq!((&score["entries"], &score["broken"]), (&json!(11), &json!(1)));
+    std::fs::write(folder.path().join("mixed.json"), wrong.replacen("\"1,32\"", "\"1,16\"", 1))
         .unwrap();
     let mixed = run("mixed.json");
     assert_eq!(mixed.status.code(), Some(2));

@@ -236,6 +236,7 @@ fn as_json(
         "platform": problem.platform.name,
         "entries": compared.pairs.len(),
         "failed": results.failed,
+        "broken": results.broken,
         "outside": compared.outside,
         "not_simulated": compared.without_ticks,
         "faults": compared.faults.0,
@@ -258,6 +259,7 @@ fn words(problem: &Problem, results: &Results, compared: &Compared, found: &Foun
         (compared.without_ticks, "are too large to simulate"),
         (compared.faults.0, "have no time"),
         (results.failed, "configurations failed"),
+        (results.broken, "lines are broken"),
     ];
     used.extend(also.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")));
     out += &format!("used:         {}\n", used.join("; "));
