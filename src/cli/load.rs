@@ -1,6 +1,7 @@
 //! Reading problem files, and the values of options that several commands have.
 
 use super::exit::CliError;
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -12,6 +13,7 @@ use tickbound_model::t1;
 use tickbound_model::{ModelError, Problem};
 use tickbound_opencl_c::{Kept, Reading, attach_with};
 
+use crate::measure::files::Files;
 use tickbound_model::platforms;
 
 /// A `NAME=VALUE` option.
@@ -120,12 +122,20 @@ pub struct Chosen {
     /// Leave out a part of the profile resources
     #[arg(long, value_name = "PART")]
     pub without: Vec<String>,
+    /// The files that were read.
+    #[arg(skip)]
+    files: RefCell<Vec<PathBuf>>,
 }
 
 impl Chosen {
     /// A problem file with inputs replaced.
     pub fn new(problem: &str, input: &[Setting]) -> Chosen {
         Chosen { problem: problem.to_owned(), input: input.to_vec(), ..Chosen::default() }
+    }
+
+    /// The files that the problem was read from, once it is: its own, its platform's, and those of its kernel.
+    pub fn files(&self) -> Vec<PathBuf> {
+        self.files.borrow().clone()
     }
 
     /// The folder that paths in the problem file count from.
@@ -207,6 +217,7 @@ impl Chosen {
         }
         let inputs = self.inputs(&value)?;
         let folder = self.folder();
+        let mut read = vec![PathBuf::from(path)];
         let find = |name: &str| {
             let beside = Some(folder.join(name)).filter(|p| self.platform.is_none() && p.is_file());
             match beside {
@@ -215,6 +226,14 @@ impl Chosen {
             }
         };
         let problem = Problem::from_value(&value, &inputs, &find).map_err(of_file)?;
+        if let Some(name) = value.get("platform").and_then(Value::as_str) {
+            read.extend(
+                [folder.join(name), PathBuf::from(name)].into_iter().filter(|p| p.is_file()),
+            );
+        }
+        // Those that cannot be read are missed where they are needed.
+        read.extend(Files::read(&problem, &folder).map(|files| files.paths).unwrap_or_default());
+        self.files.replace(read);
         Ok((problem, without_program))
     }
 

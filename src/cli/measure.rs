@@ -11,10 +11,11 @@ use tickbound_opencl_c::{Kept, attach_with};
 
 use super::exit::{CliError, Exit, input};
 use super::load::{Question, positive_seconds, timeout};
-use super::output::{save, say, say_json, written};
+use super::output::{Outputs, save, say, say_json, written};
 use super::progress::{Progress, interrupt_flag};
 use crate::device::DeviceChoice;
 use crate::device::platform::mismatch;
+use crate::measure::cache::kept_beside;
 use crate::measure::guided::Guide;
 use crate::measure::outcome::Outcome;
 use crate::measure::select::{Candidates, Selection, candidates, select, total};
@@ -123,6 +124,16 @@ impl Args {
         })
     }
 
+    /// Refuses files that cannot be written, or that are one, or that the problem is read from.
+    fn check_outputs(&self, options: &Options) -> Result<(), CliError> {
+        let outputs = Outputs::default().file("--cache", options.cache.as_ref());
+        let outputs = outputs.file("--t4", self.t4.as_ref()).picture("--plot", self.plot.as_ref());
+        let mut inputs = self.question.chosen.files();
+        // What lies beside a cache is not to be written over either.
+        inputs.extend(options.cache.iter().flat_map(|cache| kept_beside(cache)));
+        outputs.check(&inputs)
+    }
+
     fn write_files(&self, times: &MeasuredTimes<'_>) -> Result<(), CliError> {
         if let Some(path) = &self.t4 {
             let text = format!("{:#}\n", t4::results(times.problem, times.report));
@@ -160,6 +171,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         return Err(MeasureError::NoSource.into());
     }
     let options = args.options(&problem)?;
+    args.check_outputs(&options)?;
     let before = problem.clone();
     let configurations = before.configurations(&Limits::default())?;
     let total = total(&configurations);
@@ -206,11 +218,11 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         ticks: &ticks,
         cache: cache.as_deref(),
     };
+    args.write_files(&times)?;
     match args.json {
         true => say_json(&times.json())?,
         false => say(&times.words())?,
     }
-    args.write_files(&times)?;
     let vanished = matches!(report.stopped, Some(crate::measure::lab::LabError::Vanished { .. }));
     if let Some(why) = report.stopped.as_ref().filter(|_| vanished || args.json) {
         eprintln!("tickbound: {why}");

@@ -3,6 +3,15 @@
 //! Results go to standard output, progress and warnings to standard error. The exit status is an
 //! [`Exit`]; an error comes with one line that says what, where, and the fix.
 
+/// Writes a line to standard error. It may be closed or full: nothing that is said there is worth ending for, as the
+/// macro of this name in the standard library does.
+macro_rules! eprintln {
+    ($($text:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stderr(), $($text)*);
+    }};
+}
+
 mod calibrate;
 mod compare;
 mod cp_sat;
@@ -26,12 +35,14 @@ mod timeline;
 mod tune;
 mod values;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
 use exit::EXIT_STATUS;
 pub use exit::{CliError, Exit};
+pub use output::standard_output_is_closed;
 
 /// Finds the tuning parameters that give an OpenCL kernel its least run time, and proves it, from a
 /// timing model, without the device.
@@ -82,8 +93,30 @@ enum Command {
 /// Runs the command line of this process.
 #[must_use]
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
-    let result = match &cli.command {
+    let result = match Cli::try_parse() {
+        Ok(cli) => run(&cli),
+        Err(e) if e.use_stderr() => e.exit(),
+        // The help, or the version.
+        Err(e) => {
+            output::said(e.print().and_then(|()| std::io::stdout().flush())).map(|()| Exit::Done)
+        }
+    };
+    let exit = match result {
+        Ok(exit) => exit,
+        // A reader that has seen enough (`| head`) is no error.
+        Err(CliError::Write { error, .. }) if error.kind() == std::io::ErrorKind::BrokenPipe => {
+            Exit::Done
+        }
+        Err(e) => {
+            eprintln!("tickbound: {}", e.to_string().replace(['\n', '\r'], " "));
+            if e.is_fault() { Exit::Fault } else { Exit::Input }
+        }
+    };
+    ExitCode::from(exit as u8)
+}
+
+fn run(cli: &Cli) -> Result<Exit, CliError> {
+    match &cli.command {
         Command::Tune(args) => tune::run(args),
         Command::Simulate(args) => simulate::run(args),
         Command::Explain(args) => explain::run(args),
@@ -100,17 +133,5 @@ pub fn main() -> ExitCode {
         Command::Devices(args) => devices::run(args),
         Command::Platforms(args) => platforms::run(args),
         Command::Demo(args) => demo::run(args),
-    };
-    let exit = match result {
-        Ok(exit) => exit,
-        // A reader that has seen enough (`| head`) is no error.
-        Err(CliError::Write { error, .. }) if error.kind() == std::io::ErrorKind::BrokenPipe => {
-            Exit::Done
-        }
-        Err(e) => {
-            eprintln!("tickbound: {}", e.to_string().replace(['\n', '\r'], " "));
-            if e.is_fault() { Exit::Fault } else { Exit::Input }
-        }
-    };
-    ExitCode::from(exit as u8)
+    }
 }

@@ -1,7 +1,7 @@
 //! `tickbound score`.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
 use serde_json::json;
@@ -10,7 +10,7 @@ use tickbound_model::{Problem, Profile};
 
 use super::exit::{CliError, Exit};
 use super::load::Question;
-use super::output::{say, say_json, written};
+use super::output::{Outputs, say, say_json, written};
 use super::progress::Progress;
 use crate::device::platform::mismatch;
 use crate::measure::guided::{Candidate, MOST, Replay, points, replay};
@@ -84,6 +84,9 @@ fn compare(problem: &Problem, results: &Results, progress: &Progress) -> Compare
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let problem = args.question.problem()?;
+    let mut inputs = args.question.chosen.files();
+    inputs.extend(args.other.iter().chain([&args.against]).map(PathBuf::from));
+    Outputs::default().picture("--plot", args.plot.as_ref()).check(&inputs)?;
     let results = results_of(&args.against, &problem)?;
     let compared = {
         let progress = Progress::new(&problem.name);
@@ -100,12 +103,12 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let others = args.other.iter().map(|path| other(path, &problem, &compared));
     let others = others.collect::<Result<Vec<_>, CliError>>()?;
     let found = Found { score: scored.as_ref(), distinct, guided, others };
+    if let Some(path) = &args.plot {
+        written(&chart(&problem, &results, &compared).write(path)?);
+    }
     match args.json {
         true => say_json(&as_json(args, &problem, &results, &compared, &found))?,
         false => say(&words(&problem, &results, &compared, &found))?,
-    }
-    if let Some(path) = &args.plot {
-        written(&chart(&problem, &results, &compared).write(path)?);
     }
     Ok(Exit::found(scored.is_some()))
 }

@@ -4,7 +4,7 @@ use tickbound_model::Problem;
 
 use super::exit::{CliError, Exit};
 use super::load::{Question, timeout};
-use super::output::{ranking, say, say_json, written};
+use super::output::{Outputs, ranking, say, say_json, written};
 use super::progress::{Progress, interrupt_flag};
 use super::values::{OrAuto, named, or_auto};
 use super::{plot, timeline};
@@ -63,12 +63,15 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let problem = args.question.problem()?;
     timeline::check(&problem, args.trace.as_ref())?;
     let options = args.options()?;
+    let outputs = Outputs::default().file("--trace", args.trace.as_ref());
+    outputs.picture("--plot", args.plot.as_ref()).check(&args.question.chosen.files())?;
     let interrupt = interrupt_flag()?;
     let result = {
         let progress = Progress::new(&problem.name);
         tune(&problem, &options, &interrupt, &|bounds| progress.show(bounds))?
     };
     let answer = answer::tune::answer(&problem, &result);
+    write_files(args, &problem, &result)?;
     if args.json {
         say_json(&answer.json())?;
     } else {
@@ -77,7 +80,6 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
             say(&listing(&problem, &result))?;
         }
     }
-    write_files(args, &problem, &result)?;
     Ok(Exit::of(&answer))
 }
 

@@ -156,6 +156,12 @@ impl Log {
     }
 }
 
+/// Files beside a cache that belong to it.
+#[must_use]
+pub fn kept_beside(cache: &Path) -> [PathBuf; 2] {
+    [beside(cache, ".old"), beside(cache, ".lock")]
+}
+
 fn beside(path: &Path, extension: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(extension);

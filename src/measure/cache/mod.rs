@@ -33,6 +33,7 @@ use tickbound_output::Disk;
 
 pub use entry::Record;
 pub use error::CacheError;
+pub use file::kept_beside;
 use file::{Held, Log};
 
 /// What a cache is about.
