@@ -10,7 +10,7 @@ use tickbound_model::{Bound, Problem};
 use tickbound_opencl_c::{Kept, attach_with};
 
 use super::exit::{CliError, Exit, input};
-use super::load::{Question, positive_seconds, timeout};
+use super::load::{Question, Size, positive_seconds, timeout};
 use super::output::{Outputs, save, say, say_json, written};
 use super::progress::{Progress, interrupt_flag};
 use crate::device::DeviceChoice;
@@ -58,6 +58,9 @@ pub struct Args {
     /// Most seconds for one run of the host reference
     #[arg(long, value_name = "SECONDS", default_value_t = 600.0)]
     reference_limit: f64,
+    /// Most memory of the host reference
+    #[arg(long, value_name = "SIZE", default_value = "8G")]
+    reference_memory: Size,
     /// Where results are kept; the same command goes on where this file ends
     /// [default: KERNEL-INPUTS-DEVICE.cache.json in the current folder]
     #[arg(long, value_name = "FILE")]
@@ -118,6 +121,7 @@ impl Args {
             choice: choice(&self.device)?,
             limit: positive_seconds("--limit", self.limit)?,
             reference_limit: positive_seconds("--reference-limit", self.reference_limit)?,
+            reference_memory: self.reference_memory.0,
             timeout: timeout(self.timeout)?,
             cache: Some(PathBuf::from(cache)),
             program,

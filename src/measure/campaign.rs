@@ -14,7 +14,7 @@ use super::guided::Guide;
 use super::job::Job;
 use super::lab::{Lab, LabError, Setup};
 use super::outcome::{Outcome, Timed};
-use super::reference::Reference;
+use super::reference::{Allowed, Reference};
 use super::report::{Event, Measured, Options, Report};
 use crate::utc;
 
@@ -87,10 +87,15 @@ pub fn measure(
         Some(path) => open_cache(path, problem, &lab, &tasks, observer)?,
         None => (None, HashMap::new()),
     };
+    if tasks.iter().any(|task| !known.contains_key(task.values())) {
+        observer(Event::Note(whose_code(&files, options)));
+    }
     let reference = match &files.reference {
         Some((path, text)) if tasks.iter().any(|task| !known.contains_key(task.values())) => {
             let arguments = &source_of(problem)?.arguments;
-            Some(Reference::compile(path, text, arguments, options.reference_limit, interrupt)?)
+            let allowed =
+                Allowed { time: options.reference_limit, memory: options.reference_memory };
+            Some(Reference::compile(path, text, arguments, allowed, interrupt)?)
         }
         Some(_) => None,
         None => {
@@ -115,6 +120,22 @@ pub fn measure(
         stopped,
         seconds: began.elapsed().as_secs_f64(),
     })
+}
+
+/// Whose code will run, where, and within which limits.
+fn whose_code(files: &Files, options: &Options) -> String {
+    let kernel = format!(
+        "runs the kernel of {} on the device, at most {} s for each configuration, in what memory the device has",
+        files.code.path,
+        options.limit.as_secs_f64()
+    );
+    let Some((path, _)) = &files.reference else { return kernel };
+    format!(
+        "{kernel}; and the reference {} on this machine, as you, at most {} s and {} MB for each run",
+        path.display(),
+        options.reference_limit.as_secs_f64(),
+        options.reference_memory.div_ceil(1_000_000)
+    )
 }
 
 /// A configuration and its job.
