@@ -823,6 +823,43 @@ fn two_at_once_on_a_new_cache() {
     assert!(!case.path("c.json.lock").exists());
 }
 
+/// Where a result does not fit on the disk any more, those before it stay in the cache, and it is in the report.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_cache_that_cannot_grow() {
+    if !device() {
+        return;
+    }
+    let case = Case::twice();
+    case.say(&["--set", "WG=4"]);
+    let text = std::fs::read_to_string(case.path("c.json")).unwrap();
+    // An entry that nobody asks for, so long that no other fits into 1 MiB beside it.
+    let entry = |length: usize| {
+        let other =
+            format!("\"1\": {{\"WG\": 1, \"time\": 1.0, \"m\": \"{}\"}},", "m".repeat(length));
+        text.replace("\n\"4\"", &format!("\n{other}\n\"4\""))
+    };
+    let full = entry((1 << 20) - entry(0).len() - 100);
+    std::fs::write(case.path("c.json"), &full).unwrap();
+    let program = case.command(&[]);
+    let arguments = program.get_args().map(|a| a.to_str().unwrap()).collect::<Vec<_>>().join(" ");
+    let limited = format!(
+        "trap '' XFSZ; ulimit -f 2048; exec '{}' {arguments} --set WG=8 --json",
+        program.get_program().to_str().unwrap()
+    );
+    let output = Process::new("sh").args(["-c", &limited]).current_dir(case.folder.path()).output();
+    let output = output.unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("c.json: File too large") && said.contains("in the report"), "{said}");
+    let result: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(result["measured"], 1, "the result is in the report: {said}");
+    assert_eq!(case.keys(), ["1", "4"], "the cache is whole");
+    let (result, said) = case.json(&["--set", "WG=4"]);
+    assert_eq!((&result["cached"], result["measured"].as_u64()), (&json!(1), Some(1)));
+    assert!(!said.err.contains("c.json:"), "nothing was left out: {}", said.err);
+}
+
 /// A loader of drivers that finds PoCL in a folder which is emptied while a kernel hangs.
 #[cfg(target_os = "linux")]
 #[test]

@@ -17,6 +17,7 @@ use crate::device::DeviceChoice;
 use crate::device::platform::mismatch;
 use crate::measure::cache::kept_beside;
 use crate::measure::guided::Guide;
+use crate::measure::lab::LabError;
 use crate::measure::outcome::Outcome;
 use crate::measure::select::{Candidates, Selection, candidates, select, total};
 use crate::measure::{Event, MeasureError, Options, Plan, measure, t4, worker};
@@ -227,7 +228,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         true => say_json(&times.json())?,
         false => say(&times.words())?,
     }
-    let vanished = matches!(report.stopped, Some(crate::measure::lab::LabError::Vanished { .. }));
+    if let Some(unkept @ LabError::Unkept(_)) = &report.stopped {
+        return Err(CliError::Input(unkept.to_string()));
+    }
+    let vanished = matches!(report.stopped, Some(LabError::Vanished { .. }));
     if let Some(why) = report.stopped.as_ref().filter(|_| vanished || args.json) {
         eprintln!("tickbound: {why}");
     }

@@ -108,8 +108,12 @@ pub fn measure(
         Campaign { problem, interrupt, lab, cache, known, reference, results: Vec::new() };
     let ended = campaign.run(&tasks, &mut plan, observer);
     let closed = campaign.cache.take().map_or(Ok(()), Cache::close);
-    let stopped = ended?;
-    closed?;
+    let mut stopped = ended?;
+    match (closed, &stopped) {
+        (Ok(()), _) => {}
+        (Err(error), None) => stopped = Some(LabError::Unkept(error.to_string())),
+        (Err(error), Some(_)) => observer(Event::Note(error.to_string())),
+    }
     let results = campaign.results;
     Ok(Report {
         device,
@@ -234,7 +238,14 @@ impl Campaign<'_> {
                 },
             };
             plan.tell(number, &measured.record.outcome);
+            let kept = match (&mut self.cache, measured.cached) {
+                (Some(cache), false) => cache.append(&measured.record),
+                _ => Ok(()),
+            };
             self.results.push(measured);
+            if let Err(error) = kept {
+                return Ok(Some(LabError::Unkept(error.to_string())));
+            }
         }
         Ok(None)
     }
@@ -270,9 +281,6 @@ impl Campaign<'_> {
             timestamp: utc::now(),
             source: task.fingerprint.clone(),
         };
-        if let Some(cache) = &mut self.cache {
-            cache.append(&record)?;
-        }
         observer(Event::Measured(task.bound, &record));
         Ok(Ok(Measured { bound: task.bound.clone(), record, cached: false }))
     }
