@@ -20,8 +20,9 @@ mod start {
         OUTPUT_WAS_CLOSED.store(closed, Ordering::Relaxed);
     }
 
-    // SAFETY: the section holds pointers to functions that the C library calls before `main`, with arguments that this one
-    // leaves alone. It makes one system call and sets an atomic flag: nothing that needs Rust's runtime, and it cannot panic.
+    // SAFETY: the section holds pointers to functions that the C library calls before `main`, with
+    // arguments that this one leaves alone. It makes one system call and sets an atomic flag:
+    // nothing that needs Rust's runtime, and it cannot panic.
     #[unsafe(link_section = ".init_array")]
     #[used]
     static LOOK: extern "C" fn() = look;

@@ -44,8 +44,8 @@ impl Disk {
         Disk(None)
     }
 
-    /// One that asks `gate` before each operation, and fails with its error. Of what it refuses to write half is written, as on
-    /// a disk that is full. For tests.
+    /// One that asks `gate` before each operation, and fails with its error. Of what it refuses to
+    /// write half is written, as on a disk that is full. For tests.
     #[must_use]
     pub fn watched(gate: &'static Gate) -> Disk {
         Disk(Some(gate))

@@ -26,8 +26,8 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// An empty file beside `target`, which is that of a [`Place::File`](crate::Place::File): in its folder, as readable and
-    /// writable as it is, or as the user's other new files are.
+    /// An empty file beside `target`, which is that of a [`Place::File`](crate::Place::File): in its
+    /// folder, as readable and writable as it is, or as the user's other new files are.
     ///
     /// # Errors
     /// The folder is missing or may not be written to.
@@ -56,7 +56,8 @@ impl Draft {
     /// Puts it in the place of its target. The file comes back open, to be appended to.
     ///
     /// # Errors
-    /// It cannot be synced or renamed; then the target is as it was. If only the folder cannot be synced, it is the new file.
+    /// It cannot be synced or renamed; then the target is as it was. If only the folder cannot be
+    /// synced, it is the new file.
     pub fn keep(self) -> io::Result<File> {
         self.disk.sync(self.new.as_file())?;
         let file = self.disk.persist(self.new, &self.target)?;

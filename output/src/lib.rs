@@ -2,19 +2,22 @@
 //!
 //! What goes in: a path that a user names, and bytes. What is promised:
 //!
-//! - **Whole or absent.** A new file is made beside the old one, under a name that nobody can foresee, and neither through a
-//!   link nor over another file; it is synced, and renamed into place ([`Draft`]). Whatever fails before that, the old file is as
-//!   it was, and the new one is removed. A process that is killed leaves it behind as `FILE.xxxxxx.new`, which does no harm;
+//! - **Whole or absent.** A new file is made beside the old one, under a name that nobody can
+//!   foresee, and neither through a link nor over another file; it is synced, and renamed into place
+//!   ([`Draft`]). Whatever fails before that, the old file is as it was, and the new one is removed.
+//!   A process that is killed leaves it behind as `FILE.xxxxxx.new`, which does no harm;
 //!   [`leftovers`] finds such files.
-//! - **The name stays what it was.** An existing file keeps its mode, and its owner as far as the user may give files away. Of a link
-//!   the target is replaced. One that may not be written to is not replaced either. A file with several names (hard links) gets
-//!   its new content under this one.
-//! - **What is no file is written to directly**: devices, pipes, and what a process has open (`/dev/stdout`); nothing is promised of
-//!   these but that a failure is an error.
-//! - **Two names of one file are known** for that ([`Place::is`]), also while the file is not there yet.
+//! - **The name stays what it was.** An existing file keeps its mode, and its owner as far as the
+//!   user may give files away. Of a link the target is replaced. One that may not be written to is
+//!   not replaced either. A file with several names (hard links) gets its new content under this
+//!   one.
+//! - **What is no file is written to directly**: devices, pipes, and what a process has open
+//!   (`/dev/stdout`); nothing is promised of these but that a failure is an error.
+//! - **Two names of one file are known** for that ([`Place::is`]), also while the file is not there
+//!   yet.
 //!
-//! [`Lock`] is for a file that one process at a time writes to. [`Disk`] is where all of this touches files, so that tests can make
-//! each operation fail.
+//! [`Lock`] is for a file that one process at a time writes to. [`Disk`] is where all of this
+//! touches files, so that tests can make each operation fail.
 //!
 //! ```
 //! let folder = std::env::temp_dir();
@@ -48,10 +51,12 @@ pub fn write(path: impl AsRef<Path>, bytes: &[u8]) -> io::Result<()> {
     write_on(Disk::real(), path.as_ref(), bytes)
 }
 
-/// Whether a file can be written there, as far as one can tell before it is. What is there is not touched.
+/// Whether a file can be written there, as far as one can tell before it is. What is there is not
+/// touched.
 ///
 /// # Errors
-/// It cannot: the folder is missing or may not be written to, the name is a folder's, or the file may not be written to.
+/// It cannot: the folder is missing or may not be written to, the name is a folder's, or the file
+/// may not be written to.
 pub fn writable(place: &Place) -> io::Result<()> {
     let Place::File(target) = place else { return Ok(()) };
     permitted(target)?;

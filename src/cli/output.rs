@@ -1,9 +1,11 @@
 //! What commands print and write.
 //!
-//! Results go to standard output and into the files that options name. Files are whole or absent ([`tickbound_output`]). Before a
-//! command works it says which it will write ([`Outputs`]): a name that cannot be written, that the command reads, or that two
-//! options share is refused while nothing is done. Files come before what is printed, so that a reader who closes the pipe
-//! loses no file. Standard output that is full or closed is an error, but for a pipe that its reader has closed.
+//! Results go to standard output and into the files that options name. Files are whole or absent
+//! ([`tickbound_output`]). Before a command works it says which it will write ([`Outputs`]): a name
+//! that cannot be written, that the command reads, or that two options share is refused while
+//! nothing is done. Files come before what is printed, so that a reader who closes the pipe loses no
+//! file. Standard output that is full or closed is an error, but for a pipe that its reader has
+//! closed.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,8 +21,8 @@ use crate::report::{Table, picture};
 /// This process was started without standard output.
 static CLOSED: AtomicBool = AtomicBool::new(false);
 
-/// Says that this process was started without standard output. Rust then opens `/dev/null` in its place before `main`,
-/// where all that is printed would be lost without an error.
+/// Says that this process was started without standard output. Rust then opens `/dev/null` in its
+/// place before `main`, where all that is printed would be lost without an error.
 pub fn standard_output_is_closed() {
     CLOSED.store(true, Ordering::Relaxed);
 }

@@ -1,12 +1,13 @@
 //! A buffer of a device between guard zones, which show what a kernel writes past it.
 //!
-//! In one piece of the device's memory lie a zone, the data, and another zone, of [`ZONE`] bytes or of the device's alignment for parts of
-//! buffers if that is more. The kernel is given the data alone, as a part of the whole, which begins at a multiple of the zone's
-//! length from where the whole does; the zone behind follows its last byte. What a kernel writes
-//! within the zones is found; what it writes further away, and what it reads out of bounds, is not.
+//! In one piece of the device's memory lie a zone, the data, and another zone, of [`ZONE`] bytes or
+//! of the device's alignment for parts of buffers if that is more. The kernel is given the data
+//! alone, as a part of the whole, which begins at a multiple of the zone's length from where the
+//! whole does; the zone behind follows its last byte. What a kernel writes within the zones is
+//! found; what it writes further away, and what it reads out of bounds, is not.
 //!
-//! Every byte of a zone has a value of its own before the first run, and the complement of it before the later ones: what writes the
-//! same value each time changes at least one of the two.
+//! Every byte of a zone has a value of its own before the first run, and the complement of it before
+//! the later ones: what writes the same value each time changes at least one of the two.
 
 use crate::device::{Buffer, DeviceError, Session};
 

@@ -132,7 +132,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     );
     // What was asked for goes to standard output, the line beside it elsewhere.
     if args.to.is_some() && args.output.is_none() {
-        eprint!("tickbound: {line}");
+        eprintln!("tickbound: {}", line.trim_end());
     } else {
         say(&line)?;
     }

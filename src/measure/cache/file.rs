@@ -2,12 +2,15 @@
 //!
 //! Beside the cache `FILE` lie, if the name is a link beside the file that it leads to:
 //!
-//! - `FILE.lock`, on which the process that writes holds a lock. The cache itself is renamed into place, so a lock on it would be
-//!   one on a file that is gone. It is removed with the lock; one that a killed process left does no harm.
-//! - `FILE.xxxxxx.new` and `FILE.old.xxxxxx.new`, whole new files that are being written. What a killed process left is removed when the cache is next opened,
-//!   under the lock, so that it is nobody's.
-//! - `FILE.old`, the cache as it was before entries were last left out of it, byte for byte. An earlier one becomes `FILE.old.1`,
-//!   `FILE.old.2` and so on, so that nothing that was measured is ever written over.
+//! - `FILE.lock`, on which the process that writes holds a lock. The cache itself is renamed into
+//!   place, so a lock on it would be one on a file that is gone. It is removed with the lock; one
+//!   that a killed process left does no harm.
+//! - `FILE.xxxxxx.new` and `FILE.old.xxxxxx.new`, whole new files that are being written. What a
+//!   killed process left is removed when the cache is next opened, under the lock, so that it is
+//!   nobody's.
+//! - `FILE.old`, the cache as it was before entries were last left out of it, byte for byte. An
+//!   earlier one becomes `FILE.old.1`, `FILE.old.2` and so on, so that nothing that was measured is
+//!   ever written over.
 
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};

@@ -8,16 +8,20 @@
 //!
 //! What was measured is never lost, and never silently wrong:
 //!
-//! - Opening a cache writes a whole new file beside it and renames that, so a kill or a full disk then costs nothing. An entry that is
-//!   added is synced; one that cannot be written is taken back, and the error says so.
-//! - One process at a time writes to a cache, whatever name it knows it by. The lock lies on `FILE.lock`, a file of its own ([`file`]).
-//! - An entry counts only if its key is its parameters' values and its times are numbers above 0. A byte that is none of UTF-8, or
-//!   anything else that is no entry, costs its line and no other ([`text`]). Of several entries with one key the last counts.
-//! - What is left out is said in a note with its lines, and the file as it was is kept as `FILE.old`.
+//! - Opening a cache writes a whole new file beside it and renames that, so a kill or a full disk
+//!   then costs nothing. An entry that is added is synced; one that cannot be written is taken back,
+//!   and the error says so.
+//! - One process at a time writes to a cache, whatever name it knows it by. The lock lies on
+//!   `FILE.lock`, a file of its own.
+//! - An entry counts only if its key is its parameters' values and its times are numbers above 0. A
+//!   byte that is none of UTF-8, or anything else that is no entry, costs its line and no other
+//!   ([`text`]). Of several entries with one key the last counts.
+//! - What is left out is said in a note with its lines, and the file as it was is kept as
+//!   `FILE.old`.
 //!
-//! A cache belongs to one device, one kernel and one problem size (the values of the inputs); another
-//! one's is refused. An entry belongs to one source ([`Job::fingerprint`](super::job::Job)): entries
-//! of an earlier version are left out and measured again.
+//! A cache belongs to one device, one kernel and one problem size (the values of the inputs);
+//! another one's is refused. An entry belongs to one source ([`Job::fingerprint`](super::job::Job)):
+//! entries of an earlier version are left out and measured again.
 
 pub mod entry;
 mod error;
@@ -77,8 +81,10 @@ impl Head {
         let ours = self.json();
         ["device_name", "kernel_name", "problem_size", "tune_params_keys"].into_iter().find_map(
             |field| {
-                let theirs = other.get(field).unwrap_or(&Value::Null);
                 let what = field.replace('_', " ");
+                let Some(theirs) = other.get(field) else {
+                    return Some(format!("the line with its {what} is missing or broken; mend it"));
+                };
                 (*theirs != ours[field])
                     .then(|| format!("its {what} is {theirs}, not {}", ours[field]))
             },

@@ -1,4 +1,5 @@
-//! What was measured is never lost: with every operation on files failing in turn, a kill before each, and two at once.
+//! What was measured is never lost: with every operation on files failing in turn, a kill before
+//! each, and two at once.
 
 use std::io;
 use std::path::PathBuf;
@@ -96,7 +97,8 @@ fn everything_else() -> Vec<u8> {
     std::fs::read(path).unwrap()
 }
 
-/// Opens the cache, adds two entries, closes it; `done` is told what is said to be on the disk. What failed, and what was noted.
+/// Opens the cache, adds two entries, closes it; `done` is told what is said to be on the disk. What
+/// failed, and what was noted.
 fn session(disk: Disk, path: &Path, done: &dyn Fn(i64)) -> Vec<String> {
     let mut said = Vec::new();
     match open(disk, path) {

@@ -2,8 +2,9 @@
 //!
 //! A cache is one JSON object whose last field, `cache`, is an object of entries. While a program
 //! measures, the two closing braces are missing; if it is killed, part of the last entry may be
-//! missing as well. So the text is read field by field and entry by entry, and what is none is left out up to the next line that begins
-//! with a quote: it begins a field or an entry, as we and Kernel Tuner write them. So one byte costs one line.
+//! missing as well. So the text is read field by field and entry by entry, and what is none is left
+//! out up to the next line that begins with a quote: it begins a field or an entry, as we and Kernel
+//! Tuner write them. So one byte costs one line.
 
 use serde_json::{Deserializer, Map, Value};
 
@@ -31,8 +32,8 @@ pub struct Entry {
     pub text: String,
 }
 
-/// Bytes as text, without a byte-order mark. What is no UTF-8 becomes a character that JSON nowhere allows, so that it is
-/// left out with its line, and is not taken for another text.
+/// Bytes as text, without a byte-order mark. What is no UTF-8 becomes a character that JSON nowhere
+/// allows, so that it is left out with its line, and is not taken for another text.
 #[must_use]
 pub fn decoded(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
@@ -147,8 +148,8 @@ impl<'a> Rest<'a> {
         let (from, end) = (self.at, self.next().unwrap_or(self.text.len()));
         let (value, text) = self.value(end).or_else(|| {
             self.at = from;
-            // In a file that was written anew by another program an entry may have several lines. One that has entries in it has
-            // lost its end.
+            // In a file that was written anew by another program an entry may have several lines.
+            // One that has entries in it has lost its end.
             let flat = |value: &Value| {
                 value.as_object().is_some_and(|o| !o.values().any(Value::is_object))
             };
