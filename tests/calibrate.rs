@@ -456,7 +456,7 @@ fn wrong_arguments_give_one_line() {
         (&["--device", "gpu"], "tickbound: --device: `gpu` is no device; "),
         (&["--device", "cpu"], "tickbound: --device cpu: prices are measured through OpenCL; "),
         (&["-o", "missing/x.json"], "tickbound: missing/x.json: cannot be written: "),
-        (&["-o", "."], "tickbound: .: cannot be written: is a directory"),
+        (&["-o", "."], "tickbound: .: cannot be written: this is a folder"),
     ];
     for (arguments, says) in table {
         let said = command(folder.path(), &[&["calibrate"], arguments].concat()).output().unwrap();

@@ -13,6 +13,7 @@ mod house;
 mod kernels;
 mod measure;
 mod opencl;
+mod outputs;
 mod platforms;
 mod promela;
 mod reo;

@@ -147,7 +147,9 @@ fn failures(result: &Value) -> Vec<(String, String)> {
 #[track_caller]
 fn refused(said: &Said, parts: &[&str]) {
     assert_eq!(said.status, Some(2), "{}", said.err);
-    let lines: Vec<&str> = said.err.lines().filter(|l| !l.contains("no model")).collect();
+    let notes = ["no model", "runs the kernel of"];
+    let lines: Vec<&str> =
+        said.err.lines().filter(|l| !notes.iter().any(|note| l.contains(note))).collect();
     assert_eq!(lines.len(), 1, "{}", said.err);
     parts.iter().for_each(|part| assert!(said.err.contains(part), "`{part}`: {}", said.err));
 }
@@ -162,6 +164,10 @@ fn a_whole_space() {
     let case = Case::twice();
     let (result, said) = case.json(&["--t4", "t4.json"]);
     assert_eq!(said.status, Some(0), "{}", said.err);
+    let whose = "runs the kernel of k.cl on the device, at most 10 s for each configuration, in what memory the device has; \
+                 and the reference k.ref.c on this machine, as you, at most 600 s and 8590 MB for each run";
+    assert_eq!(said.err.matches(whose).count(), 1, "{}", said.err);
+    assert!(!case.path("c.json.lock").exists() && !case.path("c.json.old").exists());
     assert_eq!((&result["asked"], &result["measured"]), (&json!(4), &json!(4)), "{}", said.err);
     assert_eq!(result["checked"], true);
     for one in result["results"].as_array().unwrap() {
@@ -181,6 +187,7 @@ fn a_whole_space() {
     }
     let said = case.say(&[]);
     assert!(said.out.contains("4 of 4 configurations have a time; 4 results were in the cache"));
+    assert!(!said.err.contains("runs the kernel"), "nothing is run: {}", said.err);
 }
 
 /// The parts of the T4 format that its readers need.
@@ -447,6 +454,35 @@ fn wrong_numbers() {
     assert_eq!(case.cache()["cache"]["8"]["time"], "RuntimeFailedConfig");
 }
 
+/// What lies beside a buffer is no place for results, whatever they are.
+#[test]
+fn writes_past_an_argument() {
+    if !device() {
+        return;
+    }
+    let past = "\
+    if (i == 0 && WG == 8) y[64] = 5;
+    if (i == 0 && WG == 16) y[64 + 16000] = 5;
+    if (i == 0 && WG == 32) y[-1] = 5;
+    y[i] =";
+    let case = Case::new(&TWICE.replace("    y[i] =", past), Some(TWICE_REFERENCE));
+    let (result, said) = case.json(&[]);
+    assert_eq!(result["measured"], 1, "{}", said.err);
+    let messages = [
+        "writes behind the end of argument `y`: at `y[64]` of 64 elements",
+        "writes behind the end of argument `y`: at `y[16064]` of 64 elements",
+        "writes before the start of argument `y`: at `y[-1]` of 64 elements",
+    ];
+    let wrong = messages.map(|message| ("correctness".to_owned(), message.to_owned()));
+    assert_eq!(failures(&result), wrong);
+    // Inputs are guarded as well, and where nothing says what the outputs should be.
+    let past = "    if (i == 0) ((global uchar *)x)[4 * 64] = 5;\n    y[i] =";
+    let case = Case::new(&TWICE.replace("    y[i] =", past), None);
+    let (result, _) = case.json(&["--set", "WG=4"]);
+    let message = "writes behind the end of argument `x`: at `x[64]` of 64 elements";
+    assert_eq!(failures(&result), [("correctness".to_owned(), message.to_owned())]);
+}
+
 #[test]
 fn what_does_not_compile() {
     if !device() {
@@ -562,6 +598,11 @@ fn references_that_fail() {
         &["k.ref.c:3: ", "signal 11"],
     );
     refused(&with(&TWICE_REFERENCE.replace("i++", "i += 0")), &["k.ref.c:3: ", "after 1 s"]);
+    let grows = "    for (int k = 0; k < 1024; k++) memset(malloc(1 << 20), k, 1 << 20);\n    for (;;) ;\n    for";
+    let grows = TWICE_REFERENCE.replacen("    for", grows, 1);
+    let grows = format!("#include <stdlib.h>\n#include <string.h>\n{grows}");
+    let said = Case::new(TWICE, Some(&grows)).say(&["--reference-memory", "100M"]);
+    refused(&said, &["k.ref.c:5: ", "memory limit of 105 MB", "--reference-memory"]);
     let case = Case::twice();
     let mut command = case.command(&[]);
     let output = command.env("CC", "no-such-compiler -O3").output().unwrap();
@@ -752,6 +793,71 @@ fn two_at_once_are_refused() {
     refused(&case.say(&[]), &["another process measures into it"]);
     child.kill().unwrap();
     child.wait().unwrap();
+}
+
+/// Two that begin at once on a cache that is not there: one may be refused, and no result is lost.
+#[cfg(unix)]
+#[test]
+fn two_at_once_on_a_new_cache() {
+    if !device() {
+        return;
+    }
+    let case = Case::twice();
+    let start = |setting: &str| {
+        let mut command = case.command(&["--set", setting]);
+        command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    for child in ["WG=4", "WG=8"].map(start) {
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        let refused = said.contains("c.json: another process measures into it");
+        assert_eq!(output.status.code(), Some(if refused { 2 } else { 0 }), "{said}");
+    }
+    for (setting, least) in [("WG=4", 1), ("WG=8", 2)] {
+        assert_eq!(case.say(&["--set", setting]).status, Some(0));
+        assert!(case.keys().len() >= least);
+    }
+    let mut keys = case.keys();
+    keys.sort();
+    assert_eq!(keys, ["4", "8"]);
+    assert!(!case.path("c.json.lock").exists());
+}
+
+/// Where a result does not fit on the disk any more, those before it stay in the cache, and it is in the report.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_cache_that_cannot_grow() {
+    if !device() {
+        return;
+    }
+    let case = Case::twice();
+    case.say(&["--set", "WG=4"]);
+    let text = std::fs::read_to_string(case.path("c.json")).unwrap();
+    // An entry that nobody asks for, so long that no other fits into 1 MiB beside it.
+    let entry = |length: usize| {
+        let other =
+            format!("\"1\": {{\"WG\": 1, \"time\": 1.0, \"m\": \"{}\"}},", "m".repeat(length));
+        text.replace("\n\"4\"", &format!("\n{other}\n\"4\""))
+    };
+    let full = entry((1 << 20) - entry(0).len() - 100);
+    std::fs::write(case.path("c.json"), &full).unwrap();
+    let program = case.command(&[]);
+    let arguments = program.get_args().map(|a| a.to_str().unwrap()).collect::<Vec<_>>().join(" ");
+    let limited = format!(
+        "trap '' XFSZ; ulimit -f 2048; exec '{}' {arguments} --set WG=8 --json",
+        program.get_program().to_str().unwrap()
+    );
+    let output = Process::new("sh").args(["-c", &limited]).current_dir(case.folder.path()).output();
+    let output = output.unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("c.json: File too large") && said.contains("in the report"), "{said}");
+    let result: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(result["measured"], 1, "the result is in the report: {said}");
+    assert_eq!(case.keys(), ["1", "4"], "the cache is whole");
+    let (result, said) = case.json(&["--set", "WG=4"]);
+    assert_eq!((&result["cached"], result["measured"].as_u64()), (&json!(1), Some(1)));
+    assert!(!said.err.contains("c.json:"), "nothing was left out: {}", said.err);
 }
 
 /// A loader of drivers that finds PoCL in a folder which is emptied while a kernel hangs.
@@ -976,7 +1082,12 @@ fn a_model_against_results() {
     let kendall = (66.0 - 5.0) / ((66.0f64 - 5.0) * 66.0).sqrt();
     assert!((score["kendall"].as_f64().unwrap() - kendall).abs() < 1e-9, "{score}");
     assert_eq!(score["reached"][0]["model"], 1.0);
-    std::fs::write(folder.path().join("mixed.json"), cache.replacen("\"X\": 32,", "\"X\": 16,", 1))
+    // An entry whose key is not its values counts for nothing, and one with another value is mixed up with others.
+    let wrong = cache.replacen("\"X\": 32,", "\"X\": 16,", 1);
+    std::fs::write(folder.path().join("wrong.json"), &wrong).unwrap();
+    let score: Value = serde_json::from_slice(&run("wrong.json").stdout).unwrap();
+    assert_eq!((&score["entries"], &score["broken"]), (&json!(11), &json!(1)));
+    std::fs::write(folder.path().join("mixed.json"), wrong.replacen("\"1,32\"", "\"1,16\"", 1))
         .unwrap();
     let mixed = run("mixed.json");
     assert_eq!(mixed.status.code(), Some(2));

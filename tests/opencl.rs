@@ -13,6 +13,7 @@ use proptest::strategy::Strategy;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use tickbound::device::{self, Arg, Device, DeviceChoice, DeviceError, Picked, Program, Session};
+use tickbound::measure::guarded::{Breach, Guarded, Round, Side, ZONE};
 use tickbound::reo::bench::{self, Mode, Options};
 use tickbound::reo::{Multiplier, MultiplierError};
 use tickbound_reo::automaton::Automaton;
@@ -49,6 +50,52 @@ fn what_a_device_says() {
         let picked = listing.pick(DeviceChoice::Number(index)).unwrap();
         assert_eq!(picked, Picked::Device(device));
         assert!(matches!(listing.pick(DeviceChoice::OpenCl), Ok(Picked::Device(_))));
+    }
+}
+
+/// A part is the same memory, and zones around it show what is written past it on either side, by each round.
+#[test]
+fn parts_of_buffers_and_zones_around_them() {
+    for device in devices() {
+        let (session, align) = (Session::open(&device).unwrap(), device.alignment());
+        assert!(align.is_power_of_two() && align >= 128, "{align}");
+        let whole = session.upload(&vec![1u8; 2 * align]).unwrap();
+        let part = session.part(&whole, align, 3).unwrap();
+        session.fill(&part, 9).unwrap();
+        let mut got = vec![0; 2 * align];
+        session.read(&whole, 0, &mut got).unwrap();
+        let changed: Vec<usize> = (0..got.len()).filter(|i| got[*i] != 1).collect();
+        assert_eq!(changed, [align, align + 1, align + 2]);
+        assert!(matches!(session.part(&whole, align, align + 1), Err(DeviceError::Range { .. })));
+        assert!(matches!(session.part(&whole, 2 * align, 0), Err(DeviceError::Range { .. })));
+        let program = "kernel void set(global uchar *x, long at, uchar to) { x[at] = to; }";
+        let program = Program::build(&session, program, "").unwrap();
+        let kernel = program.kernel("set").unwrap();
+        for bytes in [0, 1, 777] {
+            let guarded = Guarded::new(&session, bytes).unwrap();
+            let (end, zone) = (bytes as i64, ZONE as i64);
+            let past =
+                [(-1, Side::Before, 0), (-zone, Side::Before, ZONE - 1), (end, Side::Behind, 0)];
+            let past = past.into_iter().chain([(end + zone - 1, Side::Behind, ZONE - 1)]);
+            for (at, side, distance) in past {
+                // Whatever value is written each time, one of the rounds sees it.
+                for to in [0u8, 1, 0xff, 0x5a] {
+                    let seen = [Round::First, Round::Last].map(|round| {
+                        guarded.arm(&session, round).unwrap();
+                        assert_eq!(guarded.breach(&session, round).unwrap(), None);
+                        let arguments =
+                            [Arg::buffer(guarded.data()), Arg::I64(at), Arg::Bytes(&[to])];
+                        // SAFETY: one item writes one byte of the zones around its argument.
+                        let launch = unsafe { session.enqueue(&kernel, &arguments, &[1], None) };
+                        launch.unwrap().wait().unwrap();
+                        guarded.breach(&session, round).unwrap()
+                    });
+                    let breach = Breach { side, distance };
+                    assert!(seen.contains(&Some(breach)), "{bytes}, {at}, {to}: {seen:?}");
+                    assert!(seen.iter().flatten().all(|found| *found == breach), "{seen:?}");
+                }
+            }
+        }
     }
 }
 

@@ -1,9 +1,7 @@
 //! `tickbound calibrate`.
 
-use std::path::Path;
-
 use super::exit::{CliError, Exit, input};
-use super::output::{save, say};
+use super::output::{Outputs, save, say};
 use super::progress::Progress;
 use super::stop;
 use crate::calibrate::{Fault, OpenCl, Options, calibrate, today};
@@ -30,7 +28,7 @@ pub struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
-    args.check_output()?;
+    Outputs::default().file("--output", args.output.as_ref()).check(&[])?;
     let choice = args.choice()?;
     let listing = device::list();
     let picked = listing.pick(choice).map_err(input)?;
@@ -78,18 +76,6 @@ impl Args {
         self.device
             .parse()
             .map_err(|e: device::DeviceChoiceError| CliError::Input(format!("--device: {e}")))
-    }
-
-    /// Whether the file can probably be written, before much time goes into it.
-    fn check_output(&self) -> Result<(), CliError> {
-        let Some(path) = &self.output else { return Ok(()) };
-        let folder = Path::new(path).parent().filter(|p| !p.as_os_str().is_empty());
-        let kind = match () {
-            () if Path::new(path).is_dir() => std::io::ErrorKind::IsADirectory,
-            () if folder.is_some_and(|folder| !folder.is_dir()) => std::io::ErrorKind::NotFound,
-            () => return Ok(()),
-        };
-        Err(CliError::Write { path: path.clone(), error: kind.into() })
     }
 
     fn measure(&self, device: &Device) -> Result<(), Stopped> {

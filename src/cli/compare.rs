@@ -1,12 +1,12 @@
 //! `tickbound compare`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tickbound_model::Problem;
 
 use super::exit::{CliError, Exit, input};
 use super::load::{Chosen, Setting, Size, by_name, positive_seconds};
-use super::output::{say, say_json};
+use super::output::{Outputs, save, say, say_json};
 use super::progress::Progress;
 use super::stop;
 use crate::answer::comparison::{Comparison, Row};
@@ -51,6 +51,11 @@ pub struct Args {
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let options = options(args.timeout, args.memory)?;
     let progress = Progress::new("");
+    if let Some(folder) = &args.paper {
+        let fault = |error| CliError::Write { path: folder.clone(), error };
+        std::fs::create_dir_all(folder).map_err(fault)?;
+        args.outputs().check(&[])?;
+    }
     let result = match &args.paper {
         None => side_by_side(args, options, &progress)?,
         Some(folder) => {
@@ -64,16 +69,26 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         }
     };
     drop(progress);
+    if let Some(path) = &args.html {
+        html::write(path, &[html::Source::from(result.clone())])?;
+        eprintln!("tickbound: {path} written");
+    }
     if args.json {
         say_json(&result)?;
     } else {
         say(&comparison::words(&result))?;
     }
-    if let Some(path) = &args.html {
-        html::write(path, &[html::Source::from(result.clone())])?;
-        eprintln!("tickbound: {path} written");
-    }
     Ok(outcome(&result))
+}
+
+impl Args {
+    fn outputs(&self) -> Outputs {
+        let paper = self.paper.as_ref().map(Path::new);
+        let outputs = PAPER.iter().fold(Outputs::default(), |outputs, name| {
+            outputs.file("--paper", paper.map(|folder| folder.join(name)))
+        });
+        outputs.file("--html", self.html.as_ref())
+    }
 }
 
 fn side_by_side(
@@ -85,7 +100,10 @@ fn side_by_side(
     let replaced = by_name("--input", &args.input)?;
     // All problems are read before the first engine runs: a fault in the last one shows at once.
     let files = args.problems.iter();
-    let problems = files.map(|file| readable(file, &args.input)).collect::<Result<Vec<_>, _>>()?;
+    let mut inputs = Vec::new();
+    let problems = files.map(|file| readable(file, &args.input, &mut inputs));
+    let problems = problems.collect::<Result<Vec<_>, _>>()?;
+    args.outputs().check(&inputs)?;
     let interrupt = stop::flag();
     let observer = |event: Event<'_>| show(progress, event);
     let mut session = SideBySide::new(options, interrupt, &observer);
@@ -115,14 +133,20 @@ fn measured(path: &Path) -> Result<Comparison, CliError> {
         .map_err(|e| CliError::Input(format!("{shown}: no comparison: {e}; run without --redraw")))
 }
 
+/// Files that `--paper` writes.
+const PAPER: [&str; 5] = [
+    "comparison.json",
+    "comparison-abstract.svg",
+    "comparison-minimum.svg",
+    "comparison.md",
+    "comparison.html",
+];
+
 /// The files of `make compare`.
 fn write_paper(folder: &Path, result: &Comparison) -> Result<(), CliError> {
     let write = |name: &str, text: &str| {
         let path = folder.join(name);
-        let fault = |error| CliError::Write { path: path.display().to_string(), error };
-        std::fs::create_dir_all(folder)
-            .and_then(|()| std::fs::write(&path, text))
-            .map_err(fault)?;
+        save(&path, text)?;
         eprintln!("tickbound: {} written", path.display());
         Ok::<(), CliError>(())
     };
@@ -140,8 +164,10 @@ fn write_paper(folder: &Path, result: &Comparison) -> Result<(), CliError> {
 }
 
 /// A problem whose space can be listed, so that it is not for every engine to find the fault.
-fn readable(file: &str, input: &[Setting]) -> Result<Problem, CliError> {
-    let problem = Chosen::new(file, input).model()?;
+fn readable(file: &str, input: &[Setting], inputs: &mut Vec<PathBuf>) -> Result<Problem, CliError> {
+    let chosen = Chosen::new(file, input);
+    let problem = chosen.model()?;
+    inputs.extend(chosen.files());
     problem.space().map_err(|mut e| {
         e.at = format!("{file}: {}", e.at);
         e

@@ -29,6 +29,7 @@ pub struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
+    args.timeout.watched()?;
     args.memory.watched();
     let problem = args.chosen.model()?;
     let options = cp_sat::Options {

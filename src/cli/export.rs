@@ -7,7 +7,7 @@ use tickbound_spin::promela::{self, Style};
 
 use super::exit::{CliError, Exit};
 use super::load::Question;
-use super::output::say_or_save;
+use super::output::{Outputs, say_or_save};
 use super::stop::{self, Memory, Timeout};
 use super::values::named;
 
@@ -43,6 +43,14 @@ pub struct Args {
     output: Option<String>,
 }
 
+impl Args {
+    /// Refuses an output that cannot be written, or that the problem was read from.
+    fn check(&self) -> Result<(), CliError> {
+        let outputs = Outputs::default().file("--output", self.output.as_ref());
+        outputs.check(&self.question.chosen.files())
+    }
+}
+
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     args.memory.watched();
     args.timeout.watched()?;
@@ -50,7 +58,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         Target::Promela => write_promela(args)?,
         Target::Smt2 => write_smt2(args)?,
         Target::T1 => {
-            let file = t1::write(&args.question.read()?)?;
+            let problem = args.question.read()?;
+            args.check()?;
+            let file = t1::write(&problem)?;
             say_or_save(args.output.as_deref(), &format!("{file:#}\n"))?;
         }
     }
@@ -59,6 +69,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
 
 fn write_smt2(args: &Args) -> Result<(), CliError> {
     let problem = args.question.problem()?;
+    args.check()?;
     let interrupt = stop::flag();
     let bracket = Bracket::new(None, interrupt, &|_| {});
     let Some((least, question)) = confirming_question(&problem, &bracket)? else {
@@ -79,6 +90,7 @@ fn write_smt2(args: &Args) -> Result<(), CliError> {
 
 fn write_promela(args: &Args) -> Result<(), CliError> {
     let problem = args.question.problem()?;
+    args.check()?;
     let space = problem.space()?;
     let model = promela::export(&problem, &space, &promela::Options { style: args.style })?;
     say_or_save(args.output.as_deref(), &model.text)?;

@@ -2,6 +2,7 @@
 
 use super::exit::{CliError, Exit, input};
 use super::stop;
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -13,6 +14,7 @@ use tickbound_model::t1;
 use tickbound_model::{ModelError, Problem};
 use tickbound_opencl_c::{Child, Kept, Reading, Setup, attach_with};
 
+use crate::measure::files::Files;
 use tickbound_model::platforms;
 
 /// The subcommand of the process that reads kernels.
@@ -131,12 +133,20 @@ pub struct Chosen {
     /// Leave out a part of the profile resources
     #[arg(long, value_name = "PART")]
     pub without: Vec<String>,
+    /// The files that were read.
+    #[arg(skip)]
+    files: RefCell<Vec<PathBuf>>,
 }
 
 impl Chosen {
     /// A problem file with inputs replaced.
     pub fn new(problem: &str, input: &[Setting]) -> Chosen {
         Chosen { problem: problem.to_owned(), input: input.to_vec(), ..Chosen::default() }
+    }
+
+    /// The files that the problem was read from, once it is: its own, its platform's, and those of its kernel.
+    pub fn files(&self) -> Vec<PathBuf> {
+        self.files.borrow().clone()
     }
 
     /// The folder that paths in the problem file count from.
@@ -218,6 +228,7 @@ impl Chosen {
         }
         let inputs = self.inputs(&value)?;
         let folder = self.folder();
+        let mut read = vec![PathBuf::from(path)];
         let find = |name: &str| {
             let beside = Some(folder.join(name)).filter(|p| self.platform.is_none() && p.is_file());
             match beside {
@@ -226,6 +237,14 @@ impl Chosen {
             }
         };
         let problem = Problem::from_value(&value, &inputs, &find).map_err(of_file)?;
+        if let Some(name) = value.get("platform").and_then(Value::as_str) {
+            read.extend(
+                [folder.join(name), PathBuf::from(name)].into_iter().filter(|p| p.is_file()),
+            );
+        }
+        // Those that cannot be read are missed where they are needed.
+        read.extend(Files::read(&problem, &folder).map(|files| files.paths).unwrap_or_default());
+        self.files.replace(read);
         Ok((problem, without_program))
     }
 

@@ -10,13 +10,15 @@ use tickbound_model::{Bound, Problem};
 use tickbound_opencl_c::attach_with;
 
 use super::exit::{CliError, Exit, input};
-use super::load::{Question, positive_seconds, setup};
-use super::output::{save, say, say_json, written};
+use super::load::{Question, Size, positive_seconds, setup};
+use super::output::{Outputs, save, say, say_json, written};
 use super::progress::Progress;
 use super::stop::{self, Memory, Timeout};
 use crate::device::DeviceChoice;
 use crate::device::platform::mismatch;
+use crate::measure::cache::kept_beside;
 use crate::measure::guided::Guide;
+use crate::measure::lab::LabError;
 use crate::measure::outcome::Outcome;
 use crate::measure::select::{Candidates, Selection, candidates, select, total};
 use crate::measure::{Event, MeasureError, Options, Plan, measure, t4, worker};
@@ -58,6 +60,9 @@ pub struct Args {
     /// Most seconds for one run of the host reference
     #[arg(long, value_name = "SECONDS", default_value_t = 600.0)]
     reference_limit: f64,
+    /// Most memory of the host reference
+    #[arg(long, value_name = "SIZE", default_value = "8G")]
+    reference_memory: Size,
     /// Where results are kept; the same command goes on where this file ends
     /// [default: KERNEL-INPUTS-DEVICE.cache.json in the current folder]
     #[arg(long, value_name = "FILE")]
@@ -119,11 +124,22 @@ impl Args {
             choice: choice(&self.device)?,
             limit: positive_seconds("--limit", self.limit)?,
             reference_limit: positive_seconds("--reference-limit", self.reference_limit)?,
+            reference_memory: self.reference_memory.0,
             timeout: self.timeout.watched()?,
             since: Some(stop::began()),
             cache: Some(PathBuf::from(cache)),
             program,
         })
+    }
+
+    /// Refuses files that cannot be written, or that are one, or that the problem is read from.
+    fn check_outputs(&self, options: &Options) -> Result<(), CliError> {
+        let outputs = Outputs::default().file("--cache", options.cache.as_ref());
+        let outputs = outputs.file("--t4", self.t4.as_ref()).picture("--plot", self.plot.as_ref());
+        let mut inputs = self.question.chosen.files();
+        // What lies beside a cache is not to be written over either.
+        inputs.extend(options.cache.iter().flat_map(|cache| kept_beside(cache)));
+        outputs.check(&inputs)
     }
 
     fn write_files(&self, times: &MeasuredTimes<'_>) -> Result<(), CliError> {
@@ -158,12 +174,14 @@ impl Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
+    args.timeout.watched()?;
     args.memory.watched();
     let mut problem = args.question.read()?;
     if problem.source.is_none() {
         return Err(MeasureError::NoSource.into());
     }
     let options = args.options(&problem)?;
+    args.check_outputs(&options)?;
     let before = problem.clone();
     let configurations = before.configurations(&Limits::default())?;
     let total = total(&configurations);
@@ -210,12 +228,15 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         ticks: &ticks,
         cache: cache.as_deref(),
     };
+    args.write_files(&times)?;
     match args.json {
         true => say_json(&times.json())?,
         false => say(&times.words())?,
     }
-    args.write_files(&times)?;
-    let vanished = matches!(report.stopped, Some(crate::measure::lab::LabError::Vanished { .. }));
+    if let Some(unkept @ LabError::Unkept(_)) = &report.stopped {
+        return Err(CliError::Input(unkept.to_string()));
+    }
+    let vanished = matches!(report.stopped, Some(LabError::Vanished { .. }));
     if let Some(why) = report.stopped.as_ref().filter(|_| vanished || args.json) {
         eprintln!("tickbound: {why}");
     }

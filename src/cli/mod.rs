@@ -3,6 +3,16 @@
 //! Results go to standard output, progress and warnings to standard error. The exit status is an
 //! [`Exit`]; an error comes with one line that says what, where, and the fix.
 
+/// Writes a line to standard error, with nothing in it that a terminal would obey. It may be closed or full: nothing that is said there is worth ending for, as the
+/// macro of this name in the standard library does.
+macro_rules! eprintln {
+    ($($text:tt)*) => {{
+        use std::io::Write as _;
+        let line = format!($($text)*);
+        let _ = writeln!(std::io::stderr(), "{}", tickbound_message::printable(&line));
+    }};
+}
+
 mod calibrate;
 mod compare;
 mod cp_sat;
@@ -27,12 +37,15 @@ mod timeline;
 mod tune;
 mod values;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use tickbound_message::one_line;
 
 use exit::EXIT_STATUS;
 pub use exit::{CliError, Exit};
+pub use output::standard_output_is_closed;
 
 /// Finds the tuning parameters that give an OpenCL kernel its least run time, and proves it, from a
 /// timing model, without the device.
@@ -86,12 +99,18 @@ enum Command {
 /// Runs the command line of this process.
 #[must_use]
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
-    let result = match &cli.command {
-        // What a process is told to do that belongs to another ends with that.
-        Command::MeasureWorker(args) => measure::work(args),
-        Command::ReadKernel => load::serve(),
-        command => stop::listen().and_then(|()| run(command)),
+    let result = match Cli::try_parse() {
+        Ok(cli) => match &cli.command {
+            // What a process is told to do that belongs to another ends with that.
+            Command::MeasureWorker(args) => measure::work(args),
+            Command::ReadKernel => load::serve(),
+            command => stop::listen().and_then(|()| run(command)),
+        },
+        Err(e) if e.use_stderr() => e.exit(),
+        // The help, or the version.
+        Err(e) => {
+            output::said(e.print().and_then(|()| std::io::stdout().flush())).map(|()| Exit::Done)
+        }
     };
     let exit = match result {
         Ok(exit) => exit,
@@ -102,7 +121,7 @@ pub fn main() -> ExitCode {
         Err(e) => {
             let why = if e.is_fault() { None } else { stop::reason() };
             let before = why.as_ref().map(|why| format!("{why}: ")).unwrap_or_default();
-            output::tell(format!("{before}{e}"));
+            eprintln!("tickbound: {}", one_line(&format!("{before}{e}")));
             match why {
                 // Whatever has no result by then has none because it was stopped.
                 Some(_) => Exit::Nothing,

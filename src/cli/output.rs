@@ -1,16 +1,33 @@
-//! What commands print.
+//! What commands print and write.
+//!
+//! Results go to standard output and into the files that options name. Files are whole or absent
+//! ([`tickbound_output`]). Before a command works it says which it will write ([`Outputs`]): a name
+//! that cannot be written, that the command reads, or that two options share is refused while
+//! nothing is done. Files come before what is printed, so that a reader who closes the pipe loses no
+//! file. Standard output that is full or closed is an error, but for a pipe that its reader has
+//! closed.
 
-use std::fmt::Display;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
-use tickbound_message::{one_line, printable};
+use tickbound_message::printable;
 use tickbound_model::Problem;
 use tickbound_model::verdict::Found;
+use tickbound_output::Place;
 
 use super::exit::{CliError, input};
 use super::stop;
-use crate::report::Table;
+use crate::report::{Table, picture};
+
+/// This process was started without standard output.
+static CLOSED: AtomicBool = AtomicBool::new(false);
+
+/// Says that this process was started without standard output. Rust then opens `/dev/null` in its
+/// place before `main`, where all that is printed would be lost without an error.
+pub fn standard_output_is_closed() {
+    CLOSED.store(true, Ordering::Relaxed);
+}
 
 /// Writes to standard output, so that a closed pipe is an error value and not a panic.
 pub(crate) fn say(text: &str) -> Result<(), CliError> {
@@ -19,9 +36,14 @@ pub(crate) fn say(text: &str) -> Result<(), CliError> {
     let _whole = stop::writing();
     let mut out = std::io::stdout().lock();
     // Names come from files of whoever wrote them.
-    out.write_all(printable(text).as_bytes())
-        .and_then(|()| out.flush())
-        .map_err(|error| CliError::Write { path: "standard output".into(), error })
+    said(out.write_all(printable(text).as_bytes()).and_then(|()| out.flush()))
+}
+
+/// What came of writing to standard output.
+pub(crate) fn said(written: std::io::Result<()>) -> Result<(), CliError> {
+    let closed = || Err(std::io::Error::other("it is closed"));
+    let written = if CLOSED.load(Ordering::Relaxed) { closed() } else { written };
+    written.map_err(|error| CliError::Write { path: "standard output".into(), error })
 }
 
 /// Writes one JSON object to standard output.
@@ -31,18 +53,61 @@ pub(crate) fn say_json(value: &impl Serialize) -> Result<(), CliError> {
 }
 
 /// Writes a file.
-pub(crate) fn save(path: &str, text: &str) -> Result<(), CliError> {
-    std::fs::write(path, text).map_err(|error| CliError::Write { path: path.to_owned(), error })
+pub(crate) fn save(path: impl AsRef<Path>, text: &str) -> Result<(), CliError> {
+    let path = path.as_ref();
+    tickbound_output::write(path, text.as_bytes()).map_err(|error| unwritable(path, error))
+}
+
+fn unwritable(path: &Path, error: std::io::Error) -> CliError {
+    CliError::Write { path: path.display().to_string(), error }
+}
+
+/// The files that a command is to write, each with the option that names it.
+#[derive(Debug, Default)]
+pub(crate) struct Outputs(Vec<(&'static str, PathBuf)>);
+
+impl Outputs {
+    /// With the file of an option, if it is given.
+    pub(crate) fn file(mut self, option: &'static str, path: Option<impl AsRef<Path>>) -> Outputs {
+        self.0.extend(path.map(|path| (option, path.as_ref().to_owned())));
+        self
+    }
+
+    /// With the files of a picture, if it is asked for.
+    pub(crate) fn picture(mut self, option: &'static str, path: Option<&String>) -> Outputs {
+        let files = path.into_iter().flat_map(|path| picture::files(Path::new(path)));
+        self.0.extend(files.map(|file| (option, file)));
+        self
+    }
+
+    /// Refuses what cannot be written, what is one of the files that the command reads, and what two options name.
+    pub(crate) fn check(&self, inputs: &[PathBuf]) -> Result<(), CliError> {
+        // What is not there is no input.
+        let inputs: Vec<Place> = inputs.iter().filter_map(|path| Place::of(path).ok()).collect();
+        let mut places: Vec<(&str, Place)> = Vec::new();
+        for (option, path) in &self.0 {
+            let place = Place::of(path).map_err(|error| unwritable(path, error))?;
+            let path = path.display();
+            if inputs.iter().any(|input| input.is(&place)) {
+                let why = "this command reads or keeps that file; choose another name";
+                return Err(CliError::Input(format!("{option} {path}: {why}")));
+            }
+            if let Some((other, _)) = places.iter().find(|(_, other)| other.is(&place)) {
+                let why = format!("{other} names the same file; choose another name");
+                return Err(CliError::Input(format!("{option} {path}: {why}")));
+            }
+            places.push((option, place));
+        }
+        let paths = self.0.iter().map(|(_, path)| path);
+        paths.zip(&places).try_for_each(|(path, (_, place))| {
+            tickbound_output::writable(place).map_err(|error| unwritable(path, error))
+        })
+    }
 }
 
 /// Writes a file, or to standard output if there is no path.
 pub(crate) fn say_or_save(path: Option<&str>, text: &str) -> Result<(), CliError> {
     path.map_or_else(|| say(text), |path| save(path, text))
-}
-
-/// Says something on standard error, on one line.
-pub(crate) fn tell(text: impl Display) {
-    eprintln!("tickbound: {}", one_line(&text.to_string()));
 }
 
 /// Says on standard error which files were written.

@@ -1,6 +1,9 @@
 //! `tickbound report`.
 
+use std::path::PathBuf;
+
 use super::exit::{CliError, Exit};
+use super::output::Outputs;
 use crate::report::html;
 
 /// Arguments of `report`.
@@ -15,6 +18,8 @@ pub struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
+    let inputs: Vec<PathBuf> = args.results.iter().map(PathBuf::from).collect();
+    Outputs::default().file("--output", Some(&args.output)).check(&inputs)?;
     let mut sources = Vec::new();
     for path in &args.results {
         let text = tickbound_input::text(path).map_err(|error| {

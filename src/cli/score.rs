@@ -1,7 +1,7 @@
 //! `tickbound score`.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
 use serde_json::json;
@@ -10,7 +10,7 @@ use tickbound_model::{Problem, Profile};
 
 use super::exit::{CliError, Exit};
 use super::load::Question;
-use super::output::{say, say_json, written};
+use super::output::{Outputs, say, say_json, written};
 use super::progress::Progress;
 use super::stop::{Memory, Timeout};
 use crate::device::platform::mismatch;
@@ -91,6 +91,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     args.memory.watched();
     args.timeout.watched()?;
     let problem = args.question.problem()?;
+    let mut inputs = args.question.chosen.files();
+    inputs.extend(args.other.iter().chain([&args.against]).map(PathBuf::from));
+    Outputs::default().picture("--plot", args.plot.as_ref()).check(&inputs)?;
     let results = results_of(&args.against, &problem)?;
     let compared = {
         let progress = Progress::new(&problem.name);
@@ -107,12 +110,12 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let others = args.other.iter().map(|path| other(path, &problem, &compared));
     let others = others.collect::<Result<Vec<_>, CliError>>()?;
     let found = Found { score: scored.as_ref(), distinct, guided, others };
+    if let Some(path) = &args.plot {
+        written(&chart(&problem, &results, &compared).write(path)?);
+    }
     match args.json {
         true => say_json(&as_json(args, &problem, &results, &compared, &found))?,
         false => say(&words(&problem, &results, &compared, &found))?,
-    }
-    if let Some(path) = &args.plot {
-        written(&chart(&problem, &results, &compared).write(path)?);
     }
     Ok(Exit::found(scored.is_some()))
 }
@@ -243,6 +246,7 @@ fn as_json(
         "platform": problem.platform.name,
         "entries": compared.pairs.len(),
         "failed": results.failed,
+        "broken": results.broken,
         "outside": compared.outside,
         "not_simulated": compared.without_ticks,
         "faults": compared.faults.0,
@@ -265,6 +269,7 @@ fn words(problem: &Problem, results: &Results, compared: &Compared, found: &Foun
         (compared.without_ticks, "are too large to simulate"),
         (compared.faults.0, "have no time"),
         (results.failed, "configurations failed"),
+        (results.broken, "lines are broken"),
     ];
     used.extend(also.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")));
     out += &format!("used:         {}\n", used.join("; "));

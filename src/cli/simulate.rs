@@ -4,7 +4,7 @@ use tickbound_model::simulate::{Options, simulate};
 
 use super::exit::{CliError, Exit};
 use super::load::{Chosen, Setting, by_name};
-use super::output::{say, say_json};
+use super::output::{Outputs, say, say_json};
 use super::stop::{Memory, Timeout};
 use super::timeline;
 use crate::answer::resources::Resources;
@@ -35,10 +35,16 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     args.timeout.watched()?;
     let problem = args.chosen.model()?;
     timeline::check(&problem, args.trace.as_ref())?;
+    Outputs::default().file("--trace", args.trace.as_ref()).check(&args.chosen.files())?;
     let values = by_name("--set", &args.set)?;
     let bound = problem.bind(&values)?;
     let run = simulate(&problem, &bound, &Options::default())?;
     let resources = Resources::of(&problem, &values);
+    if let Some(path) = &args.trace {
+        let (spans, truncated) = timeline::write(&problem, &bound, &Script::FirstCome, path)?;
+        let note = if truncated { ", the first of many" } else { "" };
+        eprintln!("tickbound: {path}: {spans} spans{note}; open it in Perfetto");
+    }
     if args.json {
         let mut json = serde_json::json!({ "time": run.time });
         if let Some(resources) = &resources {
@@ -52,11 +58,6 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         let lines = resources.iter().flat_map(Resources::lines);
         let lines: String = lines.map(|(name, text)| format!("{name:<12}{text}\n")).collect();
         say(&format!("{}: {} ticks{with}\n{lines}", problem.name, run.time))?;
-    }
-    if let Some(path) = &args.trace {
-        let (spans, truncated) = timeline::write(&problem, &bound, &Script::FirstCome, path)?;
-        let note = if truncated { ", the first of many" } else { "" };
-        eprintln!("tickbound: {path}: {spans} spans{note}; open it in Perfetto");
     }
     Ok(Exit::Done)
 }

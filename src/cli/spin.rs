@@ -65,6 +65,7 @@ impl Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
+    args.timeout.watched()?;
     let problem = args.question.problem()?;
     let options = args.options()?;
     let space = problem.space()?;

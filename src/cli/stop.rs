@@ -167,20 +167,9 @@ impl Timeout {
     }
 }
 
-/// What `words` prints is the last that is printed if the process must be ended, as long as what is returned lives.
-pub(super) fn last_words(words: impl FnOnce() + Send + 'static) -> Silent {
+/// What `words` prints is from now on the last that is printed if the process must be ended.
+pub(super) fn last_words(words: impl FnOnce() + Send + 'static) {
     lock().words = Some(Box::new(words));
-    Silent
-}
-
-/// See [`last_words`].
-#[must_use]
-pub(super) struct Silent;
-
-impl Drop for Silent {
-    fn drop(&mut self) {
-        lock().words = None;
-    }
 }
 
 /// The process is not ended until what is returned is dropped: something is written that is to be whole.

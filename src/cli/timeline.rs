@@ -2,8 +2,6 @@
 
 use super::exit::CliError;
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::BufWriter;
 
 use tickbound_model::simulate::{Options, Span, SpanKind};
 use tickbound_model::{Bound, ModelError, Problem, Profile};
@@ -42,10 +40,12 @@ pub fn write(
     let warps = problem.profile != Profile::Published2023 && problem.platform.warps().is_some();
     let lane = if warps { "dispatcher" } else { "element" };
     let title = format!("{} ({})", problem.name, problem.name_values(&bound.configuration));
-    let file =
-        File::create(path).map_err(|error| CliError::Write { path: path.to_owned(), error })?;
+    // At most some 25 MB, as few spans are kept.
+    let mut text = Vec::new();
     let spans = without_covered_waits(&trace.spans).map(|s| timeline_span(s, lane));
-    let count = write_timeline(BufWriter::new(file), &title, spans)?;
+    let count = write_timeline(&mut text, &title, spans)?;
+    tickbound_output::write(path, &text)
+        .map_err(|error| CliError::Write { path: path.to_owned(), error })?;
     Ok((count, trace.truncated))
 }
 

@@ -7,7 +7,7 @@ use tickbound_solve::bracket::Known;
 
 use super::exit::{CliError, Exit};
 use super::load::Question;
-use super::output::{ranking, say, say_json, written};
+use super::output::{Outputs, ranking, say, written};
 use super::progress::Progress;
 use super::stop::{self, Memory, Timeout};
 use super::values::{OrAuto, named, or_auto};
@@ -69,14 +69,16 @@ impl Args {
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     args.memory.watched();
+    let options = args.options()?;
     let problem = args.question.problem()?;
     timeline::check(&problem, args.trace.as_ref())?;
-    let options = args.options()?;
+    let outputs = Outputs::default().file("--trace", args.trace.as_ref());
+    outputs.picture("--plot", args.plot.as_ref()).check(&args.question.chosen.files())?;
     let interrupt = stop::flag();
     let mut result = {
         let progress = Progress::new(&problem.name);
         let known = Arc::new(Mutex::new(Known::default()));
-        let _silent = last_words(args.json, &problem, &options, known.clone());
+        last_words(args.json, &problem, &options, known.clone());
         let observer = |now: &Known| {
             progress.show(now.bounds);
             *known.lock().unwrap_or_else(PoisonError::into_inner) = now.clone();
@@ -87,37 +89,37 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         result.stopped_by = stop::reason();
     }
     let answer = answer::tune::answer(&problem, &result);
-    if args.json {
-        say_json(&answer.json())?;
-    } else {
-        say(&answer::tune::words(&problem, &result))?;
-        if args.top > 0 {
-            say(&listing(&problem, &result))?;
-        }
+    let mut text = said(args.json, &problem, &result);
+    if args.top > 0 && !args.json {
+        text += &listing(&problem, &result);
     }
+    // If a picture takes too long, this is still said.
+    let last = text.clone();
+    stop::last_words(move || say(&last).unwrap_or_default());
     write_files(args, &problem, &result)?;
+    stop::last_words(|| {});
+    say(&text)?;
     Ok(Exit::of(&answer))
 }
 
+/// The result as one JSON object on a line, or for people.
+fn said(json: bool, problem: &Problem, result: &TuneResult) -> String {
+    match json {
+        true => format!("{}\n", answer::tune::answer(problem, result).json()),
+        false => answer::tune::words(problem, result),
+    }
+}
+
 /// What is said of the bracket if the search does not come back.
-fn last_words(
-    json: bool,
-    problem: &Problem,
-    options: &Options,
-    known: Arc<Mutex<Known>>,
-) -> stop::Silent {
+fn last_words(json: bool, problem: &Problem, options: &Options, known: Arc<Mutex<Known>>) {
     let (problem, options) = (problem.clone(), options.clone());
     stop::last_words(move || {
         let known = known.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let seconds = stop::began().elapsed().as_secs_f64();
         let result = TuneResult::cut(&options, known, seconds, stop::reason());
-        let said = match json {
-            true => say_json(&answer::tune::answer(&problem, &result).json()),
-            false => say(&answer::tune::words(&problem, &result)),
-        };
-        // There is nobody left to tell.
-        said.unwrap_or_default();
-    })
+        // There is nobody left to tell what went wrong.
+        say(&said(json, &problem, &result)).unwrap_or_default();
+    });
 }
 
 /// The best programs, or the best configurations where nothing tells programs.

@@ -13,8 +13,11 @@ use opencl3::event::{
     CL_PROFILING_COMMAND_END, CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_START,
     CL_PROFILING_COMMAND_SUBMIT, get_event_profiling_data, release_event, wait_for_events,
 };
-use opencl3::memory::{CL_MEM_READ_WRITE, create_buffer, release_mem_object};
-use opencl3::types::{CL_TRUE, cl_command_queue, cl_context, cl_event, cl_mem};
+use opencl3::memory::{
+    CL_BUFFER_CREATE_TYPE_REGION, CL_MEM_READ_WRITE, create_buffer, create_sub_buffer,
+    release_mem_object,
+};
+use opencl3::types::{CL_TRUE, cl_buffer_region, cl_command_queue, cl_context, cl_event, cl_mem};
 use serde::Serialize;
 
 use super::raw::Owned;
@@ -137,6 +140,38 @@ impl Session {
             unsafe { create_buffer(self.context.get(), CL_MEM_READ_WRITE, bytes, ptr::null_mut()) };
         let memory = memory.map_err(self.fail("clCreateBuffer"))?;
         // SAFETY: the buffer is new, and nobody else gives it back.
+        let memory = unsafe { Owned::new(memory, release_mem_object) };
+        Ok(Buffer { memory, len, element: PhantomData })
+    }
+
+    /// `len` elements of a buffer from index `from` on, as a buffer in the same memory. At least one element must be there, and
+    /// they must begin at a multiple of [`Device::alignment`].
+    ///
+    /// # Errors
+    /// They are not there, do not begin at such a place, or the driver refuses.
+    pub fn part<T: Element>(
+        &self,
+        whole: &Buffer<T>,
+        from: usize,
+        len: usize,
+    ) -> Result<Buffer<T>, DeviceError> {
+        // OpenCL has no buffers of size 0.
+        let Some((origin, size)) = range(whole, from, len.max(1))? else {
+            return self.buffer(len);
+        };
+        let region = cl_buffer_region { origin, size };
+        // SAFETY: the buffer is valid, the region lies within it as just checked, and is copied by the call.
+        let memory = unsafe {
+            let region = ptr::from_ref(&region).cast::<c_void>();
+            create_sub_buffer(
+                whole.memory.get(),
+                CL_MEM_READ_WRITE,
+                CL_BUFFER_CREATE_TYPE_REGION,
+                region,
+            )
+        };
+        let memory = memory.map_err(self.fail("clCreateSubBuffer"))?;
+        // SAFETY: the buffer is new, and nobody else gives it back. It keeps the memory of `whole` for as long as it lives.
         let memory = unsafe { Owned::new(memory, release_mem_object) };
         Ok(Buffer { memory, len, element: PhantomData })
     }

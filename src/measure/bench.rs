@@ -4,14 +4,18 @@
 //! content again for each job; those with results are given it again before every run, outside what
 //! is timed, because a kernel may read what it writes. Outputs are compared after the first run and
 //! again after the last, so that a race that goes well once has a second chance to show.
+//!
+//! Each buffer lies between [`guarded`](super::guarded) zones, which are looked at when the outputs are: a kernel that writes past
+//! its arguments has no time.
 
 use std::time::Instant;
 
 use super::check;
+use super::guarded::{Guarded, Round, Side};
 use super::job::{Argument, BufferArgument, Job};
 use super::job_error::{JobError, explain, not_launched, of_memory, spoilt};
-use super::outcome::{FailureKind, Outcome, Stages, Timed};
-use crate::device::{Arg, Buffer, DeviceError, Kernel, Program, Session};
+use super::outcome::{Failure, FailureKind, Outcome, Stages, Timed};
+use crate::device::{Arg, DeviceError, Kernel, Program, Session};
 
 /// What a job is at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -65,7 +69,7 @@ pub struct Bench<'s> {
 struct Kept {
     argument: BufferArgument,
     content: Vec<u8>,
-    buffer: Buffer<u8>,
+    buffer: Guarded,
 }
 
 impl<'s> Bench<'s> {
@@ -100,12 +104,20 @@ impl<'s> Bench<'s> {
         stage(Stage::Verify);
         // SAFETY: the caller answers for the kernel.
         unsafe { self.once(job, &kernel)? };
+        self.check_zones(Round::First)?;
         self.check(job)?;
+        self.arm(Round::Last).map_err(spoilt)?;
         let verified = Instant::now();
         stage(Stage::Run);
         // SAFETY: as above.
         let runs = unsafe { self.repeat(job, &kernel, filled)? };
+        self.check_zones(Round::Last)?;
         self.check(job)?;
+        if !runs.iter().all(|seconds| *seconds > 0.0) {
+            let why =
+                "the device's clock shows no time from its start to its end; give it more to do";
+            return Err(JobError::job(FailureKind::Runtime, why));
+        }
         let seconds = |from: Instant, to: Instant| to.duration_since(from).as_secs_f64();
         let stages = Stages {
             compile: seconds(filled, compiled),
@@ -137,7 +149,7 @@ impl<'s> Bench<'s> {
             if self.buffers.iter().any(|kept| kept.argument == *argument) {
                 continue;
             }
-            let buffer = self.session.buffer(argument.bytes()).map_err(of_memory)?;
+            let buffer = Guarded::new(self.session, argument.bytes()).map_err(of_memory)?;
             // Zeros are written by the device and need no memory here.
             let content = match argument.content.is_zero() {
                 true => Vec::new(),
@@ -145,13 +157,42 @@ impl<'s> Bench<'s> {
             };
             self.buffers.push(Kept { argument: argument.clone(), content, buffer });
         }
-        self.buffers.iter().try_for_each(|kept| self.fill(kept)).map_err(of_memory)
+        self.buffers.iter().try_for_each(|kept| self.fill(kept)).map_err(of_memory)?;
+        self.arm(Round::First).map_err(of_memory)
+    }
+
+    /// Fills all guard zones.
+    fn arm(&self, round: Round) -> Result<(), DeviceError> {
+        self.buffers.iter().try_for_each(|kept| kept.buffer.arm(self.session, round))
+    }
+
+    /// Looks whether the kernel has written past one of its buffers.
+    fn check_zones(&self, round: Round) -> Result<(), JobError> {
+        for kept in &self.buffers {
+            let Some(breach) = kept.buffer.breach(self.session, round).map_err(spoilt)? else {
+                continue;
+            };
+            let BufferArgument { name, length, element, .. } = &kept.argument;
+            let side = match breach.side {
+                Side::Before => "before the start",
+                Side::Behind => "behind the end",
+            };
+            let index = breach.index(*length, element.bytes());
+            // What else it has written over nobody knows: the process ends.
+            return Err(JobError::Kernel(Failure {
+                kind: FailureKind::Wrong,
+                message: format!(
+                    "writes {side} of argument `{name}`: at `{name}[{index}]` of {length} elements"
+                ),
+            }));
+        }
+        Ok(())
     }
 
     fn fill(&self, kept: &Kept) -> Result<(), DeviceError> {
         match kept.content.is_empty() {
-            true => self.session.fill(&kept.buffer, 0)?,
-            false => self.session.write(&kept.buffer, 0, &kept.content)?,
+            true => self.session.fill(kept.buffer.data(), 0)?,
+            false => self.session.write(kept.buffer.data(), 0, &kept.content)?,
         };
         Ok(())
     }
@@ -171,7 +212,7 @@ impl<'s> Bench<'s> {
         }
         let arguments = job.arguments.iter().map(|argument| {
             Ok(match argument {
-                Argument::Buffer(buffer) => Arg::buffer(&self.kept(buffer)?.buffer),
+                Argument::Buffer(buffer) => Arg::buffer(self.kept(buffer)?.buffer.data()),
                 Argument::Local(bytes) => Arg::Local(*bytes),
                 Argument::Value(bytes) => Arg::Bytes(bytes),
             })
@@ -246,7 +287,7 @@ impl<'s> Bench<'s> {
             };
             rest = others;
             let mut got = vec![0; bytes];
-            self.session.read(&self.kept(output)?.buffer, 0, &mut got).map_err(spoilt)?;
+            self.session.read(self.kept(output)?.buffer.data(), 0, &mut got).map_err(spoilt)?;
             if let Some(wrong) = check::compare(output.element, job.tolerance, &got, expected) {
                 let check::Wrong { index, got, expected, count } = wrong;
                 let others = match count - 1 {

@@ -14,7 +14,7 @@ use super::guided::Guide;
 use super::job::Job;
 use super::lab::{Lab, LabError, Setup};
 use super::outcome::{Outcome, Timed};
-use super::reference::Reference;
+use super::reference::{Allowed, Reference};
 use super::report::{Event, Measured, Options, Report};
 use crate::utc;
 
@@ -87,10 +87,15 @@ pub fn measure(
         Some(path) => open_cache(path, problem, &lab, &tasks, observer)?,
         None => (None, HashMap::new()),
     };
+    if tasks.iter().any(|task| !known.contains_key(task.values())) {
+        observer(Event::Note(whose_code(&files, options)));
+    }
     let reference = match &files.reference {
         Some((path, text)) if tasks.iter().any(|task| !known.contains_key(task.values())) => {
             let arguments = &source_of(problem)?.arguments;
-            Some(Reference::compile(path, text, arguments, options.reference_limit, interrupt)?)
+            let allowed =
+                Allowed { time: options.reference_limit, memory: options.reference_memory };
+            Some(Reference::compile(path, text, arguments, allowed, interrupt)?)
         }
         Some(_) => None,
         None => {
@@ -103,8 +108,12 @@ pub fn measure(
         Campaign { problem, interrupt, lab, cache, known, reference, results: Vec::new() };
     let ended = campaign.run(&tasks, &mut plan, observer);
     let closed = campaign.cache.take().map_or(Ok(()), Cache::close);
-    let stopped = ended?;
-    closed?;
+    let mut stopped = ended?;
+    match (closed, &stopped) {
+        (Ok(()), _) => {}
+        (Err(error), None) => stopped = Some(LabError::Unkept(error.to_string())),
+        (Err(error), Some(_)) => observer(Event::Note(error.to_string())),
+    }
     let results = campaign.results;
     Ok(Report {
         device,
@@ -115,6 +124,22 @@ pub fn measure(
         stopped,
         seconds: began.elapsed().as_secs_f64(),
     })
+}
+
+/// Whose code will run, where, and within which limits.
+fn whose_code(files: &Files, options: &Options) -> String {
+    let kernel = format!(
+        "runs the kernel of {} on the device, at most {} s for each configuration, in what memory the device has",
+        files.code.path,
+        options.limit.as_secs_f64()
+    );
+    let Some((path, _)) = &files.reference else { return kernel };
+    format!(
+        "{kernel}; and the reference {} on this machine, as you, at most {} s and {} MB for each run",
+        path.display(),
+        options.reference_limit.as_secs_f64(),
+        options.reference_memory.div_ceil(1_000_000)
+    )
 }
 
 /// A configuration and its job.
@@ -213,7 +238,14 @@ impl Campaign<'_> {
                 },
             };
             plan.tell(number, &measured.record.outcome);
+            let kept = match (&mut self.cache, measured.cached) {
+                (Some(cache), false) => cache.append(&measured.record),
+                _ => Ok(()),
+            };
             self.results.push(measured);
+            if let Err(error) = kept {
+                return Ok(Some(LabError::Unkept(error.to_string())));
+            }
         }
         Ok(None)
     }
@@ -249,9 +281,6 @@ impl Campaign<'_> {
             timestamp: utc::now(),
             source: task.fingerprint.clone(),
         };
-        if let Some(cache) = &mut self.cache {
-            cache.append(&record)?;
-        }
         observer(Event::Measured(task.bound, &record));
         Ok(Ok(Measured { bound: task.bound.clone(), record, cached: false }))
     }

@@ -32,6 +32,8 @@ pub struct Files {
     /// Texts of the files that the source includes, by the names in quotes, as far as they are
     /// found; they belong to what is measured.
     pub included: Vec<(String, String)>,
+    /// All files that were read.
+    pub paths: Vec<PathBuf>,
 }
 
 impl Files {
@@ -41,7 +43,9 @@ impl Files {
     /// The problem names no source, or a file cannot be read.
     pub fn read(problem: &Problem, folder: &Path) -> Result<Files, MeasureError> {
         let source = source_of(problem)?;
-        let read = |path: &Path| {
+        let mut paths = Vec::new();
+        let mut read = |path: &Path| {
+            paths.push(path.to_owned());
             tickbound_input::text(path)
                 .map_err(|error| MeasureError::Read { path: path.to_owned(), error })
         };
@@ -56,6 +60,7 @@ impl Files {
             let path = folder.join(reference);
             read(&path).map(|text| (path, text))
         });
+        let reference = reference.transpose()?;
         let beside = path.parent().map(Path::to_owned).unwrap_or_default();
         let mut included = Vec::new();
         let mut options = format!("-cl-std={} -I .", source.standard.name());
@@ -65,15 +70,20 @@ impl Files {
             options += &format!(" -I {}", path.display());
             folders.push(path);
         }
-        include(&text, &folders, &mut included);
+        include(&text, &folders, &mut included, &mut paths);
         let entry = source.entry.clone();
         let code = Code { path: path.display().to_string(), text, entry, options };
-        Ok(Files { folder: beside, code, reference: reference.transpose()?, included })
+        Ok(Files { folder: beside, code, reference, included, paths })
     }
 }
 
 /// Adds what a text includes, and what that includes.
-fn include(text: &str, folders: &[PathBuf], included: &mut Vec<(String, String)>) {
+fn include(
+    text: &str,
+    folders: &[PathBuf],
+    included: &mut Vec<(String, String)>,
+    paths: &mut Vec<PathBuf>,
+) {
     let names = text.lines().filter_map(|line| {
         let line = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("include")?;
         line.trim_start().strip_prefix('"')?.split_once('"').map(|(name, _)| name.to_owned())
@@ -82,10 +92,14 @@ fn include(text: &str, folders: &[PathBuf], included: &mut Vec<(String, String)>
         if included.iter().any(|(known, _)| *known == name) {
             continue;
         }
-        let found = folders.iter().find_map(|f| tickbound_input::text(f.join(&name)).ok());
-        if let Some(text) = found {
+        let read = |folder: &PathBuf| {
+            let path = folder.join(&name);
+            tickbound_input::text(&path).ok().map(|text| (path, text))
+        };
+        if let Some((path, text)) = folders.iter().find_map(read) {
             included.push((name, text.clone()));
-            include(&text, folders, included);
+            paths.push(path);
+            include(&text, folders, included, paths);
         }
     }
 }

@@ -9,8 +9,10 @@
 //! 3. the host [`mod@reference`] says what the outputs should be;
 //! 4. a worker process ([`worker`], kept and watched by [`lab`]) builds the program, runs the kernel
 //!    once, compares, warms up, and repeats until the time is known well enough ([`mod@bench`],
-//!    [`sample`]);
+//!    [`sample`]); the buffers lie between zones that show what is written past them ([`guarded`]);
 //! 5. the result goes into the cache.
+//!
+//! Before the first of these runs a note says whose code it is, and within which limits it runs.
 //!
 //! Nothing that a kernel does ends the measuring: one that does not compile, cannot be launched,
 //! crashes, hangs or computes wrong numbers is a [`outcome::Failure`] with one line that says so. Only a
@@ -28,6 +30,7 @@ pub mod check;
 pub mod data;
 mod error;
 pub mod files;
+pub mod guarded;
 pub mod guided;
 pub mod job;
 pub mod job_error;

@@ -21,6 +21,8 @@ pub struct Options {
     pub limit: Duration,
     /// How long one run of the host reference may take.
     pub reference_limit: Duration,
+    /// Most bytes of memory that the host reference, and its compiler, may take.
+    pub reference_memory: u64,
     /// How long everything may take.
     pub timeout: Option<Duration>,
     /// When that time began; `None`: with the measuring.

@@ -73,39 +73,51 @@ pub(super) fn svg(picture: &impl Picture, path: &Path) -> Result<String, ReportE
     Ok(text)
 }
 
-fn write_png(picture: &impl Picture, path: &Path) -> Result<(), ReportError> {
+/// The picture as a PNG; a failure names `path`.
+fn png(picture: &impl Picture, path: &Path) -> Result<Vec<u8>, ReportError> {
     register(path)?;
-    // The drawing library reports a missing folder as a failed encoding; this says it plainly.
-    std::fs::File::create(path).map_err(ReportError::write(path))?;
-    let area = BitMapBackend::new(path, picture.size()).into_drawing_area();
-    let drawn = picture.draw(&area, PNG_TEXT_DROP).and_then(|()| area.present());
-    drawn.map_err(|e| ReportError::draw(path, &e))
+    // The drawing library encodes into files only.
+    let file = tempfile::Builder::new().suffix(".png").tempfile();
+    let file = file.map_err(ReportError::write(path))?;
+    {
+        let area = BitMapBackend::new(file.path(), picture.size()).into_drawing_area();
+        let drawn = picture.draw(&area, PNG_TEXT_DROP).and_then(|()| area.present());
+        drawn.map_err(|e| ReportError::draw(path, &e))?;
+    }
+    std::fs::read(file.path()).map_err(ReportError::write(path))
 }
 
-/// Writes the picture in the format that the extension of `path` names (`.svg` or `.png`), or in
-/// both, as `PATH.svg` and `PATH.png`, if it names neither. Returns the files written.
-///
-/// # Errors
-/// A failure of the drawing library, or a file that cannot be written.
-pub fn write(picture: &impl Picture, path: &Path) -> Result<Vec<PathBuf>, ReportError> {
-    let is = |file: &Path, end: &str| file.extension().is_some_and(|e| e.eq_ignore_ascii_case(end));
+fn is(file: &Path, end: &str) -> bool {
+    file.extension().is_some_and(|e| e.eq_ignore_ascii_case(end))
+}
+
+/// The files of a picture: that of `path`, if its extension names a format (`.svg` or `.png`), otherwise `PATH.svg` and `PATH.png`.
+#[must_use]
+pub fn files(path: &Path) -> Vec<PathBuf> {
     // Appended, not replaced: `plot.v2` becomes `plot.v2.svg`.
     let with = |end: &str| {
         let mut name = path.as_os_str().to_owned();
         name.push(end);
         PathBuf::from(name)
     };
-    let files = match is(path, "svg") || is(path, "png") {
+    match is(path, "svg") || is(path, "png") {
         true => vec![path.to_owned()],
         false => vec![with(".svg"), with(".png")],
-    };
+    }
+}
+
+/// Writes the picture into its [`files`], in the formats that their extensions name. Returns them.
+///
+/// # Errors
+/// A failure of the drawing library, or a file that cannot be written.
+pub fn write(picture: &impl Picture, path: &Path) -> Result<Vec<PathBuf>, ReportError> {
+    let files = files(path);
     for file in &files {
-        match is(file, "png") {
-            true => write_png(picture, file)?,
-            false => {
-                std::fs::write(file, svg(picture, file)?).map_err(ReportError::write(file))?;
-            }
-        }
+        let drawn = match is(file, "png") {
+            true => png(picture, file)?,
+            false => svg(picture, file)?.into_bytes(),
+        };
+        tickbound_output::write(file, &drawn).map_err(ReportError::write(file))?;
     }
     Ok(files)
 }

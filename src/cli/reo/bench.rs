@@ -3,7 +3,7 @@
 use super::shared::DEFAULT_MEMORY;
 use crate::cli::exit::{CliError, Exit, input};
 use crate::cli::load::Size;
-use crate::cli::output::{say, say_json, written};
+use crate::cli::output::{Outputs, say, say_json, written};
 use crate::cli::progress::Progress;
 use crate::cli::stop;
 use crate::device;
@@ -31,6 +31,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
+    Outputs::default().picture("--plot", args.plot.as_ref()).check(&[])?;
     let listing = device::list();
     listing.notes.iter().for_each(|note| eprintln!("tickbound: {note}"));
     if let Some(why) = listing.absent() {
@@ -43,13 +44,13 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let report = bench::run(&options, &listing.devices, &limits, &|next| line.say(next.to_owned()))
         .map_err(input)?;
     drop(line);
+    if let Some(path) = &args.plot {
+        written(&report.plot(path)?);
+    }
     if args.json {
         say_json(&report)?;
     } else {
         say(&report.markdown())?;
-    }
-    if let Some(path) = &args.plot {
-        written(&report.plot(path)?);
     }
     Ok(Exit::Done)
 }

@@ -17,7 +17,7 @@ use super::load::{self, hidden, notes, parts};
 use super::shared::{DEFAULT_MEMORY, KindArg, within};
 use crate::cli::exit::{CliError, Exit, input};
 use crate::cli::load::Size;
-use crate::cli::output::{say, say_json, say_or_save};
+use crate::cli::output::{Outputs, say, say_json, say_or_save};
 use crate::cli::values::named;
 use crate::device::{self, DeviceChoice, Picked};
 use crate::reo::Multiplier;
@@ -101,6 +101,8 @@ struct Made {
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let connector = load::connector(&args.file, &args.choice)?;
     notes(&connector);
+    let outputs = Outputs::default().file("--output", args.output.as_ref());
+    outputs.check(&args.choice.files())?;
     let names = hidden(&connector, args.hide.as_deref(), args.hide_inner)?;
     let begin = Instant::now();
     let made = within("composing", args.memory, |limits| match args.mode {
@@ -130,7 +132,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     );
     // What was asked for goes to standard output, the line beside it elsewhere.
     if args.to.is_some() && args.output.is_none() {
-        eprint!("tickbound: {line}");
+        eprintln!("tickbound: {}", line.trim_end());
     } else {
         say(&line)?;
     }

@@ -1,8 +1,9 @@
 //! Reading connectors from files.
 
 use crate::cli::exit::{CliError, input};
+use std::cell::RefCell;
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tickbound_reo::automaton::Automaton;
 use tickbound_reo::connector::Connector;
@@ -26,17 +27,31 @@ pub(super) struct ConnectorArgs {
     /// Leave data out: every data constraint becomes true
     #[arg(long)]
     no_data: bool,
+    /// The files that were read.
+    #[arg(skip)]
+    files: RefCell<Vec<PathBuf>>,
 }
 
 impl ConnectorArgs {
     /// The same with other values, and the component found by itself.
     pub(super) fn with(&self, set: &[String]) -> ConnectorArgs {
-        ConnectorArgs { component: None, set: set.to_vec(), library: self.library.clone(), ..*self }
+        ConnectorArgs {
+            component: None,
+            set: set.to_vec(),
+            library: self.library.clone(),
+            no_data: self.no_data,
+            files: RefCell::default(),
+        }
+    }
+
+    /// The files that the connector was read from, once it is.
+    pub(super) fn files(&self) -> Vec<PathBuf> {
+        self.files.borrow().clone()
     }
 }
 
-/// Files of this machine.
-struct Disk<'a>(&'a [String]);
+/// Files of this machine: folders with libraries, and what was read.
+struct Disk<'a>(&'a [String], &'a RefCell<Vec<PathBuf>>);
 
 impl Library for Disk<'_> {
     fn folders(&self) -> Vec<String> {
@@ -49,7 +64,10 @@ impl Library for Disk<'_> {
             Ok(text) if text.len() > MAX_TEXT => {
                 Err(format!("has {} bytes; at most {MAX_TEXT} are read", text.len()))
             }
-            Ok(text) => Ok(Some(text)),
+            Ok(text) => {
+                self.1.borrow_mut().push(PathBuf::from(path));
+                Ok(Some(text))
+            }
             Err(e) if matches!(e.kind(), NotFound | NotADirectory | IsADirectory) => Ok(None),
             Err(e) => Err(e.to_string()),
         }
@@ -60,7 +78,7 @@ impl Library for Disk<'_> {
 pub(super) fn connector(path: &str, choice: &ConnectorArgs) -> Result<Connector, CliError> {
     let unreadable =
         |error| CliError::Input(format!("{path}: {error}; give a .treo, .cat or .json file"));
-    let text = match Disk(&[]).read(path) {
+    let text = match Disk(&[], &choice.files).read(path) {
         Ok(Some(text)) => text,
         Ok(None) => return Err(unreadable("there is no such file".into())),
         Err(why) => return Err(unreadable(why)),
@@ -79,7 +97,8 @@ pub(super) fn connector(path: &str, choice: &ConnectorArgs) -> Result<Connector,
                 };
                 request = request.set(word.trim(), value.trim());
             }
-            treo::connector(&source, &Disk(&choice.library), &request).map_err(input)?
+            treo::connector(&source, &Disk(&choice.library, &choice.files), &request)
+                .map_err(input)?
         }
         "cat" => cat::connector(&source).map_err(input)?,
         "json" => json::connector(&source).map_err(input)?,

@@ -1,6 +1,7 @@
 //! `tickbound reo run`.
 
 use std::io::{BufRead, IsTerminal, stdin};
+use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
 use tickbound_reo::run::{Player, Random, Wanted};
@@ -8,7 +9,7 @@ use tickbound_reo::syntax::Source;
 
 use super::load::{self, notes};
 use crate::cli::exit::{CliError, Exit, input};
-use crate::cli::output::{save, say, say_json};
+use crate::cli::output::{Outputs, save, say, say_json};
 
 /// Arguments of `reo run`.
 #[derive(Debug, clap::Args)]
@@ -34,9 +35,18 @@ pub(super) struct Args {
     json: bool,
 }
 
+impl Args {
+    /// The files that are read.
+    fn inputs(&self) -> Vec<PathBuf> {
+        self.choice.files().into_iter().chain(self.steps.as_ref().map(PathBuf::from)).collect()
+    }
+}
+
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let connector = load::connector(&args.file, &args.choice)?;
     notes(&connector);
+    let outputs = Outputs::default().file("--save", args.save.as_ref());
+    outputs.check(&args.inputs())?;
     let mut player = Player::new(&connector).map_err(input)?;
     if let Some(path) = &args.steps {
         let text = tickbound_input::text(path)
@@ -48,7 +58,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let mut random = Random::new(args.seed);
     let strayed = (0..args.random.unwrap_or(0)).all(|_| player.stray(&mut random));
     if args.steps.is_none() && args.random.is_none() {
-        play(&mut player, args.json)?;
+        play(&mut player, args)?;
     }
     if let Some(path) = &args.save {
         save(path, &saved(&player))?;
@@ -98,7 +108,8 @@ const HELP: &str = "\
 ";
 
 /// Asks for steps until there are none or the input ends.
-fn play(player: &mut Player, quiet: bool) -> Result<(), CliError> {
+fn play(player: &mut Player, args: &Args) -> Result<(), CliError> {
+    let quiet = args.json;
     let prompt = stdin().is_terminal() && !quiet;
     let mut random = Random::new(0);
     let show = |player: &mut Player| if quiet { Ok(()) } else { offer(player) };
@@ -113,7 +124,10 @@ fn play(player: &mut Player, quiet: bool) -> Result<(), CliError> {
             ("q", _) => break,
             ("h", _) => say(HELP)?,
             ("l", _) => say(&saved(player))?,
-            ("s", path) if !path.trim().is_empty() => save(path.trim(), &saved(player))?,
+            ("s", path) if !path.trim().is_empty() => {
+                Outputs::default().file("s", Some(path.trim())).check(&args.inputs())?;
+                save(path.trim(), &saved(player))?;
+            }
             ("u", _) if !player.undo() => say("nothing to undo\n")?,
             ("r", _) if !player.stray(&mut random) => say("no step is possible\n")?,
             ("u" | "r", _) => show(player)?,

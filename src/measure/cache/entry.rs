@@ -104,7 +104,7 @@ impl Record {
         Value::Object(entry)
     }
 
-    /// Reads an entry, of ours or of Kernel Tuner's; nothing if it is none.
+    /// Reads an entry, of ours or of Kernel Tuner's; nothing if it is none. Times are finite and above 0.
     #[must_use]
     pub fn read(entry: &Value, parameters: &[String]) -> Option<Record> {
         let values =
@@ -125,6 +125,9 @@ impl Record {
                 let mut runs: Vec<f64> = runs.collect::<Option<_>>()?;
                 if runs.is_empty() {
                     runs.push(time);
+                }
+                if !runs.iter().chain([&time]).all(|t| t.is_finite() && *t > 0.0) {
+                    return None;
                 }
                 runs.iter_mut().for_each(|run| *run /= 1e3);
                 let steady = text("steadiness") != Some("unsteady");
@@ -149,6 +152,19 @@ impl Record {
             source: text("source").unwrap_or_default().to_owned(),
             rates: rates.collect(),
         })
+    }
+}
+
+/// The values that a key consists of, as we or Kernel Tuner write it.
+pub(crate) fn key_values(key: &str) -> Option<Vec<i64>> {
+    let value = |text: &str| match text.trim() {
+        "True" => Some(1),
+        "False" => Some(0),
+        text => integer(&Value::from(text)).or_else(|| integer(&text.parse::<f64>().ok()?.into())),
+    };
+    match key {
+        "" => Some(Vec::new()),
+        key => key.split(',').map(value).collect(),
     }
 }
 

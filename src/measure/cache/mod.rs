@@ -4,25 +4,41 @@
 //! `tune_params_keys`, `tune_params`, `objective` and, last, `cache`: an object with an entry for
 //! each configuration ([`entry`]), one on a line. While it is written to, the two closing braces are
 //! missing and a comma follows the last entry, as Kernel Tuner leaves it, so a kill costs at most
-//! the line that was being written ([`text`]). Opening a cache fixes what is broken by writing a
-//! whole new file beside it and renaming that, so a kill then costs nothing.
+//! the line that was being written ([`text`]).
 //!
-//! A cache belongs to one device, one kernel and one problem size (the values of the inputs); another
-//! one's is refused. An entry belongs to one source ([`Job::fingerprint`](super::job::Job)): entries
-//! of an earlier version are measured again, and the file as it was is kept as `FILE.old`. A process
-//! that writes holds a lock on the file.
+//! What was measured is never lost, and never silently wrong:
+//!
+//! - Opening a cache writes a whole new file beside it and renames that, so a kill or a full disk
+//!   then costs nothing. An entry that is added is synced; one that cannot be written is taken back,
+//!   and the error says so.
+//! - One process at a time writes to a cache, whatever name it knows it by. The lock lies on
+//!   `FILE.lock`, a file of its own.
+//! - An entry counts only if its key is its parameters' values and its times are numbers above 0. A
+//!   byte that is none of UTF-8, or anything else that is no entry, costs its line and no other
+//!   ([`text`]). Of several entries with one key the last counts.
+//! - What is left out is said in a note with its lines, and the file as it was is kept as
+//!   `FILE.old`.
+//!
+//! A cache belongs to one device, one kernel and one problem size (the values of the inputs);
+//! another one's is refused. An entry belongs to one source ([`Job::fingerprint`](super::job::Job)):
+//! entries of an earlier version are left out and measured again.
 
 pub mod entry;
+mod error;
+mod file;
 pub mod text;
 
 use std::collections::BTreeSet;
-use std::fs::{File, OpenOptions};
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
+use tickbound_output::Disk;
 
 pub use entry::Record;
+pub use error::CacheError;
+pub use file::kept_beside;
+use file::{Held, Log};
 
 /// What a cache is about.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,8 +81,10 @@ impl Head {
         let ours = self.json();
         ["device_name", "kernel_name", "problem_size", "tune_params_keys"].into_iter().find_map(
             |field| {
-                let theirs = other.get(field).unwrap_or(&Value::Null);
                 let what = field.replace('_', " ");
+                let Some(theirs) = other.get(field) else {
+                    return Some(format!("the line with its {what} is missing or broken; mend it"));
+                };
                 (*theirs != ours[field])
                     .then(|| format!("its {what} is {theirs}, not {}", ours[field]))
             },
@@ -83,44 +101,10 @@ impl Head {
     }
 }
 
-/// Why a cache cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum CacheError {
-    /// The file cannot be read or written.
-    #[error("{}: {error}; choose another file with --cache", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        error: std::io::Error,
-    },
-    /// It is something else.
-    #[error("{}: is no cache of measurements, or was cut within its first lines; remove it, or choose another file with --cache", path.display())]
-    NoCache {
-        /// The file.
-        path: PathBuf,
-    },
-    /// It is about something else.
-    #[error("{}: {why}; choose another file with --cache", path.display())]
-    Other {
-        /// The file.
-        path: PathBuf,
-        /// What differs.
-        why: String,
-    },
-    /// Another process writes to it.
-    #[error("{}: another process measures into it; wait for it, or choose another file with --cache", path.display())]
-    Locked {
-        /// The file.
-        path: PathBuf,
-    },
-}
-
 /// A cache that is written to.
 #[derive(Debug)]
 pub struct Cache {
-    path: PathBuf,
-    file: File,
+    log: Log,
     parameters: Vec<String>,
     entries: usize,
 }
@@ -138,108 +122,145 @@ impl Cache {
     /// Opens a cache, or begins one. What `keep` does not want is left out.
     ///
     /// # Errors
-    /// See [`CacheError`]; then the file is as it was.
+    /// See [`CacheError`]; then the file is as it was, or all that was in it is in it and in `FILE.old`.
     pub fn open(
+        path: &Path,
+        head: Head,
+        keep: &dyn Fn(&Record) -> bool,
+    ) -> Result<(Cache, Found), CacheError> {
+        Cache::open_on(Disk::real(), path, head, keep)
+    }
+
+    fn open_on(
+        disk: Disk,
         path: &Path,
         mut head: Head,
         keep: &dyn Fn(&Record) -> bool,
     ) -> Result<(Cache, Found), CacheError> {
         let mut found = Found::default();
         let mut kept = Vec::new();
-        // Held until the new file is in place.
-        let mut old = None;
-        if path.exists() {
-            let mut file =
-                OpenOptions::new().read(true).write(true).open(path).map_err(at(path))?;
-            let data = file.metadata().map_err(at(path))?;
-            tickbound_input::regular(&data).map_err(at(path))?;
-            lock(&file, path)?;
-            let bytes = tickbound_input::within(tickbound_input::MOST, &mut file);
-            let text = bytes.and_then(tickbound_input::decoded).map_err(at(path))?;
-            if !text.trim().is_empty() {
-                let parts = text::read(&text)
-                    .ok_or_else(|| CacheError::NoCache { path: path.to_owned() })?;
-                if let Some(why) = head.differs(&parts.head) {
-                    return Err(CacheError::Other { path: path.to_owned(), why });
-                }
-                head.join(&parts.head);
-                kept = sift(path, parts, &head.parameters, keep, &mut found);
-                if found.notes.iter().any(|note| note.contains(".old")) {
-                    std::fs::copy(path, beside(path, ".old")).map_err(at(path))?;
-                }
+        let held = Held::take(disk, path, &mut found.notes)?;
+        let bytes = held.read()?.unwrap_or_default();
+        let content = text::decoded(&bytes);
+        if !content.trim().is_empty() {
+            let parts = text::read(&content)
+                .ok_or_else(|| CacheError::NoCache { path: path.to_owned() })?;
+            if let Some(why) = head.differs(&parts.head) {
+                return Err(CacheError::Other { path: path.to_owned(), why });
             }
-            old = Some(file);
+            head.join(&parts.head);
+            let sifted = Sifted::new(parts, &head.parameters, keep);
+            if let Some(notes) = sifted.notes(&held) {
+                held.keep_old(&bytes)?;
+                found.notes.extend(notes);
+            }
+            (kept, found.records) = (sifted.texts, sifted.records);
         }
-        let file = replace(path, &open_text(&head, &kept))?;
-        drop(old);
-        let cache =
-            Cache { path: path.to_owned(), file, parameters: head.parameters, entries: kept.len() };
-        Ok((cache, found))
+        let log = held.replace(&open_text(&head, &kept))?;
+        Ok((Cache { log, parameters: head.parameters, entries: kept.len() }, found))
     }
 
-    /// Adds a result.
+    /// Adds a result. It is on the disk when this returns.
     ///
     /// # Errors
-    /// The file cannot be written.
+    /// The file cannot be written; then nothing of the result stays in it.
     pub fn append(&mut self, record: &Record) -> Result<(), CacheError> {
         let (key, entry) = (json!(record.key()), record.entry(&self.parameters));
+        self.log.add(&format!("\n{key}: {entry},"))?;
         self.entries += 1;
-        // One write, so that a kill leaves a line or none, as a rule.
-        self.file.write_all(format!("\n{key}: {entry},").as_bytes()).map_err(at(&self.path))
+        Ok(())
     }
 
     /// Closes the object, so that any reader of JSON can read it.
     ///
     /// # Errors
-    /// The file cannot be written.
-    pub fn close(mut self) -> Result<(), CacheError> {
-        let failed = at(&self.path);
-        let close = |file: &mut File, comma: bool| {
-            let length = file.metadata()?.len();
-            file.set_len(length - u64::from(comma))?;
-            file.write_all(b"}\n}")
-        };
-        close(&mut self.file, self.entries > 0).map_err(failed)
+    /// The file cannot be written; all entries stay.
+    pub fn close(self) -> Result<(), CacheError> {
+        // Without the last comma.
+        self.log.end(u64::from(self.entries > 0), "}\n}")
     }
 }
 
-/// The entries to keep, as text.
-fn sift(
-    path: &Path,
-    parts: text::Parts,
-    parameters: &[String],
-    keep: &dyn Fn(&Record) -> bool,
-    found: &mut Found,
-) -> Vec<String> {
-    let (name, mut stale) = (path.display(), 0);
-    let mut kept = indexmap::IndexMap::new();
-    for (key, value, text) in parts.entries {
-        let record = Record::read(&value, parameters);
-        match record {
-            Some(record) if !keep(&record) => stale += 1,
-            record => {
-                kept.insert(key, (record, text));
+/// The entries of a cache, sifted.
+#[derive(Debug, Default)]
+struct Sifted {
+    /// Entries that are kept, as lines without the comma.
+    texts: Vec<String>,
+    records: Vec<Record>,
+    /// Lines with something that is no entry.
+    broken: Vec<usize>,
+    /// Lines with entries that cannot be right.
+    wrong: Vec<usize>,
+    /// Lines with entries whose key comes once more.
+    earlier: Vec<usize>,
+    /// Lines with entries of another version of the kernel.
+    stale: Vec<usize>,
+}
+
+impl Sifted {
+    fn new(parts: text::Parts, parameters: &[String], keep: &dyn Fn(&Record) -> bool) -> Sifted {
+        let mut sifted = Sifted { broken: parts.broken, ..Sifted::default() };
+        let mut kept: IndexMap<Vec<i64>, (usize, String, Record)> = IndexMap::new();
+        for text::Entry { line, key, value, text } in parts.entries {
+            let record = Record::read(&value, parameters);
+            let values = entry::key_values(&key);
+            match record.filter(|record| values.as_ref() == Some(&record.values)) {
+                None => sifted.wrong.push(line),
+                Some(record) if !keep(&record) => sifted.stale.push(line),
+                Some(record) => {
+                    let text = format!("{}: {}", json!(key), text.replace('\n', " "));
+                    let earlier = kept.insert(record.values.clone(), (line, text, record));
+                    sifted.earlier.extend(earlier.map(|(line, ..)| line));
+                }
             }
         }
+        for (_, text, record) in kept.into_values() {
+            sifted.texts.push(text);
+            sifted.records.push(record);
+        }
+        sifted
     }
-    if let [first, ..] = parts.broken[..] {
-        let count = kept.len();
-        found
-            .notes
-            .push(format!("{name}:{first}: cut short or broken; fixed, {count} entries are whole"));
+
+    /// What was left out; nothing if that is nothing.
+    fn notes(&self, held: &Held) -> Option<Vec<String>> {
+        let (name, old, whole) = (held.shown.display(), held.old(), self.texts.len());
+        let note = |lines: &Vec<usize>, what: &dyn Fn(usize) -> String| {
+            let first = lines.first()?;
+            let lines_too =
+                if lines.len() > 1 { format!(" ({})", listed(lines)) } else { String::new() };
+            let what = what(lines.len());
+            Some(format!(
+                "{name}:{first}: {what}{lines_too}; {} has the file as it was",
+                old.display()
+            ))
+        };
+        let notes = [
+            note(&self.broken, &|_| {
+                format!("cut short or broken; fixed, {whole} entries are whole")
+            }),
+            note(&self.wrong, &|n| {
+                format!(
+                    "{n} entries are no results: a time that is not above 0, or a key of other values; left out"
+                )
+            }),
+            note(&self.earlier, &|n| {
+                format!("{n} entries come once more, where they count; left out here")
+            }),
+            note(&self.stale, &|n| {
+                format!("{n} entries are of another version of the kernel and are measured again")
+            }),
+        ];
+        let notes: Vec<String> = notes.into_iter().flatten().collect();
+        (!notes.is_empty()).then_some(notes)
     }
-    if stale > 0 {
-        found.notes.push(format!(
-            "{name}: {stale} entries are of another version of the kernel and are measured again; {} has them",
-            beside(path, ".old").display()
-        ));
-    }
-    let mut texts = Vec::new();
-    for (key, (record, text)) in kept {
-        texts.push(format!("{}: {}", json!(key), text.replace('\n', " ")));
-        found.records.extend(record);
-    }
-    texts
+}
+
+/// Lines, at most ten of them.
+fn listed(lines: &[usize]) -> String {
+    let shown: Vec<String> = lines.iter().take(10).map(usize::to_string).collect();
+    let more = lines.len() - shown.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("lines {}{more}", shown.join(", "))
 }
 
 /// The text of a cache that is open.
@@ -255,40 +276,5 @@ fn open_text(head: &Head, entries: &[String]) -> String {
     text
 }
 
-/// Puts a whole new file in the place of another, and holds it locked.
-fn replace(path: &Path, text: &str) -> Result<File, CacheError> {
-    let new = beside(path, ".new");
-    let mut file = OpenOptions::new().create(true).append(true).open(&new).map_err(at(&new))?;
-    lock(&file, path)?;
-    file.set_len(0).and_then(|()| file.write_all(text.as_bytes())).map_err(at(&new))?;
-    std::fs::rename(&new, path).map_err(at(path))?;
-    Ok(file)
-}
-
-fn beside(path: &Path, extension: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(extension);
-    PathBuf::from(name)
-}
-
-fn at(path: &Path) -> impl Fn(std::io::Error) -> CacheError + use<> {
-    let path = path.to_owned();
-    move |error| CacheError::File { path: path.clone(), error }
-}
-
-#[cfg(unix)]
-fn lock(file: &File, path: &Path) -> Result<(), CacheError> {
-    use rustix::fs::{FlockOperation, flock};
-    use rustix::io::Errno;
-
-    match flock(file, FlockOperation::NonBlockingLockExclusive) {
-        Err(Errno::WOULDBLOCK) => Err(CacheError::Locked { path: path.to_owned() }),
-        // A file system without locks: then there is none.
-        _ => Ok(()),
-    }
-}
-
-#[cfg(not(unix))]
-fn lock(_: &File, _: &Path) -> Result<(), CacheError> {
-    Ok(())
-}
+#[cfg(test)]
+mod tests;

@@ -33,6 +33,9 @@ pub enum LabError {
     /// The time is up.
     #[error("the time is up")]
     TimeUp,
+    /// The cache cannot be written any more; why.
+    #[error("{0}; what was measured is in the report")]
+    Unkept(String),
     /// A process could not be started, or does not do what it should.
     #[error("the process that runs kernels: {0}")]
     Process(String),

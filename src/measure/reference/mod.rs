@@ -1,7 +1,7 @@
 //! The host reference: what a kernel's outputs should be.
 //!
 //! The problem's C file is compiled with a small program of ours around it, `$CC` or `cc` with
-//! `-O2 -std=c99 -lm`, and run as a process with a time limit. Our program reads the first contents
+//! `-O2 -std=c99 -lm`, and run as a process with limits of time and memory. Our program reads the first contents
 //! of all buffers from a file, calls `reference`, and writes the outputs to another; it provides
 //! `value`, and writes down which names were asked for and what they were.
 //!
@@ -33,6 +33,15 @@ const COMPILING: Duration = Duration::from_secs(120);
 /// Most bytes of outputs that are kept for other configurations.
 const MOST_KEPT: u64 = 8 << 30;
 
+/// What compiling and running may take.
+#[derive(Debug, Clone, Copy)]
+pub struct Allowed {
+    /// Most time of one run; compiling has two minutes.
+    pub time: Duration,
+    /// Most bytes of resident memory, of either.
+    pub memory: u64,
+}
+
 /// A reference that is compiled.
 #[derive(Debug)]
 pub struct Reference {
@@ -40,8 +49,7 @@ pub struct Reference {
     /// The line of the function.
     line: usize,
     folder: Scratch,
-    /// Most time that one run may take.
-    limit: Duration,
+    allowed: Allowed,
     known: Vec<Known>,
     /// Arguments that lie in files.
     inputs: Vec<(Given, PathBuf)>,
@@ -62,12 +70,12 @@ impl Reference {
     /// Compiles the reference in `path`, whose text is given, for a kernel with these arguments.
     ///
     /// # Errors
-    /// No compiler, or the file does not compile.
+    /// No compiler, or the file does not compile within the limits.
     pub fn compile(
         path: &Path,
         text: &str,
         arguments: &[Argument],
-        limit: Duration,
+        allowed: Allowed,
         interrupt: &AtomicBool,
     ) -> Result<Reference, MeasureError> {
         let folder = Scratch::new("reference");
@@ -88,7 +96,8 @@ impl Reference {
         command.args(words).current_dir(folder.path());
         let options = "-O2 -std=c99 -fsigned-char -o reference main.c declared.c -lm";
         command.args(options.split(' '));
-        let limits = Limits { time: Some(COMPILING), interrupt, ..Limits::default() };
+        let (time, memory) = (Some(COMPILING), Some(allowed.memory));
+        let limits = Limits { time, memory, interrupt, ..Limits::default() };
         let finished = run(&mut command, "", limits).map_err(|e| {
             fault(
                 path,
@@ -111,7 +120,7 @@ impl Reference {
             path: path.to_owned(),
             line,
             folder,
-            limit,
+            allowed,
             known: Vec::new(),
             inputs: Vec::new(),
             numbered: 0,
@@ -121,7 +130,7 @@ impl Reference {
     /// The file with the outputs of a configuration, one after another.
     ///
     /// # Errors
-    /// The reference crashes, takes too long, or asks for a name that is none.
+    /// The reference crashes, takes too long or too much memory, or asks for a name that is none.
     pub fn expected(
         &mut self,
         problem: &Problem,
@@ -214,14 +223,21 @@ impl Reference {
         let mut command = Command::new(self.folder.path().join("reference"));
         command.current_dir(self.folder.path()).arg(outputs).args(inputs);
         let grace = Duration::from_millis(100);
-        let limits = Limits { time: Some(self.limit), interrupt, grace, ..Limits::default() };
+        let Allowed { time, memory } = self.allowed;
+        let (time, memory) = (Some(time), Some(memory));
+        let limits = Limits { time, memory, interrupt, grace, ..Limits::default() };
         let finished =
             run(&mut command, "", limits).map_err(|e| at(format!("cannot be started: {e}")))?;
         match finished.ended {
             Ended::Exit(0) => {}
             Ended::Stopped(Stopped::Interrupted) => return Err(MeasureError::Interrupted),
+            Ended::Stopped(why @ Stopped::Memory(_)) => {
+                return Err(at(format!(
+                    "`reference` was stopped by its {why}; --reference-memory gives it more, --size or --input less to do"
+                )));
+            }
             Ended::Stopped(_) => {
-                let seconds = self.limit.as_secs_f64();
+                let seconds = self.allowed.time.as_secs_f64();
                 return Err(at(format!(
                     "`reference` has not ended after {seconds} s; --reference-limit gives it more time, --size or --input less to do"
                 )));

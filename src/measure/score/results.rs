@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
-use crate::measure::cache::{entry::integer, text};
+use crate::measure::cache::entry::{integer, key_values};
+use crate::measure::cache::text;
 
 /// Measured times by configuration.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -18,6 +19,8 @@ pub struct Results {
     pub entries: Vec<(IndexMap<String, i64>, f64)>,
     /// Configurations that failed.
     pub failed: usize,
+    /// Lines of a cache that are no entries, and entries whose key is not their parameters' values.
+    pub broken: usize,
 }
 
 /// Why there are no results.
@@ -62,7 +65,8 @@ impl Results {
             ),
             false => Ok(bytes),
         };
-        let content = unpacked.and_then(tickbound_input::decoded).map_err(failed)?;
+        let bytes = unpacked.map_err(failed)?;
+        let content = text::decoded(&bytes);
         Results::of_cache(&content)
             .or_else(|| {
                 let value = serde_json::from_str(&content).ok()?;
@@ -88,11 +92,17 @@ impl Results {
             .filter_map(Value::as_str)
             .collect();
         let device = parts.head.get("device_name").and_then(Value::as_str).map(str::to_owned);
-        let mut results = Results { device, ..Results::default() };
+        let mut results = Results { device, broken: parts.broken.len(), ..Results::default() };
         // Of entries with one key the last counts, as in other readers of JSON.
-        let entries: IndexMap<_, _> = parts.entries.into_iter().map(|(k, v, _)| (k, v)).collect();
-        for entry in entries.values() {
+        let entries: IndexMap<_, _> = parts.entries.into_iter().map(|e| (e.key, e.value)).collect();
+        for (key, entry) in &entries {
             let value = |name: &&str| Some(((*name).to_owned(), integer(entry.get(*name)?)?));
+            let values: Option<Vec<i64>> =
+                names.iter().map(|name| value(name).map(|(_, v)| v)).collect();
+            if values.is_some() && key_values(key).is_some_and(|of_key| Some(of_key) != values) {
+                results.broken += 1;
+                continue;
+            }
             let time = entry.get("time").and_then(Value::as_f64);
             let time = time.filter(|_| entry.get("__error__").is_none());
             results.add(names.iter().map(value).collect(), time);

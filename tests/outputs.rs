@@ -1,0 +1,185 @@
+//! Files of results are whole or absent, and nothing that a command reads is written over.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use assert_cmd::cargo::cargo_bin;
+use serde_json::json;
+use tempfile::TempDir;
+
+/// A folder with a problem of each kind, a connector and results.
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    let platform = json!({ "units_per_device": 1, "elements_per_unit": 2, "global_access": 3 });
+    write("here.json", &platform.to_string());
+    let problem = |kernel: serde_json::Value| {
+        json!({
+            "name": "small", "inputs": { "n": 8 }, "platform": "here.json", "parameters": { "WG": [1, 2] },
+            "launch": { "global_size": "n", "local_size": "WG" }, "kernel": kernel
+        })
+    };
+    write("p.json", &problem(json!([{ "global": 1 }])).to_string());
+    write(
+        "k.cl",
+        "#include \"k.h\"\nkernel void twice(global int *y) { y[get_global_id(0)] *= TWO; }\n",
+    );
+    write("k.h", "#define TWO 2\n");
+    write("k.ref.c", "void reference(int *y) { for (int i = 0; i < 8; i++) y[i] *= 2; }\n");
+    let source = json!({
+        "opencl": "k.cl", "entry": "twice", "reference": "k.ref.c",
+        "arguments": [{ "name": "y", "type": "int", "length": "n", "output": true }]
+    });
+    write("k.json", &problem(source).to_string());
+    write("f.treo", "main(a, b) { fifo1(a, b) }\n");
+    write("steps", "");
+    write(
+        "r.svg",
+        "{\"device_name\": \"d\", \"tune_params_keys\": [\"WG\"], \"cache\": {\n\"1\": {\"WG\": 1, \"time\": 1.0}}}",
+    );
+    folder
+}
+
+fn command(folder: &TempDir, arguments: &[&str]) -> Command {
+    let mut command = Command::new(cargo_bin("tickbound"));
+    command.current_dir(folder.path()).args(arguments).stdin(Stdio::null());
+    command
+}
+
+fn said(output: &Output) -> String {
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!text.contains("panicked"), "{text}");
+    text
+}
+
+/// The files of a folder with their contents.
+fn contents(folder: &TempDir) -> Vec<(PathBuf, Vec<u8>)> {
+    let entries = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> = entries.map(|p| (p.clone(), std::fs::read(p).unwrap())).collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn inputs_and_other_outputs_are_not_written_over() {
+    let folder = folder();
+    std::fs::hard_link(folder.path().join("p.json"), folder.path().join("hard.json")).unwrap();
+    let before = contents(&folder);
+    for (arguments, option) in [
+        ("export --to t1 p.json -o p.json", "--output p.json: this command reads"),
+        ("export --to t1 p.json -o ./hard.json", "--output ./hard.json: this command reads"),
+        ("export --to t1 p.json -o here.json", "--output here.json: this command reads"),
+        ("export --to t1 k.json -o k.cl", "--output k.cl: this command reads"),
+        ("export --to t1 k.json -o k.h", "--output k.h: this command reads"),
+        ("simulate p.json --set WG=1 --trace p.json", "--trace p.json: this command reads"),
+        ("tune p.json --trace x.svg --plot x.svg", "--plot x.svg: --trace names the same file"),
+        ("tune p.json --trace x.png --plot x", "--plot x.png: --trace names the same file"),
+        ("score p.json --against r.svg --plot r.svg", "--plot r.svg: this command reads"),
+        ("report r.svg -o r.svg", "--output r.svg: this command reads"),
+        ("compare p.json --html p.json", "--html p.json: this command reads"),
+        ("reo compose f.treo --to treo -o f.treo", "--output f.treo: this command reads"),
+        ("reo run f.treo --steps steps --save steps", "--save steps: this command reads"),
+        ("measure k.json --cache c.json --t4 c.json", "--t4 c.json: --cache names the same file"),
+        ("measure k.json --cache c --t4 c.old", "--t4 c.old: this command reads or keeps"),
+        ("measure k.json --cache k.cl", "--cache k.cl: this command reads"),
+        ("measure k.json --t4 k.ref.c", "--t4 k.ref.c: this command reads"),
+        ("measure k.json --t4 k.json", "--t4 k.json: this command reads"),
+        ("measure k.json --t4 no/t4.json", "no/t4.json: cannot be written: "),
+    ] {
+        let output = command(&folder, &arguments.split(' ').collect::<Vec<_>>()).output().unwrap();
+        let said = said(&output);
+        assert_eq!(output.status.code(), Some(2), "{arguments}: {said}");
+        assert!(said.contains(option), "{arguments}: {said}");
+        assert!(said.lines().count() == 1 && output.stdout.is_empty(), "{arguments}: {said}");
+    }
+    assert_eq!(contents(&folder), before);
+}
+
+#[cfg(unix)]
+#[test]
+fn modes_links_and_devices_stay() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    let folder = folder();
+    let at = |name: &str| folder.path().join(name);
+    std::fs::write(at("out.json"), "before").unwrap();
+    std::fs::set_permissions(at("out.json"), std::fs::Permissions::from_mode(0o604)).unwrap();
+    symlink("out.json", at("link.json")).unwrap();
+    let export = |to: &str| {
+        let output = command(&folder, &["export", "--to", "t1", "k.json", "-o", to]).output();
+        let output = output.unwrap();
+        assert!(output.status.success(), "{}", said(&output));
+        output.stdout
+    };
+    assert!(export("link.json").is_empty());
+    let text = std::fs::read_to_string(at("out.json")).unwrap();
+    assert!(text.contains("twice") && at("link.json").is_symlink());
+    assert_eq!(at("out.json").metadata().unwrap().permissions().mode() & 0o7777, 0o604);
+    if cfg!(target_os = "linux") {
+        assert!(export("/dev/null").is_empty());
+        assert_eq!(export("/dev/stdout"), text.as_bytes());
+    }
+    let beside = |path: &Path| path.extension().is_some_and(|end| end == "new");
+    assert!(!contents(&folder).iter().any(|(path, _)| beside(path)), "nothing is left behind");
+}
+
+/// With standard output and error as a shell is told.
+#[cfg(target_os = "linux")]
+fn shell(folder: &TempDir, arguments: &str, streams: &str) -> Output {
+    let program = cargo_bin("tickbound");
+    let line = format!("'{}' {arguments} {streams}", program.display());
+    Command::new("sh").args(["-c", &line]).current_dir(folder.path()).output().unwrap()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn standard_output_that_takes_nothing() {
+    let folder = folder();
+    for arguments in [
+        "tune p.json",
+        "tune p.json --json",
+        "--help",
+        "tune --help",
+        "--version",
+        "export --to t1 k.json",
+    ] {
+        for (streams, why) in [("> /dev/full", "No space left"), (">&-", "closed")] {
+            let output = shell(&folder, arguments, streams);
+            let said = said(&output);
+            assert_eq!(output.status.code(), Some(2), "{arguments} {streams}: {said}");
+            let told = said.contains("standard output: cannot be written: ") && said.contains(why);
+            assert!(told, "{arguments} {streams}: {said}");
+        }
+        let output = shell(&folder, arguments, "> /dev/null");
+        assert_eq!(output.status.code(), Some(0), "{arguments}: {}", said(&output));
+    }
+}
+
+/// Neither what was found nor how the command ends depends on standard error.
+#[cfg(target_os = "linux")]
+#[test]
+fn standard_error_that_takes_nothing() {
+    let folder = folder();
+    for streams in ["2> /dev/full", "2>&-"] {
+        let output = shell(&folder, "tune p.json --plot x.svg", streams);
+        assert_eq!(output.status.code(), Some(0), "{streams}");
+        assert!(!output.stdout.is_empty() && folder.path().join("x.svg").is_file(), "{streams}");
+        std::fs::remove_file(folder.path().join("x.svg")).unwrap();
+        assert_eq!(shell(&folder, "tune none.json", streams).status.code(), Some(2), "{streams}");
+    }
+}
+
+/// A reader that closes the pipe at once loses no file.
+#[cfg(unix)]
+#[test]
+fn files_come_before_what_is_printed() {
+    let folder = folder();
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let arguments = ["tune", "p.json", "--plot", "x", "--trace", "t.json"];
+    let output = command(&folder, &arguments).stdout(writer).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    for name in ["x.svg", "x.png", "t.json"] {
+        assert!(folder.path().join(name).metadata().unwrap().len() > 0, "{name}");
+    }
+}
