@@ -153,7 +153,12 @@ impl<'s> Bench<'s> {
             // Zeros are written by the device and need no memory here.
             let content = match argument.content.is_zero() {
                 true => Vec::new(),
-                false => argument.content.bytes(&argument.name, argument.element, argument.length),
+                false => argument
+                    .content
+                    .bytes(&argument.name, argument.element, argument.length)
+                    .map_err(|e| {
+                        JobError::job(FailureKind::Launch, format!("cannot be launched: {e}"))
+                    })?,
             };
             self.buffers.push(Kept { argument: argument.clone(), content, buffer });
         }

@@ -41,6 +41,16 @@ pub enum DataError {
         /// The type.
         element: ElementType,
     },
+    /// More bytes than there is memory.
+    #[error("`{name}` is {length} times {}, which does not fit into memory; take smaller inputs", element.name())]
+    TooLarge {
+        /// The argument.
+        name: String,
+        /// Its elements.
+        length: usize,
+        /// Their type.
+        element: ElementType,
+    },
     /// Bounds the wrong way round, or without anything between.
     #[error("there is no {} between {low} and {high}", element.name())]
     Empty {
@@ -82,11 +92,21 @@ impl Content {
     }
 
     /// The bytes of `length` elements in the order of this machine.
-    #[must_use]
-    pub fn bytes(&self, name: &str, element: ElementType, length: usize) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(length * element.bytes());
+    ///
+    /// # Errors
+    /// They do not fit into memory.
+    pub fn bytes(
+        &self,
+        name: &str,
+        element: ElementType,
+        length: usize,
+    ) -> Result<Vec<u8>, DataError> {
+        let too_large = || DataError::TooLarge { name: name.to_owned(), length, element };
+        let total = length.checked_mul(element.bytes()).ok_or_else(too_large)?;
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(total).map_err(|_| too_large())?;
         match *self {
-            Content::Constant(0) => bytes.resize(length * element.bytes(), 0),
+            Content::Constant(0) => bytes.resize(total, 0),
             Content::Constant(value) => {
                 let one = number(element, value);
                 (0..length).for_each(|_| bytes.extend_from_slice(one.as_slice()));
@@ -103,7 +123,7 @@ impl Content {
                 }
             }
         }
-        bytes
+        Ok(bytes)
     }
 }
 
@@ -202,7 +222,7 @@ mod tests {
     use super::*;
 
     fn ints(content: &Content, name: &str, length: usize) -> Vec<i32> {
-        let bytes = content.bytes(name, ElementType::Int, length);
+        let bytes = content.bytes(name, ElementType::Int, length).unwrap();
         bytes.chunks_exact(4).map(|b| i32::from_ne_bytes(b.try_into().unwrap())).collect()
     }
 
@@ -217,8 +237,12 @@ mod tests {
     fn constants_and_indices() {
         assert_eq!(ints(&Content::Constant(-3), "a", 2), [-3, -3]);
         assert_eq!(ints(&Content::Index, "a", 4), [0, 1, 2, 3]);
-        assert_eq!(Content::Index.bytes("a", ElementType::Uchar, 258)[255..], [255, 0, 1]);
-        let halves = Content::Constant(2).bytes("a", ElementType::Double, 1);
+        assert_eq!(Content::Index.bytes("a", ElementType::Uchar, 258).unwrap()[255..], [255, 0, 1]);
+        let large = Content::Index.bytes("a", ElementType::Long, usize::MAX / 16);
+        let said = large.unwrap_err().to_string();
+        assert!(said.starts_with("`a` is ") && said.contains("does not fit into memory"), "{said}");
+        assert!(Content::Index.bytes("a", ElementType::Long, usize::MAX).is_err());
+        let halves = Content::Constant(2).bytes("a", ElementType::Double, 1).unwrap();
         assert_eq!(halves, 2f64.to_ne_bytes());
     }
 
@@ -239,9 +263,9 @@ mod tests {
         seen.sort_unstable();
         seen.dedup();
         assert_eq!(seen, [-2, -1, 0, 1, 2]);
-        let all = Content::Random(i64::MIN, i64::MAX).bytes("x", ElementType::Long, 64);
+        let all = Content::Random(i64::MIN, i64::MAX).bytes("x", ElementType::Long, 64).unwrap();
         assert!(all.chunks(8).any(|b| i64::from_ne_bytes(b.try_into().unwrap()) < 0));
-        for bytes in Content::Random(1, 2).bytes("x", ElementType::Float, 1000).chunks(4) {
+        for bytes in Content::Random(1, 2).bytes("x", ElementType::Float, 1000).unwrap().chunks(4) {
             let value = f32::from_ne_bytes(bytes.try_into().unwrap());
             assert!((1.0..2.0).contains(&value));
         }

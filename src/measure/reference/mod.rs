@@ -198,7 +198,10 @@ impl Reference {
             }
             let bytes = match argument {
                 Given::Value(bytes) => bytes.clone(),
-                Given::Buffer(b) => b.content.bytes(&b.name, b.element, b.length),
+                Given::Buffer(b) => b
+                    .content
+                    .bytes(&b.name, b.element, b.length)
+                    .map_err(|e| fault(&path, None, e.to_string()))?,
                 Given::Local(_) => continue,
             };
             let file = self.folder.path().join(format!("input-{}", self.numbered));
