@@ -237,9 +237,11 @@ def stop(tickbound, what, number, seed):
         run = Run([*LONG[what], *more], folder, tickbound)
         if how != "timeout":
             time.sleep(after)
-            if run.child.poll() is None:
+            ended = run.child.poll() is not None
+            if not ended:
                 run.send(how)
             status, _, err, seconds = run.end(60)
+            seconds = 0.0 if ended else seconds
         else:
             status, _, err, seconds = run.end(60)
             seconds = max(0.0, seconds - after)

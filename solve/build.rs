@@ -75,6 +75,8 @@ fn set_rpath(folder: &Path) {
     if let Some(profile) = out.ancestors().nth(3)
         && let Some(relative) = relative_path(profile, folder)
     {
+        // Beside the binary: for one that was copied away together with the library.
+        println!("cargo::rustc-link-arg=-Wl,-rpath,$ORIGIN");
         println!("cargo::rustc-link-arg=-Wl,-rpath,$ORIGIN/{relative}");
         println!("cargo::rustc-link-arg=-Wl,-rpath,$ORIGIN/../{relative}");
         return;

@@ -27,7 +27,7 @@ const MAX_MIDDLE: usize = 200;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ParseError {
     /// The text is no sentence of the grammar.
-    #[error("`{text}` is not {expected}: stuck at `{rest}` (column {column})")]
+    #[error("`{text}` is not {expected}: stuck at `{rest}` (column {column}){}", if fix.is_empty() { String::new() } else { format!("; {fix}") })]
     Syntax {
         /// What was read.
         text: String,
@@ -37,6 +37,8 @@ pub enum ParseError {
         rest: String,
         /// Where that part begins, counted in characters from 1.
         column: usize,
+        /// What to write instead, where that part is of another language; may be empty.
+        fix: &'static str,
     },
     /// The text is too long.
     #[error(
@@ -88,7 +90,37 @@ fn whole<T>(
             expected,
             rest: if rest.is_empty() { "the end".into() } else { rest.chars().take(20).collect() },
             column: text[..text.len() - rest.len()].chars().count() + 1,
+            fix: fix(&text[..text.len() - rest.len()], rest),
         }),
+    }
+}
+
+/// What to write instead of `rest`, where it begins with what C, Python or mathematics have and expressions have not.
+fn fix(before: &str, rest: &str) -> &'static str {
+    let shifts =
+        [("<", "write a * 2 ** n instead of a << n"), (">", "write a // 2 ** n instead of a >> n")];
+    if let Some((_, fix)) = shifts.iter().find(|(c, _)| before.ends_with(c) && rest.starts_with(c))
+    {
+        return fix;
+    }
+    let known = [
+        ("&&", "write `and`"),
+        ("||", "write `or`"),
+        ("!", "write `not`"),
+        ("=", "write `==`"),
+        ("?", "write `a if condition else b`"),
+        (".", "there are whole numbers only"),
+        ("&", "there are no operations on bits"),
+        ("|", "there are no operations on bits"),
+        ("^", "write a ** n for a power"),
+    ];
+    if let Some((_, fix)) = known.iter().find(|(begin, _)| rest.starts_with(begin)) {
+        return fix;
+    }
+    let after_name = rest.trim_start_matches(word_char).trim_start();
+    match after_name.len() < rest.len() && after_name.starts_with('(') {
+        true => "the functions are min, max, abs and ceil_div",
+        false => "",
     }
 }
 
@@ -373,6 +405,26 @@ mod tests {
         assert_eq!(parse(&"(".repeat(60)), Err(ParseError::TooDeep));
         assert_eq!(parse(&"- ".repeat(900)), Err(ParseError::TooDeep));
         assert_eq!(parse(&"1+".repeat(1500)), Err(ParseError::TooLong(3000)));
+    }
+
+    #[test]
+    fn what_other_languages_have_is_answered() {
+        for (text, fix) in [
+            ("a > 1 && b", "write `and`"),
+            ("a || b", "write `or`"),
+            ("!a", "write `not`"),
+            ("a = 2", "write `==`"),
+            ("a ? 1 : 0", "write `a if condition else b`"),
+            ("a << 2 > 1", "write a * 2 ** n instead of a << n"),
+            ("a >> 2", "write a // 2 ** n instead of a >> n"),
+            ("1.5 * a", "there are whole numbers only"),
+            ("log2(a) < 3", "the functions are min, max, abs and ceil_div"),
+            ("a ^ 2", "write a ** n for a power"),
+        ] {
+            let said = parse(text).unwrap_err().to_string();
+            assert!(said.ends_with(&format!("); {fix}")), "{said}");
+        }
+        assert!(parse("1 +").unwrap_err().to_string().ends_with("(column 4)"));
     }
 
     #[test]

@@ -27,8 +27,12 @@ impl Progress {
 
     /// Shows the bracket.
     pub fn show(&self, bounds: Bounds) {
-        let upper = bounds.best.map_or_else(|| "?".into(), |(_, time)| time.to_string());
-        self.say(format!("least time between {} and {upper} ticks", bounds.lower));
+        let lower = bounds.lower;
+        self.say(match bounds.best {
+            Some((_, time)) if time == lower => format!("least time {time} ticks; proving it"),
+            Some((_, time)) => format!("least time between {lower} and {time} ticks"),
+            None => format!("least time at least {lower} ticks"),
+        });
     }
 
     /// Replaces what the line begins with.

@@ -36,9 +36,8 @@ pub use engine::Engine;
 
 /// What an engine may take beyond its time before it is stopped from outside: reading, reporting.
 const SLACK: Duration = Duration::from_secs(5);
-/// How long an engine may take to stop once it has been asked to. More than what engines give the
-/// programs that they start themselves.
-const GRACE: Duration = Duration::from_secs(6);
+/// How long an engine may take to stop once it has been asked to: less than this program itself has.
+const GRACE: Duration = Duration::from_millis(500);
 
 /// Limits for each engine, and where the engines are.
 #[derive(Debug, Clone)]

@@ -39,7 +39,9 @@ const SCRIPT: &str = include_str!("solve.py");
 /// Most nodes of the unrolled system: about 2 GB in Python.
 const MAX_NODES: usize = 400_000;
 /// How long the script may take to stop once it has been asked to.
-const GRACE: Duration = Duration::from_secs(2);
+const GRACE: Duration = Duration::from_millis(500);
+/// What it may take besides the solver's time: loading, and building the model.
+const BESIDES: Duration = Duration::from_secs(4);
 /// How long Python may take to say which version of OR-Tools it has.
 const ASKING: Duration = Duration::from_secs(60);
 
@@ -238,7 +240,7 @@ fn ask(
     command.args(["-c", SCRIPT, &seconds, &workers.to_string()]);
     let input = serde_json::to_string(model).map_err(|e| python.fault(e.to_string()))?;
     // The script counts its time itself; this is for one that hangs.
-    let time = left.map(|t| t + 2 * GRACE);
+    let time = left.map(|t| t + BESIDES);
     let limits = Limits { time, interrupt, grace: GRACE, ..Limits::default() };
     let finished = process::run(&mut command, input, limits)
         .map_err(|error| CpSatError::NoPython { python: python.program.clone(), error })?;
