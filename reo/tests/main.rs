@@ -9,6 +9,7 @@ mod dense;
 mod expand;
 mod export;
 mod families;
+mod generate;
 mod hide;
 mod implicit;
 mod inputs_fuzz;
