@@ -102,6 +102,21 @@ fn checks_with_a_run() {
 }
 
 #[test]
+fn generates_programs() {
+    let base = ["generate", "examples/connectors/fifo1.cat", "--to"];
+    let mut rust = reo(&[&base[..], &["rust"]].concat());
+    rust.assert().success().stdout(contains("pub struct Driver<M: Meaning>"));
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("f.c");
+    let path = path.to_string_lossy();
+    reo(&[&base[..], &["c", "-o", &path]].concat()).assert().success().stdout("");
+    let text = std::fs::read_to_string(&*path).expect("a file");
+    assert!(text.contains("static inline bool"), "{text}");
+    let open = ["generate", ALTERNATOR, "--set", "n=2", "--no-data", "--to", "c"];
+    reo(&open).assert().code(2).stderr(contains("open: no equation gives it a value"));
+}
+
+#[test]
 fn compares_two_connectors() {
     let base = ["equal", ALTERNATOR, ALTERNATOR, "--set", "n=3"];
     reo(&base).assert().success().stdout(contains("do the same"));

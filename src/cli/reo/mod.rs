@@ -4,6 +4,7 @@ mod bench;
 mod check;
 mod compose;
 mod equal;
+mod generate;
 mod load;
 mod run;
 mod shared;
@@ -28,6 +29,8 @@ enum Command {
     Equal(equal::Args),
     /// Run a connector: choose among its steps, with the data that flow, or take steps at random
     Run(run::Args),
+    /// Write a connector as a program in Rust or C, with functions to put and take data at its ports
+    Generate(generate::Args),
     /// Measure the product on the processors and on each OpenCL device: the experiment of the thesis
     Bench(bench::Args),
 }
@@ -38,6 +41,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         Command::Check(args) => check::run(args),
         Command::Equal(args) => equal::run(args),
         Command::Run(args) => run::run(args),
+        Command::Generate(args) => generate::run(args),
         Command::Bench(args) => bench::run(args),
     }
 }
