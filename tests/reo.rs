@@ -96,6 +96,10 @@ fn checks_with_a_run() {
         .assert()
         .code(2)
         .stderr(contains("`q` is not a name of the connector"));
+    let ltl = |text| reo(&[&base[..], &["--ltl", text]].concat());
+    ltl("G (in[1] -> X out[1])").assert().success().stdout(contains("every formula holds"));
+    let cycle = "`G !out[1]` is broken by\n  1. {in[1], out[1], in[2], in[3]}\n  then for ever\n";
+    ltl("G !out[1]").assert().code(1).stdout(contains(cycle));
     let json = ["--json", "--invariant", "out[1] -> in[1]"];
     let out = reo(&[&base[..], &json].concat()).assert().code(1);
     out.stdout(contains("\"holds\":false"));

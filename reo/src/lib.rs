@@ -10,6 +10,7 @@ pub mod bisimulation;
 pub mod cat;
 pub mod catalog;
 pub mod check;
+mod components;
 pub mod connector;
 pub mod constant;
 pub mod constraint;

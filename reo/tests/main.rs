@@ -14,6 +14,7 @@ mod hide;
 mod implicit;
 mod inputs_fuzz;
 mod json;
+mod ltl;
 mod possible;
 mod reachable;
 mod reductions;

@@ -23,7 +23,7 @@ pub struct Args {
 enum Command {
     /// Compose a connector into one constraint automaton
     Compose(compose::Args),
-    /// Look for a deadlock, or for a step that breaks an invariant
+    /// Look for a deadlock, for a step that breaks an invariant, or for a run that breaks a formula of LTL
     Check(check::Args),
     /// Tell whether two connectors do the same, and if not, show a run that tells them apart
     Equal(equal::Args),
