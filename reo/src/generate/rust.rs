@@ -48,7 +48,7 @@ fn head(plan: &Plan) -> String {
 //!
 //! Say in a [`Meaning`] what its words mean. A [`Driver`] is for threads that put and take at its
 //! ports; a [`Connector`] alone takes one step at a time.
-#![allow(non_snake_case)]
+#![allow(dead_code, non_snake_case)]
 
 use std::sync::{{Condvar, Mutex, MutexGuard, PoisonError}};
 ",

@@ -30,7 +30,7 @@ pub fn compiled(text: &str, what: &str) -> Option<PathBuf> {
         let beside =
             std::env::var_os("CARGO").map(|cargo| Path::new(&cargo).with_file_name("rustc"));
         let mut rustc = Command::new(beside.filter(|p| p.exists()).unwrap_or("rustc".into()));
-        rustc.args(["--edition", "2021", "-D", "warnings", "-A", "dead_code", "-C", "debuginfo=0"]);
+        rustc.args(["--edition", "2021", "-D", "warnings", "-C", "debuginfo=0"]);
         rustc
     };
     let output = match command.arg(&source).arg("-o").arg(&program).output() {
@@ -376,6 +376,12 @@ fn check(name: &str, taken: Vec<(u8, u32)>) {{
     println!(\"{{name}} {{}}\", taken.len());
 }}
 fn main() {{
+    // A datum that is lost would be waited for without end.
+    std::thread::spawn(|| {{
+        std::thread::sleep(std::time::Duration::from_secs(60));
+        eprintln!(\"a thread still waits\");
+        std::process::exit(1);
+    }});
     let line = chain::Driver::new(chain::Connector::new(M), {seed});
     let taken = std::thread::scope(|scope| {{
         let line = &line;
