@@ -96,9 +96,28 @@ fn checks_with_a_run() {
         .assert()
         .code(2)
         .stderr(contains("`q` is not a name of the connector"));
+    let ltl = |text| reo(&[&base[..], &["--ltl", text]].concat());
+    ltl("G (in[1] -> X out[1])").assert().success().stdout(contains("every formula holds"));
+    let cycle = "`G !out[1]` is broken by\n  1. {in[1], out[1], in[2], in[3]}\n  then for ever\n";
+    ltl("G !out[1]").assert().code(1).stdout(contains(cycle));
     let json = ["--json", "--invariant", "out[1] -> in[1]"];
     let out = reo(&[&base[..], &json].concat()).assert().code(1);
     out.stdout(contains("\"holds\":false"));
+}
+
+#[test]
+fn generates_programs() {
+    let base = ["generate", "examples/connectors/fifo1.cat", "--to"];
+    let mut rust = reo(&[&base[..], &["rust"]].concat());
+    rust.assert().success().stdout(contains("pub struct Driver<M: Meaning>"));
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("f.c");
+    let path = path.to_string_lossy();
+    reo(&[&base[..], &["c", "-o", &path]].concat()).assert().success().stdout("");
+    let text = std::fs::read_to_string(&*path).expect("a file");
+    assert!(text.contains("static inline bool"), "{text}");
+    let open = ["generate", ALTERNATOR, "--set", "n=2", "--no-data", "--to", "c"];
+    reo(&open).assert().code(2).stderr(contains("open: no equation gives it a value"));
 }
 
 #[test]

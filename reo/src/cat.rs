@@ -1,7 +1,8 @@
 //! Automata in the `.cat` text of the Extensible Coordination Tools: read.
 //!
 //! ```text
-//! file  := "name" [ name [:: (IN | OUT | UNKNOWN)], ... ] state, ...
+//! file  := automaton*
+//! automaton := "name" [ name [:: (IN | OUT | UNKNOWN)], ... ] state, ...
 //! state := name [*] [[ cell [:: constant], ... ]] [[ step, ... ]]
 //! step  := [ name, ... ] :: condition :: state
 //! ```
@@ -12,6 +13,10 @@
 //! those of [`crate::syntax::condition`], with `$s.m` for cell m in the state before and `$t.m` for the
 //! state after. A cell of the state after that a step does not mention keeps what it held, or holds
 //! anything if the state before lacks it.
+//!
+//! Several automata in one file are the parts of one connector, called as the first: a name that two of
+//! them list fires in both at once, and each has cells of its own. Where one of them gives a datum
+//! (`IN`), the environment takes it.
 //!
 //! Files in use say more than they mean: claims about cells that a state lacks and about names that do
 //! not fire are left out, words that are no names are taken as constants, and a note says so.
@@ -89,7 +94,7 @@ struct Step {
     to: (Spot, String),
 }
 
-/// A file as written.
+/// An automaton as written.
 struct File {
     name: String,
     names: IndexSet<String>,
@@ -98,21 +103,34 @@ struct File {
     states: IndexMap<String, State>,
 }
 
-/// The automaton of a `.cat` text, as a connector with one part.
+/// The automata of a `.cat` text, as the parts of a connector.
 ///
 /// # Errors
 /// The first fault of the text.
 pub fn connector(source: &Source) -> Result<Connector, CatError> {
     let tokens = lex::tokens(source, CAT).map_err(|e| e.map(CatFault::from))?;
-    let file = file(source, &mut Cursor::new(source, &tokens))?;
-    let mut maker = Maker { source, file: &file, symbols: Symbols::new(), notes: Notes::default() };
-    let automaton = maker.automaton()?;
-    let Maker { mut symbols, notes, .. } = maker;
-    let interface = file.names.iter().map(|n| symbols.name(n)).collect();
-    let parts = vec![Part { kind: file.name.clone(), automaton }];
-    let written = file.written.iter().map(|n| symbols.name(n)).collect();
-    let notes = notes.into_iter().collect();
-    Ok(Connector { name: file.name, symbols, parts, interface, written, notes })
+    let cursor = &mut Cursor::new(source, &tokens);
+    let mut files = vec![file(source, cursor)?];
+    while *cursor.peek(0) != Kind::End {
+        files.push(file(source, cursor)?);
+    }
+    let alone = files.len() == 1;
+    let (mut symbols, mut notes, mut parts) = (Symbols::new(), Notes::default(), Vec::new());
+    for (k, file) in files.iter().enumerate() {
+        let own = if alone { String::new() } else { format!("{}.{}/", file.name, k + 1) };
+        let mut maker = Maker { source, file, own, symbols: &mut symbols, notes: &mut notes };
+        parts.push(Part { kind: file.name.clone(), automaton: maker.automaton()? });
+    }
+    let interface: IndexSet<&String> = files.iter().flat_map(|f| &f.names).collect();
+    let written: IndexSet<&String> = files.iter().flat_map(|f| &f.written).collect();
+    Ok(Connector {
+        name: files[0].name.clone(),
+        interface: interface.into_iter().map(|n| symbols.name(n)).collect(),
+        written: written.into_iter().map(|n| symbols.name(n)).collect(),
+        symbols,
+        parts,
+        notes: notes.into_iter().collect(),
+    })
 }
 
 fn file(source: &Source, c: &mut Cursor<'_>) -> Result<File, CatError> {
@@ -137,8 +155,8 @@ fn file(source: &Source, c: &mut Cursor<'_>) -> Result<File, CatError> {
             break;
         }
     }
-    if *c.peek(0) != Kind::End {
-        return Err(syntax(c.expected("`,` or the end of the text")));
+    if !matches!(c.peek(0), Kind::End | Kind::Text(_)) {
+        return Err(syntax(c.expected("`,`, another automaton, or the end of the text")));
     }
     Ok(File { name: name.clone(), names, written, states })
 }
@@ -222,14 +240,16 @@ fn steps(c: &mut Cursor<'_>) -> Read<Vec<Step>> {
 }
 
 /// Makes the automaton of a file.
-struct Maker<'f> {
+struct Maker<'f, 'm> {
     source: &'f Source,
     file: &'f File,
-    symbols: Symbols,
-    notes: Notes,
+    /// What stands before the names of its cells.
+    own: String,
+    symbols: &'m mut Symbols,
+    notes: &'m mut Notes,
 }
 
-impl<'f> Maker<'f> {
+impl<'f> Maker<'f, '_> {
     fn automaton(&mut self) -> Result<Automaton, CatError> {
         let file = self.file;
         let states = &file.states;
@@ -271,9 +291,12 @@ impl<'f> Maker<'f> {
                 }
             }
         }
-        let symbols = &mut self.symbols;
-        let pair = |(cell, held): (&str, &str)| (symbols.cell(cell), symbols.intern(held));
+        let pair = |(cell, held): (&str, &str)| (self.cell(cell), self.symbols.intern(held));
         Ok(held.into_iter().map(pair).collect())
+    }
+
+    fn cell(&mut self, word: &str) -> Cell {
+        self.symbols.cell(&format!("{}{word}", self.own))
     }
 
     fn target(&self, step: &Step) -> Result<(u32, &'f State), CatError> {
@@ -322,14 +345,13 @@ impl<'f> Maker<'f> {
             let claim = self.with_constants(*spot, claim);
             literals.push((*spot, claim));
         }
-        let constraint = condition::constraint(&literals, &mut self.symbols);
+        let constraint = condition::constraint(&literals, self.symbols);
         let new = to
             .cells
             .iter()
             .filter(|c| !from.1.cells.contains(*c) && !mentioned.contains(c.as_str()));
         let any = |(k, cell): (usize, &String)| {
-            let cell = Cell(self.symbols.intern(cell));
-            Literal::Equal(Term::After(cell), Term::Some(k as u32))
+            Literal::Equal(Term::After(self.cell(cell)), Term::Some(k as u32))
         };
         constraint.and(&Constraint::new(new.enumerate().map(any).collect::<Vec<_>>()))
     }
@@ -382,6 +404,8 @@ impl<'f> Maker<'f> {
             Value::Call(f, values) => {
                 Value::Call(f.clone(), values.iter().map(|v| self.value(spot, v)).collect())
             }
+            Value::Before(cell) => Value::Before(format!("{}{cell}", self.own)),
+            Value::After(cell) => Value::After(format!("{}{cell}", self.own)),
             other => other.clone(),
         }
     }

@@ -1,89 +1,15 @@
-//! Questions about what a connector can do: can it get stuck, can something happen that must not.
+//! Questions about what a connector can do: can it get stuck, can something happen that must not, does
+//! something that is to happen always happen.
 //!
-//! The answer is a shortest run to the place, as the names that fire in each step.
+//! [`deadlock`] and [`violation`] answer with a shortest run to the place, [`counterexample`] with a run
+//! that ends in a cycle ([`Lasso`]).
 
+mod cover;
 mod formula;
+mod lasso;
+mod run;
+mod text;
 
-use std::collections::VecDeque;
-
-pub use formula::{Formula, FormulaError};
-
-use crate::automaton::{Automaton, Step};
-use crate::constraint::Constraint;
-use crate::symbol::Name;
-
-/// A run from an initial state.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Run {
-    /// For each step the names that fire and the constraint.
-    pub steps: Vec<(Vec<Name>, Constraint)>,
-    /// The state at the end.
-    pub state: u32,
-}
-
-/// A shortest run to a state that no step leaves, if there is one. A silent step from a state to
-/// itself does not count as leaving.
-#[must_use]
-pub fn deadlock(automaton: &Automaton) -> Option<Run> {
-    let search = Search::new(automaton);
-    let stuck = |s: &u32| automaton.steps(*s).all(|step| automaton.is_idle(&step));
-    search.order.iter().find(|s| stuck(s)).map(|s| search.run(*s))
-}
-
-/// A shortest run whose last step breaks `invariant`, if there is one: the invariant is to hold in
-/// every step in which a name fires.
-#[must_use]
-pub fn violation(automaton: &Automaton, invariant: &Formula) -> Option<Run> {
-    let search = Search::new(automaton);
-    for state in &search.order {
-        for step in automaton.steps(*state) {
-            let fire: Vec<Name> = automaton.fires(&step).collect();
-            if !fire.is_empty() && !invariant.holds(&|name| fire.contains(&name)) {
-                let mut run = search.run(*state);
-                run.steps.push((fire, automaton.constraint(&step).clone()));
-                run.state = step.to;
-                return Some(run);
-            }
-        }
-    }
-    None
-}
-
-/// A breadth-first search: which step led to each state first.
-struct Search<'a> {
-    automaton: &'a Automaton,
-    order: Vec<u32>,
-    from: Vec<Option<Step<'a>>>,
-}
-
-impl<'a> Search<'a> {
-    fn new(automaton: &'a Automaton) -> Self {
-        let mut from = vec![None; automaton.states()];
-        let mut seen = vec![false; automaton.states()];
-        let mut queue: VecDeque<u32> = automaton.initial().iter().copied().collect();
-        queue.iter().for_each(|s| seen[*s as usize] = true);
-        let mut order = Vec::new();
-        while let Some(state) = queue.pop_front() {
-            order.push(state);
-            for step in automaton.steps(state) {
-                if !std::mem::replace(&mut seen[step.to as usize], true) {
-                    from[step.to as usize] = Some(step);
-                    queue.push_back(step.to);
-                }
-            }
-        }
-        Search { automaton, order, from }
-    }
-
-    fn run(&self, state: u32) -> Run {
-        let mut steps = Vec::new();
-        let mut at = state;
-        while let Some(step) = &self.from[at as usize] {
-            let fire = self.automaton.fires(step).collect();
-            steps.push((fire, self.automaton.constraint(step).clone()));
-            at = step.from;
-        }
-        steps.reverse();
-        Run { steps, state }
-    }
-}
+pub use formula::{Formula, FormulaError, Ltl};
+pub use lasso::{Lasso, counterexample};
+pub use run::{Run, deadlock, violation};

@@ -8,7 +8,8 @@ use std::path::Path;
 use connectors::{example, shared, source};
 use tickbound_reo::cat::connector;
 use tickbound_reo::constraint::Term;
-use tickbound_reo::symbol::{Cell, Symbol};
+use tickbound_reo::run::{Player, Wanted};
+use tickbound_reo::symbol::{Cell, Name, Symbol};
 use tickbound_reo::syntax::Source;
 
 /// The automaton and notes of a text.
@@ -68,6 +69,32 @@ fn our_example_is_read() {
     let read = connector(&example("fifo1.cat")).unwrap_or_else(|e| panic!("{e}"));
     let steps = read.parts[0].automaton.text(&read.symbols);
     assert_eq!(steps, "0 {A} A = $m' -> 1\n1 {B} B = $m -> 0\n");
+}
+
+/// Two buffers in one file are a chain; each has a cell of its own.
+#[test]
+fn several_automata_are_one_connector() {
+    let buffer = |name: &str, from: &str, to: &str| {
+        let ports = format!("[{from}::OUT, {to}::IN]");
+        format!("\"{name}\"{ports} e*[[{from}]::$t.m={from}::f], f[m][[{to}]::{to}=$s.m::e]\n")
+    };
+    let text = buffer("one", "A", "M") + &buffer("two", "M", "B");
+    let read = connector(&Source::new("t.cat", &text)).unwrap_or_else(|e| panic!("{e}"));
+    let steps: String = read.parts.iter().map(|p| p.automaton.text(&read.symbols)).collect();
+    assert_eq!(
+        steps,
+        "0 {A} A = $one.1/m' -> 1\n1 {M} M = $one.1/m -> 0\n\
+         0 {M} M = $two.2/m' -> 1\n1 {B} B = $two.2/m -> 0\n"
+    );
+    let words = |names: &[Name]| names.iter().map(|n| read.symbols.word(n.0)).collect::<Vec<_>>();
+    assert_eq!((read.name.as_str(), words(&read.interface)), ("one", vec!["A", "M", "B"]));
+    assert_eq!(words(&read.inputs()), ["A"]);
+    let mut run = Player::new(&read).expect("initial states");
+    for wanted in Wanted::all(&Source::new("s", "{A = 1} {M} {A = 2} {B} {M} {B}")).expect("steps")
+    {
+        run.follow(&wanted).unwrap_or_else(|e| panic!("{e}"));
+    }
+    assert_eq!(run.lines()[3..], ["1 {B = 1}", "1 {M = 2}", "1 {B = 2}"]);
 }
 
 #[test]
@@ -132,7 +159,11 @@ fn faults_say_where_what_and_the_mend() {
             "\"f\"[A::IN] q*[[A]::$m=A::q]",
             "1:21: a cell is written `$s.m` (before the step) or `$t.m` (after it)",
         ),
-        ("\"f\"[A::IN] q*[] p", "1:17: `p` where `,` or the end of the text should stand"),
+        (
+            "\"f\"[A::IN] q*[] p",
+            "1:17: `p` where `,`, another automaton, or the end of the text should stand",
+        ),
+        ("\"f\"[A] q*[] \"g\"[B] q[]", "1:20: no state is marked as initial; write `q*`"),
     ] {
         assert_eq!(read(text), Err(format!("t.cat:{error}")), "{text}");
     }

@@ -13,18 +13,18 @@ use tickbound_reo::symbol::{Name, Symbols};
 
 const WORDS: [&str; 3] = ["a", "b", "c"];
 
-fn words() -> (Symbols, Vec<Name>) {
+pub fn words() -> (Symbols, Vec<Name>) {
     let mut symbols = Symbols::new();
     let names = WORDS.map(|w| symbols.name(w)).into();
     (symbols, names)
 }
 
-fn chosen(names: &[Name], bits: u8) -> Vec<Name> {
+pub fn chosen(names: &[Name], bits: u8) -> Vec<Name> {
     (0..names.len()).filter(|k| bits >> k & 1 == 1).map(|k| names[k]).collect()
 }
 
 /// Some automaton; it often gets stuck.
-fn automaton() -> impl Strategy<Value = Automaton> {
+pub fn automaton() -> impl Strategy<Value = Automaton> {
     (1..8u32, any::<bool>()).prop_flat_map(|(states, two)| {
         let step = (0..states, 0..8u8, any::<bool>(), 0..states);
         vec(step, 0..2 * states as usize + 2).prop_map(move |steps| {
@@ -43,7 +43,7 @@ fn automaton() -> impl Strategy<Value = Automaton> {
 }
 
 /// The states that the steps of a run lead to.
-fn ends(automaton: &Automaton, steps: &[(Vec<Name>, Constraint)]) -> BTreeSet<u32> {
+pub fn ends(automaton: &Automaton, steps: &[(Vec<Name>, Constraint)]) -> BTreeSet<u32> {
     let mut now: BTreeSet<u32> = automaton.initial().iter().copied().collect();
     for (names, constraint) in steps {
         let alike = |s: &u32| {

@@ -116,6 +116,9 @@ fn refused() {
     let even = symbols.intern("even");
     let some = Literal::Predicate(true, even, [Term::Some(0)].into());
     open.step(0, &[a], Constraint::new([some]), 0);
+    let mut full = Builder::over([a], 1, vec![0]);
+    let held = Literal::Equal(Term::Datum(a), Term::Before(symbols.cell("m")));
+    full.step(0, &[a], Constraint::new([held]), 0);
     let mut large = Builder::over([a], 400, vec![0]);
     (0..399).for_each(|s| _ = large.step(s, &[a], Constraint::default(), s + 1));
     let cases = [
@@ -123,6 +126,7 @@ fn refused() {
         (two, Format::Treo, ExportError::Initial(2, "Treo")),
         (silent, Format::Treo, ExportError::Silent),
         (open, Format::Treo, ExportError::Nameless),
+        (full, Format::Treo, ExportError::Unknown("m".into())),
         (large, Format::Svg, ExportError::Large { what: "a drawing", size: 400, most: 300 }),
     ];
     for (builder, format, error) in cases {

@@ -2,9 +2,16 @@
 //! our own examples.
 
 use crate::connectors;
+use crate::expand::machines::{Words, part};
+use crate::expand::{expand, strongly_alike};
+use crate::families::by_definition;
+use crate::values;
 
 use std::collections::BTreeSet;
 use std::path::Path;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
 
 use connectors::{Disk, composed, connector, example, files, request, shared, source};
 use tickbound_reo::automaton::Automaton;
@@ -316,5 +323,36 @@ fn what_is_composed_reads_back_as_equal() {
             let verdict = compare(&hidden(&read), &hidden(&again), kind, &limits).unwrap();
             assert!(matches!(verdict, Verdict::Same { .. }), "{kind:?} {}\n{written}", source.name);
         }
+    }
+}
+
+proptest! {
+    #![proptest_config(values::cases(300))]
+
+    /// Random parts, composed without hiding and written as Treo, are read back as the same, data and
+    /// all.
+    #[test]
+    fn what_is_random_reads_back_as_equal(recipes in vec(part(), 1..=2), inputs: u8, seed: u64) {
+        let words = Words::new();
+        let parts = recipes.iter().enumerate().map(|(k, p)| p.automaton(&words, k));
+        let automaton = by_definition(&parts.collect::<Vec<_>>()).reachable().0;
+        let subject = Subject {
+            name: "f",
+            automaton: &automaton,
+            symbols: &words.symbols,
+            inputs: &words.chosen(inputs & 31),
+            interface: automaton.alphabet(),
+        };
+        let written = write(subject, Format::Treo);
+        prop_assume!(written.is_ok());
+        let written = written.unwrap_or_default();
+        let again = Source::new("again.treo", &written);
+        let again = treo::connector(&again, &Disk(Vec::new()), &Request::default());
+        let again = again.map_err(|e| TestCaseError::fail(format!("{e}\n{written}")))?;
+        let again = composed(&again.over(&words.symbols));
+        prop_assert_eq!(again.alphabet(), automaton.alphabet(), "{}", written);
+        let meaning = words.meaning(seed);
+        let (one, other) = (expand(&automaton, &meaning), expand(&again, &meaning));
+        prop_assert!(strongly_alike(&one, &other), "{}\n{}", automaton.text(&words.symbols), written);
     }
 }

@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap as HashMap;
 
 use super::actions::{Actions, Kind, SILENT};
 use crate::automaton::Automaton;
+use crate::components::components;
 use crate::limits::{Limits, Progress, Stopped};
 
 /// Makes signatures of one automaton's states.
@@ -110,62 +111,13 @@ pub(super) struct Silent {
 }
 
 impl Silent {
-    /// Tarjan's algorithm (1972) without recursion; cycles come out with their successors first.
+    /// Cycles come out with their successors first.
     pub(super) fn new(automaton: &Automaton, actions: &Actions) -> Silent {
-        let n = automaton.states();
         let silent = |s: u32| {
             let steps = actions.of(automaton, s).filter(|(a, _)| *a == SILENT);
             steps.map(|(_, to)| to).collect::<Vec<u32>>()
         };
-        let (mut index, mut low) = (vec![u32::MAX; n], vec![0u32; n]);
-        let (mut on_stack, mut stack) = (vec![false; n], Vec::new());
-        let (mut cycle, mut members) = (vec![u32::MAX; n], Vec::new());
-        let mut counter = 0;
-        for root in 0..n as u32 {
-            if index[root as usize] != u32::MAX {
-                continue;
-            }
-            let mut work: Vec<(u32, Vec<u32>)> = vec![(root, silent(root))];
-            index[root as usize] = counter;
-            low[root as usize] = counter;
-            counter += 1;
-            stack.push(root);
-            on_stack[root as usize] = true;
-            while let Some((state, onward)) = work.last_mut() {
-                let s = *state as usize;
-                if let Some(to) = onward.pop() {
-                    let t = to as usize;
-                    if index[t] == u32::MAX {
-                        index[t] = counter;
-                        low[t] = counter;
-                        counter += 1;
-                        stack.push(to);
-                        on_stack[t] = true;
-                        work.push((to, silent(to)));
-                    } else if on_stack[t] {
-                        low[s] = low[s].min(index[t]);
-                    }
-                    continue;
-                }
-                work.pop();
-                if let Some((parent, _)) = work.last() {
-                    let p = *parent as usize;
-                    low[p] = low[p].min(low[s]);
-                }
-                if low[s] == index[s] {
-                    let mut all = Vec::new();
-                    while let Some(member) = stack.pop() {
-                        on_stack[member as usize] = false;
-                        cycle[member as usize] = members.len() as u32;
-                        all.push(member);
-                        if member as usize == s {
-                            break;
-                        }
-                    }
-                    members.push(all);
-                }
-            }
-        }
+        let (cycle, members) = components(automaton.states(), silent);
         Silent { cycle, members }
     }
 }

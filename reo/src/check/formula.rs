@@ -1,19 +1,12 @@
-//! Conditions on which names fire together: `a & !b`, `a -> b | c`, `!(a & b)`.
+//! Conditions on which names fire together, `a -> b | c`, and on whole runs, `G (a -> F b)`.
 
-use thiserror::Error;
-use winnow::ascii::multispace0;
-use winnow::combinator::{alt, cut_err, delimited, fail, opt, preceded, repeat};
-use winnow::error::{ContextError, ErrMode};
-use winnow::prelude::*;
-use winnow::token::take_while;
+pub use super::text::FormulaError;
 
+use super::text::{self, Text};
 use crate::symbol::{Name, Symbols};
 
-/// Deepest nesting of brackets and signs.
-const MAX_DEPTH: usize = 64;
-
 /// A condition on one step.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Formula {
     /// Always.
     True,
@@ -29,42 +22,22 @@ pub enum Formula {
     Or(Box<Formula>, Box<Formula>),
 }
 
-/// Why a text is not a formula.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum FormulaError {
-    /// It is no sentence of the grammar.
-    #[error(
-        "`{text}`: stuck at column {column}; write names with ! & | -> and brackets, such as `a -> !b`"
-    )]
-    Syntax {
-        /// The text.
-        text: String,
-        /// Where it could not be read on, counted in characters from 1.
-        column: usize,
-    },
-    /// A name that the connector does not have.
-    #[error("`{name}` is not a name of the connector; {known}")]
-    Name {
-        /// The name.
-        name: String,
-        /// The names there are.
-        known: String,
-    },
-    /// Brackets or signs nested too deeply.
-    #[error("nested deeper than {MAX_DEPTH}")]
-    Deep,
-}
-
-type Input<'s> = &'s str;
-type PResult<T> = Result<T, ErrMode<ContextError>>;
-
-/// A formula over words.
-#[derive(Debug, Clone)]
-enum Text {
-    Word(String),
-    Not(Box<Text>),
-    And(Box<Text>, Box<Text>),
-    Or(Box<Text>, Box<Text>),
+/// A condition on an infinite run from a step of it on (linear temporal logic; Pnueli, *The temporal
+/// logic of programs*, 1977), with negations inside only.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Ltl {
+    /// On the step itself.
+    Now(Formula),
+    /// Both hold.
+    And(Box<Ltl>, Box<Ltl>),
+    /// One or both hold.
+    Or(Box<Ltl>, Box<Ltl>),
+    /// It holds from the next step on.
+    Next(Box<Ltl>),
+    /// The second holds from some step on, the first from each step before.
+    Until(Box<Ltl>, Box<Ltl>),
+    /// The second holds from each step on up to the first from which both hold, or from all.
+    Release(Box<Ltl>, Box<Ltl>),
 }
 
 impl Formula {
@@ -75,18 +48,9 @@ impl Formula {
     /// # Errors
     /// Where it could not be read, or which name is unknown.
     pub fn parse(text: &str, names: &[Name], symbols: &Symbols) -> Result<Formula, FormulaError> {
-        if depth(text) > MAX_DEPTH {
-            return Err(FormulaError::Deep);
-        }
-        let mut rest = text;
-        let read = implication(&mut rest);
-        match read {
-            Ok(formula) if rest.trim().is_empty() => bind(formula, names, symbols),
-            _ => {
-                let read = &text[..text.len() - rest.trim_start().len()];
-                let column = read.chars().count() + 1;
-                Err(FormulaError::Syntax { text: text.chars().take(80).collect(), column })
-            }
+        match Ltl::parse(text, names, symbols)? {
+            Ltl::Now(formula) => Ok(formula),
+            _ => Err(FormulaError::Temporal { text: text::shown(text) }),
         }
     }
 
@@ -103,102 +67,66 @@ impl Formula {
     }
 }
 
-fn token<'s>(text: &'static str) -> impl Parser<Input<'s>, &'s str, ErrMode<ContextError>> {
-    preceded(multispace0, text)
-}
-
-/// How deep signs, brackets and arrows are nested, before anything is read.
-fn depth(text: &str) -> usize {
-    let (mut deepest, mut here, mut signs) = (0, 0, 0);
-    // How deep it is before each open bracket and the signs in front of it.
-    let mut outer = Vec::new();
-    for letter in text.chars().filter(|c| !c.is_whitespace()) {
-        match letter {
-            '!' => (here, signs) = (here + 1, signs + 1),
-            '(' => {
-                outer.push(here - signs);
-                (here, signs) = (here + 1, 0);
-            }
-            ')' => (here, signs) = (outer.pop().unwrap_or(0), 0),
-            '>' => (here, signs) = (here + 1, 0),
-            _ => (here, signs) = (here - signs, 0),
-        }
-        deepest = deepest.max(here);
+impl Ltl {
+    /// Reads a formula over `names`, as [`Formula::parse`] does, with `X` (next), `F` (at some time) and
+    /// `G` (always) before, and `U` (until) and `R` (releases) between formulas; these bind closer than
+    /// `&`. A name that is called like one of these letters may need brackets: `(F) U b`.
+    ///
+    /// # Errors
+    /// Where it could not be read, or which name is unknown.
+    pub fn parse(text: &str, names: &[Name], symbols: &Symbols) -> Result<Ltl, FormulaError> {
+        bind(text::parse(text)?, names, symbols)
     }
-    deepest
-}
 
-// What must follow a sign is cut, so that errors are told where they are.
-fn implication(input: &mut Input<'_>) -> PResult<Text> {
-    let left = chain(input, "|", |i| chain(i, "&", unary, Text::And), Text::Or)?;
-    let right = opt(preceded(token("->"), cut_err(implication))).parse_next(input)?;
-    Ok(match right {
-        Some(right) => Text::Or(Box::new(Text::Not(Box::new(left))), Box::new(right)),
-        None => left,
-    })
-}
-
-fn chain(
-    input: &mut Input<'_>,
-    sign: &'static str,
-    mut item: impl FnMut(&mut Input<'_>) -> PResult<Text>,
-    make: fn(Box<Text>, Box<Text>) -> Text,
-) -> PResult<Text> {
-    let mut all = vec![item(input)?];
-    let more: Vec<Text> = repeat(0.., preceded(token(sign), cut_err(item))).parse_next(input)?;
-    all.extend(more);
-    // In pairs, and pairs of pairs: long lists must not become deep trees.
-    while all.len() > 1 {
-        let (mut items, mut pairs) = (all.into_iter(), Vec::new());
-        while let Some(one) = items.next() {
-            pairs.push(match items.next() {
-                Some(other) => make(Box::new(one), Box::new(other)),
-                None => one,
-            });
+    /// What holds of exactly the other runs.
+    #[must_use]
+    pub fn negated(self) -> Ltl {
+        let not = |inner: Box<Ltl>| Box::new(inner.negated());
+        match self {
+            Ltl::Now(Formula::Not(inner)) => Ltl::Now(*inner),
+            Ltl::Now(Formula::True) => Ltl::Now(Formula::False),
+            Ltl::Now(Formula::False) => Ltl::Now(Formula::True),
+            Ltl::Now(formula) => Ltl::Now(Formula::Not(Box::new(formula))),
+            Ltl::And(a, b) => Ltl::Or(not(a), not(b)),
+            Ltl::Or(a, b) => Ltl::And(not(a), not(b)),
+            Ltl::Next(a) => Ltl::Next(not(a)),
+            Ltl::Until(a, b) => Ltl::Release(not(a), not(b)),
+            Ltl::Release(a, b) => Ltl::Until(not(a), not(b)),
         }
-        all = pairs;
     }
-    all.pop().map_or_else(|| fail(input), Ok)
 }
 
-fn unary(input: &mut Input<'_>) -> PResult<Text> {
-    let not = preceded(token("!"), cut_err(unary)).map(|inner| Text::Not(Box::new(inner)));
-    let bracket = delimited(token("("), cut_err(implication), cut_err(token(")")));
-    alt((not, bracket, word)).parse_next(input)
-}
-
-fn word(input: &mut Input<'_>) -> PResult<Text> {
-    let letter = |c: char| c.is_alphanumeric() || "_./~[],".contains(c);
-    let text = preceded(multispace0, take_while(1.., letter)).parse_next(input)?;
-    if text.is_empty() { fail(input) } else { Ok(Text::Word(text.into())) }
-}
-
-fn bind(text: Text, names: &[Name], symbols: &Symbols) -> Result<Formula, FormulaError> {
-    let both = |a: Text, b: Text| -> Result<_, FormulaError> {
-        Ok((Box::new(bind(a, names, symbols)?), Box::new(bind(b, names, symbols)?)))
-    };
+fn bind(text: Text, names: &[Name], symbols: &Symbols) -> Result<Ltl, FormulaError> {
+    let one = |a: Box<Text>| bind(*a, names, symbols).map(Box::new);
     Ok(match text {
-        Text::Word(word) => {
-            let name = symbols.find(&word).map(Name).filter(|n| names.contains(n));
-            match (name, word.as_str()) {
-                (Some(name), _) => Formula::Fires(name),
-                (None, "true") => Formula::True,
-                (None, "false") => Formula::False,
-                (None, _) => {
-                    let known: Vec<&str> = names.iter().map(|n| symbols.word(n.0)).collect();
-                    let known = format!("known here: {}", known.join(", "));
-                    return Err(FormulaError::Name { name: word, known });
-                }
-            }
-        }
-        Text::Not(inner) => Formula::Not(Box::new(bind(*inner, names, symbols)?)),
-        Text::And(a, b) => {
-            let (a, b) = both(*a, *b)?;
-            Formula::And(a, b)
-        }
-        Text::Or(a, b) => {
-            let (a, b) = both(*a, *b)?;
-            Formula::Or(a, b)
-        }
+        Text::Word(word) => Ltl::Now(atom(word, names, symbols)?),
+        Text::Constant(true) => Ltl::Now(Formula::True),
+        Text::Constant(false) => Ltl::Now(Formula::False),
+        Text::Not(inner) => one(inner)?.negated(),
+        Text::And(a, b) => match (*one(a)?, *one(b)?) {
+            (Ltl::Now(a), Ltl::Now(b)) => Ltl::Now(Formula::And(Box::new(a), Box::new(b))),
+            (a, b) => Ltl::And(Box::new(a), Box::new(b)),
+        },
+        Text::Or(a, b) => match (*one(a)?, *one(b)?) {
+            (Ltl::Now(a), Ltl::Now(b)) => Ltl::Now(Formula::Or(Box::new(a), Box::new(b))),
+            (a, b) => Ltl::Or(Box::new(a), Box::new(b)),
+        },
+        Text::Next(inner) => Ltl::Next(one(inner)?),
+        Text::Until(a, b) => Ltl::Until(one(a)?, one(b)?),
+        Text::Release(a, b) => Ltl::Release(one(a)?, one(b)?),
     })
+}
+
+fn atom(word: String, names: &[Name], symbols: &Symbols) -> Result<Formula, FormulaError> {
+    let name = symbols.find(&word).map(Name).filter(|n| names.contains(n));
+    match (name, word.as_str()) {
+        (Some(name), _) => Ok(Formula::Fires(name)),
+        (None, "true") => Ok(Formula::True),
+        (None, "false") => Ok(Formula::False),
+        (None, _) => {
+            let known: Vec<&str> = names.iter().map(|n| symbols.word(n.0)).collect();
+            let known = format!("known here: {}", known.join(", "));
+            Err(FormulaError::Name { name: word, known })
+        }
+    }
 }

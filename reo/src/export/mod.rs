@@ -18,7 +18,7 @@ mod promela;
 mod subject;
 mod svg;
 mod treo;
-mod words;
+pub(crate) mod words;
 
 pub use subject::{ExportError, Subject};
 

@@ -28,6 +28,11 @@ pub enum ExportError {
         "a step leaves a value open that Treo cannot name; write it as json, or compose without data"
     )]
     Nameless,
+    /// A cell whose content at the start is not known.
+    #[error(
+        "`${0}` holds something at the start that Treo cannot name; give it a constant, such as fifofull<\"x\">, or write it as json"
+    )]
+    Unknown(String),
     /// A silent step, which the format does not have.
     #[error(
         "Treo has no silent steps; use --minimize strong, which takes them away, or write it as aut or json"

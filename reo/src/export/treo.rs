@@ -86,6 +86,12 @@ fn rules(
         _ = writeln!(out, "  ${cell} = {};", constant_text(subject.symbols.word(*constant)));
     }
     let live = live::cells(automaton);
+    let held = |cell: &Cell| automaton.contents().iter().any(|(c, _)| c == cell);
+    let unknown = |cell: &&Cell| live.is_live(**cell, initial) && !held(cell);
+    // Without a word about it, a reader takes a cell to be empty.
+    if let Some(cell) = automaton.cells().iter().find(unknown) {
+        return Err(ExportError::Unknown(subject.symbols.word(cell.0).to_owned()));
+    }
     for step in automaton.all_steps() {
         let signed = |(bit, name): (usize, &Name)| {
             let sign = if label::has(step.label, bit) { "" } else { "~" };
@@ -96,7 +102,13 @@ fn rules(
         let mut condition = literals(subject, automaton.constraint(&step), words)?;
         // A reader that tells empty cells from full ones must not find states that differ in
         // nothing else: what nobody will read is empty.
-        let written = written(automaton.constraint(&step));
+        let constraint = automaton.constraint(&step);
+        let written = written(constraint);
+        // What may be anything is not to be read as nothing.
+        for cell in written.iter().filter(|cell| !is_given(constraint, **cell)) {
+            let cell = words.of("", subject.symbols.word(cell.0));
+            _ = write!(condition, ", ${cell}' != null");
+        }
         for cell in automaton.cells() {
             if !written.contains(cell) && !live.is_live(*cell, step.to) {
                 let cell = words.of("", subject.symbols.word(cell.0));
@@ -106,6 +118,15 @@ fn rules(
         _ = writeln!(out, "  {{{}}} {moves}{condition}", names.join(", "));
     }
     Ok(())
+}
+
+/// Whether an equation says what a cell holds after a step, and not only that two cells hold the same.
+fn is_given(constraint: &Constraint, cell: Cell) -> bool {
+    constraint.literals().iter().any(|literal| match literal {
+        Literal::Equal(Term::After(_), Term::After(_)) => false,
+        Literal::Equal(a, b) => [a, b].contains(&&Term::After(cell)),
+        Literal::Different(..) | Literal::Predicate(..) => false,
+    })
 }
 
 fn literals(

@@ -5,14 +5,14 @@ use indexmap::IndexMap;
 use crate::syntax::lex::TREO;
 
 /// Gives each word an identifier of letters, digits and `_` that no other word has.
-pub(super) struct Identifiers {
+pub(crate) struct Identifiers {
     given: IndexMap<String, String>,
     taken: Vec<String>,
 }
 
 impl Identifiers {
     /// Identifiers that are none of `reserved`.
-    pub(super) fn new(reserved: &[&str]) -> Self {
+    pub(crate) fn new(reserved: &[&str]) -> Self {
         let taken = reserved.iter().map(|w| (*w).to_owned()).collect();
         Identifiers { given: IndexMap::new(), taken }
     }
@@ -47,6 +47,13 @@ impl Identifiers {
         if let Some(known) = self.given.get(&key) {
             return known.clone();
         }
+        let chosen = self.fresh(prefix, word);
+        self.given.insert(key, chosen.clone());
+        chosen
+    }
+
+    /// An identifier like `word` behind `prefix` that nothing else has, not even the same word.
+    pub(crate) fn fresh(&mut self, prefix: &str, word: &str) -> String {
         let letter = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
         let plain: String = word.chars().map(letter).collect();
         let mut plain = format!("{prefix}{}", plain.trim_matches('_'));
@@ -57,7 +64,6 @@ impl Identifiers {
         let free = |w: &String| !self.taken.contains(w);
         let chosen = std::iter::once(plain.clone()).chain(numbered).find(free).unwrap_or(plain);
         self.taken.push(chosen.clone());
-        self.given.insert(key, chosen.clone());
         chosen
     }
 }

@@ -331,6 +331,12 @@ impl Player {
         crate::syntax::condition::word_text(self.symbols.word(name.0))
     }
 
+    /// The state of each part.
+    #[must_use]
+    pub fn states(&self) -> &[u32] {
+        &self.now.states
+    }
+
     /// What cells hold that are read again: `$m = 1`, in order.
     #[must_use]
     pub fn cells(&self) -> Vec<(String, String)> {

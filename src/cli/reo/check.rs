@@ -1,8 +1,11 @@
 //! `tickbound reo check`.
 
 use serde_json::json;
-use tickbound_reo::check::{Formula, Run, deadlock, violation};
+use tickbound_reo::automaton::Automaton;
+use tickbound_reo::check::{Formula, Lasso, Ltl, Run, counterexample, deadlock, violation};
 use tickbound_reo::connector::Connector;
+use tickbound_reo::constraint::Constraint;
+use tickbound_reo::limits::Limits;
 use tickbound_reo::product::stepwise;
 use tickbound_reo::symbol::Name;
 
@@ -23,6 +26,11 @@ pub(super) struct Args {
     /// deadlocks are looked for
     #[arg(long, value_name = "FORMULA")]
     invariant: Vec<String>,
+    /// A condition on every infinite run, such as 'G (in -> F out)': X next, F at some time, G always,
+    /// U until, R releases. In a run that is stuck nothing fires for ever; nothing has to happen only
+    /// because it can: 'G F a -> G F b' says so where it is meant
+    #[arg(long, value_name = "FORMULA")]
+    ltl: Vec<String>,
     /// Most memory for the product
     #[arg(long, value_name = "SIZE", default_value = DEFAULT_MEMORY)]
     memory: Size,
@@ -36,12 +44,14 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     notes(&connector);
     // Deadlocks and names do not depend on data unless a constraint cannot be fulfilled, and the
     // product has no such steps.
-    let whole = within("composing", args.memory, |limits| {
+    let (whole, lasso) = within("composing", args.memory, |limits| {
         let options = stepwise::Options::default();
         let composed = stepwise::compose(&parts(&connector), &options, limits).map_err(input)?;
-        Ok(composed.automaton.without_data())
+        let whole = composed.automaton.without_data();
+        let lasso = unending(args, &connector, &whole, limits)?;
+        Ok((whole, lasso))
     })?;
-    if args.invariant.is_empty() {
+    if args.invariant.is_empty() && args.ltl.is_empty() {
         return answer(args, &connector, "no deadlock", "a deadlock after", deadlock(&whole));
     }
     for text in &args.invariant {
@@ -52,7 +62,51 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
             return answer(args, &connector, "", &broken, Some(run));
         }
     }
-    answer(args, &connector, "every invariant holds", "", None)
+    if let Some((text, lasso)) = lasso {
+        return broken(args, &connector, text, &lasso);
+    }
+    let what = if args.ltl.is_empty() { "invariant" } else { "formula" };
+    answer(args, &connector, &format!("every {what} holds"), "", None)
+}
+
+/// The first formula that some infinite run breaks, and such a run.
+fn unending<'a>(
+    args: &'a Args,
+    connector: &Connector,
+    whole: &Automaton,
+    limits: &Limits<'_>,
+) -> Result<Option<(&'a str, Lasso)>, CliError> {
+    for text in &args.ltl {
+        let formula = Ltl::parse(text, whole.alphabet(), &connector.symbols)
+            .map_err(|e| input(format!("--ltl: {e}")))?;
+        if let Some(lasso) = counterexample(whole, &formula, limits).map_err(input)? {
+            return Ok(Some((text, lasso)));
+        }
+    }
+    Ok(None)
+}
+
+/// Shows a run without end that breaks a formula.
+fn broken(args: &Args, connector: &Connector, text: &str, lasso: &Lasso) -> Result<Exit, CliError> {
+    let run = steps(connector, &lasso.run.steps);
+    let cycle = steps(connector, &lasso.cycle);
+    if args.json {
+        say_json(&json!({ "holds": false, "run": run, "cycle": cycle }))?;
+        return Ok(Exit::Nothing);
+    }
+    let end = if cycle.is_empty() {
+        "  then no step is possible\n".to_owned()
+    } else {
+        format!("  then for ever\n{}", listed(&cycle, run.len()))
+    };
+    let list = listed(&run, 0);
+    say(&format!("{}: `{text}` is broken by\n{list}{end}", connector.name))?;
+    Ok(Exit::Nothing)
+}
+
+/// Steps with their numbers, a line each.
+fn listed(steps: &[String], before: usize) -> String {
+    steps.iter().enumerate().map(|(k, s)| format!("  {}. {s}\n", before + k + 1)).collect()
 }
 
 fn answer(
@@ -62,7 +116,7 @@ fn answer(
     bad: &str,
     run: Option<Run>,
 ) -> Result<Exit, CliError> {
-    let steps = run.as_ref().map(|run| steps(connector, run));
+    let steps = run.as_ref().map(|run| steps(connector, &run.steps));
     let outcome = Exit::found(run.is_none());
     if args.json {
         let holds = run.is_none();
@@ -72,9 +126,8 @@ fn answer(
     match steps {
         None => say(&format!("{}: {good}\n", connector.name))?,
         Some(steps) => {
-            let list: Vec<String> =
-                steps.iter().enumerate().map(|(k, s)| format!("  {}. {s}\n", k + 1)).collect();
-            say(&format!("{}: {bad} {} steps\n{}", connector.name, steps.len(), list.concat()))?;
+            let list = listed(&steps, 0);
+            say(&format!("{}: {bad} {} steps\n{list}", connector.name, steps.len()))?;
         }
     }
     Ok(outcome)
@@ -82,7 +135,7 @@ fn answer(
 
 /// Each step of a run as text: the names of the interface that fire in it, or all of them where it
 /// is a step inside.
-fn steps(connector: &Connector, run: &Run) -> Vec<String> {
+fn steps(connector: &Connector, run: &[(Vec<Name>, Constraint)]) -> Vec<String> {
     let seen = |names: &[Name]| -> Vec<Name> {
         names.iter().copied().filter(|n| connector.interface.contains(n)).collect()
     };
@@ -90,15 +143,11 @@ fn steps(connector: &Connector, run: &Run) -> Vec<String> {
         [] => format!("inside: {}", step(connector, names, constraint)),
         some => step(connector, some, constraint),
     };
-    run.steps.iter().map(|(names, constraint)| text(names, constraint)).collect()
+    run.iter().map(|(names, constraint)| text(names, constraint)).collect()
 }
 
 /// A step as text: the names that fire, and under which constraint.
-pub(super) fn step(
-    connector: &Connector,
-    names: &[Name],
-    constraint: &tickbound_reo::constraint::Constraint,
-) -> String {
+pub(super) fn step(connector: &Connector, names: &[Name], constraint: &Constraint) -> String {
     let words: Vec<&str> = names.iter().map(|n| connector.symbols.word(n.0)).collect();
     let text = format!("{{{}}}", words.join(", "));
     if constraint.is_true() {

@@ -4,6 +4,7 @@ mod bench;
 mod check;
 mod compose;
 mod equal;
+mod generate;
 mod load;
 mod run;
 mod shared;
@@ -26,12 +27,14 @@ pub struct Args {
 enum Command {
     /// Compose a connector into one constraint automaton
     Compose(compose::Args),
-    /// Look for a deadlock, or for a step that breaks an invariant
+    /// Look for a deadlock, for a step that breaks an invariant, or for a run that breaks a formula of LTL
     Check(check::Args),
     /// Tell whether two connectors do the same, and if not, show a run that tells them apart
     Equal(equal::Args),
     /// Run a connector: choose among its steps, with the data that flow, or take steps at random
     Run(run::Args),
+    /// Write a connector as a program in Rust or C, with functions to put and take data at its ports
+    Generate(generate::Args),
     /// Measure the product on the processors and on each OpenCL device: the experiment of the thesis
     Bench(bench::Args),
 }
@@ -43,6 +46,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         Command::Check(args) => check::run(args),
         Command::Equal(args) => equal::run(args),
         Command::Run(args) => run::run(args),
+        Command::Generate(args) => generate::run(args),
         Command::Bench(args) => bench::run(args),
     }
 }

@@ -1,0 +1,67 @@
+//! Connectors as programs: a module in Rust or C that depends on nothing.
+//!
+//! The names that the automaton still has are *ports*. At a port into which the environment writes
+//! ([`Subject::inputs`]) it puts data, at any other it takes them. A step fires when a datum waits
+//! at each put port of it, somebody waits at each take port of it, and its constraint holds; all its
+//! ports fire together, what waits elsewhere goes on waiting. Where several steps are enabled, the
+//! caller chooses. Cells that no run reads again are emptied.
+//!
+//! Data are of one type, which the user chooses; functions, predicates and constants are what the
+//! user says (a trait in Rust, a struct of function pointers in C). They must be pure, and different
+//! constants must differ: then the program does what [`crate::run`] does with the same data. A cell
+//! whose content is not known at the start is an argument of the constructor.
+//!
+//! Both writers write one `plan`: for each step what is compared and what is moved, found class by
+//! class in the simplest form of its constraint, as [`crate::run::settle`] finds values. **Nothing is
+//! invented**: where no equation determines a datum that is taken or a cell that is read again, or a
+//! test speaks of such a value, [`GenerateError::Open`] tells the step.
+//!
+//! ```
+//! use tickbound_reo::export::Subject;
+//! use tickbound_reo::generate::{Language, generate};
+//! use tickbound_reo::primitive::sync_drain;
+//! use tickbound_reo::symbol::Symbols;
+//!
+//! let mut symbols = Symbols::new();
+//! let (a, b) = (symbols.name("a"), symbols.name("b"));
+//! let drain = sync_drain(a, b);
+//! let (automaton, interface) = (&drain, [a, b]);
+//! let subject =
+//!     Subject { name: "drain", automaton, symbols: &symbols, inputs: &interface, interface: &interface };
+//! assert!(generate(subject, Language::Rust)?.contains("pub fn put_a(&self, value: M::Value)"));
+//! // Who takes from a drain would have to be given something.
+//! let error = generate(Subject { inputs: &[a], ..subject }, Language::C).unwrap_err();
+//! assert!(error.to_string().starts_with("step `0 {a, b} true -> 0` leaves b open"));
+//! # Ok::<(), tickbound_reo::generate::GenerateError>(())
+//! ```
+
+mod c;
+mod error;
+mod plan;
+mod rust;
+
+pub use error::GenerateError;
+
+use crate::export::Subject;
+use plan::Plan;
+
+/// A programming language.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Language {
+    /// Rust, edition 2021 or later, with threads.
+    Rust,
+    /// C11, one file to be included.
+    C,
+}
+
+/// The program of an automaton without silent steps ([`crate::hide::close`] takes them away).
+///
+/// # Errors
+/// What cannot be a program, or would need values that nothing determines.
+pub fn generate(subject: Subject<'_>, language: Language) -> Result<String, GenerateError> {
+    let plan = Plan::new(subject)?;
+    Ok(match language {
+        Language::Rust => rust::write(&plan),
+        Language::C => c::write(&plan),
+    })
+}

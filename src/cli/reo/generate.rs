@@ -1,0 +1,71 @@
+//! `tickbound reo generate`.
+
+use tickbound_reo::bisimulation::Kind;
+use tickbound_reo::export::Subject;
+use tickbound_reo::generate::{self, Language};
+use tickbound_reo::hide::close;
+use tickbound_reo::product::stepwise;
+
+use super::load::{self, hidden, notes, parts};
+use super::shared::{DEFAULT_MEMORY, within};
+use crate::cli::exit::{CliError, Exit, input};
+use crate::cli::load::Size;
+use crate::cli::output::say_or_save;
+
+/// A programming language.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Target {
+    /// A module in Rust: steps one by one, and a driver for threads
+    Rust,
+    /// A file in C11 to be included: steps one by one
+    C,
+}
+
+/// Arguments of `reo generate`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Connector: a .treo, .cat or .json file. The environment puts data at names of its interface to
+    /// which no part writes, and takes them at the others
+    file: String,
+    #[command(flatten)]
+    choice: load::ConnectorArgs,
+    /// The language of the program
+    #[arg(long, value_enum)]
+    to: Target,
+    /// Names of the interface to hide as well, with commas between; those inside always are
+    #[arg(long, value_name = "NAMES")]
+    hide: Option<String>,
+    /// Most memory for the product
+    #[arg(long, value_name = "SIZE", default_value = DEFAULT_MEMORY)]
+    memory: Size,
+    /// Write to this file instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<String>,
+}
+
+pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
+    let connector = load::connector(&args.file, &args.choice)?;
+    notes(&connector);
+    let hidden = hidden(&connector, args.hide.as_deref(), true)?;
+    let automaton = within("composing", args.memory, |limits| {
+        let options = stepwise::Options { hidden, minimise: Some(Kind::Weak) };
+        let composed = stepwise::compose(&parts(&connector), &options, limits).map_err(input)?;
+        // A program takes steps when something waits at its ports: what is silent goes before them.
+        close(&composed.automaton, limits).map_err(input)
+    })?;
+    let inputs = connector.inputs();
+    let subject = Subject {
+        name: &connector.name,
+        automaton: &automaton,
+        symbols: &connector.symbols,
+        inputs: &inputs,
+        interface: &connector.interface,
+    };
+    let language = match args.to {
+        Target::Rust => Language::Rust,
+        Target::C => Language::C,
+    };
+    let text = generate::generate(subject, language)
+        .map_err(|error| input(format!("{}: {error}", args.file)))?;
+    say_or_save(args.output.as_deref(), &text).map(|()| Exit::Done)
+}
