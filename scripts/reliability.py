@@ -3,6 +3,8 @@
 
     scripts/reliability.py TICKBOUND OUTPUT --date 2026-01-01 [--inputs 2000] [--stops 200] [--kills 50] [--seed 1]
 
+A part with 0 runs is left as it was: figures are kept beside the page, in OUTPUT with .json for .md.
+
 Bad inputs: files of the examples, changed at random, for each reader. Stops: signals at random moments, and times given by
 --timeout. Kills: `measure` killed at random moments and started again, until it is done. Whatever breaks a promise of
 SECURITY.md is printed with what is needed to see it again, and the exit status is 1.
@@ -119,17 +121,33 @@ class Run:
 class Report:
     """Counts by what was tried, and what broke a promise."""
 
-    def __init__(self):
-        self.rows, self.broken = {}, []
+    def __init__(self, path, date):
+        self.path, self.date = path, date
+        self.rows = json.loads(path.read_text()) if path.exists() else {}
+        self.new = set()
 
-    def add(self, what, seconds, faults, again):
-        row = self.rows.setdefault(what, {"runs": 0, "faults": 0, "times": []})
+    def add(self, what, seconds, faults, again, note=""):
+        if what not in self.new:
+            self.rows[what] = {"date": self.date, "runs": 0, "faults": 0, "times": [], "broken": []}
+            self.new.add(what)
+        row = self.rows[what]
         row["runs"] += 1
-        row["times"].append(seconds)
+        row["times"].append(round(seconds, 3))
         row["faults"] += bool(faults)
+        row["note"] = note
         if faults:
-            self.broken.append(f"{what}: {'; '.join(faults)}: {again}")
-            print(self.broken[-1], file=sys.stderr, flush=True)
+            row["broken"].append(f"{what}: {'; '.join(faults)}: {again}")
+            print(row["broken"][-1], file=sys.stderr, flush=True)
+
+    def saved(self):
+        """Keeps of the times what the page shows."""
+        for row in self.rows.values():
+            times = sorted(row["times"])
+            row["times"] = [times[len(times) // 2], times[-1]] if row["runs"] > 2 else times
+        self.path.write_text(json.dumps(self.rows, indent=1) + "\n")
+
+    def broken(self):
+        return [line for row in self.rows.values() for line in row["broken"]]
 
 
 def checked(status, err, seconds, limit, statuses):
@@ -290,29 +308,29 @@ def kills(tickbound, count, seed, report):
         status, _, err, seconds = run.end(600)
         faults = [] if status == 0 else [f"exit status {status}: {err[-200:]!r}"]
         entries = json.loads(cache.read_text())["cache"] if not faults else {}
-        report.add("measure, to its end", seconds, faults, f"seed {seed}")
-        return len(before), len(entries)
+        note = f"{len(before)} entries were in the cache after the last kill, {len(entries)} at the end."
+        report.add("measure, to its end", seconds, faults, f"seed {seed}", note)
 
 
 # ---- the page --------------------------------------------------------------------------------------------------------
 
 
 def table(report, names, last):
-    lines = [f"| | runs | broken promises | median | longest {last} |", "|---|---:|---:|---:|---:|"]
+    lines = [f"| | date | runs | broken promises | median | longest {last} |", "|---|---|---:|---:|---:|---:|"]
     for name in names:
         row = report.rows.get(name)
         if row:
-            times = sorted(row["times"])
-            lines.append(f"| {name} | {row['runs']:,} | {row['faults']} | {times[len(times) // 2]:.2f} s | {times[-1]:.2f} s |")
+            median, longest = row["times"][len(row["times"]) // 2 - 1], row["times"][-1]
+            lines.append(f"| {name} | {row['date']} | {row['runs']:,} | {row['faults']} | {median:.2f} s | {longest:.2f} s |")
     return "\n".join(lines)
 
 
-def page(report, options, survived):
-    entries = f"{survived[0]} entries were in the cache after the last kill, {survived[1]} at the end." if survived else ""
-    broken = "\n".join(f"- {line}" for line in report.broken) or "None."
+def page(report, options):
+    entries = report.rows.get("measure, to its end", {}).get("note", "")
+    broken = "\n".join(f"- {line}" for line in report.broken()) or "None."
     return f"""# Reliability
 
-What was tried on {options.date} with seed {options.seed} by `make reliability`; two commands at a time on a machine with
+What was tried with seed {options.seed} by `make reliability`; two commands at a time on a machine with
 {os.cpu_count()} processors. What is promised: SECURITY.md.
 
 ## Bad inputs
@@ -350,22 +368,24 @@ def main():
     for name, count in [("inputs", 2000), ("stops", 200), ("kills", 50), ("seed", 1)]:
         parser.add_argument(f"--{name}", type=int, default=count)
     options = parser.parse_args()
-    tickbound, report, survived = os.path.abspath(options.tickbound), Report(), None
+    tickbound, output = os.path.abspath(options.tickbound), pathlib.Path(options.output)
+    report = Report(output.with_suffix(".json"), options.date)
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(2) as pool:
         made = prepared(tickbound, pathlib.Path(folder))
         for what in readers():
             tried = pool.map(lambda n: bad_input(tickbound, what, n, options.seed, made), range(options.inputs))
             for result in tried:
                 report.add(what, *result)
-            print(f"{what}: {report.rows.get(what, {}).get('faults')}", file=sys.stderr, flush=True)
+            print(f"{what}: {report.rows[what]['faults'] if what in report.new else 'left'}", file=sys.stderr, flush=True)
         for what in LONG:
             for result in pool.map(lambda n: stop(tickbound, what, n, options.seed), range(options.stops)):
                 report.add(what, *result)
-            print(f"{what}: {report.rows.get(what, {}).get('faults')}", file=sys.stderr, flush=True)
+            print(f"{what}: {report.rows[what]['faults'] if what in report.new else 'left'}", file=sys.stderr, flush=True)
     if options.kills:
-        survived = kills(tickbound, options.kills, options.seed, report)
-    pathlib.Path(options.output).write_text(page(report, options, survived))
-    sys.exit(1 if report.broken else 0)
+        kills(tickbound, options.kills, options.seed, report)
+    report.saved()
+    output.write_text(page(report, options))
+    sys.exit(1 if report.broken() else 0)
 
 
 if __name__ == "__main__":

@@ -16,10 +16,10 @@ use tickbound_process::{Ended, Finished, Limits, Stopped};
 
 use crate::codec;
 use crate::error::ReadError;
-use crate::extract::read_one;
 use crate::preprocess::Expanded;
-use crate::reading::One;
+use crate::reading::{One, ParameterType};
 use crate::request::Request;
+use crate::{parse, read};
 
 /// How long all texts of a kernel may take.
 const TIME: Duration = Duration::from_secs(300);
@@ -51,6 +51,22 @@ type Answer = Vec<Result<One, ReadError>>;
 pub(crate) fn here(request: &Request, structural: &[String], texts: &[Text]) -> Answer {
     let one = |(values, text): &Text| read_one(request, text, (structural, values));
     texts.par_iter().map(one).collect()
+}
+
+/// The parameters of the kernel function, and what it does.
+fn read_one(
+    request: &Request,
+    text: &Expanded,
+    (structural, values): (&[String], &[i64]),
+) -> Result<One, ReadError> {
+    let unit = parse::parse(request, text).map_err(|e| e.with_macros(structural, values))?;
+    let steps = read::read(request, &text.open, &unit)?;
+    let kernel = unit.functions.get(&request.entry);
+    let declared = kernel.map(|kernel| kernel.parameters.as_slice()).unwrap_or_default();
+    let parameters = declared.iter().map(|p| p.name.clone()).collect();
+    let types = declared.iter().map(|p| ParameterType::of(&p.ty)).collect();
+    let matched = read::matched(request, &unit);
+    Ok(One { parameters, types, steps, matched })
 }
 
 impl Child {

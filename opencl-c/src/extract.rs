@@ -17,7 +17,6 @@ use crate::reading::{One, ParameterType};
 use crate::request::Request;
 use crate::setup::Setup;
 use crate::steps::Steps;
-use crate::{parse, read};
 
 /// Most readings of one source.
 const MAX_VARIANTS: usize = 4096;
@@ -239,20 +238,4 @@ fn read_texts(
         Some(Variant { values: (*values).clone(), parameters, types, steps })
     };
     Ok(values.iter().zip(expanded).filter_map(variant).collect())
-}
-
-/// The parameters of the kernel function, and what it does.
-pub(crate) fn read_one(
-    request: &Request,
-    text: &Expanded,
-    (structural, values): (&[String], &[i64]),
-) -> Result<One, ReadError> {
-    let unit = parse::parse(request, text).map_err(|e| e.with_macros(structural, values))?;
-    let steps = read::read(request, &text.open, &unit)?;
-    let kernel = unit.functions.get(&request.entry);
-    let declared = kernel.map(|kernel| kernel.parameters.as_slice()).unwrap_or_default();
-    let parameters = declared.iter().map(|p| p.name.clone()).collect();
-    let types = declared.iter().map(|p| ParameterType::of(&p.ty)).collect();
-    let matched = read::matched(request, &unit);
-    Ok(One { parameters, types, steps, matched })
 }

@@ -79,6 +79,7 @@ impl Args {
     }
 
     fn measure(&self, device: &Device) -> Result<(), Stopped> {
+        stop::quiet();
         let interrupt = stop::flag();
         let options = if self.quick { Options::quick() } else { Options::thorough() };
         let progress = Progress::new(&device.name);

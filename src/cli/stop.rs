@@ -50,13 +50,23 @@ struct State {
     /// Bytes of resident memory that it may take.
     memory: Option<u64>,
     words: Option<Words>,
+    /// The command says itself what becomes of a stop.
+    quiet: bool,
     /// How much is being written that is to be whole.
     writing: usize,
 }
 
 impl State {
     const fn new() -> State {
-        State { began: None, deadline: None, stopped: None, memory: None, words: None, writing: 0 }
+        State {
+            began: None,
+            deadline: None,
+            stopped: None,
+            memory: None,
+            words: None,
+            quiet: false,
+            writing: 0,
+        }
     }
 
     /// When the flag was or will be set.
@@ -119,6 +129,11 @@ impl Memory {
             watch_memory(memory.0);
         }
     }
+}
+
+/// From now on nothing is said when a signal comes: the command does that.
+pub(super) fn quiet() {
+    lock().quiet = true;
 }
 
 /// From now on the command is stopped when this process and its children have more bytes resident.
@@ -202,12 +217,18 @@ fn lock() -> std::sync::MutexGuard<'static, State> {
 }
 
 fn hear() {
-    let before = lock().stopped.replace((Instant::now(), StopReason::Interrupted));
+    let mut state = lock();
+    let before = state.stopped.replace((Instant::now(), StopReason::Interrupted));
+    let quiet = state.quiet;
+    drop(state);
     if before.is_some_and(|(_, reason)| reason == StopReason::Interrupted) {
         signal_hook::low_level::exit(130);
     }
     FLAG.store(true, Ordering::SeqCst);
     CLOCK.changed.notify_all();
+    if quiet {
+        return;
+    }
     eprintln!("\ntickbound: interrupted; finishing with what is known (again: stop at once)");
 }
 
