@@ -80,6 +80,7 @@ impl Args {
 
     fn measure(&self, device: &Device) -> Result<(), Stopped> {
         stop::quiet();
+        stop::last_words(|| eprintln!("tickbound: {}", Fault::Interrupted));
         let interrupt = stop::flag();
         let options = if self.quick { Options::quick() } else { Options::thorough() };
         let progress = Progress::new(&device.name);
