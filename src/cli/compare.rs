@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use tickbound_model::Problem;
 
 use super::exit::{CliError, Exit, input};
-use super::load::{Chosen, Setting, Size, by_name, positive_seconds};
+use super::load::{Chosen, Setting, by_name, positive_seconds};
 use super::output::{Outputs, save, say, say_json};
 use super::progress::Progress;
 use super::stop;
+use super::values::Size;
 use crate::answer::comparison::{Comparison, Row};
 use crate::compare::paper;
 use crate::compare::{Event, Input, Options, SideBySide, engine};

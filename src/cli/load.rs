@@ -60,31 +60,6 @@ impl std::str::FromStr for Setting {
     }
 }
 
-/// A number of bytes, written with a unit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Size(pub u64);
-
-impl std::str::FromStr for Size {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let fix = "write a number of bytes with a unit, such as 512M or 8G";
-        let plain = text.trim().to_ascii_uppercase();
-        let plain = plain.strip_suffix('B').unwrap_or(&plain);
-        let unit = plain.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
-        let factor = match unit.strip_suffix('I').unwrap_or(unit) {
-            "" => 1.0,
-            "K" => 1024.0,
-            "M" => 1024.0 * 1024.0,
-            "G" => 1024.0 * 1024.0 * 1024.0,
-            _ => return Err(fix),
-        };
-        let number: f64 = plain[..plain.len() - unit.len()].parse().map_err(|_| fix)?;
-        let bytes = number * factor;
-        if (1.0..=9e18).contains(&bytes) { Ok(Size(bytes as u64)) } else { Err(fix) }
-    }
-}
-
 /// A time that an option gives in seconds, above 0.
 ///
 /// # Errors
@@ -319,20 +294,4 @@ fn fix(problem: &mut Problem, settings: &[Setting]) -> Result<(), CliError> {
         problem.constraints.push(Constraint { text: format!("{name} == {value}"), expr });
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes() {
-        for (text, bytes) in [("1", 1), ("512M", 512 << 20), ("8G", 8 << 30), ("8GiB", 8 << 30)] {
-            assert_eq!(text.parse(), Ok(Size(bytes)), "{text}");
-        }
-        assert_eq!("1.5k".parse(), Ok(Size(1536)));
-        for text in ["", "G", "8X", "-1", "0", "1e9", "many"] {
-            assert!(text.parse::<Size>().is_err(), "{text}");
-        }
-    }
 }

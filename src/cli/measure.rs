@@ -10,10 +10,11 @@ use tickbound_model::{Bound, Problem};
 use tickbound_opencl_c::attach_with;
 
 use super::exit::{CliError, Exit, input};
-use super::load::{Question, Size, positive_seconds, setup};
+use super::load::{Question, positive_seconds, setup};
 use super::output::{Outputs, save, say, say_json, written};
 use super::progress::Progress;
 use super::stop::{self, Memory, Timeout};
+use super::values::Size;
 use crate::device::DeviceChoice;
 use crate::device::platform::mismatch;
 use crate::measure::cache::kept_beside;

@@ -7,10 +7,11 @@ use tickbound_model::Problem;
 use tickbound_spin::promela;
 
 use super::exit::{CliError, Exit};
-use super::load::{Question, Size};
+use super::load::Question;
 use super::output::{ranking, say, say_json};
 use super::progress::Progress;
 use super::stop::{self, Timeout};
+use super::values::Size;
 use super::values::named;
 use crate::answer;
 use tickbound_spin::output::ProgressLine;

@@ -20,7 +20,7 @@ use signal_hook::iterator::Signals;
 use tickbound_model::verdict::StopReason;
 
 use super::exit::{CliError, Exit};
-use super::load::Size;
+use super::values::Size;
 
 /// How long a command may take to end by itself.
 const GRACE: Duration = Duration::from_millis(850);

@@ -2,10 +2,10 @@
 
 use super::shared::DEFAULT_MEMORY;
 use crate::cli::exit::{CliError, Exit, input};
-use crate::cli::load::Size;
 use crate::cli::output::{Outputs, say, say_json, written};
 use crate::cli::progress::Progress;
 use crate::cli::stop;
+use crate::cli::values::Size;
 use crate::device;
 use crate::reo::bench;
 use tickbound_reo::limits::Limits;

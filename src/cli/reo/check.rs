@@ -12,8 +12,8 @@ use tickbound_reo::symbol::Name;
 use super::load::{self, notes, parts};
 use super::shared::{DEFAULT_MEMORY, within};
 use crate::cli::exit::{CliError, Exit, input};
-use crate::cli::load::Size;
 use crate::cli::output::{say, say_json};
+use crate::cli::values::Size;
 
 /// Arguments of `reo check`.
 #[derive(Debug, clap::Args)]

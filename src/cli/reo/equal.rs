@@ -10,8 +10,8 @@ use super::check::step;
 use super::load::{self, notes, parts};
 use super::shared::{DEFAULT_MEMORY, KindArg, within};
 use crate::cli::exit::{CliError, Exit, input};
-use crate::cli::load::Size;
 use crate::cli::output::{say, say_json};
+use crate::cli::values::Size;
 
 /// Arguments of `reo equal`.
 #[derive(Debug, clap::Args)]

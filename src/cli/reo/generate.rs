@@ -9,8 +9,8 @@ use tickbound_reo::product::stepwise;
 use super::load::{self, hidden, notes, parts};
 use super::shared::{DEFAULT_MEMORY, within};
 use crate::cli::exit::{CliError, Exit, input};
-use crate::cli::load::Size;
 use crate::cli::output::say_or_save;
+use crate::cli::values::Size;
 
 /// A programming language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]

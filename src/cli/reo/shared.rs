@@ -4,9 +4,9 @@ use tickbound_reo::bisimulation::Kind;
 use tickbound_reo::limits::{Limits, Progress as Sizes};
 
 use crate::cli::exit::CliError;
-use crate::cli::load::Size;
 use crate::cli::progress::Progress;
 use crate::cli::stop;
+use crate::cli::values::Size;
 
 /// Bytes that a composition may take if nobody says otherwise.
 pub(super) const DEFAULT_MEMORY: &str = "4G";
