@@ -176,7 +176,11 @@ impl<'r> Expander<'r> {
     fn run(&self, marked: &str, defines: &[String]) -> Result<Preprocessed, ReadError> {
         let (folders, language) = (self.folders(), (self.request.standard, defines));
         let places = (folder(self.request), &folders[1..]);
-        compiler::run(marked, places, &self.headers, language, self.limits)
+        let said = compiler::run(marked, places, &self.headers, language, self.limits);
+        said.map_err(|error| match error {
+            ReadError::Stopped { .. } => ReadError::Stopped { name: self.request.name.clone() },
+            error => error,
+        })
     }
 
     /// Where files to be included are looked for: that of the source first.

@@ -17,8 +17,7 @@ use super::load::{self, hidden, notes, parts};
 use super::shared::{DEFAULT_MEMORY, KindArg, within};
 use crate::cli::exit::{CliError, Exit, input};
 use crate::cli::output::{Outputs, say, say_json, say_or_save};
-use crate::cli::values::Size;
-use crate::cli::values::named;
+use crate::cli::values::{Size, named};
 use crate::device::{self, DeviceChoice, Picked};
 use crate::reo::Multiplier;
 

@@ -9,7 +9,7 @@ use tickbound_reo::product::stepwise;
 use super::load::{self, hidden, notes, parts};
 use super::shared::{DEFAULT_MEMORY, within};
 use crate::cli::exit::{CliError, Exit, input};
-use crate::cli::output::say_or_save;
+use crate::cli::output::{Outputs, say_or_save};
 use crate::cli::values::Size;
 
 /// A programming language.
@@ -46,6 +46,8 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let connector = load::connector(&args.file, &args.choice)?;
     notes(&connector);
+    let outputs = Outputs::default().file("--output", args.output.as_ref());
+    outputs.check(&args.choice.files())?;
     let hidden = hidden(&connector, args.hide.as_deref(), true)?;
     let automaton = within("composing", args.memory, |limits| {
         let options = stepwise::Options { hidden, minimise: Some(Kind::Weak) };
