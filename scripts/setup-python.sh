@@ -2,7 +2,9 @@
 # setup-python.sh FOLDER PACKAGE finds or fetches a Python package, and prints the Python that has it:
 #
 #   1. $PYTHON, or python3, if it has the package;
-#   2. else a virtual environment in .deps/FOLDER, made once (ortools: about 270 MB, cvc5: 50 MB).
+#   2. else a virtual environment in .deps/FOLDER, made once (ortools: about 270 MB, cvc5: 50 MB) out of the wheels that
+#      scripts/wheels/PACKAGE.txt lists with their SHA-256 sums (`make wheels` renews it). Where the list has none for
+#      this Python or system, or a sum is another one, nothing is installed.
 #
 # If neither works it says why and prints `python3`; what wanted the package says then that it is absent.
 set -euo pipefail
@@ -14,6 +16,8 @@ if [ $# -ne 2 ]; then
 fi
 environment=.deps/$1
 package=$2
+list=scripts/wheels/$package.txt
+[ -f "$list" ] || { echo "setup-python: $list is missing; scripts/wheels.py $package writes it" >&2; exit 2; }
 
 say() { echo "setup-python: $*" >&2; }
 has() { "$1" -c 'import importlib.metadata as m, sys; m.version(sys.argv[1])' "$package" >/dev/null 2>&1; }
@@ -21,17 +25,19 @@ has() { "$1" -c 'import importlib.metadata as m, sys; m.version(sys.argv[1])' "$
 python=${PYTHON:-python3}
 if has "$python"; then
     echo "$python"
-elif has "$environment/bin/python"; then
+elif has "$environment/bin/python" && cmp --quiet "$list" "$environment/wheels.txt"; then
     echo "$environment/bin/python"
 else
     say "fetching the Python package $package"
     rm -rf "$environment"
     if python3 -m venv "$environment" >&2 &&
-        "$environment/bin/python" -m pip install --quiet --disable-pip-version-check --no-input "$package" >&2; then
+        "$environment/bin/python" -m pip install --quiet --disable-pip-version-check --no-input \
+            --only-binary=:all: --require-hashes --requirement "$list" >&2 &&
+        cp "$list" "$environment/wheels.txt"; then
         echo "$environment/bin/python"
     else
         rm -rf "$environment"
-        say "$package could not be fetched; it is done without (pip install $package)"
+        say "$package could not be fetched as $list says (no network, no wheel for this Python, or another sum; see above); it is done without"
         echo python3
     fi
 fi

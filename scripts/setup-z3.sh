@@ -2,8 +2,9 @@
 # Finds or fetches the Z3 that tickbound links with, and says which it took:
 #
 #   1. the system's libz3, if pkg-config finds one that is new enough;
-#   2. else libz3 and its headers out of the Python wheel z3-solver;
-#   3. else the cargo feature vendored-z3, which builds Z3 from source.
+#   2. else libz3 and its headers out of the Python wheel z3-solver, whose version and SHA-256 sums are in
+#      scripts/wheels/z3-solver.txt (`make wheels` renews it); a wheel with another sum is not taken;
+#   3. else the cargo feature vendored-z3, which builds Z3 from source that cargo has checked.
 #
 # The choice is kept in .deps/z3 and costs nothing the second time:
 #
@@ -17,7 +18,8 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 oldest=4.13.3
-wheel=5.3.2.0
+list=scripts/wheels/z3-solver.txt
+wheel=$(sed -n 's/^z3-solver==\([^ ]*\).*/\1/p' "$list")
 revision=1 # of what this script writes; a new one makes it run again
 deps=.deps/z3
 stamp=$deps/stamp
@@ -153,8 +155,8 @@ take_wheel() {
     # `pip install` (externally managed environments).
     say "fetching the wheel z3-solver $wheel"
     if ! "$python" -m pip download --quiet --disable-pip-version-check --no-input --no-deps \
-        --only-binary=:all: --dest "$work/wheel" "z3-solver==$wheel" </dev/null >&2; then
-        why_not_wheel="pip could not fetch z3-solver $wheel (no network, or no wheel for this machine)"
+        --only-binary=:all: --require-hashes --dest "$work/wheel" --requirement "$list" </dev/null >&2; then
+        why_not_wheel="pip could not fetch z3-solver $wheel (no network, no wheel for this machine, or a sum that is not in $list; see above)"
         return 1
     fi
     if ! "$python" - "$work/wheel" "$work/z3" <<'PY'; then

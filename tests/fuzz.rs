@@ -1,132 +1,46 @@
 //! Nothing that a person may write makes tickbound panic, exhaust the stack or hang.
 //!
-//! `TICKBOUND_FUZZ_SECONDS` says for how long inputs are made up; `make fuzz` takes ten minutes. An
-//! input that kills the whole test is left in a file, named at the start of the output, and
-//! `TICKBOUND_FUZZ_INPUT=FILE cargo test --test fuzz input_of_a_file` tries it again.
+//! `TICKBOUND_FUZZ_SECONDS` says for how long inputs are made up; `make fuzz` takes ten minutes, half of them for problems,
+//! half for the files in `tests/corpus` with random changes. An input that kills the whole test is left in a
+//! file, named at the start of the output, and `TICKBOUND_FUZZ_INPUT=FILE TICKBOUND_FUZZ_READER=problem cargo test --test
+//! tests input_of_a_file` tries it again. An input that once failed belongs in `tests/corpus/READER`, under a
+//! name that begins with `bad` if it cannot be read.
 
-use std::fmt::Display;
 use std::fs::File;
 use std::io::{Seek, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use arbtest::arbitrary::{Result as Made, Unstructured};
 use arbtest::arbtest;
-use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
-use tickbound_encodings::plan::Plan;
-use tickbound_encodings::system::run::run;
-use tickbound_encodings::{Encoding, bounds};
-use tickbound_model::kernel::expressions;
+use tickbound_model::ModelError;
 use tickbound_model::parse::{parse, parse_domain};
-use tickbound_model::simulate::{Options, simulate};
-use tickbound_model::{ModelError, Problem, Space};
+
+use crate::readers::{self, PLANS, READERS, Reader, is_missing, one_line};
 
 /// The parsers are honest about nesting only on a stack of the usual size for a thread.
 const STACK: usize = 2 << 20;
 /// An input that takes longer than this is a fault.
 const SLOW: Duration = Duration::from_secs(2);
 /// An input that takes longer than this hangs.
-const HANGS: Duration = Duration::from_secs(60);
-/// Larger spaces are not listed here: a limit of the program, which takes longer, guards them.
-const CHOICES: u32 = 20_000;
-/// Configurations that are simulated.
-const SIMULATED: usize = 6;
-/// Spaces with more configurations, and more items to sort, are not planned.
-const PLANNED: (usize, i64) = (64, 20_000);
-
-/// How many inputs got as far as a plan.
-static PLANS: AtomicU64 = AtomicU64::new(0);
-
+const HANGS: Duration = Duration::from_secs(120);
+/// The same for a kernel, for which the preprocessor and libclang are started.
+const SLOW_KERNEL: Duration = Duration::from_secs(40);
 // ---- one input --------------------------------------------------------------------------------------
 
-/// An error is one line that says something.
-fn one_line(error: &dyn Display) {
-    let text = error.to_string();
-    assert!(!text.trim().is_empty() && !text.contains(['\n', '\r']), "not one line: {text:?}");
-}
-
-/// Named platforms are looked up by the command line; here there is one.
-fn platforms(name: &str) -> Result<Value, ModelError> {
-    if name == "small" {
-        return Ok(json!({ "units_per_device": 2, "elements_per_unit": 3, "global_access": 4 }));
-    }
-    Err(ModelError::new("platform", format!("no platform `{name}`"), "write small"))
-}
-
-/// True if the space has few choices; counts them as the walk through the space does.
-fn is_small(problem: &Problem) -> bool {
-    fn visit(problem: &Problem, env: &mut [i64], depth: usize, left: &mut u32) {
-        let Some(parameter) = problem.parameters.get(depth) else { return };
-        for value in parameter.domain.values(env).unwrap_or_default() {
-            *left = left.saturating_sub(1);
-            if *left == 0 {
-                return;
-            }
-            env[problem.first_parameter() + depth] = value;
-            visit(problem, env, depth + 1, left);
-        }
-    }
-    let mut env: Vec<i64> = problem.inputs.values().copied().collect();
-    env.extend(problem.platform.numbers().map(|(_, v)| v));
-    env.resize(problem.scope.len(), 0);
-    let mut left = CHOICES;
-    visit(problem, &mut env, 0, &mut left);
-    left > 0
-}
-
-/// All that the command line does to a problem but for the solver.
+/// A problem file.
 fn try_problem(text: &str) {
-    let problem = match Problem::from_json(text, &IndexMap::new(), &platforms) {
-        Ok(problem) => problem,
-        Err(e) => return one_line(&e),
-    };
-    if !is_small(&problem) {
-        return;
-    }
-    let space = match problem.space() {
-        Ok(space) => space,
-        Err(e) => return one_line(&e),
-    };
-    for bound in space.bound.iter().take(SIMULATED) {
-        let options = Options { max_events: 20_000, ..Options::default() };
-        if let Err(e) = simulate(&problem, bound, &options) {
-            one_line(&e);
-        }
-    }
-    try_encodings(&problem, &space);
-}
-
-fn try_encodings(problem: &Problem, space: &Space) {
-    let mut differ = false;
-    expressions(&problem.kernel, &mut |_, e| differ |= e.mentions(|s| problem.scope.is_item(s)));
-    let items = space.bound.iter().fold(0, |sum: i64, b| sum.saturating_add(b.launch.local()));
-    if space.bound.is_empty() || space.bound.len() > PLANNED.0 || (differ && items > PLANNED.1) {
-        return;
-    }
-    let plan = match Plan::new(problem, space) {
-        Ok(plan) => plan,
-        Err(e) => return one_line(&e),
-    };
-    PLANS.fetch_add(1, Ordering::Relaxed);
-    assert_eq!(bounds::lower_bounds(&plan).len(), space.bound.len());
-    if plan.threads * plan.items > 16 {
-        return;
-    }
-    for system in Encoding::ALL.map(|encoding| encoding.encode(&plan).unwrap().system) {
-        if let Err(e) = run(&system, 0, 50) {
-            one_line(&e);
-        }
-    }
+    readers::check("problem", text.as_bytes());
 }
 
 /// An expression or a domain by itself: what is printed reads back.
 fn try_text(text: &str) {
     match parse(text) {
-        Err(e) => one_line(&ModelError::new("here", e.to_string(), "")),
+        Err(e) => one_line(&ModelError::new("here", e.to_string(), "").to_string()),
         Ok(expr) => {
             if let Ok(again) = parse(&expr.to_string()) {
                 assert_eq!(again.to_string(), expr.to_string(), "printed anew");
@@ -137,12 +51,12 @@ fn try_text(text: &str) {
         }
     }
     match parse_domain(text) {
-        Err(e) => one_line(&ModelError::new("here", e.to_string(), "")),
+        Err(e) => one_line(&ModelError::new("here", e.to_string(), "").to_string()),
         Ok(domain) => {
             if let Ok(domain) = domain.resolve(&mut |name| Some(name.len() % 2))
                 && let Err(e) = domain.values(&[3, 0])
             {
-                one_line(&e);
+                one_line(&e.to_string());
             }
         }
     }
@@ -151,14 +65,14 @@ fn try_text(text: &str) {
 // ---- watching over inputs ---------------------------------------------------------------------------
 
 /// The input that is tried now, and since when.
-static PRESENT: Mutex<Option<(Instant, String)>> = Mutex::new(None);
+static PRESENT: Mutex<Option<(Instant, Vec<u8>)>> = Mutex::new(None);
 
 fn last_input() -> PathBuf {
     PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("fuzz-input")
 }
 
 /// Leaves the input in the file, for what cannot be caught: a stack overflow, an endless loop.
-fn leave(text: &str) -> std::io::Result<()> {
+fn leave(bytes: &[u8]) -> std::io::Result<()> {
     static FILE: Mutex<Option<File>> = Mutex::new(None);
     let mut file = FILE.lock().expect("not poisoned");
     // The file stays open: to truncate one on opening takes milliseconds.
@@ -167,24 +81,29 @@ fn leave(text: &str) -> std::io::Result<()> {
         none => none.insert(File::create(last_input())?),
     };
     file.rewind()?;
-    file.write_all(text.as_bytes())?;
-    file.set_len(text.len() as u64)
+    file.write_all(bytes)?;
+    file.set_len(bytes.len() as u64)
 }
 
-/// Tries one input; panics with the input if it panics or is slow.
+/// Tries one text; panics with it if it panics or is slow.
 fn watched(text: &str, what: fn(&str)) {
-    leave(text).expect("the file can be written");
+    watched_bytes(text.as_bytes(), SLOW, &|| what(text));
+}
+
+/// Tries one input; panics with the input if `what` panics or is slow.
+fn watched_bytes(bytes: &[u8], slow: Duration, what: &dyn Fn()) {
+    leave(bytes).expect("the file can be written");
+    let input = || bytes.escape_ascii();
     let timed = || {
         let begin = Instant::now();
-        *PRESENT.lock().expect("not poisoned") = Some((begin, text.to_owned()));
-        let result = catch_unwind(AssertUnwindSafe(|| what(text)));
+        *PRESENT.lock().expect("not poisoned") = Some((begin, bytes.to_owned()));
+        let result = catch_unwind(AssertUnwindSafe(what));
         *PRESENT.lock().expect("not poisoned") = None;
-        assert!(result.is_ok(), "this input panics:\n{text}");
+        assert!(result.is_ok(), "this input panics: {}", input());
         begin.elapsed()
     };
     // A machine that does other things may be slow once.
-    let slow = timed() > SLOW && timed() > SLOW;
-    assert!(!slow, "this input takes longer than {SLOW:?}:\n{text}");
+    assert!(timed() <= slow || timed() <= slow, "longer than {slow:?}: {}", input());
 }
 
 /// Runs `work` on a thread with a small stack, and stops the test if an input hangs.
@@ -196,8 +115,8 @@ fn on_small_stack(work: impl FnOnce() + Send + 'static) {
     while !worker.is_finished() {
         std::thread::sleep(Duration::from_millis(20));
         let present = PRESENT.lock().expect("not poisoned").clone();
-        if let Some((_, text)) = present.filter(|(begin, _)| begin.elapsed() > HANGS) {
-            eprintln!("this input hangs:\n{text}");
+        if let Some((_, bytes)) = present.filter(|(begin, _)| begin.elapsed() > HANGS) {
+            eprintln!("this input hangs: {}", bytes.escape_ascii());
             std::process::abort();
         }
     }
@@ -479,10 +398,15 @@ fn around(u: &mut Unstructured<'_>, text: &str) -> Made<String> {
 
 // ---- the tests ----------------------------------------------------------------------------------------
 
+/// For how long inputs are made up.
+fn seconds() -> Duration {
+    let given = std::env::var("TICKBOUND_FUZZ_SECONDS").ok().and_then(|s| s.parse().ok());
+    Duration::from_secs_f64(given.unwrap_or(4.0))
+}
+
 #[test]
 fn fuzz() {
-    let seconds = std::env::var("TICKBOUND_FUZZ_SECONDS").ok().and_then(|s| s.parse().ok());
-    let share = Duration::from_secs_f64(seconds.unwrap_or(2.0) / 4.0);
+    let share = seconds() / 8;
     println!("the present input is in {}", last_input().display());
     let examples = examples();
     on_small_stack(move || {
@@ -530,12 +454,134 @@ fn fuzz() {
     });
 }
 
-/// Tries one problem again: `TICKBOUND_FUZZ_INPUT` names its file.
+fn tried(reader: Reader, bytes: &[u8]) {
+    let slow = if reader.name == "opencl" { SLOW_KERNEL } else { SLOW };
+    watched_bytes(bytes, slow, &|| readers::check(reader.name, bytes));
+}
+
+/// The kept files of a reader, by name.
+fn corpus(reader: Reader) -> Vec<(String, Vec<u8>)> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/corpus").join(reader.name);
+    let entries = std::fs::read_dir(folder).expect("a folder").map(|e| e.expect("a file"));
+    let mut files: Vec<_> = entries
+        .map(|e| {
+            (e.file_name().into_string().expect("UTF-8"), std::fs::read(e.path()).expect("bytes"))
+        })
+        .collect();
+    files.sort();
+    files
+}
+
+/// Kept files can be read, but for those called `bad`.
+#[test]
+fn kept_files() {
+    on_small_stack(|| {
+        for reader in READERS {
+            let files = corpus(reader);
+            assert!(files.iter().any(|(name, _)| !name.starts_with("bad")), "{}", reader.name);
+            for (name, bytes) in files {
+                tried(reader, &bytes);
+                match (reader.read)(&bytes) {
+                    Err(e) if is_missing(&e) && std::env::var_os("CI").is_none() => {}
+                    found => {
+                        assert_eq!(found.is_err(), name.starts_with("bad"), "{name}: {found:?}")
+                    }
+                }
+            }
+        }
+    });
+}
+
+/// What is put into kept files.
+const PIECES: [&[u8]; 26] = [
+    b"99999999999999999999",
+    b"9223372036854775807",
+    b"-1",
+    b"0",
+    b"1e999",
+    b"((((((((((((((((",
+    b"[[[[[[[[[[[[[[[[",
+    b"{\"a\":{\"a\":{\"a\":",
+    b"\0",
+    b"\xff\xfe",
+    b"\xef\xbb\xbf",
+    b"\xe2\x80\xae",
+    b"\x1b[2J",
+    b"null",
+    b"true",
+    b"\"\"",
+    b"/",
+    b"%",
+    b"\r\n",
+    b"*",
+    b"- - - - - - - - ",
+    b"#define A A A\nA\n",
+    b"while(1);",
+    b";",
+    b"}",
+    b")",
+];
+
+/// A kept file with one to eight changes, as `scripts/reliability.py` makes them.
+fn changed(u: &mut Unstructured<'_>, kept: &[u8]) -> Made<Vec<u8>> {
+    let mut data = kept.to_vec();
+    for _ in 0..*u.choose(&[1, 1, 2, 3, 8])? {
+        let (a, b) = (u.int_in_range(0..=data.len())?, u.int_in_range(0..=data.len())?);
+        let (low, high) = (a.min(b), a.max(b));
+        match u.int_in_range(0..=6)? {
+            0 if a < data.len() => data[a] = u.arbitrary()?,
+            1 => drop(data.splice(a..a, u.choose(&PIECES)?.iter().copied())),
+            2 => drop(data.drain(low..high.min(low + 40))),
+            3 => {
+                let line = data[low..].split(|c| *c == b'\n').next().unwrap_or_default().to_vec();
+                data.splice(high..high, line);
+            }
+            4 => {
+                let piece = data[b..data.len().min(b + 20)].to_vec();
+                data.splice(a..data.len().min(a + 20), piece);
+            }
+            5 => {
+                if let Some(digit) = (a..data.len()).find(|i| data[*i].is_ascii_digit()) {
+                    let numbers: [&[u8]; 5] = [b"0", b"-7", b"4096", &[b'9'; 25], b"1.5"];
+                    data.splice(digit..=digit, u.choose(&numbers)?.iter().copied());
+                }
+            }
+            _ if u.ratio(1, 8)? => data.truncate(a),
+            _ => {}
+        }
+    }
+    Ok(data)
+}
+
+/// Kept files with changes.
+#[test]
+fn changed_files() {
+    let share = seconds() / 2 / u32::try_from(READERS.len()).expect("few");
+    on_small_stack(move || {
+        for reader in READERS {
+            let (files, inputs) = (corpus(reader), std::cell::Cell::new(0_u64));
+            println!("{}", reader.name);
+            arbtest(|u| {
+                inputs.set(inputs.get() + 1);
+                let (_, kept) = u.choose(&files)?;
+                tried(reader, &changed(u, kept)?);
+                Ok(())
+            })
+            .budget(share)
+            .run();
+            println!("{}: {} inputs", reader.name, inputs.get());
+        }
+    });
+}
+
+/// Tries one input again: `TICKBOUND_FUZZ_INPUT` names its file, `TICKBOUND_FUZZ_READER` its kind.
 #[test]
 fn input_of_a_file() {
     let Ok(file) = std::env::var("TICKBOUND_FUZZ_INPUT") else { return };
-    let text = std::fs::read_to_string(file).expect("a text");
-    on_small_stack(move || watched(&text, try_problem));
+    let bytes = std::fs::read(file).expect("a file");
+    let name = std::env::var("TICKBOUND_FUZZ_READER").unwrap_or_else(|_| "problem".to_owned());
+    let reader = READERS.into_iter().find(|reader| reader.name == name).expect("a reader's name");
+    on_small_stack(move || tried(reader, &bytes));
 }
 
 /// A problem with this kernel.

@@ -1,7 +1,7 @@
 //! Published measurements: Kernel Tuner's caches, T4 files and KTT's output, plain or compressed with gzip.
 
 use std::collections::BTreeMap;
-
+use std::io;
 use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
@@ -32,7 +32,7 @@ pub enum ResultsError {
         /// The file.
         path: PathBuf,
         /// Why.
-        error: std::io::Error,
+        error: io::Error,
     },
     /// It is something else.
     #[error(
@@ -58,6 +58,16 @@ impl Results {
     pub fn read(path: &Path) -> Result<Results, ResultsError> {
         let failed = |error| ResultsError::Read { path: path.to_owned(), error };
         let bytes = tickbound_input::bytes(path).map_err(failed)?;
+        Results::of_bytes(bytes)
+            .map_err(failed)?
+            .ok_or_else(|| ResultsError::Format { path: path.to_owned() })
+    }
+
+    /// Reads a file's bytes; nothing if they are something else.
+    ///
+    /// # Errors
+    /// They cannot be unpacked, or are too many then.
+    pub fn of_bytes(bytes: Vec<u8>) -> io::Result<Option<Results>> {
         let unpacked = match bytes.starts_with(&[0x1f, 0x8b]) {
             true => tickbound_input::within(
                 tickbound_input::MOST,
@@ -65,14 +75,11 @@ impl Results {
             ),
             false => Ok(bytes),
         };
-        let bytes = unpacked.map_err(failed)?;
-        let content = text::decoded(&bytes);
-        Results::of_cache(&content)
-            .or_else(|| {
-                let value = serde_json::from_str(&content).ok()?;
-                Results::of_t4(&value).or_else(|| Results::of_ktt(&value))
-            })
-            .ok_or_else(|| ResultsError::Format { path: path.to_owned() })
+        let content = text::decoded(&unpacked?);
+        Ok(Results::of_cache(&content).or_else(|| {
+            let value = serde_json::from_str(&content).ok()?;
+            Results::of_t4(&value).or_else(|| Results::of_ktt(&value))
+        }))
     }
 
     fn add(&mut self, parameters: Option<IndexMap<String, i64>>, time: Option<f64>) {

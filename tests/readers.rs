@@ -1,0 +1,261 @@
+//! What tickbound reads, in this process: one function for each kind of file. The fuzzers of `tests/fuzz.rs` and of the
+//! folder `fuzz` call them.
+//!
+//! Bytes go in. Out comes nothing, if the file can be read, or the error message that a user would see. What is read is
+//! also used a little, as commands do. A panic is a fault, and so is an error of several lines.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use indexmap::IndexMap;
+use serde_json::{Value, json};
+use tickbound::measure::score::Results;
+use tickbound_encodings::plan::Plan;
+use tickbound_encodings::system::run::run;
+use tickbound_encodings::{Encoding, bounds};
+use tickbound_model::kernel::expressions;
+use tickbound_model::problem::parse_json;
+use tickbound_model::simulate::{Options, simulate};
+use tickbound_model::{ModelError, Platform, Problem, Space, t1};
+use tickbound_opencl_c::{Child, Setup, attach_with};
+use tickbound_reo::automaton::Automaton;
+use tickbound_reo::connector::Connector;
+use tickbound_reo::limits::Limits;
+use tickbound_reo::product::reachable;
+use tickbound_reo::syntax::Source;
+use tickbound_reo::treo::{self, Request, Shelf};
+use tickbound_reo::{cat, json as automata};
+
+/// Larger spaces are not listed here: a limit of the program, which takes longer, guards them.
+const CHOICES: u32 = 20_000;
+/// Configurations that are simulated.
+const SIMULATED: usize = 6;
+/// Spaces with more configurations, and more items to sort, are not planned.
+const PLANNED: (usize, i64) = (64, 20_000);
+/// Connectors of more parts are not composed, and no product may take more bytes.
+const COMPOSED: (usize, u64) = (12, 8 << 20);
+
+/// How many problems got as far as a plan.
+pub static PLANS: AtomicU64 = AtomicU64::new(0);
+
+/// One kind of file.
+#[derive(Debug, Clone, Copy)]
+pub struct Reader {
+    /// The name of its folder in `tests/corpus`.
+    pub name: &'static str,
+    /// Reads a file's bytes.
+    pub read: fn(&[u8]) -> Result<(), String>,
+}
+
+/// All kinds of files.
+pub const READERS: [Reader; 8] = [
+    Reader { name: "problem", read: |bytes| problem(&text(bytes)?) },
+    Reader { name: "platform", read: |bytes| platform(&text(bytes)?) },
+    Reader { name: "t1", read: |bytes| t1_file(&text(bytes)?) },
+    Reader { name: "opencl", read: |bytes| kernel(&text(bytes)?) },
+    Reader { name: "treo", read: |bytes| treo_file(&text(bytes)?) },
+    Reader { name: "cat", read: |bytes| cat_file(&text(bytes)?) },
+    Reader { name: "automata", read: |bytes| automata_file(&text(bytes)?) },
+    Reader { name: "measured", read: measured },
+];
+
+/// Tries one input on the reader of this name.
+pub fn check(name: &str, bytes: &[u8]) {
+    let reader = READERS.iter().find(|reader| reader.name == name).expect("a reader");
+    if let Err(error) = (reader.read)(bytes) {
+        one_line(&error);
+    }
+}
+
+/// An error is one line that says something.
+pub fn one_line(text: &str) {
+    assert!(!text.trim().is_empty() && !text.contains(['\n', '\r']), "not one line: {text:?}");
+}
+
+fn said(error: impl ToString) -> String {
+    error.to_string()
+}
+
+fn text(bytes: &[u8]) -> Result<String, String> {
+    tickbound_input::decoded(bytes.to_vec()).map_err(said)
+}
+
+// ---- problems, platforms, T1 -------------------------------------------------------------------------------
+
+/// Named platforms are looked up by the command line; here there is one.
+fn platforms(name: &str) -> Result<Value, ModelError> {
+    if name == "small" {
+        return Ok(json!({ "units_per_device": 2, "elements_per_unit": 3, "global_access": 4 }));
+    }
+    Err(ModelError::new("platform", format!("no platform `{name}`"), "write small"))
+}
+
+/// True if the space has few choices; counts them as the walk through the space does.
+fn is_small(problem: &Problem) -> bool {
+    fn visit(problem: &Problem, env: &mut [i64], depth: usize, left: &mut u32) {
+        let Some(parameter) = problem.parameters.get(depth) else { return };
+        for value in parameter.domain.values(env).unwrap_or_default() {
+            *left = left.saturating_sub(1);
+            if *left == 0 {
+                return;
+            }
+            env[problem.first_parameter() + depth] = value;
+            visit(problem, env, depth + 1, left);
+        }
+    }
+    let mut env: Vec<i64> = problem.inputs.values().copied().collect();
+    env.extend(problem.platform.numbers().map(|(_, v)| v));
+    env.resize(problem.scope.len(), 0);
+    let mut left = CHOICES;
+    visit(problem, &mut env, 0, &mut left);
+    left > 0
+}
+
+/// All that the command line does to a problem file but for the solver.
+pub fn problem(text: &str) -> Result<(), String> {
+    used(&Problem::from_json(text, &IndexMap::new(), &platforms).map_err(said)?)
+}
+
+fn used(problem: &Problem) -> Result<(), String> {
+    if !is_small(problem) {
+        return Ok(());
+    }
+    let space = problem.space().map_err(said)?;
+    for bound in space.bound.iter().take(SIMULATED) {
+        let options = Options { max_events: 20_000, ..Options::default() };
+        if let Err(e) = simulate(problem, bound, &options) {
+            one_line(&e.to_string());
+        }
+    }
+    encoded(problem, &space)
+}
+
+fn encoded(problem: &Problem, space: &Space) -> Result<(), String> {
+    let mut differ = false;
+    expressions(&problem.kernel, &mut |_, e| differ |= e.mentions(|s| problem.scope.is_item(s)));
+    let items = space.bound.iter().fold(0, |sum: i64, b| sum.saturating_add(b.launch.local()));
+    if space.bound.is_empty() || space.bound.len() > PLANNED.0 || (differ && items > PLANNED.1) {
+        return Ok(());
+    }
+    let plan = Plan::new(problem, space).map_err(said)?;
+    PLANS.fetch_add(1, Ordering::Relaxed);
+    assert_eq!(bounds::lower_bounds(&plan).len(), space.bound.len());
+    if plan.threads * plan.items > 16 {
+        return Ok(());
+    }
+    for system in Encoding::ALL.map(|encoding| encoding.encode(&plan).unwrap().system) {
+        if let Err(e) = run(&system, 0, 50) {
+            one_line(&e.to_string());
+        }
+    }
+    Ok(())
+}
+
+/// A small problem for a platform, a kernel or the like.
+fn small_problem() -> Value {
+    json!({ "inputs": { "size": 16 }, "platform": "small",
+        "parameters": { "WG": "powers_of_two(1, 4)", "TS": [1, 2] },
+        "launch": { "global_size": "size", "local_size": "WG" },
+        "kernel": [{ "global": "TS" }, { "local": 1 }, "barrier", { "compute": "WG" }] })
+}
+
+/// A platform file, and a problem on that platform.
+fn platform(text: &str) -> Result<(), String> {
+    let value: Value = serde_json::from_str(text).map_err(said)?;
+    Platform::from_json("platform", &value).map_err(said)?;
+    for profile in ["opencl", "resources"] {
+        let mut file = small_problem();
+        file["profile"] = json!(profile);
+        let found = Problem::from_value(&file, &IndexMap::new(), &|_| Ok(value.clone()));
+        if let Err(e) = found.map_err(said).and_then(|problem| used(&problem)) {
+            one_line(&e);
+        }
+    }
+    Ok(())
+}
+
+/// A T1 file, without its kernel.
+fn t1_file(text: &str) -> Result<(), String> {
+    let value = parse_json(text).map_err(said)?;
+    if !t1::is_t1(&value) {
+        return Err("no T1 file".to_owned());
+    }
+    let _ = t1::without_program(&value);
+    let mut file = t1::read(&value).map_err(said)?;
+    file["platform"] = json!("small");
+    let problem = Problem::from_value(&file, &IndexMap::new(), &platforms).map_err(said)?;
+    if let Err(e) = t1::write(&problem) {
+        one_line(&e.to_string());
+    }
+    used(&problem)
+}
+
+// ---- OpenCL C --------------------------------------------------------------------------------------------
+
+/// Why there is no libclang here, if that is what an error says.
+pub fn is_missing(error: &str) -> bool {
+    error.contains("libclang") && error.contains("install") && !error.contains("while it read")
+}
+
+/// A source whose kernel is called `k`. libclang runs in a process of its own, as for users, where the program
+/// has been built.
+fn kernel(text: &str) -> Result<(), String> {
+    let mut file = small_problem();
+    file["kernel"] = json!({ "opencl": "k.cl", "entry": "k" });
+    let mut problem = Problem::from_value(&file, &IndexMap::new(), &platforms).map_err(said)?;
+    let folder = tempfile::tempdir().map_err(said)?;
+    std::fs::write(folder.path().join("k.cl"), text).map_err(said)?;
+    let child = option_env!("CARGO_BIN_EXE_tickbound")
+        .map(|program| Child { program: program.into(), arguments: vec!["read-kernel".into()] });
+    let setup = Setup { child, ..Setup::default() };
+    attach_with(&mut problem, folder.path(), &setup).map_err(said)?;
+    used(&problem)
+}
+
+// ---- connectors ------------------------------------------------------------------------------------------
+
+/// A Treo file: it prints as a text with the same tree, and its connector, of size 2 where it asks for one.
+fn treo_file(text: &str) -> Result<(), String> {
+    let source = Source::new("a.treo", text);
+    let printed = treo::parse(&source).map_err(said)?.to_string();
+    let again = treo::parse(&Source::new("a.treo", &printed)).map(|tree| tree.to_string());
+    assert_eq!(again.map_err(said).as_ref(), Ok(&printed), "printed anew");
+    let shelf = Shelf::default();
+    let sized = Request::default().set("n", "2");
+    let found = treo::connector(&source, &shelf, &Request::default())
+        .or_else(|_| treo::connector(&source, &shelf, &sized));
+    composed(&found.map_err(said)?);
+    Ok(())
+}
+
+fn cat_file(text: &str) -> Result<(), String> {
+    composed(&cat::connector(&Source::new("a.cat", text)).map_err(said)?);
+    Ok(())
+}
+
+fn automata_file(text: &str) -> Result<(), String> {
+    composed(&automata::connector(&Source::new("a.json", text)).map_err(said)?);
+    Ok(())
+}
+
+/// A connector is written as JSON, which can be read, and composed if it is small.
+fn composed(connector: &Connector) {
+    let written = automata::write_connector(connector);
+    let again = automata::connector(&Source::new("again.json", &written));
+    assert_eq!(again.map(|c| c.parts.len()).map_err(said), Ok(connector.parts.len()));
+    if connector.parts.len() > COMPOSED.0 {
+        return;
+    }
+    let parts: Vec<&Automaton> = connector.parts.iter().map(|part| &part.automaton).collect();
+    if let Err(e) = reachable::compose(&parts, &Limits::memory(COMPOSED.1)) {
+        one_line(&e.to_string());
+    }
+}
+
+// ---- measured times --------------------------------------------------------------------------------------
+
+/// A cache of Kernel Tuner, a T4 file or KTT's output, also compressed.
+fn measured(bytes: &[u8]) -> Result<(), String> {
+    let results = Results::of_bytes(bytes.to_vec()).map_err(said)?;
+    let mut results = results.ok_or("no measured times")?;
+    results.only(&["WG", "TS"]).map_err(said)
+}
