@@ -788,7 +788,9 @@ fn a_time_that_is_up() {
     assert!((1..2000).contains(&measured), "{measured}");
     let said = case.say(&["--all", "--timeout", "0.000001"]);
     assert_eq!(said.status, Some(1), "{}", said.err);
-    assert!(said.err.contains("the time is up"), "{}", said.err);
+    // On a busy machine the command's own clock may be the first to say so.
+    let said_so = ["the time is up", "time-out of 0.000001 s"].map(|text| said.err.contains(text));
+    assert!(said_so.contains(&true), "{}", said.err);
 }
 
 #[cfg(unix)]
