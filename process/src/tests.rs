@@ -44,7 +44,10 @@ fn a_limit_asks_first() {
     let script = "trap 'echo reached; exit 0' INT; while :; do sleep 0.02; done";
     // Long enough for the shell to begin, and then to hear, on a busy machine.
     let limits = Limits { grace: Duration::from_secs(30), ..within(1_500) };
-    let finished = run(&mut shell(script), "", limits).unwrap();
+    // Where these tests run in the background, SIGINT is ignored, and a shell does not trap what was ignored before.
+    let mut command = Command::new("env");
+    command.args(["--default-signal=INT", "/bin/sh", "-c", script]);
+    let finished = run(&mut command, "", limits).unwrap();
     assert_eq!(finished.stdout, "reached\n");
     assert!(out_of_time(&finished) && finished.ended.to_string() == "time limit of 1.5 s");
 }
