@@ -289,6 +289,12 @@ def kills(tickbound, count, seed, report):
         while done < count:
             run = Run(arguments, folder, tickbound)
             time.sleep(chance.choice([0.3, 1, 4]) * chance.uniform(0.2, 1.5))
+            if run.child.poll() is not None:
+                # All is measured: from the beginning.
+                run.child.communicate()
+                cache.unlink(missing_ok=True)
+                before = set()
+                continue
             run.child.kill()
             run.child.communicate()
             faults = ["a process is left"] if run.orphans() else []
