@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tries bad inputs, stops and kills on the program, and writes what came of them: docs/reliability.md.
 
-    scripts/reliability.py TICKBOUND OUTPUT --date 2026-01-01 [--inputs 2000] [--stops 200] [--kills 50] [--seed 1]
+    scripts/reliability.py TICKBOUND OUTPUT --date 2026-01-01 [--inputs 2000] [--stops 200] [--kills 50] [--seed 1] [--only COMMAND]
 
 A part with 0 runs is left as it was: figures are kept beside the page, in OUTPUT with .json for .md.
 
@@ -373,6 +373,7 @@ def main():
     parser.add_argument("--date", required=True)
     for name, count in [("inputs", 2000), ("stops", 200), ("kills", 50), ("seed", 1)]:
         parser.add_argument(f"--{name}", type=int, default=count)
+    parser.add_argument("--only", help="the stops of this command alone")
     options = parser.parse_args()
     tickbound, output = os.path.abspath(options.tickbound), pathlib.Path(options.output)
     report = Report(output.with_suffix(".json"), options.date)
@@ -383,7 +384,7 @@ def main():
             for result in tried:
                 report.add(what, *result)
             print(f"{what}: {report.rows[what]['faults'] if what in report.new else 'left'}", file=sys.stderr, flush=True)
-        for what in LONG:
+        for what in [what for what in LONG if options.only in (None, what)]:
             for result in pool.map(lambda n: stop(tickbound, what, n, options.seed), range(options.stops)):
                 report.add(what, *result)
             print(f"{what}: {report.rows[what]['faults'] if what in report.new else 'left'}", file=sys.stderr, flush=True)
