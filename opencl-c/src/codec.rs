@@ -118,13 +118,11 @@ impl Stored for String {
 
 impl Stored for f64 {
     fn put(&self, to: &mut Out) {
-        to.bytes.extend(self.to_le_bytes());
+        self.to_bits().cast_signed().put(to);
     }
 
     fn take(from: &mut In<'_>) -> Option<f64> {
-        let (value, rest) = from.bytes.split_first_chunk()?;
-        from.bytes = rest;
-        Some(f64::from_le_bytes(*value))
+        i64::take(from).map(|bits| f64::from_bits(bits.cast_unsigned()))
     }
 }
 

@@ -102,8 +102,7 @@ pub fn main() -> ExitCode {
     let result = match Cli::try_parse() {
         Ok(cli) => match &cli.command {
             // What a process is told to do that belongs to another ends with that.
-            Command::MeasureWorker(args) => measure::work(args),
-            Command::ReadKernel => load::serve(),
+            command @ (Command::MeasureWorker(_) | Command::ReadKernel) => run(command),
             command => stop::listen().and_then(|()| run(command)),
         },
         Err(e) if e.use_stderr() => e.exit(),

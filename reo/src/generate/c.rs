@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use itertools::Itertools;
 
-use super::plan::{Act, After, Place, Plan, Port, Start, Step, Value, Word};
+use super::plan::{Act, After, Plan, Port, Start, Step, Value, Word};
 
 pub(super) fn write(plan: &Plan) -> String {
     let parts = [head(plan), data(plan), beginning(plan), attempt(plan), steps(plan)];
@@ -146,11 +146,7 @@ fn arm(plan: &Plan, number: usize, step: &Step, out: &mut String) {
     for act in &step.acts {
         body.push(match act {
             Act::Let(place, value) => {
-                format!(
-                    "const {n}_value {} = {};",
-                    self::place(plan, *place),
-                    self::value(plan, value)
-                )
+                format!("const {n}_value {} = {};", plan.variable(*place), self::value(plan, value))
             }
             Act::Equal(equal, a, b) => {
                 let (sign, a, b) = (if *equal { "!" } else { "" }, value(plan, a), value(plan, b));
@@ -172,7 +168,7 @@ fn arm(plan: &Plan, number: usize, step: &Step, out: &mut String) {
     }
     for port in step.fires.iter().map(|p| &plan.ports[*p]) {
         body.push(format!("fired->fired_{} = true;", port.word));
-        body.push(format!("fired->at_{} = {};", port.word, variable(port)));
+        body.push(format!("fired->at_{} = {};", port.word, port.variable()));
     }
     body.push("return true;".into());
     _ = writeln!(out, "    case {number}: {{ // {}.", step.text);
@@ -180,21 +176,9 @@ fn arm(plan: &Plan, number: usize, step: &Step, out: &mut String) {
     out.push_str("    }\n");
 }
 
-fn variable(port: &Port) -> String {
-    format!("{}_{}", if port.put { "put" } else { "take" }, port.word)
-}
-
-fn place(plan: &Plan, place: Place) -> String {
-    match place {
-        Place::Port(p) => variable(&plan.ports[p]),
-        Place::Old(c) => format!("old_{}", plan.cells[c].word),
-        Place::New(c) => format!("new_{}", plan.cells[c].word),
-    }
-}
-
 fn value(plan: &Plan, value: &Value) -> String {
     match value {
-        Value::Place(p) => place(plan, *p),
+        Value::Place(p) => plan.variable(*p),
         Value::Constant(c) => format!("self->meaning.{}", plan.constants[*c].word),
         Value::Call(f, values) => call(plan, &plan.functions[*f], values),
     }

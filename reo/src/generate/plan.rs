@@ -37,6 +37,13 @@ pub(super) struct Port {
     pub put: bool,
 }
 
+impl Port {
+    /// The variable with what waits at it.
+    pub fn variable(&self) -> String {
+        format!("{}_{}", if self.put { "put" } else { "take" }, self.word)
+    }
+}
+
 /// A cell that some run reads.
 pub(super) struct Memory {
     pub word: String,
@@ -117,6 +124,15 @@ pub(super) enum Value {
 struct Words(IndexMap<(Symbol, usize), Word>);
 
 impl Plan {
+    /// The variable of a place.
+    pub fn variable(&self, place: Place) -> String {
+        match place {
+            Place::Port(p) => self.ports[p].variable(),
+            Place::Old(c) => format!("old_{}", self.cells[c].word),
+            Place::New(c) => format!("new_{}", self.cells[c].word),
+        }
+    }
+
     /// The plan of an automaton.
     pub(super) fn new(subject: Subject<'_>) -> Result<Plan, GenerateError> {
         let automaton = subject.automaton;

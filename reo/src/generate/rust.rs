@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use itertools::Itertools;
 
-use super::plan::{Act, After, Place, Plan, Port, Start, Step, Value, Word};
+use super::plan::{Act, After, Plan, Port, Start, Step, Value, Word};
 
 /// A datum, outside and inside of the code that knows its meaning.
 const DATUM: &str = "M::Value";
@@ -87,7 +87,7 @@ fn data(plan: &Plan, types: &Types) -> String {
         ),
     };
     let none =
-        |port: &Port| format!("{}: {}", variable(port), if port.put { "None" } else { "false" });
+        |port: &Port| format!("{}: {}", port.variable(), if port.put { "None" } else { "false" });
     let (offers, memory) = (generic(types.offers), generic(types.memory));
     format!(
         "/// What waits at the ports.
@@ -224,9 +224,9 @@ fn arm(plan: &Plan, state: usize, number: usize, out: &mut String) {
     let refuse = |unless: String| format!("if {unless} {{\n    return None;\n}}");
     let mut body = Vec::new();
     for port in step.fires.iter().map(|p| &plan.ports[*p]) {
-        let offer = format!("offers.{}", variable(port));
+        let offer = format!("offers.{}", port.variable());
         body.push(match port.put {
-            true => format!("let {} = {offer}.clone()?;", variable(port)),
+            true => format!("let {} = {offer}.clone()?;", port.variable()),
             false => refuse(format!("!{offer}")),
         });
     }
@@ -236,7 +236,7 @@ fn arm(plan: &Plan, state: usize, number: usize, out: &mut String) {
     for act in &step.acts {
         body.push(match act {
             Act::Let(place, value) => {
-                format!("let {} = {};", self::place(plan, *place), self::value(plan, value))
+                format!("let {} = {};", plan.variable(*place), self::value(plan, value))
             }
             Act::Equal(equal, a, b) => {
                 let sign = if *equal { "!=" } else { "==" };
@@ -266,7 +266,7 @@ fn done(plan: &Plan, step: &Step) -> String {
     };
     let cells = step.after.iter().zip(plan.cells.iter().map(|c| &c.word)).map(cell).join("");
     let port = |(k, port): (usize, &Port)| match step.fires.contains(&k) {
-        true => format!(", at_{}: Some({})", port.word, variable(port)),
+        true => format!(", at_{}: Some({})", port.word, port.variable()),
         false => format!(", at_{}: None", port.word),
     };
     let ports = plan.ports.iter().enumerate().map(port).join("");
@@ -274,18 +274,6 @@ fn done(plan: &Plan, step: &Step) -> String {
         "let memory = Memory {{ state: {}{cells} }};\nSome((memory, Fired {{ step{ports} }}))",
         step.to
     )
-}
-
-fn variable(port: &Port) -> String {
-    format!("{}_{}", if port.put { "put" } else { "take" }, port.word)
-}
-
-fn place(plan: &Plan, place: Place) -> String {
-    match place {
-        Place::Port(p) => variable(&plan.ports[p]),
-        Place::Old(c) => format!("old_{}", plan.cells[c].word),
-        Place::New(c) => format!("new_{}", plan.cells[c].word),
-    }
 }
 
 /// A value of its own.
@@ -299,7 +287,7 @@ fn value(plan: &Plan, value: &Value) -> String {
 /// A value that is only looked at.
 fn compared(plan: &Plan, value: &Value) -> String {
     match value {
-        Value::Place(p) => place(plan, *p),
+        Value::Place(p) => plan.variable(*p),
         Value::Constant(c) => format!("self.meaning.{}()", plan.constants[*c].word),
         Value::Call(f, values) => call(plan, &plan.functions[*f], values),
     }
