@@ -14,10 +14,11 @@ use std::time::Duration;
 use rayon::prelude::*;
 use tickbound_process::{Ended, Finished, Limits, Stopped};
 
-use crate::codec;
+use crate::ast::{Function, Variable};
+use crate::codec::{self, Stored};
 use crate::error::ReadError;
 use crate::preprocess::Expanded;
-use crate::reading::{One, ParameterType};
+use crate::reading::{Kernel, KernelParameter, One, ParameterType};
 use crate::request::Request;
 use crate::{parse, read};
 
@@ -42,15 +43,33 @@ pub struct Child {
 /// A text, with the values of the structural symbols that it is for.
 pub(crate) type Text = (Vec<i64>, Expanded);
 
-/// What is asked of a child: the names of the structural symbols, and the texts.
-type Question = (Request, (Vec<String>, Vec<Text>));
+/// What is asked of a child: the names of the structural symbols, and the texts; and whether only the kernels that the
+/// texts declare are wanted.
+type Question = (Request, (Vec<String>, (Vec<Text>, bool)));
 /// What it answers, for each text.
-type Answer = Vec<Result<One, ReadError>>;
+type Answer<T> = Vec<Result<T, ReadError>>;
 
 /// Reads texts in this process.
-pub(crate) fn here(request: &Request, structural: &[String], texts: &[Text]) -> Answer {
+pub(crate) fn here(request: &Request, structural: &[String], texts: &[Text]) -> Answer<One> {
     let one = |(values, text): &Text| read_one(request, text, (structural, values));
     texts.par_iter().map(one).collect()
+}
+
+/// The kernels that a text declares, read in this process.
+pub(crate) fn kernels_here(
+    request: &Request,
+    structural: &[String],
+    (values, text): &Text,
+) -> Result<Vec<Kernel>, ReadError> {
+    let unit = parse::parse(request, text).map_err(|e| e.with_macros(structural, values))?;
+    let kernels = unit.functions.values().filter(|function| function.kernel);
+    let parameter =
+        |p: &Variable| KernelParameter { name: p.name.clone(), ty: ParameterType::of(&p.ty) };
+    let kernel = |function: &Function| Kernel {
+        name: function.name.clone(),
+        parameters: function.parameters.iter().map(parameter).collect(),
+    };
+    Ok(kernels.map(kernel).collect())
 }
 
 /// The parameters of the kernel function, and what it does.
@@ -79,8 +98,31 @@ impl Child {
         request: &Request,
         (structural, texts): (&[String], Vec<Text>),
         interrupt: &AtomicBool,
-    ) -> Result<Answer, ReadError> {
-        let question: Question = (request.clone(), (structural.to_vec(), texts));
+    ) -> Result<Answer<One>, ReadError> {
+        self.ask(&(request.clone(), (structural.to_vec(), (texts, false))), interrupt)
+    }
+
+    /// The kernels that a text declares, read in a child, which `interrupt` stops.
+    ///
+    /// # Errors
+    /// As [`read`](Child::read).
+    pub(crate) fn kernels(
+        &self,
+        request: &Request,
+        (structural, text): (&[String], Text),
+        interrupt: &AtomicBool,
+    ) -> Result<Vec<Kernel>, ReadError> {
+        let question = (request.clone(), (structural.to_vec(), (vec![text], true)));
+        let answer: Answer<Vec<Kernel>> = self.ask(&question, interrupt)?;
+        answer.into_iter().next().unwrap_or_else(|| Ok(Vec::new()))
+    }
+
+    fn ask<T: Stored>(
+        &self,
+        question: &Question,
+        interrupt: &AtomicBool,
+    ) -> Result<Answer<T>, ReadError> {
+        let request = &question.0;
         let mut command = Command::new(&self.program);
         command.args(&self.arguments);
         let limits = Limits {
@@ -91,7 +133,7 @@ impl Child {
             grace: Duration::ZERO,
             ..Limits::default()
         };
-        let finished = tickbound_process::run(&mut command, codec::write(&question), limits);
+        let finished = tickbound_process::run(&mut command, codec::write(question), limits);
         let name = self.program.display().to_string();
         let finished = finished.map_err(|error| {
             ReadError::file(name, error.to_string(), "install the program anew")
@@ -116,7 +158,7 @@ impl Child {
     }
 }
 
-fn answer(finished: &Finished) -> Option<Answer> {
+fn answer<T: Stored>(finished: &Finished) -> Option<Answer<T>> {
     let digits = finished.stdout.trim().as_bytes().chunks(2);
     let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
     let bytes: Vec<u8> = digits.map(byte).collect::<Option<_>>()?;
@@ -132,11 +174,18 @@ pub fn serve() -> std::io::Result<()> {
     let mut bytes = Vec::new();
     std::io::stdin().read_to_end(&mut bytes)?;
     let question: Option<Question> = codec::read(&bytes);
-    let (request, (structural, texts)) =
+    let (request, (structural, (texts, kernels))) =
         question.ok_or_else(|| std::io::Error::other("this is run by tickbound, not by people"))?;
     let threads = rayon::ThreadPoolBuilder::new().stack_size(STACK).build();
     let threads = threads.map_err(std::io::Error::other)?;
-    let answer = threads.install(|| here(&request, &structural, &texts));
-    let digits: String = codec::write(&answer).iter().map(|b| format!("{b:02x}")).collect();
+    let answer = threads.install(|| {
+        if !kernels {
+            return codec::write(&here(&request, &structural, &texts));
+        }
+        let answer: Answer<Vec<Kernel>> =
+            texts.iter().map(|text| kernels_here(&request, &structural, text)).collect();
+        codec::write(&answer)
+    });
+    let digits: String = answer.iter().map(|b| format!("{b:02x}")).collect();
     std::io::stdout().write_all(digits.as_bytes())
 }

@@ -17,7 +17,7 @@ use tickbound_model::source::{Asked, ElementType, Side, Standard};
 use crate::ast::{At, Space};
 use crate::error::ReadError;
 use crate::preprocess::Expanded;
-use crate::reading::{By, One, ParameterType};
+use crate::reading::{By, Kernel, KernelParameter, One, ParameterType};
 use crate::request::{Passed, Request, Symbol};
 use crate::steps::{
     Access, Arithmetic, Array, Assumed, Dependence, Digit, Number, Step, StepKind, Steps, Stride,
@@ -256,6 +256,8 @@ fields! {
     ModelError { at, what, fix }
     One { parameters, types, steps, matched }
     ParameterType { text, by, element }
+    Kernel { name, parameters }
+    KernelParameter { name, ty }
     Steps { body, locals, privates, read_only, assumed, dimensions }
     Assumed { at, key }
     Array { name, bytes, at }
@@ -299,7 +301,9 @@ kinds! {
     Side { 0 Then, 1 Else, 2 Both }
     Standard { 0 Cl12, 1 Cl30 }
     ReadError {
-        0 Source { at, what, fix }, 1 Unbounded { at, key }, 2 File { name, what, fix }, 3 Model(a), 4 Stopped { name }
+        0 Source { at, what, fix }, 1 Unbounded { at, key }, 2 File { name, what, fix }, 3 Model(a), 4 Stopped { name },
+        5 Undeclared { at, what, values, types }, 6 Unsided { at, key, function },
+        7 ManyReadings { name, structural }
     }
     StepKind {
         0 Access(a), 1 Atomic(a), 2 Compute { kind, amount, width }, 3 Barrier, 4 Repeat { count, whole, body },

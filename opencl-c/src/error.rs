@@ -1,6 +1,7 @@
 //! What can go wrong while a kernel is read.
 
 use crate::ast::At;
+use crate::reading::MAX_VARIANTS;
 
 /// Why a kernel cannot be read. It prints as one line: `file:line: what; fix`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -25,6 +26,47 @@ pub enum ReadError {
         at: At,
         /// What the answer is called.
         key: String,
+    },
+    /// Names that nobody gives a meaning: macros of the compiler's command line, often.
+    #[error(
+        "{}:{}: {what}; declare it, add it to kernel.defines, or set kernel.standard to the version that has it",
+        at.file, at.line
+    )]
+    Undeclared {
+        /// Where the first one is used.
+        at: At,
+        /// What libclang says of the first one.
+        what: String,
+        /// All of them that stand for values or functions.
+        values: Vec<String>,
+        /// All of them that stand for types.
+        types: Vec<String>,
+    },
+    /// A branch that depends on data, for which the problem file does not say which side counts.
+    #[error(
+        "{}:{}: the branch depends on data and its sides access memory differently; add \"branches\": {{ {}: \"both\" }} \
+         to the kernel in the problem file, or \"then\" or \"else\" instead of \"both\"; {} answers for all of its branches",
+        at.file, at.line, quoted(key), quoted(function)
+    )]
+    Unsided {
+        /// Where it stands.
+        at: At,
+        /// What the answer is called.
+        key: String,
+        /// The function that it is in.
+        function: String,
+    },
+    /// The source's text depends on too many combinations of macros.
+    #[error(
+        "{name}: its syntax depends on {}, with more than {MAX_VARIANTS} combinations; use `if` instead of `#if` for \
+         some of them, or narrow their domains",
+        structural.join(", ")
+    )]
+    ManyReadings {
+        /// The file.
+        name: String,
+        /// The macros.
+        structural: Vec<String>,
     },
     /// Something about the file as a whole, or about this machine.
     #[error("{name}: {what}; {fix}")]
@@ -61,7 +103,9 @@ impl ReadError {
     /// The fault of a text that the source is only for these values of its macros.
     #[must_use]
     pub fn with_macros(mut self, names: &[String], values: &[i64]) -> ReadError {
-        if let (ReadError::Source { what, .. }, false) = (&mut self, names.is_empty()) {
+        if let (ReadError::Source { what, .. } | ReadError::Undeclared { what, .. }, false) =
+            (&mut self, names.is_empty())
+        {
             let values = names.iter().zip(values).map(|(name, value)| format!("{name}={value}"));
             *what = format!("{what} (with {})", values.collect::<Vec<_>>().join(", "));
         }

@@ -13,13 +13,10 @@ use rayon::prelude::*;
 use crate::child;
 use crate::error::ReadError;
 use crate::preprocess::{Expanded, Expander};
-use crate::reading::{One, ParameterType};
+use crate::reading::{Kernel, MAX_VARIANTS, One, ParameterType};
 use crate::request::Request;
 use crate::setup::Setup;
 use crate::steps::Steps;
-
-/// Most readings of one source.
-const MAX_VARIANTS: usize = 4096;
 
 /// The steps of a kernel for all configurations.
 #[derive(Debug, Clone, PartialEq)]
@@ -86,6 +83,24 @@ pub fn extract_with(
     }
 }
 
+/// The kernels that a source declares, with these values of its symbols.
+///
+/// # Errors
+/// What cannot be compiled in the source, or what this machine lacks.
+pub fn kernels(
+    request: &Request,
+    values: &IndexMap<String, i64>,
+    setup: &Setup<'_>,
+) -> Result<Vec<Kernel>, ReadError> {
+    let structural: Vec<String> = values.keys().cloned().collect();
+    let expanded = Expander::new(request, &structural)?.stopped_by(setup.interrupt).one(values)?;
+    let text = (values.values().copied().collect(), expanded);
+    match &setup.child {
+        None => child::kernels_here(request, &structural, &text),
+        Some(child) => child.kernels(request, (&structural, text), setup.interrupt),
+    }
+}
+
 /// Structural values, and for each combination of them values of all symbols that go with it.
 type Combinations = IndexMap<Vec<i64>, Vec<i64>>;
 
@@ -98,15 +113,10 @@ fn combinations(
         structural.iter().filter_map(|name| request.symbols.get_index_of(name)).collect();
     let found = occurring(&places)?;
     if found.len() > MAX_VARIANTS {
-        let names: Vec<&str> = structural.iter().map(String::as_str).collect();
-        return Err(ReadError::file(
-            &request.name,
-            format!(
-                "its syntax depends on {}, with more than {MAX_VARIANTS} combinations",
-                names.join(", ")
-            ),
-            "use `if` instead of `#if` for some of them, or narrow their domains",
-        ));
+        return Err(ReadError::ManyReadings {
+            name: request.name.clone(),
+            structural: structural.iter().cloned().collect(),
+        });
     }
     Ok(found)
 }

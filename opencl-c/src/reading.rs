@@ -9,6 +9,9 @@ use crate::ast::{Space, Type};
 use crate::steps::Steps;
 use crate::written::{scalar_name, type_name};
 
+/// Most readings of one source.
+pub(crate) const MAX_VARIANTS: usize = 4096;
+
 /// What a parameter of the kernel function takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParameterType {
@@ -61,6 +64,24 @@ impl ParameterType {
         };
         ParameterType { text: type_name(ty), by, element: element.copied() }
     }
+}
+
+/// A kernel function that a source declares.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kernel {
+    /// Its name.
+    pub name: String,
+    /// Its parameters, in order.
+    pub parameters: Vec<KernelParameter>,
+}
+
+/// A parameter of a kernel function.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KernelParameter {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub ty: ParameterType,
 }
 
 /// One reading.

@@ -59,6 +59,9 @@ pub enum CliError {
     /// A kernel in OpenCL C cannot be read.
     #[error(transparent)]
     Kernel(#[from] tickbound_opencl_c::ReadError),
+    /// No problem file can be proposed.
+    #[error(transparent)]
+    Propose(#[from] tickbound_propose::ProposeError),
     /// CP-SAT is missing, or has found a fault.
     #[error(transparent)]
     CpSat(#[from] CpSatError),

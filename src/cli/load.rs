@@ -12,7 +12,7 @@ use tickbound_model::expr::{BinaryOp, Expr};
 use tickbound_model::problem::{Constraint, parse_json};
 use tickbound_model::t1;
 use tickbound_model::{ModelError, Problem};
-use tickbound_opencl_c::{Child, Kept, Reading, Setup, attach_with};
+use tickbound_opencl_c::{Child, Kept, Reading, Setup, attach_with, inputs_as_macros};
 
 use crate::measure::files::Files;
 use tickbound_model::platforms;
@@ -211,7 +211,8 @@ impl Chosen {
                 _ => platforms::find(name),
             }
         };
-        let problem = Problem::from_value(&value, &inputs, &find).map_err(of_file)?;
+        let mut problem = Problem::from_value(&value, &inputs, &find).map_err(of_file)?;
+        inputs_as_macros(&mut problem, &folder);
         if let Some(name) = value.get("platform").and_then(Value::as_str) {
             read.extend(
                 [folder.join(name), PathBuf::from(name)].into_iter().filter(|p| p.is_file()),

@@ -21,6 +21,7 @@ mod devices;
 mod exit;
 mod explain;
 mod export;
+mod init;
 mod load;
 mod measure;
 mod output;
@@ -58,6 +59,8 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Propose a problem file for a kernel in OpenCL C
+    Init(init::Args),
     /// Find the least run time over all configurations and prove it
     Tune(tune::Args),
     /// Run one configuration tick by tick
@@ -134,6 +137,7 @@ pub fn main() -> ExitCode {
 
 fn run(command: &Command) -> Result<Exit, CliError> {
     match command {
+        Command::Init(args) => init::run(args),
         Command::Tune(args) => tune::run(args),
         Command::Simulate(args) => simulate::run(args),
         Command::Explain(args) => explain::run(args),

@@ -1,5 +1,6 @@
 //! libclang's errors, as ours.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use clang::TranslationUnit;
@@ -20,19 +21,31 @@ pub(super) fn check<'tu>(
     };
     let (file, line, column) = first.get_location().get_presumed_location();
     let text = first.get_text();
-    let fix = fix(&text);
     if file.is_empty() || file.starts_with('<') {
-        return Err(ReadError::file(&request.name, text, fix));
+        return Err(ReadError::file(&request.name, text, "correct the source"));
     }
-    Err(ReadError::at(&At { file: Arc::from(file), line, column }, text, fix))
+    let at = At { file: Arc::from(file), line, column };
+    if unknown(&text).is_none() {
+        return Err(ReadError::at(&at, text, "correct the source"));
+    }
+    let (mut values, mut types) = (BTreeSet::new(), BTreeSet::new());
+    for text in diagnostics.iter().map(|d| d.get_text()) {
+        match unknown(&text) {
+            Some((true, name)) => types.insert(name.to_owned()),
+            Some((false, name)) => values.insert(name.to_owned()),
+            None => false,
+        };
+    }
+    let (values, types) = (values.into_iter().collect(), types.into_iter().collect());
+    Err(ReadError::Undeclared { at, what: text, values, types })
 }
 
-fn fix(text: &str) -> &'static str {
-    let unknown =
-        ["undeclared identifier", "unknown type name", "implicit declaration of function"];
-    if unknown.iter().any(|words| text.contains(words)) {
-        "declare it, add it to kernel.defines, or set kernel.standard to the version that has it"
-    } else {
-        "correct the source"
+/// The name without a meaning that a message is about, and whether it stands for a type.
+fn unknown(text: &str) -> Option<(bool, &str)> {
+    let is_type = text.starts_with("unknown type name");
+    let values = ["use of undeclared identifier", "implicit declaration of function"];
+    if !is_type && !values.iter().any(|words| text.starts_with(words)) {
+        return None;
     }
+    Some((is_type, text.split('\'').nth(1)?))
 }

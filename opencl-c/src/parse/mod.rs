@@ -50,6 +50,8 @@ pub fn parse(request: &Request, expanded: &Expanded) -> Result<Unit, ReadError> 
             "-Xclang",
             "-fdeclare-opencl-builtins",
             "-w",
+            // Names without a meaning are told all at once.
+            "-ferror-limit=0",
         ];
         let index = Index::new(clang, false, false);
         let mut parser = index.parser(FILE);

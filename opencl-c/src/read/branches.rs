@@ -7,7 +7,7 @@ use super::symbolic::Poly;
 use super::value::State;
 use super::{Read, Reader};
 use crate::ast::{At, Expr};
-use crate::error::{ReadError, quoted};
+use crate::error::ReadError;
 
 impl<'a> Reader<'a> {
     /// Walks both sides of a branch, each from the state before it, and lets them come together.
@@ -92,17 +92,10 @@ impl<'a> Reader<'a> {
 
     /// Which side the problem file chooses for a branch that depends on data.
     pub fn side(&self, at: &At, asked: &Expr) -> Read<Side> {
-        self.chosen_side(at, asked).ok_or_else(|| {
-            ReadError::at(
-                at,
-                "the branch depends on data and its sides access memory differently",
-                format!(
-                    "add \"branches\": {{ {}: \"both\" }} to the kernel in the problem file, or \
-                     \"then\" or \"else\" instead of \"both\"; {} answers for all of its branches",
-                    quoted(&self.key(Some(asked))),
-                    quoted(self.calls.last().copied().unwrap_or_default())
-                ),
-            )
+        self.chosen_side(at, asked).ok_or_else(|| ReadError::Unsided {
+            at: at.clone(),
+            key: self.key(Some(asked)),
+            function: self.calls.last().copied().unwrap_or_default().to_owned(),
         })
     }
 

@@ -1,0 +1,282 @@
+//! What a source says at a glance: its macros and names, by its tokens alone.
+//!
+//! Nothing is expanded and nothing is parsed, so that this needs neither a compiler nor libclang, and says something
+//! about sources that do not compile yet. It serves those who propose a problem file for a source, and decides which
+//! [inputs become macros](inputs_as_macros).
+
+mod tokens;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use indexmap::IndexMap;
+use tickbound_model::source::Define;
+use tickbound_model::{Expr, Problem};
+
+use crate::preprocess::included;
+use tokens::{Line, Token, lines};
+
+/// What a source says about a macro.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Macro {
+    /// The text of a `#define` that holds unless the macro is defined before: inside `#ifndef` of it.
+    pub default: Option<String>,
+    /// The source defines it in any case.
+    pub defined: bool,
+    /// Numbers that it is compared with in `#if`.
+    pub compared: BTreeSet<i64>,
+    /// It is compared by order with one of them.
+    pub ordered: bool,
+    /// Its value is used in `#if`.
+    pub valued: bool,
+    /// It is asked whether it is defined.
+    pub asked: bool,
+}
+
+/// A source at a glance.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Outline {
+    /// Macros that directives mention, in the order in which they are met.
+    pub macros: IndexMap<String, Macro>,
+    /// What `reqd_work_group_size` says, for each place where it stands.
+    pub groups: Vec<[String; 3]>,
+    /// Lines without directives.
+    code: Vec<Vec<Token>>,
+}
+
+impl Outline {
+    /// That of a text.
+    #[must_use]
+    pub fn of(text: &str) -> Outline {
+        let mut outline = Outline::default();
+        // The names of the `#ifndef` lines around.
+        let mut around: Vec<Option<String>> = Vec::new();
+        for line in lines(text) {
+            match line {
+                Line::Directive(name, tokens) => outline.directive(&name, &tokens, &mut around),
+                Line::Code(tokens) => outline.code.push(tokens),
+            }
+        }
+        outline.groups = outline.groups();
+        outline
+    }
+
+    fn directive(&mut self, name: &str, tokens: &[Token], around: &mut Vec<Option<String>>) {
+        let first = tokens.first().and_then(Token::name);
+        match (name, first) {
+            ("define", Some(defined)) => {
+                let guarded = around.iter().flatten().any(|name| name == defined);
+                let entry = self.macros.entry(defined.to_owned()).or_default();
+                if guarded {
+                    let text: Vec<String> = tokens[1..].iter().map(Token::text).collect();
+                    entry.default.get_or_insert(text.join(" "));
+                } else {
+                    entry.defined = true;
+                }
+            }
+            ("ifdef" | "ifndef", Some(asked)) => {
+                self.macros.entry(asked.to_owned()).or_default().asked = true;
+                around.push((name == "ifndef").then(|| asked.to_owned()));
+            }
+            ("if" | "elif", _) => {
+                self.condition(tokens);
+                if name == "if" {
+                    around.push(undefined(tokens));
+                }
+            }
+            ("endif", _) => {
+                around.pop();
+            }
+            _ => {}
+        }
+    }
+
+    /// The macros that a condition mentions.
+    fn condition(&mut self, tokens: &[Token]) {
+        for (i, token) in tokens.iter().enumerate() {
+            let Some(name) = token.name().filter(|name| *name != "defined") else { continue };
+            let before = |n: usize| i.checked_sub(n).and_then(|at| tokens.get(at));
+            let of_defined = [before(1), before(2)].iter().flatten().any(|t| t.is("defined"));
+            let entry = self.macros.entry(name.to_owned()).or_default();
+            if of_defined {
+                entry.asked = true;
+                continue;
+            }
+            entry.valued = true;
+            let after = (tokens.get(i + 1), tokens.get(i + 2).and_then(Token::number));
+            let ahead = (before(1), before(2).and_then(Token::number));
+            for (operator, number) in [after, ahead] {
+                let (Some(Token::Symbol(operator)), Some(number)) = (operator, number) else {
+                    continue;
+                };
+                match operator.as_str() {
+                    "==" | "!=" => _ = entry.compared.insert(number),
+                    "<" | "<=" | ">" | ">=" => {
+                        entry.ordered = true;
+                        entry.compared.insert(number);
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    fn groups(&self) -> Vec<[String; 3]> {
+        let all: Vec<&Token> = self.code.iter().flatten().collect();
+        let at = |i: usize| all.get(i).copied();
+        let starts = (0..all.len()).filter(|i| all[*i].is("reqd_work_group_size"));
+        let group = |i: usize| {
+            let mut parts = [String::new(), String::new(), String::new()];
+            let (mut part, mut depth) = (0, 1);
+            at(i + 1).filter(|t| t.is("("))?;
+            for token in all.iter().skip(i + 2) {
+                match token.text().as_str() {
+                    "(" => depth += 1,
+                    ")" => depth -= 1,
+                    "," if depth == 1 => {
+                        part += 1;
+                        continue;
+                    }
+                    _ => {}
+                }
+                if depth == 0 {
+                    return (part == 2).then_some(parts);
+                }
+                let text = parts.get_mut(part)?;
+                *text += &token.text();
+            }
+            None
+        };
+        starts.filter_map(group).collect()
+    }
+
+    /// Dimensions of ids and sizes that the code asks for: 1 to 3, or 0 if it asks for none.
+    #[must_use]
+    pub fn dimensions(&self) -> usize {
+        let all: Vec<&Token> = self.code.iter().flatten().collect();
+        let asks = |name: &str| {
+            ["get_global_", "get_local_", "get_group_", "get_num_groups"]
+                .iter()
+                .any(|s| name.starts_with(s))
+        };
+        let asked = all.windows(3).filter(|w| w[0].name().is_some_and(asks) && w[1].is("("));
+        let dimension = |w: &[&Token]| Some(usize::try_from(w[2].number()?).ok()? + 1);
+        asked.filter_map(dimension).filter(|d| *d <= 3).max().unwrap_or(0)
+    }
+
+    /// Whether a name is used in code or in conditions of the preprocessor.
+    #[must_use]
+    pub fn uses(&self, name: &str) -> bool {
+        let valued = self.macros.get(name).is_some_and(|m| m.valued || m.asked);
+        valued || self.code.iter().flatten().any(|token| token.is(name))
+    }
+
+    /// Whether the source itself may give a name a meaning: a macro, a variable, a parameter, a member, a function,
+    /// a type. True also where that is not sure.
+    #[must_use]
+    pub fn declares(&self, name: &str) -> bool {
+        let defined = |m: &Macro| m.defined || m.default.is_some();
+        self.macros.get(name).is_some_and(defined) || {
+            let all: Vec<&Token> = self.code.iter().flatten().collect();
+            (0..all.len()).any(|i| all[i].is(name) && may_declare(&all, i))
+        }
+    }
+}
+
+/// The name of `#if !defined(NAME)`.
+fn undefined(tokens: &[Token]) -> Option<String> {
+    let texts: Vec<String> = tokens.iter().map(Token::text).collect();
+    match texts.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["!", "defined", "(", name, ")"] | ["!", "defined", name] => Some((*name).to_owned()),
+        _ => None,
+    }
+}
+
+/// Words that may stand before a value.
+const BEFORE_VALUES: [&str; 6] = ["return", "case", "else", "do", "sizeof", "goto"];
+
+/// Whether the name at `i` may be declared there: after a word, after the `*` of a pointer, or after the comma of a
+/// declaration; or it is a member, or a label.
+fn may_declare(all: &[&Token], i: usize) -> bool {
+    let Some(before) = i.checked_sub(1).map(|at| all[at]) else { return true };
+    if before.name().is_some() {
+        return !BEFORE_VALUES.iter().any(|word| before.is(word));
+    }
+    if before.is(".") || before.is("->") {
+        return true;
+    }
+    let start = start_of(all, i);
+    let words = all[start..i].iter().take_while(|t| t.name().is_some() || t.is("*"));
+    let words: Vec<&&Token> = words.collect();
+    // `a * n` alone is no statement, but `float * n` is one; in parentheses it may be a product.
+    let in_parentheses = start.checked_sub(1).is_some_and(|at| all[at].is("("));
+    let pointer = before.is("*") && words.len() == i - start && words.len() > 1;
+    let before_stars = all[..i].iter().rev().find(|t| !t.is("*"));
+    let list = before_stars.is_some_and(|t| t.is(",")) && words.len() > 1;
+    let label = start == i && all.get(i + 1).is_some_and(|t| t.is(":"));
+    let enumerated = start.checked_sub(1).is_some_and(|at| {
+        let named = at.checked_sub(2).is_some_and(|two| all[two].is("enum"));
+        all[at].is("{") && (named || all[..at].last().is_some_and(|t| t.is("enum")))
+    });
+    (pointer && (!in_parentheses || is_type(words[0]))) || list || label || enumerated
+}
+
+/// Where the statement, or what stands in the parentheses, begins that the token at `i` belongs to.
+fn start_of(all: &[&Token], i: usize) -> usize {
+    let mut depth = 0_usize;
+    for at in (0..i).rev() {
+        let token = all[at];
+        // A list of first values ends with a comma.
+        if token.is(")") || (token.is("}") && all[at + 1].is(",")) {
+            depth += 1;
+        } else if depth > 0 && (token.is("(") || token.is("{")) {
+            depth -= 1;
+        } else if depth == 0 && ["(", "{", "}", ";"].iter().any(|s| token.is(s)) {
+            return at + 1;
+        }
+    }
+    0
+}
+
+fn is_type(token: &Token) -> bool {
+    const TYPES: [&str; 19] = [
+        "char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "float", "double",
+        "half", "void", "unsigned", "signed", "const", "struct", "global", "local", "constant",
+    ];
+    let name = token.name().unwrap_or_default().trim_end_matches(|c: char| c.is_ascii_digit());
+    name.starts_with("__") || name.ends_with("_t") || TYPES.contains(&name)
+}
+
+/// Makes macros of the inputs of a problem that its source uses and does not declare, unless `kernel.defines` names
+/// them. A source that cannot be read is missed where it is needed.
+pub fn inputs_as_macros(problem: &mut Problem, folder: &Path) {
+    let Some(source) = &mut problem.source else { return };
+    let known = |name: &String| source.defines.iter().any(|(define, _)| define == name);
+    // Inputs have the first slots.
+    let inputs: Vec<(usize, &String)> =
+        problem.inputs.keys().enumerate().filter(|(_, name)| !known(name)).collect();
+    if inputs.is_empty() {
+        return;
+    }
+    let mut text = String::new();
+    for path in std::iter::once(&source.path).chain(&source.more) {
+        let Ok(file) = tickbound_input::text(folder.join(path)) else { return };
+        text += &file;
+        text.push('\n');
+    }
+    let first = folder.join(&source.path).parent().map(Path::to_path_buf).unwrap_or_default();
+    let include = source.include.iter().map(|path| folder.join(path));
+    let folders: Vec<_> = std::iter::once(first).chain(include).collect();
+    for file in included(&source.path, &text, &folders).unwrap_or_default().into_values() {
+        text += &file;
+        text.push('\n');
+    }
+    let outline = Outline::of(&text);
+    let is_macro = |name: &str| outline.uses(name) && !outline.declares(name);
+    for (slot, name) in inputs.into_iter().filter(|(_, name)| is_macro(name)) {
+        source.defines.push((name.clone(), Define::Number(Expr::Name(slot))));
+    }
+}
+
+#[cfg(test)]
+mod tests;

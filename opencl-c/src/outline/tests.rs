@@ -1,0 +1,74 @@
+use super::*;
+
+#[test]
+fn macros_of_directives() {
+    let outline = Outline::of(
+        "#ifndef WG // the group\n  #define WG 64\n#endif\n#define TWO(x) ((x) * 2)\n\
+         #if VW == 4 || 2 == VW\n#elif defined(FAST) && UNROLL > 0 /* no\n more */\n#endif\n\
+         #if !defined(TS)\n#define TS (4 * \\\n WG)\n#endif\n#ifdef CUDA\n#endif\n",
+    );
+    let of = |name: &str| outline.macros[name].clone();
+    assert_eq!(of("WG").default.as_deref(), Some("64"));
+    assert_eq!(of("TS").default.as_deref(), Some("( 4 * WG )"));
+    assert!(of("TWO").defined && !of("WG").defined);
+    assert_eq!(of("VW").compared, BTreeSet::from([2, 4]));
+    assert!(of("VW").valued && !of("VW").ordered && of("UNROLL").ordered);
+    assert!(of("FAST").asked && !of("FAST").valued && of("CUDA").asked);
+}
+
+#[test]
+fn group_sizes_are_found() {
+    let text = "__kernel __attribute__((reqd_work_group_size(MDIMC, max(2, N), 1)))\nvoid f() {}";
+    let group = ["MDIMC", "max(2,N)", "1"].map(String::from);
+    assert_eq!(Outline::of(text).groups, [group]);
+    assert!(Outline::of("reqd_work_group_size(1, 2)").groups.is_empty());
+    assert!(Outline::of("reqd_work_group_size(1, 2").groups.is_empty());
+}
+
+/// Everything that may be a declaration counts as one: a macro of the name of a variable breaks a source that
+/// compiles.
+#[test]
+fn declarations() {
+    let declared = [
+        "void f(int n) {}",
+        "void f(global float *n) {}",
+        "void f(global float *a, const int n) {}",
+        "int a, n;",
+        "int a = g(1, 2), n = 3;",
+        "int a[] = {1, 2}, n;",
+        "void f() { struct s *a, *n; }",
+        "float *n = p;",
+        "float * const n = p;",
+        "real_t *n;",
+        "struct s { int n; }; int g(struct s *t) { return t->n; }",
+        "int g(struct s t) { return t.n + n; }",
+        "#define n 4\n",
+        "#ifndef n\n#define n 4\n#endif\n",
+        "typedef float n;",
+        "float n[4];",
+        "int n(int x);",
+        "enum e { a, n };",
+        "for (int i = 0, n = 5; i < n; i++) {}",
+        "n: goto n;",
+    ];
+    for text in declared {
+        assert!(Outline::of(text).declares("n"), "{text}");
+    }
+    let used = [
+        "for (int i = 0; i < n; i++) x[i * n + g(a, n)] += 2 * n;",
+        "float x[n];",
+        "if (n == 3) return n;",
+        "int x = a * n;",
+        "x = (a * n);",
+        "y = f(a * n, b);",
+        "#if n > 3\n#endif\n",
+        "// int n;\nx = n;",
+        "x = \"int n\"; y = n;",
+        "x = c ? n : 0;",
+    ];
+    for text in used {
+        let outline = Outline::of(text);
+        assert!(outline.uses("n") && !outline.declares("n"), "{text}");
+    }
+    assert!(!Outline::of("int m; /* n */ char c = 'n';").uses("n"));
+}

@@ -1,0 +1,251 @@
+//! A problem file while it is being proposed.
+
+use std::path::Path;
+
+use indexmap::IndexMap;
+use serde_json::{Value, json};
+use tickbound_model::source::ElementType;
+use tickbound_opencl_c::ReadError;
+use tickbound_opencl_c::outline::Outline;
+use tickbound_opencl_c::reading::{By, Kernel};
+
+use crate::error::ProposeError;
+use crate::names::{Role, role};
+use crate::{Wishes, macros};
+
+/// What is proposed so far.
+#[derive(Debug, Clone)]
+pub(crate) struct Draft {
+    /// The source, in its folder.
+    pub file: String,
+    pub entry: String,
+    pub wishes: Wishes,
+    pub inputs: IndexMap<String, i64>,
+    pub parameters: IndexMap<String, Value>,
+    pub constraints: Vec<String>,
+    pub defines: IndexMap<String, Value>,
+    pub arguments: Vec<Argument>,
+    pub dimensions: usize,
+    pub locals: Vec<String>,
+    pub globals: Vec<String>,
+    pub bounds: IndexMap<String, Value>,
+    pub branches: IndexMap<String, Value>,
+    /// Buffers that the kernel writes.
+    pub outputs: Vec<String>,
+    pub notes: Vec<String>,
+}
+
+/// An argument of the kernel.
+#[derive(Debug, Clone)]
+pub(crate) struct Argument {
+    pub name: String,
+    pub element: ElementType,
+    pub by: By,
+    /// Elements of memory, or the value of a number.
+    pub value: String,
+}
+
+impl Draft {
+    pub fn new(path: &Path, wishes: &Wishes, outline: &Outline) -> Result<Draft, ProposeError> {
+        let name = path.file_name().and_then(|name| name.to_str()).ok_or_else(|| {
+            let text = path.display().to_string();
+            ProposeError::Wish { option: "", text, what: "rename the file".to_owned() }
+        })?;
+        let mut draft = Draft {
+            file: name.to_owned(),
+            entry: String::new(),
+            wishes: wishes.clone(),
+            inputs: wishes.inputs.clone(),
+            parameters: IndexMap::new(),
+            constraints: Vec::new(),
+            defines: IndexMap::new(),
+            arguments: Vec::new(),
+            dimensions: outline
+                .dimensions()
+                .max(wishes.local.len())
+                .max(wishes.global.len())
+                .max(1),
+            locals: Vec::new(),
+            globals: Vec::new(),
+            bounds: IndexMap::new(),
+            branches: IndexMap::new(),
+            outputs: Vec::new(),
+            notes: Vec::new(),
+        };
+        for (name, domain) in &wishes.parameters {
+            draft.parameters.insert(name.clone(), domain_of(name, domain)?);
+        }
+        for (name, text) in &wishes.defines {
+            let number = text.parse::<i64>().map(Value::from);
+            draft.defines.insert(name.clone(), number.unwrap_or_else(|_| json!({ "text": text })));
+        }
+        Ok(draft)
+    }
+
+    /// Whether a macro is decided.
+    pub fn knows(&self, name: &str) -> bool {
+        self.inputs.contains_key(name)
+            || self.parameters.contains_key(name)
+            || self.defines.contains_key(name)
+    }
+
+    pub fn note(&mut self, text: impl Into<String>) {
+        self.notes.push(text.into());
+    }
+
+    /// Takes the kernel: its arguments, with the numbers among them as inputs.
+    pub fn take(&mut self, kernel: &Kernel) {
+        self.entry.clone_from(&kernel.name);
+        for parameter in &kernel.parameters {
+            let (Some(by), Some(element)) = (parameter.ty.by, parameter.ty.element) else {
+                let (name, ty) = (&parameter.name, &parameter.ty.text);
+                self.note(format!(
+                    "arguments: none, as `{name}` is {ty}; the kernel can be tuned, not measured"
+                ));
+                self.arguments.clear();
+                return;
+            };
+            let value = match by {
+                By::Value if !element.is_real() => self.number(&parameter.name),
+                By::Value => "0.5".to_owned(),
+                By::Buffer => "1".to_owned(),
+                By::Local => "1".to_owned(),
+            };
+            self.arguments.push(Argument { name: parameter.name.clone(), element, by, value });
+        }
+        let reals = self.arguments.iter().filter(|a| a.by == By::Value && a.element.is_real());
+        let reals: Vec<String> = reals.map(|a| a.name.clone()).collect();
+        if !reals.is_empty() {
+            self.note(format!("arguments: {} = 0.5, a guess", reals.join(" = ")));
+        }
+        macros::sizes(self);
+    }
+
+    /// The value of an argument that is a whole number: an input of its name, or a number.
+    fn number(&mut self, name: &str) -> String {
+        let lower = name.to_lowercase();
+        let fixed = [("offset", 0), ("inc", 1), ("stride", 1), ("conjugate", 0), ("flag", 0)];
+        if let (false, Some((_, value))) =
+            (self.inputs.contains_key(name), fixed.iter().find(|(word, _)| lower.contains(word)))
+        {
+            self.note(format!("arguments: {name} = {value}, a guess by its name"));
+            return value.to_string();
+        }
+        if !self.inputs.contains_key(name) {
+            self.inputs.insert(name.to_owned(), 0);
+        }
+        name.to_owned()
+    }
+
+    /// Answers what the reader asks. False if it asks nothing, or again.
+    pub fn answer(&mut self, error: &ReadError, outline: &Outline) -> bool {
+        match error {
+            ReadError::Unbounded { at, key } if !self.bounds.contains_key(key) => {
+                let bound = self.inputs.keys().next().map_or(Value::from(16), |n| n.clone().into());
+                self.note(format!(
+                    "bounds: the loop in line {} has at most {bound} iterations, a guess",
+                    at.line
+                ));
+                self.bounds.insert(key.clone(), bound);
+                true
+            }
+            ReadError::Unsided { at, key, .. } if !self.branches.contains_key(key) => {
+                self.note(format!(
+                    "branches: both sides of the branch in line {} count, as it depends on data",
+                    at.line
+                ));
+                self.branches.insert(key.clone(), "both".into());
+                true
+            }
+            ReadError::Undeclared { values, types, .. } => {
+                macros::declare(self, outline, (values, types))
+            }
+            ReadError::ManyReadings { structural, .. } => macros::narrow(self, structural),
+            _ => false,
+        }
+    }
+
+    /// The problem file.
+    pub fn value(&self) -> Value {
+        let mut kernel = json!({ "opencl": self.file, "entry": self.entry });
+        let mut add = |name: &str, value: Value| {
+            let empty = value.as_object().is_some_and(|o| o.is_empty())
+                || value.as_array().is_some_and(|a| a.is_empty());
+            if !empty {
+                kernel[name] = value;
+            }
+        };
+        add("defines", self.defines.clone().into_iter().collect());
+        add("arguments", self.arguments.iter().map(|a| self.argument(a)).collect());
+        add("bounds", self.bounds.clone().into_iter().collect());
+        add("branches", self.branches.clone().into_iter().collect());
+        let stem = self.file.rsplit_once('.').map_or(self.file.as_str(), |(stem, _)| stem);
+        let name =
+            if stem == self.entry { stem.to_owned() } else { format!("{stem}: {}", self.entry) };
+        let mut problem = json!({ "version": 1, "name": name, "notes": self.notes });
+        problem["inputs"] =
+            self.inputs.iter().map(|(name, v)| (name.clone(), Value::from(*v))).collect();
+        problem["platform"] = self.wishes.platform.clone().into();
+        problem["parameters"] = self.parameters.clone().into_iter().collect();
+        problem["constraints"] = self.constraints.clone().into();
+        problem["launch"] = json!({ "global_size": self.globals, "local_size": self.locals });
+        problem["kernel"] = kernel;
+        problem
+    }
+
+    fn argument(&self, argument: &Argument) -> Value {
+        let Argument { name, element, by, value } = argument;
+        let number =
+            |text: &str| text.parse::<i64>().map_or_else(|_| Value::from(text), Value::from);
+        let mut object =
+            json!({ "name": name, "type": tickbound_model::named::Named::name(*element) });
+        match by {
+            By::Value if element.is_real() => {
+                object["real"] = json!(value.parse::<f64>().unwrap_or(0.5))
+            }
+            By::Value => object["value"] = number(value),
+            By::Local => {
+                object["length"] = number(value);
+                object["space"] = "local".into();
+            }
+            By::Buffer => {
+                object["length"] = number(value);
+                let range = if element.is_real() { json!([-1, 1]) } else { json!([0, 100]) };
+                object["fill"] = json!({ "random": range });
+                if self.outputs.contains(name) {
+                    object["output"] = true.into();
+                }
+            }
+        }
+        object
+    }
+
+    /// The parameter that is a group's size in a dimension.
+    pub fn group(&self, d: usize) -> Option<&String> {
+        self.parameters.keys().find(|name| role(name) == Some(Role::Group(d)))
+    }
+}
+
+/// A domain, as `--parameter` gives it.
+fn domain_of(name: &str, text: &str) -> Result<Value, ProposeError> {
+    let text = text.trim();
+    if !text.starts_with('[') {
+        return Ok(text.parse::<i64>().map_or_else(|_| Value::from(text), Value::from));
+    }
+    let items = text.trim_start_matches('[').trim_end_matches(']').split(',').map(str::trim);
+    let items: Vec<Value> = items
+        .filter(|item| !item.is_empty())
+        .map(|item| {
+            item.parse::<i64>().map_or_else(|_| Value::from(item.trim_matches('"')), Value::from)
+        })
+        .collect();
+    if items.is_empty() {
+        let what = "write a domain such as [1, 2, 4] or powers_of_two(1, 8)".to_owned();
+        return Err(ProposeError::Wish {
+            option: "--parameter",
+            text: format!("{name}={text}"),
+            what,
+        });
+    }
+    Ok(items.into())
+}

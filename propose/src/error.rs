@@ -1,0 +1,57 @@
+//! Why nothing is proposed.
+
+use tickbound_model::ModelError;
+use tickbound_opencl_c::ReadError;
+
+/// Why no problem file is proposed.
+#[derive(Debug, thiserror::Error)]
+pub enum ProposeError {
+    /// The source cannot be read.
+    #[error("{path}: {error}")]
+    Source {
+        /// The source.
+        path: String,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// The source does not compile, or this machine lacks what reads it.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// A wish makes no problem.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// There is no kernel.
+    #[error("{path}: there is no kernel in it; declare one with __kernel")]
+    NoKernel {
+        /// The source.
+        path: String,
+    },
+    /// There are several kernels.
+    #[error("{path}: it has several kernels; add --entry {names}")]
+    Several {
+        /// The source.
+        path: String,
+        /// Their names.
+        names: String,
+    },
+    /// There is no kernel of that name.
+    #[error("{path}: there is no kernel `{wanted}`; --entry may be {known}")]
+    UnknownKernel {
+        /// The source.
+        path: String,
+        /// The name that was asked for.
+        wanted: String,
+        /// Those that there are.
+        known: String,
+    },
+    /// A wish that is no file name, domain, or the like.
+    #[error("{option} {text}: {what}")]
+    Wish {
+        /// The option.
+        option: &'static str,
+        /// What was given.
+        text: String,
+        /// What is wrong, and the fix.
+        what: String,
+    },
+}

@@ -1,0 +1,86 @@
+//! The launch: groups and work items, in each dimension.
+
+use itertools::Itertools;
+use serde_json::Value;
+use tickbound_opencl_c::outline::Outline;
+
+use crate::draft::Draft;
+
+/// Names of dimensions.
+const AXES: [&str; 3] = ["X", "Y", "Z"];
+
+/// Decides the sizes of groups, and takes one work item for each element until the steps say more.
+pub(crate) fn preliminary(draft: &mut Draft, outline: &Outline) {
+    draft.locals = locals(draft, outline);
+    let inputs = draft.inputs.keys().cloned().collect_vec();
+    draft.globals = draft.wishes.global.clone();
+    for d in draft.globals.len()..draft.dimensions {
+        let elements = match inputs.get(d).or(inputs.last()) {
+            Some(input) => input.clone(),
+            None => items(draft, d),
+        };
+        draft.globals.push(rounded(&elements, &draft.locals[d]));
+    }
+}
+
+/// `elements`, rounded up to whole groups.
+pub(crate) fn rounded(elements: &str, local: &str) -> String {
+    if local == "1" {
+        elements.to_owned()
+    } else {
+        format!("ceil_div({elements}, {local}) * {local}")
+    }
+}
+
+/// An input for the work items of a dimension in which the kernel has no size.
+fn items(draft: &mut Draft, d: usize) -> String {
+    let name = if draft.dimensions == 1 {
+        "items".to_owned()
+    } else {
+        format!("items_{}", AXES[d].to_lowercase())
+    };
+    let size = if draft.dimensions == 1 { 1 << 20 } else { 1024 };
+    draft.inputs.insert(name.clone(), size);
+    draft.note(format!(
+        "inputs.{name}: {size} elements, a guess; the source does not say how many there are"
+    ));
+    name
+}
+
+fn locals(draft: &mut Draft, outline: &Outline) -> Vec<String> {
+    let dimensions = draft.dimensions;
+    if !draft.wishes.local.is_empty() {
+        let given = draft.wishes.local.iter().cloned();
+        return given.chain(std::iter::repeat("1".to_owned())).take(dimensions).collect();
+    }
+    if let Ok(required) = outline.groups.iter().all_equal_value() {
+        draft.note("launch: groups as reqd_work_group_size says");
+        return required.iter().take(dimensions).cloned().collect();
+    }
+    let named = (0..dimensions).map(|d| draft.group(d).cloned()).collect_vec();
+    match named.as_slice() {
+        [Some(one), None] if dimensions == 2 => {
+            draft.note(format!("launch: square groups of {one}, the only name of a group's size"));
+            vec![one.clone(), one.clone()]
+        }
+        _ => named
+            .into_iter()
+            .enumerate()
+            .map(|(d, name)| name.unwrap_or_else(|| own(draft, d)))
+            .collect(),
+    }
+}
+
+/// A parameter for a group's size that the source has no name for.
+fn own(draft: &mut Draft, d: usize) -> String {
+    let name = if draft.dimensions == 1 {
+        "LOCAL_SIZE".to_owned()
+    } else {
+        format!("LOCAL_SIZE_{}", AXES[d])
+    };
+    let domain =
+        if draft.dimensions == 1 { "powers_of_two(32, 256)" } else { "powers_of_two(4, 32)" };
+    draft.parameters.insert(name.clone(), Value::from(domain));
+    draft.note(format!("parameters.{name}: a group's size; the source has no name for it"));
+    name
+}

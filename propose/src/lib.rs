@@ -1,0 +1,199 @@
+//! Proposes a problem file for a kernel in OpenCL C.
+//!
+//! In goes a source file, and what its user already knows: the kernel, sizes of inputs, domains of parameters. Out
+//! comes a problem file that `tickbound tune` takes as it is, with a note for each choice that was made. A choice is
+//! made by what the source says (a `#if` that compares a macro with 1, 2 and 4; `reqd_work_group_size`; how far apart
+//! the accesses of neighbouring groups are), else by what a name means to those who write kernels, else by what is
+//! common. Nothing here decides what is proved: the file is the user's, to be changed.
+//!
+//! It is done in these steps:
+//!
+//! 1. [`Outline`] lists what directives mention. [`names`] says what a macro is for.
+//! 2. The source is compiled. Names that nobody declares are macros too; this is repeated until it compiles.
+//! 3. It is read as a problem with a preliminary launch. Loops and branches that the reader asks about get an answer.
+//! 4. From the steps that were read follow launch, lengths of buffers, outputs, and what must divide what.
+//! 5. It is read again with these. What then fails is taken back and noted.
+
+pub mod names;
+
+mod draft;
+mod error;
+mod launch;
+mod lengths;
+mod macros;
+mod print;
+mod reference;
+mod steps;
+
+use std::path::Path;
+
+use indexmap::IndexMap;
+use itertools::Itertools;
+use serde_json::Value;
+use tickbound_model::{ModelError, Problem};
+use tickbound_opencl_c::outline::Outline;
+use tickbound_opencl_c::reading::Kernel;
+use tickbound_opencl_c::{ReadError, Reading, Setup, attach_with, inputs_as_macros};
+
+pub use error::ProposeError;
+pub use print::print;
+pub use reference::reference;
+
+use draft::Draft;
+
+/// What the user knows already.
+#[derive(Debug, Clone, Default)]
+pub struct Wishes {
+    /// The kernel function; needed if the source has several.
+    pub entry: Option<String>,
+    /// Inputs and their values.
+    pub inputs: IndexMap<String, i64>,
+    /// Tuning parameters and their domains, as in a problem file: `[1, 2, 4]` or `powers_of_two(1, 8)`.
+    pub parameters: IndexMap<String, String>,
+    /// Macros that are no parameters, and their text.
+    pub defines: IndexMap<String, String>,
+    /// Work items in each dimension, as expressions.
+    pub global: Vec<String>,
+    /// Work items of a group in each dimension, as expressions.
+    pub local: Vec<String>,
+    /// The platform.
+    pub platform: String,
+}
+
+/// A proposed problem file.
+#[derive(Debug, Clone)]
+pub struct Proposal {
+    /// The file.
+    pub problem: Value,
+    /// A line for each choice; they are in the file too.
+    pub notes: Vec<String>,
+    /// What still stands in the way of a run time: why the source cannot be read with this file.
+    pub fault: Option<String>,
+    /// The kernel function.
+    pub kernel: Kernel,
+    /// The buffers that it writes.
+    pub outputs: Vec<String>,
+}
+
+/// Finds platforms by name.
+pub type Platforms<'a> = &'a dyn Fn(&str) -> Result<Value, ModelError>;
+
+/// What is said where no configuration is valid.
+const NOTHING_LEFT: &str =
+    "no configuration is valid; widen the domains that --parameter gives, or change --input";
+
+/// Most readings before it is given up.
+const MOST_READINGS: usize = 64;
+
+/// Proposes a problem file for the source at `path`. It is to lie in the folder of the source.
+///
+/// # Errors
+/// The source cannot be read or compiled, it has several kernels and none is named, or a wish does not fit.
+pub fn propose(
+    path: &Path,
+    wishes: &Wishes,
+    platforms: Platforms<'_>,
+    setup: &Setup<'_>,
+) -> Result<Proposal, ProposeError> {
+    let text = tickbound_input::text(path)
+        .map_err(|error| ProposeError::Source { path: path.display().to_string(), error })?;
+    let outline = Outline::of(&text);
+    let mut draft = Draft::new(path, wishes, &outline)?;
+    macros::of_directives(&mut draft, &outline);
+    let kernels = macros::until_it_compiles(&mut draft, path, &outline, setup)?;
+    let kernel = chosen(path, wishes, kernels)?;
+    draft.take(&kernel);
+    launch::preliminary(&mut draft, &outline);
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let read = |draft: &Draft| attached(draft, folder, platforms, setup);
+    let fault = match answered(&mut draft, &outline, &read)? {
+        Read::Done(problem, reading) => {
+            let before = draft.clone();
+            draft = concluded(&before, &outline, (&problem, &reading), &read)?.unwrap_or_else(|| {
+                let mut draft = before;
+                draft.note("launch: an item for each element, as what the source says of it does not fit");
+                draft
+            });
+            None
+        }
+        Read::Fault(fault) => Some(fault),
+    };
+    let outputs = draft.outputs.clone();
+    Ok(Proposal { problem: draft.value(), notes: draft.notes, fault, kernel, outputs })
+}
+
+fn chosen(path: &Path, wishes: &Wishes, kernels: Vec<Kernel>) -> Result<Kernel, ProposeError> {
+    let names = kernels.iter().map(|k| k.name.clone()).collect_vec();
+    let path = path.display().to_string();
+    let wanted = match &wishes.entry {
+        Some(entry) => entry.clone(),
+        None => match names.as_slice() {
+            [] => return Err(ProposeError::NoKernel { path }),
+            [one] => one.clone(),
+            _ => return Err(ProposeError::Several { path, names: names.join(" or --entry ") }),
+        },
+    };
+    let known = names.join(" or ");
+    let found = kernels.into_iter().find(|kernel| kernel.name == wanted);
+    found.ok_or(ProposeError::UnknownKernel { path, wanted, known })
+}
+
+/// The problem of a draft, with its program.
+fn attached(
+    draft: &Draft,
+    folder: &Path,
+    platforms: Platforms<'_>,
+    setup: &Setup<'_>,
+) -> Result<(Problem, Option<Reading>), ReadError> {
+    let mut problem = Problem::from_value(&draft.value(), &IndexMap::new(), platforms)?;
+    inputs_as_macros(&mut problem, folder);
+    let reading = attach_with(&mut problem, folder, setup)?;
+    Ok((problem, reading))
+}
+
+/// What came of reading a draft.
+enum Read {
+    /// It is a problem.
+    Done(Box<Problem>, Box<Reading>),
+    /// What is in the way.
+    Fault(String),
+}
+
+/// The draft with what its steps say of launch, lengths and constraints, as far as it can be read then.
+fn concluded(
+    before: &Draft,
+    outline: &Outline,
+    (problem, reading): (&Problem, &Reading),
+    read: Reader<'_>,
+) -> Result<Option<Draft>, ProposeError> {
+    for constrained in [true, false] {
+        let mut draft = before.clone();
+        steps::conclude(&mut draft, problem, reading, constrained);
+        if let Read::Done(..) = answered(&mut draft, outline, read)? {
+            return Ok(Some(draft));
+        }
+    }
+    Ok(None)
+}
+
+/// Reads a draft.
+type Reader<'a> = &'a dyn Fn(&Draft) -> Result<(Problem, Option<Reading>), ReadError>;
+
+/// What reading a draft gives, once what the reader asks is answered.
+fn answered(draft: &mut Draft, outline: &Outline, read: Reader<'_>) -> Result<Read, ProposeError> {
+    let mut readings = 0;
+    loop {
+        readings += 1;
+        let error = match read(draft) {
+            Ok((problem, Some(reading))) => {
+                return Ok(Read::Done(Box::new(problem), Box::new(reading)));
+            }
+            Ok((_, None)) => return Ok(Read::Fault(NOTHING_LEFT.to_owned())),
+            Err(stopped @ ReadError::Stopped { .. }) => return Err(stopped.into()),
+            Err(error) => error,
+        };
+        if readings == MOST_READINGS || !draft.answer(&error, outline) {
+            return Ok(Read::Fault(error.to_string()));
+        }
+    }
+}

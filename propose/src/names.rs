@@ -1,0 +1,180 @@
+//! What the name of a macro means to those who write kernels.
+//!
+//! The names are those of kernels that are published for auto-tuners: CLTune and CLBlast, Kernel Tuner, KTT, Polybench.
+
+/// What a macro is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Work items of a group in this dimension.
+    Group(usize),
+    /// Elements that a group has in fast memory.
+    Tile,
+    /// Elements of a work item.
+    PerItem,
+    /// Components of a vector.
+    Vector,
+    /// Iterations that are unrolled.
+    Unroll,
+    /// Whether something is done.
+    Flag,
+    /// A size of what the kernel works on.
+    Size,
+}
+
+/// Names of group sizes, without blanks and dimension.
+const GROUPS: [&str; 28] = [
+    "WG",
+    "WGS",
+    "WGSIZE",
+    "WORKGROUP",
+    "WORKGROUPSIZE",
+    "GROUP",
+    "GROUPSIZE",
+    "LOCAL",
+    "LOCALSIZE",
+    "LOCALWORKSIZE",
+    "LWS",
+    "LSIZE",
+    "BLOCK",
+    "BLOCKSIZE",
+    "BLOCKDIM",
+    "BLOCKDIMENSION",
+    "BLK",
+    "BLKSIZE",
+    "BS",
+    "BDIM",
+    "THREADS",
+    "NUMTHREADS",
+    "NTHREADS",
+    "THREADBLOCK",
+    "THREADBLOCKSIZE",
+    "TB",
+    "TBS",
+    "TPB",
+];
+
+/// Names of sizes, without blanks and dimension.
+const SIZES: [&str; 20] = [
+    "N", "M", "K", "W", "H", "NX", "NY", "NZ", "NI", "NJ", "NK", "NL", "NM", "SIZE", "LEN",
+    "LENGTH", "WIDTH", "HEIGHT", "DEPTH", "SAMPLES",
+];
+
+/// What a macro of this name is for, if that can be told.
+#[must_use]
+pub fn role(name: &str) -> Option<Role> {
+    // CLTune's matrix multiplication.
+    match name {
+        "MDIMC" => return Some(Role::Group(0)),
+        "NDIMC" => return Some(Role::Group(1)),
+        "MWG" | "NWG" | "KWG" => return Some(Role::Tile),
+        "SA" | "SB" | "STRM" | "STRN" => return Some(Role::Flag),
+        _ => {}
+    }
+    let mut words = words(name);
+    let has = |words: &[String], some: &[&str]| words.iter().any(|w| some.contains(&w.as_str()));
+    if has(&words[..1], &["USE", "ENABLE", "HAS", "WITH", "IS", "NO", "DO"]) {
+        return Some(Role::Flag);
+    }
+    let dimension = dimension(&mut words);
+    let whole = words.concat();
+    if GROUPS.contains(&whole.as_str()) {
+        return Some(Role::Group(dimension.unwrap_or(0)));
+    }
+    if words.iter().any(|w| w.contains("UNROLL")) {
+        return Some(Role::Unroll);
+    }
+    if has(
+        &words,
+        &["PER", "WPT", "COARSENING", "COARSEN", "ITERATIONS", "ITEMS", "FACTOR", "CHUNK"],
+    ) || whole.starts_with("WPT")
+    {
+        return Some(Role::PerItem);
+    }
+    if has(&words, &["VECTOR", "VEC", "VW", "VECTORSIZE"]) || whole.starts_with("VW") {
+        return Some(Role::Vector);
+    }
+    if has(&words, &["TILE", "TILESIZE", "TS", "TW", "TH", "BLOCKING"]) {
+        return Some(Role::Tile);
+    }
+    let last = words.last().map(String::as_str).unwrap_or_default();
+    let counted = has(&words[..1], &["NUM", "N", "NR", "NO"]);
+    (SIZES.contains(&last) || counted).then_some(Role::Size)
+}
+
+/// The words of a name, in capitals: at `_`, where small letters are followed by a capital, and before digits.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut before = ' ';
+    for c in name.chars() {
+        let new = (before.is_lowercase() && c.is_uppercase())
+            || (before.is_alphabetic() && c.is_ascii_digit())
+            || c == '_';
+        if new && words.last().is_some_and(|word| !word.is_empty()) {
+            words.push(String::new());
+        }
+        if let (true, Some(word)) = (c != '_', words.last_mut()) {
+            word.extend(c.to_uppercase());
+        }
+        before = c;
+    }
+    if words.len() > 1 && words.last().is_some_and(String::is_empty) {
+        words.pop();
+    }
+    words
+}
+
+/// Takes the dimension from the end of a name, if it says one.
+fn dimension(words: &mut Vec<String>) -> Option<usize> {
+    let last = words.last()?.clone();
+    let known = [("X", 0), ("Y", 1), ("Z", 2), ("0", 0), ("1", 1), ("2", 2)];
+    let found = known.iter().find(|(word, _)| *word == last).map(|(_, d)| *d);
+    if found.is_some() && words.len() > 1 {
+        words.pop();
+        return found;
+    }
+    // WGX, BLOCKY.
+    let (stem, end) = last.split_at_checked(last.len().checked_sub(1)?)?;
+    let found = known[..3].iter().find(|(word, _)| *word == end).map(|(_, d)| *d)?;
+    let rest = words[..words.len() - 1].concat() + stem;
+    if !GROUPS.contains(&rest.as_str()) {
+        return None;
+    }
+    *words.last_mut()? = stem.to_owned();
+    Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn roles() {
+        let known = [
+            ("WG", Role::Group(0)),
+            ("block_size_x", Role::Group(0)),
+            ("block_size_y", Role::Group(1)),
+            ("WORK_GROUP_SIZE_Z", Role::Group(2)),
+            ("blockSizeX", Role::Group(0)),
+            ("BLOCKY", Role::Group(1)),
+            ("LOCAL_SIZE", Role::Group(0)),
+            ("WGS", Role::Group(0)),
+            ("tile_size_x", Role::Tile),
+            ("TS", Role::Tile),
+            ("WPT", Role::PerItem),
+            ("WORK_PER_THREAD_X", Role::PerItem),
+            ("VW", Role::Vector),
+            ("VECTOR_SIZE", Role::Vector),
+            ("INNER_UNROLL_FACTOR", Role::Unroll),
+            ("USE_LOCAL", Role::Flag),
+            ("N", Role::Size),
+            ("image_width", Role::Size),
+            ("NUM_ATOMS", Role::Size),
+        ];
+        for (name, expected) in known {
+            assert_eq!(role(name), Some(expected), "{name}");
+        }
+        for name in ["FOO", "_", "ALPHA", "X", "é", ""] {
+            assert_eq!(role(name), None, "{name}");
+        }
+    }
+}

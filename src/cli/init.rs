@@ -1,0 +1,134 @@
+//! `tickbound init`.
+
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use indexmap::IndexMap;
+use tickbound_model::platforms;
+use tickbound_propose::{Proposal, Wishes, print, propose, reference};
+
+use super::exit::{CliError, Exit};
+use super::load::{Setting, by_name, setup};
+use super::output::{Outputs, save, say};
+use super::stop::{Memory, Timeout};
+
+/// Arguments of `init`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The kernel's source in OpenCL C
+    source: PathBuf,
+    /// The kernel function; needed if the source has several
+    #[arg(long, value_name = "NAME")]
+    entry: Option<String>,
+    /// The value of an input: a size that the kernel is given, or a macro that is one
+    #[arg(long = "input", value_name = "N=V")]
+    input: Vec<Setting>,
+    /// A macro is a tuning parameter with this domain: 'WG=[32, 64]', 'WG=powers_of_two(8, 64)', 'WG=divisors(n)'
+    #[arg(long = "parameter", value_name = "P=DOMAIN")]
+    parameter: Vec<Named>,
+    /// A macro is no parameter, but this text
+    #[arg(long = "define", value_name = "NAME=TEXT")]
+    define: Vec<Named>,
+    /// Work items in each dimension: expressions, separated by commas
+    #[arg(long, value_name = "EXPRESSIONS", value_delimiter = ',')]
+    global_size: Vec<String>,
+    /// Work items of a group in each dimension: expressions, separated by commas
+    #[arg(long, value_name = "EXPRESSIONS", value_delimiter = ',')]
+    local_size: Vec<String>,
+    /// The platform: the name of a shipped one, or the path of a file
+    #[arg(long, value_name = "NAME", default_value = "h200")]
+    platform: String,
+    /// Also write a host reference to be filled in, which says what is right
+    #[arg(long)]
+    reference: bool,
+    /// Write to this file instead of one beside the source
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Replace files that exist
+    #[arg(long)]
+    force: bool,
+    #[command(flatten)]
+    timeout: Timeout,
+    #[command(flatten)]
+    memory: Memory,
+}
+
+/// A `NAME=TEXT` option.
+#[derive(Debug, Clone)]
+struct Named(String, String);
+
+impl FromStr for Named {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Named, String> {
+        let parts = text.split_once('=').filter(|(name, _)| !name.trim().is_empty());
+        let (name, rest) = parts.ok_or("write NAME=TEXT, such as 'WG=[32, 64]'")?;
+        Ok(Named(name.trim().to_owned(), rest.trim().to_owned()))
+    }
+}
+
+fn by_text(all: &[Named]) -> IndexMap<String, String> {
+    all.iter().map(|Named(name, text)| (name.clone(), text.clone())).collect()
+}
+
+pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
+    args.memory.watched();
+    args.timeout.watched()?;
+    let problem = args.output.clone().unwrap_or_else(|| args.source.with_extension("json"));
+    let reference_file = args.source.with_extension("ref.c");
+    check(args, &problem, &reference_file)?;
+    let wishes = Wishes {
+        entry: args.entry.clone(),
+        inputs: by_name("--input", &args.input)?,
+        parameters: by_text(&args.parameter),
+        defines: by_text(&args.define),
+        global: args.global_size.clone(),
+        local: args.local_size.clone(),
+        platform: args.platform.clone(),
+    };
+    let mut proposal = propose(&args.source, &wishes, &platforms::find, &setup()?)?;
+    if args.reference {
+        let name = reference_file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        proposal.problem["kernel"]["reference"] = name.into();
+        save(&reference_file, &reference(&proposal.kernel, &proposal.outputs))?;
+    }
+    save(&problem, &print(&proposal.problem))?;
+    say(&said(args, &proposal, &problem, &reference_file))?;
+    Ok(Exit::found(proposal.fault.is_none()))
+}
+
+/// Refuses what would be lost.
+fn check(args: &Args, problem: &Path, reference: &Path) -> Result<(), CliError> {
+    let folder = |path: &Path| path.parent().unwrap_or(Path::new("")).to_owned();
+    if folder(problem) != folder(&args.source) {
+        let why =
+            "the problem file names the source beside it; choose a name in the source's folder";
+        return Err(CliError::Input(format!("--output {}: {why}", problem.display())));
+    }
+    let reference = args.reference.then_some(reference);
+    let there = [Some(problem), reference].into_iter().flatten().find(|path| path.exists());
+    if let (Some(path), false) = (there, args.force) {
+        let why = "it exists; add --force to replace it, or choose another name with --output";
+        return Err(CliError::Input(format!("{}: {why}", path.display())));
+    }
+    let outputs = Outputs::default().file("--output", Some(problem)).file("--reference", reference);
+    outputs.check(std::slice::from_ref(&args.source))
+}
+
+/// What was chosen, and what comes next.
+fn said(args: &Args, proposal: &Proposal, problem: &Path, reference: &Path) -> String {
+    let mut text = format!("{}: kernel `{}`\n", args.source.display(), proposal.kernel.name);
+    for note in &proposal.notes {
+        text += &format!("  {note}\n");
+    }
+    text += &format!("written: {}\n", problem.display());
+    if args.reference {
+        text += &format!("written: {}, to be filled in\n", reference.display());
+    }
+    let file = problem.display();
+    match &proposal.fault {
+        None => text += &format!("next:    look at its domains, then `tickbound tune {file}`\n"),
+        Some(fault) => text += &format!("missing: {fault}\nnext:    `tickbound explain {file}`\n"),
+    }
+    text
+}
