@@ -10,7 +10,7 @@ use tickbound_opencl_c::outline::Outline;
 use tickbound_opencl_c::reading::{By, Kernel};
 
 use crate::error::ProposeError;
-use crate::names::{Role, role};
+use crate::names::{Role, role, small};
 use crate::{Wishes, macros};
 
 /// What is proposed so far.
@@ -123,11 +123,8 @@ impl Draft {
 
     /// The value of an argument that is a whole number: an input of its name, or a number.
     fn number(&mut self, name: &str) -> String {
-        let lower = name.to_lowercase();
-        let fixed = [("offset", 0), ("inc", 1), ("stride", 1), ("conjugate", 0), ("flag", 0)];
-        if let (false, Some((_, value))) =
-            (self.inputs.contains_key(name), fixed.iter().find(|(word, _)| lower.contains(word)))
-        {
+        // A small size is an input all the same: people change it.
+        if let (false, Some(value @ 0..=1)) = (self.inputs.contains_key(name), small(name)) {
             self.note(format!("arguments: {name} = {value}, a guess by its name"));
             return value.to_string();
         }
@@ -222,7 +219,8 @@ impl Draft {
 
     /// The parameter that is a group's size in a dimension.
     pub fn group(&self, d: usize) -> Option<&String> {
-        self.parameters.keys().find(|name| role(name) == Some(Role::Group(d)))
+        let sized = |name: &&String| matches!(role(name), Some(Role::Group(of)) if of == d || self.dimensions == 1);
+        self.parameters.keys().find(sized)
     }
 }
 

@@ -5,6 +5,7 @@ use serde_json::Value;
 use tickbound_opencl_c::outline::Outline;
 
 use crate::draft::Draft;
+use crate::names::{Role, role, small};
 
 /// Names of dimensions.
 const AXES: [&str; 3] = ["X", "Y", "Z"];
@@ -12,7 +13,7 @@ const AXES: [&str; 3] = ["X", "Y", "Z"];
 /// Decides the sizes of groups, and takes one work item for each element until the steps say more.
 pub(crate) fn preliminary(draft: &mut Draft, outline: &Outline) {
     draft.locals = locals(draft, outline);
-    let inputs = draft.inputs.keys().cloned().collect_vec();
+    let inputs = sizes(draft);
     draft.globals = draft.wishes.global.clone();
     for d in draft.globals.len()..draft.dimensions {
         let elements = match inputs.get(d).or(inputs.last()) {
@@ -21,6 +22,17 @@ pub(crate) fn preliminary(draft: &mut Draft, outline: &Outline) {
         };
         draft.globals.push(rounded(&elements, &draft.locals[d]));
     }
+    let groups = draft.parameters.keys().find(|name| role(name) == Some(Role::Groups)).cloned();
+    if let (1, Some(groups), true) = (draft.dimensions, groups, draft.wishes.global.is_empty()) {
+        draft.note(format!("launch: {groups} groups, by its name"));
+        draft.wishes.global = vec![format!("{groups} * {}", draft.locals[0])];
+        draft.globals.clone_from(&draft.wishes.global);
+    }
+}
+
+/// The inputs that may say how many elements there are.
+pub(crate) fn sizes(draft: &Draft) -> Vec<String> {
+    draft.inputs.keys().filter(|name| small(name).is_none()).cloned().collect()
 }
 
 /// `elements`, rounded up to whole groups.
@@ -53,7 +65,9 @@ fn locals(draft: &mut Draft, outline: &Outline) -> Vec<String> {
         let given = draft.wishes.local.iter().cloned();
         return given.chain(std::iter::repeat("1".to_owned())).take(dimensions).collect();
     }
-    if let Ok(required) = outline.groups.iter().all_equal_value() {
+    if let Some((_, required)) =
+        outline.groups.iter().find(|(function, _)| *function == draft.entry)
+    {
         draft.note("launch: groups as reqd_work_group_size says");
         return required.iter().take(dimensions).cloned().collect();
     }

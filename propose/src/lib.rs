@@ -103,10 +103,20 @@ pub fn propose(
     let kernels = macros::until_it_compiles(&mut draft, path, &outline, setup)?;
     let kernel = chosen(path, wishes, kernels)?;
     draft.take(&kernel);
+    let unlaunched = draft.clone();
     launch::preliminary(&mut draft, &outline);
     let folder = path.parent().unwrap_or(Path::new(""));
     let read = |draft: &Draft| attached(draft, folder, platforms, setup);
-    let fault = match answered(&mut draft, &outline, &read)? {
+    let mut first = answered(&mut draft, &outline, &read)?;
+    if let Read::Done(_, reading) = &first
+        && let Some(dimensions) = fewer(reading, &draft)
+    {
+        // Other kernels of the file have more.
+        draft = Draft { dimensions, ..unlaunched };
+        launch::preliminary(&mut draft, &outline);
+        first = answered(&mut draft, &outline, &read)?;
+    }
+    let fault = match first {
         Read::Done(problem, reading) => {
             let before = draft.clone();
             draft = concluded(&before, &outline, (&problem, &reading), &read)?.unwrap_or_else(|| {
@@ -149,6 +159,13 @@ fn attached(
     inputs_as_macros(&mut problem, folder);
     let reading = attach_with(&mut problem, folder, setup)?;
     Ok((problem, reading))
+}
+
+/// Dimensions that the kernel asks for, if they are fewer than those of the launch.
+fn fewer(reading: &Reading, draft: &Draft) -> Option<usize> {
+    let asked = reading.extracted.variants.iter().map(|v| v.steps.dimensions).max()?;
+    let wished = draft.wishes.local.len().max(draft.wishes.global.len());
+    Some(asked.max(wished)).filter(|asked| *asked < draft.dimensions)
 }
 
 /// What came of reading a draft.

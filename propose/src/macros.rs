@@ -10,7 +10,7 @@ use tickbound_opencl_c::{ReadError, Request, Setup, Symbol, extract};
 
 use crate::draft::Draft;
 use crate::error::ProposeError;
-use crate::names::{Role, role};
+use crate::names::{Role, role, small};
 
 /// Most rounds of compiling and naming what is missing.
 const MOST_ROUNDS: usize = 16;
@@ -25,7 +25,7 @@ pub(crate) fn of_directives(draft: &mut Draft, outline: &Outline) {
             continue;
         }
         let required =
-            outline.groups.iter().find_map(|group| group.iter().position(|size| size == name));
+            outline.groups.iter().find_map(|(_, group)| group.iter().position(|size| size == name));
         let role = required.map(Role::Group).or_else(|| role(name));
         match m.default.as_ref().map(|text| text.parse::<i64>()) {
             Some(Ok(value)) => match role {
@@ -79,7 +79,7 @@ fn domain(
         (Value::from(format!("powers_of_two({low}, {high})")), why.to_owned())
     };
     if !m.ordered && compared.len() > 1 && compared != [0, 1] {
-        return (json!(compared), format!("the values that #if compares it with"));
+        return (json!(compared), "the values that #if compares it with".to_owned());
     }
     if role == Some(Role::Flag)
         || (role.is_none() && !compared.is_empty() && compared.iter().all(|v| *v <= 1))
@@ -93,6 +93,7 @@ fn domain(
         Some(Role::Unroll) => within(1, 8, "an unrolling factor, by its name"),
         Some(Role::Group(_)) if dimensions == 1 => within(32, 256, "a group's size, by its name"),
         Some(Role::Group(_)) => within(4, 32, "a group's size, by its name"),
+        Some(Role::Groups) => within(64, 1024, "groups of a launch, by its name"),
         Some(Role::Tile) => within(8, 64, "a tile's size, by its name"),
         Some(Role::PerItem) => within(1, 8, "elements of an item, by its name"),
         Some(Role::Vector) => within(1, 8, "components of a vector, by its name"),
@@ -263,7 +264,8 @@ pub(crate) fn sizes(draft: &mut Draft) {
     }
     let size = if draft.dimensions == 1 && draft.inputs.len() == 1 { 1 << 20 } else { 1024 };
     for name in &open {
-        draft.inputs.insert(name.clone(), size);
+        draft.inputs.insert(name.clone(), small(name).filter(|n| *n > 0).unwrap_or(size));
     }
-    draft.note(format!("inputs: {} = {size}, a guess", open.join(" = ")));
+    let said = open.iter().map(|name| format!("{name} = {}", draft.inputs[name])).join(", ");
+    draft.note(format!("inputs: {said}, guesses"));
 }

@@ -7,6 +7,8 @@
 pub enum Role {
     /// Work items of a group in this dimension.
     Group(usize),
+    /// Groups of a launch.
+    Groups,
     /// Elements that a group has in fast memory.
     Tile,
     /// Elements of a work item.
@@ -77,6 +79,10 @@ pub fn role(name: &str) -> Option<Role> {
     }
     let dimension = dimension(&mut words);
     let whole = words.concat();
+    let count = has(&words, &["NUM", "N", "NR", "COUNT"]);
+    if count && has(&words, &["WG", "WGS", "GROUP", "GROUPS", "BLOCK", "BLOCKS", "WORKGROUPS"]) {
+        return Some(Role::Groups);
+    }
     if GROUPS.contains(&whole.as_str()) {
         return Some(Role::Group(dimension.unwrap_or(0)));
     }
@@ -99,6 +105,46 @@ pub fn role(name: &str) -> Option<Role> {
     let last = words.last().map(String::as_str).unwrap_or_default();
     let counted = has(&words[..1], &["NUM", "N", "NR", "NO"]);
     (SIZES.contains(&last) || counted).then_some(Role::Size)
+}
+
+/// What an argument or a size of this name is likely to be, if that is no size of the whole task.
+#[must_use]
+pub fn small(name: &str) -> Option<i64> {
+    const SMALL: [(&str, i64); 26] = [
+        ("KERNEL", 3),
+        ("FILTER", 3),
+        ("RADIUS", 1),
+        ("BORDER", 1),
+        ("HALO", 1),
+        ("PAD", 0),
+        ("DILATION", 1),
+        ("ITER", 1),
+        ("STEP", 1),
+        ("INC", 1),
+        ("STRIDE", 1),
+        ("OFF", 0),
+        ("SHIFT", 0),
+        ("BIT", 0),
+        ("START", 0),
+        ("FLAG", 0),
+        ("ROTATED", 0),
+        ("TRANSPOSE", 0),
+        ("CONJUGATE", 0),
+        ("UNUSED", 0),
+        ("DUMMY", 0),
+        ("IS", 0),
+        ("DO", 0),
+        ("MODE", 0),
+        ("SEED", 1),
+        ("PARAMETER", 0),
+    ];
+    let words = words(name);
+    let exact =
+        |word: &str, known: &str| word == known || (known.len() > 2 && word.starts_with(known));
+    SMALL
+        .iter()
+        .find(|(known, _)| words.iter().any(|word| exact(word, known)))
+        .map(|(_, value)| *value)
 }
 
 /// The words of a name, in capitals: at `_`, where small letters are followed by a capital, and before digits.
@@ -169,12 +215,28 @@ mod tests {
             ("N", Role::Size),
             ("image_width", Role::Size),
             ("NUM_ATOMS", Role::Size),
+            ("num_blocks", Role::Groups),
+            ("WG_NUM", Role::Groups),
+            ("NUM_THREADS", Role::Group(0)),
         ];
         for (name, expected) in known {
             assert_eq!(role(name), Some(expected), "{name}");
         }
         for name in ["FOO", "_", "ALPHA", "X", "é", ""] {
             assert_eq!(role(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_small() {
+        for (name, value) in
+            [("kernel_h", 3), ("x_offset", 0), ("yInc", 1), ("is_rowmajor", 0), ("goff", 0)]
+        {
+            let expected = if name == "goff" { None } else { Some(value) };
+            assert_eq!(small(name), expected, "{name}");
+        }
+        for name in ["n", "width", "numberOfAtoms", "input", "dot"] {
+            assert_eq!(small(name), None, "{name}");
         }
     }
 }

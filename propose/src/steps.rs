@@ -13,7 +13,7 @@ use tickbound_opencl_c::reading::By;
 use tickbound_opencl_c::steps::{Access, Number, Space, Step, StepKind, Stride};
 
 use crate::draft::Draft;
-use crate::launch::rounded;
+use crate::launch::{rounded, sizes};
 use crate::lengths;
 
 /// An access, with how often each of the loops around it runs, inner ones first.
@@ -268,17 +268,19 @@ fn launch(
     (samples, variants, all): (&Samples, &[Variant], &[Found<'_>]),
 ) {
     let axis = ["x", "y", "z"][d.min(2)];
-    let Some(mut share) = share else {
+    let Some(mut share) = share.filter(|share| share.constant != 1 || !share.factors.is_empty())
+    else {
         draft.note(format!("launch: in {axis} an item for each element, a guess"));
         return;
     };
     if d > 0
         && share.row.is_none()
         && share.constant >= ROW
-        && draft.inputs.keys().all(|n| n.starts_with("items_"))
+        && sizes(draft).iter().all(|n| n.starts_with("items_"))
     {
         // The source has its sizes as numbers.
-        draft.inputs.values_mut().for_each(|size| *size = share.constant);
+        let items = draft.inputs.iter_mut().filter(|(name, _)| name.starts_with("items_"));
+        items.for_each(|(_, size)| *size = share.constant);
         draft.note(format!(
             "inputs: {} elements in each dimension, the length of a row in the source",
             share.constant
@@ -309,10 +311,10 @@ fn launch(
 fn elements(
     draft: &Draft,
     (d, share): (usize, &Share),
-    all: &[Found<'_>],
+    found: &[Found<'_>],
     rows: &dyn Fn() -> Option<String>,
 ) -> (bool, String) {
-    let guards = all.iter().flat_map(|found| &found.conditions);
+    let guards = found.iter().flat_map(|found| &found.conditions);
     let mut compared = IndexSet::new();
     for condition in guards {
         comparisons(condition, &mut |a, b| {
@@ -331,12 +333,13 @@ fn elements(
         return (true, input);
     }
     let taken = share.row.iter().cloned().collect_vec();
-    let rest = draft.inputs.keys().filter(|name| !taken.contains(name)).cloned().collect_vec();
+    let all = sizes(draft);
+    let rest = all.iter().filter(|name| !taken.contains(name)).cloned().collect_vec();
     let found = match d {
         0 => rows().or_else(|| rest.first().cloned()),
         _ => rest.get(d - 1).or(rest.last()).cloned(),
     };
-    (false, found.or_else(|| draft.inputs.keys().next().cloned()).unwrap_or_else(|| "1".to_owned()))
+    (false, found.or_else(|| all.first().cloned()).unwrap_or_else(|| "1".to_owned()))
 }
 
 fn comparisons<'e>(number: &'e Number, visit: &mut impl FnMut(&'e Number, &'e Number)) {
@@ -348,7 +351,9 @@ fn comparisons<'e>(number: &'e Number, visit: &mut impl FnMut(&'e Number, &'e Nu
 
 /// Quotients of macros that count iterations or elements are to be exact.
 fn divisions(draft: &mut Draft, structural: &[String], all: &[(&[i64], &Found<'_>)]) {
-    let mut exact: IndexMap<(String, Vec<String>), Vec<(&[i64], i64)>> = IndexMap::new();
+    // For a dividend and the names of its divisor the constants of the readings.
+    type Quotients<'v> = IndexMap<(String, Vec<String>), Vec<(&'v [i64], i64)>>;
+    let mut exact = Quotients::new();
     for (values, found) in all {
         for count in &found.counts {
             quotients(count, &mut |a, b| {

@@ -38,8 +38,8 @@ pub struct Macro {
 pub struct Outline {
     /// Macros that directives mention, in the order in which they are met.
     pub macros: IndexMap<String, Macro>,
-    /// What `reqd_work_group_size` says, for each place where it stands.
-    pub groups: Vec<[String; 3]>,
+    /// What `reqd_work_group_size` says, with the function that follows, for each place where it stands.
+    pub groups: Vec<(String, [String; 3])>,
     /// Lines without directives.
     code: Vec<Vec<Token>>,
 }
@@ -121,7 +121,7 @@ impl Outline {
         }
     }
 
-    fn groups(&self) -> Vec<[String; 3]> {
+    fn groups(&self) -> Vec<(String, [String; 3])> {
         let all: Vec<&Token> = self.code.iter().flatten().collect();
         let at = |i: usize| all.get(i).copied();
         let starts = (0..all.len()).filter(|i| all[*i].is("reqd_work_group_size"));
@@ -147,7 +147,11 @@ impl Outline {
             }
             None
         };
-        starts.filter_map(group).collect()
+        let function = |i: usize| {
+            let void = all[i..].iter().position(|t| t.is("void"))?;
+            at(i + void + 1)?.name().map(str::to_owned)
+        };
+        starts.filter_map(|i| Some((function(i)?, group(i)?))).collect()
     }
 
     /// Dimensions of ids and sizes that the code asks for: 1 to 3, or 0 if it asks for none.

@@ -1,0 +1,187 @@
+//! Proposals for the project's own kernels, and for small ones with something special each.
+
+use std::path::{Path, PathBuf};
+
+use indexmap::IndexMap;
+use serde_json::{Value, json};
+use tickbound_model::platforms;
+use tickbound_opencl_c::Setup;
+use tickbound_propose::{Proposal, ProposeError, Wishes, print, propose, reference};
+
+fn wishes() -> Wishes {
+    Wishes { platform: "h200".to_owned(), ..Wishes::default() }
+}
+
+fn of_file(path: &Path, wishes: &Wishes) -> Result<Proposal, ProposeError> {
+    propose(path, wishes, &platforms::find, &Setup::default())
+}
+
+fn of_text(text: &str, wishes: &Wishes) -> Result<Proposal, ProposeError> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("k.cl");
+    std::fs::write(&path, text).unwrap();
+    of_file(&path, wishes)
+}
+
+fn example(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/kernels").join(name)
+}
+
+#[test]
+fn minimum() {
+    let proposal = of_file(&example("minimum.cl"), &wishes()).unwrap();
+    assert_eq!(proposal.fault, None);
+    insta::assert_snapshot!(print(&proposal.problem));
+    insta::assert_snapshot!(reference(&proposal.kernel, &proposal.outputs));
+}
+
+#[test]
+fn matrix_multiplication() {
+    let proposal = of_file(&example("gemm.cl"), &wishes()).unwrap();
+    assert_eq!(proposal.fault, None);
+    insta::assert_snapshot!(print(&proposal.problem));
+}
+
+/// Launches that people have written for these kernels, as far as the source says them.
+#[test]
+fn launches_of_the_examples() {
+    let written = |name: &str| -> Value {
+        let text = std::fs::read_to_string(example(&format!("{name}.json"))).unwrap();
+        serde_json::from_str(&text).unwrap()
+    };
+    let proposal = of_file(&example("gemm.cl"), &wishes()).unwrap();
+    assert_eq!(proposal.problem["launch"], written("gemm")["launch"]);
+    for name in
+        ["convolution", "coulomb", "dedispersion", "nbody", "reduction", "stencil", "transpose"]
+    {
+        let proposal = of_file(&example(&format!("{name}.cl")), &wishes()).unwrap();
+        assert_eq!(proposal.fault, None, "{name}");
+        let (own, by_hand) =
+            (&proposal.problem["launch"]["local_size"], &written(name)["launch"]["local_size"]);
+        let dimensions = |v: &Value| v.as_array().map_or(1, Vec::len);
+        assert_eq!(dimensions(own), dimensions(by_hand), "{name}: {own} {by_hand}");
+    }
+}
+
+#[test]
+fn macros_become_parameters_inputs_and_types() {
+    let text = "#ifndef BLOCK\n#define BLOCK 48\n#endif\n#if MODE == 3 || MODE == 5\n#endif\n\
+                __kernel void k(__global const real *a, __global real *b) {\n\
+                  int i = get_group_id(0) * BLOCK + get_local_id(0);\n\
+                  float##VW x;\n\
+                  if (i < N) b[i] = a[i] * USE_IT;\n}";
+    let text = text.replace("float##VW x;", "");
+    let proposal = of_text(&text, &wishes()).unwrap();
+    assert_eq!(proposal.fault, None);
+    let problem = &proposal.problem;
+    assert_eq!(problem["parameters"]["BLOCK"], "powers_of_two(32, 256)");
+    assert_eq!(problem["parameters"]["MODE"], json!([3, 5]));
+    assert_eq!(problem["parameters"]["USE_IT"], json!([0, 1]));
+    assert_eq!(problem["inputs"], json!({ "N": 1 << 20 }));
+    assert_eq!(problem["kernel"]["defines"], json!({ "real": { "text": "float" } }));
+    assert_eq!(problem["launch"]["global_size"], json!(["ceil_div(N, BLOCK) * BLOCK"]));
+    assert_eq!(problem["kernel"]["arguments"][1]["output"], true);
+    assert_eq!(proposal.outputs, ["b"]);
+}
+
+#[test]
+fn what_the_reader_asks_is_answered() {
+    let text = "__kernel void k(__global const int *a, __global int *b, int n) {\n\
+                  int i = get_global_id(0);\n\
+                  for (int j = 0; j < a[i]; j++) b[i] += 1;\n\
+                  if (a[i] > 3) b[i] = a[i + 1];\n}";
+    let proposal = of_text(text, &wishes()).unwrap();
+    assert_eq!(proposal.fault, None);
+    let kernel = &proposal.problem["kernel"];
+    assert_eq!(kernel["bounds"], json!({ "k: j < a[i]": "n" }));
+    assert_eq!(kernel["branches"], json!({ "k: a[i] > 3": "both" }));
+}
+
+#[test]
+fn wishes_are_kept() {
+    let text = "__kernel void one(__global int *a) { a[get_global_id(0)] = WG + REST; }\n\
+                __kernel void two(__global int *a) { a[get_global_id(0)] = 2; }";
+    let names = |all: &[(&str, &str)]| -> IndexMap<String, String> {
+        all.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect()
+    };
+    let mut own = wishes();
+    let error = of_text(text, &own).unwrap_err().to_string();
+    assert!(
+        error.ends_with("k.cl: it has several kernels; add --entry one or --entry two"),
+        "{error}"
+    );
+    own.entry = Some("three".to_owned());
+    let error = of_text(text, &own).unwrap_err().to_string();
+    assert!(error.ends_with("there is no kernel `three`; --entry may be one or two"), "{error}");
+    own.entry = Some("one".to_owned());
+    own.parameters = names(&[("WG", "[16, 32]")]);
+    own.defines = names(&[("REST", "7")]);
+    own.inputs = [("count".to_owned(), 4096)].into_iter().collect();
+    own.global = vec!["count".to_owned()];
+    own.local = vec!["WG".to_owned()];
+    let proposal = of_text(text, &own).unwrap();
+    assert_eq!(proposal.fault, None);
+    let problem = &proposal.problem;
+    assert_eq!(problem["parameters"], json!({ "WG": [16, 32] }));
+    assert_eq!(problem["kernel"]["defines"], json!({ "REST": 7 }));
+    assert_eq!(problem["launch"], json!({ "global_size": ["count"], "local_size": ["WG"] }));
+    own.parameters = names(&[("WG", "[]")]);
+    let error = of_text(text, &own).unwrap_err().to_string();
+    assert_eq!(error, "--parameter WG=[]: write a domain such as [1, 2, 4] or powers_of_two(1, 8)");
+}
+
+#[test]
+fn what_cannot_be_proposed_says_why() {
+    let none = of_text("void f(void) {}", &wishes()).unwrap_err().to_string();
+    assert!(none.ends_with("k.cl: there is no kernel in it; declare one with __kernel"), "{none}");
+    let broken = of_text("__kernel void k(__global int *a) { a[0] = ; }", &wishes()).unwrap_err();
+    assert!(broken.to_string().starts_with("k.cl:1: expected expression"), "{broken}");
+    let image = of_text("__kernel void k(read_only image2d_t a) {}", &wishes()).unwrap();
+    assert!(image.fault.unwrap().contains("'a' is a"));
+}
+
+/// No text makes it panic. Pieces of kernels are put together at random.
+#[test]
+fn random_texts() {
+    let pieces = [
+        "__kernel void k(",
+        "__global int *a",
+        ", ",
+        "int n",
+        ") {",
+        "}",
+        "#if X == 1\n",
+        "#endif\n",
+        "#define ",
+        "#ifndef WG\n",
+        "get_global_id(0)",
+        "a[",
+        "]",
+        " = ",
+        ";",
+        "reqd_work_group_size(",
+        "WG",
+        "/",
+        "0",
+        "1",
+        "\n",
+        "\"",
+        "/*",
+        "*/",
+        "//",
+        "for (int i = 0; i < n; i++)",
+        "float##VW",
+        "é",
+    ];
+    let mut state = 2026_u64;
+    for _ in 0..60 {
+        let mut text = String::new();
+        for _ in 0..12 {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            text += pieces[(state >> 33) as usize % pieces.len()];
+        }
+        _ = of_text(&text, &wishes());
+    }
+}
