@@ -18,6 +18,7 @@ const CRATES: [&str; 12] = [
     "solve",
     "spin",
     "opencl-c",
+    "propose",
     "reo",
     ".",
 ];

@@ -10,6 +10,7 @@ mod explain;
 mod families;
 mod fuzz;
 mod house;
+mod init;
 mod kernels;
 mod measure;
 mod opencl;

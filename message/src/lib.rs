@@ -20,6 +20,30 @@ const MAX_LISTED: usize = 12;
 /// Longest excerpt, in characters.
 const MAX_EXCERPT: usize = 200;
 
+/// A whole number for people: in groups of three digits where it has five or more.
+///
+/// ```
+/// assert_eq!(tickbound_message::grouped(6_174_656), "6,174,656");
+/// assert_eq!(tickbound_message::grouped(-12_345), "-12,345");
+/// assert_eq!(tickbound_message::grouped(1024), "1024");
+/// ```
+#[must_use]
+pub fn grouped(number: impl std::fmt::Display) -> String {
+    let text = number.to_string();
+    let (sign, digits) = text.split_at(text.len() - text.trim_start_matches('-').len());
+    if digits.len() < 5 {
+        return text;
+    }
+    let mut out = sign.to_owned();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
 /// The known name that is probably meant by `name`, if one is near: at most a third of its letters
 /// differ. Case, blanks and punctuation do not count, so that `GTX 570` is `gtx-570`.
 #[must_use]

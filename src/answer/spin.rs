@@ -1,5 +1,6 @@
 //! The answer of `spin`.
 
+use tickbound_message::grouped;
 use tickbound_model::Problem;
 use tickbound_model::simulate::Script;
 use tickbound_spin::result::{Proof, RunLog, SpinResult};
@@ -83,7 +84,7 @@ fn proof(r: &SpinResult) -> Option<Line> {
     let text = match r.proof? {
         Proof::OverTime if r.lower < 1 => "no run takes less than 0 ticks".to_owned(),
         Proof::OverTime => {
-            format!("a complete run finds nothing that ends within {} ticks", r.lower - 1)
+            format!("a complete run finds nothing that ends within {} ticks", grouped(r.lower - 1))
         }
         Proof::BranchAndBound => "a complete branch-and-bound run finds nothing better".to_owned(),
     };

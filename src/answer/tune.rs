@@ -1,6 +1,7 @@
 //! The answer of `tune`.
 
 use serde_json::json;
+use tickbound_message::grouped;
 use tickbound_model::Problem;
 use tickbound_solve::Proof;
 use tickbound_solve::{Encoding, Objective, TuneResult};
@@ -107,7 +108,8 @@ fn proof(problem: &Problem, r: &TuneResult, answer: &Answer) -> Vec<Line> {
         (
             "next best:",
             format!(
-                "{next} ticks, {:.2} % more",
+                "{} ticks, {:.2} % more",
+                grouped(next),
                 100.0 * (next - least) as f64 / least.max(1) as f64
             ),
         )
@@ -120,45 +122,33 @@ fn proof(problem: &Problem, r: &TuneResult, answer: &Answer) -> Vec<Line> {
 /// How many configurations there are.
 fn counted(r: &TuneResult) -> String {
     match &r.configurations {
-        Some(n) => format!("{} configurations", grouped(&n.to_string())),
+        Some(n) => format!("{} configurations", grouped(n)),
         None => "configurations too interwoven to count".to_owned(),
     }
 }
 
-/// A long number in groups of three digits.
-fn grouped(digits: &str) -> String {
-    if digits.len() < 6 {
-        return digits.to_owned();
-    }
-    let mut out = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
 /// What a proof rests on.
 fn proved(r: &TuneResult, proof: &Proof) -> String {
-    let below = r.upper.unwrap_or_default() - 1;
+    let below = grouped(r.upper.unwrap_or_default() - 1);
     match (proof, r.encoding) {
         (Proof::Simulation { configurations }, _) => {
-            format!("the simulator has run all {configurations} configurations")
+            format!("the simulator has run all {} configurations", grouped(configurations))
         }
         (Proof::Bounds, _) => {
-            format!("all {} configurations simulated or bounded from below", r.size.configurations)
+            format!(
+                "all {} configurations simulated or bounded from below",
+                grouped(r.size.configurations)
+            )
         }
         (Proof::Elimination { rows, exact: true }, _) => {
-            format!("exact elimination over a join tree of {} rows", grouped(&rows.to_string()))
+            format!("exact elimination over a join tree of {} rows", grouped(rows))
         }
         (Proof::Elimination { rows, .. }, _) => format!(
             "bounds by elimination over a join tree of {} rows; what they left open was simulated",
-            grouped(&rows.to_string())
+            grouped(rows)
         ),
         (Proof::Branching { boxes }, _) => {
-            format!("branch and bound over {} boxes", grouped(&boxes.to_string()))
+            format!("branch and bound over {} boxes", grouped(boxes))
         }
         (Proof::Z3 { .. }, Some(encoding)) => format!(
             "Z3 finds nothing within {below} ticks ({encoding} encoding, {} steps, {} calls){}",
@@ -190,7 +180,7 @@ fn ties(problem: &Problem, r: &TuneResult) -> Option<Line> {
     let more = match ties.len().saturating_sub(NAMED) {
         _ if ties.is_empty() => return None,
         _ if counted.is_some() => {
-            let all = r.optima_count.as_ref().map_or_else(String::new, |n| grouped(&n.to_string()));
+            let all = r.optima_count.as_ref().map_or_else(String::new, |n| grouped(n));
             format!("; {all} optimal configurations in all")
         }
         n if r.more_optima => format!("; and more than {n} others"),

@@ -1,5 +1,6 @@
 //! The lines of an answer that all engines have, for people.
 
+use tickbound_message::grouped;
 use tickbound_model::verdict::Status;
 
 use super::data::{Answer, Values};
@@ -44,17 +45,20 @@ impl Answer {
     /// What is known of the least time.
     fn least(&self, name: &str) -> String {
         let at = self.configuration.as_ref().map(named).unwrap_or_default();
-        let lower = self.lower;
+        let lower = grouped(self.lower);
+        let is_bounded = |time: i64| self.lower >= time;
         match (self.status, self.time) {
             (Status::Infeasible, _) => "no configuration satisfies the constraints".to_owned(),
-            (Status::Optimal, Some(time)) => format!("{name} {time} ticks at {at}"),
-            (_, Some(time)) if lower >= time => format!(
-                "not confirmed: by the lower bounds the least time is {time} ticks at {at}, but no \
+            (Status::Optimal, Some(time)) => format!("{name} {} ticks at {at}", grouped(time)),
+            (_, Some(time)) if is_bounded(time) => format!(
+                "not confirmed: by the lower bounds the least time is {} ticks at {at}, but no \
                  solver has refuted {}",
-                time - 1
+                grouped(time),
+                grouped(time - 1)
             ),
             (_, Some(time)) => format!(
-                "not proved: the least time is between {lower} and {time} ticks; best so far: {at}"
+                "not proved: the least time is between {lower} and {} ticks; best so far: {at}",
+                grouped(time)
             ),
             (_, None) => {
                 format!("not proved: nothing found; the least time is at least {lower} ticks")

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use tickbound_message::one_line;
+use tickbound_message::{grouped, one_line, printable};
 use tickbound_solve::bracket::Bounds;
 
 /// A line on standard error that shows the bracket closing; invisible where that is no terminal.
@@ -16,7 +16,8 @@ impl Progress {
     /// A line that begins with `what`.
     pub fn new(what: &str) -> Progress {
         let bar = ProgressBar::new_spinner();
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix} {msg} [{elapsed}]") {
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix} [{elapsed}] {wide_msg}")
+        {
             bar.set_style(style);
         }
         bar.enable_steady_tick(Duration::from_millis(120));
@@ -27,12 +28,19 @@ impl Progress {
 
     /// Shows the bracket.
     pub fn show(&self, bounds: Bounds) {
-        let lower = bounds.lower;
+        let lower = grouped(bounds.lower);
         self.say(match bounds.best {
-            Some((_, time)) if time == lower => format!("least time {time} ticks; proving it"),
-            Some((_, time)) => format!("least time between {lower} and {time} ticks"),
+            Some((_, time)) if time == bounds.lower => {
+                format!("least time {} ticks; proving it", grouped(time))
+            }
+            Some((_, time)) => format!("least time between {lower} and {} ticks", grouped(time)),
             None => format!("least time at least {lower} ticks"),
         });
+    }
+
+    /// Leaves a line above the moving one, on terminals only.
+    pub fn tell(&self, text: &str) {
+        self.bar.println(printable(&one_line(text)));
     }
 
     /// Replaces what the line begins with.

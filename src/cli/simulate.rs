@@ -1,5 +1,6 @@
 //! `tickbound simulate`.
 
+use tickbound_message::grouped;
 use tickbound_model::simulate::{Options, simulate};
 
 use super::exit::{CliError, Exit};
@@ -57,7 +58,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
             if configuration.is_empty() { String::new() } else { format!(" with {configuration}") };
         let lines = resources.iter().flat_map(Resources::lines);
         let lines: String = lines.map(|(name, text)| format!("{name:<12}{text}\n")).collect();
-        say(&format!("{}: {} ticks{with}\n{lines}", problem.name, run.time))?;
+        say(&format!("{}: {} ticks{with}\n{lines}", problem.name, grouped(run.time)))?;
     }
     Ok(Exit::Done)
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Mutex;
 
+use tickbound_message::grouped;
 use tickbound_model::Problem;
 use tickbound_spin::promela;
 
@@ -116,8 +117,8 @@ impl Shown {
         let Ok(mut line) = self.line.lock() else { return };
         match event {
             Event::Bounds { lower, upper } => {
-                let upper = upper.map_or_else(|| "?".into(), |t| t.to_string());
-                line.0 = format!("least time between {lower} and {upper} ticks; ");
+                let upper = upper.map_or_else(|| "?".into(), grouped);
+                line.0 = format!("least time between {} and {upper} ticks; ", grouped(lower));
             }
             Event::Started { what, bound: Some(t) } => line.1 = format!("{what}, T = {t}"),
             Event::Started { what, bound: None } => line.1 = (*what).to_owned(),

@@ -1,7 +1,9 @@
 //! `tickbound tune`.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use tickbound_message::grouped;
 use tickbound_model::Problem;
 use tickbound_solve::bracket::Known;
 
@@ -79,8 +81,16 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         let progress = Progress::new(&problem.name);
         let known = Arc::new(Mutex::new(Known::default()));
         last_words(args.json, &problem, &options, known.clone());
+        let told = AtomicBool::new(false);
         let observer = |now: &Known| {
             progress.show(now.bounds);
+            if let (Some(best), true) = (&now.best, now.bounds.lower == now.bounds.upper())
+                && !told.swap(true, Ordering::Relaxed)
+            {
+                // The proof may take longer than finding it.
+                let (time, at) = (grouped(now.bounds.upper()), problem.name_values(best));
+                progress.tell(&format!("least time: {time} ticks at {at}; proving it"));
+            }
             *known.lock().unwrap_or_else(PoisonError::into_inner) = now.clone();
         };
         tune(&problem, &options, interrupt, &observer)?

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::table::Table;
 use crate::answer::comparison::{Case, Comparison, Row, RowStatus};
+use tickbound_message::grouped;
 
 /// One word for how an engine ended.
 #[must_use]
@@ -112,10 +113,14 @@ pub fn verdict(case: &Case) -> String {
     let best = case.rows.iter().filter_map(|r| r.time).min();
     match (case.least(), best) {
         (Some(least), _) if proofs == 1 => {
-            format!("least time: {least} ticks, proved by one engine")
+            format!("least time: {} ticks, proved by one engine", grouped(least))
         }
-        (Some(least), _) => format!("least time: {least} ticks, proved by {proofs} engines"),
-        (None, Some(best)) => format!("not proved; best time found: {best} ticks"),
+        (Some(least), _) => {
+            format!("least time: {} ticks, proved by {proofs} engines", grouped(least))
+        }
+        (None, Some(best)) => {
+            format!("not proved; best time found: {} ticks", grouped(best))
+        }
         (None, None) if case.rows.iter().any(|r| r.status == RowStatus::Infeasible) => {
             "there is no valid configuration".to_owned()
         }

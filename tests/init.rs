@@ -1,0 +1,88 @@
+//! `tickbound init`, as somebody uses it who has a kernel and nothing else.
+
+use std::fs;
+use std::path::Path;
+
+use assert_cmd::cargo::cargo_bin_cmd;
+use insta::assert_snapshot;
+use serde_json::Value;
+use tempfile::TempDir;
+
+fn tickbound(folder: &Path, arguments: &[&str]) -> (String, String, i32) {
+    let mut command = cargo_bin_cmd!("tickbound");
+    let output = command.current_dir(folder).args(arguments).output().expect("it runs");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+    (text(output.stdout), text(output.stderr), output.status.code().unwrap_or(-1))
+}
+
+/// A folder with a copy of an example kernel; `None` where libclang is missing, which CI forbids.
+fn folder_with(kernel: &str) -> Option<TempDir> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/kernels").join(kernel);
+    fs::copy(from, folder.path().join(kernel)).expect("copied");
+    let (_, errors, _) = tickbound(folder.path(), &["init", kernel, "--output", "probe.json"]);
+    let missing = errors.contains("libclang");
+    assert!(!missing || std::env::var_os("CI").is_none(), "{errors}");
+    (!missing).then_some(folder)
+}
+
+/// From a kernel to a proved answer in two commands.
+#[test]
+fn from_a_kernel_to_an_answer() {
+    let Some(folder) = folder_with("minimum.cl") else { return };
+    let (text, errors, status) = tickbound(folder.path(), &["init", "minimum.cl"]);
+    assert_eq!((errors.as_str(), status), ("", 0));
+    assert_snapshot!(text);
+    let (text, errors, status) = tickbound(folder.path(), &["tune", "minimum.json"]);
+    assert_eq!((errors.as_str(), status), ("", 0), "{text}");
+    assert!(text.contains("\nleast time: ") && text.contains("\nproved: "), "{text}");
+}
+
+/// A reference that nobody has filled in is no reference.
+#[test]
+fn a_reference_is_filled_in_or_refused() {
+    let Some(folder) = folder_with("minimum.cl") else { return };
+    let arguments = ["init", "minimum.cl", "--reference"];
+    let (text, errors, status) = tickbound(folder.path(), &arguments);
+    assert_eq!((errors.as_str(), status), ("", 0), "{text}");
+    let problem = fs::read_to_string(folder.path().join("minimum.json")).expect("written");
+    let problem: Value = serde_json::from_str(&problem).expect("JSON");
+    assert_eq!(problem["kernel"]["reference"], "minimum.ref.c");
+    let reference = fs::read_to_string(folder.path().join("minimum.ref.c")).expect("written");
+    assert!(reference.contains("void reference(const int *input, int *minima)"), "{reference}");
+    let (_, errors, status) = tickbound(folder.path(), &arguments);
+    let why = "tickbound: minimum.json: it exists; add --force to replace it, or choose another name with --output\n";
+    assert_eq!((errors.as_str(), status), (why, 2));
+}
+
+#[test]
+fn mistakes_name_the_fix() {
+    let Some(folder) = folder_with("minimum.cl") else { return };
+    fs::write(folder.path().join("broken.cl"), "kernel void k(global int *a) { a[0] = ; }")
+        .expect("written");
+    let cases: [(&[&str], &str); 6] = [
+        (&["none.cl"], "none.cl: No such file or directory (os error 2)"),
+        (&["broken.cl"], "broken.cl:1: expected expression; correct the source"),
+        (
+            &["minimum.cl", "--entry", "maximum"],
+            "minimum.cl: there is no kernel `maximum`; --entry may be minimum",
+        ),
+        (
+            &["minimum.cl", "--output", "../a.json"],
+            "--output ../a.json: the problem file names the source beside it; \
+             choose a name in the source's folder",
+        ),
+        (
+            &["minimum.cl", "--output", "minimum.cl", "--force"],
+            "--output minimum.cl: this command reads or keeps \
+             that file; choose another name",
+        ),
+        (&["minimum.cl", "--platform", "h2000", "--force"], "platform: unknown platform `h2000`"),
+    ];
+    for (arguments, expected) in cases {
+        let all: Vec<&str> = ["init"].iter().chain(arguments).copied().collect();
+        let (text, errors, status) = tickbound(folder.path(), &all);
+        assert!(errors.contains(expected), "{arguments:?}: {errors}");
+        assert_eq!((text.as_str(), status), ("", 2), "{arguments:?}");
+    }
+}
