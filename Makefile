@@ -1,6 +1,6 @@
 # Everything tickbound needs to be built, shown and tested. `make` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: advisories wheels ci oldest tools compare coverage kernels-report reo-report spaces-report guards-report schema scores reliability help setup build demo test test-long fuzz fuzz-guided bench bench-report doc fmt clean-deps
+.PHONY: advisories wheels ci oldest tools compare coverage kernels-report reo-report spaces-report guards-report schema scores reliability readme-blocks help setup build demo test test-long fuzz fuzz-guided bench bench-report doc fmt clean-deps
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -72,10 +72,13 @@ fuzz: setup ## fuzz all readers for FUZZ_SECONDS (600)
 fuzz-guided: setup ## fuzz the readers guided by coverage for FUZZ_SECONDS (600); needs a nightly Rust
 	@bash scripts/fuzz-guided.sh $(FUZZ_SECONDS)
 
+readme-blocks: build tools ## run the commands of README.md and docs/, and put in what they print (BLOCKS=--check compares)
+	python3 scripts/readme-blocks.py $(BLOCKS) --program $(TARGET)/release/tickbound
+
 bench: setup ## run the benchmarks
 	cargo bench $(FLAGS)
 
-bench-report: setup ## measure in one run and write docs/results/encodings.md and the README's table
+bench-report: setup ## measure in one run and write docs/results/encodings.md
 	cargo bench $(FLAGS) --bench report -- --write
 
 spaces-report: setup ## all strategies, CP-SAT and Kernel Tuner over growing spaces: docs/results/spaces.*
