@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use tickbound_message::grouped;
-use tickbound_model::Problem;
+use tickbound_model::{Configuration, Problem};
 use tickbound_solve::Proof;
 use tickbound_solve::{Encoding, Objective, TuneResult};
 
@@ -170,10 +170,17 @@ fn explored(r: &TuneResult) -> String {
     }
 }
 
-/// The other configurations that take the least time.
+/// The other configurations that take the least time, by the parameters in which they differ.
 fn ties(problem: &Problem, r: &TuneResult) -> Option<Line> {
     let ties = r.optima.iter().skip(1).filter(|f| Some(f.time) == r.upper);
-    let ties: Vec<String> = ties.map(|f| named(&values(problem, &f.configuration))).collect();
+    let ties: Vec<&Configuration> = ties.map(|f| &f.configuration).collect();
+    let best = r.optima.first().map(|f| &f.configuration)?;
+    let differs = |i: usize| ties.iter().any(|tie| tie.0.get(i) != best.0.get(i));
+    let different = |tie: &&Configuration| {
+        let all = values(problem, tie).into_iter().enumerate().filter(|(i, _)| differs(*i));
+        named(&all.map(|(_, value)| value).collect())
+    };
+    let ties: Vec<String> = ties.iter().map(different).collect();
     let others =
         r.optima_count.as_ref().map(|n| n.to_string().parse::<f64>().unwrap_or(f64::MAX) - 1.0);
     let counted = others.filter(|n| *n > ties.len() as f64);

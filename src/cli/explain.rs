@@ -13,7 +13,7 @@ use tickbound_opencl_c::{Reading, Variant};
 
 use super::exit::{CliError, Exit};
 use super::load::{Chosen, Setting, by_name};
-use super::output::{say, say_json};
+use super::output::{say, say_json, width};
 use super::stop::{Memory, Timeout};
 use crate::answer::Tally;
 use crate::report::explain;
@@ -111,7 +111,8 @@ impl Page<'_> {
     fn add_steps(&self, text: &mut String, reading: &Reading, all: &Configurations<'_>) {
         let extracted = &reading.extracted;
         let Some(variant) = self.variant(reading, all) else { return };
-        text.push_str(&explain::steps(&variant.steps.body, &reading.name, &reading.text));
+        let steps = explain::steps(&variant.steps.body, &reading.name, &reading.text, width());
+        text.push_str(&steps);
         for array in &variant.steps.locals {
             let bytes = explain::number(&array.bytes);
             let _ = writeln!(

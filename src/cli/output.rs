@@ -46,6 +46,12 @@ pub(crate) fn said(written: std::io::Result<()>) -> Result<(), CliError> {
     written.map_err(|error| CliError::Write { path: "standard output".into(), error })
 }
 
+/// Columns of the terminal that standard output is; 80 where it is none.
+pub(crate) fn width() -> usize {
+    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok();
+    size.map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0).unwrap_or(80)
+}
+
 /// Writes one JSON object to standard output.
 pub(crate) fn say_json(value: &impl Serialize) -> Result<(), CliError> {
     let text = serde_json::to_string(value).map_err(input)?;

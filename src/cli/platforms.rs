@@ -1,7 +1,7 @@
 //! `tickbound platforms`.
 
 use super::exit::{CliError, Exit};
-use super::output::say;
+use super::output::{say, width};
 use tickbound_model::Platform;
 
 use crate::report::Table;
@@ -36,7 +36,10 @@ fn list() -> Result<(), CliError> {
             number("local_access").to_string(),
         ]);
     }
-    say(&format!("{table}\nelements per unit; global and local: ticks of one access\n"))
+    say(&format!(
+        "{}\nelements per unit; global and local: ticks of one access\n",
+        table.fitted(width())
+    ))
 }
 
 fn show(name: &str) -> Result<(), CliError> {
@@ -50,5 +53,5 @@ fn show(name: &str) -> Result<(), CliError> {
         ]);
     }
     let title = if p.name.is_empty() { name } else { &p.name };
-    say(&format!("{title}\n{table}\n"))
+    say(&format!("{title}\n{}\n", table.fitted(width())))
 }

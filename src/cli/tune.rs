@@ -9,7 +9,7 @@ use tickbound_solve::bracket::Known;
 
 use super::exit::{CliError, Exit};
 use super::load::Question;
-use super::output::{Outputs, ranking, say, written};
+use super::output::{Outputs, ranking, say, width, written};
 use super::progress::Progress;
 use super::stop::{self, Memory, Timeout};
 use super::values::{OrAuto, named, or_auto};
@@ -137,7 +137,7 @@ fn listing(problem: &Problem, result: &TuneResult) -> String {
     let Programs { list, whole } = &result.programs;
     if list.is_empty() {
         let best = result.optima.iter().map(|f| (vec![f.time.to_string()], f));
-        return format!("\n{}\n", ranking(problem, &["ticks"], best));
+        return format!("\n{}\n", ranking(problem, &["ticks"], best).fitted(width()));
     }
     let rows = list.iter().map(|p| {
         let cells =
@@ -150,8 +150,9 @@ fn listing(problem: &Problem, result: &TuneResult) -> String {
         false => " (of those that the search came by; there may be more)",
     };
     format!(
-        "\n{table}\nConfigurations that use the same of the device are one program: the first of them, how many it stands for{among}, \
-         and the parameters in which they differ.\n"
+        "\n{}\nConfigurations that use the same of the device are one program: the first of them, how many it stands for{among}, \
+         and the parameters in which they differ.\n",
+        table.fitted(width())
     )
 }
 

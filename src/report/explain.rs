@@ -28,13 +28,13 @@ use super::table::Table;
 const SOURCE_WIDTH: usize = 56;
 
 /// The steps of an item beside the lines of `text`, the source, which is the file `name`; lines of other files have
-/// the file's name instead.
+/// the file's name instead. Lines have at most `width` columns, if that can be.
 #[must_use]
-pub fn steps(steps: &[Step], name: &str, text: &str) -> String {
+pub fn steps(steps: &[Step], name: &str, text: &str, width: usize) -> String {
     let lines = text.lines().collect();
     let mut page = Page { name, lines, shown: None, table: Table::new(HEADERS) };
     page.steps(steps, 0);
-    page.table.to_string()
+    page.table.fitted(width)
 }
 
 const HEADERS: [&str; 3] = ["line", "source", "what a work item does"];

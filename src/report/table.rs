@@ -26,6 +26,9 @@ use std::fmt;
 use tickbound_message::one_line;
 use unicode_width::UnicodeWidthStr;
 
+/// Cells of text are not made narrower than this.
+const NARROWEST: usize = 12;
+
 /// Stands for "no value" and fits into a column of numbers.
 const NOTHING: [&str; 3] = ["", "-", "?"];
 
@@ -96,6 +99,39 @@ impl Table {
         format!("{}| {} |\n{rows}", line(&escaped.headers), rule.join(" | "))
     }
 
+    /// The table as text in lines of at most `width` columns, if that can be: cells of text are broken at blanks, and what follows is
+    /// indented. Numbers and words are never broken.
+    #[must_use]
+    pub fn fitted(&self, width: usize) -> String {
+        let mut columns = self.columns(0);
+        let gaps = 2 * columns.len().saturating_sub(1);
+        let mut total = gaps + columns.iter().map(|c| c.width).sum::<usize>();
+        while total > width {
+            let texts = columns.iter_mut().filter(|c| !c.right && c.width > NARROWEST);
+            let Some(widest) = texts.max_by_key(|c| c.width) else { break };
+            widest.width -= 1;
+            total -= 1;
+        }
+        let mut out = String::new();
+        let mut add = |cells: &[String]| {
+            let cells: Vec<Vec<String>> =
+                columns.iter().zip(cells).map(|(c, t)| c.broken(t)).collect();
+            for i in 0..cells.iter().map(Vec::len).max().unwrap_or(0) {
+                let line = columns
+                    .iter()
+                    .zip(&cells)
+                    .map(|(c, lines)| c.pad(lines.get(i).map_or("", String::as_str)));
+                out += line.collect::<Vec<_>>().join("  ").trim_end();
+                out.push('\n');
+            }
+        };
+        add(&self.headers);
+        // Columns may be wider than was wanted, where a word is long.
+        add(&columns.iter().map(|c| "-".repeat(c.width)).collect::<Vec<_>>());
+        self.rows.iter().for_each(|row| add(row));
+        out
+    }
+
     fn columns(&self, least: usize) -> Vec<Column> {
         let column = |i: usize| {
             let cells = || self.rows.iter().filter_map(move |r| r.get(i));
@@ -129,6 +165,26 @@ struct Column {
 }
 
 impl Column {
+    /// A cell in lines of the column's width: the first one keeps its indentation, others have two blanks more.
+    fn broken(&self, text: &str) -> Vec<String> {
+        if text.width() <= self.width {
+            return vec![text.to_owned()];
+        }
+        let indent = text.len() - text.trim_start().len();
+        let mut lines = vec![" ".repeat(indent)];
+        for word in text.split_whitespace() {
+            let Some(line) = lines.last_mut() else { break };
+            let empty = line.trim().is_empty();
+            let blank = usize::from(!empty);
+            if empty || line.width() + blank + word.width() <= self.width {
+                *line += &format!("{}{word}", " ".repeat(blank));
+            } else {
+                lines.push(format!("{}{word}", " ".repeat((indent + 2).min(self.width / 2))));
+            }
+        }
+        lines
+    }
+
     fn pad(&self, text: &str) -> String {
         let blanks = " ".repeat(self.width.saturating_sub(text.width()));
         if self.right { blanks + text } else { text.to_owned() + &blanks }
@@ -148,4 +204,33 @@ fn is_number(text: &str) -> bool {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let digits = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());
     digits(whole) && digits(fraction)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Table;
+
+    #[test]
+    fn tables_fit() {
+        let table = Table::new(["n", "what there is", "more"]).row([
+            "1024",
+            "    global load a: 4 bytes, 1 between items",
+            "x",
+        ]);
+        assert_eq!(table.fitted(80), table.to_string());
+        let narrow = table.fitted(36);
+        assert_eq!(
+            narrow,
+            "\
+n     what there is           more
+----  ----------------------  ----
+1024      global load a: 4    x
+            bytes, 1 between
+            items
+"
+        );
+        assert!(narrow.lines().all(|line| line.len() <= 36));
+        // What cannot be narrower stays whole.
+        assert!(table.fitted(1).contains("1024"));
+    }
 }
