@@ -24,6 +24,7 @@ mod export;
 mod load;
 mod measure;
 mod output;
+mod page;
 mod platforms;
 mod plot;
 mod progress;

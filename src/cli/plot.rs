@@ -9,7 +9,7 @@ use tickbound_model::{Problem, Space};
 use crate::report::{Axis, HeatMap};
 
 /// Most configurations that are simulated for a picture.
-const MAX_CONFIGURATIONS: usize = 20_000;
+pub(super) const MAX_CONFIGURATIONS: usize = 20_000;
 
 /// Draws the time over the two parameters with most values; other parameters are at their best.
 /// Configurations that are too large to simulate stay empty.

@@ -11,7 +11,7 @@ use super::output::{Outputs, ranking, say, written};
 use super::progress::Progress;
 use super::stop::{self, Memory, Timeout};
 use super::values::{OrAuto, named, or_auto};
-use super::{plot, timeline};
+use super::{page, plot, timeline};
 use crate::answer;
 use tickbound_solve::{
     Encoding, Objective, Options, Programs, StopReason, Strategy, TuneResult, tune,
@@ -47,6 +47,9 @@ pub struct Args {
     /// Draw time over two parameters (.svg or .png; both without an extension)
     #[arg(long, value_name = "FILE")]
     plot: Option<String>,
+    /// Write a page with the answer, charts of the configurations, and the best run's timeline
+    #[arg(long, value_name = "FILE")]
+    html: Option<String>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -73,6 +76,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let problem = args.question.problem()?;
     timeline::check(&problem, args.trace.as_ref())?;
     let outputs = Outputs::default().file("--trace", args.trace.as_ref());
+    let outputs = outputs.file("--html", args.html.as_ref());
     outputs.picture("--plot", args.plot.as_ref()).check(&args.question.chosen.files())?;
     let interrupt = stop::flag();
     let mut result = {
@@ -157,6 +161,10 @@ fn write_files(args: &Args, problem: &Problem, result: &TuneResult) -> Result<()
     }
     if let Some(path) = &args.plot {
         written(&plot::write(problem, path)?);
+    }
+    if let Some(path) = &args.html {
+        page::of(problem, result, args.seed)?.write(path)?;
+        written(&[path.into()]);
     }
     Ok(())
 }
