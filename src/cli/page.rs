@@ -41,7 +41,8 @@ pub fn of(problem: &Problem, result: &TuneResult, seed: u64) -> Result<Page, Cli
         facts: lines.collect(),
         ..Page::default()
     };
-    page.facts.push(("platform".into(), problem.platform.name.clone()));
+    let platform = Some(problem.platform.name.clone()).filter(|name| !name.is_empty());
+    page.facts.extend(platform.map(|name| ("platform".into(), name)));
     page.facts.extend(answer.seconds.map(|s| ("in".into(), format!("{s:.3} s"))));
     if let Some(best) = &result.best {
         let values = problem.parameters.iter().map(|p| p.name.clone());
@@ -162,7 +163,11 @@ fn configurations(
         true => " Where schedules are open, warps are started first come first served.",
         false => "",
     };
+    let indifferent = result.indifferent.iter();
+    let place = |name: &String| problem.parameters.iter().position(|p| p.name == *name);
     let mut shown = Configurations {
+        drawn: all > MAX_CONFIGURATIONS,
+        indifferent: indifferent.filter_map(place).collect(),
         among: grouped(&format!("{among}{cut}{open}")),
         parameters: problem.parameters.iter().map(|p| p.name.clone()).collect(),
         measures: vec![Measure { name: "ticks".into(), best: Some(Best::Least) }],

@@ -64,7 +64,8 @@ impl Lanes {
     #[must_use]
     pub fn new(spans: &[TimelineSpan], time: i64, truncated: bool) -> Option<Lanes> {
         let tracks = tracks(spans);
-        let end = spans.iter().map(|s| s.end).max()?.max(1);
+        let last = spans.iter().map(|s| s.end).max()?;
+        let end = if truncated { last } else { last.max(time) }.max(1);
         let blocks: usize = tracks.values().map(Vec::len).sum();
         let coarse = (blocks > FEW).then(|| end / PARTS + 1);
         let mut alike: IndexMap<Vec<Block<'_>>, Vec<Track<'_>>> = IndexMap::new();
@@ -86,7 +87,7 @@ impl Lanes {
         let lanes: Vec<Lane> = drawn.collect();
         let texts = |set: IndexSet<&str>| set.into_iter().map(str::to_owned).collect();
         Some(Lanes {
-            about: about(&alike, spans.len(), time, truncated, coarse),
+            about: about(&alike, spans.len(), (end, time), truncated, coarse),
             end,
             kinds: texts(kinds),
             steps: texts(steps),
@@ -120,7 +121,10 @@ pub fn spent(spans: &[TimelineSpan], time: i64, truncated: bool) -> Option<Spent
     let mut by_kind: Vec<Stripe> = kinds.iter().map(|(k, n)| stripe(k, k, *n)).collect();
     by_kind.extend((idle > 0).then(|| stripe(IDLE, IDLE, idle)));
     let few = steps.iter().take(MOST_STEPS);
-    let mut by_step: Vec<Stripe> = few.map(|((s, k), n)| stripe(s, k, *n)).collect();
+    let called = |step: &str, kind: &str| {
+        if step == kind { step.to_owned() } else { format!("{step} ({kind})") }
+    };
+    let mut by_step: Vec<Stripe> = few.map(|((s, k), n)| stripe(&called(s, k), k, *n)).collect();
     let others: i128 = steps.values().skip(MOST_STEPS).sum();
     by_step.extend((others > 0).then(|| stripe("other steps", IDLE, others)));
     let counted = match truncated {
@@ -218,7 +222,7 @@ fn range(word: &str, numbers: &[u64]) -> String {
 fn about(
     alike: &IndexMap<Vec<Block<'_>>, Vec<Track<'_>>>,
     spans: usize,
-    time: i64,
+    (end, time): (i64, i64),
     truncated: bool,
     coarse: Option<i64>,
 ) -> String {
@@ -232,7 +236,7 @@ fn about(
     }
     text += ".";
     if truncated {
-        text += &format!(" Only the first {spans} spans that the simulator recorded are here: elements that are missing worked later in it.");
+        text += &format!(" Only the first {spans} spans that the simulator recorded are here, up to tick {end}.");
     }
     if let Some(least) = coarse {
         text += &format!(" What is shorter than {least} ticks is drawn with its neighbours, as the longest of them.");

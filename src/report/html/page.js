@@ -125,7 +125,7 @@
   };
 
   // All about configurations.
-  const configurations = (section, { parameters, measures, over, rows }) => {
+  const configurations = (section, { parameters, measures, over, rows, drawn: sampled, indifferent }) => {
     const count = parameters.length;
     const number = (row, measure) => {
       const n = row.numbers[measure];
@@ -160,11 +160,19 @@
       }
       return all;
     };
-    // How much worse than the best the worst value of a parameter is, everything else at its best.
+    // How far apart the best and the worst value of a parameter are, everything else at its best: a ratio less 1.
     const effect = (p) => {
+      if (indifferent.includes(p)) return 0;
       const each = [...bestBy(kept, (row) => row.values[p]).values()].map((row) => number(row, state.measure));
       const [low, high] = [Math.min(...each), Math.max(...each)];
       return low > 0 ? high / low - 1 : high > low ? Infinity : 0;
+    };
+    const matters = (p) => {
+      const far = effect(p), here = sampled ? ", as far as drawn" : "";
+      if (indifferent.includes(p)) return ": no time depends on it";
+      if (far === 0) return ": each value reaches the best";
+      return measures[state.measure].best === "greatest"
+        ? `: its worst value reaches ${percent(1 / (1 + far))} of the best${here}` : `: its worst value costs ${percent(far)} more${here}`;
     };
     const ranked = [...varying].sort((a, b) => effect(b) - effect(a) || domains[b].length - domains[a].length);
     [state.x, state.y = null] = ranked.slice(0, 2).sort((a, b) => a - b);
@@ -213,9 +221,8 @@
       const [columns, lines] = [distinct(kept, x), y === null ? [0] : distinct(kept, y)];
       const cells = bestBy(kept, (row) => row.values[x] + " " + (y === null ? 0 : row.values[y]));
       const greatest = measures[state.measure].best === "greatest";
-      const others = varying.filter((p) => p !== x && p !== y && !state.filters.has(p)).length;
-      const word = greatest ? "greatest" : "least";
-      const open = others ? `: the ${word} over the other ${others === 1 ? "parameter" : others + " parameters"}` : "";
+      const others = varying.filter((p) => p !== x && p !== y && !state.filters.has(p)).map((p) => parameters[p]);
+      const open = others.length ? `: the ${greatest ? "greatest" : "least"} over ${others.join(", ")}` : "";
       heatCaption.replaceChildren(html("b", {}, measures[state.measure].name), open);
       const labels = y === null ? [""] : lines.map(shown);
       const left = 14 + Math.max(...labels.map(wide)) + (y === null ? 0 : 18);
@@ -312,9 +319,7 @@
       });
       const every = Math.max(1, Math.ceil((Math.max(...values.map((v) => wide(shown(v)))) + 6) / w));
       values.forEach((v, i) => { if (i % every === 0) image.append(text(left + (i + 0.5) * w, height + 14, shown(v))); });
-      const worst = effect(p);
-      const matters = values.length < 2 ? "" : worst === 0 ? ": each value reaches the best" : `: its worst value is ${percent(worst)} off at best`;
-      return [html("figcaption", {}, html("b", {}, parameters[p]), matters), image];
+      return [html("figcaption", {}, html("b", {}, parameters[p]), values.length < 2 ? "" : matters(p)), image];
     };
 
     // The model's times and the measured ones.

@@ -85,6 +85,10 @@ pub struct Configurations {
     /// Which configurations these are.
     #[serde(skip)]
     pub among: String,
+    /// They are not all that there are.
+    pub drawn: bool,
+    /// Places of the parameters on which no time depends.
+    pub indifferent: Vec<usize>,
     /// The parameters.
     pub parameters: Vec<String>,
     /// The numbers; the first one says which configuration is best.
