@@ -14,6 +14,7 @@ mod kernels;
 mod measure;
 mod opencl;
 mod outputs;
+mod pages;
 mod platforms;
 mod promela;
 mod readers;

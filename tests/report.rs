@@ -54,7 +54,7 @@ fn the_same_map_gives_the_same_bytes() {
             );
             written.iter().map(|p| std::fs::read(p).expect("a file")).collect::<Vec<_>>()
         };
-        assert_eq!(bytes("a"), bytes("b.v2"), "{columns} x {rows}");
+        assert_eq!(bytes("a"), bytes("b"), "{columns} x {rows}");
         assert!(bytes("a")[1].starts_with(b"\x89PNG"));
     }
 }

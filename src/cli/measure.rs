@@ -139,7 +139,8 @@ impl Args {
     /// Refuses files that cannot be written, or that are one, or that the problem is read from.
     fn check_outputs(&self, options: &Options) -> Result<(), CliError> {
         let outputs = Outputs::default().file("--cache", options.cache.as_ref());
-        let outputs = outputs.file("--t4", self.t4.as_ref()).picture("--plot", self.plot.as_ref());
+        let outputs =
+            outputs.file("--t4", self.t4.as_ref()).picture("--plot", self.plot.as_ref())?;
         let outputs = outputs.file("--html", self.html.as_ref());
         let mut inputs = self.question.chosen.files();
         // What lies beside a cache is not to be written over either.

@@ -60,9 +60,7 @@ fn told(result: &TuneResult, answer: &Answer) -> (String, String) {
     let sought = answer::tune::sought(result);
     let lower = answer.lower;
     match (answer.status, answer.time) {
-        (Status::Infeasible, _) => {
-            ("No configuration".into(), "satisfies the constraints".into())
-        }
+        (Status::Infeasible, _) => ("No configuration".into(), "satisfies the constraints".into()),
         (Status::Optimal, Some(time)) => (format!("{time} ticks"), format!("{sought}, proved")),
         (_, Some(time)) => (
             format!("{time} ticks"),
@@ -103,7 +101,8 @@ fn add_run(
 /// The clocks of a group under the profile `resources`.
 fn of_resources(resources: &Resources) -> Option<Spent> {
     let most = resources.group.values().copied().fold(0.0, f64::max);
-    let mut used: Vec<(&String, &f64)> = resources.group.iter().filter(|(_, n)| **n > 0.0).collect();
+    let mut used: Vec<(&String, &f64)> =
+        resources.group.iter().filter(|(_, n)| **n > 0.0).collect();
     used.sort_by(|a, b| b.1.total_cmp(a.1));
     let line = |(name, n): (&String, &f64)| {
         let kind = if *name == resources.bound_by { "global" } else { "local" };

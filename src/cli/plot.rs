@@ -40,7 +40,9 @@ impl<'p> Drawing<'p> {
             ))
         };
         let count = problem.configurations(&Limits::default())?.count();
-        if let Some(count) = count.and_then(|n| usize::try_from(n).ok()).filter(|n| *n > MAX_CONFIGURATIONS) {
+        if let Some(count) =
+            count.and_then(|n| usize::try_from(n).ok()).filter(|n| *n > MAX_CONFIGURATIONS)
+        {
             return too_many(count);
         }
         let space = problem.space()?;
@@ -85,7 +87,9 @@ impl<'p> Drawing<'p> {
             let Ok(run) = simulate(problem, bound, &Options::default()) else { continue };
             let place = |p: usize, all: &[i64]| all.binary_search(&bound.configuration.0[p]).ok();
             let Some(i) = place(*x, columns) else { continue };
-            let Some(j) = self.y.as_ref().map_or(Some(0), |(y, all)| place(*y, all)) else { continue };
+            let Some(j) = self.y.as_ref().map_or(Some(0), |(y, all)| place(*y, all)) else {
+                continue;
+            };
             let cell: &mut Option<i64> = &mut cells[j][i];
             *cell = Some(cell.map_or(run.time, |t| t.min(run.time)));
         }
@@ -98,7 +102,10 @@ impl<'p> Drawing<'p> {
         HeatMap {
             title: title(problem),
             x: Axis { name: name(*x), values: columns.clone() },
-            y: Axis { name: self.y.as_ref().map_or_else(String::new, |(y, _)| name(*y)), values: rows },
+            y: Axis {
+                name: self.y.as_ref().map_or_else(String::new, |(y, _)| name(*y)),
+                values: rows,
+            },
             cells,
             optimum,
         }

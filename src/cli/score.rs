@@ -98,7 +98,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let problem = args.question.problem()?;
     let mut inputs = args.question.chosen.files();
     inputs.extend(args.other.iter().chain([&args.against]).map(PathBuf::from));
-    let outputs = Outputs::default().picture("--plot", args.plot.as_ref());
+    let outputs = Outputs::default().picture("--plot", args.plot.as_ref())?;
     outputs.file("--html", args.html.as_ref()).check(&inputs)?;
     let results = results_of(&args.against, &problem)?;
     let compared = {
@@ -216,9 +216,11 @@ fn chart(problem: &Problem, results: &Results, compared: &Compared) -> Chart {
 /// The page: how well the model ranks, and the configurations with both times.
 fn page(problem: &Problem, results: &Results, compared: &Compared, found: &Found<'_>) -> Page {
     let facts = facts(results, compared, found).into_iter();
-    let mut facts: Vec<(String, String)> = facts.map(|(name, text)| (name.to_owned(), text)).collect();
+    let mut facts: Vec<(String, String)> =
+        facts.map(|(name, text)| (name.to_owned(), text)).collect();
     facts.extend(found.score.iter().flat_map(|s| &s.reached).map(|reached| {
-        let (trials, model, random) = (reached.trials, percent(reached.model), percent(reached.random));
+        let (trials, model, random) =
+            (reached.trials, percent(reached.model), percent(reached.random));
         let name = if trials == 1 { "1 trial".to_owned() } else { format!("{trials} trials") };
         (name, format!("of the best time, the model's best reach {model}, random ones {random}"))
     }));

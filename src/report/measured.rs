@@ -87,7 +87,11 @@ impl MeasuredTimes<'_> {
         if !ranked.is_empty() {
             out += &format!("\n{}\n", self.table());
         }
-        out += &self.facts().iter().map(|(name, text)| format!("{:<12}{text}\n", format!("{name}:"))).collect::<String>();
+        out += &self
+            .facts()
+            .iter()
+            .map(|(name, text)| format!("{:<12}{text}\n", format!("{name}:")))
+            .collect::<String>();
         out
     }
 

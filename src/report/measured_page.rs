@@ -1,6 +1,6 @@
 //! The page of measured times.
 
-use super::html::{Best, Configurations, Measure, Number, Page, Row};
+use super::html::{Best, Configurations, Measure, Number, Page, Row, grouped};
 use super::measured::{MeasuredTimes, four_digits};
 use crate::measure::outcome::Outcome;
 use crate::measure::score::score;
@@ -34,7 +34,8 @@ impl MeasuredTimes<'_> {
 
     fn configurations(&self) -> Configurations {
         let rates = self.report.results.iter().find(|m| !m.record.rates.is_empty());
-        let rates: Vec<&String> = rates.iter().flat_map(|m| m.record.rates.iter().map(|(n, _)| n)).collect();
+        let rates: Vec<&String> =
+            rates.iter().flat_map(|m| m.record.rates.iter().map(|(n, _)| n)).collect();
         let modelled = self.ticks.iter().any(Option::is_some);
         let measure = |name: &str, best| Measure { name: name.to_owned(), best };
         let mut measures: Vec<Measure> = MEASURES.map(|(name, best)| measure(name, best)).into();
@@ -53,7 +54,9 @@ impl MeasuredTimes<'_> {
             numbers.extend(rates.iter().map(rate));
             numbers.extend(modelled.then(|| ticks.map(Number::Whole)));
             let note = match &measured.record.outcome {
-                Outcome::Failed(failure) => Some(format!("{}: {}", failure.kind.name(), failure.message)),
+                Outcome::Failed(failure) => {
+                    Some(format!("{}: {}", failure.kind.name(), failure.message))
+                }
                 Outcome::Timed(timed) => (!timed.steady).then(|| "unsteady".to_owned()),
             };
             Row { values: measured.bound.configuration.0.clone(), numbers, note }
@@ -61,7 +64,10 @@ impl MeasuredTimes<'_> {
         let over = modelled.then(|| (measures.len() - 1, 0, self.ranked_by_model()));
         let asked = self.report.asked;
         let mut shown = Configurations {
-            among: format!("The {} measured configurations of {asked} that were asked for.", self.report.results.len()),
+            among: format!(
+                "The {} measured configurations of {asked} that were asked for.",
+                self.report.results.len()
+            ),
             drawn: true,
             indifferent: Vec::new(),
             parameters: self.problem.parameters.iter().map(|p| p.name.clone()).collect(),
@@ -76,7 +82,8 @@ impl MeasuredTimes<'_> {
     /// How well the model ranks these, in words.
     fn ranked_by_model(&self) -> String {
         let results = self.report.results.iter().zip(self.ticks);
-        let pairs = results.filter_map(|(m, ticks)| Some(((*ticks)?, m.record.outcome.timed()?.seconds())));
+        let pairs =
+            results.filter_map(|(m, ticks)| Some(((*ticks)?, m.record.outcome.timed()?.seconds())));
         let pairs: Vec<(i64, f64)> = pairs.collect();
         let rho = score(&pairs).and_then(|s| s.spearman);
         correlation(rho, pairs.len())
@@ -86,8 +93,9 @@ impl MeasuredTimes<'_> {
 /// A rank correlation over so many configurations, in words.
 #[must_use]
 pub fn correlation(rho: Option<f64>, count: usize) -> String {
-    match rho {
+    let text = match rho {
         Some(rho) => format!("Spearman's rho = {rho:.3} over {count} configurations"),
         None => format!("no correlation over {count} configurations: one side is all equal"),
-    }
+    };
+    grouped(&text)
 }

@@ -12,11 +12,10 @@
 use std::path::Path;
 
 use indexmap::IndexMap;
-use minijinja::context;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{engines, render};
+use super::{engines, grouped, render};
 use crate::answer::Answer;
 use crate::answer::comparison::{Case, Comparison, FORMAT, Row};
 use crate::report::comparison;
@@ -92,7 +91,9 @@ impl Line {
         let kinds = comparison::COLUMNS.into_iter().map(|(_, kind)| kind);
         Line {
             class: if row.proved() { "proved" } else { "open" },
-            cells: kinds.zip(comparison::cells(row)).collect(),
+            cells: kinds
+                .zip(comparison::cells(row).into_iter().map(|cell| grouped(&cell)))
+                .collect(),
             engine: row.engine.clone(),
             tool: row.tool.clone().unwrap_or_default(),
             command: row.command.clone(),
@@ -160,7 +161,8 @@ impl Part {
 
 fn facts(comparison: &Comparison) -> Vec<(&'static str, String)> {
     let machine = &comparison.machine;
-    let memory = |bytes: Option<u64>| bytes.map(|b| format!("{} MB", comparison::megabytes(b)));
+    let memory =
+        |bytes: Option<u64>| bytes.map(|b| grouped(&format!("{} MB", comparison::megabytes(b))));
     let mut tools: Vec<String> = Vec::new();
     for tool in comparison.cases.iter().flat_map(|c| &c.rows).filter_map(|r| r.tool.as_ref()) {
         if !tools.contains(tool) {
@@ -179,6 +181,15 @@ fn facts(comparison: &Comparison) -> Vec<(&'static str, String)> {
     ]
 }
 
+/// What the template is given.
+#[derive(Serialize)]
+struct Content {
+    parts: Vec<Part>,
+    interrupted: bool,
+    agree: bool,
+    columns: [(&'static str, &'static str); comparison::COLUMNS.len()],
+}
+
 /// The page.
 ///
 /// # Errors
@@ -188,7 +199,7 @@ pub fn page(sources: &[Source]) -> Result<String, ReportError> {
     let interrupted = sources.iter().flat_map(|s| &s.comparison).any(|c| c.interrupted);
     let agree = parts.iter().flat_map(|p| &p.sections).all(|s| s.agree);
     let columns = comparison::COLUMNS;
-    let content = context! { parts, interrupted, agree, columns };
+    let content = Content { parts, interrupted, agree, columns };
     render("comparison.html", "tickbound: engines compared", content)
 }
 

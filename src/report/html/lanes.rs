@@ -115,9 +115,8 @@ pub fn spent(spans: &[TimelineSpan], time: i64, truncated: bool) -> Option<Spent
     let idle = (all - busy).max(0);
     kinds.sort_by(|_, a, _, b| b.cmp(a));
     steps.sort_by(|_, a, _, b| b.cmp(a));
-    let stripe = |name: &str, kind: &str, ticks: i128| {
-        Stripe::new(name, kind, ticks as f64, all as f64, 0)
-    };
+    let stripe =
+        |name: &str, kind: &str, ticks: i128| Stripe::new(name, kind, ticks as f64, all as f64, 0);
     let mut by_kind: Vec<Stripe> = kinds.iter().map(|(k, n)| stripe(k, k, *n)).collect();
     by_kind.extend((idle > 0).then(|| stripe(IDLE, IDLE, idle)));
     let few = steps.iter().take(MOST_STEPS);
@@ -128,8 +127,13 @@ pub fn spent(spans: &[TimelineSpan], time: i64, truncated: bool) -> Option<Spent
     let others: i128 = steps.values().skip(MOST_STEPS).sum();
     by_step.extend((others > 0).then(|| stripe("other steps", IDLE, others)));
     let counted = match truncated {
-        false => format!("The {time} ticks of each of {elements} elements that work, of the best configuration."),
-        true => format!("The first {} spans of the best configuration's run, which has more.", spans.len()),
+        false => format!(
+            "The {time} ticks of each of {elements} elements that work, of the best configuration."
+        ),
+        true => format!(
+            "The first {} spans of the best configuration's run, which has more.",
+            spans.len()
+        ),
     };
     let parts = vec![Part { head: "kind", lines: by_kind }, Part { head: "step", lines: by_step }];
     Some(Spent { about: grouped(&counted), unit: "ticks", parts })
@@ -154,10 +158,13 @@ fn tracks(spans: &[TimelineSpan]) -> IndexMap<Track<'_>, Vec<Block<'_>>> {
     tracks.sort_by_key(|(unit, element), _| (number(unit), number(element)));
     for blocks in tracks.values_mut() {
         blocks.sort_by_key(|b| (b.start, b.end));
-        *blocks = blocks.drain(..).coalesce(|a, b| {
-            let one = a.end == b.start && (a.kind, a.step) == (b.kind, b.step);
-            if one { Ok(joined(&a, &b)) } else { Err((a, b)) }
-        }).collect();
+        *blocks = blocks
+            .drain(..)
+            .coalesce(|a, b| {
+                let one = a.end == b.start && (a.kind, a.step) == (b.kind, b.step);
+                if one { Ok(joined(&a, &b)) } else { Err((a, b)) }
+            })
+            .collect();
     }
     tracks
 }
@@ -203,8 +210,12 @@ fn named(tracks: &[Track<'_>]) -> String {
     let word = |name: &str| name.split(' ').next().unwrap_or_default().to_owned();
     let each: Vec<u64> = units.keys().copied().collect();
     match units.values().all_equal_value() {
-        Ok(elements) => format!("{}, {}", range(&word(unit), &each), range(&word(element), elements)),
-        Err(_) => format!("{unit}, {element}, and {} others", grouped(&(tracks.len() - 1).to_string())),
+        Ok(elements) => {
+            format!("{}, {}", range(&word(unit), &each), range(&word(element), elements))
+        }
+        Err(_) => {
+            format!("{unit}, {element}, and {} others", grouped(&(tracks.len() - 1).to_string()))
+        }
     }
 }
 
@@ -227,7 +238,8 @@ fn about(
     coarse: Option<i64>,
 ) -> String {
     let elements: usize = alike.values().map(Vec::len).sum();
-    let mut text = format!("The run of the best configuration, {time} ticks; {elements} elements work");
+    let mut text =
+        format!("The run of the best configuration, {time} ticks; {elements} elements work");
     if alike.len() < elements {
         text += ", and those that do the same at the same time share a lane";
     }
@@ -236,10 +248,14 @@ fn about(
     }
     text += ".";
     if truncated {
-        text += &format!(" Only the first {spans} spans that the simulator recorded are here, up to tick {end}.");
+        text += &format!(
+            " Only the first {spans} spans that the simulator recorded are here, up to tick {end}."
+        );
     }
     if let Some(least) = coarse {
-        text += &format!(" What is shorter than {least} ticks is drawn with its neighbours, as the longest of them.");
+        text += &format!(
+            " What is shorter than {least} ticks is drawn with its neighbours, as the longest of them."
+        );
     }
     grouped(&text)
 }
@@ -280,14 +296,20 @@ mod tests {
             .iter()
             .map(|l| (l.name.as_str(), l.amount.as_str(), l.percent.as_str()))
             .collect();
-        assert_eq!(lines, [("global", "56", "88.9"), ("barrier", "6", "9.5"), ("idle", "1", "1.6")]);
+        assert_eq!(
+            lines,
+            [("global", "56", "88.9"), ("barrier", "6", "9.5"), ("idle", "1", "1.6")]
+        );
         assert_eq!(Lanes::new(&[], 0, false), None);
     }
 
     #[test]
     fn long_runs_are_drawn_coarsely() {
         let steps = (0..20_000).flat_map(|i| {
-            [span(0, 0, "global a", i * 10, i * 10 + 7), span(0, 0, "compute b", i * 10 + 7, i * 10 + 10)]
+            [
+                span(0, 0, "global a", i * 10, i * 10 + 7),
+                span(0, 0, "compute b", i * 10 + 7, i * 10 + 10),
+            ]
         });
         let spans: Vec<TimelineSpan> = steps.collect();
         let lanes = Lanes::new(&spans, 200_000, true).unwrap();

@@ -63,6 +63,7 @@ fn render(template: &str, title: &str, content: impl Serialize) -> Result<String
 
 /// Data as the text of a script element: nothing in it ends the element.
 fn embedded(data: &impl Serialize) -> Result<String, ReportError> {
-    let text = serde_json::to_string(data).map_err(|e| ReportError::data("the page", e.to_string()))?;
+    let text =
+        serde_json::to_string(data).map_err(|e| ReportError::data("the page", e.to_string()))?;
     Ok(text.replace('<', "\\u003c"))
 }

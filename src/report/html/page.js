@@ -24,6 +24,7 @@
   const shown = (number) => {
     if (number === null || number === undefined) return "-";
     if (typeof number === "string" || Number.isInteger(number)) return groups(String(number));
+    if (String(number).length < 5) return String(number);
     const digits = Math.floor(Math.log10(Math.abs(number))) + 1;
     const [whole, part] = number.toFixed(Math.min(9, Math.max(0, 4 - digits))).split(".");
     return groups(whole) + (part ? "." + part : "");
@@ -62,7 +63,7 @@
       const steps = log ? [1, 2, 5] : [];
       for (const digit of steps)
         for (let power = Math.floor(Math.log10(least)); power <= Math.log10(most); power++) {
-          const n = digit * 10 ** power;
+          const n = Number((digit * 10 ** power).toPrecision(1));
           if (n > least && n < most && far(n)) all.push(n);
         }
       if (!log && span > 0) {
@@ -168,11 +169,11 @@
       return low > 0 ? high / low - 1 : high > low ? Infinity : 0;
     };
     const matters = (p) => {
-      const far = effect(p), here = sampled ? ", as far as drawn" : "";
+      const far = effect(p), here = sampled ? " here" : "";
       if (indifferent.includes(p)) return ": no time depends on it";
       if (far === 0) return ": each value reaches the best";
       return measures[state.measure].best === "greatest"
-        ? `: its worst value reaches ${percent(1 / (1 + far))} of the best${here}` : `: its worst value costs ${percent(far)} more${here}`;
+        ? `: its worst value reaches ${percent(1 / (1 + far))} of the best${here}` : `: its worst value costs ${far < 9 ? percent(far) + " more" : shown(1 + far) + " times as much"}${here}`;
     };
     const ranked = [...varying].sort((a, b) => effect(b) - effect(a) || domains[b].length - domains[a].length);
     [state.x, state.y = null] = ranked.slice(0, 2).sort((a, b) => a - b);
@@ -339,7 +340,7 @@
       const image = chart(width, height + 52, "measured time over the model's");
       for (const n of ticksUp)
         image.append(svg("line", { x1: left, x2: width, y1: up.at(n), y2: up.at(n), class: "grid" }), text(left - 4, up.at(n), shown(n), "end"));
-      for (const n of along.ticks(64))
+      for (const n of along.ticks(1.6 * wide(shown(along.most))))
         image.append(text(Math.min(along.at(n), width - wide(shown(n)) / 2), height + 16, shown(n)));
       image.append(text((left + width) / 2, height + 38, `${measures[model].name} (logarithmic)`, "middle", ""));
       const name = text(8, height / 2, `${measures[measured].name} (logarithmic)`, "middle", "");
@@ -404,11 +405,11 @@
     const place = document.getElementById("table");
     section.insertBefore(controls, place);
     if (drawn.length) {
+      if (over) section.insertBefore(scatter, place);
       section.insertBefore(heat, place);
       if (varying.length) section.insertBefore(html("h3", {}, "Each parameter"), place);
       if (varying.length) section.insertBefore(html("p", { class: "faint" }, "A dot is a configuration; a bar is the best one with that value; a ring is the best of all. Parameters that matter most come first."), place);
       section.insertBefore(strips, place);
-      if (over) section.insertBefore(scatter, place);
     }
     section.insertBefore(html("h3", {}, "Table"), place);
     place.replaceChildren(table);
