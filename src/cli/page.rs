@@ -18,11 +18,13 @@ use crate::answer::Answer;
 use crate::answer::resources::Resources;
 use crate::measure::select::{Selection, select, total};
 use crate::report::html::{
-    Best, Configurations, Lanes, Measure, Number, Page, Part, Row, Spent, Stripe, grouped, spent,
+    Best, Configurations, Lanes, Measure, Number, Page, Part, Row, Spent, Stripe, grouped,
 };
 
 /// Configurations drawn at random where there are too many to simulate them all.
 const DRAWN: usize = 2_000;
+/// Most events that are simulated for all of them together, which takes a minute at most.
+const MOST_EVENTS: u64 = 1_000_000_000;
 
 /// The page of a result; `seed` is what the choice of configurations depends on.
 ///
@@ -93,7 +95,7 @@ fn add_run(
         Err(CliError::Solve(SolveError::Simulate(e))) if e.is_too_large() => return Ok(()),
         run => run?,
     };
-    page.spent = spent(&run.spans, run.time, run.truncated);
+    page.spent = Spent::of(&run.spans, run.time, run.truncated);
     page.timeline = Lanes::new(&run.spans, run.time, run.truncated);
     Ok(())
 }
@@ -135,7 +137,9 @@ fn configurations(
         let named = result.optima.iter().map(|found| space.bind(&found.configuration));
         let mut chosen = named.collect::<Result<Vec<_>, _>>()?;
         let known = chosen.len();
-        let drawn = select(problem, &space, Selection::Sample { count: DRAWN, seed }, interrupt)?;
+        let sample = Selection::Sample { count: DRAWN, seed };
+        // A space that can neither be counted nor listed has none to draw: that spoils no answer.
+        let drawn = select(problem, &space, sample, interrupt).unwrap_or_default();
         let new = |b: &Bound| !chosen.iter().any(|c| c.configuration == b.configuration);
         let drawn: Vec<Bound> = drawn.into_iter().filter(new).collect();
         let of = space.count().map_or_else(|| "too many to count".to_owned(), |n| n.to_string());
@@ -147,9 +151,12 @@ fn configurations(
         chosen.extend(drawn);
         (chosen, among)
     };
+    let each = MOST_EVENTS / (chosen.len() as u64).max(1);
+    let options = Options::default();
+    let options = Options { max_events: options.max_events.min(each), ..options };
     let run = |bound: &Bound| {
         let stopped = interrupt.load(Ordering::Relaxed);
-        (!stopped).then(|| simulate(problem, bound, &Options::default()).map(|run| run.time))
+        (!stopped).then(|| simulate(problem, bound, &options).map(|run| run.time))
     };
     let ticks: Vec<Option<Result<i64, SimulateError>>> = chosen.par_iter().map(run).collect();
     let stopped = ticks.iter().filter(|t| t.is_none()).count();

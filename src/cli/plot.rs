@@ -79,6 +79,23 @@ impl<'p> Drawing<'p> {
         Ok(self.heat_map().write(path)?)
     }
 
+    /// What the picture does not show, in words.
+    fn others(&self) -> String {
+        let shown = |p: &usize| *p == self.x.0 || self.y.as_ref().is_some_and(|(y, _)| p == y);
+        let others = (0..self.problem.parameters.len()).filter(|p| !shown(p));
+        let mut varying = others.filter(|p| {
+            let values = self.space.bound.iter().map(|b| b.configuration.0[*p]);
+            values.unique().nth(1).is_some()
+        });
+        let names = varying.by_ref().take(4).map(|p| self.problem.parameters[p].name.as_str());
+        let names = names.collect::<Vec<_>>();
+        match (names.is_empty(), varying.count()) {
+            (true, _) => String::new(),
+            (_, 0) => format!("; least over {}", names.join(", ")),
+            (_, more) => format!("; least over {} and {more} others", names.join(", ")),
+        }
+    }
+
     fn heat_map(&self) -> HeatMap {
         let (problem, (x, columns)) = (self.problem, &self.x);
         let rows = self.y.as_ref().map_or_else(|| vec![0], |(_, rows)| rows.clone());
@@ -100,7 +117,7 @@ impl<'p> Drawing<'p> {
             .collect();
         let name = |p: usize| problem.parameters[p].name.clone();
         HeatMap {
-            title: title(problem),
+            title: title(problem) + &self.others(),
             x: Axis { name: name(*x), values: columns.clone() },
             y: Axis {
                 name: self.y.as_ref().map_or_else(String::new, |(y, _)| name(*y)),

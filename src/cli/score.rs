@@ -227,14 +227,13 @@ fn page(problem: &Problem, results: &Results, compared: &Compared, found: &Found
     let rho = found.score.and_then(|s| s.spearman);
     let mut all = Configurations {
         among: "Configurations with a measured time that the model has a time for.".to_owned(),
-        drawn: true,
-        indifferent: Vec::new(),
         parameters: problem.parameters.iter().map(|p| p.name.clone()).collect(),
         measures: ["ms", "ticks"]
             .map(|name| Measure { name: name.to_owned(), best: Some(Best::Least) })
             .into(),
         over: Some((1, 0, correlation(rho, compared.pairs.len()))),
         rows: compared.configurations.iter().zip(&compared.pairs).map(row).collect(),
+        ..Configurations::default()
     };
     all.sort();
     Page {

@@ -69,11 +69,11 @@ impl MeasuredTimes<'_> {
                 self.report.results.len()
             ),
             drawn: true,
-            indifferent: Vec::new(),
             parameters: self.problem.parameters.iter().map(|p| p.name.clone()).collect(),
             measures,
             over,
             rows: rows.collect(),
+            ..Configurations::default()
         };
         shown.sort();
         shown

@@ -15,7 +15,9 @@ use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{engines, grouped, render};
+use super::engines;
+use super::figures::grouped;
+use super::frame::render;
 use crate::answer::Answer;
 use crate::answer::comparison::{Case, Comparison, FORMAT, Row};
 use crate::report::comparison;

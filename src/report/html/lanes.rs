@@ -8,8 +8,7 @@ use itertools::Itertools;
 use serde::Serialize;
 
 use super::figures::grouped;
-use super::sheet::{Part, Spent, Stripe};
-use crate::report::TimelineSpan;
+use crate::report::timeline::TimelineSpan;
 
 /// Most blocks that are drawn one by one.
 const FEW: usize = 6_000;
@@ -17,11 +16,6 @@ const FEW: usize = 6_000;
 const PARTS: i64 = 800;
 /// Most lanes that are drawn.
 const MOST_LANES: usize = 40;
-/// Most steps that are told apart where the time goes.
-const MOST_STEPS: usize = 12;
-/// The kind of the time in which an element does nothing.
-const IDLE: &str = "idle";
-
 /// The lanes of a timeline.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Lanes {
@@ -63,8 +57,11 @@ impl Lanes {
     /// The timeline of spans of a run of `time` ticks; `truncated` if there were more spans. `None` if there are none.
     #[must_use]
     pub fn new(spans: &[TimelineSpan], time: i64, truncated: bool) -> Option<Lanes> {
-        let tracks = tracks(spans);
-        let last = spans.iter().map(|s| s.end).max()?;
+        let mut tracks = tracks(spans);
+        let mut last = spans.iter().map(|s| s.end).max()?;
+        if truncated {
+            last = cut(&mut tracks, last);
+        }
         let end = if truncated { last } else { last.max(time) }.max(1);
         let blocks: usize = tracks.values().map(Vec::len).sum();
         let coarse = (blocks > FEW).then(|| end / PARTS + 1);
@@ -96,49 +93,6 @@ impl Lanes {
     }
 }
 
-/// What a run of `time` ticks spends its time on: that of all spans, and of the elements that have some.
-#[must_use]
-pub fn spent(spans: &[TimelineSpan], time: i64, truncated: bool) -> Option<Spent> {
-    let elements = spans.iter().map(|s| (&s.process, &s.thread)).unique().count();
-    let mut kinds: IndexMap<&str, i128> = IndexMap::new();
-    let mut steps: IndexMap<(&str, &str), i128> = IndexMap::new();
-    for span in spans {
-        let ticks = i128::from(span.end - span.start);
-        *kinds.entry(&span.category).or_default() += ticks;
-        *steps.entry((&span.name, &span.category)).or_default() += ticks;
-    }
-    let busy: i128 = kinds.values().sum();
-    let all = if truncated { busy } else { i128::from(time) * elements as i128 };
-    if all <= 0 {
-        return None;
-    }
-    let idle = (all - busy).max(0);
-    kinds.sort_by(|_, a, _, b| b.cmp(a));
-    steps.sort_by(|_, a, _, b| b.cmp(a));
-    let stripe =
-        |name: &str, kind: &str, ticks: i128| Stripe::new(name, kind, ticks as f64, all as f64, 0);
-    let mut by_kind: Vec<Stripe> = kinds.iter().map(|(k, n)| stripe(k, k, *n)).collect();
-    by_kind.extend((idle > 0).then(|| stripe(IDLE, IDLE, idle)));
-    let few = steps.iter().take(MOST_STEPS);
-    let called = |step: &str, kind: &str| {
-        if step == kind { step.to_owned() } else { format!("{step} ({kind})") }
-    };
-    let mut by_step: Vec<Stripe> = few.map(|((s, k), n)| stripe(&called(s, k), k, *n)).collect();
-    let others: i128 = steps.values().skip(MOST_STEPS).sum();
-    by_step.extend((others > 0).then(|| stripe("other steps", IDLE, others)));
-    let counted = match truncated {
-        false => format!(
-            "The {time} ticks of each of {elements} elements that work, of the best configuration."
-        ),
-        true => format!(
-            "The first {} spans of the best configuration's run, which has more.",
-            spans.len()
-        ),
-    };
-    let parts = vec![Part { head: "kind", lines: by_kind }, Part { head: "step", lines: by_step }];
-    Some(Spent { about: grouped(&counted), unit: "ticks", parts })
-}
-
 /// An element: its unit and its own name.
 type Track<'s> = (&'s str, &'s str);
 
@@ -167,6 +121,18 @@ fn tracks(spans: &[TimelineSpan]) -> IndexMap<Track<'_>, Vec<Block<'_>>> {
             .collect();
     }
     tracks
+}
+
+/// Where spans are missing, ends all elements where the first one ends, unless that is less than half of the rest: what was
+/// recorded of the others beyond that would look like something that only they do. Returns the last tick.
+fn cut(tracks: &mut IndexMap<Track<'_>, Vec<Block<'_>>>, last: i64) -> i64 {
+    let ends = tracks.values().filter_map(|blocks| blocks.last().map(|b| b.end));
+    let Some(first) = ends.min().filter(|first| *first >= last / 2) else { return last };
+    for blocks in tracks.values_mut() {
+        blocks.retain(|b| b.start < first);
+        blocks.iter_mut().for_each(|b| b.end = b.end.min(first));
+    }
+    first
 }
 
 /// The blocks, those that are shorter than `least` ticks joined with what follows until they are not.
@@ -290,16 +256,6 @@ mod tests {
         assert_eq!(names, ["3 units of 0 to 10, elements 0 to 1", "unit 2, element 0"]);
         assert_eq!(lanes.lanes[0].blocks, [(0, 8, 0, 0, 2), (8, 9, 1, 1, 1)]);
         assert_eq!((lanes.kinds.len(), lanes.end), (2, 9));
-        let spent = spent(&spans, 9, false).unwrap();
-        let lines: Vec<(&str, &str, &str)> = spent.parts[0]
-            .lines
-            .iter()
-            .map(|l| (l.name.as_str(), l.amount.as_str(), l.percent.as_str()))
-            .collect();
-        assert_eq!(
-            lines,
-            [("global", "56", "88.9"), ("barrier", "6", "9.5"), ("idle", "1", "1.6")]
-        );
         assert_eq!(Lanes::new(&[], 0, false), None);
     }
 

@@ -5,8 +5,9 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::figures::{Number, grouped};
+use super::frame::{embedded, render};
 use super::lanes::Lanes;
-use super::{embedded, render};
+use super::spent::Spent;
 use crate::report::error::ReportError;
 
 /// Configurations in the table that shows without script.
@@ -33,54 +34,8 @@ pub struct Page {
     pub configurations: Option<Configurations>,
 }
 
-/// What a run spends its time on.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Spent {
-    /// What was counted.
-    pub about: String,
-    /// What the amounts are, such as `ticks`.
-    pub unit: &'static str,
-    /// The same time, divided in several ways.
-    pub parts: Vec<Part>,
-}
-
-/// A time divided into stripes.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Part {
-    /// By what it is divided.
-    pub head: &'static str,
-    /// The stripes, in the order in which they are shown.
-    pub lines: Vec<Stripe>,
-}
-
-/// A share of a time.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Stripe {
-    /// What it was spent on.
-    pub name: String,
-    /// Which colour it has: the kind of work, as [`Lanes`] has kinds.
-    pub kind: String,
-    /// How much, for people.
-    pub amount: String,
-    /// Its share, in percent.
-    pub percent: String,
-}
-
-impl Stripe {
-    /// A share of `all`, which is above 0.
-    #[must_use]
-    pub fn new(name: &str, kind: &str, amount: f64, all: f64, digits: usize) -> Stripe {
-        Stripe {
-            name: name.to_owned(),
-            kind: kind.to_owned(),
-            amount: grouped(&format!("{amount:.digits$}")),
-            percent: format!("{:.1}", 100.0 * amount / all),
-        }
-    }
-}
-
 /// Configurations and what is known of each.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Configurations {
     /// Which configurations these are.
     #[serde(skip)]
@@ -226,5 +181,70 @@ impl Page {
     pub fn write(&self, path: impl AsRef<Path>) -> Result<(), ReportError> {
         let path = path.as_ref();
         tickbound_output::write(path, self.html()?.as_bytes()).map_err(ReportError::write(path))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::spent::{Part, Stripe};
+    use super::*;
+
+    fn configurations(best: Best, numbers: &[Option<Number>]) -> Configurations {
+        let row = |(i, n): (usize, &Option<Number>)| Row {
+            values: vec![i as i64],
+            numbers: vec![*n],
+            note: None,
+        };
+        Configurations {
+            parameters: vec!["P".into()],
+            measures: vec![Measure { name: "n".into(), best: Some(best) }],
+            rows: numbers.iter().enumerate().map(row).collect(),
+            ..Configurations::default()
+        }
+    }
+
+    #[test]
+    fn best_come_first_and_what_is_missing_last() {
+        // Beyond what a double tells apart.
+        let ticks = [None, Some(i64::MAX), Some(5), Some(i64::MAX - 1), Some(5)];
+        let order = |best, numbers: &[Option<Number>]| {
+            let mut all = configurations(best, numbers);
+            all.sort();
+            all.rows.iter().map(|row| row.values[0]).collect::<Vec<_>>()
+        };
+        assert_eq!(order(Best::Least, &ticks.map(|t| t.map(Number::Whole))), [2, 4, 3, 1, 0]);
+        let rates = [Some(Number::Real(1.5)), None, Some(Number::Real(2.5))];
+        assert_eq!(order(Best::Greatest, &rates), [2, 0, 1]);
+    }
+
+    #[test]
+    fn nothing_that_is_shown_is_markup() {
+        let hostile = "</script><script>alert(1)</script>\"'&<!--";
+        let mut shown = configurations(Best::Least, &[Some(Number::Whole(1)), None]);
+        shown.rows[1].note = Some(hostile.into());
+        shown.parameters = vec![hostile.into()];
+        shown.measures[0].name = hostile.into();
+        shown.among = hostile.into();
+        shown.over = Some((0, 0, hostile.into()));
+        let stripe = Stripe::new(hostile, hostile, 1.0, 2.0, 0);
+        let page = Page {
+            title: hostile.into(),
+            figure: hostile.into(),
+            meaning: hostile.into(),
+            at: vec![(hostile.into(), 1)],
+            facts: vec![(hostile.into(), hostile.into())],
+            spent: Some(Spent {
+                about: hostile.into(),
+                unit: "ticks",
+                parts: vec![Part { head: "kind", lines: vec![stripe] }],
+            }),
+            timeline: None,
+            configurations: Some(shown),
+        };
+        let text = page.html().unwrap();
+        assert!(!text.contains("alert(1)</script>") && !text.contains("<!--"), "{text}");
+        assert_eq!(text.matches("<script").count(), 2);
+        let data: serde_json::Value = serde_json::from_str(&page.data().unwrap()).unwrap();
+        assert_eq!(data["configurations"]["rows"][1]["note"], hostile);
     }
 }
