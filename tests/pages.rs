@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 const ABSTRACT: &str = "examples/problems/abstract.json";
+const MATMUL: &str = "examples/problems/matmul.json";
 
 fn tickbound(arguments: &[&str]) -> Command {
     let mut command = cargo_bin_cmd!("tickbound");
@@ -106,8 +107,8 @@ fn relabel(program: &mut Value, label: &str) {
                     relabel(body, label);
                 }
             }
-            if ["global", "local", "compute"].iter().any(|access| statement.contains_key(*access)) {
-                statement.insert("label".into(), json!(label));
+            if ["global", "until", "compute"].iter().any(|access| statement.contains_key(*access)) {
+                statement.insert("name".into(), json!(label));
             }
         }
         _ => {}
@@ -226,7 +227,7 @@ const READER: &str = r##"
 "##;
 
 /// What `act`, an expression, gives in a page that nothing is wrong with, neither wide nor narrow.
-fn done(page: &Path, act: &str) -> Option<Value> {
+pub fn done(page: &Path, act: &str) -> Option<Value> {
     let act = format!("(() => {{ {READER}; return {act}; }})()");
     let at = |width: u32| {
         let seen = seen(page, width, &act)?;
@@ -243,21 +244,22 @@ fn done(page: &Path, act: &str) -> Option<Value> {
 #[test]
 fn a_page_of_tune_in_a_browser() {
     let folder = tempfile::tempdir().expect("a folder");
-    let page = page(&folder, "page.html", &["tune", ABSTRACT, "--input", "size=64"]);
+    let page = page(&folder, "page.html", &["tune", MATMUL, "--input", "n=64"]);
     let Some(did) = done(
         &page,
         r##"({
             first: column(0)[0],
             rows: column(0).length,
-            sorted: (press(0), press(0), column(0)[0]),
-            values: (press(1), column(1)),
+            sorted: (press(0), column(0)[0]),
+            values: (press(1), [...new Set(column(1))]),
             cells: all("#heat .cell").length,
             strips: all("#strips figure").length,
             tip: hover("#heat .cell"),
             dot: hover("#strips .dot"),
-            block: hover("#timeline rect.global"),
+            block: hover("#timeline svg.chart rect.global"),
             lanes: all("#timeline .lane").length,
-            filtered: (choose("#filters select", "32"), [count(), column(1), all("#heat .cell").length]),
+            filtered: (choose("#filters select", "32"), [count(), [...new Set(column(1))], all("#heat .cell").length]),
+            open: document.querySelector("#heat figcaption").textContent,
             turned: (choose("#heat [data-axis=x]", "1"), document.querySelector("#heat [data-axis=y]").value),
             again: (document.querySelector("#filters button").click(), count()),
             spent: (all(".spent th button")[1].click(), all(".spent tbody")[0].rows[0].cells[0].textContent),

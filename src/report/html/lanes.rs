@@ -191,6 +191,7 @@ fn range(word: &str, numbers: &[u64]) -> String {
     match numbers.len() {
         1 => format!("{word} {first}"),
         n if last - first + 1 == n as u64 => format!("{word}s {first} to {last}"),
+        ..=4 => format!("{word}s {}", numbers.iter().join(", ")),
         n => format!("{n} {word}s of {first} to {last}"),
     }
 }
@@ -253,7 +254,7 @@ mod tests {
         spans.push(span(2, 0, "global a", 1, 9));
         let lanes = Lanes::new(&spans, 9, false).unwrap();
         let names: Vec<&str> = lanes.lanes.iter().map(|l| l.name.as_str()).collect();
-        assert_eq!(names, ["3 units of 0 to 10, elements 0 to 1", "unit 2, element 0"]);
+        assert_eq!(names, ["units 0, 1, 10, elements 0 to 1", "unit 2, element 0"]);
         assert_eq!(lanes.lanes[0].blocks, [(0, 8, 0, 0, 2), (8, 9, 1, 1, 1)]);
         assert_eq!((lanes.kinds.len(), lanes.end), (2, 9));
         assert_eq!(Lanes::new(&[], 0, false), None);

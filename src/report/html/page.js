@@ -245,7 +245,7 @@
           return;
         }
         const n = number(row, state.measure);
-        image.append(telling(svg("rect", { ...place, fill: colour(share(n)), class: "cell" }), () => `${at}\n${said(row)}`));
+        image.append(telling(svg("rect", { ...place, fill: colour(share(n)), class: "cell" }), () => said(row)));
         const label = shown(row.numbers[state.measure]);
         if (wide(label) + 4 <= w && h >= 17) {
           const mark = text(place.x + w / 2, place.y + h / 2, label, "middle", "");
@@ -422,7 +422,12 @@
   const timeline = (section, { end, kinds, steps, lanes }) => {
     let from = 0, to = end;
     const place = html("div"), whole = html("button", { type: "button" }, "whole run");
-    const legend = kinds.map((kind) => key(svg("rect", { class: kind, width: 12, height: 12, y: 3, x: 3 }), kind));
+    // By kind; by step where all are of one kind, as in published models.
+    const palette = ["global", "compute", "local", "barrier", "atomic", "constant"];
+    const bySteps = kinds.length === 1 && steps.length > 1;
+    const hue = (kind, step) => (bySteps ? palette[step % palette.length] : kinds[kind]);
+    const legend = (bySteps ? steps.slice(0, palette.length) : kinds).map((name, i) =>
+      key(svg("rect", { class: hue(i, i), width: 12, height: 12, y: 3, x: 3 }), name));
     function key(mark, label) { return html("span", { class: "key" }, svg("svg", { width: 18, height: 18 }, mark), label); }
     on(whole, "click", () => { from = 0; to = end; draw(); });
     section.append(html("div", { class: "controls" }, ...legend, whole, html("span", { class: "faint" }, "drag to look closer")), place);
@@ -437,7 +442,7 @@
         for (const [start, last, kind, step, spans] of blocks) {
           if (last <= from || start >= to) continue;
           const [a, b] = [x(start), x(last)], gap = b - a > 3 ? 0.6 : 0;
-          const mark = svg("rect", { x: a, y: y + 18, width: Math.max(0.4, b - a - gap), height: 16, class: kinds[kind] });
+          const mark = svg("rect", { x: a, y: y + 18, width: Math.max(0.4, b - a - gap), height: 16, class: hue(kind, step) });
           image.append(telling(mark, () => `${steps[step]} (${kinds[kind]})\n${name}\nticks ${shown(start)} to ${shown(last)}: ${shown(last - start)}`
             + (spans > 1 ? `\n${shown(spans)} spans` : "")));
         }
