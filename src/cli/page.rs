@@ -87,9 +87,9 @@ fn add_run(
         page.spent = of_resources(resources);
         return Ok(());
     }
-    if let Ok(counts) = count(problem, bound) {
-        page.facts.push(("one launch".into(), explain::listed(&counts)));
-    }
+    let counts = count(problem, bound).ok().map(|counts| explain::listed(&counts));
+    let counts = counts.filter(|counts| counts != "nothing");
+    page.facts.extend(counts.map(|counts| ("one launch".into(), counts)));
     let script = result.schedule.as_ref().map(|s| s.script.clone()).unwrap_or_default();
     let run = match timeline::of(problem, bound, &script) {
         Err(CliError::Solve(SolveError::Simulate(e))) if e.is_too_large() => return Ok(()),

@@ -77,8 +77,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let problem = args.question.problem()?;
     timeline::check(&problem, args.trace.as_ref())?;
     let outputs = Outputs::default().file("--trace", args.trace.as_ref());
-    let outputs = outputs.file("--html", args.html.as_ref());
-    outputs.picture("--plot", args.plot.as_ref())?.check(&args.question.chosen.files())?;
+    let outputs = outputs.picture("--plot", args.plot.as_ref())?.file("--html", args.html.as_ref());
+    outputs.check(&args.question.chosen.files())?;
     let drawing = args.plot.as_ref().map(|_| Drawing::of(&problem)).transpose()?;
     let interrupt = stop::flag();
     let mut result = {

@@ -112,13 +112,9 @@ fn tracks(spans: &[TimelineSpan]) -> IndexMap<Track<'_>, Vec<Block<'_>>> {
     tracks.sort_by_key(|(unit, element), _| (number(unit), number(element)));
     for blocks in tracks.values_mut() {
         blocks.sort_by_key(|b| (b.start, b.end));
-        *blocks = blocks
-            .drain(..)
-            .coalesce(|a, b| {
-                let one = a.end == b.start && (a.kind, a.step) == (b.kind, b.step);
-                if one { Ok(joined(&a, &b)) } else { Err((a, b)) }
-            })
-            .collect();
+        let same =
+            |a: &Block<'_>, b: &Block<'_>| a.end == b.start && (a.kind, a.step) == (b.kind, b.step);
+        *blocks = folded(blocks.drain(..), same);
     }
     tracks
 }
@@ -140,11 +136,24 @@ fn merged<'s>(blocks: &[Block<'s>], least: i64) -> Vec<Block<'s>> {
     let short = |b: &Block<'_>| b.end - b.start < least;
     // Within one window of the run, so that what is idle for long stays visible.
     let window = |b: &Block<'_>| b.start / least;
-    let joining = blocks.iter().cloned().coalesce(|a, b| {
-        let one = short(&b) && b.end - a.start <= 2 * least && window(&a) == window(&b);
-        if one { Ok(joined(&a, &b)) } else { Err((a, b)) }
-    });
-    joining.collect()
+    folded(blocks.iter().cloned(), |a, b| {
+        short(b) && b.end - a.start <= 2 * least && window(a) == window(b)
+    })
+}
+
+/// The blocks, neighbours joined where `one` says that they are one.
+fn folded<'s>(
+    blocks: impl Iterator<Item = Block<'s>>,
+    one: impl Fn(&Block<'s>, &Block<'s>) -> bool,
+) -> Vec<Block<'s>> {
+    let mut all: Vec<Block<'s>> = Vec::new();
+    for block in blocks {
+        match all.last_mut() {
+            Some(last) if one(last, &block) => *last = joined(last, &block),
+            _ => all.push(block),
+        }
+    }
+    all
 }
 
 /// Two blocks as one, with the kind and step of the one that took longer.
