@@ -119,11 +119,11 @@ fn tracks(spans: &[TimelineSpan]) -> IndexMap<Track<'_>, Vec<Block<'_>>> {
     tracks
 }
 
-/// Where spans are missing, ends all elements where the first one ends, unless that is less than half of the rest: what was
-/// recorded of the others beyond that would look like something that only they do. Returns the last tick.
+/// Where spans are missing, ends all elements where the last block of the first one to end begins, unless that is less than half
+/// of the rest: what was recorded of the others beyond that would look like something that only they do. Returns the last tick.
 fn cut(tracks: &mut IndexMap<Track<'_>, Vec<Block<'_>>>, last: i64) -> i64 {
-    let ends = tracks.values().filter_map(|blocks| blocks.last().map(|b| b.end));
-    let Some(first) = ends.min().filter(|first| *first >= last / 2) else { return last };
+    let ends = tracks.values().filter_map(|blocks| blocks.last().map(|b| b.start));
+    let Some(first) = ends.min().filter(|first| *first > last / 2) else { return last };
     for blocks in tracks.values_mut() {
         blocks.retain(|b| b.start < first);
         blocks.iter_mut().for_each(|b| b.end = b.end.min(first));
@@ -271,19 +271,24 @@ mod tests {
 
     #[test]
     fn long_runs_are_drawn_coarsely() {
-        let steps = (0..20_000).flat_map(|i| {
-            [
-                span(0, 0, "global a", i * 10, i * 10 + 7),
-                span(0, 0, "compute b", i * 10 + 7, i * 10 + 10),
-            ]
+        // The second element's were not all recorded.
+        let steps = [(0, 20_000), (1, 19_900)].into_iter().flat_map(|(element, steps)| {
+            (0..steps).flat_map(move |i| {
+                [
+                    span(0, element, "global a", i * 10, i * 10 + 7),
+                    span(0, element, "compute b", i * 10 + 7, i * 10 + 10),
+                ]
+            })
         });
         let spans: Vec<TimelineSpan> = steps.collect();
         let lanes = Lanes::new(&spans, 200_000, true).unwrap();
+        assert_eq!((lanes.lanes.len(), lanes.end), (1, 198_997));
+        assert_eq!(lanes.lanes[0].name, "unit 0, elements 0 to 1");
         let blocks = &lanes.lanes[0].blocks;
         assert!((400..=1700).contains(&blocks.len()), "{}", blocks.len());
-        assert_eq!(blocks.iter().map(|b| b.4).sum::<usize>(), 40_000);
-        assert_eq!(blocks.iter().map(|b| b.1 - b.0).sum::<i64>(), 200_000);
+        assert_eq!(blocks.iter().map(|b| b.4).sum::<usize>(), 39_799);
+        assert_eq!(blocks.iter().map(|b| b.1 - b.0).sum::<i64>(), 198_997);
         assert!(blocks.iter().all(|b| lanes.kinds[b.2] == "global"));
-        assert!(lanes.about.contains("40,000 spans"), "{}", lanes.about);
+        assert!(lanes.about.contains("79,800 spans"), "{}", lanes.about);
     }
 }
