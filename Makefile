@@ -35,7 +35,7 @@ demo: setup ## build, then show what tickbound does
 	@cargo build --release $(FLAGS)
 	@$(TARGET)/release/tickbound demo
 
-test: tools ## all checks: format, lints, licenses, tests, doc tests, documentation; installs SPIN, PoCL and libclang
+test: tools ## all checks: format, lints, licenses, tests, doc tests, documentation; installs SPIN, PoCL, libclang and a browser
 	cargo fmt --all --check
 	@deny=$$(bash scripts/setup-cargo-deny.sh); if [ -n "$$deny" ]; then "$$deny" --locked check bans licenses sources; fi
 	cargo clippy --workspace --all-targets $(FLAGS) -- -D warnings
@@ -49,6 +49,7 @@ tools: setup
 	@bash scripts/setup-spin.sh
 	@bash scripts/setup-opencl.sh
 	@bash scripts/setup-libclang.sh
+	@bash scripts/setup-browser.sh
 	@bash scripts/setup-python.sh cvc5 cvc5 >/dev/null
 
 oldest: setup ## check with the oldest Rust that Cargo.toml names, where rustup has it

@@ -15,6 +15,7 @@ mod kernels;
 mod measure;
 mod opencl;
 mod outputs;
+mod pages;
 mod platforms;
 mod promela;
 mod readers;

@@ -207,8 +207,14 @@ fn results_for_other_tools() {
     let wrong = TWICE.replace("+ WG", "+ WG + (WG == 8)").replace("2 * x", "2 * WHERE x");
     let wrong = format!("#if WG != 16\n#define WHERE\n#endif\n{wrong}");
     let case = Case::new(&wrong, Some(TWICE_REFERENCE)).with("/parameters/WG", json!([4, 8, 16]));
-    let said = case.say(&["--t4", "t4.json", "--plot", "times"]);
+    let said = case.say(&["--t4", "t4.json", "--plot", "times", "--html", "page.html"]);
     assert_eq!(said.status, Some(0), "{}", said.err);
+    // The failures have no time, come last, and say why.
+    let rows = "(press(0), column(all('#table th').length - 1).map((note) => note.split(':')[0]))";
+    if let Some(notes) = crate::pages::done(&case.path("page.html"), rows) {
+        let notes = notes.as_array().expect("notes");
+        assert_eq!((notes.len(), notes.contains(&json!("compile"))), (3, true), "{notes:?}");
+    }
     let t4 = read_json(&case.path("t4.json"));
     let schema = json!({
         "type": "object", "required": ["schema_version", "metadata", "results"],

@@ -54,7 +54,7 @@ fn the_same_map_gives_the_same_bytes() {
             );
             written.iter().map(|p| std::fs::read(p).expect("a file")).collect::<Vec<_>>()
         };
-        assert_eq!(bytes("a"), bytes("b.v2"), "{columns} x {rows}");
+        assert_eq!(bytes("a"), bytes("b"), "{columns} x {rows}");
         assert!(bytes("a")[1].starts_with(b"\x89PNG"));
     }
 }
@@ -62,15 +62,17 @@ fn the_same_map_gives_the_same_bytes() {
 #[test]
 fn the_extension_chooses_the_format() {
     let folder = tempfile::tempdir().expect("a folder");
-    for (name, files) in [
-        ("a.svg", vec!["a.svg"]),
-        ("b.PNG", vec!["b.PNG"]),
-        ("c.pdf", vec!["c.pdf.svg", "c.pdf.png"]),
-    ] {
+    for (name, files) in
+        [("a.svg", vec!["a.svg"]), ("b.PNG", vec!["b.PNG"]), ("c", vec!["c.svg", "c.png"])]
+    {
         let written = map(2, 2).write(folder.path().join(name)).unwrap_or_else(|e| panic!("{e}"));
         let expected: Vec<_> = files.iter().map(|f| folder.path().join(f)).collect();
         assert_eq!(written, expected);
         assert!(expected.iter().all(|f| f.exists()));
+    }
+    for name in ["d.pdf", "d.v2"] {
+        let refused = map(2, 2).write(folder.path().join(name)).expect_err("refused").to_string();
+        assert!(refused.contains("d.svg or "), "{refused}");
     }
 }
 

@@ -1,8 +1,8 @@
 //! Seconds over valid configurations, both logarithmic: a panel for each family that grows.
 
 use plotters::prelude::{
-    BindKeyPoints, ChartBuilder, Circle, DashedLineSeries, DrawingBackend, IntoFont, IntoLogRange,
-    LineSeries, PathElement, Text,
+    BindKeyPoints, ChartBuilder, Circle, DashedLineSeries, IntoFont, IntoLogRange, LineSeries,
+    PathElement, Text,
 };
 use plotters::style::{BLACK, Color, ShapeStyle, WHITE};
 use tickbound::report::picture::{Area, Drawn, Picture, line_colour};
@@ -23,7 +23,7 @@ impl Picture for Panels<'_> {
         (960, 760)
     }
 
-    fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, _: f64) -> Drawn<DB> {
+    fn draw(&self, area: &Area<'_>) -> Drawn {
         area.fill(&WHITE)?;
         let (legend, below) = area.split_vertically(64);
         draw_legend(&legend)?;
@@ -40,7 +40,7 @@ fn stroke(contender: usize) -> ShapeStyle {
     line_colour(contender).stroke_width(if contender == 0 { 5 } else { 2 })
 }
 
-fn draw_legend<DB: DrawingBackend>(area: &Area<DB>) -> Drawn<DB> {
+fn draw_legend(area: &Area<'_>) -> Drawn {
     let small = || (FONT, 15).into_font().color(&BLACK);
     let mut x = 24;
     for (number, contender) in CONTENDERS.iter().enumerate() {
@@ -60,7 +60,7 @@ fn decades((from, to): (f64, f64), step: usize) -> Vec<f64> {
     exponents.filter(|e| e.rem_euclid(step as i32) == 0).map(|e| 10f64.powi(e)).collect()
 }
 
-fn draw_panel<DB: DrawingBackend>(area: &Area<DB>, measured: &Measured) -> Drawn<DB> {
+fn draw_panel(area: &Area<'_>, measured: &Measured) -> Drawn {
     let ((least, most), (from, to)) = (SECONDS, CONFIGURATIONS);
     let mut chart = ChartBuilder::on(area)
         .caption(measured.family.name, (FONT, 18))

@@ -70,17 +70,34 @@ fn folded(problem: &Problem, of: &tickbound_solve::Folded) -> Folded {
 #[must_use]
 pub fn words(problem: &Problem, r: &TuneResult) -> String {
     let answer = answer(problem, r);
+    let least = format!("{}:", sought(r));
+    answer.words(&heading(problem, r), &least, lines(problem, r, &answer))
+}
+
+/// What was searched, and how many configurations it has.
+#[must_use]
+pub fn heading(problem: &Problem, r: &TuneResult) -> String {
     let inputs: Vec<String> = problem.inputs.iter().map(|(n, v)| format!("{n} = {v}")).collect();
     let about = if inputs.is_empty() { String::new() } else { format!(" ({})", inputs.join(", ")) };
-    let heading = format!("{}{about}, {}", problem.name, counted(r));
-    let least = match (&r.schedule, r.objective) {
-        (Some(_), Objective::Worst) => "worst case:",
-        (Some(_), Objective::Robust) => "least worst case:",
-        _ => "least time:",
-    };
-    let proof = if answer.proved() { proof(problem, r, &answer) } else { Vec::new() };
+    format!("{}{about}, {}", problem.name, counted(r))
+}
+
+/// What the time is that was searched for.
+#[must_use]
+pub fn sought(r: &TuneResult) -> &'static str {
+    match (&r.schedule, r.objective) {
+        (Some(_), Objective::Worst) => "worst case",
+        (Some(_), Objective::Robust) => "least worst case",
+        _ => "least time",
+    }
+}
+
+/// What is known beside the least time.
+#[must_use]
+pub fn lines(problem: &Problem, r: &TuneResult, answer: &Answer) -> Vec<Line> {
+    let proof = if answer.proved() { proof(problem, r, answer) } else { Vec::new() };
     let resources = answer.resources.iter().flat_map(Resources::lines);
-    answer.words(&heading, least, resources.chain(proof).chain(answer.stop()))
+    resources.chain(proof).chain(answer.stop()).collect()
 }
 
 /// The lines about a least time that is proved.

@@ -198,7 +198,7 @@ fn number(n: i128) -> serde_json::Value {
     i64::try_from(n).map_or_else(|_| n.to_string().into(), Into::into)
 }
 
-fn listed(counts: &Counts) -> String {
+pub(super) fn listed(counts: &Counts) -> String {
     let accesses = COUNTED.iter().map(|a| (a.name(), counts.of(*a)));
     let all = accesses.chain([("barrier", counts.barriers)]).filter(|(_, n)| *n != 0);
     let all: Vec<String> = all.map(|(name, n)| format!("{name} {n}")).collect();

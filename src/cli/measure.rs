@@ -74,6 +74,9 @@ pub struct Args {
     /// Draw the results (.svg or .png; both without an extension)
     #[arg(long, value_name = "FILE")]
     plot: Option<String>,
+    /// Write a page with the results: charts, and a table to sort and filter
+    #[arg(long, value_name = "FILE")]
+    html: Option<String>,
     #[command(flatten)]
     timeout: Timeout,
     #[command(flatten)]
@@ -136,7 +139,9 @@ impl Args {
     /// Refuses files that cannot be written, or that are one, or that the problem is read from.
     fn check_outputs(&self, options: &Options) -> Result<(), CliError> {
         let outputs = Outputs::default().file("--cache", options.cache.as_ref());
-        let outputs = outputs.file("--t4", self.t4.as_ref()).picture("--plot", self.plot.as_ref());
+        let outputs =
+            outputs.file("--t4", self.t4.as_ref()).picture("--plot", self.plot.as_ref())?;
+        let outputs = outputs.file("--html", self.html.as_ref());
         let mut inputs = self.question.chosen.files();
         // What lies beside a cache is not to be written over either.
         inputs.extend(options.cache.iter().flat_map(|cache| kept_beside(cache)));
@@ -153,6 +158,10 @@ impl Args {
             (None, _) => {}
             (Some(_), None) => eprintln!("tickbound: --plot: there are no times to draw"),
             (Some(path), Some(chart)) => written(&chart.write(path)?),
+        }
+        if let Some(path) = &self.html {
+            times.page().write(path)?;
+            written(&[path.into()]);
         }
         Ok(())
     }

@@ -25,6 +25,7 @@ mod init;
 mod load;
 mod measure;
 mod output;
+mod page;
 mod platforms;
 mod plot;
 mod progress;

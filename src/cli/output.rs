@@ -79,11 +79,16 @@ impl Outputs {
         self
     }
 
-    /// With the files of a picture, if it is asked for.
-    pub(crate) fn picture(mut self, option: &'static str, path: Option<&String>) -> Outputs {
-        let files = path.into_iter().flat_map(|path| picture::files(Path::new(path)));
-        self.0.extend(files.map(|file| (option, file)));
-        self
+    /// With the files of a picture, if it is asked for. Refuses a name that is not a picture's.
+    pub(crate) fn picture(
+        mut self,
+        option: &'static str,
+        path: Option<&String>,
+    ) -> Result<Outputs, CliError> {
+        let files = path.map(|path| picture::files(Path::new(path))).transpose();
+        let files = files.map_err(|e| CliError::Input(format!("{option} {e}")))?;
+        self.0.extend(files.into_iter().flatten().map(|file| (option, file)));
+        Ok(self)
     }
 
     /// Refuses what cannot be written, what is one of the files that the command reads, and what two options name.

@@ -18,6 +18,8 @@ use crate::measure::guided::{Candidate, MOST, Replay, points, replay};
 use crate::measure::score::{Programs, Results, Score, programs, score};
 use crate::report::Table;
 use crate::report::chart::{Chart, Data};
+use crate::report::html::{Best, Configurations, Measure, Number, Page, Row};
+use crate::report::measured_page::correlation;
 
 /// Arguments of `score`.
 #[derive(Debug, clap::Args)]
@@ -36,6 +38,9 @@ pub struct Args {
     /// Draw measured times over the model's (.svg or .png; both without an extension)
     #[arg(long, value_name = "FILE")]
     plot: Option<String>,
+    /// Write a page with measured times over the model's, and a table to sort and filter
+    #[arg(long, value_name = "FILE")]
+    html: Option<String>,
     #[command(flatten)]
     timeout: Timeout,
     #[command(flatten)]
@@ -93,7 +98,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let problem = args.question.problem()?;
     let mut inputs = args.question.chosen.files();
     inputs.extend(args.other.iter().chain([&args.against]).map(PathBuf::from));
-    Outputs::default().picture("--plot", args.plot.as_ref()).check(&inputs)?;
+    let outputs = Outputs::default().picture("--plot", args.plot.as_ref())?;
+    outputs.file("--html", args.html.as_ref()).check(&inputs)?;
     let results = results_of(&args.against, &problem)?;
     let compared = {
         let progress = Progress::new(&problem.name);
@@ -112,6 +118,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let found = Found { score: scored.as_ref(), distinct, guided, others };
     if let Some(path) = &args.plot {
         written(&chart(&problem, &results, &compared).write(path)?);
+    }
+    if let Some(path) = &args.html {
+        page(&problem, &results, &compared, &found).write(path)?;
+        written(&[path.into()]);
     }
     match args.json {
         true => say_json(&as_json(args, &problem, &results, &compared, &found))?,
@@ -203,6 +213,44 @@ fn chart(problem: &Problem, results: &Results, compared: &Compared) -> Chart {
     }
 }
 
+/// The page: how well the model ranks, and the configurations with both times.
+fn page(problem: &Problem, results: &Results, compared: &Compared, found: &Found<'_>) -> Page {
+    let facts = facts(results, compared, found).into_iter();
+    let mut facts: Vec<(String, String)> =
+        facts.map(|(name, text)| (name.to_owned(), text)).collect();
+    facts.extend(found.score.iter().flat_map(|s| &s.reached).map(|reached| {
+        let (trials, model, random) =
+            (reached.trials, percent(reached.model), percent(reached.random));
+        let name = if trials == 1 { "1 trial".to_owned() } else { format!("{trials} trials") };
+        (name, format!("of the best time, the model's best reach {model}, random ones {random}"))
+    }));
+    let rho = found.score.and_then(|s| s.spearman);
+    let mut all = Configurations {
+        among: "Configurations with a measured time that the model has a time for.".to_owned(),
+        parameters: problem.parameters.iter().map(|p| p.name.clone()).collect(),
+        measures: ["ms", "ticks"]
+            .map(|name| Measure { name: name.to_owned(), best: Some(Best::Least) })
+            .into(),
+        over: Some((1, 0, correlation(rho, compared.pairs.len()))),
+        rows: compared.configurations.iter().zip(&compared.pairs).map(row).collect(),
+        ..Configurations::default()
+    };
+    all.sort();
+    Page {
+        title: heading(problem, results),
+        figure: rho.map_or_else(|| "No correlation".into(), |rho| format!("rho = {rho:.3}")),
+        meaning: "Spearman's rank correlation of the model's times with measured ones".into(),
+        facts,
+        configurations: (!all.rows.is_empty()).then_some(all),
+        ..Page::default()
+    }
+}
+
+fn row((values, (ticks, time)): (&Vec<i64>, &(i64, f64))) -> Row {
+    let numbers = vec![Some(Number::Real(*time)), Some(Number::Whole(*ticks))];
+    Row { values: values.clone(), numbers, note: None }
+}
+
 /// Guided searches among distinct programs, each with the parameters of its first configuration and the mean of the times
 /// of all.
 fn guided(compared: &Compared, seeds: u64) -> Option<Replay> {
@@ -260,9 +308,14 @@ fn as_json(
     })
 }
 
-fn words(problem: &Problem, results: &Results, compared: &Compared, found: &Found<'_>) -> String {
+/// What was compared.
+fn heading(problem: &Problem, results: &Results) -> String {
     let device = results.device.as_deref().unwrap_or("a device");
-    let mut out = format!("{} against times of {device}\n", problem.name);
+    format!("{} against times of {device}", problem.name)
+}
+
+/// What was used, and how well the model ranks: names and what they say.
+fn facts(results: &Results, compared: &Compared, found: &Found<'_>) -> Vec<(&'static str, String)> {
     let mut used = vec![format!("{} of {} times", compared.pairs.len(), results.entries.len())];
     let also = [
         (compared.outside, "are no configurations of the problem"),
@@ -272,16 +325,24 @@ fn words(problem: &Problem, results: &Results, compared: &Compared, found: &Foun
         (results.broken, "lines are broken"),
     ];
     used.extend(also.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")));
-    out += &format!("used:         {}\n", used.join("; "));
-    if let Some(why) = &compared.faults.1 {
-        out += &format!("no time:      {why}\n");
-    }
-    let Some(score) = found.score else { return out };
+    let mut facts = vec![("used", used.join("; "))];
+    facts.extend(compared.faults.1.as_ref().map(|why| ("no time", why.to_string())));
     let number = |n: Option<f64>| {
         n.map_or_else(|| "none, one side is all equal".into(), |n| format!("{n:.3}"))
     };
-    out += &format!("Spearman:     {}\n", number(score.spearman));
-    out += &format!("Kendall (b):  {}\n\n", number(score.kendall));
+    facts.extend(found.score.iter().flat_map(|score| {
+        [("Spearman", number(score.spearman)), ("Kendall (b)", number(score.kendall))]
+    }));
+    facts
+}
+
+fn words(problem: &Problem, results: &Results, compared: &Compared, found: &Found<'_>) -> String {
+    let mut out = format!("{}\n", heading(problem, results));
+    for (name, text) in facts(results, compared, found) {
+        out += &format!("{:<14}{text}\n", format!("{name}:"));
+    }
+    let Some(score) = found.score else { return out };
+    out.push('\n');
     let mut table = Table::new(["trials", "model's best reach", "random ones reach"]);
     for reached in &score.reached {
         table.push([reached.trials.to_string(), percent(reached.model), percent(reached.random)]);

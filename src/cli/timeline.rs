@@ -24,6 +24,32 @@ pub fn check(problem: &Problem, trace: Option<&String>) -> Result<(), CliError> 
     Ok(())
 }
 
+/// What a run did.
+#[derive(Debug)]
+pub struct Timeline {
+    /// What each element did when.
+    pub spans: Vec<TimelineSpan>,
+    /// There was more, which was left out.
+    pub truncated: bool,
+    /// When the run ends.
+    pub time: i64,
+}
+
+/// Simulates a configuration under a schedule.
+///
+/// # Errors
+/// If the simulation fails.
+pub fn of(problem: &Problem, bound: &Bound, script: &Script) -> Result<Timeline, CliError> {
+    let options = Options { trace: true, max_spans: MAX_SPANS, ..Options::default() };
+    let run = script.run(problem, bound, &options)?;
+    let time = run.as_ref().map_or(0, |run| run.time);
+    let trace = run.and_then(|run| run.trace).unwrap_or_default();
+    let warps = problem.profile != Profile::Published2023 && problem.platform.warps().is_some();
+    let lane = if warps { "dispatcher" } else { "element" };
+    let spans = without_covered_waits(&trace.spans).map(|s| timeline_span(s, lane)).collect();
+    Ok(Timeline { spans, truncated: trace.truncated, time })
+}
+
 /// Simulates a configuration under a schedule and writes its timeline. Returns the number of spans,
 /// and whether there were more.
 ///
@@ -35,18 +61,14 @@ pub fn write(
     script: &Script,
     path: &str,
 ) -> Result<(usize, bool), CliError> {
-    let options = Options { trace: true, max_spans: MAX_SPANS, ..Options::default() };
-    let trace = script.run(problem, bound, &options)?.and_then(|run| run.trace).unwrap_or_default();
-    let warps = problem.profile != Profile::Published2023 && problem.platform.warps().is_some();
-    let lane = if warps { "dispatcher" } else { "element" };
+    let run = of(problem, bound, script)?;
     let title = format!("{} ({})", problem.name, problem.name_values(&bound.configuration));
     // At most some 25 MB, as few spans are kept.
     let mut text = Vec::new();
-    let spans = without_covered_waits(&trace.spans).map(|s| timeline_span(s, lane));
-    let count = write_timeline(&mut text, &title, spans)?;
+    let count = write_timeline(&mut text, &title, run.spans)?;
     tickbound_output::write(path, &text)
         .map_err(|error| CliError::Write { path: path.to_owned(), error })?;
-    Ok((count, trace.truncated))
+    Ok((count, run.truncated))
 }
 
 /// Drops that an item waits at a barrier while its element still runs others, so that the spans

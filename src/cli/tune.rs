@@ -10,10 +10,11 @@ use tickbound_solve::bracket::Known;
 use super::exit::{CliError, Exit};
 use super::load::Question;
 use super::output::{Outputs, ranking, say, width, written};
+use super::plot::Drawing;
 use super::progress::Progress;
 use super::stop::{self, Memory, Timeout};
 use super::values::{OrAuto, named, or_auto};
-use super::{plot, timeline};
+use super::{page, timeline};
 use crate::answer;
 use tickbound_solve::{
     Encoding, Objective, Options, Programs, StopReason, Strategy, TuneResult, tune,
@@ -49,6 +50,9 @@ pub struct Args {
     /// Draw time over two parameters (.svg or .png; both without an extension)
     #[arg(long, value_name = "FILE")]
     plot: Option<String>,
+    /// Write a page with the answer, charts of the configurations, and the best run's timeline
+    #[arg(long, value_name = "FILE")]
+    html: Option<String>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -75,7 +79,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let problem = args.question.problem()?;
     timeline::check(&problem, args.trace.as_ref())?;
     let outputs = Outputs::default().file("--trace", args.trace.as_ref());
-    outputs.picture("--plot", args.plot.as_ref()).check(&args.question.chosen.files())?;
+    let outputs = outputs.picture("--plot", args.plot.as_ref())?.file("--html", args.html.as_ref());
+    outputs.check(&args.question.chosen.files())?;
+    let drawing = args.plot.as_ref().map(|_| Drawing::of(&problem)).transpose()?;
     let interrupt = stop::flag();
     let mut result = {
         let progress = Progress::new(&problem.name);
@@ -106,7 +112,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     // If a picture takes too long, this is still said.
     let last = text.clone();
     stop::last_words(move || say(&last).unwrap_or_default());
-    write_files(args, &problem, &result)?;
+    write_files(args, &problem, drawing.as_ref(), &result)?;
     stop::last_words(|| {});
     say(&text)?;
     Ok(Exit::of(&answer))
@@ -156,7 +162,12 @@ fn listing(problem: &Problem, result: &TuneResult) -> String {
     )
 }
 
-fn write_files(args: &Args, problem: &Problem, result: &TuneResult) -> Result<(), CliError> {
+fn write_files(
+    args: &Args,
+    problem: &Problem,
+    drawing: Option<&Drawing<'_>>,
+    result: &TuneResult,
+) -> Result<(), CliError> {
     if let (Some(path), Some(best)) = (&args.trace, &result.best) {
         let values =
             problem.parameters.iter().map(|p| p.name.clone()).zip(best.configuration.0.clone());
@@ -166,8 +177,12 @@ fn write_files(args: &Args, problem: &Problem, result: &TuneResult) -> Result<()
         let note = if truncated { ", the first of many" } else { "" };
         eprintln!("tickbound: {path}: {spans} spans{note}; open it in Perfetto");
     }
-    if let Some(path) = &args.plot {
-        written(&plot::write(problem, path)?);
+    if let (Some(path), Some(drawing)) = (&args.plot, drawing) {
+        written(&drawing.write(path)?);
+    }
+    if let Some(path) = &args.html {
+        page::of(problem, result, args.seed)?.write(path)?;
+        written(&[path.into()]);
     }
     Ok(())
 }

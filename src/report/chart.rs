@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 
 use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::prelude::{
-    BindKeyPoints, ChartBuilder, Circle, DrawingBackend, EmptyElement, IntoFont, IntoLogRange,
-    IntoSegmentedCoord, LineSeries, PathElement, SegmentValue, Text,
+    BindKeyPoints, ChartBuilder, Circle, EmptyElement, IntoFont, IntoLogRange, IntoSegmentedCoord,
+    LineSeries, PathElement, SegmentValue, Text,
 };
+use plotters::style::colors::colormaps::{ColorMap, ViridisRGB};
 use plotters::style::{BLACK, Color, ShapeStyle, WHITE};
 
 use super::error::ReportError;
@@ -82,13 +83,13 @@ impl Chart {
         }
     }
 
-    fn draw_lines<DB: DrawingBackend, Y: AsRangedCoord<Value = f64>>(
+    fn draw_lines<Y: AsRangedCoord<Value = f64>>(
         &self,
-        area: &Area<DB>,
+        area: &Area<'_>,
         values: &[i64],
         lines: &[Line],
         y: Y,
-    ) -> Drawn<DB>
+    ) -> Drawn
     where
         Y::CoordDescType: ValueFormatter<f64>,
     {
@@ -118,7 +119,7 @@ impl Chart {
             .label_style((FONT, 15))
             .draw()?;
         for (number, (_, line)) in lines.iter().enumerate() {
-            let style = stroke(number);
+            let style = stroke(number, lines.len());
             // A gap where there is no number.
             let pieces = line.iter().enumerate().collect::<Vec<_>>();
             for piece in pieces.chunk_by(|a, b| a.1.is_some() == b.1.is_some()) {
@@ -134,7 +135,7 @@ impl Chart {
         legend.draw(lines)
     }
 
-    fn draw_points<DB: DrawingBackend>(&self, area: &Area<DB>, points: &[(f64, f64)]) -> Drawn<DB> {
+    fn draw_points(&self, area: &Area<'_>, points: &[(f64, f64)]) -> Drawn {
         let range = |of: fn(&(f64, f64)) -> f64| {
             let (least, most) = extent(points.iter().map(of).collect::<Vec<_>>().iter());
             (least * 0.9, most * 1.1)
@@ -189,7 +190,7 @@ impl Picture for Chart {
         SIZE
     }
 
-    fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, _: f64) -> Drawn<DB> {
+    fn draw(&self, area: &Area<'_>) -> Drawn {
         area.fill(&WHITE)?;
         match &self.data {
             Data::Lines { values, lines, logarithmic } => {
@@ -209,13 +210,13 @@ impl Picture for Chart {
 }
 
 /// What the lines are called, to the right of them.
-struct Legend<DB: DrawingBackend> {
-    area: Area<DB>,
+struct Legend<'b> {
+    area: Area<'b>,
 }
 
-impl<DB: DrawingBackend> Legend<DB> {
+impl<'b> Legend<'b> {
     /// Cuts its place off an area.
-    fn beside(area: &Area<DB>, lines: &[Line]) -> (Area<DB>, Legend<DB>) {
+    fn beside(area: &Area<'b>, lines: &[Line]) -> (Area<'b>, Legend<'b>) {
         let longest = lines.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
         let (width, _) = area.dim_in_pixel();
         let wanted = 44 + longest as u32 * 8;
@@ -223,9 +224,9 @@ impl<DB: DrawingBackend> Legend<DB> {
         (left, Legend { area: right })
     }
 
-    fn draw(&self, lines: &[Line]) -> Drawn<DB> {
+    fn draw(&self, lines: &[Line]) -> Drawn {
         for (number, (label, _)) in lines.iter().enumerate() {
-            let (style, y) = (stroke(number), 24 + 22 * number as i32);
+            let (style, y) = (stroke(number, lines.len()), 24 + 22 * number as i32);
             self.area.draw(&PathElement::new([(4, y), (24, y)], style))?;
             let text = (FONT, 15).into_font().color(&BLACK);
             self.area.draw(&Text::new(label.clone(), (30, y - 8), text))?;
@@ -234,8 +235,12 @@ impl<DB: DrawingBackend> Legend<DB> {
     }
 }
 
-fn stroke(number: usize) -> ShapeStyle {
-    line_colour(number).stroke_width(2)
+/// The stroke of one of so many lines. Lines stand for the values of a parameter in order, and so do their colours: viridis,
+/// less the end that is too light on white.
+fn stroke(number: usize, of: usize) -> ShapeStyle {
+    const LIGHTEST: f64 = 0.85;
+    let place = number as f64 / of.saturating_sub(1).max(1) as f64;
+    ViridisRGB.get_color(place * LIGHTEST).stroke_width(2)
 }
 
 /// The least and the greatest of some numbers above 0.

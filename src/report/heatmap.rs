@@ -20,8 +20,6 @@
 
 use std::path::{Path, PathBuf};
 
-use plotters::prelude::DrawingBackend;
-
 use super::error::ReportError;
 use super::picture::{self, Area, Drawn, Picture};
 use layout::Layout;
@@ -64,7 +62,7 @@ impl Picture for Drawing<'_> {
         self.layout.size
     }
 
-    fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, drop: f64) -> Drawn<DB> {
-        draw::draw(self.map, &self.layout, area, drop)
+    fn draw(&self, area: &Area<'_>) -> Drawn {
+        draw::draw(self.map, &self.layout, area)
     }
 }

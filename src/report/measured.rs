@@ -87,6 +87,18 @@ impl MeasuredTimes<'_> {
         if !ranked.is_empty() {
             out += &format!("\n{}\n", self.table());
         }
+        out += &self
+            .facts()
+            .iter()
+            .map(|(name, text)| format!("{:<12}{text}\n", format!("{name}:")))
+            .collect::<String>();
+        out
+    }
+
+    /// What came of it: a name and what it says.
+    #[must_use]
+    pub fn facts(&self) -> Vec<(String, String)> {
+        let (report, ranked) = (self.report, self.report.ranked());
         let mut parts =
             vec![format!("{} of {} configurations have a time", ranked.len(), report.asked)];
         parts.extend(report.candidates.map(|n| format!("chosen from {n} as times came in")));
@@ -101,17 +113,14 @@ impl MeasuredTimes<'_> {
         if !report.checked {
             parts.push("outputs unchecked".into());
         }
-        out += &format!("measured:   {}\n", parts.join("; "));
-        if let Some(best) = ranked.first() {
-            out += &format!("best:       {}\n", self.best(best));
-        }
-        if let Some(why) = &report.stopped {
-            out += &format!("stopped by: {why}\n");
-        }
-        if let Some(cache) = self.cache {
-            out += &format!("cache:      {cache}\n");
-        }
-        out + &format!("in:         {:.1} s\n", report.seconds)
+        let facts = [
+            ("measured", Some(parts.join("; "))),
+            ("best", ranked.first().map(|best| self.best(best))),
+            ("stopped by", report.stopped.as_ref().map(ToString::to_string)),
+            ("cache", self.cache.map(str::to_owned)),
+            ("in", Some(format!("{:.1} s", report.seconds))),
+        ];
+        facts.into_iter().filter_map(|(name, text)| Some((name.to_owned(), text?))).collect()
     }
 
     fn best(&self, best: &Measured) -> String {

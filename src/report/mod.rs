@@ -7,7 +7,7 @@
 //! - [`write_timeline`]: who did what when, as Trace Event JSON for Perfetto;
 //! - [`Table`]: aligned columns for a terminal, and the same table in Markdown;
 //! - [`MeasuredTimes`]: times of a device, as words, as JSON, and as a [`Chart`];
-//! - [`comparison`] and [`html`]: engines side by side, as words and as a page with plots.
+//! - [`comparison`] and [`html`]: engines side by side, as words and as a page with plots; answers as pages.
 
 pub mod chart;
 pub mod comparison;
@@ -17,6 +17,7 @@ pub mod heatmap;
 pub mod html;
 pub mod measured;
 mod measured_chart;
+pub mod measured_page;
 pub mod picture;
 pub mod table;
 pub mod timeline;

@@ -1,28 +1,30 @@
 //! What all pictures have in common: files, the font, and the colours of lines.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use plotters::coord::Shift;
-use plotters::prelude::{
-    BitMapBackend, DrawingArea, DrawingAreaErrorKind, DrawingBackend, IntoDrawingArea, SVGBackend,
-};
+use plotters::prelude::{DrawingArea, DrawingAreaErrorKind, IntoDrawingArea, SVGBackend};
 use plotters::style::{FontStyle, RGBColor, register_font};
+use resvg::tiny_skia::{Pixmap, Transform};
+use resvg::usvg;
 
 use super::error::ReportError;
 
 /// An area to draw on.
-pub type Area<DB> = DrawingArea<DB, Shift>;
+pub type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 /// What comes of drawing.
-pub type Drawn<DB> = Result<(), DrawingAreaErrorKind<<DB as DrawingBackend>::ErrorType>>;
+pub type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
 
-/// The one font.
+/// The one font, as pictures name it.
 pub(super) const FONT: &str = "sans-serif";
 
-/// How far the SVG backend sets "vertically centred" text too high, in parts of its size: it centres
+/// How far the drawing library sets "vertically centred" text too high, in parts of its size: it centres
 /// a box that is not the one around digits.
-pub(super) const SVG_TEXT_DROP: f64 = 0.08;
-/// The same for the PNG backend.
-const PNG_TEXT_DROP: f64 = 0.21;
+pub(super) const TEXT_DROP: f64 = 0.08;
+
+/// Pixels of a PNG for each of the picture.
+const PNG_SCALE: f32 = 2.0;
 
 /// Colours of lines, after Okabe and Ito; they differ for colour-blind readers too.
 const LINES: [RGBColor; 7] = [
@@ -48,75 +50,84 @@ pub trait Picture {
     /// Width and height in pixels.
     fn size(&self) -> (u32, u32);
 
-    /// Draws it. `drop` is how far vertically centred text comes out too high, in parts of its size.
+    /// Draws it.
     ///
     /// # Errors
     /// A failure of the drawing library.
-    fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, drop: f64) -> Drawn<DB>;
-}
-
-/// Makes the font known: the PNG backend has none of its own, and both measure text with one.
-fn register(path: &Path) -> Result<(), ReportError> {
-    register_font(FONT, FontStyle::Normal, epaint_default_fonts::UBUNTU_LIGHT)
-        .map_err(|_| ReportError::draw(path, &"the built-in font cannot be read"))
+    fn draw(&self, area: &Area<'_>) -> Drawn;
 }
 
 /// The picture as SVG text; a failure names `path`.
 pub(super) fn svg(picture: &impl Picture, path: &Path) -> Result<String, ReportError> {
-    register(path)?;
+    // The drawing library measures text with it.
+    register_font(FONT, FontStyle::Normal, epaint_default_fonts::UBUNTU_LIGHT)
+        .map_err(|_| ReportError::draw(path, &"the built-in font cannot be read"))?;
     let mut text = String::new();
     {
         let area = SVGBackend::with_string(&mut text, picture.size()).into_drawing_area();
-        let drawn = picture.draw(&area, SVG_TEXT_DROP).and_then(|()| area.present());
+        let drawn = picture.draw(&area).and_then(|()| area.present());
         drawn.map_err(|e| ReportError::draw(path, &e))?;
     }
     Ok(text)
 }
 
-/// The picture as a PNG; a failure names `path`.
-fn png(picture: &impl Picture, path: &Path) -> Result<Vec<u8>, ReportError> {
-    register(path)?;
-    // The drawing library encodes into files only.
-    let file = tempfile::Builder::new().suffix(".png").tempfile();
-    let file = file.map_err(ReportError::write(path))?;
-    {
-        let area = BitMapBackend::new(file.path(), picture.size()).into_drawing_area();
-        let drawn = picture.draw(&area, PNG_TEXT_DROP).and_then(|()| area.present());
-        drawn.map_err(|e| ReportError::draw(path, &e))?;
-    }
-    std::fs::read(file.path()).map_err(ReportError::write(path))
+/// A picture as SVG text as a PNG, with the built-in font whatever the machine has; a failure names `path`.
+fn png(svg: &str, path: &Path) -> Result<Vec<u8>, ReportError> {
+    let fault = |why: String| ReportError::draw(path, &why);
+    let mut options = usvg::Options::default();
+    let fonts = Arc::make_mut(&mut options.fontdb);
+    let font = usvg::fontdb::Source::Binary(Arc::new(epaint_default_fonts::UBUNTU_LIGHT));
+    let family = fonts
+        .load_font_source(font)
+        .first()
+        .and_then(|id| fonts.face(*id))
+        .and_then(|face| face.families.first());
+    let family = family.map(|(name, _)| name.clone());
+    fonts.set_sans_serif_family(
+        family.ok_or_else(|| fault("the built-in font cannot be read".into()))?,
+    );
+    let tree = usvg::Tree::from_str(svg, &options).map_err(|e| fault(e.to_string()))?;
+    let size = tree.size().to_int_size().scale_by(PNG_SCALE);
+    let pixels = size.and_then(|size| Pixmap::new(size.width(), size.height()));
+    let mut pixels = pixels.ok_or_else(|| fault("it is too large".into()))?;
+    resvg::render(&tree, Transform::from_scale(PNG_SCALE, PNG_SCALE), &mut pixels.as_mut());
+    pixels.encode_png().map_err(|e| fault(e.to_string()))
 }
 
 fn is(file: &Path, end: &str) -> bool {
     file.extension().is_some_and(|e| e.eq_ignore_ascii_case(end))
 }
 
-/// The files of a picture: that of `path`, if its extension names a format (`.svg` or `.png`), otherwise `PATH.svg` and `PATH.png`.
-#[must_use]
-pub fn files(path: &Path) -> Vec<PathBuf> {
-    // Appended, not replaced: `plot.v2` becomes `plot.v2.svg`.
-    let with = |end: &str| {
-        let mut name = path.as_os_str().to_owned();
-        name.push(end);
-        PathBuf::from(name)
-    };
-    match is(path, "svg") || is(path, "png") {
-        true => vec![path.to_owned()],
-        false => vec![with(".svg"), with(".png")],
+/// The files of a picture: that of `path`, if its extension names a format (`.svg` or `.png`), `PATH.svg` and `PATH.png` if it
+/// has no extension.
+///
+/// # Errors
+/// Another extension.
+pub fn files(path: &Path) -> Result<Vec<PathBuf>, ReportError> {
+    match path.extension() {
+        None => Ok(vec![path.with_extension("svg"), path.with_extension("png")]),
+        Some(_) if is(path, "svg") || is(path, "png") => Ok(vec![path.to_owned()]),
+        Some(_) => {
+            let (svg, png) = (path.with_extension("svg"), path.with_extension("png"));
+            let why = format!(
+                "pictures are .svg or .png; name it {} or {}",
+                svg.display(),
+                png.display()
+            );
+            Err(ReportError::data(path.display().to_string(), why))
+        }
     }
 }
 
 /// Writes the picture into its [`files`], in the formats that their extensions name. Returns them.
 ///
 /// # Errors
-/// A failure of the drawing library, or a file that cannot be written.
+/// Another extension, a failure of the drawing library, or a file that cannot be written.
 pub fn write(picture: &impl Picture, path: &Path) -> Result<Vec<PathBuf>, ReportError> {
-    let files = files(path);
+    let files = files(path)?;
     for file in &files {
-        let drawn = match is(file, "png") {
-            true => png(picture, file)?,
-            false => svg(picture, file)?.into_bytes(),
-        };
+        let svg = svg(picture, file)?;
+        let drawn = if is(file, "png") { png(&svg, file)? } else { svg.into_bytes() };
         tickbound_output::write(file, &drawn).map_err(ReportError::write(file))?;
     }
     Ok(files)

@@ -31,7 +31,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
-    Outputs::default().picture("--plot", args.plot.as_ref()).check(&[])?;
+    Outputs::default().picture("--plot", args.plot.as_ref())?.check(&[])?;
     let listing = device::list();
     listing.notes.iter().for_each(|note| eprintln!("tickbound: {note}"));
     if let Some(why) = listing.absent() {

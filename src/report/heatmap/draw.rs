@@ -1,33 +1,27 @@
-//! The strokes of a heat map, the same for every backend.
+//! The strokes of a heat map.
 
-use plotters::prelude::{DrawingBackend, Rectangle};
+use plotters::prelude::Rectangle;
 use plotters::style::colors::colormaps::{ColorMap, ViridisRGB};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{BLACK, Color, FontTransform, IntoFont, RGBColor, WHITE};
 
 use super::layout::{AXIS_TITLE, BAR_WIDTH, Layout, MARGIN, TICK, TITLE, position};
 use super::map::HeatMap;
-use crate::report::picture::{Area, Drawn, FONT};
+use crate::report::picture::{Area, Drawn, FONT, TEXT_DROP};
 
 const INK: RGBColor = RGBColor(40, 40, 40);
 /// A configuration that does not exist.
 const NONE: RGBColor = RGBColor(226, 226, 226);
 
-/// A drawing area and what its backend does to text.
-struct Sheet<'a, DB: DrawingBackend> {
-    area: &'a Area<DB>,
-    drop: f64,
+/// A drawing area.
+struct Sheet<'a, 'b> {
+    area: &'a Area<'b>,
 }
 
 /// Draws the map.
-pub(super) fn draw<DB: DrawingBackend>(
-    map: &HeatMap,
-    layout: &Layout,
-    area: &Area<DB>,
-    drop: f64,
-) -> Drawn<DB> {
+pub(super) fn draw(map: &HeatMap, layout: &Layout, area: &Area<'_>) -> Drawn {
     area.fill(&WHITE)?;
-    let sheet = Sheet { area, drop };
+    let sheet = Sheet { area };
     cells(&sheet, map, layout)?;
     optima(&sheet, map, layout)?;
     axes(&sheet, map, layout)?;
@@ -35,8 +29,8 @@ pub(super) fn draw<DB: DrawingBackend>(
     legend(&sheet, map, layout)
 }
 
-impl<DB: DrawingBackend> Sheet<'_, DB> {
-    fn fill(&self, (x, y): (i32, i32), (width, height): (i32, i32), colour: RGBColor) -> Drawn<DB> {
+impl Sheet<'_, '_> {
+    fn fill(&self, (x, y): (i32, i32), (width, height): (i32, i32), colour: RGBColor) -> Drawn {
         self.area.draw(&Rectangle::new([(x, y), (x + width, y + height)], colour.filled()))
     }
 
@@ -48,7 +42,7 @@ impl<DB: DrawingBackend> Sheet<'_, DB> {
         (width, height): (i32, i32),
         thickness: i32,
         colour: RGBColor,
-    ) -> Drawn<DB> {
+    ) -> Drawn {
         self.fill((x, y), (width, thickness), colour)?;
         self.fill((x, y + height - thickness), (width, thickness), colour)?;
         self.fill((x, y), (thickness, height), colour)?;
@@ -56,15 +50,15 @@ impl<DB: DrawingBackend> Sheet<'_, DB> {
     }
 
     /// One line of text whose middle line is at `y`; `h` says which end of it is at `x`.
-    fn text(&self, text: &str, size: i32, (x, y): (i32, i32), h: HPos, ink: RGBColor) -> Drawn<DB> {
-        let drop = (f64::from(size) * self.drop).round() as i32;
+    fn text(&self, text: &str, size: i32, (x, y): (i32, i32), h: HPos, ink: RGBColor) -> Drawn {
+        let drop = (f64::from(size) * TEXT_DROP).round() as i32;
         let font = (FONT, size).into_font().color(&ink).pos(Pos::new(h, VPos::Center));
         self.area.draw_text(text, &font, (x, y + drop))
     }
 
     /// One line of text that reads upwards, centred at the point.
-    fn text_upwards(&self, text: &str, size: i32, (x, y): (i32, i32), ink: RGBColor) -> Drawn<DB> {
-        let drop = (f64::from(size) * self.drop).round() as i32;
+    fn text_upwards(&self, text: &str, size: i32, (x, y): (i32, i32), ink: RGBColor) -> Drawn {
+        let drop = (f64::from(size) * TEXT_DROP).round() as i32;
         let font = (FONT, size).into_font().transform(FontTransform::Rotate270);
         let font = font.color(&ink).pos(Pos::new(HPos::Center, VPos::Center));
         self.area.draw_text(text, &font, (x + drop, y))
@@ -81,7 +75,7 @@ fn contrast(RGBColor(r, g, b): RGBColor) -> RGBColor {
     if luminance > 140.0 { BLACK } else { WHITE }
 }
 
-fn cells<DB: DrawingBackend>(sheet: &Sheet<'_, DB>, map: &HeatMap, layout: &Layout) -> Drawn<DB> {
+fn cells(sheet: &Sheet<'_, '_>, map: &HeatMap, layout: &Layout) -> Drawn {
     let (least, greatest) = map.bounds().unwrap_or((0, 0));
     let (width, height) = layout.cell;
     // A hairline between cells, where they are large enough to spare it.
@@ -100,7 +94,7 @@ fn cells<DB: DrawingBackend>(sheet: &Sheet<'_, DB>, map: &HeatMap, layout: &Layo
     Ok(())
 }
 
-fn optima<DB: DrawingBackend>(sheet: &Sheet<'_, DB>, map: &HeatMap, layout: &Layout) -> Drawn<DB> {
+fn optima(sheet: &Sheet<'_, '_>, map: &HeatMap, layout: &Layout) -> Drawn {
     for (i, j) in &map.optimum {
         outline(sheet, layout.corner(*i, *j), layout.cell)?;
     }
@@ -108,11 +102,7 @@ fn optima<DB: DrawingBackend>(sheet: &Sheet<'_, DB>, map: &HeatMap, layout: &Lay
 }
 
 /// Black around white: one of the two shows on every colour of the scale.
-fn outline<DB: DrawingBackend>(
-    sheet: &Sheet<'_, DB>,
-    corner: (i32, i32),
-    (width, height): (i32, i32),
-) -> Drawn<DB> {
+fn outline(sheet: &Sheet<'_, '_>, corner: (i32, i32), (width, height): (i32, i32)) -> Drawn {
     let thick = if width.min(height) >= 14 { 2 } else { 1 };
     sheet.frame((corner.0 - 1, corner.1 - 1), (width + 1, height + 1), thick, BLACK)?;
     let inside = thick - 1;
@@ -120,7 +110,7 @@ fn outline<DB: DrawingBackend>(
     sheet.frame((corner.0 + inside, corner.1 + inside), extent, thick, WHITE)
 }
 
-fn axes<DB: DrawingBackend>(sheet: &Sheet<'_, DB>, map: &HeatMap, layout: &Layout) -> Drawn<DB> {
+fn axes(sheet: &Sheet<'_, '_>, map: &HeatMap, layout: &Layout) -> Drawn {
     let (width, height) = layout.cell;
     let bottom = layout.top + height * layout.rows;
     let right = layout.left + width * layout.columns;
@@ -139,7 +129,7 @@ fn axes<DB: DrawingBackend>(sheet: &Sheet<'_, DB>, map: &HeatMap, layout: &Layou
     sheet.text_upwards(&map.y.name, AXIS_TITLE, (AXIS_TITLE, middle_y), BLACK)
 }
 
-fn bar<DB: DrawingBackend>(sheet: &Sheet<'_, DB>, map: &HeatMap, layout: &Layout) -> Drawn<DB> {
+fn bar(sheet: &Sheet<'_, '_>, map: &HeatMap, layout: &Layout) -> Drawn {
     let Some((least, greatest)) = map.bounds() else { return Ok(()) };
     let (x, height) = (layout.bar_left, layout.bar_height);
     for row in 0..height {
@@ -160,7 +150,7 @@ fn bar<DB: DrawingBackend>(sheet: &Sheet<'_, DB>, map: &HeatMap, layout: &Layout
     Ok(())
 }
 
-fn legend<DB: DrawingBackend>(sheet: &Sheet<'_, DB>, map: &HeatMap, layout: &Layout) -> Drawn<DB> {
+fn legend(sheet: &Sheet<'_, '_>, map: &HeatMap, layout: &Layout) -> Drawn {
     let (mut x, y) = (layout.left, layout.legend);
     let box_size = (16, 16);
     if let (Some((i, j)), Some((least, greatest))) = (map.optimum.first(), map.bounds()) {

@@ -5,12 +5,12 @@
 
 use std::path::Path;
 
-use plotters::prelude::{Circle, DrawingBackend, PathElement, Polygon};
+use plotters::prelude::{Circle, PathElement, Polygon};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, IntoFont, RGBColor, ShapeStyle};
 
 use crate::report::error::ReportError;
-use crate::report::picture::{self, Area, Drawn, FONT, Picture, line_colour};
+use crate::report::picture::{self, Area, Drawn, FONT, Picture, TEXT_DROP, line_colour};
 
 /// Text size of names and ticks.
 pub(super) const TEXT: i32 = 16;
@@ -77,15 +77,14 @@ impl Mark {
 }
 
 /// A drawing area.
-pub(super) struct Canvas<'a, DB: DrawingBackend> {
-    area: &'a Area<DB>,
-    drop: f64,
+pub(super) struct Canvas<'a, 'b> {
+    area: &'a Area<'b>,
 }
 
 /// A plot: its size in pixels, and what is drawn.
 pub(super) trait Plot {
     fn size(&self) -> (i32, i32);
-    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<'_, DB>) -> Drawn<DB>;
+    fn draw(&self, canvas: &Canvas<'_, '_>) -> Drawn;
 }
 
 /// A plot on a canvas of its own.
@@ -97,8 +96,8 @@ impl<P: Plot> Picture for Framed<'_, P> {
         (width.unsigned_abs(), height.unsigned_abs())
     }
 
-    fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, drop: f64) -> Drawn<DB> {
-        self.0.draw(&Canvas { area, drop })
+    fn draw(&self, area: &Area<'_>) -> Drawn {
+        self.0.draw(&Canvas { area })
     }
 }
 
@@ -107,22 +106,22 @@ pub(super) fn svg(plot: &impl Plot) -> Result<String, ReportError> {
     picture::svg(&Framed(plot), Path::new("the plot"))
 }
 
-impl<DB: DrawingBackend> Canvas<'_, DB> {
+impl Canvas<'_, '_> {
     /// A line of text whose middle line is at `y`; `h` says which end of it is at `x`.
-    pub fn text(&self, text: &str, (x, y): (i32, i32), h: HPos, ink: Ink) -> Drawn<DB> {
-        let drop = (f64::from(TEXT) * self.drop).round() as i32;
+    pub fn text(&self, text: &str, (x, y): (i32, i32), h: HPos, ink: Ink) -> Drawn {
+        let drop = (f64::from(TEXT) * TEXT_DROP).round() as i32;
         let colour = ink.colour();
         let style = (FONT, TEXT).into_font().color(&colour).pos(Pos::new(h, VPos::Center));
         self.area.draw_text(text, &style, (x, y + drop))
     }
 
     /// A straight line or several.
-    pub fn line(&self, points: &[(i32, i32)], ink: Ink, thick: u32) -> Drawn<DB> {
+    pub fn line(&self, points: &[(i32, i32)], ink: Ink, thick: u32) -> Drawn {
         self.area.draw(&PathElement::new(points.to_vec(), ink.colour().stroke_width(thick)))
     }
 
     /// A mark; hollow ones are for what is not proved.
-    pub fn mark(&self, mark: Mark, at: (i32, i32), ink: Ink, hollow: bool) -> Drawn<DB> {
+    pub fn mark(&self, mark: Mark, at: (i32, i32), ink: Ink, hollow: bool) -> Drawn {
         const RADIUS: i32 = 5;
         let colour = ink.colour();
         let style: ShapeStyle = if hollow { colour.stroke_width(2) } else { colour.filled() };

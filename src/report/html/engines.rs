@@ -1,6 +1,5 @@
 //! The plot of one problem: for each engine the seconds it took and the time that it found.
 
-use plotters::prelude::DrawingBackend;
 use plotters::style::text_anchor::HPos;
 
 use super::canvas::{Canvas, Ink, Mark, Plot, Scale, TEXT, svg, width};
@@ -63,12 +62,12 @@ impl Plot for Engines<'_> {
         self.layout.size
     }
 
-    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<'_, DB>) -> Drawn<DB> {
+    fn draw(&self, canvas: &Canvas<'_, '_>) -> Drawn {
         draw(canvas, &self.layout, self.case)
     }
 }
 
-fn draw<DB: DrawingBackend>(canvas: &Canvas<'_, DB>, layout: &Layout, case: &Case) -> Drawn<DB> {
+fn draw(canvas: &Canvas<'_, '_>, layout: &Layout, case: &Case) -> Drawn {
     let taken = case.rows.iter().filter_map(took);
     let seconds = Scale::decades(taken, layout.seconds);
     let found = case.rows.iter().filter_map(|r| r.time).map(|t| t as f64);
@@ -97,7 +96,7 @@ fn draw<DB: DrawingBackend>(canvas: &Canvas<'_, DB>, layout: &Layout, case: &Cas
     legend(canvas, layout)
 }
 
-fn mark<DB: DrawingBackend>(canvas: &Canvas<'_, DB>, row: &Row, at: (i32, i32)) -> Drawn<DB> {
+fn mark(canvas: &Canvas<'_, '_>, row: &Row, at: (i32, i32)) -> Drawn {
     if row.proved() {
         canvas.mark(Mark::Circle, at, Ink::Proved, false)
     } else {
@@ -106,13 +105,7 @@ fn mark<DB: DrawingBackend>(canvas: &Canvas<'_, DB>, row: &Row, at: (i32, i32)) 
 }
 
 /// The time that an engine found, with the bracket where it is open.
-fn time<DB: DrawingBackend>(
-    canvas: &Canvas<'_, DB>,
-    layout: &Layout,
-    scale: &Scale,
-    row: &Row,
-    y: i32,
-) -> Drawn<DB> {
+fn time(canvas: &Canvas<'_, '_>, layout: &Layout, scale: &Scale, row: &Row, y: i32) -> Drawn {
     let Some(time) = row.time else {
         return if took(row).is_some() {
             let why = comparison::status(row);
@@ -132,13 +125,13 @@ fn time<DB: DrawingBackend>(
     mark(canvas, row, (x, y))
 }
 
-fn panel<DB: DrawingBackend>(
-    canvas: &Canvas<'_, DB>,
+fn panel(
+    canvas: &Canvas<'_, '_>,
     layout: &Layout,
     scale: &Scale,
     (left, right): (i32, i32),
     title: &str,
-) -> Drawn<DB> {
+) -> Drawn {
     canvas.text(title, (left, TOP - 18), HPos::Left, Ink::Faint)?;
     let longest = scale.ticks(1000).iter().map(|(_, l)| l.len()).max().unwrap_or(4);
     for (value, label) in scale.ticks(width(longest + 2).max(50)) {
@@ -149,7 +142,7 @@ fn panel<DB: DrawingBackend>(
     canvas.line(&[(left, layout.bottom), (right, layout.bottom)], Ink::Faint, 1)
 }
 
-fn legend<DB: DrawingBackend>(canvas: &Canvas<'_, DB>, layout: &Layout) -> Drawn<DB> {
+fn legend(canvas: &Canvas<'_, '_>, layout: &Layout) -> Drawn {
     let y = layout.bottom + BOTTOM - 16;
     let (proved, open) = (layout.seconds.0 + 6, layout.seconds.0 + 116);
     canvas.mark(Mark::Circle, (proved, y), Ink::Proved, false)?;

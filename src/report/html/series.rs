@@ -1,6 +1,5 @@
 //! The plot of a series: the same problem for growing values of one input, seconds for each engine.
 
-use plotters::prelude::DrawingBackend;
 use plotters::style::text_anchor::HPos;
 
 use super::canvas::{Canvas, Ink, Mark, Plot, Scale, TEXT, svg, width};
@@ -81,7 +80,7 @@ impl<'a> Series<'a> {
         svg(self)
     }
 
-    fn lines<DB: DrawingBackend>(&self, canvas: &Canvas<'_, DB>, engines: &[&str]) -> Drawn<DB> {
+    fn lines(&self, canvas: &Canvas<'_, '_>, engines: &[&str]) -> Drawn {
         let lines: Vec<_> = engines.iter().map(|e| self.points(e)).collect();
         let taken = lines.iter().flatten().map(|(_, s, _)| *s);
         let scale = Scale::decades(taken, (TOP + PANEL.1, TOP));
@@ -111,7 +110,7 @@ impl<'a> Series<'a> {
         LEFT + 14 + (PANEL.0 - 28) * i32::try_from(i).unwrap_or(0) / steps
     }
 
-    fn axes<DB: DrawingBackend>(&self, canvas: &Canvas<'_, DB>, scale: &Scale) -> Drawn<DB> {
+    fn axes(&self, canvas: &Canvas<'_, '_>, scale: &Scale) -> Drawn {
         let bottom = TOP + PANEL.1;
         let title = "seconds, start to end of the process; hollow: not proved";
         canvas.text(title, (LEFT, 16), HPos::Left, Ink::Faint)?;
@@ -140,7 +139,7 @@ impl Plot for Series<'_> {
         (LEFT + PANEL.0 + 34 + width(longest) + 10, TOP + PANEL.1.max(rows * (TEXT + 4)) + 76)
     }
 
-    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<'_, DB>) -> Drawn<DB> {
+    fn draw(&self, canvas: &Canvas<'_, '_>) -> Drawn {
         self.lines(canvas, &self.engines())
     }
 }

@@ -1,0 +1,193 @@
+//! The page of `tune`: what is simulated for it.
+
+use std::sync::atomic::Ordering;
+
+use rayon::prelude::*;
+use tickbound_elimination::Limits;
+use tickbound_model::count::count;
+use tickbound_model::simulate::{Options, SimulateError, simulate};
+use tickbound_model::verdict::Status;
+use tickbound_model::{Bound, Problem};
+use tickbound_solve::{SolveError, TuneResult};
+
+use super::exit::CliError;
+use super::plot::MAX_CONFIGURATIONS;
+use super::{explain, stop, timeline};
+use crate::answer;
+use crate::answer::Answer;
+use crate::answer::resources::Resources;
+use crate::measure::select::{Selection, select, total};
+use crate::report::html::{
+    Best, Configurations, Lanes, Measure, Number, Page, Part, Row, Spent, Stripe, grouped,
+};
+
+/// Configurations drawn at random where there are too many to simulate them all.
+const DRAWN: usize = 2_000;
+/// Most events that are simulated for all of them together, which takes a minute at most.
+const MOST_EVENTS: u64 = 1_000_000_000;
+
+/// The page of a result; `seed` is what the choice of configurations depends on.
+///
+/// # Errors
+/// A configuration that was found cannot be simulated, or the space cannot be drawn from.
+pub fn of(problem: &Problem, result: &TuneResult, seed: u64) -> Result<Page, CliError> {
+    let answer = answer::tune::answer(problem, result);
+    let (figure, meaning) = told(result, &answer);
+    let lines = answer::tune::lines(problem, result, &answer);
+    let lines = lines.into_iter().map(|(name, text)| (name.trim_end_matches(':').to_owned(), text));
+    let mut page = Page {
+        title: answer::tune::heading(problem, result),
+        figure,
+        meaning,
+        at: answer.configuration.iter().flatten().map(|(n, v)| (n.clone(), *v)).collect(),
+        facts: lines.collect(),
+        ..Page::default()
+    };
+    let platform = Some(problem.platform.name.clone()).filter(|name| !name.is_empty());
+    page.facts.extend(platform.map(|name| ("platform".into(), name)));
+    page.facts.extend(answer.seconds.map(|s| ("in".into(), format!("{s:.3} s"))));
+    if let Some(best) = &result.best {
+        let values = problem.parameters.iter().map(|p| p.name.clone());
+        let bound = problem.bind(&values.zip(best.configuration.0.clone()).collect())?;
+        add_run(&mut page, problem, result, &answer, &bound)?;
+    }
+    if answer.status != Status::Infeasible && !problem.parameters.is_empty() {
+        page.configurations = Some(configurations(problem, result, seed)?);
+    }
+    Ok(page)
+}
+
+/// The number that was asked for, and what it is.
+fn told(result: &TuneResult, answer: &Answer) -> (String, String) {
+    let sought = answer::tune::sought(result);
+    let lower = answer.lower;
+    match (answer.status, answer.time) {
+        (Status::Infeasible, _) => ("No configuration".into(), "satisfies the constraints".into()),
+        (Status::Optimal, Some(time)) => (format!("{time} ticks"), format!("{sought}, proved")),
+        (_, Some(time)) => (
+            format!("{time} ticks"),
+            format!("best so far; not proved: the {sought} is between {lower} and {time} ticks"),
+        ),
+        (_, None) => (
+            format!("At least {lower} ticks"),
+            "nothing found, and nothing proved beyond that".into(),
+        ),
+    }
+}
+
+/// What the best configuration does: its timeline and where its time goes, as far as the profile tells.
+fn add_run(
+    page: &mut Page,
+    problem: &Problem,
+    result: &TuneResult,
+    answer: &Answer,
+    bound: &Bound,
+) -> Result<(), CliError> {
+    if let Some(resources) = &answer.resources {
+        page.spent = of_resources(resources);
+        return Ok(());
+    }
+    let counts = count(problem, bound).ok().map(|counts| explain::listed(&counts));
+    let counts = counts.filter(|counts| counts != "nothing");
+    page.facts.extend(counts.map(|counts| ("one launch".into(), counts)));
+    let script = result.schedule.as_ref().map(|s| s.script.clone()).unwrap_or_default();
+    let run = match timeline::of(problem, bound, &script) {
+        Err(CliError::Solve(SolveError::Simulate(e))) if e.is_too_large() => return Ok(()),
+        run => run?,
+    };
+    page.spent = Spent::of(&run.spans, run.time, run.truncated);
+    page.timeline = Lanes::new(&run.spans, run.time, run.truncated);
+    Ok(())
+}
+
+/// The clocks of a group under the profile `resources`.
+fn of_resources(resources: &Resources) -> Option<Spent> {
+    let most = resources.group.values().copied().fold(0.0, f64::max);
+    let mut used: Vec<(&String, &f64)> =
+        resources.group.iter().filter(|(_, n)| **n > 0.0).collect();
+    used.sort_by(|a, b| b.1.total_cmp(a.1));
+    let line = |(name, n): (&String, &f64)| {
+        let kind = if *name == resources.bound_by { "global" } else { "local" };
+        Stripe::new(name, kind, *n, most, 1)
+    };
+    let lines: Vec<Stripe> = used.into_iter().map(line).collect();
+    (!lines.is_empty()).then(|| Spent {
+        about: "Clocks that one group takes of each resource of a unit, for the best configuration; they pass side by side, and \
+                shares are of the greatest."
+            .into(),
+        unit: "clocks",
+        parts: vec![Part { head: "resource", lines }],
+    })
+}
+
+/// All configurations with their ticks, or those that the search names and some drawn at random.
+fn configurations(
+    problem: &Problem,
+    result: &TuneResult,
+    seed: u64,
+) -> Result<Configurations, CliError> {
+    let space = problem.configurations(&Limits::default())?;
+    let all = total(&space);
+    let interrupt = stop::flag();
+    let (chosen, among) = if all <= MAX_CONFIGURATIONS {
+        let chosen = select(problem, &space, Selection::All, interrupt)?;
+        let among = format!("All {} configurations, simulated.", chosen.len());
+        (chosen, among)
+    } else {
+        let named = result.optima.iter().map(|found| space.bind(&found.configuration));
+        let mut chosen = named.collect::<Result<Vec<_>, _>>()?;
+        let known = chosen.len();
+        let sample = Selection::Sample { count: DRAWN, seed };
+        // A space that can neither be counted nor listed has none to draw: that spoils no answer.
+        let drawn = select(problem, &space, sample, interrupt).unwrap_or_default();
+        let new = |b: &Bound| !chosen.iter().any(|c| c.configuration == b.configuration);
+        let drawn: Vec<Bound> = drawn.into_iter().filter(new).collect();
+        let of = space.count().map_or_else(|| "too many to count".to_owned(), |n| n.to_string());
+        let among = format!(
+            "Of {of} configurations, the {known} best that the search names (--top says how many) and {} others drawn at random \
+             (--seed {seed}), simulated. Charts show these only.",
+            drawn.len()
+        );
+        chosen.extend(drawn);
+        (chosen, among)
+    };
+    let each = MOST_EVENTS / (chosen.len() as u64).max(1);
+    let options = Options::default();
+    let options = Options { max_events: options.max_events.min(each), ..options };
+    let run = |bound: &Bound| {
+        let stopped = interrupt.load(Ordering::Relaxed);
+        (!stopped).then(|| simulate(problem, bound, &options).map(|run| run.time))
+    };
+    let ticks: Vec<Option<Result<i64, SimulateError>>> = chosen.par_iter().map(run).collect();
+    let stopped = ticks.iter().filter(|t| t.is_none()).count();
+    let rows = chosen.iter().zip(ticks).filter_map(|(bound, ticks)| Some(row(bound, ticks?)));
+    let cut = match stopped {
+        0 => String::new(),
+        n => format!(" {n} of them were not, as the command was stopped."),
+    };
+    let open = match problem.has_open_schedule() {
+        true => " Where schedules are open, warps are started first come first served.",
+        false => "",
+    };
+    let indifferent = result.indifferent.iter();
+    let place = |name: &String| problem.parameters.iter().position(|p| p.name == *name);
+    let mut shown = Configurations {
+        drawn: all > MAX_CONFIGURATIONS,
+        indifferent: indifferent.filter_map(place).collect(),
+        among: grouped(&format!("{among}{cut}{open}")),
+        parameters: problem.parameters.iter().map(|p| p.name.clone()).collect(),
+        measures: vec![Measure { name: "ticks".into(), best: Some(Best::Least) }],
+        over: None,
+        rows: rows.collect(),
+    };
+    shown.sort();
+    Ok(shown)
+}
+
+fn row(bound: &Bound, ticks: Result<i64, SimulateError>) -> Row {
+    let (ticks, note) = match ticks {
+        Ok(ticks) => (Some(Number::Whole(ticks)), None),
+        Err(why) => (None, Some(why.to_string())),
+    };
+    Row { values: bound.configuration.0.clone(), numbers: vec![ticks], note }
+}
