@@ -16,6 +16,7 @@ mod opencl;
 mod outputs;
 mod platforms;
 mod promela;
+mod python;
 mod readers;
 mod reo;
 mod reo_spin;
