@@ -28,20 +28,14 @@ fn main() {
     }
     let library = match pkg_config::Config::new().cargo_metadata(false).probe("z3") {
         Ok(library) => library,
-        Err(error) => {
-            fail(&format!("no libz3 found; run `make setup`{}", said(&error.to_string())))
-        }
+        Err(error) => fail(&format!("no libz3 found; {}{}", fix(), said(&error.to_string()))),
     };
     let found = parse_version(&library.version);
     if found < OLDEST {
-        let flags = fs::read_to_string(project().join(".deps/z3/cargo-flags")).unwrap_or_default();
-        let fix = match flags.trim() {
-            "" => "run `make setup`".to_owned(),
-            flags => format!("give cargo `{flags}`, as the set-up has found nothing newer"),
-        };
         fail(&format!(
-            "libz3 {} is too old, 4.13.3 is the oldest that works; {fix}",
-            library.version
+            "libz3 {} is too old, 4.13.3 is the oldest that works; {}",
+            library.version,
+            fix()
         ));
     }
     // What z3-sys saw can differ: cargo does not notice that a .pc file has changed.
@@ -63,6 +57,20 @@ fn main() {
         let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.clone());
         set_rpath(&folder);
         link_into_out_dir(&folder);
+    }
+}
+
+/// What helps where there is no Z3 that is new enough.
+fn fix() -> String {
+    // Cargo reads `.cargo/config.toml` of the folder it is run in, which need not be the project's.
+    let finder = project().join("scripts/pkg-config.sh");
+    if env::var_os("PKG_CONFIG").is_none() && finder.exists() {
+        return format!("set PKG_CONFIG={}, which finds or fetches one", finder.display());
+    }
+    let flags = fs::read_to_string(project().join(".deps/z3/cargo-flags")).unwrap_or_default();
+    match flags.trim() {
+        "" => "run `make setup`".to_owned(),
+        flags => format!("give cargo `{flags}`: the set-up has found none to link with"),
     }
 }
 
