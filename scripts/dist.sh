@@ -36,6 +36,7 @@ for package in ziglang cmake maturin; do
     python=$(bash scripts/setup-python.sh "$package" "$package")
     "$python" -c 'import importlib.metadata as m, sys; m.version(sys.argv[1])' "$package" 2>/dev/null ||
         die "the Python package $package is needed; see above"
+    if [ "$package" = ziglang ]; then zig=$(realpath --no-symlinks "$(command -v "$python")"); fi
     path+=$(cd "$(dirname "$(command -v "$python")")" && pwd):
 done
 export PATH=$path$PATH
@@ -56,6 +57,9 @@ export SOURCE_DATE_EPOCH
 say "building for $target; the first time Z3 too"
 mkdir -p "$out"
 rm -f "$wheel"
+licences=python/tickbound/THIRD-PARTY.txt
+trap 'rm -f "$licences"' EXIT
+"$zig" scripts/third-party.py "$target" >"$licences"
 (cd python && maturin build --release --zig --target "$target" --compatibility manylinux2014 --locked --features vendored-z3 --out "$out") >&2
 [ -f "$wheel" ] || die "maturin has not written $wheel; it says above what it wrote"
 
@@ -63,7 +67,7 @@ rm -f "$wheel"
 
 name=tickbound-$version-$processor-linux
 work=$(mktemp -d "$out/work.XXXXXX")
-trap 'rm -rf "$work"' EXIT
+trap 'rm -rf "$work" "$licences"' EXIT
 folder=$work/$name
 share=$folder/share/tickbound
 mkdir -p "$folder/bin" "$share"
@@ -73,7 +77,7 @@ chmod 755 "$folder/bin/tickbound"
 cp -R examples platforms schema "$share"
 cp docs/install.md "$folder/INSTALL.md"
 cp LICENSE-APACHE LICENSE-MIT "$folder"
-"${path%%:*}/python" scripts/third-party.py "$target" >"$folder/THIRD-PARTY.txt"
+cp "$licences" "$folder"
 
 # Nothing of this machine may be asked for when it runs.
 needed=$(readelf -d "$folder/bin/tickbound" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
