@@ -1,6 +1,6 @@
 # Everything tickbound needs to be built, shown and tested. `make` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: advisories wheels ci oldest tools compare coverage kernels-report reo-report spaces-report guards-report schema scores reliability readme-blocks help setup build demo test test-long fuzz fuzz-guided bench bench-report doc fmt clean-deps
+.PHONY: advisories dist install outside wheels ci oldest tools compare coverage kernels-report reo-report spaces-report guards-report schema scores reliability readme-blocks help setup build demo test test-long fuzz fuzz-guided bench bench-report doc fmt clean-deps
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -31,6 +31,25 @@ setup: ## find or fetch Z3 and check the tools (at once, the second time)
 build: setup ## build the optimised program
 	cargo build --release $(FLAGS)
 
+# Where `make install` puts bin/tickbound and lib/tickbound.
+PREFIX ?= $(HOME)/.local
+
+install: build ## install the program into PREFIX (~/.local), for this machine; `make dist` makes one for others
+	install -D -m 755 $(TARGET)/release/tickbound $(DESTDIR)$(PREFIX)/bin/tickbound
+	@if [ -e .deps/z3/lib/libz3.so ]; then \
+		install -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/tickbound "$$(readlink -f .deps/z3/lib/libz3.so)"; \
+	fi
+	@echo "$(PREFIX)/bin/tickbound: $$($(DESTDIR)$(PREFIX)/bin/tickbound --version)"
+
+# x86_64 or aarch64; this machine's if empty.
+PROCESSOR ?=
+
+dist: ## make a tarball and a Python wheel that need the C library alone, and try them: target/dist (an hour the first time)
+	@bash scripts/dist.sh $(PROCESSOR)
+
+outside: setup ## build and run crates outside the workspace that use the optimiser alone
+	@bash scripts/try-outside.sh
+
 demo: setup ## build, then show what tickbound does
 	@cargo build --release $(FLAGS)
 	@$(TARGET)/release/tickbound demo
@@ -42,7 +61,7 @@ test: tools ## all checks: format, lints, licenses, tests, doc tests, documentat
 	cargo test --workspace $(FLAGS)
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps $(FLAGS)
 
-ci: test oldest ## what CI runs: all checks, the oldest Rust, a minute of fuzzing
+ci: test oldest outside ## what CI runs: all checks, the oldest Rust, crates outside the workspace, a minute of fuzzing
 	$(MAKE) fuzz FUZZ_SECONDS=60 PROFILE=
 
 tools: setup
@@ -51,6 +70,7 @@ tools: setup
 	@bash scripts/setup-libclang.sh
 	@bash scripts/setup-browser.sh
 	@bash scripts/setup-python.sh cvc5 cvc5 >/dev/null
+	@bash scripts/setup-python.sh kernel-tuner kernel_tuner >/dev/null
 
 oldest: setup ## check with the oldest Rust that Cargo.toml names, where rustup has it
 	@bash scripts/check-oldest-rust.sh $(FLAGS)

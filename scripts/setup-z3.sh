@@ -12,6 +12,11 @@
 #   .deps/z3/cargo-flags       flags for cargo; empty but for the third choice
 #   .deps/z3/stamp             the choice, in words
 #
+# What `cargo install` installs is the program alone. For it a wheel's libz3 is also put into the user's folder for data
+# (~/.local/share/tickbound, or below XDG_DATA_HOME), and z3.pc says where. The folder may be removed with the program.
+#
+# scripts/pkg-config.sh runs this for a cargo that finds no Z3; then nothing is installed into the system.
+#
 # TICKBOUND_Z3=system|wheel|vendored leaves only that choice.
 # `make clean-deps` forgets the choice.
 set -euo pipefail
@@ -57,6 +62,9 @@ usable() {
 
 # --- a compiler, a linker, pkg-config ----------------------------------------
 
+# A build script of cargo has started this.
+within_cargo() { [ -n "${OUT_DIR:-}" ]; }
+
 check_tools() {
     have cargo || die "cargo is missing; install Rust >= 1.88 (https://rustup.rs) and run this again"
     local need=()
@@ -64,6 +72,7 @@ check_tools() {
     # Linking is what Rust needs; libz3 also wants the C++ library.
     links || need+=(gcc g++ libc6-dev)
     [ ${#need[@]} -eq 0 ] && return
+    ! within_cargo || die "these are missing: ${need[*]}; run \`make setup\`, which installs them, and run this again"
     bash scripts/install-packages.sh "${need[@]}" ||
         die "a C compiler with the C++ library and pkg-config are needed; install them and run this again"
     have pkg-config || die "pkg-config is still missing; install it and run this again"
@@ -138,7 +147,7 @@ find_pip() {
         python=$work/venv/bin/python
         return 0
     fi
-    if bash scripts/install-packages.sh python3 python3-pip && python3 -m pip --version >/dev/null 2>&1; then
+    if ! within_cargo && bash scripts/install-packages.sh python3 python3-pip && python3 -m pip --version >/dev/null 2>&1; then
         python=python3
         return 0
     fi
@@ -227,15 +236,38 @@ finish() {
     printf 'revision-%s %s %s\n%s\n' "$revision" "$1" "$2" "$3" >"$work/z3/stamp"
     rm -rf "$deps"
     mv "$work/z3" "$deps"
-    # Cargo does not notice that a .pc file has changed.
-    if [ -d "${CARGO_TARGET_DIR:-target}" ]; then
+    # Cargo does not notice that a .pc file has changed. (A cargo that waits for this has built nothing with it.)
+    if ! within_cargo && [ -d "${CARGO_TARGET_DIR:-target}" ]; then
         cargo clean --quiet -p z3-sys >/dev/null 2>&1 </dev/null || true
         cargo clean --quiet --release -p z3-sys >/dev/null 2>&1 </dev/null || true
     fi
+    keep_for_installed
     say "taking $3"
 }
 
+# Puts a wheel's libz3 where an installed program finds it without this checkout: whole or not at all.
+keep_for_installed() {
+    local data=${XDG_DATA_HOME:-${HOME:+$HOME/.local/share}} pc=$deps/pkgconfig/z3.pc library folder
+    [ -e "$deps/lib/libz3.so" ] || return 0
+    library=$(readlink -f "$deps/lib/libz3.so")
+    case $data in
+    /*) folder=$data/tickbound/z3-$wheel ;;
+    *) return 0 ;; # no home
+    esac
+    if ! cmp --quiet "$library" "$folder/${library##*/}"; then
+        if ! mkdir -p "$folder" 2>/dev/null || ! cp "$library" "$folder/new.$$" || ! mv "$folder/new.$$" "$folder/${library##*/}"; then
+            say "$folder cannot be written: what \`cargo install\` installs from here will not find libz3"
+            return 0
+        fi
+    fi
+    grep -qx "installed=$folder" "$pc" && return
+    { grep -v '^installed=' "$pc"; echo "installed=$folder"; } >"$pc.new"
+    mv "$pc.new" "$pc"
+    touch "$stamp"
+}
+
 if usable; then
+    keep_for_installed
     say "$(sed -n 2p "$stamp") - already set up"
     exit 0
 fi

@@ -2,10 +2,12 @@
 //! and `tickbound` share this script.
 //!
 //! `scripts/setup-z3.sh` writes `.deps/z3/pkgconfig/z3.pc`, and `.cargo/config.toml` makes
-//! pkg-config read it first, so `z3-sys` links that library. What is left for this script:
+//! pkg-config read it first, so `z3-sys` links that library; in a fresh clone the pkg-config of
+//! `.cargo/config.toml` runs the set-up before it answers. What is left for this script:
 //!
-//! * an rpath for binaries, tests, examples and benches, relative to the binary (the project can
-//!   be moved), or absolute where the target directory is elsewhere;
+//! * an rpath for binaries, tests, examples and benches: first places that belong to an installed
+//!   program, then one relative to the binary (the project can be moved), or absolute where the
+//!   target directory is elsewhere;
 //! * doc tests, which no `rustc-link-arg` reaches: cargo puts library folders that lie inside the
 //!   target directory on their search path, so `OUT_DIR` gets a link to the library;
 //! * a clear error, instead of a failing linker, when Z3 is missing or too old.
@@ -26,13 +28,14 @@ fn main() {
     }
     let library = match pkg_config::Config::new().cargo_metadata(false).probe("z3") {
         Ok(library) => library,
-        Err(_) => fail("no libz3 found; run `make setup`"),
+        Err(error) => fail(&format!("no libz3 found; {}{}", fix(), said(&error.to_string()))),
     };
     let found = parse_version(&library.version);
     if found < OLDEST {
         fail(&format!(
-            "libz3 {} is too old, 4.13.3 is the oldest that works; run `make setup`",
-            library.version
+            "libz3 {} is too old, 4.13.3 is the oldest that works; {}",
+            library.version,
+            fix()
         ));
     }
     // What z3-sys saw can differ: cargo does not notice that a .pc file has changed.
@@ -57,6 +60,26 @@ fn main() {
     }
 }
 
+/// What helps where there is no Z3 that is new enough.
+fn fix() -> String {
+    // Cargo reads `.cargo/config.toml` of the folder it is run in, which need not be the project's.
+    let finder = project().join("scripts/pkg-config.sh");
+    if env::var_os("PKG_CONFIG").is_none() && finder.exists() {
+        return format!("set PKG_CONFIG={}, which finds or fetches one", finder.display());
+    }
+    let flags = fs::read_to_string(project().join(".deps/z3/cargo-flags")).unwrap_or_default();
+    match flags.trim() {
+        "" => "run `make setup`".to_owned(),
+        flags => format!("give cargo `{flags}`: the set-up has found none to link with"),
+    }
+}
+
+/// What the set-up said at last, if it was run and failed.
+fn said(text: &str) -> String {
+    let last = text.lines().rev().find_map(|line| line.trim().strip_prefix("setup-z3: "));
+    last.map(|line| format!(" (it says: {line})")).unwrap_or_default()
+}
+
 /// `4.13.3`, `5.3.2.0`: the first three numbers; missing ones are 0.
 fn parse_version(text: &str) -> (u32, u32, u32) {
     let mut numbers = text.split('.').map(|part| part.parse().unwrap_or(0));
@@ -69,14 +92,20 @@ fn set_rpath(folder: &Path) {
         println!("cargo::rustc-link-arg=-Wl,-rpath,{}", folder.display());
         return;
     }
+    // Of an installed program: beside it, where `make install` puts the library, and where the
+    // set-up keeps one for `cargo install`. They come first: nobody else can put a file there.
+    let kept = pkg_config::get_variable("z3", "installed").unwrap_or_default();
+    for place in ["$ORIGIN", "$ORIGIN/../lib/tickbound", &kept] {
+        if !place.is_empty() {
+            println!("cargo::rustc-link-arg=-Wl,-rpath,{place}");
+        }
+    }
     // OUT_DIR is <profile folder>/build/<package>/out. Binaries are in the profile folder, tests,
     // benches and examples one level below it.
     let out = out_dir();
     if let Some(profile) = out.ancestors().nth(3)
         && let Some(relative) = relative_path(profile, folder)
     {
-        // Beside the binary: for one that was copied away together with the library.
-        println!("cargo::rustc-link-arg=-Wl,-rpath,$ORIGIN");
         println!("cargo::rustc-link-arg=-Wl,-rpath,$ORIGIN/{relative}");
         println!("cargo::rustc-link-arg=-Wl,-rpath,$ORIGIN/../{relative}");
         return;

@@ -13,6 +13,8 @@
 //!
 //! Here is what needs a command line, files, devices or plots: [`answer`] is the JSON contract,
 //! [`measure`] and [`calibrate`] run kernels, [`compare`] puts engines side by side, [`report`] draws.
+//! The features `cli`, `device` and `plots` bring them; with `default-features = false` there is [`answer`]
+//! and what needs neither devices nor fonts.
 //!
 //! # From a problem to a proved answer
 //!
@@ -62,13 +64,21 @@
 //! `examples/custom_search.rs`.
 
 pub mod answer;
+#[cfg(all(feature = "device", feature = "plots"))]
 pub mod calibrate;
+#[cfg(feature = "cli")]
 pub mod cli;
+#[cfg(feature = "plots")]
 pub mod compare;
 pub mod cp_sat;
+#[cfg(feature = "device")]
 pub mod device;
 pub mod machine;
+#[cfg(feature = "device")]
 pub mod measure;
+#[cfg(all(feature = "device", feature = "plots"))]
 pub mod reo;
+#[cfg(feature = "plots")]
 pub mod report;
+#[cfg(feature = "device")]
 mod utc;

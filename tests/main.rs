@@ -18,6 +18,7 @@ mod outputs;
 mod pages;
 mod platforms;
 mod promela;
+mod python;
 mod readers;
 mod reo;
 mod reo_spin;

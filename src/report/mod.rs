@@ -15,7 +15,9 @@ mod error;
 pub mod explain;
 pub mod heatmap;
 pub mod html;
+#[cfg(feature = "device")]
 pub mod measured;
+#[cfg(feature = "device")]
 mod measured_chart;
 pub mod measured_page;
 pub mod picture;
@@ -25,6 +27,7 @@ pub mod timeline;
 pub use chart::Chart;
 pub use error::ReportError;
 pub use heatmap::{Axis, HeatMap};
+#[cfg(feature = "device")]
 pub use measured::MeasuredTimes;
 pub use table::Table;
 pub use timeline::{TimelineSpan, write_timeline};

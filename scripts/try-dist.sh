@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# Tries what scripts/dist.sh has made, without this checkout:
+#
+#   scripts/try-dist.sh TARBALL [WHEEL]
+#
+# The tarball in a root folder that holds the C library's files and nothing else; the wheel in a new virtual environment that
+# reaches no package index.
+set -euo pipefail
+
+[ $# -ge 1 ] || {
+    echo "usage: try-dist.sh TARBALL [WHEEL]" >&2
+    exit 2
+}
+tarball=$(realpath "$1")
+wheel=${2:+$(realpath "$2")}
+
+say() { echo "try-dist: $*" >&2; }
+die() {
+    say "$*"
+    exit 1
+}
+
+root=$(mktemp -d)
+trap 'rm -rf "$root"' EXIT
+
+# --- the C library alone -------------------------------------------------------
+
+name=$(basename "$tarball" .tar.gz)
+mkdir -p "$root/opt" "$root/work" "$root/bin" "$root/tmp"
+tar -xzf "$tarball" -C "$root/opt"
+[ -x "$root/opt/$name/bin/tickbound" ] || die "$tarball holds no $name/bin/tickbound"
+# The interpreter that the program names, and the libraries beside this machine's own.
+loader=$(readelf -l "$root/opt/$name/bin/tickbound" | sed -n 's/.*program interpreter: \(.*\)\]/\1/p')
+[ -e "$loader" ] || die "this machine has no $loader"
+mkdir -p "$root$(dirname "$loader")"
+cp -L "$loader" "$root$loader"
+libraries=$(dirname "$(ldd "$(command -v bash)" | sed -n 's/.*libc\.so\.6 => \([^ ]*\).*/\1/p')")
+mkdir -p "$root$libraries"
+for library in libc.so.6 libm.so.6 libdl.so.2 librt.so.1 libpthread.so.0; do
+    if [ -e "$libraries/$library" ]; then cp -L "$libraries/$library" "$root$libraries/"; fi
+done
+ln -s "../opt/$name/bin/tickbound" "$root/bin/tickbound"
+cp "$root/opt/$name/share/tickbound/examples/problems/matmul.json" "$root/work/mine.json"
+
+if [ "$(id -u)" -eq 0 ]; then
+    enter=(chroot "$root")
+else
+    enter=(unshare --user --map-root-user chroot "$root")
+fi
+
+# expect STATUS TEXT ARGUMENT...: the program in the root folder ends with the status, and says the text.
+expect() {
+    local status=0 said
+    said=$(env -i "${enter[@]}" "${@:3}" 2>&1) || status=$?
+    if [ "$status" != "$1" ] || ! grep -qF -- "$2" <<<"$said"; then
+        die "${*:3}: exit status $status, expected $1 and \`$2\`; it says: $said"
+    fi
+}
+
+installed=/opt/$name/bin/tickbound
+share=/opt/$name/share/tickbound
+expect 0 "tickbound " "$installed" --version
+expect 0 "533248" "$installed" demo
+expect 0 "proved:     the simulator has run all 231 configurations" "$installed" tune "$share/examples/problems/matmul.json"
+expect 0 "proved:     Z3 finds nothing within 155 ticks" "$installed" tune "$share/examples/problems/abstract.json" --strategy bisect --encoding summary
+expect 0 "32 states" "$installed" reo compose "$share/examples/connectors/alternator.treo" --set n=6
+expect 0 "global_access" "$installed" platforms h200
+expect 2 "there is no such file" "$installed" tune nothing.json
+expect 2 "fix the platform file" "$installed" tune "$share/examples/problems/matmul.json" --platform "$share/examples/connectors/alternator.treo"
+# By a link, and in a folder of one's own.
+expect 0 "least time: 6174656 ticks" /bin/tickbound tune /work/mine.json
+# What reading a kernel needs is missing here: an error, and no crash.
+expect 2 "tickbound: " "$installed" tune "$share/examples/kernels/minimum.json"
+say "$name runs with the C library alone"
+
+# --- the wheel -----------------------------------------------------------------
+
+[ -n "$wheel" ] || exit 0
+python3 -m venv "$root/python"
+"$root/python/bin/pip" install --quiet --disable-pip-version-check --no-index --no-deps "$wheel"
+cd "$root/work"
+env -u TICKBOUND -u PYTHONPATH "$root/python/bin/python" - <<'PY'
+import doctest, sys, tickbound
+
+result = tickbound.tune("mine.json", top=3)
+assert (result.time, result.proved, len(result.ranking)) == (6174656, True, 3), result
+assert doctest.testmod(tickbound) == (0, 5), "the examples of the module"
+assert tickbound._program.program().startswith(sys.prefix), tickbound._program.program()
+try:
+    tickbound.tune("nothing.json")
+except tickbound.TickboundError as error:
+    assert "nothing.json" in str(error), error
+else:
+    raise SystemExit("no error for a file that is not there")
+PY
+"$root/python/bin/tickbound" --version >/dev/null
+say "$(basename "$wheel") works in a virtual environment"

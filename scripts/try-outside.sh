@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# Builds and runs crates outside the workspace that use the optimiser alone, as somebody else's would: one on `tickbound-solve`,
+# one on `tickbound` without its features. Nothing of this folder's configuration reaches them but what docs/install.md says.
+set -euo pipefail
+project=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+say() { echo "try-outside: $*" >&2; }
+
+outside=$(mktemp -d)
+trap 'rm -rf "$outside"' EXIT
+target=${CARGO_TARGET_DIR:-$project/target}/outside
+
+# make_crate NAME DEPENDENCY
+make_crate() {
+    mkdir -p "$outside/$1/src"
+    cat >"$outside/$1/Cargo.toml" <<TOML
+[package]
+name = "$1"
+edition = "2024"
+
+[dependencies]
+indexmap = "2"
+tickbound-model = { path = "$project/model" }
+tickbound-solve = { path = "$project/solve" }
+$2
+TOML
+    # The versions that are tried here.
+    cp "$project/Cargo.lock" "$outside/$1/"
+}
+
+run() {
+    (cd "$outside/$1" && PKG_CONFIG=$project/scripts/pkg-config.sh CARGO_TARGET_DIR=$target cargo run --quiet "${@:2}")
+}
+
+make_crate alone ""
+cp "$project/examples/tune_kernel.rs" "$outside/alone/src/main.rs"
+run alone | tee "$outside/said" >&2
+grep -q "^least time" "$outside/said" || { say "the optimiser alone gives no least time"; exit 1; }
+
+make_crate bare "tickbound = { path = \"$project\", default-features = false }"
+cat >"$outside/bare/src/main.rs" <<'RUST'
+use std::error::Error;
+use std::sync::atomic::AtomicBool;
+
+use indexmap::IndexMap;
+use tickbound_model::{Problem, platforms};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let text = std::fs::read_to_string(std::env::args().nth(1).ok_or("name a problem file")?)?;
+    let problem = Problem::from_json(&text, &IndexMap::new(), &platforms::find)?;
+    let result = tickbound_solve::tune(&problem, &Default::default(), &AtomicBool::new(false), &|_| {})?;
+    println!("{}", tickbound::answer::tune::answer(&problem, &result).json());
+    Ok(())
+}
+RUST
+run bare -- "$project/examples/problems/abstract.json" >"$outside/said"
+grep -q '"time":156,' "$outside/said" || { say "the library without features answers: $(cat "$outside/said")"; exit 1; }
+if (cd "$outside/bare" && cargo tree --offline --edges normal --prefix none) | grep -E '^(clap|opencl3|plotters|signal-hook|indicatif) '; then
+    say "the library without features depends on these"
+    exit 1
+fi
+say "two crates outside the workspace use the optimiser alone"
