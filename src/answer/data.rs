@@ -12,6 +12,7 @@ use tickbound_spin::output::Coverage;
 use tickbound_spin::promela::Style;
 use tickbound_spin::result::Proof;
 
+use super::about::About;
 #[cfg(test)]
 use super::names::named;
 use super::resources::Resources;
@@ -37,6 +38,8 @@ pub fn tenth_of_millisecond(seconds: f64) -> f64 {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Answer {
+    /// What it is about.
+    pub about: Option<About>,
     /// Ticks of the best configuration found.
     pub time: Option<i64>,
     /// How much is known of the least time.
@@ -258,19 +261,19 @@ impl Answer {
     pub const COMMANDS: [(&'static str, &'static str); 3] = [
         (
             "tune",
-            "time status lower upper configuration optima more_optima encoding strategy \
+            "about time status lower upper configuration optima more_optima encoding strategy \
              solver_calls seconds stopped_by objective best_case worst_case first_come \
              confirmed_uncut replayed size configurations optima_count next indifferent proved_by checked \
              resources programs programs_whole",
         ),
         (
             "spin",
-            "time status lower upper configuration search style proof states transitions \
+            "about time status lower upper configuration search style proof states transitions \
              memory_bytes depth runs trails replayed notes tool spin compiler seconds stopped_by",
         ),
         (
             "cp-sat",
-            "time status lower encoding steps nodes seconds solver_seconds branches conflicts \
+            "about time status lower encoding steps nodes seconds solver_seconds branches conflicts \
              workers replayed tool stopped_by configuration",
         ),
     ];
@@ -280,7 +283,8 @@ impl Answer {
     pub fn new(problem: &Problem, status: Status, lower: i64, best: Option<&Found>) -> Answer {
         let configuration = best.map(|found| values(problem, &found.configuration));
         let time = best.map(|found| found.time);
-        Answer { time, status, lower, configuration, ..Answer::default() }
+        let about = Some(About::of(problem));
+        Answer { about, time, status, lower, configuration, ..Answer::default() }
     }
 
     /// The least time is proved.

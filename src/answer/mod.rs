@@ -8,7 +8,9 @@
 //! - [`resources`]: where the time goes under the profile of that name;
 //! - [`comparison`]: engines side by side.
 
+mod about;
 pub mod comparison;
+mod counts;
 mod data;
 #[cfg(test)]
 mod names;
@@ -19,5 +21,7 @@ pub mod spin;
 pub mod tune;
 mod words;
 
+pub use about::About;
+pub use counts::{COUNTED, counts};
 pub use data::{Answer, Optimum, Run, Tally, Trail, Values, tenth_of_millisecond, values};
 pub use words::{Line, named};

@@ -15,7 +15,7 @@ use super::exit::{CliError, Exit};
 use super::load::{Chosen, Setting, by_name};
 use super::output::{say, say_json, width};
 use super::stop::{Memory, Timeout};
-use crate::answer::Tally;
+use crate::answer::{self, About, COUNTED, Tally};
 use crate::report::explain;
 
 /// Arguments of `explain`.
@@ -59,16 +59,6 @@ struct Page<'p> {
     reading: Option<&'p Reading>,
     chosen: Option<&'p Bound>,
 }
-
-/// Kinds of access, as counts show them.
-const COUNTED: [Access; 6] = [
-    Access::Global,
-    Access::Local,
-    Access::Constant,
-    Access::Atomic,
-    Access::LocalAtomic,
-    Access::Compute,
-];
 
 impl Page<'_> {
     fn text(&self, configurations: &Configurations<'_>, choices: u64) -> Result<String, CliError> {
@@ -169,7 +159,7 @@ impl Page<'_> {
     ) -> Result<serde_json::Value, CliError> {
         let problem = self.problem;
         let mut object = json!({
-            "name": problem.name, "configurations": configurations.count().as_ref().map(Tally::of),
+            "about": About::of(problem), "name": problem.name, "configurations": configurations.count().as_ref().map(Tally::of),
             "choices": choices,
         });
         if let Some(reading) = self.reading {
@@ -182,8 +172,7 @@ impl Page<'_> {
         }
         if let Some(bound) = self.chosen {
             let counts = count(problem, bound)?;
-            object["counts"] = COUNTED.iter().map(|a| (a.name(), number(counts.of(*a)))).collect();
-            object["counts"]["barrier"] = number(counts.barriers);
+            object["counts"] = answer::counts(&counts);
             if problem.profile == Profile::Resources {
                 let used = used(problem, bound)?;
                 object["usage"] = Usage::NAMES.iter().zip(used).map(|(n, v)| (*n, v)).collect();
@@ -193,12 +182,7 @@ impl Page<'_> {
     }
 }
 
-/// As a number if it fits into one, else as text.
-fn number(n: i128) -> serde_json::Value {
-    i64::try_from(n).map_or_else(|_| n.to_string().into(), Into::into)
-}
-
-pub(super) fn listed(counts: &Counts) -> String {
+fn listed(counts: &Counts) -> String {
     let accesses = COUNTED.iter().map(|a| (a.name(), counts.of(*a)));
     let all = accesses.chain([("barrier", counts.barriers)]).filter(|(_, n)| *n != 0);
     let all: Vec<String> = all.map(|(name, n)| format!("{name} {n}")).collect();

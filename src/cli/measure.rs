@@ -17,7 +17,7 @@ use super::stop::{self, Memory, Timeout};
 use super::values::Size;
 use crate::device::DeviceChoice;
 use crate::device::platform::mismatch;
-use crate::measure::cache::kept_beside;
+use crate::measure::cache::{kept_beside, usual_name};
 use crate::measure::guided::Guide;
 use crate::measure::lab::LabError;
 use crate::measure::outcome::Outcome;
@@ -118,12 +118,7 @@ impl Args {
     fn options(&self, problem: &Problem) -> Result<Options, CliError> {
         let program = std::env::current_exe()
             .map_err(|e| CliError::Input(format!("this program's own file is not known: {e}")))?;
-        let cache = self.cache.clone().unwrap_or_else(|| {
-            let entry = problem.source.as_ref().map_or("kernel", |s| s.entry.as_str());
-            let size: Vec<String> = problem.inputs.values().map(i64::to_string).collect();
-            let size = if size.is_empty() { size.concat() } else { format!("-{}", size.join("x")) };
-            format!("{entry}{size}-{}.cache.json", self.device.replace(':', "-"))
-        });
+        let cache = self.cache.clone().unwrap_or_else(|| usual_name(problem, &self.device));
         Ok(Options {
             choice: choice(&self.device)?,
             limit: positive_seconds("--limit", self.limit)?,

@@ -13,7 +13,9 @@ use super::load::Question;
 use super::output::{Outputs, say, say_json, written};
 use super::progress::Progress;
 use super::stop::{Memory, Timeout};
+use crate::answer::About;
 use crate::device::platform::mismatch;
+use crate::measure::cache::usual_name;
 use crate::measure::guided::{Candidate, MOST, Replay, points, replay};
 use crate::measure::score::{Programs, Results, Score, programs, score};
 use crate::report::Table;
@@ -27,8 +29,9 @@ pub struct Args {
     #[command(flatten)]
     question: Question,
     /// Measured times: a cache of `measure` or of Kernel Tuner, a T4 file, or KTT's output in JSON; may be compressed (.gz)
+    /// [default: the file in the current folder that `measure` writes]
     #[arg(long, value_name = "RESULTS")]
-    against: String,
+    against: Option<String>,
     /// Replay this many guided searches, each with another seed, on the measured times
     #[arg(long, value_name = "SEEDS", default_value_t = 0)]
     guided: u64,
@@ -48,6 +51,21 @@ pub struct Args {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+}
+
+impl Args {
+    /// The file with measured times.
+    fn against(&self, problem: &Problem) -> Result<String, CliError> {
+        let usual = || usual_name(problem, "opencl");
+        let file = self.against.clone().unwrap_or_else(usual);
+        if self.against.is_none() && !Path::new(&file).exists() {
+            let path = &self.question.chosen.problem;
+            return Err(CliError::Input(format!(
+                "{file}: there are no measured times yet; run `tickbound measure {path}`, or name a file with --against"
+            )));
+        }
+        Ok(file)
+    }
 }
 
 /// The model's ticks beside measured milliseconds.
@@ -97,10 +115,11 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     args.timeout.watched()?;
     let problem = args.question.problem()?;
     let mut inputs = args.question.chosen.files();
-    inputs.extend(args.other.iter().chain([&args.against]).map(PathBuf::from));
+    let against = args.against(&problem)?;
+    inputs.extend(args.other.iter().chain([&against]).map(PathBuf::from));
     let outputs = Outputs::default().picture("--plot", args.plot.as_ref())?;
     outputs.file("--html", args.html.as_ref()).check(&inputs)?;
-    let results = results_of(&args.against, &problem)?;
+    let results = results_of(&against, &problem)?;
     let compared = {
         let progress = Progress::new(&problem.name);
         compare(&problem, &results, &progress)
@@ -124,7 +143,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         written(&[path.into()]);
     }
     match args.json {
-        true => say_json(&as_json(args, &problem, &results, &compared, &found))?,
+        true => say_json(&as_json(&against, &problem, &results, &compared, &found))?,
         false => say(&words(&problem, &results, &compared, &found))?,
     }
     Ok(Exit::found(scored.is_some()))
@@ -281,7 +300,7 @@ fn over_predicted(compared: &Compared, problem: &Problem) -> Option<f64> {
 }
 
 fn as_json(
-    args: &Args,
+    against: &str,
     problem: &Problem,
     results: &Results,
     compared: &Compared,
@@ -289,7 +308,8 @@ fn as_json(
 ) -> serde_json::Value {
     let scored = found.score;
     json!({
-        "results": args.against,
+        "about": About::of(problem),
+        "results": against,
         "device": results.device,
         "platform": problem.platform.name,
         "entries": compared.pairs.len(),

@@ -1,6 +1,7 @@
 //! `tickbound simulate`.
 
 use tickbound_message::grouped;
+use tickbound_model::count::count;
 use tickbound_model::simulate::{Options, simulate};
 
 use super::exit::{CliError, Exit};
@@ -9,6 +10,7 @@ use super::output::{Outputs, say, say_json};
 use super::stop::{Memory, Timeout};
 use super::timeline;
 use crate::answer::resources::Resources;
+use crate::answer::{self, About};
 use tickbound_model::simulate::Script;
 
 /// Arguments of `simulate`.
@@ -47,7 +49,12 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         eprintln!("tickbound: {path}: {spans} spans{note}; open it in Perfetto");
     }
     if args.json {
-        let mut json = serde_json::json!({ "time": run.time });
+        let mut json = serde_json::json!({
+            "about": About::of(&problem),
+            "time": run.time,
+            "configuration": answer::values(&problem, &bound.configuration),
+            "counts": answer::counts(&count(&problem, &bound)?),
+        });
         if let Some(resources) = &resources {
             json["resources"] = serde_json::json!(resources);
         }

@@ -29,7 +29,7 @@ use tickbound_model::simulate::{self, simulate};
 use tickbound_model::{Problem, Space};
 use tickbound_process::{self as process, Ended, Limits};
 
-use crate::answer::{Answer, tenth_of_millisecond, values};
+use crate::answer::{About, Answer, tenth_of_millisecond, values};
 use tickbound_model::verdict::{Status, StopReason};
 use tickbound_solve::prepare::{Prepared, prepare};
 use tickbound_solve::{Encoding, SolveError};
@@ -177,6 +177,7 @@ pub fn solve(
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let workers = options.workers.unwrap_or_else(cores).max(1);
     let mut answer = Answer {
+        about: Some(About::of(problem)),
         status: Status::Infeasible,
         encoding: Some(encoding.to_string()),
         steps: Some(0),

@@ -5,7 +5,7 @@ use tickbound_model::Problem;
 use tickbound_model::named::Named;
 
 use super::table::Table;
-use crate::answer::{tenth_of_millisecond, values};
+use crate::answer::{About, tenth_of_millisecond, values};
 use crate::measure::outcome::{FailureKind, Outcome};
 use crate::measure::{Measured, Report};
 
@@ -141,6 +141,7 @@ impl MeasuredTimes<'_> {
             .collect();
         let ranked = report.ranked();
         json!({
+            "about": About::of(self.problem),
             "problem": self.problem.name,
             "inputs": self.problem.inputs,
             "device": report.device,

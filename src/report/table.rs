@@ -27,7 +27,7 @@ use tickbound_message::one_line;
 use unicode_width::UnicodeWidthStr;
 
 /// Cells of text are not made narrower than this.
-const NARROWEST: usize = 12;
+const NARROWEST: usize = 8;
 
 /// Stands for "no value" and fits into a column of numbers.
 const NOTHING: [&str; 3] = ["", "-", "?"];

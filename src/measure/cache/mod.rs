@@ -40,6 +40,17 @@ pub use error::CacheError;
 pub use file::kept_beside;
 use file::{Held, Log};
 
+/// The file where the times of a problem are kept unless another one is named: after the kernel, the values of its
+/// inputs, and the device as options name it.
+#[must_use]
+pub fn usual_name(problem: &tickbound_model::Problem, device: &str) -> String {
+    let entry = problem.source.as_ref().map_or("kernel", |s| s.entry.as_str());
+    let inputs = problem.inputs.values().map(|value| format!("{value}"));
+    let size = inputs.collect::<Vec<_>>().join("x");
+    let size = if size.is_empty() { size } else { format!("-{size}") };
+    format!("{entry}{size}-{}.cache.json", device.replace(':', "-"))
+}
+
 /// What a cache is about.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Head {
