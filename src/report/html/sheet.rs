@@ -171,7 +171,7 @@ impl Page {
             table: self.configurations.as_ref().map(Configurations::table).unwrap_or_default(),
             data: self.data()?,
         };
-        render("answer.html", &self.title, content)
+        render("answer.html", &grouped(&self.title), content)
     }
 
     /// Writes the page.

@@ -100,8 +100,10 @@ impl Spent {
                 spans.len()
             ),
         };
-        let parts =
-            vec![Part { head: "kind", lines: by_kind }, Part { head: "step", lines: by_step }];
+        // Steps without names of their own are called as their kinds.
+        let named = by_step.iter().any(|line| line.name != line.kind);
+        let mut parts = vec![Part { head: "kind", lines: by_kind }];
+        parts.extend(named.then_some(Part { head: "step", lines: by_step }));
         Some(Spent { about: grouped(&counted), unit: "ticks", parts })
     }
 }
