@@ -42,10 +42,13 @@ done
 ln -s "../opt/$name/bin/tickbound" "$root/bin/tickbound"
 cp "$root/opt/$name/share/tickbound/examples/problems/matmul.json" "$root/work/mine.json"
 
+# By their paths: the environment is empty, too.
+PATH=$PATH:/usr/sbin:/sbin
+chroot=$(command -v chroot)
 if [ "$(id -u)" -eq 0 ]; then
-    enter=(chroot "$root")
+    enter=("$chroot" "$root")
 else
-    enter=(unshare --user --map-root-user chroot "$root")
+    enter=("$(command -v unshare)" --user --map-root-user "$chroot" "$root")
 fi
 
 # expect STATUS TEXT ARGUMENT...: the program in the root folder ends with the status, and says the text.
