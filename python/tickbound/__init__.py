@@ -67,7 +67,7 @@ def tune(
     Args:
         problem: the path of a problem file or T1 file, or its contents as a dictionary.
         timeout: seconds after which the search ends with what is known.
-        top: how many of the best configurations to list.
+        top: how many of the best configurations to list at least; ties are not cut.
         set: values of parameters that are fixed.
         inputs: numbers that replace inputs or platform numbers.
         size: the named size whose inputs are taken.

@@ -162,6 +162,9 @@ impl Chosen {
 
     /// The problem with its kernel program, and what was read out of the source.
     fn attached(&self, mut problem: Problem) -> Result<(Problem, Option<Reading>), CliError> {
+        if problem.source.is_none() {
+            return Ok((problem, None));
+        }
         let reading = attach_with(&mut problem, &self.folder(), &setup()?)?;
         Ok((problem, reading))
     }
