@@ -8,7 +8,7 @@ use serde_json::json;
 use tickbound_elimination::Limits;
 use tickbound_model::count::{Counts, count};
 use tickbound_model::simulate::used;
-use tickbound_model::{Access, Bound, Configurations, Problem, Profile, Usage};
+use tickbound_model::{Bound, Configurations, Problem, Profile, Usage};
 use tickbound_opencl_c::{Reading, Variant};
 
 use super::exit::{CliError, Exit};
@@ -182,7 +182,7 @@ impl Page<'_> {
     }
 }
 
-fn listed(counts: &Counts) -> String {
+pub(super) fn listed(counts: &Counts) -> String {
     let accesses = COUNTED.iter().map(|a| (a.name(), counts.of(*a)));
     let all = accesses.chain([("barrier", counts.barriers)]).filter(|(_, n)| *n != 0);
     let all: Vec<String> = all.map(|(name, n)| format!("{name} {n}")).collect();
