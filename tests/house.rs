@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-const CRATES: [&str; 12] = [
+const CRATES: [&str; 13] = [
     "message",
     "input",
     "output",
