@@ -61,8 +61,9 @@ test: tools ## all checks: format, lints, licenses, tests, doc tests, documentat
 	cargo test --workspace $(FLAGS)
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps $(FLAGS)
 
-ci: test oldest outside ## what CI runs: all checks, the oldest Rust, crates outside the workspace, a minute of fuzzing
+ci: test oldest outside ## what CI runs: all checks, the oldest Rust, crates outside the workspace, a minute of fuzzing, the README
 	$(MAKE) fuzz FUZZ_SECONDS=60 PROFILE=
+	python3 scripts/readme-blocks.py --check --program $(TARGET)/debug/tickbound
 
 tools: setup
 	@bash scripts/setup-spin.sh

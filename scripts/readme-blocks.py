@@ -56,7 +56,8 @@ class Runner:
 
     def run(self, command):
         done = subprocess.run(
-            ["bash", "-o", "pipefail", "-c", command],
+            # The status of a pipe is that of its last command; what the others end with counts too.
+            ["bash", "-c", f'{command}\nfor status in "${{PIPESTATUS[@]}}"; do [ "$status" -le 1 ] || exit "$status"; done'],
             cwd=self.folder,
             env=self.environment,
             stdin=subprocess.DEVNULL,

@@ -71,7 +71,7 @@ expect 0 "global_access" "$installed" platforms h200
 expect 2 "there is no such file" "$installed" tune nothing.json
 expect 2 "fix the platform file" "$installed" tune "$share/examples/problems/matmul.json" --platform "$share/examples/connectors/alternator.treo"
 # By a link, and in a folder of one's own.
-expect 0 "least time: 6174656 ticks" /bin/tickbound tune /work/mine.json
+expect 0 "least time: 6,174,656 ticks" /bin/tickbound tune /work/mine.json
 # What reading a kernel needs is missing here: an error, and no crash.
 expect 2 "tickbound: " "$installed" tune "$share/examples/kernels/minimum.json"
 say "$name runs with the C library alone"

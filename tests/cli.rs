@@ -440,7 +440,13 @@ fn resources_for_both() {
 #[test]
 fn simulate_for_both() {
     let set = ["simulate", ABSTRACT, "--set", "WG=4", "--set", "TS=2", "--input", "size=8"];
-    assert_eq!(json_of(tickbound().args(set).arg("--json")), json!({ "time": 44 }));
+    let object = json_of(tickbound().args(set).arg("--json"));
+    assert_eq!(
+        (&object["time"], &object["configuration"]),
+        (&json!(44), &json!({ "WG": 4, "TS": 2 }))
+    );
+    assert_eq!(object["counts"]["barrier"], 32);
+    assert_eq!(object["about"]["inputs"], json!({ "size": 8 }));
     tickbound().args(set).assert().success().stdout(contains("44 ticks with WG=4, TS=2"));
     // Table 1 of the paper; the model gives the paper's times at the paper's configurations.
     for (size, wg, ts, time) in [

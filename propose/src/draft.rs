@@ -5,13 +5,12 @@ use std::path::Path;
 use indexmap::IndexMap;
 use serde_json::{Value, json};
 use tickbound_model::source::ElementType;
-use tickbound_opencl_c::ReadError;
 use tickbound_opencl_c::outline::Outline;
 use tickbound_opencl_c::reading::{By, Kernel};
 
 use crate::error::ProposeError;
 use crate::names::{Role, role, small};
-use crate::{Wishes, macros};
+use crate::wishes::Wishes;
 
 /// What is proposed so far.
 #[derive(Debug, Clone)]
@@ -51,6 +50,19 @@ impl Draft {
             let text = path.display().to_string();
             ProposeError::Wish { option: "", text, what: "rename the file".to_owned() }
         })?;
+        for (option, sizes) in [("--global-size", &wishes.global), ("--local-size", &wishes.local)]
+        {
+            if sizes.len() > 3 {
+                let what = "a launch has at most three dimensions; remove the others".to_owned();
+                return Err(ProposeError::Wish { option, text: sizes.join(","), what });
+            }
+        }
+        let macros = wishes.parameters.keys().map(|name| ("--parameter", name));
+        let mut macros = macros.chain(wishes.defines.keys().map(|name| ("--define", name)));
+        if let Some((option, name)) = macros.find(|(_, name)| outline.declares(name)) {
+            let what = "the source gives that name a meaning of its own; take another name, or remove that".to_owned();
+            return Err(ProposeError::Wish { option, text: name.clone(), what });
+        }
         let mut draft = Draft {
             file: name.to_owned(),
             entry: String::new(),
@@ -118,7 +130,6 @@ impl Draft {
         if !reals.is_empty() {
             self.note(format!("arguments: {} = 0.5, a guess", reals.join(" = ")));
         }
-        macros::sizes(self);
     }
 
     /// The value of an argument that is a whole number: an input of its name, or a number.
@@ -132,34 +143,6 @@ impl Draft {
             self.inputs.insert(name.to_owned(), 0);
         }
         name.to_owned()
-    }
-
-    /// Answers what the reader asks. False if it asks nothing, or again.
-    pub fn answer(&mut self, error: &ReadError, outline: &Outline) -> bool {
-        match error {
-            ReadError::Unbounded { at, key } if !self.bounds.contains_key(key) => {
-                let bound = self.inputs.keys().next().map_or(Value::from(16), |n| n.clone().into());
-                self.note(format!(
-                    "bounds: the loop in line {} has at most {bound} iterations, a guess",
-                    at.line
-                ));
-                self.bounds.insert(key.clone(), bound);
-                true
-            }
-            ReadError::Unsided { at, key, .. } if !self.branches.contains_key(key) => {
-                self.note(format!(
-                    "branches: both sides of the branch in line {} count, as it depends on data",
-                    at.line
-                ));
-                self.branches.insert(key.clone(), "both".into());
-                true
-            }
-            ReadError::Undeclared { values, types, .. } => {
-                macros::declare(self, outline, (values, types))
-            }
-            ReadError::ManyReadings { structural, .. } => macros::narrow(self, structural),
-            _ => false,
-        }
     }
 
     /// The problem file.
@@ -227,10 +210,12 @@ impl Draft {
 /// A domain, as `--parameter` gives it.
 fn domain_of(name: &str, text: &str) -> Result<Value, ProposeError> {
     let text = text.trim();
-    if !text.starts_with('[') {
+    let inner = text.strip_prefix('[').map(|rest| rest.strip_suffix(']').unwrap_or(""));
+    let inner = inner.map(|inner| if inner.contains(['[', ']']) { "" } else { inner });
+    let Some(inner) = inner else {
         return Ok(text.parse::<i64>().map_or_else(|_| Value::from(text), Value::from));
-    }
-    let items = text.trim_start_matches('[').trim_end_matches(']').split(',').map(str::trim);
+    };
+    let items = inner.split(',').map(str::trim);
     let items: Vec<Value> = items
         .filter(|item| !item.is_empty())
         .map(|item| {

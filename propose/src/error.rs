@@ -7,7 +7,7 @@ use tickbound_opencl_c::ReadError;
 #[derive(Debug, thiserror::Error)]
 pub enum ProposeError {
     /// The source cannot be read.
-    #[error("{path}: {error}")]
+    #[error("{path}: {error}; give the path of a kernel's source")]
     Source {
         /// The source.
         path: String,

@@ -5,23 +5,23 @@
 use itertools::Itertools;
 use tickbound_elimination::Limits;
 use tickbound_model::{Expr, Problem};
-use tickbound_opencl_c::extract::Variant;
+use tickbound_opencl_c::Reading;
 use tickbound_opencl_c::reading::By;
 use tickbound_opencl_c::steps::{Number, Stride};
 
 use crate::draft::Draft;
 use crate::steps::{Found, Seen, in_problem};
 
-/// Inputs are multiplied with these.
-const FACTORS: [i64; 6] = [3, 5, 7, 11, 13, 17];
+/// Inputs are multiplied with these. Where there are more inputs, lengths are guesses.
+const FACTORS: [i64; 16] = [3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59];
+/// Most inputs that are multiplied for a length.
+const MOST_FACTORS: usize = 3;
 
 /// Decides the lengths of all buffers.
-pub(crate) fn lengths(
-    draft: &mut Draft,
-    problem: &Problem,
-    (variant, found): (&Variant, &Found<'_>),
-) {
+pub(crate) fn lengths(draft: &mut Draft, problem: &Problem, reading: &Reading) {
+    let Some(variant) = reading.extracted.variants.first() else { return };
     let Some(values) = values(draft, problem) else { return };
+    let found = Found::of(variant);
     let mut guessed = Vec::new();
     for i in 0..draft.arguments.len() {
         let argument = &draft.arguments[i];
@@ -55,9 +55,8 @@ fn values(draft: &Draft, problem: &Problem) -> Option<Vec<(String, i64)>> {
     let configurations = problem.configurations(&Limits::default()).ok()?;
     let first = configurations.first()?;
     let parameters = problem.parameters.iter().zip(&first.0).map(|(p, v)| (p.name.clone(), *v));
-    let inputs = draft.inputs.iter().zip(FACTORS.iter().cycle());
-    let inputs =
-        inputs.map(|((name, value), factor)| (name.clone(), value.saturating_mul(*factor)));
+    let inputs = draft.inputs.iter().zip(FACTORS);
+    let inputs = inputs.map(|((name, value), factor)| (name.clone(), value.saturating_mul(factor)));
     Some(parameters.chain(inputs).collect())
 }
 
@@ -67,7 +66,8 @@ fn reach(draft: &Draft, seen: &Seen<'_>, values: &[(String, i64)]) -> Option<i64
     let of = |number: &Number| value(draft, number, values);
     let mut last = i64::from(access.width) - 1;
     let mut add = |stride: i64, count: i64| {
-        last = last.checked_add(stride.abs().checked_mul((count - 1).max(0))?)?;
+        let steps = count.checked_sub(1)?.max(0);
+        last = last.checked_add(stride.checked_abs()?.checked_mul(steps)?)?;
         Some(())
     };
     match &access.digits {
@@ -101,7 +101,7 @@ fn value(draft: &Draft, number: &Number, values: &[(String, i64)]) -> Option<i64
 /// The least product of inputs, once or a few times, that is as long.
 fn fitting(inputs: &[String], least: i64, values: &[(String, i64)]) -> Option<String> {
     let of = |name: &String| values.iter().find(|(n, _)| n == name).map_or(1, |(_, v)| *v);
-    let products = inputs.iter().powerset().filter(|some| !some.is_empty());
+    let products = (1..=MOST_FACTORS).flat_map(|n| inputs.iter().combinations(n));
     let squares = inputs.iter().filter(|_| inputs.len() == 1).map(|name| vec![name, name]);
     let all = products.chain(squares).cartesian_product([1_i64, 2, 4]);
     let sized = all.filter_map(|(names, times)| {

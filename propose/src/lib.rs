@@ -16,6 +16,7 @@
 
 pub mod names;
 
+mod answers;
 mod draft;
 mod error;
 mod launch;
@@ -24,6 +25,7 @@ mod macros;
 mod print;
 mod reference;
 mod steps;
+mod wishes;
 
 use std::path::Path;
 
@@ -31,34 +33,16 @@ use indexmap::IndexMap;
 use itertools::Itertools;
 use serde_json::Value;
 use tickbound_model::{ModelError, Problem};
-use tickbound_opencl_c::outline::Outline;
+use tickbound_opencl_c::outline::{Outline, text_of};
 use tickbound_opencl_c::reading::Kernel;
 use tickbound_opencl_c::{ReadError, Reading, Setup, attach_with, inputs_as_macros};
 
 pub use error::ProposeError;
 pub use print::print;
 pub use reference::reference;
+pub use wishes::Wishes;
 
 use draft::Draft;
-
-/// What the user knows already.
-#[derive(Debug, Clone, Default)]
-pub struct Wishes {
-    /// The kernel function; needed if the source has several.
-    pub entry: Option<String>,
-    /// Inputs and their values.
-    pub inputs: IndexMap<String, i64>,
-    /// Tuning parameters and their domains, as in a problem file: `[1, 2, 4]` or `powers_of_two(1, 8)`.
-    pub parameters: IndexMap<String, String>,
-    /// Macros that are no parameters, and their text.
-    pub defines: IndexMap<String, String>,
-    /// Work items in each dimension, as expressions.
-    pub global: Vec<String>,
-    /// Work items of a group in each dimension, as expressions.
-    pub local: Vec<String>,
-    /// The platform.
-    pub platform: String,
-}
 
 /// A proposed problem file.
 #[derive(Debug, Clone)]
@@ -95,14 +79,16 @@ pub fn propose(
     platforms: Platforms<'_>,
     setup: &Setup<'_>,
 ) -> Result<Proposal, ProposeError> {
-    let text = tickbound_input::text(path)
+    tickbound_input::text(path)
         .map_err(|error| ProposeError::Source { path: path.display().to_string(), error })?;
+    let text = text_of(&mut std::iter::once(path.to_owned()), &[]).unwrap_or_default();
     let outline = Outline::of(&text);
     let mut draft = Draft::new(path, wishes, &outline)?;
     macros::of_directives(&mut draft, &outline);
     let kernels = macros::until_it_compiles(&mut draft, path, &outline, setup)?;
     let kernel = chosen(path, wishes, kernels)?;
     draft.take(&kernel);
+    macros::sizes(&mut draft);
     let unlaunched = draft.clone();
     launch::preliminary(&mut draft, &outline);
     let folder = path.parent().unwrap_or(Path::new(""));
@@ -168,6 +154,18 @@ fn fewer(reading: &Reading, draft: &Draft) -> Option<usize> {
     Some(asked.max(wished)).filter(|asked| *asked < draft.dimensions)
 }
 
+/// Whether a part of the problem file is what the user wished.
+fn wished(draft: &Draft, at: &str) -> bool {
+    let wishes = &draft.wishes;
+    let launch = (!wishes.global.is_empty() && at.starts_with("launch.global"))
+        || (!wishes.local.is_empty() && at.starts_with("launch.local"));
+    let named = |name: &&String| at.split(['.', '[', ':', ' ']).any(|part| part == name.as_str());
+    launch
+        || at.starts_with("platform")
+        || (at.starts_with("parameters") && wishes.parameters.keys().any(|name| named(&name)))
+        || (at.starts_with("inputs") && wishes.inputs.keys().any(|name| named(&name)))
+}
+
 /// What came of reading a draft.
 enum Read {
     /// It is a problem.
@@ -185,7 +183,8 @@ fn concluded(
 ) -> Result<Option<Draft>, ProposeError> {
     for constrained in [true, false] {
         let mut draft = before.clone();
-        steps::conclude(&mut draft, problem, reading, constrained);
+        steps::conclude(&mut draft, reading, constrained);
+        lengths::lengths(&mut draft, problem, reading);
         if let Read::Done(..) = answered(&mut draft, outline, read)? {
             return Ok(Some(draft));
         }
@@ -207,9 +206,10 @@ fn answered(draft: &mut Draft, outline: &Outline, read: Reader<'_>) -> Result<Re
             }
             Ok((_, None)) => return Ok(Read::Fault(NOTHING_LEFT.to_owned())),
             Err(stopped @ ReadError::Stopped { .. }) => return Err(stopped.into()),
+            Err(ReadError::Model(error)) if wished(draft, &error.at) => return Err(error.into()),
             Err(error) => error,
         };
-        if readings == MOST_READINGS || !draft.answer(&error, outline) {
+        if readings == MOST_READINGS || !answers::answer(draft, &error, outline) {
             return Ok(Read::Fault(error.to_string()));
         }
     }

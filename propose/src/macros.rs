@@ -1,5 +1,7 @@
 //! Macros: which are tuning parameters, which are inputs, and what values they may have.
 
+use std::collections::BTreeSet;
+
 use indexmap::IndexMap;
 use itertools::Itertools;
 use serde_json::{Value, json};
@@ -74,9 +76,19 @@ fn domain(
 ) -> (Value, String) {
     let compared: Vec<i64> = m.compared.iter().copied().filter(|v| *v >= 0).collect();
     let within = |low: i64, high: i64, why: &str| {
-        let low = default.map_or(low, |d| low.min(d.max(1)));
-        let high = default.map_or(high, |d| high.max(d));
-        (Value::from(format!("powers_of_two({low}, {high})")), why.to_owned())
+        let power = |d: &i64| u64::try_from(*d).is_ok_and(u64::is_power_of_two);
+        match default.filter(|d| *d > 0) {
+            Some(own) if !power(&own) => {
+                let powers = (0..63).map(|bit| 1_i64 << bit).filter(|p| (low..=high).contains(p));
+                let all: BTreeSet<i64> = powers.chain([own]).collect();
+                (json!(all), why.to_owned())
+            }
+            own => {
+                let (low, high) =
+                    (own.map_or(low, |d| low.min(d)), own.map_or(high, |d| high.max(d)));
+                (Value::from(format!("powers_of_two({low}, {high})")), why.to_owned())
+            }
+        }
     };
     if !m.ordered && compared.len() > 1 && compared != [0, 1] {
         return (json!(compared), "the values that #if compares it with".to_owned());

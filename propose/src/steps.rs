@@ -6,7 +6,7 @@
 use indexmap::{IndexMap, IndexSet};
 use itertools::Itertools;
 use tickbound_model::expr::BinaryOp;
-use tickbound_model::{Expr, Problem, parse};
+use tickbound_model::{Expr, parse};
 use tickbound_opencl_c::Reading;
 use tickbound_opencl_c::extract::Variant;
 use tickbound_opencl_c::reading::By;
@@ -14,7 +14,6 @@ use tickbound_opencl_c::steps::{Access, Number, Space, Step, StepKind, Stride};
 
 use crate::draft::Draft;
 use crate::launch::{rounded, sizes};
-use crate::lengths;
 
 /// An access, with how often each of the loops around it runs, inner ones first.
 pub(crate) struct Seen<'s> {
@@ -27,6 +26,8 @@ pub(crate) struct Seen<'s> {
 pub(crate) struct Found<'s> {
     pub accesses: Vec<Seen<'s>>,
     conditions: Vec<&'s Number>,
+    /// There are atomic operations on global memory.
+    atomics: bool,
     counts: Vec<&'s Number>,
 }
 
@@ -51,6 +52,7 @@ impl<'s> Found<'s> {
                     self.walk(body, loops);
                     loops.pop();
                 }
+                StepKind::Atomic(Space::Global) => self.atomics = true,
                 StepKind::If { condition, then, otherwise, .. } => {
                     self.conditions.push(condition);
                     self.walk(then, loops);
@@ -63,9 +65,8 @@ impl<'s> Found<'s> {
 }
 
 /// Draws conclusions from what was read.
-pub(crate) fn conclude(draft: &mut Draft, problem: &Problem, reading: &Reading, constrained: bool) {
+pub(crate) fn conclude(draft: &mut Draft, reading: &Reading, constrained: bool) {
     let variants = &reading.extracted.variants;
-    let Some(first) = variants.first() else { return };
     let all = variants.iter().map(Found::of).collect_vec();
     for found in &all {
         let stores =
@@ -75,6 +76,9 @@ pub(crate) fn conclude(draft: &mut Draft, problem: &Problem, reading: &Reading, 
                 draft.outputs.push(seen.access.array.clone());
             }
         }
+    }
+    if all.iter().any(|found| found.atomics) {
+        draft.note("arguments: what only atomic operations change is not known to be an output; add \"output\": true");
     }
     let structural = &reading.extracted.structural;
     let samples = Samples::new(draft, structural);
@@ -90,7 +94,6 @@ pub(crate) fn conclude(draft: &mut Draft, problem: &Problem, reading: &Reading, 
     if constrained {
         divisions(draft, structural, &found);
     }
-    lengths::lengths(draft, problem, (first, &all[0]));
 }
 
 /// A value for each name, with a prime factor of its own that no other number has.
@@ -223,11 +226,14 @@ fn product(constant: i64, factors: &[String]) -> String {
 
 /// A constant, and names of macros that the text depends on, whose product is the number of each reading.
 fn fit(structural: &[String], numbers: &[(&[i64], i64)]) -> Option<(i64, Vec<String>)> {
-    let some = (0..structural.len()).powerset().filter(|some| some.len() <= 3);
-    some.into_iter().find_map(|some| {
+    // One that has the same value everywhere explains nothing.
+    let differs = |i: &usize| !numbers.iter().map(|(values, _)| values.get(*i)).all_equal();
+    let names = (0..structural.len()).filter(differs).collect_vec();
+    let mut some = (0..=3).flat_map(|n| names.iter().copied().combinations(n));
+    some.find_map(|some| {
         let rest = numbers.iter().map(|(values, number)| {
-            let each = some.iter().map(|i| values.get(*i).copied().unwrap_or(1));
-            let product: i64 = each.product();
+            let mut each = some.iter().map(|i| values.get(*i).copied().unwrap_or(1));
+            let product = each.try_fold(1_i64, i64::checked_mul)?;
             (product > 0 && number % product == 0).then(|| number / product)
         });
         let constant = rest.collect::<Option<Vec<i64>>>()?.into_iter().all_equal_value().ok()?;
@@ -292,7 +298,7 @@ fn launch(
         let mut all = variants.iter().zip(all);
         all.find_map(|(v, found)| samples.share(draft, found, (1, &v.values))?.row)
     };
-    let (guarded, elements) = elements(draft, (d, &share), all, &rows);
+    let Elements { guarded, guessed, input: elements } = elements(draft, (d, &share), all, &rows);
     let covered = share.text();
     draft.globals[d] = if covered == local {
         if guarded { rounded(&elements, &local) } else { elements.clone() }
@@ -304,16 +310,30 @@ fn launch(
     if !guarded && covered != "1" {
         draft.constraints.push(format!("{elements} % {} == 0", in_brackets(&covered)));
     }
-    draft.note(format!("launch: in {axis} a group has {covered} of {elements} elements, by how far groups are apart"));
+    let which =
+        if guessed { format!("; that there are {elements} is a guess") } else { String::new() };
+    draft.note(format!(
+        "launch: in {axis} a group has {covered} of {elements} elements, by how far groups are apart{which}"
+    ));
 }
 
-/// The input that says how many elements there are in a dimension, and whether the kernel compares ids with it.
+/// How many elements there are in a dimension.
+struct Elements {
+    /// The kernel compares ids with the input.
+    guarded: bool,
+    /// The input was chosen for its place among the others.
+    guessed: bool,
+    /// The input that says how many, or a number.
+    input: String,
+}
+
+/// The input that says how many elements there are in a dimension.
 fn elements(
     draft: &Draft,
     (d, share): (usize, &Share),
     found: &[Found<'_>],
     rows: &dyn Fn() -> Option<String>,
-) -> (bool, String) {
+) -> Elements {
     let guards = found.iter().flat_map(|found| &found.conditions);
     let mut compared = IndexSet::new();
     for condition in guards {
@@ -330,16 +350,16 @@ fn elements(
         });
     }
     if let Some(input) = compared.into_iter().next() {
-        return (true, input);
+        return Elements { guarded: true, guessed: false, input };
     }
     let taken = share.row.iter().cloned().collect_vec();
     let all = sizes(draft);
     let rest = all.iter().filter(|name| !taken.contains(name)).cloned().collect_vec();
-    let found = match d {
-        0 => rows().or_else(|| rest.first().cloned()),
-        _ => rest.get(d - 1).or(rest.last()).cloned(),
-    };
-    (false, found.or_else(|| all.first().cloned()).unwrap_or_else(|| "1".to_owned()))
+    let row = if d == 0 { rows() } else { None };
+    let guessed = row.is_none() && rest.len() > 1;
+    let found = row.or_else(|| rest.get(d.saturating_sub(1)).or(rest.last()).cloned());
+    let input = found.or_else(|| all.first().cloned()).unwrap_or_else(|| "1".to_owned());
+    Elements { guarded: false, guessed, input }
 }
 
 fn comparisons<'e>(number: &'e Number, visit: &mut impl FnMut(&'e Number, &'e Number)) {
@@ -358,9 +378,12 @@ fn divisions(draft: &mut Draft, structural: &[String], all: &[(&[i64], &Found<'_
         for count in &found.counts {
             quotients(count, &mut |a, b| {
                 let mut macros = true;
-                let mut visit = |name: &String| macros &= draft.parameters.contains_key(name);
-                a.names(&mut visit);
-                b.names(&mut visit);
+                a.names(&mut |name: &String| {
+                    let input = name.strip_prefix('$').unwrap_or(name);
+                    macros &=
+                        draft.parameters.contains_key(name) || draft.inputs.contains_key(input);
+                });
+                b.names(&mut |name: &String| macros &= draft.parameters.contains_key(name));
                 let named = |number: &Number| {
                     let mut any = false;
                     number.names(&mut |_| any = true);
@@ -370,7 +393,7 @@ fn divisions(draft: &mut Draft, structural: &[String], all: &[(&[i64], &Found<'_
                     // A quotient is a factor as a whole; in constraints `/` is exact.
                     let whole = || (1, vec![in_brackets(&b.to_string().replace("//", "/"))]);
                     let (constant, names) = factors(b).unwrap_or_else(whole);
-                    let a = in_brackets(&a.to_string().replace("//", "/"));
+                    let a = in_brackets(&a.to_string().replace("//", "/").replace('$', ""));
                     exact.entry((a, names)).or_default().push((values, constant));
                 }
             });

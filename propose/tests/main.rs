@@ -74,7 +74,8 @@ fn macros_become_parameters_inputs_and_types() {
     let proposal = of_text(&text, &wishes()).unwrap();
     assert_eq!(proposal.fault, None);
     let problem = &proposal.problem;
-    assert_eq!(problem["parameters"]["BLOCK"], "powers_of_two(32, 256)");
+    // The source's own value is among them.
+    assert_eq!(problem["parameters"]["BLOCK"], json!([32, 48, 64, 128, 256]));
     assert_eq!(problem["parameters"]["MODE"], json!([3, 5]));
     assert_eq!(problem["parameters"]["USE_IT"], json!([0, 1]));
     assert_eq!(problem["inputs"], json!({ "N": 1 << 20 }));
@@ -138,6 +139,69 @@ fn what_cannot_be_proposed_says_why() {
     assert!(broken.to_string().starts_with("k.cl:1: expected expression"), "{broken}");
     let image = of_text("__kernel void k(read_only image2d_t a) {}", &wishes()).unwrap();
     assert!(image.fault.unwrap().contains("'a' is a"));
+}
+
+/// Many names take no longer than few.
+#[test]
+fn many_names() {
+    let names: Vec<String> = (0..40).map(|i| format!("q{i}")).collect();
+    let arguments = names.iter().map(|name| format!(", int {name}")).collect::<String>();
+    let asked: String = names.iter().map(|name| format!("#if A{name} > 2000\n#endif\n")).collect();
+    let text = format!(
+        "{asked}__kernel void k(__global int *a{arguments}) {{ a[get_global_id(1) * q30 + get_global_id(0)] = 1; }}"
+    );
+    let mut own = wishes();
+    own.inputs = names.iter().map(|name| (format!("A{name}"), 5)).collect();
+    assert_eq!(of_text(&text, &own).unwrap().fault, None);
+}
+
+/// A length is that of the inputs that the access has, however many there are.
+#[test]
+fn lengths_take_the_inputs_of_the_access() {
+    let text = "__kernel void k(__global int *a, int p, int q, int r, int s, int t, int u, int v) {\n\
+                  int x = get_global_id(0), y = get_global_id(1);\n\
+                  if (x < v && y < q) a[y * v + x] = p + r + s + t + u;\n}";
+    let proposal = of_text(text, &wishes()).unwrap();
+    assert_eq!(proposal.problem["kernel"]["arguments"][0]["length"], "q * v");
+}
+
+/// Macros that stand in other macros, and defaults that the source has, are passed on.
+#[test]
+fn macros_of_macros_and_defaults() {
+    let text = "#define AT(x, y) ((y) * N + (x))\n#ifndef M\n#define M 1024\n#endif\n\
+                __kernel void k(__global int *a) {\n\
+                  int x = get_global_id(0);\n  for (int y = 0; y < M; y++) a[AT(x, y)] = 1;\n}";
+    let proposal = of_text(text, &wishes()).unwrap();
+    assert_eq!(proposal.fault, None);
+    assert_eq!(proposal.problem["inputs"], json!({ "M": 1024, "N": 1024 }));
+    assert_eq!(proposal.problem["kernel"]["arguments"][0]["length"], "M * N");
+}
+
+#[test]
+fn wishes_that_do_not_fit_are_refused() {
+    let text = "__kernel void k(__global int *a, int count) { a[get_global_id(0)] = WG; }";
+    let refused = |change: &dyn Fn(&mut Wishes)| {
+        let mut own = wishes();
+        change(&mut own);
+        of_text(text, &own).map(|_| ()).unwrap_err().to_string()
+    };
+    let one = || "1".to_owned();
+    let four = refused(&|own| own.local = vec![one(), one(), one(), one()]);
+    assert_eq!(
+        four,
+        "--local-size 1,1,1,1: a launch has at most three dimensions; remove the others"
+    );
+    let taken = refused(&|own| _ = own.parameters.insert("count".to_owned(), "[1]".to_owned()));
+    assert!(
+        taken.starts_with("--parameter count: the source gives that name a meaning of its own"),
+        "{taken}"
+    );
+    let open = refused(&|own| _ = own.parameters.insert("WG".to_owned(), "[1, 2".to_owned()));
+    assert!(open.starts_with("--parameter WG=[1, 2: write a domain"), "{open}");
+    let word = refused(&|own| _ = own.parameters.insert("WG".to_owned(), "hello".to_owned()));
+    assert!(word.starts_with("parameters.WG: "), "{word}");
+    let platform = refused(&|own| own.platform = "h2000".to_owned());
+    assert!(platform.starts_with("platform: no platform is called `h2000`"), "{platform}");
 }
 
 /// No text makes it panic. Pieces of kernels are put together at random.

@@ -1,9 +1,8 @@
 //! What an object printed with `--json` is about.
 
+use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use tickbound_model::Problem;
-
-use super::data::Values;
 
 /// The problem that was asked about, and the program that answers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -12,7 +11,7 @@ pub struct About {
     /// The problem's name.
     pub name: String,
     /// Values of its inputs.
-    pub inputs: Values,
+    pub inputs: IndexMap<String, i64>,
     /// The platform's name.
     pub platform: String,
     /// The profile.

@@ -204,7 +204,7 @@ fn ties(problem: &Problem, r: &TuneResult) -> Option<Line> {
     let more = match ties.len().saturating_sub(NAMED) {
         _ if ties.is_empty() => return None,
         _ if counted.is_some() => {
-            let all = r.optima_count.as_ref().map_or_else(String::new, |n| grouped(n));
+            let all = r.optima_count.as_ref().map_or_else(String::new, grouped);
             format!("; {all} optimal configurations in all")
         }
         n if r.more_optima => format!("; and more than {n} others"),

@@ -30,11 +30,11 @@ pub struct Args {
     #[arg(long = "define", value_name = "NAME=TEXT")]
     define: Vec<Named>,
     /// Work items in each dimension: expressions, separated by commas
-    #[arg(long, value_name = "EXPRESSIONS", value_delimiter = ',')]
-    global_size: Vec<String>,
+    #[arg(long, value_name = "EXPRESSIONS", default_value = "", hide_default_value = true)]
+    global_size: String,
     /// Work items of a group in each dimension: expressions, separated by commas
-    #[arg(long, value_name = "EXPRESSIONS", value_delimiter = ',')]
-    local_size: Vec<String>,
+    #[arg(long, value_name = "EXPRESSIONS", default_value = "", hide_default_value = true)]
+    local_size: String,
     /// The platform: the name of a shipped one, or the path of a file
     #[arg(long, value_name = "NAME", default_value = "h200")]
     platform: String,
@@ -71,6 +71,33 @@ fn by_text(all: &[Named]) -> IndexMap<String, String> {
     all.iter().map(|Named(name, text)| (name.clone(), text.clone())).collect()
 }
 
+/// Expressions between commas that stand in no brackets.
+fn expressions(text: &str) -> Vec<String> {
+    let mut depth = 0_i64;
+    let mut all = vec![String::new()];
+    for c in text.chars() {
+        depth += i64::from(matches!(c, '(' | '[')) - i64::from(matches!(c, ')' | ']'));
+        match all.last_mut() {
+            Some(last) if c != ',' || depth > 0 => last.push(c),
+            _ => all.push(String::new()),
+        }
+    }
+    let all: Vec<String> = all.iter().map(|text| text.trim().to_owned()).collect();
+    if text.trim().is_empty() { Vec::new() } else { all }
+}
+
+/// The platform as the problem file names it: its paths count from its own folder.
+fn platform(args: &Args) -> String {
+    let file = Path::new(&args.platform);
+    let beside = args.source.parent().is_none_or(|folder| folder.as_os_str().is_empty());
+    let shipped = platforms::names().any(|name| name == args.platform);
+    if shipped || beside || !file.is_file() {
+        return args.platform.clone();
+    }
+    std::path::absolute(file)
+        .map_or_else(|_| args.platform.clone(), |path| path.display().to_string())
+}
+
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     args.memory.watched();
     args.timeout.watched()?;
@@ -82,24 +109,38 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         inputs: by_name("--input", &args.input)?,
         parameters: by_text(&args.parameter),
         defines: by_text(&args.define),
-        global: args.global_size.clone(),
-        local: args.local_size.clone(),
-        platform: args.platform.clone(),
+        global: expressions(&args.global_size),
+        local: expressions(&args.local_size),
+        platform: platform(args),
     };
     let mut proposal = propose(&args.source, &wishes, &platforms::find, &setup()?)?;
-    if args.reference {
+    // A reference is for what `measure` can run.
+    let measured =
+        proposal.problem["kernel"].get("arguments").is_some() && proposal.fault.is_none();
+    let referenced = args.reference && measured;
+    if referenced {
         let name = reference_file.file_name().unwrap_or_default().to_string_lossy().into_owned();
         proposal.problem["kernel"]["reference"] = name.into();
-        save(&reference_file, &reference(&proposal.kernel, &proposal.outputs))?;
     }
     save(&problem, &print(&proposal.problem))?;
-    say(&said(args, &proposal, &problem, &reference_file))?;
+    if referenced {
+        save(&reference_file, &reference(&proposal.kernel, &proposal.outputs))?;
+    } else if args.reference {
+        eprintln!(
+            "tickbound: no reference is written, as the kernel cannot be measured with this file"
+        );
+    }
+    say(&said(args, &proposal, &problem, referenced.then_some(&reference_file)))?;
     Ok(Exit::found(proposal.fault.is_none()))
 }
 
 /// Refuses what would be lost.
 fn check(args: &Args, problem: &Path, reference: &Path) -> Result<(), CliError> {
-    let folder = |path: &Path| path.parent().unwrap_or(Path::new("")).to_owned();
+    let folder = |path: &Path| {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new("."));
+        folder.canonicalize().unwrap_or_else(|_| folder.to_owned())
+    };
     if folder(problem) != folder(&args.source) {
         let why =
             "the problem file names the source beside it; choose a name in the source's folder";
@@ -116,13 +157,13 @@ fn check(args: &Args, problem: &Path, reference: &Path) -> Result<(), CliError> 
 }
 
 /// What was chosen, and what comes next.
-fn said(args: &Args, proposal: &Proposal, problem: &Path, reference: &Path) -> String {
+fn said(args: &Args, proposal: &Proposal, problem: &Path, reference: Option<&PathBuf>) -> String {
     let mut text = format!("{}: kernel `{}`\n", args.source.display(), proposal.kernel.name);
     for note in &proposal.notes {
         text += &format!("  {note}\n");
     }
     text += &format!("written: {}\n", problem.display());
-    if args.reference {
+    if let Some(reference) = reference {
         text += &format!("written: {}, to be filled in\n", reference.display());
     }
     let file = problem.display();

@@ -46,10 +46,20 @@ pub(crate) fn said(written: std::io::Result<()>) -> Result<(), CliError> {
     written.map_err(|error| CliError::Write { path: "standard output".into(), error })
 }
 
+/// Columns of the terminal that standard output is, if it is one.
+fn terminal_width() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
+}
+
 /// Columns of the terminal that standard output is; 80 where it is none.
 pub(crate) fn width() -> usize {
-    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok();
-    size.map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0).unwrap_or(80)
+    terminal_width().unwrap_or(80)
+}
+
+/// The same for tables whose lines other programs look for: where there is no terminal they are not broken.
+pub(crate) fn rows_width() -> usize {
+    terminal_width().unwrap_or(usize::MAX)
 }
 
 /// Writes one JSON object to standard output.

@@ -53,7 +53,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
             "about": About::of(&problem),
             "time": run.time,
             "configuration": answer::values(&problem, &bound.configuration),
-            "counts": answer::counts(&count(&problem, &bound)?),
+            "counts": count(&problem, &bound).ok().map(|counts| answer::counts(&counts)),
         });
         if let Some(resources) = &resources {
             json["resources"] = serde_json::json!(resources);

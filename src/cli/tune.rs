@@ -9,7 +9,7 @@ use tickbound_solve::bracket::Known;
 
 use super::exit::{CliError, Exit};
 use super::load::Question;
-use super::output::{Outputs, ranking, say, width, written};
+use super::output::{Outputs, ranking, rows_width, say, written};
 use super::plot::Drawing;
 use super::progress::Progress;
 use super::stop::{self, Memory, Timeout};
@@ -91,6 +91,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         let observer = |now: &Known| {
             progress.show(now.bounds);
             if let (Some(best), true) = (&now.best, now.bounds.lower == now.bounds.upper())
+                && options.objective == Objective::Best
                 && !told.swap(true, Ordering::Relaxed)
             {
                 // The proof may take longer than finding it.
@@ -143,7 +144,7 @@ fn listing(problem: &Problem, result: &TuneResult) -> String {
     let Programs { list, whole } = &result.programs;
     if list.is_empty() {
         let best = result.optima.iter().map(|f| (vec![f.time.to_string()], f));
-        return format!("\n{}\n", ranking(problem, &["ticks"], best).fitted(width()));
+        return format!("\n{}\n", ranking(problem, &["ticks"], best).fitted(rows_width()));
     }
     let rows = list.iter().map(|p| {
         let cells =
@@ -158,7 +159,7 @@ fn listing(problem: &Problem, result: &TuneResult) -> String {
     format!(
         "\n{}\nConfigurations that use the same of the device are one program: the first of them, how many it stands for{among}, \
          and the parameters in which they differ.\n",
-        table.fitted(width())
+        table.fitted(rows_width())
     )
 }
 

@@ -7,7 +7,7 @@
 mod tokens;
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
 use tickbound_model::source::Define;
@@ -42,7 +42,15 @@ pub struct Outline {
     pub groups: Vec<(String, [String; 3])>,
     /// Lines without directives.
     code: Vec<Vec<Token>>,
+    /// What macros of the source expand to.
+    bodies: Vec<Vec<Token>>,
 }
+
+/// Bytes of the largest text that is looked at. Of a larger one nothing is said.
+const LARGEST: usize = 1 << 20;
+/// How far back a declaration begins, and how far an attribute or the name after it goes, in tokens. What is farther counts as
+/// a declaration.
+const FAR: usize = 256;
 
 impl Outline {
     /// That of a text.
@@ -51,6 +59,9 @@ impl Outline {
         let mut outline = Outline::default();
         // The names of the `#ifndef` lines around.
         let mut around: Vec<Option<String>> = Vec::new();
+        if text.len() > LARGEST {
+            return outline;
+        }
         for line in lines(text) {
             match line {
                 Line::Directive(name, tokens) => outline.directive(&name, &tokens, &mut around),
@@ -66,6 +77,7 @@ impl Outline {
         match (name, first) {
             ("define", Some(defined)) => {
                 let guarded = around.iter().flatten().any(|name| name == defined);
+                self.bodies.push(tokens[1..].to_vec());
                 let entry = self.macros.entry(defined.to_owned()).or_default();
                 if guarded {
                     let text: Vec<String> = tokens[1..].iter().map(Token::text).collect();
@@ -129,7 +141,7 @@ impl Outline {
             let mut parts = [String::new(), String::new(), String::new()];
             let (mut part, mut depth) = (0, 1);
             at(i + 1).filter(|t| t.is("("))?;
-            for token in all.iter().skip(i + 2) {
+            for token in all.iter().skip(i + 2).take(FAR) {
                 match token.text().as_str() {
                     "(" => depth += 1,
                     ")" => depth -= 1,
@@ -148,7 +160,7 @@ impl Outline {
             None
         };
         let function = |i: usize| {
-            let void = all[i..].iter().position(|t| t.is("void"))?;
+            let void = all[i..].iter().take(FAR).position(|t| t.is("void"))?;
             at(i + void + 1)?.name().map(str::to_owned)
         };
         starts.filter_map(|i| Some((function(i)?, group(i)?))).collect()
@@ -172,15 +184,15 @@ impl Outline {
     #[must_use]
     pub fn uses(&self, name: &str) -> bool {
         let valued = self.macros.get(name).is_some_and(|m| m.valued || m.asked);
-        valued || self.code.iter().flatten().any(|token| token.is(name))
+        let lines = self.code.iter().chain(&self.bodies);
+        valued || lines.flatten().any(|token| token.is(name))
     }
 
-    /// Whether the source itself may give a name a meaning: a macro, a variable, a parameter, a member, a function,
-    /// a type. True also where that is not sure.
+    /// Whether the source itself may give a name a meaning: a macro without `#ifndef` around it, a variable, a parameter, a
+    /// member, a function, a type. True also where that is not sure.
     #[must_use]
     pub fn declares(&self, name: &str) -> bool {
-        let defined = |m: &Macro| m.defined || m.default.is_some();
-        self.macros.get(name).is_some_and(defined) || {
+        self.macros.get(name).is_some_and(|m| m.defined) || {
             let all: Vec<&Token> = self.code.iter().flatten().collect();
             (0..all.len()).any(|i| all[i].is(name) && may_declare(&all, i))
         }
@@ -209,7 +221,7 @@ fn may_declare(all: &[&Token], i: usize) -> bool {
     if before.is(".") || before.is("->") {
         return true;
     }
-    let start = start_of(all, i);
+    let Some(start) = start_of(all, i) else { return true };
     let words = all[start..i].iter().take_while(|t| t.name().is_some() || t.is("*"));
     let words: Vec<&&Token> = words.collect();
     // `a * n` alone is no statement, but `float * n` is one; in parentheses it may be a product.
@@ -225,10 +237,10 @@ fn may_declare(all: &[&Token], i: usize) -> bool {
     (pointer && (!in_parentheses || is_type(words[0]))) || list || label || enumerated
 }
 
-/// Where the statement, or what stands in the parentheses, begins that the token at `i` belongs to.
-fn start_of(all: &[&Token], i: usize) -> usize {
+/// Where the statement, or what stands in the parentheses, begins that the token at `i` belongs to; `None` if that is far.
+fn start_of(all: &[&Token], i: usize) -> Option<usize> {
     let mut depth = 0_usize;
-    for at in (0..i).rev() {
+    for at in (0..i).rev().take(FAR) {
         let token = all[at];
         // A list of first values ends with a comma.
         if token.is(")") || (token.is("}") && all[at + 1].is(",")) {
@@ -236,10 +248,10 @@ fn start_of(all: &[&Token], i: usize) -> usize {
         } else if depth > 0 && (token.is("(") || token.is("{")) {
             depth -= 1;
         } else if depth == 0 && ["(", "{", "}", ";"].iter().any(|s| token.is(s)) {
-            return at + 1;
+            return Some(at + 1);
         }
     }
-    0
+    (i <= FAR).then_some(0)
 }
 
 fn is_type(token: &Token) -> bool {
@@ -249,6 +261,26 @@ fn is_type(token: &Token) -> bool {
     ];
     let name = token.name().unwrap_or_default().trim_end_matches(|c: char| c.is_ascii_digit());
     name.starts_with("__") || name.ends_with("_t") || TYPES.contains(&name)
+}
+
+/// The text of source files, one after the other, with what they include from their folder or the other ones. `None` if one cannot be
+/// read.
+pub fn text_of(files: &mut dyn Iterator<Item = PathBuf>, include: &[PathBuf]) -> Option<String> {
+    let (mut text, mut first) = (String::new(), None);
+    for path in files {
+        text += &tickbound_input::text(&path).ok()?;
+        text.push('\n');
+        first.get_or_insert(path);
+    }
+    let first = first?;
+    let own = first.parent().map(Path::to_path_buf).unwrap_or_default();
+    let folders: Vec<_> = std::iter::once(own).chain(include.iter().cloned()).collect();
+    let name = first.to_string_lossy();
+    for file in included(&name, &text, &folders).unwrap_or_default().into_values() {
+        text += &file;
+        text.push('\n');
+    }
+    Some(text)
 }
 
 /// Makes macros of the inputs of a problem that its source uses and does not declare, unless `kernel.defines` names
@@ -262,19 +294,9 @@ pub fn inputs_as_macros(problem: &mut Problem, folder: &Path) {
     if inputs.is_empty() {
         return;
     }
-    let mut text = String::new();
-    for path in std::iter::once(&source.path).chain(&source.more) {
-        let Ok(file) = tickbound_input::text(folder.join(path)) else { return };
-        text += &file;
-        text.push('\n');
-    }
-    let first = folder.join(&source.path).parent().map(Path::to_path_buf).unwrap_or_default();
-    let include = source.include.iter().map(|path| folder.join(path));
-    let folders: Vec<_> = std::iter::once(first).chain(include).collect();
-    for file in included(&source.path, &text, &folders).unwrap_or_default().into_values() {
-        text += &file;
-        text.push('\n');
-    }
+    let mut paths = std::iter::once(&source.path).chain(&source.more).map(|path| folder.join(path));
+    let include: Vec<_> = source.include.iter().map(|path| folder.join(path)).collect();
+    let Some(text) = text_of(&mut paths, &include) else { return };
     let outline = Outline::of(&text);
     let is_macro = |name: &str| outline.uses(name) && !outline.declares(name);
     for (slot, name) in inputs.into_iter().filter(|(_, name)| is_macro(name)) {

@@ -11,6 +11,7 @@ fn macros_of_directives() {
     assert_eq!(of("WG").default.as_deref(), Some("64"));
     assert_eq!(of("TS").default.as_deref(), Some("( 4 * WG )"));
     assert!(of("TWO").defined && !of("WG").defined);
+    assert_eq!(Outline::of("#if A == 0x10\n#endif\n").macros["A"].compared, BTreeSet::from([16]));
     assert_eq!(of("VW").compared, BTreeSet::from([2, 4]));
     assert!(of("VW").valued && !of("VW").ordered && of("UNROLL").ordered);
     assert!(of("FAST").asked && !of("FAST").valued && of("CUDA").asked);
@@ -43,7 +44,6 @@ fn declarations() {
         "struct s { int n; }; int g(struct s *t) { return t->n; }",
         "int g(struct s t) { return t.n + n; }",
         "#define n 4\n",
-        "#ifndef n\n#define n 4\n#endif\n",
         "typedef float n;",
         "float n[4];",
         "int n(int x);",
@@ -63,6 +63,8 @@ fn declarations() {
         "y = f(a * n, b);",
         "#if n > 3\n#endif\n",
         "// int n;\nx = n;",
+        "#ifndef n\n#define n 4\n#endif\nx = n;",
+        "#define AT(x, y) ((y) * n + (x))\nb = a[AT(1, 2)];",
         "x = \"int n\"; y = n;",
         "x = c ? n : 0;",
     ];
@@ -71,4 +73,14 @@ fn declarations() {
         assert!(outline.uses("n") && !outline.declares("n"), "{text}");
     }
     assert!(!Outline::of("int m; /* n */ char c = 'n';").uses("n"));
+}
+
+/// Nothing here takes more than a moment.
+#[test]
+fn large_texts() {
+    let table = format!("int t[] = {{{}}};", "n, ".repeat(100_000));
+    assert!(Outline::of(&table).declares("n"), "far from where it begins");
+    assert!(!Outline::of(&";".repeat(2 << 20)).uses("n"));
+    let attributes = "reqd_work_group_size(1, 1, 1) ".repeat(20_000);
+    assert!(Outline::of(&attributes).groups.is_empty());
 }

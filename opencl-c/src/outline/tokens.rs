@@ -34,7 +34,13 @@ impl Token {
     /// The whole number that it is.
     pub(super) fn number(&self) -> Option<i64> {
         match self {
-            Token::Number(text) => text.trim_end_matches(['u', 'U', 'l', 'L']).parse().ok(),
+            Token::Number(text) => {
+                let text = text.trim_end_matches(['u', 'U', 'l', 'L']);
+                match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+                    Some(digits) => i64::from_str_radix(digits, 16).ok(),
+                    None => text.parse().ok(),
+                }
+            }
             _ => None,
         }
     }

@@ -68,7 +68,11 @@
         }
       if (!log && span > 0) {
         const step = [1, 2, 5, 10].map((d) => d * 10 ** Math.floor(Math.log10(span / 4))).find((s) => s >= span / 5);
-        for (let n = Math.ceil(least / step) * step; n < most; n += step) if (far(n)) all.push(Number(n.toPrecision(12)));
+        // By an index: a small step does not move a large number.
+        for (let i = 0, first = Math.ceil(least / step) * step; i < 32 && first + i * step < most; i++) {
+          const n = first + i * step;
+          if (far(n)) all.push(Number(n.toPrecision(12)));
+        }
       }
       return span > 0 ? all : [least];
     };
@@ -236,7 +240,18 @@
       const share = (n) => (greatest ? 1 - values.share(n) : values.share(n));
       const top = best(kept), gap = Math.min(w, h) >= 8 ? 1 : 0;
       const rings = [];
-      lines.forEach((v, j) => columns.forEach((u, i) => {
+      // Of very many cells those are drawn that have a configuration.
+      const sparse = columns.length * lines.length > 20000;
+      const places = (all) => new Map(all.map((value, i) => [value, i]));
+      const [ofColumn, ofLine] = [places(columns), places(lines)];
+      const each = (draw) => {
+        if (!sparse) lines.forEach((v, j) => columns.forEach((u, i) => draw(v, j, u, i)));
+        else for (const row of cells.values()) {
+          const [u, v] = [row.values[x], y === null ? 0 : row.values[y]];
+          draw(v, ofLine.get(v), u, ofColumn.get(u));
+        }
+      };
+      each((v, j, u, i) => {
         const row = cells.get(u + " " + v);
         const place = { x: left + i * w, y: bottom - (j + 1) * h, width: Math.max(0.5, w - gap), height: h - gap };
         const at = `${parameters[x]} = ${shown(u)}` + (y === null ? "" : `, ${parameters[y]} = ${shown(v)}`);
@@ -253,7 +268,7 @@
           image.append(mark);
         }
         if (top && n === number(top, state.measure)) rings.push(svg("rect", { ...place, class: "ring", "pointer-events": "none" }));
-      }));
+      });
       image.append(...rings);
       const every = Math.max(1, Math.ceil((Math.max(...columns.map((u) => wide(shown(u)))) + 8) / w));
       columns.forEach((u, i) => { if (i % every === 0) image.append(text(left + (i + 0.5) * w, bottom + 12, shown(u))); });

@@ -1,0 +1,22 @@
+//! What the user knows already.
+
+use indexmap::IndexMap;
+
+/// What the user knows already.
+#[derive(Debug, Clone, Default)]
+pub struct Wishes {
+    /// The kernel function; needed if the source has several.
+    pub entry: Option<String>,
+    /// Inputs and their values.
+    pub inputs: IndexMap<String, i64>,
+    /// Tuning parameters and their domains, as in a problem file: `[1, 2, 4]` or `powers_of_two(1, 8)`.
+    pub parameters: IndexMap<String, String>,
+    /// Macros that are no parameters, and their text.
+    pub defines: IndexMap<String, String>,
+    /// Work items in each dimension, as expressions.
+    pub global: Vec<String>,
+    /// Work items of a group in each dimension, as expressions.
+    pub local: Vec<String>,
+    /// The platform.
+    pub platform: String,
+}
