@@ -95,7 +95,7 @@ fuzz-guided: setup ## fuzz the readers guided by coverage for FUZZ_SECONDS (600)
 	@bash scripts/fuzz-guided.sh $(FUZZ_SECONDS)
 
 readme-blocks: build tools ## run the commands of README.md and docs/, and put in what they print (BLOCKS=--check compares)
-	python3 scripts/readme-blocks.py $(BLOCKS) --program $(TARGET)/release/tickbound
+	PYTHON=$$(bash scripts/setup-python.sh cp-sat ortools) python3 scripts/readme-blocks.py $(BLOCKS) --program $(TARGET)/release/tickbound
 
 bench: setup ## run the benchmarks
 	cargo bench $(FLAGS)

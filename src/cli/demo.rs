@@ -34,9 +34,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         "at WG,TS",
         "status",
         "seconds",
-        "paper's time",
-        "paper's WG,TS",
-        "paper's search",
+        "paper",
+        "at",
+        "its search",
     ]);
     let (mut seconds, mut better, mut proved) = (0.0, 0, true);
     for row in TABLE_1 {
