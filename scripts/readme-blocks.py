@@ -50,7 +50,11 @@ class Runner:
         binaries = folder / ".bin"
         binaries.mkdir()
         (binaries / "tickbound").symlink_to(program)
-        self.environment = dict(os.environ, PATH=f"{binaries}:{os.environ['PATH']}", NO_COLOR="1")
+        python = os.environ.get("PYTHON", "python3")
+        if "/" in python:
+            # Commands run in another folder. A link is left as it is: it tells Python its packages.
+            python = os.path.abspath(python)
+        self.environment = dict(os.environ, PYTHON=python, PATH=f"{binaries}:{os.environ['PATH']}", NO_COLOR="1")
         shutil.copytree(ROOT / "examples", folder / "examples")
         (folder / "docs" / "pictures").mkdir(parents=True)
 

@@ -60,7 +60,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     }
     let large = tuned(1 << 30, interrupt)?;
     let shown = if args.markdown { table.to_markdown() } else { table.fitted(width()) };
-    let intro = "The abstract OpenCL kernel of Garanina, Staroletov and Gorlatch (2023), on one unit of\n4 elements: least model time over all workgroup sizes WG and tile sizes TS, beside\nthe paper's Table 1.\n";
+    let intro = "The abstract OpenCL kernel of Garanina, Staroletov and Gorlatch (2023), on one\nunit of 4 elements: least model time over all workgroup sizes WG and tile sizes\nTS, beside the paper's Table 1.\n";
     say(&format!(
         "{intro}\n{shown}\n{better} of {} times are below the paper's; all sizes together took {seconds:.3} s.\n\
          size 2^30: least time {} at WG,TS = {}, {}, in {:.3} s\n",
