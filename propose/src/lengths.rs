@@ -10,7 +10,7 @@ use tickbound_opencl_c::reading::By;
 use tickbound_opencl_c::steps::{Number, Stride};
 
 use crate::draft::Draft;
-use crate::steps::{Found, Seen, in_problem};
+use crate::found::{Found, Seen, in_problem};
 
 /// Inputs are multiplied with these. Where there are more inputs, lengths are guesses.
 const FACTORS: [i64; 16] = [3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59];

@@ -17,13 +17,16 @@
 pub mod names;
 
 mod answers;
+mod divisions;
 mod draft;
 mod error;
+mod found;
 mod launch;
 mod lengths;
 mod macros;
 mod print;
 mod reference;
+mod share;
 mod steps;
 mod wishes;
 

@@ -1,0 +1,92 @@
+//! What the source divides is a multiple of what it is divided by.
+
+use indexmap::IndexMap;
+use itertools::Itertools;
+use tickbound_model::Expr;
+use tickbound_model::expr::BinaryOp;
+use tickbound_opencl_c::steps::Number;
+
+use crate::draft::Draft;
+use crate::found::Found;
+use crate::share::{fit, in_brackets, product};
+
+/// Quotients of macros that count iterations or elements are to be exact.
+pub(crate) fn divisions(draft: &mut Draft, structural: &[String], all: &[(&[i64], &Found<'_>)]) {
+    // For a dividend and the names of its divisor the constants of the readings.
+    type Quotients<'v> = IndexMap<(String, Vec<String>), Vec<(&'v [i64], i64)>>;
+    let mut exact = Quotients::new();
+    for (values, found) in all {
+        for count in &found.counts {
+            quotients(count, &mut |a, b| {
+                let mut macros = true;
+                a.names(&mut |name: &String| {
+                    let input = name.strip_prefix('$').unwrap_or(name);
+                    macros &=
+                        draft.parameters.contains_key(name) || draft.inputs.contains_key(input);
+                });
+                b.names(&mut |name: &String| macros &= draft.parameters.contains_key(name));
+                let named = |number: &Number| {
+                    let mut any = false;
+                    number.names(&mut |_| any = true);
+                    any
+                };
+                if macros && named(a) && named(b) {
+                    // A quotient is a factor as a whole; in constraints `/` is exact.
+                    let whole = || (1, vec![in_brackets(&b.to_string().replace("//", "/"))]);
+                    let (constant, names) = factors(b).unwrap_or_else(whole);
+                    let a = in_brackets(&a.to_string().replace("//", "/").replace('$', ""));
+                    exact.entry((a, names)).or_default().push((values, constant));
+                }
+            });
+        }
+    }
+    let before = draft.constraints.len();
+    let all = exact.keys().cloned().collect_vec();
+    for ((a, mut names), constants) in exact {
+        // A multiple of what is a multiple already.
+        let less = a.trim_matches(['(', ')']).split_once(" * ");
+        let implied = |(n, rest): (&str, &str)| {
+            n.parse::<i64>().is_ok() && all.iter().any(|(other, by)| other == rest && *by == names)
+        };
+        if less.is_some_and(implied) {
+            continue;
+        }
+        if let Some((constant, more)) = fit(structural, &constants) {
+            names.extend(more);
+            let text = format!("{a} % {} == 0", in_brackets(&product(constant, &names)));
+            if !draft.constraints.contains(&text) {
+                draft.constraints.push(text);
+            }
+        }
+    }
+    if draft.constraints.len() > before {
+        draft.note("constraints: what the source divides by macros is a multiple of them");
+    }
+}
+
+/// A product of names and a number; `None` if it is none.
+fn factors(number: &Number) -> Option<(i64, Vec<String>)> {
+    match number {
+        Expr::Int(n) => Some((*n, Vec::new())),
+        Expr::Name(name) => Some((1, vec![name.clone()])),
+        Expr::Binary(BinaryOp::Mul, a, b) => {
+            let ((a, mut names), (b, more)) = (factors(a)?, factors(b)?);
+            names.extend(more);
+            Some((a.checked_mul(b)?, names))
+        }
+        _ => None,
+    }
+}
+
+fn quotients<'e>(number: &'e Number, visit: &mut impl FnMut(&'e Number, &'e Number)) {
+    match number {
+        Expr::Binary(BinaryOp::FloorDiv | BinaryOp::Div, a, b) => visit(a, b),
+        Expr::Call(tickbound_model::expr::Function::CeilDiv, parts) => {
+            if let [a, b] = parts.as_slice() {
+                visit(a, b);
+            }
+        }
+        _ => {}
+    }
+    number.parts().for_each(|part| quotients(part, visit));
+}
