@@ -124,11 +124,11 @@ def only(configurations: Sequence[Mapping[str, Any]]) -> str:
     names = list(configurations[0]) if configurations else []
     if not names or any(set(one) != set(names) for one in configurations):
         raise TickboundError("only: give at least one configuration, all of the same parameters")
-    rows = ", ".join(f"({', '.join(_text(one[name]) for name in names)},)" for one in configurations)
+    rows = ", ".join(f"({', '.join(_literal(one[name]) for name in names)},)" for one in configurations)
     return f"({', '.join(names)},) in ({rows},)"
 
 
-def _text(value: Any) -> str:
+def _literal(value: Any) -> str:
     """A value as Python reads it: NumPy's numbers name their type."""
     return repr(value) if isinstance(value, bool) or not hasattr(value, "__index__") else repr(operator.index(value))
 

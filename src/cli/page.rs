@@ -18,7 +18,7 @@ use crate::answer::Answer;
 use crate::answer::resources::Resources;
 use crate::measure::select::{Selection, select, total};
 use crate::report::html::{
-    Best, Configurations, Lanes, Measure, Number, Page, Part, Row, Spent, Stripe, grouped,
+    Best, Configurations, Lanes, Measure, Number, Page, Part, Row, Spent, Stripe, numbers_grouped,
 };
 
 /// Configurations drawn at random where there are too many to simulate them all.
@@ -142,11 +142,16 @@ fn configurations(
         let drawn = select(problem, &space, sample, interrupt).unwrap_or_default();
         let new = |b: &Bound| !chosen.iter().any(|c| c.configuration == b.configuration);
         let drawn: Vec<Bound> = drawn.into_iter().filter(new).collect();
-        let of = space.count().map_or_else(|| "too many to count".to_owned(), |n| n.to_string());
+        let of = space.count().map_or_else(
+            || "Of more configurations than could be counted".to_owned(),
+            |n| format!("Of {n} configurations"),
+        );
+        let others = match drawn.len() {
+            0 => "; no others could be drawn".to_owned(),
+            n => format!(" and {n} others drawn at random (--seed {seed})"),
+        };
         let among = format!(
-            "Of {of} configurations, the {known} best that the search names (--top says how many) and {} others drawn at random \
-             (--seed {seed}), simulated. Charts show these only.",
-            drawn.len()
+            "{of}, the {known} best that the search names (--top says how many){others}, simulated. Charts show these only."
         );
         chosen.extend(drawn);
         (chosen, among)
@@ -160,10 +165,15 @@ fn configurations(
     };
     let ticks: Vec<Option<Result<i64, SimulateError>>> = chosen.par_iter().map(run).collect();
     let stopped = ticks.iter().filter(|t| t.is_none()).count();
+    let failed = ticks.iter().filter(|t| matches!(t, Some(Err(_)))).count();
     let rows = chosen.iter().zip(ticks).filter_map(|(bound, ticks)| Some(row(bound, ticks?)));
     let cut = match stopped {
         0 => String::new(),
         n => format!(" {n} of them were not, as the command was stopped."),
+    };
+    let without = match failed {
+        0 => String::new(),
+        n => format!(" {n} of them have no time; the table says why."),
     };
     let open = match problem.has_open_schedule() {
         true => " Where schedules are open, warps are started first come first served.",
@@ -174,7 +184,7 @@ fn configurations(
     let mut shown = Configurations {
         drawn: all > MAX_CONFIGURATIONS,
         indifferent: indifferent.filter_map(place).collect(),
-        among: grouped(&format!("{among}{cut}{open}")),
+        among: numbers_grouped(&format!("{among}{cut}{without}{open}")),
         parameters: problem.parameters.iter().map(|p| p.name.clone()).collect(),
         measures: vec![Measure { name: "ticks".into(), best: Some(Best::Least) }],
         over: None,

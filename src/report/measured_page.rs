@@ -1,6 +1,6 @@
 //! The page of measured times.
 
-use super::html::{Best, Configurations, Measure, Number, Page, Row, grouped};
+use super::html::{Best, Configurations, Measure, Number, Page, Row, numbers_grouped};
 use super::measured::{MeasuredTimes, four_digits};
 use crate::measure::outcome::Outcome;
 use crate::measure::score::score;
@@ -97,5 +97,5 @@ pub fn correlation(rho: Option<f64>, count: usize) -> String {
         Some(rho) => format!("Spearman's rho = {rho:.3} over {count} configurations"),
         None => format!("no correlation over {count} configurations: one side is all equal"),
     };
-    grouped(&text)
+    numbers_grouped(&text)
 }

@@ -16,7 +16,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::engines;
-use super::figures::grouped;
+use super::figures::numbers_grouped;
 use super::frame::render;
 use crate::answer::Answer;
 use crate::answer::comparison::{Case, Comparison, FORMAT, Row};
@@ -94,7 +94,7 @@ impl Line {
         Line {
             class: if row.proved() { "proved" } else { "open" },
             cells: kinds
-                .zip(comparison::cells(row).into_iter().map(|cell| grouped(&cell)))
+                .zip(comparison::cells(row).into_iter().map(|cell| numbers_grouped(&cell)))
                 .collect(),
             engine: row.engine.clone(),
             tool: row.tool.clone().unwrap_or_default(),
@@ -163,8 +163,9 @@ impl Part {
 
 fn facts(comparison: &Comparison) -> Vec<(&'static str, String)> {
     let machine = &comparison.machine;
-    let memory =
-        |bytes: Option<u64>| bytes.map(|b| grouped(&format!("{} MB", comparison::megabytes(b))));
+    let memory = |bytes: Option<u64>| {
+        bytes.map(|b| numbers_grouped(&format!("{} MB", comparison::megabytes(b))))
+    };
     let mut tools: Vec<String> = Vec::new();
     for tool in comparison.cases.iter().flat_map(|c| &c.rows).filter_map(|r| r.tool.as_ref()) {
         if !tools.contains(tool) {

@@ -37,15 +37,15 @@ impl Number {
     /// For people.
     pub(super) fn shown(self) -> String {
         match self {
-            Number::Whole(n) => grouped(&n.to_string()),
-            Number::Real(n) => grouped(&crate::report::measured::four_digits(n)),
+            Number::Whole(n) => numbers_grouped(&n.to_string()),
+            Number::Real(n) => numbers_grouped(&crate::report::measured::four_digits(n)),
         }
     }
 }
 
 /// A text with its numbers of five digits or more in groups of three. What is part of a name or a fraction stays.
 #[must_use]
-pub fn grouped(text: &str) -> String {
+pub fn numbers_grouped(text: &str) -> String {
     let mut out = String::new();
     let mut before = ' ';
     let mut rest = text;
@@ -86,7 +86,7 @@ mod tests {
             ("größe 123456é", "größe 123456é"),
             ("", ""),
         ] {
-            assert_eq!(grouped(text), shown);
+            assert_eq!(numbers_grouped(text), shown);
         }
     }
 

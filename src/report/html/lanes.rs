@@ -7,7 +7,7 @@ use indexmap::{IndexMap, IndexSet};
 use itertools::Itertools;
 use serde::Serialize;
 
-use super::figures::grouped;
+use super::figures::numbers_grouped;
 use crate::report::timeline::TimelineSpan;
 
 /// Most blocks that are drawn one by one.
@@ -189,7 +189,10 @@ fn named(tracks: &[Track<'_>]) -> String {
             format!("{}, {}", range(&word(unit), &each), range(&word(element), elements))
         }
         Err(_) => {
-            format!("{unit}, {element}, and {} others", grouped(&(tracks.len() - 1).to_string()))
+            format!(
+                "{unit}, {element}, and {} others",
+                numbers_grouped(&(tracks.len() - 1).to_string())
+            )
         }
     }
 }
@@ -233,7 +236,7 @@ fn about(
             " What is shorter than {least} ticks is drawn with its neighbours, as the longest of them."
         );
     }
-    grouped(&text)
+    numbers_grouped(&text)
 }
 
 #[cfg(test)]

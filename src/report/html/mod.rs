@@ -19,7 +19,7 @@ mod sheet;
 mod spent;
 
 pub use comparison::{Source, page, series, write};
-pub use figures::{Number, grouped};
+pub use figures::{Number, numbers_grouped};
 pub use lanes::{Lane, Lanes};
 pub use sheet::{Best, Configurations, Measure, Page, Row};
 pub use spent::{Part, Spent, Stripe};

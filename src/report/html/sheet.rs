@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::figures::{Number, grouped};
+use super::figures::{Number, numbers_grouped};
 use super::frame::{embedded, render};
 use super::lanes::Lanes;
 use super::spent::Spent;
@@ -106,7 +106,7 @@ impl Configurations {
         let measures = self.measures.iter().map(|m| m.name.clone());
         let cells = |row: &Row| {
             let number = |n: &Option<Number>| n.map_or_else(|| "-".to_owned(), Number::shown);
-            let values = row.values.iter().map(|v| grouped(&v.to_string()));
+            let values = row.values.iter().map(|v| numbers_grouped(&v.to_string()));
             row.numbers.iter().map(number).chain(values).collect()
         };
         Plain {
@@ -161,17 +161,25 @@ impl Page {
     /// A fault of the template, which is ours.
     pub fn html(&self) -> Result<String, ReportError> {
         let content = Content {
-            figure: grouped(&self.figure),
+            figure: numbers_grouped(&self.figure),
             meaning: &self.meaning,
-            at: self.at.iter().map(|(p, v)| (p.as_str(), grouped(&v.to_string()))).collect(),
-            facts: self.facts.iter().map(|(name, text)| (name.as_str(), grouped(text))).collect(),
+            at: self
+                .at
+                .iter()
+                .map(|(p, v)| (p.as_str(), numbers_grouped(&v.to_string())))
+                .collect(),
+            facts: self
+                .facts
+                .iter()
+                .map(|(name, text)| (name.as_str(), numbers_grouped(text)))
+                .collect(),
             spent: self.spent.as_ref(),
             timeline: self.timeline.as_ref().map(|lanes| lanes.about.as_str()),
             among: self.configurations.as_ref().map(|all| all.among.as_str()),
             table: self.configurations.as_ref().map(Configurations::table).unwrap_or_default(),
             data: self.data()?,
         };
-        render("answer.html", &grouped(&self.title), content)
+        render("answer.html", &numbers_grouped(&self.title), content)
     }
 
     /// Writes the page.

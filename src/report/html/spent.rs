@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use itertools::Itertools;
 use serde::Serialize;
 
-use super::figures::grouped;
+use super::figures::numbers_grouped;
 use crate::report::timeline::TimelineSpan;
 
 /// Most steps that are told apart where the time goes.
@@ -52,7 +52,7 @@ impl Stripe {
         Stripe {
             name: name.to_owned(),
             kind: kind.to_owned(),
-            amount: grouped(&format!("{amount:.digits$}")),
+            amount: numbers_grouped(&format!("{amount:.digits$}")),
             percent: format!("{:.1}", 100.0 * amount / all),
         }
     }
@@ -104,7 +104,7 @@ impl Spent {
         let named = by_step.iter().any(|line| line.name != line.kind);
         let mut parts = vec![Part { head: "kind", lines: by_kind }];
         parts.extend(named.then_some(Part { head: "step", lines: by_step }));
-        Some(Spent { about: grouped(&counted), unit: "ticks", parts })
+        Some(Spent { about: numbers_grouped(&counted), unit: "ticks", parts })
     }
 }
 
