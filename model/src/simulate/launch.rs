@@ -125,7 +125,10 @@ impl Launch {
     /// the one with the lowest number. Groups that differ are looked at in pieces, see [`pieces`].
     pub fn run_groups<'p>(&self, engine: &mut Engine<'p>) -> Result<i64, SimulateError> {
         let elements = match self.layout {
-            Layout::Items { elements, .. } => Some(elements),
+            Layout::Items { local, elements } => {
+                fits(engine, local)?;
+                Some(elements)
+            }
             _ => None,
         };
         if engine.may_skip(1) && (elements.is_some() || !self.groups_alike) {
@@ -183,7 +186,6 @@ impl Launch {
                 let all: Vec<i64> = (0..elements).collect();
                 let some = some.unwrap_or(&all);
                 let items = some.iter().map(|e| (local - e - 1) / elements + 1).sum::<i64>();
-                fits(engine, local)?;
                 engine.count(items.unsigned_abs())?;
                 let item = move |element, first_lid| {
                     let share = Share { first_lid, width: 1, runs: 1, stride: 0, alike };

@@ -8,6 +8,9 @@ use crate::kernel::{Program, Stmt, StmtKind, has_until};
 use crate::region::{Axes, Form, Region, Stop, truth, value};
 use crate::{Bound, Problem};
 
+/// How often items may be told apart in any group, beside 16 times each.
+const MOST_APART: usize = 1 << 20;
+
 /// Groups whose items take the same sides of all branches.
 pub(super) struct Alike {
     /// First and last number on each axis of groups.
@@ -80,6 +83,14 @@ impl<'l> Look<'l> {
         all
     }
 
+    /// Tells the items of a box apart from those of their kinds, and with `each` from each other.
+    fn tell_apart(&self, region: &Region, each: bool, seen: &mut Seen) -> Result<(), Stop> {
+        match self.elements {
+            Some(_) => seen.tell_apart(&self.lids(region), each),
+            None => Ok(()),
+        }
+    }
+
     /// Follows a program. Where items differ in what a statement does, they are followed apart there; where groups do
     /// it says so. `fixed` says that groups repeat the program differently often, so that its numbers must not
     /// differ between them.
@@ -100,16 +111,19 @@ impl<'l> Look<'l> {
         fixed: bool,
         seen: &mut Seen,
     ) -> Result<(), Stop> {
-        self.left = self.left.checked_sub(1).ok_or(Stop::Fault)?;
-        match self.followed(stmt, region, fixed, seen) {
-            Err(Stop::Cut { axis, at }) if axis >= self.axes.of_groups => {
-                let [below, above] = region.cut(axis, at);
-                seen.tell_apart(&self.lids(&above), false);
-                self.stmt(stmt, &below, fixed, seen)?;
-                self.stmt(stmt, &above, fixed, seen)
+        let mut open = vec![region.clone()];
+        while let Some(region) = open.pop() {
+            self.left = self.left.checked_sub(1).ok_or(Stop::Fault)?;
+            match self.followed(stmt, &region, fixed, seen) {
+                Err(Stop::Cut { axis, at }) if axis >= self.axes.of_groups => {
+                    let [below, above] = region.cut(axis, at);
+                    self.tell_apart(&above, false, seen)?;
+                    open.extend([above, below]);
+                }
+                other => other?,
             }
-            other => other,
         }
+        Ok(())
     }
 
     /// Follows a statement; nothing is noted before it is known to be the same in the whole region.
@@ -170,7 +184,7 @@ impl<'l> Look<'l> {
             return Err(Stop::Cut { axis, at: first + (last - first) / 2 + 1 });
         }
         if all.iter().any(|axis| *axis >= self.axes.of_groups) {
-            seen.tell_apart(&self.lids(region), true);
+            self.tell_apart(region, true, seen)?;
         }
         all.into_iter().for_each(|axis| seen.varies[axis] = true);
         Ok(group.is_some())
@@ -185,21 +199,26 @@ struct Seen {
     kinds: Vec<usize>,
     /// How many kinds there are.
     count: usize,
+    /// How many items may still be told apart, each as often as that happens.
+    left: usize,
 }
 
 impl Seen {
     fn new(region: &Region, items: Option<i64>) -> Seen {
         let items = usize::try_from(items.unwrap_or(0)).unwrap_or(0);
-        Seen { varies: vec![false; region.sides.len()], kinds: vec![0; items], count: 1 }
+        let left = MOST_APART + 16 * items;
+        Seen { varies: vec![false; region.sides.len()], kinds: vec![0; items], count: 1, left }
     }
 
-    /// Tells some items apart from those of their kinds, and with `each` from each other.
-    fn tell_apart(&mut self, lids: &[i64], each: bool) {
+    /// Tells some items apart from those of their kinds, and with `each` from each other. Gives up where that would
+    /// take longer than to run them.
+    fn tell_apart(&mut self, lids: &[i64], each: bool) -> Result<(), Stop> {
+        self.left = self.left.checked_sub(lids.len()).ok_or(Stop::Fault)?;
         let mut new: HashMap<usize, usize> = HashMap::new();
         for lid in lids {
             let Some(kind) = usize::try_from(*lid).ok().and_then(|lid| self.kinds.get_mut(lid))
             else {
-                return;
+                break;
             };
             let fresh = if each { None } else { new.get(kind).copied() };
             let fresh = fresh.unwrap_or_else(|| {
@@ -209,6 +228,7 @@ impl Seen {
             new.insert(*kind, fresh);
             *kind = fresh;
         }
+        Ok(())
     }
 }
 
