@@ -131,6 +131,19 @@ impl<W: Weight> Tree<W> {
         self.buckets.iter().all(|b| b.groups.len() == 1)
     }
 
+    /// The joins in the order in which they were made: the relations that were joined, and the message that came of
+    /// it, each by its number for [`Tree::relation`]. Relations of the network have the numbers that they have there; after them come
+    /// those of variables that no relation mentions, and messages.
+    pub fn joins(&self) -> impl Iterator<Item = (&[usize], usize)> {
+        self.buckets.iter().flat_map(|b| &b.groups).map(|g| (g.relations.as_slice(), g.message))
+    }
+
+    /// A relation by its number.
+    #[must_use]
+    pub fn relation(&self, number: usize) -> Option<&Relation<W>> {
+        self.relations.get(number)
+    }
+
     /// The messages, in the order in which they were made. To change one is to break the tree, which tests do
     /// of whoever relies on it.
     pub fn messages_mut(&mut self) -> impl Iterator<Item = &mut Relation<W>> {

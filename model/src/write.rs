@@ -1,12 +1,87 @@
-//! A kernel program as JSON in the problem format, for people to see what was read.
+//! A problem as JSON in the problem format: its kernel program for people to see what was read, and all of it, so that a
+//! file can be handed on that needs no other.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
+use super::domain::Domain;
 use super::expr::Expr;
 use super::kernel::{Stmt, StmtKind};
-use super::problem::Problem;
+use super::platform::Platform;
+use super::problem::{FORMAT_VERSION, Launch, Problem, Profile};
+use super::resources::Resources;
 
 impl Problem {
+    /// The whole problem in the problem format, its platform, inputs and program written out; the named sizes and
+    /// the source of the kernel are left out. To be read again it must keep to the limits of a written problem.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        let show = |expr: &Expr| self.number(expr);
+        let named = |all: &mut dyn Iterator<Item = (String, Value)>| Value::Object(all.collect());
+        let mut json = json!({
+            "version": FORMAT_VERSION,
+            "name": self.name,
+            "profile": self.profile.name(),
+            "platform": self.platform.json(),
+            "inputs": self.inputs,
+            "parameters": named(
+                &mut self.parameters.iter().map(|p| (p.name.clone(), self.domain_json(&p.domain)))
+            ),
+            "constraints": self.constraints.iter().map(|c| self.scope.show(&c.expr)).collect::<Vec<_>>(),
+            "definitions": named(&mut self.definitions.iter().map(|(n, e)| (n.clone(), show(e)))),
+            "launch": self.launch_json(),
+            "kernel": self.kernel_json(),
+        });
+        if !self.finish.is_empty() {
+            json["finish"] = self.program_json(&self.finish);
+        }
+        if self.profile == Profile::Resources {
+            let used = self.usage.entries().filter(|(_, e)| **e != Expr::Int(0));
+            json["usage"] = named(&mut used.map(|(n, e)| (n.to_owned(), show(e))));
+        }
+        if !self.without.is_empty() {
+            json["without"] = self.without.iter().map(|part| part.name()).collect();
+        }
+        json
+    }
+
+    fn number(&self, expr: &Expr) -> Value {
+        match expr {
+            Expr::Int(n) => Value::from(*n),
+            _ => self.scope.show(expr).into(),
+        }
+    }
+
+    fn domain_json(&self, domain: &Domain) -> Value {
+        let show = |e: &Expr| self.scope.show(e);
+        match domain {
+            Domain::List(items) => items.iter().map(|e| self.number(e)).collect(),
+            Domain::PowersOfTwo(a, b) => {
+                format!("powers_of_two({}, {})", show(a), show(b)).into()
+            }
+            Domain::Range { first, last, step } => {
+                format!("range({}, {}, {})", show(first), show(last), show(step)).into()
+            }
+            Domain::Divisors(n) => format!("divisors({})", show(n)).into(),
+        }
+    }
+
+    fn launch_json(&self) -> Value {
+        match &self.launch {
+            Launch::Activations { local_size, activations } => {
+                json!({ "local_size": self.number(local_size), "activations": self.number(activations) })
+            }
+            Launch::Range { global_size, local_size } if self.grid.is_empty() => {
+                json!({ "global_size": self.number(global_size), "local_size": self.number(local_size) })
+            }
+            Launch::Range { .. } => {
+                let all = |of: fn(&super::problem::Dimension) -> &Expr| {
+                    self.grid.iter().map(|d| self.number(of(d))).collect::<Value>()
+                };
+                json!({ "global_size": all(|d| &d.global), "local_size": all(|d| &d.local) })
+            }
+        }
+    }
+
     /// The kernel program in the problem format.
     #[must_use]
     pub fn kernel_json(&self) -> Value {
@@ -18,10 +93,7 @@ impl Problem {
     }
 
     fn stmt_json(&self, stmt: &Stmt) -> Value {
-        let number = |expr: &Expr| match expr {
-            Expr::Int(n) => Value::from(*n),
-            _ => self.scope.show(expr).into(),
-        };
+        let number = |expr: &Expr| self.number(expr);
         let mut json = match &stmt.kind {
             StmtKind::Access { access, amount } => json!({ access.name(): number(amount) }),
             StmtKind::Until(ticks) => json!({ "until": number(ticks) }),
@@ -43,6 +115,36 @@ impl Problem {
             json["name"] = stmt.label.clone().into();
         }
         json
+    }
+}
+
+impl Platform {
+    /// The platform with all its numbers, for a file; where they come from is left out.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        let (mut plain, mut warps, mut resources) = (Map::new(), Map::new(), Map::new());
+        if !self.name.is_empty() {
+            plain.insert("name".into(), self.name.clone().into());
+        }
+        // Without dispatchers the width of a warp is one of the resources.
+        let has_warps = self.warps().is_some();
+        for (name, value) in self.numbers() {
+            let (object, key) = match name {
+                "warp_width" if has_warps => (&mut warps, "width"),
+                "dispatchers" | "resident_groups" | "memory_slots" => (&mut warps, name),
+                _ if Resources::FIELDS.iter().any(|(key, _, _)| *key == name) => {
+                    (&mut resources, name)
+                }
+                _ => (&mut plain, name),
+            };
+            object.insert(key.into(), value.into());
+        }
+        for (key, object) in [("warps", warps), ("resources", resources)] {
+            if !object.is_empty() {
+                plain.insert(key.into(), object.into());
+            }
+        }
+        plain.into()
     }
 }
 

@@ -68,6 +68,9 @@ pub enum CliError {
     /// SPIN is missing, or has found a fault.
     #[error(transparent)]
     Spin(#[from] tickbound_spin::SpinError),
+    /// A certificate cannot be written.
+    #[error("--certificate: {0}")]
+    Certificate(#[from] tickbound_certificate::Refusal),
     /// A report could not be written.
     #[error(transparent)]
     Report(#[from] ReportError),
@@ -98,6 +101,8 @@ impl CliError {
             CliError::Solve(e) => e.is_fault(),
             CliError::Spin(e) => e.is_fault(),
             CliError::CpSat(e) => e.is_fault(),
+            // What the search has proved is not so, or the problem is not what it was.
+            CliError::Certificate(e) => matches!(e, tickbound_certificate::Refusal::Wrong(_)),
             _ => false,
         }
     }

@@ -14,6 +14,7 @@ macro_rules! eprintln {
 }
 
 mod calibrate;
+mod check;
 mod compare;
 mod cp_sat;
 mod demo;
@@ -64,6 +65,8 @@ enum Command {
     Init(init::Args),
     /// Find the least run time over all configurations and prove it
     Tune(tune::Args),
+    /// Check a certificate that `tune --certificate` has written
+    Check(check::Args),
     /// Run one configuration tick by tick
     Simulate(simulate::Args),
     /// Show the kernel program beside the source lines it was read from
@@ -140,6 +143,7 @@ fn run(command: &Command) -> Result<Exit, CliError> {
     match command {
         Command::Init(args) => init::run(args),
         Command::Tune(args) => tune::run(args),
+        Command::Check(args) => check::run(args),
         Command::Simulate(args) => simulate::run(args),
         Command::Explain(args) => explain::run(args),
         Command::Export(args) => export::run(args),

@@ -1,10 +1,12 @@
 //! `tickbound tune`.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tickbound_message::grouped;
 use tickbound_model::Problem;
+use tickbound_model::verdict::Status;
 use tickbound_solve::bracket::Known;
 
 use super::exit::{CliError, Exit};
@@ -53,6 +55,9 @@ pub struct Args {
     /// Write a page with the answer, charts of the configurations, and the best run's timeline
     #[arg(long, value_name = "FILE")]
     html: Option<String>,
+    /// Write a certificate of the least time into this folder, for `tickbound check`
+    #[arg(long, value_name = "FOLDER")]
+    certificate: Option<String>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -81,6 +86,13 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let outputs = Outputs::default().file("--trace", args.trace.as_ref());
     let outputs = outputs.picture("--plot", args.plot.as_ref())?.file("--html", args.html.as_ref());
     outputs.check(&args.question.chosen.files())?;
+    if let Some(folder) = &args.certificate {
+        if args.objective != Objective::Best {
+            let why = "a certificate is for the least time; leave --objective out";
+            return Err(CliError::Input(format!("--certificate: {why}")));
+        }
+        tickbound_certificate::folder::writable(Path::new(folder))?;
+    }
     let drawing = args.plot.as_ref().map(|_| Drawing::of(&problem)).transpose()?;
     let interrupt = stop::flag();
     let mut result = {
@@ -114,6 +126,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let last = text.clone();
     stop::last_words(move || say(&last).unwrap_or_default());
     write_files(args, &problem, drawing.as_ref(), &result)?;
+    if let Some(folder) = &args.certificate {
+        certify(&problem, &result, Path::new(folder))?;
+    }
     stop::last_words(|| {});
     say(&text)?;
     Ok(Exit::of(&answer))
@@ -161,6 +176,22 @@ fn listing(problem: &Problem, result: &TuneResult) -> String {
          and the parameters in which they differ.\n",
         table.fitted(rows_width())
     )
+}
+
+/// Writes the certificate of a least time that is proved.
+fn certify(problem: &Problem, result: &TuneResult, folder: &Path) -> Result<(), CliError> {
+    let Some(best) = result.best.as_ref().filter(|_| result.status == Status::Optimal) else {
+        eprintln!("tickbound: no certificate: the least time is not proved");
+        return Ok(());
+    };
+    let program = concat!("tickbound ", env!("CARGO_PKG_VERSION"));
+    let stop = || stop::flag().load(Ordering::Relaxed);
+    let optimum = (&best.configuration, best.time);
+    let certificate = tickbound_certificate::write::certificate(program, problem, optimum, &stop)?;
+    certificate.write(folder)?;
+    let shown = folder.display();
+    eprintln!("tickbound: {shown} written; `tickbound check {shown}` checks it");
+    Ok(())
 }
 
 fn write_files(

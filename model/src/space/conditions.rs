@@ -17,12 +17,12 @@ const MAX_NODES: usize = 20_000;
 
 /// A condition on a choice of parameters.
 #[derive(Debug, Clone)]
-pub(super) struct Condition {
+pub struct Condition {
     /// The parameters it depends on, by their place in the problem.
     pub parameters: Vec<usize>,
     /// Where it is written.
     pub at: String,
-    pub kind: Kind,
+    pub(super) kind: Kind,
 }
 
 /// What must hold.
@@ -42,8 +42,10 @@ pub(super) enum Kind {
 
 /// How a condition comes out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub enum Outcome {
+    /// It holds.
     Yes,
+    /// It does not: the choice is not valid.
     No,
     /// The problem is at fault, unless another condition excludes the choice.
     Fault(Fault),
@@ -51,7 +53,7 @@ pub(super) enum Outcome {
 
 /// How the problem is at fault for a choice.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Fault {
+pub enum Fault {
     /// An expression has no value, or a domain no values.
     NoValue(String),
     /// A size that is below 1.
@@ -64,7 +66,7 @@ impl Fault {
     }
 
     /// The error, for the values in `env`; `at` is where the expression is written.
-    pub fn error(&self, problem: &Problem, at: &str, env: &[i64]) -> ModelError {
+    pub(super) fn error(&self, problem: &Problem, at: &str, env: &[i64]) -> ModelError {
         match self {
             Fault::NoValue(what) => problem.fault(at, what, env),
             Fault::BelowOne(size) => ModelError::new(
@@ -87,6 +89,7 @@ pub(super) fn size(e: &Expr, env: &[i64]) -> Result<i64, Fault> {
 
 impl Condition {
     /// How it comes out for the values in `env`, those of its parameters set.
+    #[must_use]
     pub fn outcome(&self, problem: &Problem, env: &[i64]) -> Outcome {
         self.holds(problem, env)
             .map_or_else(Outcome::Fault, |holds| if holds { Outcome::Yes } else { Outcome::No })
@@ -107,7 +110,7 @@ impl Condition {
     }
 
     /// True if it holds for whatever lies in these intervals.
-    pub fn surely_holds(&self, of: &[Interval]) -> bool {
+    pub(super) fn surely_holds(&self, of: &[Interval]) -> bool {
         let never_fails = |e: &Expr| Some(e.range(of)).filter(|r| !r.may_fail)?.values;
         match &self.kind {
             Kind::Holds(e) => e.verdict(of).surely_holds(),
@@ -120,7 +123,7 @@ impl Condition {
 
     /// True if no choice in these intervals satisfies it; what has no value counts as satisfied. For a single
     /// choice this is exact.
-    pub fn surely_fails(&self, problem: &Problem, of: &[Interval]) -> bool {
+    pub(super) fn surely_fails(&self, problem: &Problem, of: &[Interval]) -> bool {
         match &self.kind {
             Kind::Holds(e) => e.verdict(of).surely_fails(),
             Kind::IsTrue(e) => e.truth(of).surely_fails(),
@@ -141,7 +144,7 @@ impl Condition {
     }
 
     /// True if the launch is what it restricts.
-    pub fn is_launch(&self) -> bool {
+    pub(super) fn is_launch(&self) -> bool {
         matches!(self.kind, Kind::IsTrue(_))
     }
 }
@@ -198,8 +201,12 @@ impl Problem {
         places.into_iter().collect()
     }
 
-    /// Everything that a valid configuration satisfies.
-    pub(super) fn conditions(&self) -> Result<Vec<Condition>, ModelError> {
+    /// Everything that a valid configuration satisfies: a choice is valid if no condition is false; if then one has no
+    /// value, the problem is at fault.
+    ///
+    /// # Errors
+    /// An expression that becomes too large with its definitions put in.
+    pub fn conditions(&self) -> Result<Vec<Condition>, ModelError> {
         let mut all = Conditions { problem: self, list: Vec::new() };
         for (place, parameter) in self.parameters.iter().enumerate() {
             all.domain(place, &parameter.name, &parameter.domain);

@@ -1,0 +1,156 @@
+//! Checking a certificate: by its files, the simulator, and nothing else.
+//!
+//! In goes a [`Certificate`], out comes a [`Report`] that says what was checked, and what it was trusted for. Whatever is wrong is
+//! a [`Refusal`]; then nothing is proved.
+
+use indexmap::IndexMap;
+use num_bigint::BigUint;
+use serde_json::Value;
+use tickbound_elimination::Limits;
+use tickbound_model::simulate::{self, SimulateError};
+use tickbound_model::{Bound, ModelError, Problem};
+
+use crate::folder::{Certificate, Kind};
+use crate::inequalities;
+use crate::obligation::Obligation;
+use crate::refusal::Refusal;
+
+/// Configurations in which the sum is held against the simulator.
+const SAMPLE: u64 = 64;
+
+/// What a check has come to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Report {
+    /// What was checked, a sentence each.
+    pub checked: Vec<String>,
+    /// What had to be trusted.
+    pub trusted: Vec<String>,
+}
+
+/// Checks a certificate; `stop` is asked now and then.
+///
+/// # Errors
+/// The first thing that is wrong, or cannot be looked at.
+pub fn check(certificate: &Certificate, stop: &dyn Fn() -> bool) -> Result<Report, Refusal> {
+    let problem = problem(&certificate.problem)?;
+    let mut report = Report::default();
+    let claim = &certificate.claim;
+    let bound = problem.bind(&claim.configuration)?;
+    let time = least(&problem, &bound)?;
+    if time != claim.time {
+        return Err(Refusal::wrong(format!(
+            "claim.json: {} ticks are claimed, but the simulator takes {time} with the configuration",
+            claim.time
+        )));
+    }
+    report.checked.push(format!(
+        "{} is a valid configuration, and the simulator takes {time} ticks",
+        problem.name_values(&bound.configuration)
+    ));
+    report.trusted.push("the simulator, for the time of one configuration".into());
+    match (claim.proof, &certificate.inequalities) {
+        (Kind::Simulation, _) => all(&problem, time, stop, &mut report)?,
+        (Kind::Inequalities, Some(proof)) => {
+            let obligation = Obligation::new(&problem)?;
+            let found = inequalities::check(&obligation, proof, time, stop)?;
+            report.checked.push(format!(
+                "nothing is faster: {} inequalities over {} clusters and {} rows hold",
+                found.inequalities, found.clusters, found.rows
+            ));
+            sample(&obligation, stop, &mut report)?;
+        }
+        (Kind::Inequalities, None) => return Err(Refusal::wrong("there are no inequalities")),
+    }
+    Ok(report)
+}
+
+/// The problem of a certificate.
+///
+/// # Errors
+/// It cannot be read, or its platform or kernel is in another file.
+pub fn problem(value: &Value) -> Result<Problem, Refusal> {
+    let elsewhere = |name: &str| {
+        let fix = "a certificate's problem is whole: write the platform out";
+        Err(ModelError::new("problem.json: platform", format!("names `{name}`"), fix))
+    };
+    let problem = Problem::from_value(value, &IndexMap::new(), &elsewhere)?;
+    match problem.source {
+        Some(_) => Err(Refusal::wrong("problem.json: the kernel is in another file")),
+        None => Ok(problem),
+    }
+}
+
+/// The time of a configuration under its best schedule.
+fn least(problem: &Problem, bound: &Bound) -> Result<i64, SimulateError> {
+    match problem.has_open_schedule() {
+        true => Ok(simulate::explore(problem, bound, &simulate::Limits::default())?.best),
+        false => Ok(simulate::simulate(problem, bound, &simulate::Options::default())?.time),
+    }
+}
+
+/// Simulates every configuration: none takes less than `time`.
+fn all(
+    problem: &Problem,
+    time: i64,
+    stop: &dyn Fn() -> bool,
+    report: &mut Report,
+) -> Result<(), Refusal> {
+    let space = problem.space()?;
+    for bound in &space.bound {
+        if stop() {
+            return Err(Refusal::Stopped);
+        }
+        match least(problem, bound) {
+            Ok(ticks) if ticks >= time => {}
+            // Later than any time that there is.
+            Err(SimulateError::Overflow { .. }) => {}
+            Ok(ticks) => {
+                let name = problem.name_values(&bound.configuration);
+                let what = format!("{name} takes {ticks} ticks, but {time} are claimed");
+                return Err(Refusal::wrong(what));
+            }
+            Err(e) => return Err(e.into()),
+        }
+    }
+    let count = space.bound.len();
+    report.checked.push(format!("nothing is faster: all {count} configurations are simulated"));
+    report.trusted.push("the list of the valid configurations".into());
+    Ok(())
+}
+
+/// Holds the sum of the obligation against the simulator in some configurations, spread over the space.
+fn sample(
+    obligation: &Obligation<'_>,
+    stop: &dyn Fn() -> bool,
+    report: &mut Report,
+) -> Result<(), Refusal> {
+    let problem = obligation.problem;
+    let configurations = problem.configurations(&Limits { stop, ..Limits::default() })?;
+    report.trusted.push("the time as a sum (docs/certificates.md)".into());
+    let Some(count) = configurations.count().filter(|n| *n > BigUint::default()) else {
+        return Ok(());
+    };
+    let some = SAMPLE.min(u64::try_from(&count).unwrap_or(SAMPLE));
+    let mut compared = 0;
+    for n in 0..some {
+        let Some(configuration) = configurations.nth(&(&count * n / some)) else { continue };
+        let bound = configurations.bind(&configuration)?;
+        let ticks = match least(problem, &bound) {
+            Ok(ticks) => i128::from(ticks),
+            Err(e) if e.is_too_large() => continue,
+            Err(SimulateError::Overflow { .. }) => continue,
+            Err(e) => return Err(e.into()),
+        };
+        let sum = obligation.time.value(&bound.env)?;
+        if sum != ticks {
+            let name = problem.name_values(&configuration);
+            let what = format!("the sum is {sum} for {name}, but the simulator takes {ticks} ticks");
+            return Err(Refusal::wrong(what));
+        }
+        compared += 1;
+    }
+    report.checked.push(format!(
+        "the sum is what the simulator takes in {compared} configurations, spread over all {count}"
+    ));
+    Ok(())
+}

@@ -1,0 +1,182 @@
+//! The folder of a certificate: which files it has, how they are written and read.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `claim.json` | the claim: the least time, a configuration that takes it, and what kind of proof there is |
+//! | `problem.json` | the problem, whole: platform, inputs and program are written out |
+//! | `inequalities.json` | the proof by local inequalities, if it is one |
+//!
+//! The names are these and no others, so no file can name one outside the folder. A link is not followed.
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use indexmap::IndexMap;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::inequalities::Proof;
+use crate::refusal::Refusal;
+
+/// The version of the format that this crate writes and reads.
+pub const VERSION: u32 = 1;
+
+const FORMAT: &str = "tickbound-certificate";
+const CLAIM: &str = "claim.json";
+const PROBLEM: &str = "problem.json";
+const INEQUALITIES: &str = "inequalities.json";
+/// All files that a certificate may have.
+const FILES: [&str; 3] = [CLAIM, PROBLEM, INEQUALITIES];
+
+/// What is claimed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    /// `tickbound-certificate`.
+    pub format: String,
+    /// The version of the format.
+    pub version: u32,
+    /// The program that wrote it, with its version.
+    pub written_by: String,
+    /// The least time, in ticks.
+    pub time: i64,
+    /// A configuration that takes so long, by the names of its parameters.
+    pub configuration: IndexMap<String, i64>,
+    /// Why nothing is faster.
+    pub proof: Kind,
+}
+
+/// Why nothing is faster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Local inequalities, in a file of their own.
+    Inequalities,
+    /// All configurations are simulated, again by whoever checks.
+    Simulation,
+}
+
+impl Claim {
+    /// A claim in the present format.
+    #[must_use]
+    pub fn new(
+        written_by: &str,
+        time: i64,
+        configuration: IndexMap<String, i64>,
+        proof: Kind,
+    ) -> Claim {
+        let (format, written_by) = (FORMAT.to_owned(), written_by.to_owned());
+        Claim { format, version: VERSION, written_by, time, configuration, proof }
+    }
+}
+
+/// A certificate as it is in its files.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Certificate {
+    /// The claim.
+    pub claim: Claim,
+    /// The problem in the problem format.
+    pub problem: Value,
+    /// The inequalities, if the proof is one by inequalities.
+    pub inequalities: Option<Proof>,
+}
+
+impl Certificate {
+    /// Writes the files into a folder, which is made if it is not there. Files of a certificate that was there before
+    /// are replaced or removed; others are an error.
+    ///
+    /// # Errors
+    /// The folder has other files, or a file cannot be written.
+    pub fn write(&self, folder: &Path) -> Result<(), Refusal> {
+        writable(folder)?;
+        let of = |name: &str, e: std::io::Error| Refusal::File(name.to_owned(), e.to_string());
+        std::fs::create_dir_all(folder).map_err(|e| of(&folder.display().to_string(), e))?;
+        // The claim comes last: without it a folder is no certificate.
+        for name in FILES {
+            match std::fs::remove_file(folder.join(name)) {
+                Err(e) if e.kind() != ErrorKind::NotFound => return Err(of(name, e)),
+                _ => {}
+            }
+        }
+        let write = |name: &str, text: String| {
+            tickbound_output::write(folder.join(name), text.as_bytes()).map_err(|e| of(name, e))
+        };
+        write(PROBLEM, format!("{:#}\n", self.problem))?;
+        if let Some(proof) = &self.inequalities {
+            write(INEQUALITIES, json(proof)? + "\n")?;
+        }
+        let claim = serde_json::to_value(&self.claim).map_err(|e| Refusal::wrong(e.to_string()))?;
+        write(CLAIM, format!("{claim:#}\n"))
+    }
+
+    /// Reads a folder.
+    ///
+    /// # Errors
+    /// A file is missing, is none of a certificate, is no regular file, or does not have the form it must.
+    pub fn read(folder: &Path) -> Result<Certificate, Refusal> {
+        only_files(folder)?;
+        let claim: Claim = read(folder, CLAIM)?;
+        if claim.format != FORMAT || claim.version != VERSION {
+            let what = format!(
+                "says {} {}, but this program reads {FORMAT} {VERSION}",
+                claim.format, claim.version
+            );
+            return Err(Refusal::File(CLAIM.into(), what));
+        }
+        let inequalities = match claim.proof {
+            Kind::Inequalities => Some(read(folder, INEQUALITIES)?),
+            Kind::Simulation if folder.join(INEQUALITIES).exists() => {
+                let what = "is there, but the claim's proof is by simulation";
+                return Err(Refusal::File(INEQUALITIES.into(), what.into()));
+            }
+            Kind::Simulation => None,
+        };
+        Ok(Certificate { claim, problem: read(folder, PROBLEM)?, inequalities })
+    }
+}
+
+/// Whether a certificate can be written there: a folder that is not there yet, or has only files of a certificate.
+///
+/// # Errors
+/// It cannot, and why.
+pub fn writable(folder: &Path) -> Result<(), Refusal> {
+    match std::fs::symlink_metadata(folder) {
+        Err(e) if e.kind() == ErrorKind::NotFound => Ok(()),
+        Err(e) => Err(Refusal::File(folder.display().to_string(), e.to_string())),
+        Ok(_) => only_files(folder),
+    }
+}
+
+/// That a folder has nothing but files of a certificate.
+fn only_files(folder: &Path) -> Result<(), Refusal> {
+    let shown = folder.display().to_string();
+    let of = |e: std::io::Error| Refusal::File(shown.clone(), e.to_string());
+    for entry in std::fs::read_dir(folder).map_err(of)? {
+        let entry = entry.map_err(of)?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let regular = entry.file_type().map_err(of)?.is_file();
+        if !FILES.contains(&name.as_str()) {
+            return Err(Refusal::File(name, "is no file of a certificate; remove it".into()));
+        }
+        if !regular {
+            return Err(Refusal::File(name, "is no regular file".into()));
+        }
+    }
+    Ok(())
+}
+
+fn read<T: DeserializeOwned>(folder: &Path, name: &str) -> Result<T, Refusal> {
+    let of = |what: String| Refusal::File(name.to_owned(), what);
+    let text = tickbound_input::text(folder.join(name)).map_err(|e| of(e.to_string()))?;
+    serde_json::from_str(&text).map_err(|e| of(e.to_string()))
+}
+
+/// A proof, a cluster on a line.
+fn json(proof: &Proof) -> Result<String, Refusal> {
+    let clusters = proof.clusters.iter().map(serde_json::to_string);
+    let clusters: Vec<String> =
+        clusters.collect::<Result<_, _>>().map_err(|e| Refusal::wrong(e.to_string()))?;
+    let by_group = proof.by_group;
+    Ok(format!("{{\"by_group\": {by_group}, \"clusters\": [\n{}\n]}}", clusters.join(",\n")))
+}

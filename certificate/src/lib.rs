@@ -1,0 +1,23 @@
+//! Certificates: a least time that others can check.
+//!
+//! A certificate is a folder. It says which time is the least, gives a configuration that takes it, and a proof that no other
+//! takes less ([`folder`]). Whoever doubts it runs [`check::check`], which reads these files, runs the simulator, and uses none of
+//! the encodings and searches that found the time.
+//!
+//! - [`obligation`]: from a problem to what is to be proved: conditions, and the run time as a sum;
+//! - [`inequalities`]: what a proof is, and its checker;
+//! - [`prove`]: finding one, by elimination;
+//! - [`mod@write`]: a certificate for a problem and its least time;
+//! - [`check`]: all of it checked, and what had to be trusted.
+
+pub mod check;
+pub mod folder;
+pub mod inequalities;
+pub mod obligation;
+pub mod prove;
+mod refusal;
+mod walk;
+pub mod write;
+
+pub use folder::{Certificate, Claim};
+pub use refusal::Refusal;

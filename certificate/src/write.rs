@@ -1,0 +1,52 @@
+//! Writing a certificate for a problem and its least time.
+
+use indexmap::IndexMap;
+use tickbound_model::{Configuration, Problem};
+
+use crate::check::problem as read_again;
+use crate::folder::{Certificate, Claim, Kind};
+use crate::inequalities::check;
+use crate::obligation::{Obligation, ObligationError};
+use crate::prove::prove;
+use crate::refusal::Refusal;
+
+/// A certificate that no configuration takes fewer than `time` ticks, which one takes. It is a proof by inequalities where
+/// the time is a sum over the parameters, otherwise one by simulation. Inequalities are checked here; simulation is what
+/// whoever checks does.
+///
+/// # Errors
+/// The problem cannot be written down, has more configurations than can be listed and no proof by inequalities, or
+/// something is faster: [`Refusal::Wrong`].
+pub fn certificate(
+    written_by: &str,
+    problem: &Problem,
+    (configuration, time): (&Configuration, i64),
+    stop: &dyn Fn() -> bool,
+) -> Result<Certificate, Refusal> {
+    let value = problem.json();
+    // What is written is what is proved, so it must be the same problem.
+    let again = read_again(&value)?;
+    if again.json() != value {
+        return Err(Refusal::wrong("the problem reads back as another one"));
+    }
+    let inequalities = match Obligation::new(&again).map_err(Refusal::from) {
+        Ok(obligation) => prove(&obligation, stop).and_then(|proof| {
+            check(&obligation, &proof, time, stop)?;
+            Ok(Some(proof))
+        }),
+        Err(e) => Err(e),
+    };
+    let inequalities = match inequalities {
+        Err(Refusal::TooLarge(_) | Refusal::Obligation(ObligationError::Uncovered { .. })) => {
+            // Too many to list is said here, not when somebody checks.
+            again.space()?;
+            None
+        }
+        other => other?,
+    };
+    let names = problem.parameters.iter().map(|p| p.name.clone());
+    let values: IndexMap<String, i64> = names.zip(configuration.0.iter().copied()).collect();
+    let kind = if inequalities.is_some() { Kind::Inequalities } else { Kind::Simulation };
+    let claim = Claim::new(written_by, time, values, kind);
+    Ok(Certificate { claim, problem: value, inequalities })
+}

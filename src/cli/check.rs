@@ -1,0 +1,116 @@
+//! `tickbound check`.
+
+use std::path::Path;
+use std::sync::atomic::Ordering;
+
+use indexmap::IndexMap;
+use serde::Serialize;
+use tickbound_certificate::check::check;
+use tickbound_certificate::{Certificate, Refusal};
+use tickbound_message::grouped;
+
+use super::exit::{CliError, Exit};
+use super::load::{Chosen, Setting};
+use super::output::{say, say_json};
+use super::stop::{self, Timeout};
+
+/// Arguments of `check`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The folder of the certificate
+    folder: String,
+    /// The problem file that it must be about
+    #[arg(long = "of", value_name = "PROBLEM")]
+    of: Option<String>,
+    /// Replace an input or a platform number of that problem file
+    #[arg(long = "input", value_name = "N=V", requires = "of")]
+    input: Vec<Setting>,
+    #[command(flatten)]
+    timeout: Timeout,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// What came of a check.
+#[derive(Debug, Serialize)]
+struct Answer {
+    holds: bool,
+    /// Why it does not hold.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rejected: Option<String>,
+    /// Ticks that are claimed, if that can be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time: Option<i64>,
+    #[serde(skip_serializing_if = "IndexMap::is_empty")]
+    configuration: IndexMap<String, i64>,
+    checked: Vec<String>,
+    trusted: Vec<String>,
+}
+
+pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
+    args.timeout.watched()?;
+    let folder = Path::new(&args.folder);
+    if !folder.is_dir() {
+        let why = "there is no such folder; name one that `tune --certificate` has written";
+        return Err(CliError::Input(format!("{}: {why}", args.folder)));
+    }
+    let asked = args.of.as_ref().map(|path| Chosen::new(path, &args.input).model()).transpose()?;
+    let mut answer = Answer {
+        holds: false,
+        rejected: None,
+        time: None,
+        configuration: IndexMap::new(),
+        checked: Vec::new(),
+        trusted: Vec::new(),
+    };
+    let asked = asked.map(|problem| problem.json());
+    match looked_at(folder, asked.as_ref(), &mut answer) {
+        Ok(()) => answer.holds = true,
+        Err(Refusal::Stopped) => return Err(CliError::Input("stopped before the end".into())),
+        Err(why) => answer.rejected = Some(why.to_string()),
+    }
+    match args.json {
+        true => say_json(&answer)?,
+        false => say(&words(&answer))?,
+    }
+    Ok(Exit::found(answer.holds))
+}
+
+/// Checks the certificate in a folder, and that it is about the problem asked for.
+fn looked_at(
+    folder: &Path,
+    asked: Option<&serde_json::Value>,
+    answer: &mut Answer,
+) -> Result<(), Refusal> {
+    let certificate = Certificate::read(folder)?;
+    answer.time = Some(certificate.claim.time);
+    answer.configuration.clone_from(&certificate.claim.configuration);
+    if let Some(asked) = asked {
+        if *asked != certificate.problem {
+            return Err(Refusal::Wrong("problem.json: is another problem than --of".into()));
+        }
+        answer.checked.push("the problem is the one of --of".into());
+    }
+    let stop = || stop::flag().load(Ordering::Relaxed);
+    let report = check(&certificate, &stop)?;
+    answer.checked.extend(report.checked);
+    answer.trusted = report.trusted;
+    Ok(())
+}
+
+fn words(answer: &Answer) -> String {
+    let mut lines = Vec::new();
+    if let Some(time) = answer.time {
+        let values = answer.configuration.iter().map(|(name, v)| format!("{name}={v}"));
+        let at = values.collect::<Vec<_>>().join(", ");
+        lines.push(format!("claimed:    {} ticks at {at}; nothing is faster", grouped(time)));
+    }
+    lines.extend(answer.checked.iter().map(|what| format!("checked:    {what}")));
+    lines.extend(answer.trusted.iter().map(|what| format!("trusted:    {what}")));
+    lines.push(match &answer.rejected {
+        Some(why) => format!("rejected:   {why}"),
+        None => "holds".to_owned(),
+    });
+    lines.join("\n") + "\n"
+}
