@@ -144,7 +144,8 @@ fn sample(
         let sum = obligation.time.value(&bound.env)?;
         if sum != ticks {
             let name = problem.name_values(&configuration);
-            let what = format!("the sum is {sum} for {name}, but the simulator takes {ticks} ticks");
+            let what =
+                format!("the sum is {sum} for {name}, but the simulator takes {ticks} ticks");
             return Err(Refusal::wrong(what));
         }
         compared += 1;

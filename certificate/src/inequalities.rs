@@ -237,7 +237,11 @@ impl Message {
         let mut rows = HashMap::with_capacity(cluster.rows.len());
         for (values, least) in &cluster.rows {
             if values.len() != to.len() {
-                return Err(format!("a row of {} values for {} parameters", values.len(), to.len()));
+                return Err(format!(
+                    "a row of {} values for {} parameters",
+                    values.len(),
+                    to.len()
+                ));
             }
             let indices = to.iter().zip(values).map(|(p, v)| {
                 let name = &obligation.problem.parameters[*p].name;

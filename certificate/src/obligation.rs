@@ -119,7 +119,12 @@ impl<'p> Obligation<'p> {
     /// The problem is at fault, or not covered.
     pub fn new(problem: &'p Problem) -> Result<Obligation<'p>, ObligationError> {
         let time = Time::new(problem)?;
-        Ok(Obligation { problem, values: values(problem)?, conditions: problem.conditions()?, time })
+        Ok(Obligation {
+            problem,
+            values: values(problem)?,
+            conditions: problem.conditions()?,
+            time,
+        })
     }
 
     /// The number of a parameter's value; `None` if it is no value of its domains.
@@ -365,7 +370,9 @@ impl Time {
             product("platform.group_start", vec![waves.clone(), number(self.start)]),
         ];
         let group = self.group.iter().flat_map(|part| &part.products);
-        all.extend(group.map(|p| product(&p.at, [&[waves.clone()], p.factors.as_slice()].concat())));
+        all.extend(
+            group.map(|p| product(&p.at, [&[waves.clone()], p.factors.as_slice()].concat())),
+        );
         all.extend(self.finish.products.iter().cloned());
         parts(problem, all)
     }

@@ -79,8 +79,7 @@ fn clusters(obligation: &Obligation<'_>, parts: usize, tree: &Tree<Least>) -> Ve
     for (joined, made) in tree.joins() {
         let Some(message) = tree.relation(made) else { continue };
         let relations = joined.iter().filter_map(|r| tree.relation(*r));
-        let mut over: Vec<usize> =
-            relations.flat_map(|r| r.scope().variables()).copied().collect();
+        let mut over: Vec<usize> = relations.flat_map(|r| r.scope().variables()).copied().collect();
         over.sort_unstable();
         over.dedup();
         let to = message.scope().variables();

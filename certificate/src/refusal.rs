@@ -1,7 +1,7 @@
 //! Why something is no proof.
 
-use tickbound_model::simulate::SimulateError;
 use tickbound_model::ModelError;
+use tickbound_model::simulate::SimulateError;
 
 use crate::obligation::ObligationError;
 

@@ -66,12 +66,16 @@ impl<'o, 'p> Walk<'o, 'p> {
         indices: &mut Vec<u32>,
         each: &mut Each<'_>,
     ) -> Result<(), Refusal> {
-        let Some(parameter) = self.parameters.get(depth).copied() else { return each(env, indices) };
+        let Some(parameter) = self.parameters.get(depth).copied() else {
+            return each(env, indices);
+        };
         let obligation = self.obligation;
         for (index, value) in (0..).zip(&obligation.values[parameter]) {
             self.steps += 1;
             if self.steps > MAX_STEPS {
-                return Err(Refusal::TooLarge("more choices of a few parameters than can be looked at"));
+                return Err(Refusal::TooLarge(
+                    "more choices of a few parameters than can be looked at",
+                ));
             }
             if self.steps.is_multiple_of(PATIENCE) && (self.stop)() {
                 return Err(Refusal::Stopped);

@@ -55,9 +55,7 @@ impl Problem {
         let show = |e: &Expr| self.scope.show(e);
         match domain {
             Domain::List(items) => items.iter().map(|e| self.number(e)).collect(),
-            Domain::PowersOfTwo(a, b) => {
-                format!("powers_of_two({}, {})", show(a), show(b)).into()
-            }
+            Domain::PowersOfTwo(a, b) => format!("powers_of_two({}, {})", show(a), show(b)).into(),
             Domain::Range { first, last, step } => {
                 format!("range({}, {}, {})", show(first), show(last), show(step)).into()
             }
