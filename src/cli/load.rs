@@ -275,6 +275,19 @@ impl Question {
         self.fixed(self.chosen.read()?)
     }
 
+    /// How many parameters are fixed; the last so many constraints of the problem do that.
+    pub fn fixed_parameters(&self) -> usize {
+        self.set.len()
+    }
+
+    /// The same question with an input or a platform number replaced.
+    pub fn with_input(&self, name: &str, value: i64) -> Question {
+        let mut other = self.clone();
+        other.chosen.input.retain(|setting| setting.name != name);
+        other.chosen.input.push(Setting { name: name.to_owned(), value });
+        other
+    }
+
     fn fixed(&self, mut problem: Problem) -> Result<Problem, CliError> {
         fix(&mut problem, &self.set)?;
         Ok(problem)

@@ -38,6 +38,7 @@ mod stop;
 mod timeline;
 mod tune;
 mod values;
+mod why;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -64,6 +65,8 @@ enum Command {
     Init(init::Args),
     /// Find the least run time over all configurations and prove it
     Tune(tune::Args),
+    /// Tell why the least time is what it is, and what would change it
+    Why(why::Args),
     /// Run one configuration tick by tick
     Simulate(simulate::Args),
     /// Show the kernel program beside the source lines it was read from
@@ -140,6 +143,7 @@ fn run(command: &Command) -> Result<Exit, CliError> {
     match command {
         Command::Init(args) => init::run(args),
         Command::Tune(args) => tune::run(args),
+        Command::Why(args) => why::run(args),
         Command::Simulate(args) => simulate::run(args),
         Command::Explain(args) => explain::run(args),
         Command::Export(args) => export::run(args),
