@@ -14,7 +14,7 @@ use super::progress::Progress;
 use super::stop::{self, Memory, Timeout};
 use super::values::{OrAuto, named, or_auto};
 use crate::why::words::words;
-use crate::why::{Asked, Ears, Heard, Why, why};
+use crate::why::{Asked, Ears, Heard, Searches, Why, why};
 
 /// Arguments of `why`.
 #[derive(Debug, clap::Args)]
@@ -73,10 +73,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         let asked = Asked {
             problem: &problem,
             fixed: args.question.fixed_parameters(),
-            options: &options,
-            since: stop::began(),
-            interrupt: stop::flag(),
             again: &again,
+            searches: Searches { options: &options, since: stop::began(), interrupt: stop::flag() },
         };
         why(&asked, &Ears { search: &search, why: &known })?
     };

@@ -2,9 +2,9 @@
 //!
 //! Without a constraint there are only more configurations, so the least time falls or stays. Hence one search without all
 //! of them says that none matters, where it finds nothing faster; otherwise each is left out alone. If none of them alone
-//! is in the way, several are together: from all of them one after the other is put back, unless that takes away all that
-//! is faster. What is left is smallest in the sense that each of it is needed, not that there is no other such set. Launch
-//! conditions and domains stay.
+//! is in the way, several are together: of those that the configuration found does not satisfy, one after the other is put
+//! back, unless that takes away all that is faster. What is left is smallest in the sense that each of it is needed, not that
+//! there is no other such set. Launch conditions and domains stay.
 //!
 //! Where no configuration is valid the same is asked: which constraints have to go for there to be one.
 
@@ -12,7 +12,7 @@ use tickbound_model::Problem;
 use tickbound_solve::SolveError;
 
 use super::data::{Finding, Together, Verdict, Why};
-use super::search::{Asked, Ears};
+use super::search::{Asked, Changed, Ears};
 
 /// Leaves constraints out, and notes in `why` what is found.
 pub(super) fn leave_out(
@@ -22,65 +22,71 @@ pub(super) fn leave_out(
 ) -> Result<(), SolveError> {
     let number = why.constraints.each.len();
     let least = why.time;
-    let search =
-        |out: &[usize], how: &str| asked.changed(&without(asked.problem, out), how, least, ears);
     if number == 0 {
         return Ok(());
     }
     let every: Vec<usize> = (0..number).collect();
-    let all = search(&every, "without all constraints")?;
-    why.constraints.all = Some(all.clone());
-    (ears.why)(why);
-    for one in 0..number {
-        let found = match (number, all.is_known() && all.is_not_faster(least)) {
-            (1, _) => all.clone(),
+    let changed = without(asked.problem, &every, "without all constraints".to_owned());
+    let all = asked.searches.changed(&changed, least, ears.search)?;
+    let violated = violated(asked.problem, &every, &all);
+    let (mut places, mut open) = (Vec::new(), Vec::new());
+    for (one, without_it) in why.constraints.each.iter_mut().enumerate() {
+        without_it.found = match violated.as_slice() {
             // Whatever is valid without this one is valid without all of them.
-            (_, true) => follows(why, &all),
-            (_, false) => {
-                search(&[one], &format!("without `{}`", why.constraints.each[one].constraint))?
+            _ if all.is_known() && all.is_not_faster(least) => match all.status {
+                Verdict::Infeasible => all.clone(),
+                _ => Finding { configuration: why.configuration.clone(), ..follows(&all) },
+            },
+            [only] if *only == one && all.is_known() => follows(&all),
+            _ => {
+                places.push(one);
+                let how = format!("without `{}`", without_it.constraint);
+                open.push(without(asked.problem, &[one], how));
+                continue;
             }
         };
-        why.constraints.each[one].found = found;
-        (ears.why)(why);
     }
+    why.constraints.all = Some(all.clone());
+    (ears.why)(why);
+    asked.searches.all_changed(&open, least, ears.search, |one, found| {
+        why.constraints.each[places[one]].found = found;
+        (ears.why)(why);
+    })?;
     let alone = why.constraints.each.iter().all(|without| without.found.is_not_faster(least));
     if alone && all.is_faster(least) {
-        why.constraints.together = Some(fewest(why, all, &search)?);
+        why.constraints.together = Some(fewest(asked, ears, why, (violated, all))?);
         (ears.why)(why);
     }
     Ok(())
 }
 
-/// Nothing else than without any change.
-fn follows(why: &Why, all: &Finding) -> Finding {
-    let infeasible = all.status == Verdict::Infeasible;
-    Finding {
-        status: if infeasible { Verdict::Infeasible } else { Verdict::Follows },
-        time: why.time,
-        lower: why.time,
-        saves: why.time.map(|_| 0),
-        configuration: why.configuration.clone(),
-        because: None,
-    }
+/// What is found without one constraint, if that is what is found without all.
+fn follows(all: &Finding) -> Finding {
+    Finding { status: Verdict::Follows, ..all.clone() }
 }
 
-/// Constraints without which something is faster, each of which is needed for that; `all` is what is found without any.
+/// Constraints without which something is faster, each of which is needed for that: some of `out`, without which `found`
+/// is found.
 fn fewest(
+    asked: &Asked<'_>,
+    ears: &Ears<'_>,
     why: &Why,
-    all: Finding,
-    search: &impl Fn(&[usize], &str) -> Result<Finding, SolveError>,
+    (mut out, mut found): (Vec<usize>, Finding),
 ) -> Result<Together, SolveError> {
-    let mut out: Vec<usize> = (0..why.constraints.each.len()).collect();
-    let (mut found, mut smallest) = (all, true);
+    let mut smallest = true;
     for back in out.clone() {
         let fewer: Vec<usize> = out.iter().copied().filter(|one| *one != back).collect();
-        // One alone is known not to suffice.
-        if fewer.len() < 2 {
+        // It went with another one, or one alone would be left, which is known not to suffice.
+        if fewer.len() == out.len() || fewer.len() < 2 {
             continue;
         }
-        let tried = search(&fewer, &format!("without {} constraints", fewer.len()))?;
+        let how = format!("without {} constraints", fewer.len());
+        let changed = without(asked.problem, &fewer, how);
+        let tried = asked.searches.changed(&changed, why.time, ears.search)?;
         if tried.is_faster(why.time) {
-            (out, found) = (fewer, tried);
+            // Without those that this configuration does not satisfy it is valid, so the least time is the same.
+            out = violated(asked.problem, &fewer, &tried);
+            found = tried;
         } else if !tried.is_not_faster(why.time) {
             smallest = false;
         }
@@ -89,10 +95,19 @@ fn fewest(
     Ok(Together { constraints: constraints.collect(), smallest, found })
 }
 
+/// Those of the constraints left out that the configuration found does not satisfy.
+fn violated(problem: &Problem, out: &[usize], found: &Finding) -> Vec<usize> {
+    let Some(configuration) = &found.configuration else { return Vec::new() };
+    let Changed { problem: changed, .. } = without(problem, out, String::new());
+    let Ok(bound) = changed.bind(configuration) else { return out.to_vec() };
+    let holds = |one: &usize| problem.constraints[*one].expr.holds(&bound.env) == Ok(true);
+    out.iter().copied().filter(|one| !holds(one)).collect()
+}
+
 /// The problem without some of its constraints.
-fn without(problem: &Problem, out: &[usize]) -> Problem {
+fn without(problem: &Problem, out: &[usize], how: String) -> Changed {
     let mut changed = problem.clone();
     let kept = problem.constraints.iter().enumerate().filter(|(i, _)| !out.contains(i));
     changed.constraints = kept.map(|(_, constraint)| constraint.clone()).collect();
-    changed
+    Changed { problem: changed, how }
 }

@@ -17,7 +17,7 @@ pub mod spent;
 pub mod words;
 
 pub use data::{Finding, Verdict, Why};
-pub use search::{Asked, Ears, Heard};
+pub use search::{Asked, Ears, Heard, Searches};
 
 use tickbound_model::verdict::Status;
 use tickbound_solve::SolveError;
@@ -29,7 +29,7 @@ use tickbound_solve::SolveError;
 /// As [`tickbound_solve::tune`] for the problem itself; for a changed problem only faults of this program, all else is
 /// part of the answer.
 pub fn why(asked: &Asked<'_>, ears: &Ears<'_>) -> Result<Why, SolveError> {
-    let result = asked.first(ears)?;
+    let result = asked.searches.first(asked.problem, ears)?;
     let mut why = Why::begun(asked.problem, asked.fixed, &result);
     (ears.why)(&why);
     match why.status {
@@ -43,6 +43,6 @@ pub fn why(asked: &Asked<'_>, ears: &Ears<'_>) -> Result<Why, SolveError> {
             numbers::change(asked, ears, &mut why)?;
         }
     }
-    why.ended(asked.since.elapsed().as_secs_f64());
+    why.ended(asked.searches.since.elapsed().as_secs_f64());
     Ok(why)
 }

@@ -12,7 +12,7 @@ use tickbound_model::{
 use tickbound_solve::SolveError;
 
 use super::data::{Finding, Number, Why};
-use super::search::{Asked, Ears, refused};
+use super::search::{Asked, Changed, Ears, refused};
 
 /// Prices and waits: better if less.
 const LESS: [&str; 19] = [
@@ -76,19 +76,25 @@ pub(super) fn asked(problem: &Problem) -> Vec<Number> {
 
 /// Searches with each number one unit better, and notes in `why` what is found.
 pub(super) fn change(asked: &Asked<'_>, ears: &Ears<'_>, why: &mut Why) -> Result<(), SolveError> {
-    for place in 0..why.platform.len() {
-        if asked.is_over() {
+    let (mut places, mut all) = (Vec::new(), Vec::new());
+    for (place, number) in why.platform.iter_mut().enumerate() {
+        if asked.searches.is_over() {
             return Ok(());
         }
-        let Number { name, to, .. } = &why.platform[place];
-        let found = match (asked.again)(name, *to) {
-            Ok(changed) => asked.changed(&changed, &format!("with {name} {to}"), why.time, ears)?,
-            Err(reason) => refused(&reason),
-        };
-        why.platform[place].found = found;
-        (ears.why)(why);
+        match (asked.again)(&number.name, number.to) {
+            Ok(problem) => {
+                all.push(Changed { problem, how: format!("with {} {}", number.name, number.to) });
+                places.push(place);
+            }
+            // What ends the reading may be the end of the time.
+            Err(_) if asked.searches.is_over() => return Ok(()),
+            Err(reason) => number.found = refused(&reason),
+        }
     }
-    Ok(())
+    asked.searches.all_changed(&all, why.time, ears.search, |one, found| {
+        why.platform[places[one]].found = found;
+        (ears.why)(why);
+    })
 }
 
 /// False if no time and no condition of the problem can depend on the number.

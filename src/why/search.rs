@@ -1,6 +1,7 @@
 //! What is asked, and one search on a changed problem.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
 use std::time::Instant;
 
 use tickbound_message::one_line;
@@ -15,20 +16,38 @@ use crate::answer::values;
 /// Reads the problem again, with a number of its platform replaced.
 pub type Again<'a> = &'a dyn Fn(&str, i64) -> Result<Problem, String>;
 
+/// Most searches side by side; each takes memory of its own.
+const MOST_AT_ONCE: usize = 4;
+
 /// What is asked about.
 pub struct Asked<'a> {
     /// The problem.
     pub problem: &'a Problem,
     /// So many of its constraints, the last, are not asked about.
     pub fixed: usize,
+    /// How the problem is read with another platform.
+    pub again: Again<'a>,
+    /// How all searches are made.
+    pub searches: Searches<'a>,
+}
+
+/// How all searches are made, and when all of them end.
+#[derive(Clone, Copy)]
+pub struct Searches<'a> {
     /// How to search. The time is that of all searches together.
     pub options: &'a Options,
     /// When all of it began.
     pub since: Instant,
     /// Ends all of it when it becomes true.
     pub interrupt: &'a AtomicBool,
-    /// How the problem is read with another platform.
-    pub again: Again<'a>,
+}
+
+/// A problem that is changed in one place.
+pub(super) struct Changed {
+    /// The problem.
+    pub problem: Problem,
+    /// How it is changed, for people.
+    pub how: String,
 }
 
 /// Who is told while it goes on.
@@ -49,7 +68,7 @@ pub enum Heard<'a> {
     Changed(&'a Known),
 }
 
-impl Asked<'_> {
+impl Searches<'_> {
     /// Everything has to end.
     pub(super) fn is_over(&self) -> bool {
         let late = self.options.timeout.is_some_and(|time| self.since.elapsed() >= time);
@@ -66,24 +85,27 @@ impl Asked<'_> {
     }
 
     /// The search on the problem itself.
-    pub(super) fn first(&self, ears: &Ears<'_>) -> Result<TuneResult, SolveError> {
+    pub(super) fn first(
+        &self,
+        problem: &Problem,
+        ears: &Ears<'_>,
+    ) -> Result<TuneResult, SolveError> {
         let observer = |now: &Known| (ears.search)(Heard::First(now));
-        tune(self.problem, &self.options(), self.interrupt, &observer)
+        tune(problem, &self.options(), self.interrupt, &observer)
     }
 
     /// The search on a changed problem; `least` is the least time of the problem itself, if there is one.
     pub(super) fn changed(
         &self,
-        problem: &Problem,
-        how: &str,
+        Changed { problem, how }: &Changed,
         least: Option<i64>,
-        ears: &Ears<'_>,
+        heard: &(dyn Fn(Heard<'_>) + Sync),
     ) -> Result<Finding, SolveError> {
         if self.is_over() {
             return Ok(Finding::default());
         }
-        (ears.search)(Heard::Begins(how));
-        let observer = |now: &Known| (ears.search)(Heard::Changed(now));
+        heard(Heard::Begins(how));
+        let observer = |now: &Known| heard(Heard::Changed(now));
         match tune(problem, &self.options(), self.interrupt, &observer) {
             Ok(result) => Ok(found(problem, &result, least)),
             Err(fault) if fault.is_fault() => Err(fault),
@@ -91,6 +113,40 @@ impl Asked<'_> {
             Err(_) if self.is_over() => Ok(Finding::default()),
             Err(why) => Ok(refused(&why)),
         }
+    }
+
+    /// Searches on changed problems side by side; `take` gets each finding, with the place of its problem, when it is there.
+    pub(super) fn all_changed(
+        &self,
+        all: &[Changed],
+        least: Option<i64>,
+        heard: &(dyn Fn(Heard<'_>) + Sync),
+        mut take: impl FnMut(usize, Finding),
+    ) -> Result<(), SolveError> {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let next = AtomicUsize::new(0);
+        let (sender, findings) = mpsc::channel();
+        std::thread::scope(|scope| {
+            for _ in 0..threads.min(MOST_AT_ONCE).min(all.len()) {
+                let (sender, next) = (sender.clone(), &next);
+                scope.spawn(move || {
+                    while let Some((place, one)) = {
+                        let place = next.fetch_add(1, Ordering::Relaxed);
+                        all.get(place).map(|one| (place, one))
+                    } {
+                        // Nobody listens any more after a fault.
+                        if sender.send((place, self.changed(one, least, heard))).is_err() {
+                            return;
+                        }
+                    }
+                });
+            }
+            drop(sender);
+            for (place, finding) in findings {
+                take(place, finding?);
+            }
+            Ok(())
+        })
     }
 }
 

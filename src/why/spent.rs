@@ -85,7 +85,7 @@ fn parts(
 
 /// What a configuration takes on the changed problem, beside what it takes on the problem itself.
 fn taken(name: &str, changed: &Problem, bound: &Bound, time: i64, asked: &Asked<'_>) -> Share {
-    let run = match asked.is_over() {
+    let run = match asked.searches.is_over() {
         true => Err(None),
         false => simulate(changed, bound, &Options::default()).map_err(|e| Some(e.to_string())),
     };

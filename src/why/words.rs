@@ -232,11 +232,12 @@ fn numbers(why: &Why) -> Option<String> {
         .collect();
     let most = moves.first().map(|number| {
         let others = match moves.len() {
-            1 => "no other number does".to_owned(),
+            1 => "no other saves anything".to_owned(),
+            2 => "one other saves less or as much".to_owned(),
             n => format!("{} others save less or as much", n - 1),
         };
         format!(
-            "Of the platform's numbers {} moves it most: with {} instead of {} it is {} less; {others}.",
+            "Of the platform's numbers one unit of {} moves it most: with {} instead of {} it falls by {}; {others}.",
             number.name,
             grouped(number.to),
             grouped(number.from),
@@ -296,7 +297,7 @@ fn table(why: &Why) -> Table {
 fn cells(why: &Why, found: &Finding) -> Option<[String; 4]> {
     let nothing = || ["-".to_owned(), "-".to_owned(), "-".to_owned()];
     let [ticks, saves, percent] = match (found.status, found.time) {
-        (Verdict::NotKnown | Verdict::Follows, _) => return None,
+        (Verdict::NotKnown, _) => return None,
         _ if found.saves == Some(0) => return None,
         (Verdict::Refused, _) => {
             let [a, b, c] = nothing();
@@ -311,7 +312,7 @@ fn cells(why: &Why, found: &Finding) -> Option<[String; 4]> {
             let time = time.map_or("?".to_owned(), |time| time.to_string());
             [format!("{}..{time}", found.lower.unwrap_or_default()), "?".into(), "?".into()]
         }
-        (Verdict::Optimal, time) => {
+        (Verdict::Optimal | Verdict::Follows, time) => {
             let percent = found.saves.zip(why.time).and_then(|(s, of)| super::data::percent(s, of));
             [
                 time.unwrap_or_default().to_string(),
