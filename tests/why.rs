@@ -574,7 +574,7 @@ fn wrong_input() {
             vec![minimum, "--set", "NO=1"],
             "--set NO: no parameter has this name; known here: WG, TS",
         ),
-        (vec![minimum, "--timeout", "-1"], "--timeout -1: write a positive number of seconds"),
+        (vec![minimum, "--timeout=-1"], "--timeout -1: write a positive number of seconds"),
         (vec![minimum, "--input", "sise=8"], "--input sise: no input or platform number"),
         (vec![minimum, "--strategy", "guess"], "invalid value 'guess'"),
         (vec![minimum, "--encoding", "morse"], "invalid value 'morse'"),

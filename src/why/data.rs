@@ -41,8 +41,8 @@ pub struct Why {
     pub next_percent: Option<f64>,
     /// What bounds the time of the best configuration, under the profile `resources`.
     pub resources: Option<Resources>,
-    /// The best configuration with one kind of work left out.
-    pub spent: Spent,
+    /// The best configuration with one kind of work left out; `null` if that was not begun.
+    pub spent: Option<Spent>,
     /// The search with constraints left out.
     pub constraints: Constraints,
     /// The search with one number of the platform one unit better.
@@ -211,7 +211,7 @@ impl Why {
             next: r.next,
             next_more,
             next_percent: next_more.zip(r.upper).and_then(|(more, least)| percent(more, least)),
-            spent: Spent::default(),
+            spent: None,
             constraints: Constraints {
                 all: (written > 0).then(Finding::default),
                 each: each.collect(),
@@ -237,17 +237,21 @@ impl Why {
         Why { not_known: self.open(), ..self }
     }
 
+    /// What the best configuration takes without something.
+    pub(super) fn shares(&self) -> impl Iterator<Item = &Share> {
+        self.spent.iter().flat_map(|spent| spent.parts.iter().chain(&spent.steps))
+    }
+
     /// What was asked and not answered.
     fn open(&self) -> Vec<String> {
         let mut open = Vec::new();
         if self.status == Status::Bounded {
             open.push("the least time".to_owned());
         }
-        if self.status == Status::Optimal && self.spent == Spent::default() {
+        if self.status == Status::Optimal && self.spent.is_none() {
             open.push("where the time goes".to_owned());
         }
-        let shares = self.spent.parts.iter().chain(&self.spent.steps);
-        let shares = shares.filter(|share| share.time.is_none());
+        let shares = self.shares().filter(|share| share.time.is_none());
         open.extend(shares.map(|share| format!("the time without {}", share.name)));
         let unknown = |found: &Finding| !found.is_known();
         if self.constraints.all.as_ref().is_some_and(unknown) {

@@ -19,21 +19,19 @@ use super::search::Asked;
 const STARTS: [(&str, &str); 2] =
     [("group_start", "group start"), ("kernel_launch", "kernel launch")];
 
+const OPEN: &str =
+    "warps compete for dispatchers, and a schedule without something is another schedule";
+
 /// Leaves one thing after the other out of the best configuration, and notes in `why` what it then takes.
 pub(super) fn look(asked: &Asked<'_>, why: &mut Why) {
     let problem = asked.problem;
     let at = why.configuration.clone().unwrap_or_default();
-    why.spent = match (problem.bind(&at), why.time) {
-        _ if problem.has_open_schedule() => unknown(
-            "warps compete for dispatchers, and a schedule without something is another schedule",
-        ),
-        (Err(e), _) => unknown(&e.to_string()),
-        (_, None) => Spent::default(),
-        (Ok(bound), Some(time)) => match parts(problem, &bound, time, asked) {
-            Err(e) => unknown(&e.to_string()),
-            Ok(spent) => spent,
-        },
+    let Some(time) = why.time else { return };
+    let spent = match problem.bind(&at) {
+        _ if problem.has_open_schedule() => Ok(unknown(OPEN)),
+        bound => bound.and_then(|bound| parts(problem, &bound, time, asked)),
     };
+    why.spent = Some(spent.unwrap_or_else(|e| unknown(&e.to_string())));
 }
 
 fn unknown(because: &str) -> Spent {

@@ -105,9 +105,9 @@ fn joined(list: &[String], last: &str) -> String {
 /// Where the time of the best configuration goes.
 fn spent(why: &Why) -> Option<String> {
     if let Some(resources) = &why.resources {
-        return Some(bound_by(resources, &why.spent));
+        return Some(bound_by(resources, why.spent.as_ref()));
     }
-    let Spent { parts, steps, because } = &why.spent;
+    let Spent { parts, steps, because } = why.spent.as_ref()?;
     if let Some(because) = because {
         return Some(format!("Where the time goes is not known: {because}."));
     }
@@ -128,13 +128,13 @@ fn spent(why: &Why) -> Option<String> {
     });
     let of = if name == "group start" || name == "kernel launch" { "" } else { "`" };
     Some(format!(
-        "What costs most there is {of}{name}{of}: without it the configuration takes {} less ({percent} %){}.",
+        "What costs most there is {of}{name}{of}: without it the configuration takes {} less ({percent:.2} %){}.",
         ticks(saves),
         step.unwrap_or_default()
     ))
 }
 
-fn bound_by(resources: &Resources, spent: &Spent) -> String {
+fn bound_by(resources: &Resources, spent: Option<&Spent>) -> String {
     let lines = resources.lines();
     let line = |name: &str| lines.iter().find(|(n, _)| *n == name).map(|(_, text)| text.as_str());
     let mut text = format!("It is bound by {}", line("bound by:").unwrap_or_default());
@@ -143,7 +143,7 @@ fn bound_by(resources: &Resources, spent: &Spent) -> String {
     }
     let limit = &resources.limited_by;
     text += &format!("; a unit holds {} groups, limited by {limit}.", resources.groups);
-    if let Some(because) = &spent.because {
+    if let Some(because) = spent.and_then(|spent| spent.because.as_ref()) {
         text += &format!(" What its parts cost is not known: {because}.");
     }
     text
@@ -246,7 +246,11 @@ fn numbers(why: &Why) -> Option<String> {
     });
     let nothing =
         (!still.is_empty()).then(|| format!("One unit of {} saves nothing.", either(&still)));
-    let said: Vec<String> = [most, nothing].into_iter().flatten().collect();
+    let slower: Vec<String> =
+        known.iter().filter(|number| saves(number) < 0).map(|n| n.name.clone()).collect();
+    let slower =
+        (!slower.is_empty()).then(|| format!("One unit of {} makes it slower.", either(&slower)));
+    let said: Vec<String> = [most, nothing, slower].into_iter().flatten().collect();
     (!said.is_empty()).then(|| said.join(" "))
 }
 
@@ -259,8 +263,7 @@ fn next(why: &Why) -> Option<String> {
 /// What changes something, or is not known.
 fn table(why: &Why) -> Table {
     let mut table = Table::new(["change", "ticks", "saves", "%", "at"]);
-    let shares = why.spent.parts.iter().chain(&why.spent.steps);
-    for share in shares.filter(|share| share.saves != Some(0)) {
+    for share in why.shares().filter(|share| share.saves != Some(0)) {
         let number = |n: Option<i64>| n.map_or("?".to_owned(), |n| n.to_string());
         let percent = share.percent.map_or("?".to_owned(), |p| format!("{p:.2}"));
         table.push([
