@@ -6,7 +6,6 @@ use tickbound_model::Problem;
 use tickbound_model::verdict::{Found, Status};
 use tickbound_solve::TuneResult;
 
-use super::numbers;
 use crate::answer::resources::Resources;
 use crate::answer::{About, Tally, Values, tenth_of_millisecond, values};
 
@@ -217,7 +216,7 @@ impl Why {
                 each: each.collect(),
                 together: None,
             },
-            platform: if proved { numbers::asked(problem) } else { Vec::new() },
+            platform: Vec::new(),
             not_known: Vec::new(),
             stopped_by: r.stopped_by.as_ref().map(ToString::to_string),
             seconds: tenth_of_millisecond(r.seconds),

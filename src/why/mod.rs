@@ -31,6 +31,9 @@ use tickbound_solve::SolveError;
 pub fn why(asked: &Asked<'_>, ears: &Ears<'_>) -> Result<Why, SolveError> {
     let result = asked.searches.first(asked.problem, ears)?;
     let mut why = Why::begun(asked.problem, asked.fixed, &result);
+    if why.status == Status::Optimal {
+        why.platform = numbers::asked(asked.problem);
+    }
     (ears.why)(&why);
     match why.status {
         // Nothing can be said about what is not known.
