@@ -587,6 +587,25 @@ fn wrong_input() {
     assert_eq!((status, errors.lines().count()), (2, 1), "{errors}");
 }
 
+#[test]
+fn as_a_page() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("why.html").to_string_lossy().into_owned();
+    let fermi = "examples/problems/fermi.json";
+    let (text, errors, status) = why(&[fermi, "--html", &path], "");
+    assert_eq!(status, 0, "{errors}");
+    assert!(errors.contains("why.html written"), "{errors}");
+    let page = std::fs::read_to_string(&path).expect("a page");
+    // The longest bar is that of the dearest kind of statement, as in the text.
+    assert!(text.contains("98.10"), "{text}");
+    let all = ["6728 ticks", "98.1 %", "TS * TS &lt;= size", "global_access: 99 instead of 100"];
+    for shown in all {
+        assert!(page.contains(shown), "{shown}");
+    }
+    let (text, errors, status) = why(&[fermi, "--html", fermi], "");
+    assert_eq!((text.as_str(), status), ("", 2), "{errors}");
+}
+
 /// A kernel in OpenCL C is asked about as a program written by hand is; a number of the platform changes what is read.
 #[test]
 fn a_kernel_in_opencl_c() {
@@ -613,4 +632,6 @@ fn a_kernel_in_opencl_c() {
     let output = command.args(["--input", &format!("units_per_device={}", units["to"])]).output();
     let text = String::from_utf8(output.expect("it runs").stdout).expect("UTF-8");
     assert_eq!(answer(&text)["time"], units["found"]["time"]);
+    // Nothing prices a statement where none is run.
+    assert!(number.iter().all(|n| n["name"] != "global_access"), "{number:?}");
 }

@@ -111,6 +111,9 @@ pub struct Chosen {
     /// The files that were read.
     #[arg(skip)]
     files: RefCell<Vec<PathBuf>>,
+    /// What standard input had, which can be read once only.
+    #[arg(skip)]
+    piped: RefCell<Option<String>>,
 }
 
 impl Chosen {
@@ -178,11 +181,24 @@ impl Chosen {
         Ok(self.loaded()?.0)
     }
 
-    /// The problem, and why it has no program if it is a T1 file whose kernel cannot be read.
-    fn loaded(&self) -> Result<(Problem, Option<String>), CliError> {
+    /// The text of the problem file.
+    fn text(&self) -> Result<String, CliError> {
+        if let Some(text) = &*self.piped.borrow() {
+            return Ok(text.clone());
+        }
         let path = &self.problem;
         let text = tickbound_input::text(path)
             .map_err(|error| CliError::Read { path: path.clone(), error })?;
+        if path == "-" {
+            self.piped.replace(Some(text.clone()));
+        }
+        Ok(text)
+    }
+
+    /// The problem, and why it has no program if it is a T1 file whose kernel cannot be read.
+    fn loaded(&self) -> Result<(Problem, Option<String>), CliError> {
+        let path = &self.problem;
+        let text = self.text()?;
         let of_file = |mut e: ModelError| {
             if !e.at.starts_with("--") {
                 e.at = format!("{path}: {}", e.at);

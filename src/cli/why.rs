@@ -9,10 +9,11 @@ use tickbound_solve::{Encoding, Options, Strategy, TuneResult};
 
 use super::exit::{CliError, Exit, input};
 use super::load::Question;
-use super::output::{say, width};
+use super::output::{Outputs, say, width, written};
 use super::progress::Progress;
 use super::stop::{self, Memory, Timeout};
 use super::values::{OrAuto, named, or_auto};
+use crate::why::page::page;
 use crate::why::words::words;
 use crate::why::{Asked, Ears, Heard, Searches, Why, why};
 
@@ -34,6 +35,9 @@ pub struct Args {
     /// What the random choice of configurations depends on that are simulated as a check
     #[arg(long, value_name = "SEED", default_value_t = 0)]
     seed: u64,
+    /// Write a page with the answer and what each change saves
+    #[arg(long, value_name = "FILE")]
+    html: Option<String>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -56,6 +60,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         ..Options::default()
     };
     let problem = args.question.problem()?;
+    let outputs = Outputs::default().file("--html", args.html.as_ref());
+    outputs.check(&args.question.chosen.files())?;
     let told = Arc::new(Mutex::new(Told { search: Known::default(), why: None }));
     last_words(args, &problem, &options, told.clone());
     let mut answer = {
@@ -78,11 +84,19 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         };
         why(&asked, &Ears { search: &search, why: &known })?
     };
-    stop::last_words(|| {});
     if !answer.not_known.is_empty() {
         answer.stopped_by = stop::reason().map(|why| why.to_string()).or(answer.stopped_by);
     }
-    say(&said(args, &answer)?)?;
+    let text = said(args, &answer)?;
+    // If the page takes too long, this is still said.
+    let last = text.clone();
+    stop::last_words(move || say(&last).unwrap_or_default());
+    if let Some(path) = &args.html {
+        page(&answer).write(path)?;
+        written(&[path.into()]);
+    }
+    stop::last_words(|| {});
+    say(&text)?;
     Ok(Exit::found(answer.status == Status::Optimal && answer.not_known.is_empty()))
 }
 

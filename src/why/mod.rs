@@ -7,11 +7,12 @@
 //! - [`constraints`]: the search again, with constraints left out;
 //! - [`numbers`]: the search again, with one number of the platform one unit better.
 //!
-//! Nothing is concluded from a search that was not finished: its [`Finding`] says so. [`words`] tells all of it to a person.
+//! Nothing is concluded from a search that was not finished: its [`Finding`] says so. [`words`] tells all of it to a person, [`page`] shows it.
 
 pub mod constraints;
 pub mod data;
 pub mod numbers;
+pub mod page;
 pub mod search;
 pub mod spent;
 pub mod words;

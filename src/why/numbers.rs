@@ -5,9 +5,9 @@
 //! tick, are not asked about.
 
 use tickbound_model::kernel::{expressions, has_barrier};
-use tickbound_model::source::Define;
+use tickbound_model::source::{ArgumentKind, Define};
 use tickbound_model::{
-    Access, Expr, Launch, Platform, Problem, Profile, Program, Resources, StmtKind,
+    Access, Expr, KernelSource, Launch, Platform, Problem, Profile, Program, Resources, StmtKind,
 };
 use tickbound_solve::SolveError;
 
@@ -99,10 +99,6 @@ pub(super) fn change(asked: &Asked<'_>, ears: &Ears<'_>, why: &mut Why) -> Resul
 
 /// False if no time and no condition of the problem can depend on the number.
 fn is_used(problem: &Problem, name: &str) -> bool {
-    // Whoever reads a source may use any number.
-    if problem.source.is_some() && problem.profile == Profile::Resources {
-        return true;
-    }
     is_named(problem, name)
         || match problem.profile {
             Profile::Resources => of_resources(problem, name),
@@ -133,16 +129,22 @@ fn is_named(problem: &Problem, name: &str) -> bool {
     problem.usage().entries().for_each(|(_, e)| look(e));
     expressions(&problem.kernel, &mut |_, e| look(e));
     expressions(&problem.finish, &mut |_, e| look(e));
-    // What is put into a source's text.
-    named
-        || problem.source.as_ref().is_some_and(|source| {
-            let numbers = source.defines.iter().filter_map(|(_, define)| match define {
-                Define::Number(e) => Some(e),
-                Define::Text(_) => None,
-            });
-            let mut all = numbers.chain(source.bounds.iter().map(|(_, e)| e));
-            all.any(|e| e.mentions(|s| s == slot))
-        })
+    named || problem.source.as_ref().is_some_and(|source| of_source(source, slot))
+}
+
+/// What is put into a source's text, or passed to it, names it.
+fn of_source(source: &KernelSource, slot: usize) -> bool {
+    let defines = source.defines.iter().filter_map(|(_, define)| match define {
+        Define::Number(e) => Some(e),
+        Define::Text(_) => None,
+    });
+    let arguments = source.arguments.iter().filter_map(|argument| match &argument.kind {
+        ArgumentKind::Buffer { length: e, .. } | ArgumentKind::Local { length: e } => Some(e),
+        ArgumentKind::Scalar(e) => Some(e),
+        ArgumentKind::Real(_) => None,
+    });
+    let bounds = source.bounds.iter().map(|(_, e)| e);
+    defines.chain(arguments).chain(bounds).any(|e| e.mentions(|s| s == slot))
 }
 
 /// It prices a statement, or says how much runs at once.
@@ -181,10 +183,11 @@ fn accesses(program: &Program, which: Access) -> bool {
     })
 }
 
-/// It is about something that the kernel uses.
+/// It is about something that the kernel uses. What a source uses may change with the number.
 fn of_resources(problem: &Problem, name: &str) -> bool {
+    let read = problem.source.is_some();
     let counted = |names: &[&str]| {
-        problem.usage().entries().any(|(n, e)| names.contains(&n) && *e != Expr::Int(0))
+        read || problem.usage().entries().any(|(n, e)| names.contains(&n) && *e != Expr::Int(0))
     };
     match name {
         "convert_lanes" => counted(&["convert"]),

@@ -8,21 +8,21 @@ use crate::answer::resources::Resources;
 use crate::answer::{Tally, Values, named};
 use crate::report::Table;
 
+/// Most numbers that are named in a sentence.
+const NAMED: usize = 8;
+
+const EXPLAINED: &str = "A `free` row is the best configuration with that left out; the others are a new search each. \
+                         `at` has what differs from the best configuration.";
+
 /// The answer in words; lines of the table have at most `width` columns, if that can be.
 #[must_use]
 pub fn words(why: &Why, width: usize) -> String {
-    let mut said = vec![least(why)];
-    said.extend(spent(why));
-    said.extend(no_matter(why));
-    said.extend(constraints(why));
-    said.extend(numbers(why));
-    said.extend(next(why));
-    let mut text = format!("{}\n{}\n", heading(why), said.join(" "));
+    let sentences: Vec<String> =
+        [least(why)].into_iter().chain(facts(why).into_iter().map(|(_, text)| text)).collect();
+    let mut text = format!("{}\n{}\n", heading(why), sentences.join(" "));
     let table = table(why);
     if !table.is_empty() {
-        text += &format!("\n{}", table.fitted(width));
-        text += "\nA `free` row is the best configuration with that left out; the others are a new search each. `at` has what differs from the \
-                 best configuration.\n";
+        text += &format!("\n{}\n{EXPLAINED}\n", table.fitted(width));
     }
     if !why.not_known.is_empty() {
         text += &format!("\nnot known:  {}\n", why.not_known.join("; "));
@@ -31,7 +31,22 @@ pub fn words(why: &Why, width: usize) -> String {
     text
 }
 
-fn heading(why: &Why) -> String {
+/// What is known beside the least time: what it is about, and sentences.
+#[must_use]
+pub fn facts(why: &Why) -> Vec<(&'static str, String)> {
+    let facts = [
+        ("spent on", spent(why)),
+        ("no matter", no_matter(why)),
+        ("constraints", constraints(why)),
+        ("platform", numbers(why)),
+        ("next best", next(why)),
+    ];
+    facts.into_iter().filter_map(|(about, text)| Some((about, text?))).collect()
+}
+
+/// What was asked about.
+#[must_use]
+pub fn heading(why: &Why) -> String {
     let inputs: Vec<String> =
         why.about.inputs.iter().map(|(name, n)| format!("{name} = {n}")).collect();
     let inputs =
@@ -52,7 +67,8 @@ fn ticks(n: i64) -> String {
 }
 
 /// The least time, where it is, and where else.
-fn least(why: &Why) -> String {
+#[must_use]
+pub fn least(why: &Why) -> String {
     let at = why.configuration.as_ref().map(named).unwrap_or_default();
     let lower = grouped(why.lower);
     match (why.status, why.time) {
@@ -244,8 +260,11 @@ fn numbers(why: &Why) -> Option<String> {
             ticks(saves(number)),
         )
     });
-    let nothing =
-        (!still.is_empty()).then(|| format!("One unit of {} saves nothing.", either(&still)));
+    let nothing = match still.len() {
+        0 => None,
+        1..=NAMED => Some(format!("One unit of {} saves nothing.", either(&still))),
+        n => Some(format!("One unit of any of {n} others saves nothing.")),
+    };
     let slower: Vec<String> =
         known.iter().filter(|number| saves(number) < 0).map(|n| n.name.clone()).collect();
     let slower =
