@@ -32,17 +32,19 @@ pub fn page(why: &Why) -> Page {
 fn saved(why: &Why) -> Option<Spent> {
     let least = why.time.filter(|_| why.status == Status::Optimal)?;
     let free = |all: &[Share]| -> Vec<Stripe> {
-        all.iter().filter_map(|s| stripe(&s.name, &s.name, s.saves, least)).collect()
+        all.iter().filter_map(|s| stripe(&s.name, "global", s.saves, least)).collect()
     };
     let without = |name: &str, found: &Finding| stripe(name, "local", found.saves, least);
     let constraints = &why.constraints;
-    let all = constraints.all.iter().filter_map(|found| without("all constraints", found));
+    // Where there is only one it is all of them.
+    let all = constraints.all.iter().filter(|_| constraints.each.len() > 1);
+    let all = all.filter_map(|found| without("all constraints", found));
     let each = constraints.each.iter().filter_map(|w| without(&w.constraint, &w.found));
     let together = constraints.together.iter();
     let together = together.filter_map(|t| without(&t.constraints.join(" and "), &t.found));
     let numbers = why.platform.iter().filter_map(|n| {
         let name = format!("{}: {} instead of {}", n.name, n.to, n.from);
-        stripe(&name, "global", n.found.saves, least)
+        stripe(&name, "compute", n.found.saves, least)
     });
     let parts = [
         ("free", why.spent.as_ref().map(|of| free(&of.parts)).unwrap_or_default()),
