@@ -12,7 +12,7 @@
 //! | [`tickbound_reo`] | connectors as constraint automata |
 //!
 //! Here is what needs a command line, files, devices or plots: [`answer`] is the JSON contract,
-//! [`measure`] and [`calibrate`] run kernels, [`compare`] puts engines side by side, [`report`] draws.
+//! [`measure`] and [`calibrate`] run kernels, [`compare`] puts engines side by side, [`why`] asks what a least time hangs on, [`report`] draws.
 //! The features `cli`, `device` and `plots` bring them; with `default-features = false` there is [`answer`]
 //! and what needs neither devices nor fonts.
 //!
@@ -82,3 +82,5 @@ pub mod reo;
 pub mod report;
 #[cfg(feature = "device")]
 mod utc;
+#[cfg(feature = "plots")]
+pub mod why;

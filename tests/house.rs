@@ -7,13 +7,14 @@ use std::process::Command;
 
 use serde_json::Value;
 
-const CRATES: [&str; 13] = [
+const CRATES: [&str; 14] = [
     "message",
     "input",
     "output",
     "process",
     "elimination",
     "model",
+    "certificate",
     "encodings",
     "solve",
     "spin",

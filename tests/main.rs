@@ -26,4 +26,5 @@ mod report;
 mod schema;
 mod smt2;
 mod spin;
+mod why;
 mod with_spin;

@@ -54,7 +54,7 @@ pub fn check(certificate: &Certificate, stop: &dyn Fn() -> bool) -> Result<Repor
             let obligation = Obligation::new(&problem)?;
             let found = inequalities::check(&obligation, proof, time, stop)?;
             report.checked.push(format!(
-                "nothing is faster: {} inequalities over {} clusters and {} rows hold",
+                "nothing is faster: {} inequalities hold (clusters: {}, rows: {})",
                 found.inequalities, found.clusters, found.rows
             ));
             sample(&obligation, stop, &mut report)?;

@@ -370,9 +370,9 @@ impl Time {
             product("platform.group_start", vec![waves.clone(), number(self.start)]),
         ];
         let group = self.group.iter().flat_map(|part| &part.products);
-        all.extend(
-            group.map(|p| product(&p.at, [&[waves.clone()], p.factors.as_slice()].concat())),
-        );
+        all.extend(group.map(|p| {
+            product(&p.at, [std::slice::from_ref(&waves), p.factors.as_slice()].concat())
+        }));
         all.extend(self.finish.products.iter().cloned());
         parts(problem, all)
     }

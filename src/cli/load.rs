@@ -111,6 +111,9 @@ pub struct Chosen {
     /// The files that were read.
     #[arg(skip)]
     files: RefCell<Vec<PathBuf>>,
+    /// What standard input had, which can be read once only.
+    #[arg(skip)]
+    piped: RefCell<Option<String>>,
 }
 
 impl Chosen {
@@ -178,11 +181,24 @@ impl Chosen {
         Ok(self.loaded()?.0)
     }
 
-    /// The problem, and why it has no program if it is a T1 file whose kernel cannot be read.
-    fn loaded(&self) -> Result<(Problem, Option<String>), CliError> {
+    /// The text of the problem file.
+    fn text(&self) -> Result<String, CliError> {
+        if let Some(text) = &*self.piped.borrow() {
+            return Ok(text.clone());
+        }
         let path = &self.problem;
         let text = tickbound_input::text(path)
             .map_err(|error| CliError::Read { path: path.clone(), error })?;
+        if path == "-" {
+            self.piped.replace(Some(text.clone()));
+        }
+        Ok(text)
+    }
+
+    /// The problem, and why it has no program if it is a T1 file whose kernel cannot be read.
+    fn loaded(&self) -> Result<(Problem, Option<String>), CliError> {
+        let path = &self.problem;
+        let text = self.text()?;
         let of_file = |mut e: ModelError| {
             if !e.at.starts_with("--") {
                 e.at = format!("{path}: {}", e.at);
@@ -273,6 +289,19 @@ impl Question {
     /// As for [`Question::problem`].
     pub fn read(&self) -> Result<Problem, CliError> {
         self.fixed(self.chosen.read()?)
+    }
+
+    /// How many parameters are fixed; the last so many constraints of the problem do that.
+    pub fn fixed_parameters(&self) -> usize {
+        self.set.len()
+    }
+
+    /// The same question with an input or a platform number replaced.
+    pub fn with_input(&self, name: &str, value: i64) -> Question {
+        let mut other = self.clone();
+        other.chosen.input.retain(|setting| setting.name != name);
+        other.chosen.input.push(Setting { name: name.to_owned(), value });
+        other
     }
 
     fn fixed(&self, mut problem: Problem) -> Result<Problem, CliError> {

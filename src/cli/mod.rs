@@ -39,6 +39,7 @@ mod stop;
 mod timeline;
 mod tune;
 mod values;
+mod why;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -67,6 +68,8 @@ enum Command {
     Tune(tune::Args),
     /// Check a certificate that `tune --certificate` has written
     Check(check::Args),
+    /// Tell why the least time is what it is, and what would change it
+    Why(why::Args),
     /// Run one configuration tick by tick
     Simulate(simulate::Args),
     /// Show the kernel program beside the source lines it was read from
@@ -144,6 +147,7 @@ fn run(command: &Command) -> Result<Exit, CliError> {
         Command::Init(args) => init::run(args),
         Command::Tune(args) => tune::run(args),
         Command::Check(args) => check::run(args),
+        Command::Why(args) => why::run(args),
         Command::Simulate(args) => simulate::run(args),
         Command::Explain(args) => explain::run(args),
         Command::Export(args) => export::run(args),

@@ -1,0 +1,153 @@
+//! `tickbound why`.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tickbound_model::Problem;
+use tickbound_model::verdict::Status;
+use tickbound_solve::bracket::Known;
+use tickbound_solve::{Encoding, Options, Strategy, TuneResult};
+
+use super::exit::{CliError, Exit, input};
+use super::load::Question;
+use super::output::{Outputs, say, width, written};
+use super::progress::Progress;
+use super::stop::{self, Memory, Timeout};
+use super::values::{OrAuto, named, or_auto};
+use crate::why::page::page;
+use crate::why::words::words;
+use crate::why::{Asked, Ears, Heard, Searches, Why, why};
+
+/// Arguments of `why`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    question: Question,
+    /// How time is encoded; auto takes summary
+    #[arg(long, value_parser = or_auto::<Encoding>(), default_value = "auto")]
+    encoding: OrAuto<Encoding>,
+    /// How each least time is searched for
+    #[arg(long, value_parser = named::<Strategy>(), default_value = "race")]
+    strategy: Strategy,
+    #[command(flatten)]
+    timeout: Timeout,
+    #[command(flatten)]
+    memory: Memory,
+    /// What the random choice of configurations depends on that are simulated as a check
+    #[arg(long, value_name = "SEED", default_value_t = 0)]
+    seed: u64,
+    /// Write a page with the answer and what each change saves
+    #[arg(long, value_name = "FILE")]
+    html: Option<String>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// What is known, for the last words.
+struct Told {
+    search: Known,
+    why: Option<Why>,
+}
+
+pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
+    args.memory.watched();
+    let options = Options {
+        encoding: args.encoding,
+        strategy: args.strategy,
+        timeout: args.timeout.watched()?,
+        since: Some(stop::began()),
+        seed: args.seed,
+        ..Options::default()
+    };
+    let problem = args.question.problem()?;
+    let outputs = Outputs::default().file("--html", args.html.as_ref());
+    outputs.check(&args.question.chosen.files())?;
+    let told = Arc::new(Mutex::new(Told { search: Known::default(), why: None }));
+    last_words(args, &problem, &options, told.clone());
+    let mut answer = {
+        let progress = Progress::new(&problem.name);
+        let search = |heard: Heard<'_>| match heard {
+            Heard::Begins(how) => progress.about(&format!("{}, {how}:", problem.name)),
+            Heard::Changed(now) => progress.show(now.bounds),
+            Heard::First(now) => {
+                progress.show(now.bounds);
+                lock(&told).search = now.clone();
+            }
+        };
+        let known = |now: &Why| lock(&told).why = Some(now.clone());
+        let again = |name: &str, value: i64| again(&args.question, &problem, name, value);
+        let asked = Asked {
+            problem: &problem,
+            fixed: args.question.fixed_parameters(),
+            again: &again,
+            searches: Searches { options: &options, since: stop::began(), interrupt: stop::flag() },
+        };
+        why(&asked, &Ears { search: &search, why: &known })?
+    };
+    if !answer.not_known.is_empty() {
+        answer.stopped_by = stop::reason().map(|why| why.to_string()).or(answer.stopped_by);
+    }
+    let text = said(args, &answer)?;
+    // If the page takes too long, this is still said.
+    let last = text.clone();
+    stop::last_words(move || say(&last).unwrap_or_default());
+    if let Some(path) = &args.html {
+        page(&answer).write(path)?;
+        written(&[path.into()]);
+    }
+    stop::last_words(|| {});
+    say(&text)?;
+    Ok(Exit::found(answer.status == Status::Optimal && answer.not_known.is_empty()))
+}
+
+/// The answer as one JSON object on a line, or for people.
+fn said(args: &Args, answer: &Why) -> Result<String, CliError> {
+    match args.json {
+        true => Ok(serde_json::to_string(answer).map_err(input)? + "\n"),
+        false => Ok(words(answer, width())),
+    }
+}
+
+/// The problem with another number of the platform. What is read out of a source may depend on it.
+fn again(
+    question: &Question,
+    problem: &Problem,
+    name: &str,
+    value: i64,
+) -> Result<Problem, String> {
+    if problem.source.is_some() {
+        return question.with_input(name, value).problem().map_err(|e| e.to_string());
+    }
+    let mut changed = problem.clone();
+    match changed.platform.set(name, value) {
+        Some(Ok(())) => Ok(changed),
+        Some(Err(e)) => Err(e.to_string()),
+        None => Err(format!("the platform has no number {name}")),
+    }
+}
+
+/// What is said if a search does not come back.
+fn last_words(args: &Args, problem: &Problem, options: &Options, told: Arc<Mutex<Told>>) {
+    let (problem, options) = (problem.clone(), options.clone());
+    let (json, fixed) = (args.json, args.question.fixed_parameters());
+    stop::last_words(move || {
+        let Told { search, why } = &*lock(&told);
+        let seconds = stop::began().elapsed().as_secs_f64();
+        let cut = || {
+            let result = TuneResult::cut(&options, search.clone(), seconds, stop::reason());
+            Why::begun(&problem, fixed, &result)
+        };
+        let stopped_by = stop::reason().map(|why| why.to_string());
+        let answer = Why { stopped_by, seconds, ..why.clone().unwrap_or_else(cut).noted() };
+        let text = match json {
+            true => serde_json::to_string(&answer).map(|text| text + "\n").unwrap_or_default(),
+            false => words(&answer, width()),
+        };
+        // There is nobody left to tell what went wrong.
+        say(&text).unwrap_or_default();
+    });
+}
+
+fn lock(told: &Mutex<Told>) -> std::sync::MutexGuard<'_, Told> {
+    told.lock().unwrap_or_else(PoisonError::into_inner)
+}
