@@ -522,7 +522,8 @@ fn open_schedules() {
     let problem = ["examples/problems/latency.json", "--input", "size=8"];
     let (text, _, status) = why(&problem, "");
     assert_eq!(status, 0, "{text}");
-    assert!(text.contains("Where the time goes is not known: warps compete"), "{text}");
+    let sentence = "Where the time goes is not known:\nwarps compete";
+    assert!(text.contains(sentence), "{text}");
     let (text, ..) = why(&[&problem[..], &["--json"]].concat(), "");
     let found = answer(&text);
     assert_eq!(found["spent"]["parts"], json!([]));

@@ -262,8 +262,10 @@ impl Message {
 
 /// The parameters of these names, which must be in the order of the problem.
 fn scope(obligation: &Obligation<'_>, names: &[String]) -> Result<Vec<usize>, String> {
+    let (problem, first) = (obligation.problem, obligation.problem.first_parameter());
     let place = |name: &String| {
-        let place = obligation.problem.parameters.iter().position(|p| p.name == *name);
+        let place = problem.scope.slot(name).and_then(|slot| slot.checked_sub(first));
+        let place = place.filter(|p| *p < problem.parameters.len());
         place.ok_or_else(|| format!("there is no parameter {name}"))
     };
     let places = names.iter().map(place).collect::<Result<Vec<usize>, String>>()?;

@@ -10,6 +10,8 @@ use crate::refusal::Refusal;
 
 /// Most steps of one walk.
 const MAX_STEPS: u64 = 200_000_000;
+/// Most parameters of one walk, which is as deep as they are many.
+const MAX_PARAMETERS: usize = 1000;
 /// How many steps pass between two looks at whether to stop.
 const PATIENCE: u64 = 1 << 14;
 
@@ -50,6 +52,9 @@ impl<'o, 'p> Walk<'o, 'p> {
     /// # Errors
     /// Those of `each`, too many choices, or a stop.
     pub fn all(mut self, each: &mut Each<'_>) -> Result<(), Refusal> {
+        if self.parameters.len() > MAX_PARAMETERS {
+            return Err(Refusal::TooLarge("more parameters at once than can be looked at"));
+        }
         let problem = self.obligation.problem;
         let mut env = problem.base_env();
         let mut indices = vec![0; problem.parameters.len()];

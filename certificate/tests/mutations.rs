@@ -6,6 +6,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 use tickbound_certificate::Certificate;
 use tickbound_certificate::check::check;
+use tickbound_certificate::inequalities;
+use tickbound_certificate::obligation::Obligation;
 use tickbound_model::Problem;
 
 use crate::{certificate, large, least, never, read};
@@ -200,6 +202,23 @@ fn clusters() {
         ],
     );
     assert_eq!(rejected, 21);
+}
+
+/// A walk is as deep as its parameters are many: a file says how many.
+#[test]
+fn too_many_parameters() {
+    let names: Vec<String> = (0..10_000).map(|i| format!("P{i}")).collect();
+    let mut problem = chain();
+    let four = problem["parameters"].as_object().expect("parameters").clone();
+    let more = names.iter().skip(4).map(|name| (name.clone(), json!([1])));
+    problem["parameters"] = Value::Object(four.into_iter().chain(more).collect());
+    let proof = json!({ "by_group": true, "clusters":
+        [{ "over": names, "parts": [0, 1, 2], "messages": [], "to": [], "rows": [[[], 0]] }] });
+    let problem = read(&problem);
+    let obligation = Obligation::new(&problem).expect("a sum");
+    let proof = serde_json::from_value(proof).expect("a proof");
+    let why = inequalities::check(&obligation, &proof, 1, &never).expect_err("too deep");
+    assert_eq!(why.to_string(), "more parameters at once than can be looked at");
 }
 
 #[test]

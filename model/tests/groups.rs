@@ -226,3 +226,32 @@ fn loops_that_grow_together_are_no_line() {
     let all: i64 = (0..10).map(|x: i64| 2 + (x + 1) * (x + 1) * (12 - x)).sum();
     assert_eq!(ticks, 5 + all);
 }
+
+/// Telling these items apart by which of three they are would look at them as often as there are pairs.
+#[test]
+fn very_large_groups() {
+    let value = json!({
+        "platform": { "units_per_device": 2, "elements_per_unit": 3, "global_access": 4 },
+        "launch": { "global_size": 600_000, "local_size": 300_000 },
+        "kernel": [{ "work": "lid" }, { "until": "lid % 3" }, "mark", "barrier"]
+    });
+    // Element 2 runs the items 2, 5, ..., each for as many ticks, but the first for 3.
+    let ticks: i64 = (2..300_000).step_by(3).sum();
+    assert_eq!(time(&value, &Options::default()).unwrap().0, ticks + 1);
+}
+
+/// What is larger than can be simulated is refused before anything is made for each item.
+#[test]
+fn groups_beyond_simulation() {
+    for local in [(1i64 << 20) + 1, 1 << 40, i64::MAX / 2] {
+        let value = json!({
+            "platform": { "units_per_device": 2, "elements_per_unit": 3, "global_access": 4 },
+            "launch": { "global_size": local, "local_size": local },
+            "kernel": [{ "work": "lid" }, { "until": "lid % 3" }]
+        });
+        let (problem, bound) = only(&value);
+        let refused = simulate(&problem, &bound, &Options::default()).unwrap_err();
+        let found = matches!(refused, SimulateError::TooManyItems { items, .. } if items == local);
+        assert!(found, "{refused}");
+    }
+}

@@ -159,6 +159,32 @@ impl fmt::Display for Table {
     }
 }
 
+/// A paragraph in lines of at most `width` columns, if no word is longer.
+#[must_use]
+pub fn wrapped(text: &str, width: usize) -> String {
+    broken(text, width, 0).join("\n")
+}
+
+/// A text in lines of at most `width` columns: the first one keeps its indentation, others have `more` blanks more.
+fn broken(text: &str, width: usize, more: usize) -> Vec<String> {
+    if text.width() <= width {
+        return vec![text.to_owned()];
+    }
+    let indent = text.len() - text.trim_start().len();
+    let mut lines = vec![" ".repeat(indent)];
+    for word in text.split_whitespace() {
+        let Some(line) = lines.last_mut() else { break };
+        let empty = line.trim().is_empty();
+        let blank = usize::from(!empty);
+        if empty || line.width() + blank + word.width() <= width {
+            *line += &format!("{}{word}", " ".repeat(blank));
+        } else {
+            lines.push(format!("{}{word}", " ".repeat((indent + more).min(width / 2))));
+        }
+    }
+    lines
+}
+
 struct Column {
     width: usize,
     right: bool,
@@ -167,22 +193,7 @@ struct Column {
 impl Column {
     /// A cell in lines of the column's width: the first one keeps its indentation, others have two blanks more.
     fn broken(&self, text: &str) -> Vec<String> {
-        if text.width() <= self.width {
-            return vec![text.to_owned()];
-        }
-        let indent = text.len() - text.trim_start().len();
-        let mut lines = vec![" ".repeat(indent)];
-        for word in text.split_whitespace() {
-            let Some(line) = lines.last_mut() else { break };
-            let empty = line.trim().is_empty();
-            let blank = usize::from(!empty);
-            if empty || line.width() + blank + word.width() <= self.width {
-                *line += &format!("{}{word}", " ".repeat(blank));
-            } else {
-                lines.push(format!("{}{word}", " ".repeat((indent + 2).min(self.width / 2))));
-            }
-        }
-        lines
+        broken(text, self.width, 2)
     }
 
     fn pad(&self, text: &str) -> String {

@@ -7,6 +7,7 @@ use super::data::{Constraints, Finding, Number, Share, Spent, Verdict, Why};
 use crate::answer::resources::Resources;
 use crate::answer::{Tally, Values, named};
 use crate::report::Table;
+use crate::report::table::wrapped;
 
 /// Most numbers that are named in a sentence.
 const NAMED: usize = 8;
@@ -14,15 +15,15 @@ const NAMED: usize = 8;
 const EXPLAINED: &str = "A `free` row is the best configuration with that left out; the others are a new search each. \
                          `at` has what differs from the best configuration.";
 
-/// The answer in words; lines of the table have at most `width` columns, if that can be.
+/// The answer in words; its lines have at most `width` columns, if that can be.
 #[must_use]
 pub fn words(why: &Why, width: usize) -> String {
     let sentences: Vec<String> =
         [least(why)].into_iter().chain(facts(why).into_iter().map(|(_, text)| text)).collect();
-    let mut text = format!("{}\n{}\n", heading(why), sentences.join(" "));
+    let mut text = format!("{}\n{}\n", heading(why), wrapped(&sentences.join(" "), width));
     let table = table(why);
     if !table.is_empty() {
-        text += &format!("\n{}\n{EXPLAINED}\n", table.fitted(width));
+        text += &format!("\n{}\n{}\n", table.fitted(width), wrapped(EXPLAINED, width));
     }
     if !why.not_known.is_empty() {
         text += &format!("\nnot known:  {}\n", why.not_known.join("; "));
@@ -165,6 +166,12 @@ fn bound_by(resources: &Resources, spent: Option<&Spent>) -> String {
     text
 }
 
+/// What is wrong, without what to do about it: nobody asked for what was tried.
+fn cause(because: Option<&String>) -> String {
+    let text = because.map_or("", String::as_str);
+    text.rsplit_once("; ").map_or(text, |(what, _)| what).to_owned()
+}
+
 fn no_matter(why: &Why) -> Option<String> {
     match why.indifferent.as_slice() {
         [] => None,
@@ -290,7 +297,7 @@ fn table(why: &Why) -> Table {
             number(share.time),
             number(share.saves),
             percent,
-            share.because.clone().unwrap_or_default(),
+            cause(share.because.as_ref()),
         ]);
     }
     let constraints = &why.constraints;
@@ -323,7 +330,7 @@ fn cells(why: &Why, found: &Finding) -> Option<[String; 4]> {
         _ if found.saves == Some(0) => return None,
         (Verdict::Refused, _) => {
             let [a, b, c] = nothing();
-            return Some([a, b, c, found.because.clone().unwrap_or_default()]);
+            return Some([a, b, c, cause(found.because.as_ref())]);
         }
         (Verdict::Infeasible, _) => {
             let [a, b, c] = nothing();

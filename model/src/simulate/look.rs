@@ -8,8 +8,8 @@ use crate::kernel::{Program, Stmt, StmtKind, has_until};
 use crate::region::{Axes, Form, Region, Stop, truth, value};
 use crate::{Bound, Problem};
 
-/// How often items may be told apart in any group, beside 16 times each.
-const MOST_APART: usize = 1 << 20;
+/// How often items may be told apart in any group, beside four times each.
+const MOST_APART: usize = 1 << 18;
 
 /// Groups whose items take the same sides of all branches.
 pub(super) struct Alike {
@@ -206,7 +206,7 @@ struct Seen {
 impl Seen {
     fn new(region: &Region, items: Option<i64>) -> Seen {
         let items = usize::try_from(items.unwrap_or(0)).unwrap_or(0);
-        let left = MOST_APART + 16 * items;
+        let left = MOST_APART + 4 * items;
         Seen { varies: vec![false; region.sides.len()], kinds: vec![0; items], count: 1, left }
     }
 
@@ -220,13 +220,15 @@ impl Seen {
             else {
                 break;
             };
-            let fresh = if each { None } else { new.get(kind).copied() };
-            let fresh = fresh.unwrap_or_else(|| {
+            if each {
+                *kind = self.count;
+                self.count += 1;
+                continue;
+            }
+            *kind = *new.entry(*kind).or_insert_with(|| {
                 self.count += 1;
                 self.count - 1
             });
-            new.insert(*kind, fresh);
-            *kind = fresh;
         }
         Ok(())
     }
