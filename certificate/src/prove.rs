@@ -15,19 +15,11 @@ use crate::walk::Walk;
 /// Most rows of one relation or message.
 const MOST_ROWS: usize = 1 << 21;
 
-/// A proof of the least time, whatever it is.
+/// A proof of the least time, whatever it is; `by_group` is its form ([`Proof::by_group`]).
 ///
 /// # Errors
-/// Relations that are too large, an expression without a value, a stop.
-pub fn prove(obligation: &Obligation<'_>, stop: &dyn Fn() -> bool) -> Result<Proof, Refusal> {
-    // With the waves in front the parts are over fewer parameters.
-    match of_form(obligation, true, stop) {
-        Err(Refusal::TooLarge(_)) => of_form(obligation, false, stop),
-        other => other,
-    }
-}
-
-fn of_form(
+/// Relations that are too large, an expression without a value for some choice of a few parameters, a stop.
+pub fn prove(
     obligation: &Obligation<'_>,
     by_group: bool,
     stop: &dyn Fn() -> bool,

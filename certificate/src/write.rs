@@ -5,8 +5,8 @@ use tickbound_model::{Configuration, Problem};
 
 use crate::check::problem as read_again;
 use crate::folder::{Certificate, Claim, Kind};
-use crate::inequalities::check;
-use crate::obligation::{Obligation, ObligationError};
+use crate::inequalities::{Proof, check};
+use crate::obligation::Obligation;
 use crate::prove::prove;
 use crate::refusal::Refusal;
 
@@ -29,24 +29,31 @@ pub fn certificate(
     if again.json() != value {
         return Err(Refusal::wrong("the problem reads back as another one"));
     }
-    let inequalities = match Obligation::new(&again).map_err(Refusal::from) {
-        Ok(obligation) => prove(&obligation, stop).and_then(|proof| {
-            check(&obligation, &proof, time, stop)?;
-            Ok(Some(proof))
-        }),
-        Err(e) => Err(e),
-    };
-    let inequalities = match inequalities {
-        Err(Refusal::TooLarge(_) | Refusal::Obligation(ObligationError::Uncovered { .. })) => {
+    let inequalities = match inequalities(&again, time, stop) {
+        Err(Refusal::TooLarge(_) | Refusal::Obligation(_)) => {
             // Too many to list is said here, not when somebody checks.
             again.space()?;
             None
         }
-        other => other?,
+        other => Some(other?),
     };
     let names = problem.parameters.iter().map(|p| p.name.clone());
     let values: IndexMap<String, i64> = names.zip(configuration.0.iter().copied()).collect();
     let kind = if inequalities.is_some() { Kind::Inequalities } else { Kind::Simulation };
     let claim = Claim::new(written_by, time, values, kind);
     Ok(Certificate { claim, problem: value, inequalities })
+}
+
+/// A proof by inequalities that holds.
+fn inequalities(problem: &Problem, time: i64, stop: &dyn Fn() -> bool) -> Result<Proof, Refusal> {
+    let obligation = Obligation::new(problem)?;
+    let of_form = |by_group| {
+        let proof = prove(&obligation, by_group, stop)?;
+        check(&obligation, &proof, time, stop).map(|_| proof)
+    };
+    // With the waves in front the parts are over fewer parameters, but more are left at the end.
+    match of_form(true) {
+        Err(Refusal::TooLarge(_)) => of_form(false),
+        other => other,
+    }
 }

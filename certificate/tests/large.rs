@@ -57,3 +57,17 @@ fn ten_to_the_eleventh() {
     println!("{report:?}");
     assert!(certificate(&problem, &Configuration(path), time + 8).is_err());
 }
+
+/// A part that has no value for values of its own parameters, which a condition over others excludes: no inequality is
+/// over both, so all is simulated.
+#[test]
+fn no_value_where_nothing_is_valid() {
+    let problem = read(&json!({
+        "platform": { "units_per_device": 2, "elements_per_unit": 4, "global_access": 4 },
+        "parameters": { "A": [0, 1, 2], "B": [0, 1] }, "constraints": ["A >= 1 - B", "A >= B"],
+        "launch": { "global_size": 64, "local_size": 8 }, "kernel": [{ "compute": "12 // A" }]
+    }));
+    let written = certificate(&problem, &Configuration(vec![2, 0]), 4 * 2 * 6).unwrap();
+    assert_eq!(written.claim.proof, Kind::Simulation);
+    check(&written, &never).unwrap();
+}
