@@ -165,7 +165,7 @@ fn states(c: &mut Cursor<'_>, tag: String) -> Read<States> {
         let nodes = c.list("}", value::variable)?;
         let guard = if c.is(",") && !matches!(c.peek(1), Kind::Sign("{")) {
             c.take();
-            guard(c)
+            guard(c)?
         } else {
             None
         };
@@ -190,8 +190,8 @@ fn state(c: &mut Cursor<'_>, states: &mut States) -> Read<String> {
     Ok(state)
 }
 
-/// The text up to the next comma that no bracket holds; none for `true`.
-fn guard(c: &mut Cursor<'_>) -> Option<String> {
+/// The text up to the next comma that no bracket holds; none for `true`. A bracket that stays open would hold what follows.
+fn guard(c: &mut Cursor<'_>) -> Read<Option<String>> {
     let start = c.spot();
     let mut brackets = 0usize;
     loop {
@@ -204,8 +204,11 @@ fn guard(c: &mut Cursor<'_>) -> Option<String> {
         }
         c.take();
     }
-    let guard = c.text_from(start);
-    (guard != "true" && !guard.is_empty()).then(|| guard.to_owned())
+    let guard = c.text_from(start).to_owned();
+    if brackets > 0 {
+        c.need(")")?;
+    }
+    Ok(Some(guard).filter(|g| g != "true" && !g.is_empty()))
 }
 
 fn jobs(c: &mut Cursor<'_>) -> Read<Option<String>> {
