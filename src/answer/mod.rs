@@ -24,4 +24,4 @@ mod words;
 pub use about::About;
 pub use counts::{COUNTED, counts};
 pub use data::{Answer, Optimum, Run, Tally, Trail, Values, tenth_of_millisecond, values};
-pub use words::{Line, named};
+pub use words::{Line, named, titled};

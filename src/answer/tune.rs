@@ -8,7 +8,7 @@ use tickbound_solve::{Encoding, Objective, TuneResult};
 
 use super::data::{Answer, Folded, Optimum, Tally, tenth_of_millisecond, values};
 use super::resources::Resources;
-use super::words::{Line, named};
+use super::words::{Line, named, titled};
 
 /// Ties named in the words.
 const NAMED: usize = 7;
@@ -77,9 +77,7 @@ pub fn words(problem: &Problem, r: &TuneResult) -> String {
 /// What was searched, and how many configurations it has.
 #[must_use]
 pub fn heading(problem: &Problem, r: &TuneResult) -> String {
-    let inputs: Vec<String> = problem.inputs.iter().map(|(n, v)| format!("{n} = {v}")).collect();
-    let about = if inputs.is_empty() { String::new() } else { format!(" ({})", inputs.join(", ")) };
-    format!("{}{about}, {}", problem.name, counted(r))
+    format!("{}, {}", titled(&problem.name, &problem.inputs), counted(r))
 }
 
 /// What the time is that was searched for.

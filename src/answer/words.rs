@@ -8,6 +8,13 @@ use super::data::{Answer, Values};
 /// A line under the first two: its name, such as `proved:`, and what it says.
 pub type Line = (&'static str, String);
 
+/// A problem by its name and inputs, as `Minimum (size = 16)`.
+#[must_use]
+pub fn titled(name: &str, inputs: &Values) -> String {
+    let inputs: Vec<String> = inputs.iter().map(|(name, n)| format!("{name} = {n}")).collect();
+    if inputs.is_empty() { name.to_owned() } else { format!("{name} ({})", inputs.join(", ")) }
+}
+
 /// A configuration as `WG=4, TS=2`; one without parameters is the only one.
 #[must_use]
 pub fn named(configuration: &Values) -> String {

@@ -1,9 +1,7 @@
 //! `tickbound check`.
 
 use std::path::Path;
-use std::sync::atomic::Ordering;
 
-use indexmap::IndexMap;
 use serde::Serialize;
 use tickbound_certificate::check::check;
 use tickbound_certificate::{Certificate, Refusal};
@@ -13,6 +11,7 @@ use super::exit::{CliError, Exit};
 use super::load::{Chosen, Setting};
 use super::output::{say, say_json};
 use super::stop::{self, Timeout};
+use crate::answer::{Values, named};
 
 /// Arguments of `check`.
 #[derive(Debug, clap::Args)]
@@ -42,8 +41,8 @@ struct Answer {
     /// Ticks that are claimed, if that can be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     time: Option<i64>,
-    #[serde(skip_serializing_if = "IndexMap::is_empty")]
-    configuration: IndexMap<String, i64>,
+    #[serde(skip_serializing_if = "Values::is_empty")]
+    configuration: Values,
     checked: Vec<String>,
     trusted: Vec<String>,
 }
@@ -60,7 +59,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         holds: false,
         rejected: None,
         time: None,
-        configuration: IndexMap::new(),
+        configuration: Values::new(),
         checked: Vec::new(),
         trusted: Vec::new(),
     };
@@ -92,8 +91,7 @@ fn looked_at(
         }
         answer.checked.push("the problem is the one of --of".into());
     }
-    let stop = || stop::flag().load(Ordering::Relaxed);
-    let report = check(&certificate, &stop)?;
+    let report = check(&certificate, &stop::is_due)?;
     answer.checked.extend(report.checked);
     answer.trusted = report.trusted;
     Ok(())
@@ -102,8 +100,7 @@ fn looked_at(
 fn words(answer: &Answer) -> String {
     let mut lines = Vec::new();
     if let Some(time) = answer.time {
-        let values = answer.configuration.iter().map(|(name, v)| format!("{name}={v}"));
-        let at = values.collect::<Vec<_>>().join(", ");
+        let at = named(&answer.configuration);
         lines.push(format!("claimed:    {} ticks at {at}; nothing is faster", grouped(time)));
     }
     lines.extend(answer.checked.iter().map(|what| format!("checked:    {what}")));

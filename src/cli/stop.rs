@@ -109,6 +109,11 @@ pub(super) fn flag() -> &'static AtomicBool {
     &FLAG
 }
 
+/// True once the command has to end, for what asks now and then.
+pub(super) fn is_due() -> bool {
+    FLAG.load(Ordering::Relaxed)
+}
+
 /// When the process began.
 pub(super) fn began() -> Instant {
     lock().began.unwrap_or_else(Instant::now)

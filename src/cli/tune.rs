@@ -185,9 +185,9 @@ fn certify(problem: &Problem, result: &TuneResult, folder: &Path) -> Result<(), 
         return Ok(());
     };
     let program = concat!("tickbound ", env!("CARGO_PKG_VERSION"));
-    let stop = || stop::flag().load(Ordering::Relaxed);
     let optimum = (&best.configuration, best.time);
-    let certificate = tickbound_certificate::write::certificate(program, problem, optimum, &stop)?;
+    let certificate =
+        tickbound_certificate::write::certificate(program, problem, optimum, &stop::is_due)?;
     certificate.write(folder)?;
     let shown = folder.display();
     eprintln!("tickbound: {shown} written; `tickbound check {shown}` checks it");

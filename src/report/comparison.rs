@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::table::Table;
 use crate::answer::comparison::{Case, Comparison, Row, RowStatus};
+use crate::answer::titled;
 use tickbound_message::grouped;
 
 /// One word for how an engine ended.
@@ -97,10 +98,8 @@ pub fn table(case: &Case) -> Table {
 /// The problem, its inputs and how many configurations it has, on one line.
 #[must_use]
 pub fn heading(case: &Case) -> String {
-    let settings = case.settings();
-    let about = if settings.is_empty() { String::new() } else { format!(" ({settings})") };
     let count = case.configurations.map_or_else(String::new, |n| format!(", {n} configurations"));
-    format!("{}{about}{count}", case.problem)
+    titled(&case.problem, &case.inputs) + &count
 }
 
 /// What the engines say together: the least time if it is proved, and by whom.

@@ -5,7 +5,7 @@ use tickbound_model::verdict::Status;
 
 use super::data::{Constraints, Finding, Number, Share, Spent, Verdict, Why};
 use crate::answer::resources::Resources;
-use crate::answer::{Tally, Values, named};
+use crate::answer::{Tally, Values, named, titled};
 use crate::report::Table;
 use crate::report::table::wrapped;
 
@@ -48,12 +48,8 @@ pub fn facts(why: &Why) -> Vec<(&'static str, String)> {
 /// What was asked about.
 #[must_use]
 pub fn heading(why: &Why) -> String {
-    let inputs: Vec<String> =
-        why.about.inputs.iter().map(|(name, n)| format!("{name} = {n}")).collect();
-    let inputs =
-        if inputs.is_empty() { String::new() } else { format!(" ({})", inputs.join(", ")) };
     let of = why.configurations.as_ref().map(|n| format!(", {} configurations", count(n)));
-    format!("{}{inputs}{}", why.about.name, of.unwrap_or_default())
+    titled(&why.about.name, &why.about.inputs) + &of.unwrap_or_default()
 }
 
 fn count(tally: &Tally) -> String {
