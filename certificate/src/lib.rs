@@ -4,7 +4,9 @@
 //! takes less ([`folder`]). Whoever doubts it runs [`check::check`], which reads these files, runs the simulator, and uses none of
 //! the encodings and searches that found the time.
 //!
-//! - [`obligation`]: from a problem to what is to be proved: conditions, and the run time as a sum;
+//! - [`path`]: from a problem to what one element does, a step after another;
+//! - [`sum`]: from that to the run time as a sum of products;
+//! - [`obligation`]: what is to be proved of a problem: conditions, and the sum;
 //! - [`inequalities`]: what a proof is, and its checker;
 //! - [`prove`]: finding one, by elimination;
 //! - [`mod@write`]: a certificate for a problem and its least time;
@@ -14,8 +16,10 @@ pub mod check;
 pub mod folder;
 pub mod inequalities;
 pub mod obligation;
+pub mod path;
 pub mod prove;
 mod refusal;
+pub mod sum;
 mod walk;
 pub mod write;
 

@@ -1,31 +1,25 @@
 //! What is to be proved: that no valid configuration takes fewer ticks.
 //!
 //! In goes a problem, out comes its [`Obligation`]: for each parameter the values it may have, the conditions of a valid
-//! configuration, and the run time as a sum of products over the parameters. It is derived from `docs/semantics.md` on its
-//! own: neither the encodings, nor the searches, nor the simulator have a part in it, so that each checks the others.
-//!
-//! It covers items that are alike: under `opencl` without warps, and under `published-2023`, kernels in which no expression
-//! differs between items and nobody waits for a mark. Then every element of a unit is as busy as the one with the most
-//! items, and every group takes as long as the first:
+//! configuration, and the run time as a sum of products over the parameters ([`crate::sum`]), where the items are
+//! alike ([`crate::path`]):
 //!
 //! ```text
 //! time  = launch + waves * (start + group) + finish
-//! group = sum over accesses of (items of an element) * (how often) * (ticks)
-//!       + sum over barriers of (how often) * (ticks)
+//! group = sum over what an element does in a group: (how often) * (ticks)
 //! ```
 
 use itertools::Itertools;
-use tickbound_model::expr::{BinaryOp, Function};
-use tickbound_model::kernel::{expressions, has_until};
 use tickbound_model::space::Condition;
-use tickbound_model::{Expr, Launch, ModelError, Problem, Profile, Stmt, StmtKind};
+use tickbound_model::{Expr, ModelError, Problem};
+
+use crate::path::Path;
+use crate::sum::products;
 
 /// Most values that all domains of one parameter may have together.
 const MAX_VALUES: usize = 1 << 16;
 /// Most choices of the parameters that a domain depends on.
 const MAX_CHOICES: usize = 1 << 20;
-/// Most products of a sum.
-const MAX_PRODUCTS: usize = 20_000;
 
 /// What is to be proved of a problem.
 #[derive(Debug, Clone)]
@@ -108,7 +102,8 @@ pub enum ObligationError {
     },
 }
 
-fn uncovered<T>(at: &str, what: &'static str) -> Result<T, ObligationError> {
+/// The error for what is not covered.
+pub(crate) fn uncovered<T>(at: &str, what: &'static str) -> Result<T, ObligationError> {
     Err(ObligationError::Uncovered { at: at.to_owned(), what })
 }
 
@@ -172,105 +167,10 @@ fn chosen<'v>(all: &'v [Vec<i64>], of: &'v [usize]) -> Box<dyn Iterator<Item = V
 
 impl Time {
     fn new(problem: &Problem) -> Result<Time, ObligationError> {
-        let items = problem.first_item_slot();
-        for (program, at) in [(&problem.kernel, "kernel"), (&problem.finish, "finish")] {
-            if has_until(program) {
-                return uncovered(at, "waits for a mark");
-            }
-            let mut differing = None;
-            expressions(program, &mut |stmt, e| {
-                if e.mentions(|slot| slot >= items) {
-                    differing.get_or_insert_with(|| stmt.at.clone());
-                }
-            });
-            if let Some(at) = differing {
-                return uncovered(&at, "differs between items");
-            }
-        }
-        let inlined = |at: &str, e: &Expr| problem.inlined(at, e);
-        let elements = Expr::Int(problem.platform.elements_per_unit());
-        let p = &problem.platform;
-        let local = inlined("launch.local_size", problem.launch.local_size())?;
-        let (waves, runs, prices) = match (&problem.launch, problem.profile, p.warps()) {
-            (Launch::Range { global_size, .. }, Profile::OpenCl, None) => {
-                let global = inlined("launch.global_size", global_size)?;
-                let groups = Expr::binary(BinaryOp::FloorDiv, global, local.clone());
-                let waves = Expr::Call(Function::CeilDiv, vec![groups, Expr::Int(p.units())]);
-                let runs = Expr::Call(Function::CeilDiv, vec![local, elements]);
-                (waves, runs, [p.kernel_launch(), p.group_start(), p.barrier()])
-            }
-            // [2023], Section 5 and Listing 6: one unit, whose elements run the program again until all items have run.
-            (Launch::Activations { activations, .. }, Profile::Published2023, None) => {
-                let share = Expr::binary(BinaryOp::FloorDiv, local, elements);
-                let runs = Expr::Call(Function::Max, vec![Expr::Int(1), share]);
-                (inlined("launch.activations", activations)?, runs, [0; 3])
-            }
-            _ => return uncovered("profile", "what it does is no sum over the parameters"),
-        };
-        let [launch, start, barrier] = prices;
-        let mut sum = Sum { problem, barrier, products: Vec::new() };
-        sum.program(&problem.kernel, &[], Some(&Factor::Count(runs)))?;
-        let group = parts(problem, std::mem::take(&mut sum.products));
-        sum.program(&problem.finish, &[], None)?;
-        let finish = Part::new(problem, sum.products);
+        let Path { launch, waves, start, group, finish } = Path::new(problem)?;
+        let group = parts(problem, products(&group)?);
+        let finish = Part::new(problem, products(&finish)?);
         Ok(Time { launch, waves, start, group, finish })
-    }
-}
-
-/// The products of a program.
-struct Sum<'p> {
-    problem: &'p Problem,
-    /// Ticks of a barrier.
-    barrier: i64,
-    products: Vec<Product>,
-}
-
-impl Sum<'_> {
-    /// Adds a program's products, under the loops and branches around it; `runs` is how many items an element runs, if
-    /// that is not one.
-    fn program(
-        &mut self,
-        program: &[Stmt],
-        around: &[Factor],
-        runs: Option<&Factor>,
-    ) -> Result<(), ObligationError> {
-        for stmt in program {
-            let of = |e: &Expr| self.problem.inlined(&stmt.at, e);
-            let within = |own: Factor| [around, &[own]].concat();
-            match &stmt.kind {
-                StmtKind::Access { access, amount } => {
-                    let price = Factor::Count(Expr::Int(self.problem.platform.price(*access)));
-                    // The amount comes first: a price of 0 does not excuse one below 0.
-                    let mut factors = within(Factor::Amount(of(amount)?));
-                    factors.push(price);
-                    factors.extend(runs.cloned());
-                    self.add(stmt, factors)?;
-                }
-                StmtKind::Barrier => {
-                    let price = Factor::Count(Expr::Int(self.barrier));
-                    self.add(stmt, within(price))?;
-                }
-                StmtKind::Repeat { count, body } => {
-                    self.program(body, &within(Factor::Count(of(count)?)), runs)?;
-                }
-                StmtKind::If { condition, then, otherwise } => {
-                    let condition = of(condition)?;
-                    self.program(then, &within(Factor::Guard(condition.clone(), true)), runs)?;
-                    self.program(otherwise, &within(Factor::Guard(condition, false)), runs)?;
-                }
-                StmtKind::Mark => {}
-                StmtKind::Until(_) => return uncovered(&stmt.at, "waits for a mark"),
-            }
-        }
-        Ok(())
-    }
-
-    fn add(&mut self, stmt: &Stmt, factors: Vec<Factor>) -> Result<(), ObligationError> {
-        self.products.push(Product { at: stmt.at.clone(), factors });
-        match self.products.len() > MAX_PRODUCTS {
-            true => uncovered(&stmt.at, "too many statements"),
-            false => Ok(()),
-        }
     }
 }
 

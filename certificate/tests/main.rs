@@ -5,6 +5,7 @@
 mod problems;
 
 mod large;
+mod marked;
 mod mutations;
 mod random;
 

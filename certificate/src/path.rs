@@ -1,0 +1,237 @@
+//! The path of one element: what it does, one step after another, from the launch to the end.
+//!
+//! In goes a problem whose items are alike, out comes the [`Path`] of an element of the busiest unit. All other elements
+//! do the same at the same ticks, or less of it, so the time of the path is the time of the launch. It is derived from
+//! `docs/semantics.md` on its own: neither the encodings, nor the searches, nor the simulator have a part in it.
+//!
+//! Items are alike if no expression differs between them, but for the condition of an `if` whose two sides do the same.
+//! Under `opencl` without warps nobody may wait for a mark: all items of an element then stand at a statement together,
+//! which is one step for all of them. Under the published profiles an element, or a dispatcher, runs the whole program
+//! once for each of its items, or warps, and the mark is set at the beginning of each.
+
+use tickbound_model::expr::{BinaryOp, Function};
+use tickbound_model::kernel::{has_barrier, has_until};
+use tickbound_model::{Expr, Launch, Problem, Profile, Stmt, StmtKind};
+
+use crate::obligation::{ObligationError, uncovered};
+
+/// What an element does.
+#[derive(Debug, Clone)]
+pub struct Path {
+    /// Ticks before the first group starts.
+    pub launch: i64,
+    /// How many groups the busiest unit runs, one after another.
+    pub waves: Expr,
+    /// Ticks to start a group.
+    pub start: i64,
+    /// What it does in each group, once it has started.
+    pub group: Vec<Step>,
+    /// What element 0 does after the last group.
+    pub finish: Vec<Step>,
+}
+
+/// One step of a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// The statement, for messages.
+    pub at: String,
+    /// What it does.
+    pub kind: StepKind,
+}
+
+/// What a step does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StepKind {
+    /// Takes `amount` ticks, times each of the others. An amount below 0 is a fault of the problem; of the others, nothing
+    /// is below 0.
+    Work {
+        /// How much.
+        amount: Expr,
+        /// What it is multiplied by.
+        times: Vec<Expr>,
+    },
+    /// Remembers the present tick.
+    Mark,
+    /// Waits until more than so many ticks have passed since the mark.
+    Until(Expr),
+    /// The body so often; a count below 0 is not at all.
+    Repeat {
+        /// How often.
+        count: Expr,
+        /// What is repeated.
+        body: Vec<Step>,
+    },
+    /// One of two sides.
+    If {
+        /// Not 0 for the first side.
+        condition: Expr,
+        /// The first side.
+        then: Vec<Step>,
+        /// The other side.
+        otherwise: Vec<Step>,
+    },
+}
+
+impl Path {
+    /// The path of a problem's launch.
+    ///
+    /// # Errors
+    /// Items differ, or the profile has no such path.
+    pub fn new(problem: &Problem) -> Result<Path, ObligationError> {
+        let p = &problem.platform;
+        let inlined = |at: &str, e: &Expr| problem.inlined(at, e);
+        let local = inlined("launch.local_size", problem.launch.local_size())?;
+        let by = |op, a, b: i64| Expr::binary(op, a, Expr::Int(b));
+        let up = |a, b: i64| Expr::Call(Function::CeilDiv, vec![a, Expr::Int(b)]);
+        let elements = p.elements_per_unit();
+        let groups = |global| -> Result<Expr, ObligationError> {
+            let global = inlined("launch.global_size", global)?;
+            Ok(up(Expr::binary(BinaryOp::FloorDiv, global, local.clone()), p.units()))
+        };
+        let kernel = &problem.kernel;
+        let (prices, waves, group) = match (&problem.launch, problem.profile, p.warps()) {
+            (Launch::Range { global_size, .. }, Profile::OpenCl, None) => {
+                if has_until(kernel) {
+                    return uncovered("kernel", "waits for a mark");
+                }
+                let runs = vec![up(local.clone(), elements)];
+                let of = Reader { problem, runs, barrier: p.barrier(), merges: true };
+                let prices = [p.kernel_launch(), p.group_start()];
+                (prices, groups(global_size)?, of.steps(kernel)?)
+            }
+            // [2023], Section 5 and Listing 6: one unit, whose elements run the program again until all items have run.
+            (Launch::Activations { activations, .. }, Profile::Published2023, None) => {
+                let share = by(BinaryOp::FloorDiv, local, elements);
+                let runs = Expr::Call(Function::Max, vec![Expr::Int(1), share]);
+                let of = Reader { problem, runs: Vec::new(), barrier: 0, merges: true };
+                let waves = inlined("launch.activations", activations)?;
+                ([0; 2], waves, vec![again(runs, of.steps(kernel)?)])
+            }
+            // [2021], Listing 5: a dispatcher runs its warps one after another.
+            (Launch::Range { global_size, .. }, Profile::Published2021, Some(warps)) => {
+                let at_once = warps.width.saturating_mul(warps.dispatchers);
+                let runs = by(BinaryOp::FloorDiv, local.clone(), at_once);
+                // The two sides of an `if` are run one after the other where the items of a warp differ.
+                let of = Reader { problem, runs: Vec::new(), barrier: 0, merges: false };
+                ([0; 2], groups(global_size)?, vec![again(runs, of.steps(kernel)?)])
+            }
+            _ => return uncovered("profile", "what it does is no sum over the parameters"),
+        };
+        let of = Reader { problem, runs: Vec::new(), barrier: 0, merges: true };
+        let [launch, start] = prices;
+        let mut finish = vec![mark()];
+        finish.extend(of.steps(&problem.finish)?);
+        Ok(Path { launch, waves, start, group, finish })
+    }
+}
+
+fn mark() -> Step {
+    Step { at: "kernel".into(), kind: StepKind::Mark }
+}
+
+/// The whole program for one item or warp after another.
+fn again(runs: Expr, program: Vec<Step>) -> Step {
+    let body = std::iter::once(mark()).chain(program).collect();
+    Step { at: "kernel".into(), kind: StepKind::Repeat { count: runs, body } }
+}
+
+/// Reads programs as steps.
+struct Reader<'p> {
+    problem: &'p Problem,
+    /// What an access is multiplied by: how many items an element runs, where that is part of each step.
+    runs: Vec<Expr>,
+    /// Ticks of a barrier.
+    barrier: i64,
+    /// True if an `if` whose sides do the same is as one of them, whoever takes which.
+    merges: bool,
+}
+
+impl Reader<'_> {
+    fn steps(&self, program: &[Stmt]) -> Result<Vec<Step>, ObligationError> {
+        let mut all = Vec::new();
+        for stmt in program {
+            match &stmt.kind {
+                StmtKind::If { condition, then, otherwise } if self.differs(condition) => {
+                    let same = self.merges && same(then, otherwise) && !has_barrier(then);
+                    if !same || !always_has_a_value(condition) {
+                        return uncovered(&stmt.at, "differs between items");
+                    }
+                    all.extend(self.steps(then)?);
+                }
+                _ => all.push(Step { at: stmt.at.clone(), kind: self.kind(stmt)? }),
+            }
+        }
+        Ok(all)
+    }
+
+    fn kind(&self, stmt: &Stmt) -> Result<StepKind, ObligationError> {
+        let of = |e: &Expr| match self.differs(e) {
+            true => uncovered(&stmt.at, "differs between items"),
+            false => Ok(self.problem.inlined(&stmt.at, e)?),
+        };
+        Ok(match &stmt.kind {
+            StmtKind::Access { access, amount } => {
+                let price = Expr::Int(self.problem.platform.price(*access));
+                let times = std::iter::once(price).chain(self.runs.iter().cloned()).collect();
+                StepKind::Work { amount: of(amount)?, times }
+            }
+            StmtKind::Barrier => {
+                StepKind::Work { amount: Expr::Int(self.barrier), times: Vec::new() }
+            }
+            StmtKind::Mark => StepKind::Mark,
+            StmtKind::Until(ticks) => StepKind::Until(of(ticks)?),
+            StmtKind::Repeat { count, body } => {
+                StepKind::Repeat { count: of(count)?, body: self.steps(body)? }
+            }
+            StmtKind::If { condition, then, otherwise } => StepKind::If {
+                condition: of(condition)?,
+                then: self.steps(then)?,
+                otherwise: self.steps(otherwise)?,
+            },
+        })
+    }
+
+    fn differs(&self, e: &Expr) -> bool {
+        let items = self.problem.first_item_slot();
+        e.mentions(|slot| slot >= items)
+    }
+}
+
+/// True if two programs do the same, whatever their statements are called.
+fn same(a: &[Stmt], b: &[Stmt]) -> bool {
+    let same_kind = |a: &StmtKind, b: &StmtKind| match (a, b) {
+        (StmtKind::Repeat { count: m, body: a }, StmtKind::Repeat { count: n, body: b }) => {
+            m == n && same(a, b)
+        }
+        (
+            StmtKind::If { condition: m, then: a, otherwise: c },
+            StmtKind::If { condition: n, then: b, otherwise: d },
+        ) => m == n && same(a, b) && same(c, d),
+        _ => a == b,
+    };
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_kind(&a.kind, &b.kind))
+}
+
+/// True if an expression has a value, unless numbers become very large: it divides by nothing that may be 0, and has no
+/// power.
+fn always_has_a_value(e: &Expr) -> bool {
+    let whole = match e {
+        Expr::Binary(BinaryOp::Div | BinaryOp::FloorDiv | BinaryOp::Rem, _, b) => {
+            matches!(**b, Expr::Int(n) if n != 0)
+        }
+        Expr::Binary(BinaryOp::Pow, ..) | Expr::Call(Function::CeilDiv, _) => false,
+        _ => true,
+    };
+    whole && e.parts().all(always_has_a_value)
+}
+
+/// True if some step waits for a mark.
+#[must_use]
+pub fn waits(steps: &[Step]) -> bool {
+    steps.iter().any(|step| match &step.kind {
+        StepKind::Until(_) => true,
+        StepKind::Repeat { body, .. } => waits(body),
+        StepKind::If { then, otherwise, .. } => waits(then) || waits(otherwise),
+        StepKind::Work { .. } | StepKind::Mark => false,
+    })
+}
