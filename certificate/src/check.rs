@@ -1,7 +1,7 @@
-//! Checking a certificate: by its files, the simulator, and nothing else.
+//! Checking a certificate: by its files, the simulator, and programs of others where they are there.
 //!
-//! In goes a [`Certificate`], out comes a [`Report`] that says what was checked, and what it was trusted for. Whatever is wrong is
-//! a [`Refusal`]; then nothing is proved.
+//! In goes a [`Certificate`], out comes a [`Report`] that says what was checked, what was not, and what had to be trusted. Whatever
+//! is wrong is a [`Refusal`]; then nothing is proved.
 
 use indexmap::IndexMap;
 use num_bigint::BigUint;
@@ -14,6 +14,8 @@ use crate::folder::{Certificate, Kind};
 use crate::inequalities;
 use crate::obligation::Obligation;
 use crate::refusal::Refusal;
+use crate::texts;
+use crate::tools::{self, Said, Tools};
 
 /// Configurations in which the sum is held against the simulator.
 const SAMPLE: u64 = 64;
@@ -23,15 +25,21 @@ const SAMPLE: u64 = 64;
 pub struct Report {
     /// What was checked, a sentence each.
     pub checked: Vec<String>,
+    /// What was not, and why.
+    pub not_checked: Vec<String>,
     /// What had to be trusted.
     pub trusted: Vec<String>,
 }
 
-/// Checks a certificate; `stop` is asked now and then.
+/// Checks a certificate, with programs of others if there are `tools`; `stop` is asked now and then.
 ///
 /// # Errors
 /// The first thing that is wrong, or cannot be looked at.
-pub fn check(certificate: &Certificate, stop: &dyn Fn() -> bool) -> Result<Report, Refusal> {
+pub fn check(
+    certificate: &Certificate,
+    tools: Option<&Tools<'_>>,
+    stop: &dyn Fn() -> bool,
+) -> Result<Report, Refusal> {
     let problem = problem(&certificate.problem)?;
     let mut report = Report::default();
     let claim = &certificate.claim;
@@ -60,6 +68,15 @@ pub fn check(certificate: &Certificate, stop: &dyn Fn() -> bool) -> Result<Repor
             sample(&obligation, stop, &mut report)?;
         }
         (Kind::Inequalities, None) => return Err(Refusal::wrong("there are no inequalities")),
+    }
+    texts::same(&problem, &certificate.texts, time, stop)?;
+    if let Some(tools) = tools {
+        for said in tools::ask(&certificate.texts, time, tools)? {
+            match said {
+                Said::Checked(what) => report.checked.push(what),
+                Said::NotChecked(what) => report.not_checked.push(what),
+            }
+        }
     }
     Ok(report)
 }

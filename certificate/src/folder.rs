@@ -5,6 +5,7 @@
 //! | `claim.json` | the claim: the least time, a configuration that takes it, and what kind of proof there is |
 //! | `problem.json` | the problem, whole: platform, inputs and program are written out |
 //! | `inequalities.json` | the proof by local inequalities, if it is one |
+//! | [`Text`] | the same for programs of others, as far as there is such a text |
 //!
 //! The names are these and no others, so no file can name one outside the folder. A link is not followed.
 
@@ -26,8 +27,43 @@ const FORMAT: &str = "tickbound-certificate";
 const CLAIM: &str = "claim.json";
 const PROBLEM: &str = "problem.json";
 const INEQUALITIES: &str = "inequalities.json";
-/// All files that a certificate may have.
-const FILES: [&str; 3] = [CLAIM, PROBLEM, INEQUALITIES];
+
+/// A text for programs of others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Text {
+    /// Whether anything is faster, in SMT-LIB 2 ([`crate::smt::question`]).
+    Question,
+    /// The same, step by step ([`crate::smt::induction`]).
+    Induction,
+    /// The problem as a pseudo-Boolean formula ([`crate::pseudo_boolean::formula`]).
+    Formula,
+    /// The proof of its least objective ([`crate::pseudo_boolean::proof`]).
+    FormulaProof,
+}
+
+/// The texts that there are.
+pub type Texts = IndexMap<Text, String>;
+
+impl Text {
+    /// All of them.
+    pub const ALL: [Text; 4] = [Text::Question, Text::Induction, Text::Formula, Text::FormulaProof];
+
+    /// The name of its file.
+    #[must_use]
+    pub fn file(self) -> &'static str {
+        match self {
+            Text::Question => "question.smt2",
+            Text::Induction => "induction.smt2",
+            Text::Formula => "formula.opb",
+            Text::FormulaProof => "formula.pbp",
+        }
+    }
+}
+
+/// All files that a certificate may have; the claim is the first to go and the last to come.
+fn files() -> impl Iterator<Item = &'static str> {
+    [CLAIM, PROBLEM, INEQUALITIES].into_iter().chain(Text::ALL.map(Text::file))
+}
 
 /// What is claimed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,6 +116,8 @@ pub struct Certificate {
     pub problem: Value,
     /// The inequalities, if the proof is one by inequalities.
     pub inequalities: Option<Proof>,
+    /// The texts for programs of others.
+    pub texts: Texts,
 }
 
 impl Certificate {
@@ -93,7 +131,7 @@ impl Certificate {
         let of = |name: &str, e: std::io::Error| Refusal::File(name.to_owned(), e.to_string());
         std::fs::create_dir_all(folder).map_err(|e| of(&folder.display().to_string(), e))?;
         // The claim comes last: without it a folder is no certificate.
-        for name in FILES {
+        for name in files() {
             match std::fs::remove_file(folder.join(name)) {
                 Err(e) if e.kind() != ErrorKind::NotFound => return Err(of(name, e)),
                 _ => {}
@@ -105,6 +143,9 @@ impl Certificate {
         write(PROBLEM, format!("{:#}\n", self.problem))?;
         if let Some(proof) = &self.inequalities {
             write(INEQUALITIES, json(proof)? + "\n")?;
+        }
+        for (text, own) in &self.texts {
+            write(text.file(), own.clone())?;
         }
         let claim = serde_json::to_value(&self.claim).map_err(|e| Refusal::wrong(e.to_string()))?;
         write(CLAIM, format!("{claim:#}\n"))
@@ -132,7 +173,13 @@ impl Certificate {
             }
             Kind::Simulation => None,
         };
-        Ok(Certificate { claim, problem: read(folder, PROBLEM)?, inequalities })
+        let mut texts = Texts::new();
+        for text in Text::ALL {
+            if folder.join(text.file()).exists() {
+                texts.insert(text, content(folder, text.file())?);
+            }
+        }
+        Ok(Certificate { claim, problem: read(folder, PROBLEM)?, inequalities, texts })
     }
 }
 
@@ -156,7 +203,7 @@ fn only_files(folder: &Path) -> Result<(), Refusal> {
         let entry = entry.map_err(of)?;
         let name = entry.file_name().to_string_lossy().into_owned();
         let regular = entry.file_type().map_err(of)?.is_file();
-        if !FILES.contains(&name.as_str()) {
+        if !files().any(|file| file == name) {
             return Err(Refusal::File(name, "is no file of a certificate; remove it".into()));
         }
         if !regular {
@@ -166,10 +213,14 @@ fn only_files(folder: &Path) -> Result<(), Refusal> {
     Ok(())
 }
 
+fn content(folder: &Path, name: &str) -> Result<String, Refusal> {
+    let of = |e: &dyn ToString| Refusal::File(name.to_owned(), e.to_string());
+    tickbound_input::text(folder.join(name)).map_err(|e| of(&e))
+}
+
 fn read<T: DeserializeOwned>(folder: &Path, name: &str) -> Result<T, Refusal> {
-    let of = |what: String| Refusal::File(name.to_owned(), what);
-    let text = tickbound_input::text(folder.join(name)).map_err(|e| of(e.to_string()))?;
-    serde_json::from_str(&text).map_err(|e| of(e.to_string()))
+    let text = content(folder, name)?;
+    serde_json::from_str(&text).map_err(|e| Refusal::File(name.to_owned(), e.to_string()))
 }
 
 /// A proof, a cluster on a line.

@@ -9,6 +9,7 @@
 //! - [`obligation`]: what is to be proved of a problem: conditions, and the sum;
 //! - [`inequalities`]: what a proof is, and its checker;
 //! - [`prove`]: finding one, by elimination;
+//! - [`smt`], [`pseudo_boolean`]: the same for solvers and a checker that others have written, and [`tools`], which asks them;
 //! - [`mod@write`]: a certificate for a problem and its least time;
 //! - [`check`]: all of it checked, and what had to be trusted.
 
@@ -18,8 +19,12 @@ pub mod inequalities;
 pub mod obligation;
 pub mod path;
 pub mod prove;
+pub mod pseudo_boolean;
 mod refusal;
+pub mod smt;
 pub mod sum;
+mod texts;
+pub mod tools;
 mod walk;
 pub mod write;
 

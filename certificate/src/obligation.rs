@@ -59,7 +59,7 @@ pub struct Part {
 }
 
 /// Factors in the order in which an item comes to them: what follows a 0 need not have a value.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Product {
     /// The statement, for messages.
     pub at: String,
@@ -68,7 +68,7 @@ pub struct Product {
 }
 
 /// One factor of a product.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Factor {
     /// How often something is repeated; below 0 is not at all.
     Count(Expr),

@@ -135,7 +135,8 @@ impl Sum {
 }
 
 /// Whether steps set the mark whichever way they go; `None` if that depends on the way. A loop may be run not at all.
-fn marks(steps: &[Step]) -> Option<bool> {
+#[must_use]
+pub fn marks(steps: &[Step]) -> Option<bool> {
     let of = |step: &Step| match &step.kind {
         StepKind::Mark => Some(true),
         StepKind::Work { .. } | StepKind::Until(_) => Some(false),

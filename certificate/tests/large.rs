@@ -53,7 +53,7 @@ fn ten_to_the_eleventh() {
     let time = 4 * 2 * sum;
     let written = certificate(&problem, &Configuration(path.clone()), time).unwrap();
     assert_eq!(written.claim.proof, Kind::Inequalities);
-    let report = check(&written, &never).unwrap();
+    let report = check(&written, None, &never).unwrap();
     println!("{report:?}");
     assert!(certificate(&problem, &Configuration(path), time + 8).is_err());
 }
@@ -69,5 +69,5 @@ fn no_value_where_nothing_is_valid() {
     }));
     let written = certificate(&problem, &Configuration(vec![2, 0]), 4 * 2 * 6).unwrap();
     assert_eq!(written.claim.proof, Kind::Simulation);
-    check(&written, &never).unwrap();
+    check(&written, None, &never).unwrap();
 }

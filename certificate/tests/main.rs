@@ -7,6 +7,7 @@ mod problems;
 mod large;
 mod marked;
 mod mutations;
+mod outside;
 mod random;
 
 use indexmap::IndexMap;

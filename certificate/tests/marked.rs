@@ -10,7 +10,11 @@ pub fn problem(seed: u64) -> Value {
     let kernel = program(&mut r, 3);
     let finish: Value = program(&mut r, 0).into_iter().filter(|s| s != "barrier").collect();
     let (profile, launch, warps) = match r.below(2) {
-        0 => ("published-2023", json!({ "local_size": "2 * A", "activations": "B + 1" }), json!(null)),
+        0 => (
+            "published-2023",
+            json!({ "local_size": "2 * A", "activations": "B + 1" }),
+            json!(null),
+        ),
         _ => (
             "published-2021",
             json!({ "global_size": 96, "local_size": "4 * A" }),

@@ -28,7 +28,7 @@ impl Folder {
         written.write(folder.path()).expect("written");
         let again = Certificate::read(folder.path()).expect("read again");
         assert_eq!(again, written);
-        check(&again, &never).expect("it holds before it is changed");
+        check(&again, None, &never).expect("it holds before it is changed");
         Folder(folder)
     }
 
@@ -59,7 +59,7 @@ impl Folder {
 
     /// Why it is rejected as it is.
     fn why(&self) -> String {
-        let checked = Certificate::read(self.path()).and_then(|c| check(&c, &never));
+        let checked = Certificate::read(self.path()).and_then(|c| check(&c, None, &never));
         checked.map_or_else(|e| e.to_string(), |report| panic!("it is not rejected: {report:?}"))
     }
 
@@ -387,5 +387,5 @@ fn files() {
     std::fs::remove_file(folder.path().join("proof.txt")).expect("removed");
     Certificate::read(certificate.path()).expect("read").write(folder.path()).expect("replaced");
     assert!(!folder.path().join(INEQUALITIES).exists());
-    check(&Certificate::read(folder.path()).expect("read"), &never).expect("it holds");
+    check(&Certificate::read(folder.path()).expect("read"), None, &never).expect("it holds");
 }

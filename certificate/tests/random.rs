@@ -18,7 +18,7 @@ fn written_and_checked() {
             let some = problem.space().ok().and_then(|s| s.bound.first().cloned());
             if let Some(first) = some {
                 let wrong = certificate(&problem, &first.configuration, 0);
-                let checked = wrong.and_then(|c| check(&c, &never));
+                let checked = wrong.and_then(|c| check(&c, None, &never));
                 assert!(checked.is_err(), "seed {seed}: a problem at fault is proved");
             }
             at_fault += 1;
@@ -26,12 +26,12 @@ fn written_and_checked() {
         };
         let written = certificate(&problem, &configuration, time);
         let written = written.unwrap_or_else(|e| panic!("seed {seed}: {e}"));
-        check(&written, &never).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+        check(&written, None, &never).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
         by[usize::from(written.claim.proof == Kind::Inequalities)] += 1;
         // One tick more or less is not true of it.
         for wrong in [time - 1, time + 1] {
             let checked =
-                certificate(&problem, &configuration, wrong).and_then(|c| check(&c, &never));
+                certificate(&problem, &configuration, wrong).and_then(|c| check(&c, None, &never));
             assert!(checked.is_err(), "seed {seed}: {wrong} for {time} is proved");
         }
     }
@@ -83,10 +83,10 @@ fn marked_programs() {
         let Some((configuration, time)) = least(&problem) else { continue };
         let written = certificate(&problem, &configuration, time);
         let written = written.unwrap_or_else(|e| panic!("seed {seed}: {e}"));
-        check(&written, &never).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+        check(&written, None, &never).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
         by[usize::from(written.claim.proof == Kind::Inequalities)] += 1;
         let wrong = certificate(&problem, &configuration, time + 1);
-        assert!(wrong.and_then(|c| check(&c, &never)).is_err(), "seed {seed}");
+        assert!(wrong.and_then(|c| check(&c, None, &never)).is_err(), "seed {seed}");
     }
     assert_eq!(by, [69, 406]);
 }

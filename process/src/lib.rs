@@ -24,7 +24,7 @@
 //!
 //! [`Scratch`] is a folder for as long as this process lives, also if it is killed.
 //!
-//! [`Group`] is the child alone, for callers that talk to it; [`quoted`] and [`command_line`] show
+//! [`program`] finds a program by its name. [`Group`] is the child alone, for callers that talk to it; [`quoted`] and [`command_line`] show
 //! commands as they would be typed.
 //!
 //! ```
@@ -40,6 +40,7 @@ mod ended;
 mod group;
 mod memory;
 mod output;
+mod programs;
 mod scratch;
 mod shell;
 
@@ -52,6 +53,7 @@ pub use ended::{Ended, Stopped};
 pub use group::Group;
 pub use output::Line;
 use output::Output;
+pub use programs::program;
 use rustix::process::{Resource, Rlimit, getpid, setrlimit};
 pub use scratch::{Scratch, sweep, sweep_in};
 pub use shell::{command_line, quoted};

@@ -6,12 +6,11 @@
 //! before anything is written.
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use tickbound_process::Limits;
+use tickbound_process::{Limits, program};
 
 use crate::error::SpinError;
 pub use crate::version::{OLDEST, Version};
@@ -51,9 +50,9 @@ impl Tools {
         let path = variable("PATH").unwrap_or_default();
         let named = |name: &str| variable(name).filter(|value| !value.is_empty());
         let spin = match named("SPIN") {
-            Some(given) => locate(&given, &path)
+            Some(given) => program(&given, &path)
                 .ok_or_else(|| SpinError::NoSpin { tried: format!("SPIN={}", given.display()) })?,
-            None => locate(OsStr::new("spin"), &path)
+            None => program(OsStr::new("spin"), &path)
                 .ok_or_else(|| SpinError::NoSpin { tried: "`spin` on PATH".into() })?,
         };
         let message = first_line(&spin, "-V");
@@ -72,34 +71,19 @@ impl Tools {
 /// The compiler and its first arguments.
 fn compiler(given: Option<OsString>, path: &OsStr) -> Result<(PathBuf, Vec<String>), SpinError> {
     let Some(given) = given else {
-        let known = ["cc", "gcc", "clang"].iter().find_map(|name| locate(OsStr::new(name), path));
+        let known = ["cc", "gcc", "clang"].iter().find_map(|name| program(OsStr::new(name), path));
         let tried = "`cc`, `gcc` and `clang` on PATH".into();
         return known.map(|p| (p, Vec::new())).ok_or(SpinError::NoCompiler { tried });
     };
-    if let Some(program) = locate(&given, path) {
+    if let Some(program) = program(&given, path) {
         return Ok((program, Vec::new()));
     }
     let text = given.to_string_lossy();
     let mut words = text.split_whitespace();
-    let program = words.next().and_then(|name| locate(OsStr::new(name), path));
+    let program = words.next().and_then(|name| program(OsStr::new(name), path));
     let tried = format!("CC={text}");
     let program = program.ok_or(SpinError::NoCompiler { tried })?;
     Ok((program, words.map(str::to_owned).collect()))
-}
-
-/// The program of this name on `path`, or the file itself if the name has a slash. The programs run
-/// in other folders, so the result does not depend on the current one.
-fn locate(name: &OsStr, path: &OsStr) -> Option<PathBuf> {
-    let found = if Path::new(name).components().count() > 1 {
-        Some(PathBuf::from(name)).filter(|p| is_program(p))
-    } else {
-        std::env::split_paths(path).map(|folder| folder.join(name)).find(|p| is_program(p))
-    };
-    found.and_then(|p| std::path::absolute(p).ok())
-}
-
-fn is_program(path: &Path) -> bool {
-    path.metadata().is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
 }
 
 /// The first line that a program prints when it is called with one option; empty if it cannot be

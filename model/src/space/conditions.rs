@@ -143,6 +143,16 @@ impl Condition {
         }
     }
 
+    /// The expression that must not be 0, its divisions rounded down; `None` if the condition is no such thing.
+    #[must_use]
+    pub fn truth(&self) -> Option<&Expr> {
+        match &self.kind {
+            Kind::Holds(e) if !e.divides() => Some(e),
+            Kind::IsTrue(e) => Some(e),
+            _ => None,
+        }
+    }
+
     /// True if the launch is what it restricts.
     pub(super) fn is_launch(&self) -> bool {
         matches!(self.kind, Kind::IsTrue(_))

@@ -1,0 +1,161 @@
+//! The formula, in the format OPB.
+//!
+//! In go tables, out comes a formula whose solutions are the valid configurations, and whose objective is the run time:
+//!
+//! - a parameter has one truth value for each of its values, of which one holds;
+//! - a cluster has one truth value for each row of its table. For each value of each of its parameters, the rows that have it are
+//!   together what the parameter's truth value is: so one row holds, that of the configuration;
+//! - two clusters that agree on some parameters have a truth value for each choice of these; for each of the two the rows with
+//!   that choice are together that. This follows from the rest, but not by adding lines, which is all that the proof does;
+//! - the objective is the sum over the rows of their ticks, and a constant, for which there is a truth value that holds.
+//!
+//! Everything but the objective is an equation; VeriPB counts each as two lines, at least and at most.
+
+use std::fmt::Write;
+
+use indexmap::IndexMap;
+use itertools::Itertools;
+
+use super::clusters::{Shape, Tables};
+use crate::obligation::Obligation;
+use crate::refusal::Refusal;
+
+/// The line of the text that says what the clusters are.
+const CLUSTERS: &str = "* clusters: ";
+
+/// A truth value.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Variable {
+    /// It holds.
+    One,
+    /// A parameter has the value with this number.
+    Value(usize, u32),
+    /// A cluster is in the row with this number.
+    Row(usize, usize),
+    /// A cluster and the later one agree on this choice.
+    Agreed(usize, Vec<u32>),
+}
+
+/// An equation, by what it says.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Equation {
+    /// [`Variable::One`].
+    One,
+    /// A parameter has one value.
+    OneValue(usize),
+    /// The rows of a cluster, where a parameter has a value.
+    Rows(usize, usize, u32),
+    /// One row of a cluster.
+    OneRow(usize),
+    /// The rows of the first cluster that agree on a choice of the second's `to`.
+    Agreed(usize, usize, Vec<u32>),
+}
+
+/// A formula.
+#[derive(Debug, Clone, Default)]
+pub struct Formula {
+    /// What each truth value `x1`, `x2`, ... is.
+    pub variables: IndexMap<Variable, ()>,
+    /// The equations, with their coefficients and right-hand side.
+    pub equations: IndexMap<Equation, (Vec<(i64, usize)>, i64)>,
+    /// The coefficients of the objective.
+    pub objective: Vec<(i64, usize)>,
+}
+
+impl Formula {
+    /// The formula of some tables.
+    #[must_use]
+    pub fn new(obligation: &Obligation<'_>, tables: &Tables) -> Formula {
+        let mut formula = Formula::default();
+        formula.equation(Equation::One, vec![(1, Variable::One)], 1);
+        for (p, values) in obligation.values.iter().enumerate() {
+            let values = (0..).zip(values).map(|(v, _)| (1, Variable::Value(p, v))).collect();
+            formula.equation(Equation::OneValue(p), values, 1);
+        }
+        for (c, shape) in tables.shapes.iter().enumerate() {
+            let rows = |of: &dyn Fn(&[u32]) -> bool| -> Vec<(i64, Variable)> {
+                let all = tables.rows[c].iter().enumerate();
+                all.filter(|(_, (row, _))| of(row)).map(|(r, _)| (1, Variable::Row(c, r))).collect()
+            };
+            for (place, p) in shape.over.iter().enumerate() {
+                for (v, _) in (0..).zip(&obligation.values[*p]) {
+                    let mut all = rows(&|row| row[place] == v);
+                    all.push((-1, Variable::Value(*p, v)));
+                    formula.equation(Equation::Rows(c, *p, v), all, 0);
+                }
+            }
+            formula.equation(Equation::OneRow(c), rows(&|_| true), 1);
+            let later = tables.later(c);
+            let agreeing = shape.messages.iter().filter(|m| tables.later(**m).is_some());
+            for of in agreeing.copied().chain(later.map(|_| c)) {
+                let to = &tables.shapes[of].to;
+                for choice in tables.agreed(of) {
+                    let mut all = rows(&|row| tables.choice(c, row, to) == choice);
+                    all.push((-1, Variable::Agreed(of, choice.clone())));
+                    formula.equation(Equation::Agreed(c, of, choice), all, 0);
+                }
+            }
+        }
+        let rows = tables.rows.iter().enumerate().flat_map(|(c, rows)| {
+            rows.iter().enumerate().map(move |(r, (_, ticks))| (*ticks, Variable::Row(c, r)))
+        });
+        for (ticks, variable) in rows.chain([(tables.constant, Variable::One)]) {
+            if ticks != 0 {
+                let number = formula.number(variable);
+                formula.objective.push((ticks, number));
+            }
+        }
+        formula
+    }
+
+    /// The number of a truth value, from 0.
+    fn number(&mut self, variable: Variable) -> usize {
+        self.variables.insert_full(variable, ()).0
+    }
+
+    fn equation(&mut self, name: Equation, terms: Vec<(i64, Variable)>, right: i64) {
+        let terms = terms.into_iter().map(|(n, v)| (n, self.number(v))).collect();
+        self.equations.insert(name, (terms, right));
+    }
+
+    /// How VeriPB writes a truth value.
+    #[must_use]
+    pub fn literal(&self, variable: &Variable) -> String {
+        format!("x{}", self.variables.get_index_of(variable).map_or(0, |i| i + 1))
+    }
+
+    /// The number of the line that says an equation's left-hand side is at least the right one; the next says at most.
+    #[must_use]
+    pub fn at_least(&self, equation: &Equation) -> usize {
+        self.equations.get_index_of(equation).map_or(0, |i| 2 * i + 1)
+    }
+
+    /// The text of the formula.
+    ///
+    /// # Errors
+    /// The clusters cannot be written.
+    pub fn text(&self, shapes: &[Shape]) -> Result<String, Refusal> {
+        let sum = |terms: &[(i64, usize)]| {
+            terms.iter().map(|(n, x)| format!("{n:+} x{}", x + 1)).join(" ")
+        };
+        let shapes = serde_json::to_string(shapes).map_err(|e| Refusal::wrong(e.to_string()))?;
+        let (variables, equations) = (self.variables.len(), self.equations.len());
+        let mut text =
+            format!("* #variable= {variables} #constraint= {equations}\n{CLUSTERS}{shapes}\n");
+        let _ = writeln!(text, "min: {} ;", sum(&self.objective));
+        for (terms, right) in self.equations.values() {
+            let _ = writeln!(text, "{} = {right} ;", sum(terms));
+        }
+        Ok(text)
+    }
+}
+
+/// The clusters that a formula's text names.
+///
+/// # Errors
+/// It names none.
+pub fn clusters(text: &str) -> Result<Vec<Shape>, Refusal> {
+    let named = text.lines().find_map(|line| line.strip_prefix(CLUSTERS));
+    let named = named.ok_or_else(|| Refusal::wrong("the formula does not name its clusters"))?;
+    serde_json::from_str(named).map_err(|e| Refusal::wrong(format!("clusters: {e}")))
+}

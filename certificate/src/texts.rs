@@ -1,0 +1,115 @@
+//! What a certificate holds for programs of others: questions for solvers, and a formula with its proof.
+//!
+//! Each text but the proof follows from the problem and the time, so whoever checks makes it anew and compares.
+
+use tickbound_model::{Configuration, Problem};
+
+use crate::folder::{Text, Texts};
+use crate::inequalities::Proof;
+use crate::obligation::Obligation;
+use crate::prove::prove;
+use crate::pseudo_boolean::clusters::{Tables, shapes};
+use crate::pseudo_boolean::formula::{Formula, clusters};
+use crate::pseudo_boolean::proof::proof;
+use crate::refusal::Refusal;
+use crate::smt::induction::induction;
+use crate::smt::question::question;
+
+/// All texts that there are for a problem, the least time and a configuration that takes it. Where one would be too long, or
+/// does not cover the problem, it is left out.
+///
+/// # Errors
+/// A stop, or what cannot be.
+pub fn texts(
+    obligation: &Obligation<'_>,
+    inequalities: Option<&Proof>,
+    (configuration, time): (&Configuration, i64),
+    stop: &dyn Fn() -> bool,
+) -> Result<Texts, Refusal> {
+    let mut texts = Texts::new();
+    for text in [Text::Question, Text::Induction] {
+        if let Some(own) = possible(asked(text, obligation, time, stop))? {
+            texts.insert(text, own);
+        }
+    }
+    let formula = || -> Result<(String, String), Refusal> {
+        // The clusters of a group do not make up the launch.
+        let own = inequalities.filter(|p| !p.by_group);
+        let proof_of_all = match own {
+            Some(proof) => proof.clone(),
+            None => prove(obligation, false, stop)?,
+        };
+        let tables = Tables::new(obligation, shapes(obligation, &proof_of_all)?, stop)?;
+        let formula = Formula::new(obligation, &tables);
+        let numbers = numbers(obligation, configuration)?;
+        let proof = proof(&formula, &tables, (&numbers, time))?;
+        Ok((formula.text(&tables.shapes)?, proof))
+    };
+    if let Some((formula, proof)) = possible(formula())? {
+        texts.insert(Text::Formula, formula);
+        texts.insert(Text::FormulaProof, proof);
+    }
+    Ok(texts)
+}
+
+/// That the texts of a certificate are those of its problem and time, but for the proof of the formula.
+///
+/// # Errors
+/// One is not, or a stop.
+pub fn same(
+    problem: &Problem,
+    texts: &Texts,
+    time: i64,
+    stop: &dyn Fn() -> bool,
+) -> Result<(), Refusal> {
+    if texts.is_empty() {
+        return Ok(());
+    }
+    let obligation = Obligation::new(problem)?;
+    for (text, given) in texts {
+        let own = match text {
+            Text::Question | Text::Induction => asked(*text, &obligation, time, stop)?,
+            Text::Formula => {
+                let tables = Tables::new(&obligation, clusters(given)?, stop)?;
+                Formula::new(&obligation, &tables).text(&tables.shapes)?
+            }
+            Text::FormulaProof if texts.contains_key(&Text::Formula) => continue,
+            Text::FormulaProof => {
+                return Err(Refusal::File(text.file().into(), "is the proof of no formula".into()));
+            }
+        };
+        if own != *given {
+            let what = "is not what follows from the problem and the time claimed";
+            return Err(Refusal::File(text.file().into(), what.into()));
+        }
+    }
+    Ok(())
+}
+
+fn asked(
+    text: Text,
+    obligation: &Obligation<'_>,
+    time: i64,
+    stop: &dyn Fn() -> bool,
+) -> Result<String, Refusal> {
+    match text {
+        Text::Question => question(obligation, time, stop),
+        _ => induction(obligation, time, stop),
+    }
+}
+
+/// What can be made; `None` if it would be too large, or is not covered.
+fn possible<T>(made: Result<T, Refusal>) -> Result<Option<T>, Refusal> {
+    match made {
+        Ok(made) => Ok(Some(made)),
+        Err(Refusal::TooLarge(_) | Refusal::Obligation(_)) => Ok(None),
+        Err(other) => Err(other),
+    }
+}
+
+/// The numbers of a configuration's values.
+fn numbers(obligation: &Obligation<'_>, of: &Configuration) -> Result<Vec<u32>, Refusal> {
+    let number = |(p, v): (usize, &i64)| obligation.index(p, *v);
+    let all = of.0.iter().enumerate().map(number).collect::<Option<Vec<u32>>>();
+    all.ok_or_else(|| Refusal::wrong("the configuration has a value of no domain"))
+}
