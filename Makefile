@@ -54,7 +54,7 @@ demo: setup ## build, then show what tickbound does
 	@cargo build --release $(FLAGS)
 	@$(TARGET)/release/tickbound demo
 
-test: tools ## all checks: format, lints, licenses, tests, doc tests, documentation; installs SPIN, PoCL, libclang and a browser
+test: tools ## all checks: format, lints, licenses, tests, doc tests, documentation; installs SPIN, solvers, PoCL, libclang and a browser
 	cargo fmt --all --check
 	@deny=$$(bash scripts/setup-cargo-deny.sh); if [ -n "$$deny" ]; then "$$deny" --locked check bans licenses sources; fi
 	cargo clippy --workspace --all-targets $(FLAGS) -- -D warnings
@@ -67,6 +67,7 @@ ci: test oldest outside ## what CI runs: all checks, the oldest Rust, crates out
 
 tools: setup
 	@bash scripts/setup-spin.sh
+	@bash scripts/setup-solvers.sh
 	@bash scripts/setup-opencl.sh
 	@bash scripts/setup-libclang.sh
 	@bash scripts/setup-browser.sh

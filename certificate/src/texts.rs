@@ -10,7 +10,7 @@ use crate::obligation::Obligation;
 use crate::prove::prove;
 use crate::pseudo_boolean::clusters::{Tables, shapes};
 use crate::pseudo_boolean::formula::{Formula, clusters};
-use crate::pseudo_boolean::proof::proof;
+use crate::pseudo_boolean::proof::{is_one, proof};
 use crate::refusal::Refusal;
 use crate::smt::induction::induction;
 use crate::smt::question::question;
@@ -73,9 +73,13 @@ pub fn same(
                 let tables = Tables::new(&obligation, clusters(given)?, stop)?;
                 Formula::new(&obligation, &tables).text(&tables.shapes)?
             }
-            Text::FormulaProof if texts.contains_key(&Text::Formula) => continue,
             Text::FormulaProof => {
-                return Err(Refusal::File(text.file().into(), "is the proof of no formula".into()));
+                let wrong = |what: &str| Err(Refusal::File(text.file().into(), what.into()));
+                match (texts.contains_key(&Text::Formula), is_one(given)) {
+                    (true, true) => continue,
+                    (false, _) => return wrong("is the proof of no formula"),
+                    (_, false) => return wrong("has other lines than a sum of the formula's"),
+                }
             }
         };
         if own != *given {

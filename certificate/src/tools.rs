@@ -20,7 +20,7 @@ const ASKING: Duration = Duration::from_secs(10);
 const MEMORY: u64 = 8 << 30;
 
 /// Where programs are looked for, and how long they may take.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Tools<'a> {
     /// As the variable `PATH`.
     pub path: &'a OsString,
@@ -28,6 +28,8 @@ pub struct Tools<'a> {
     pub time: Duration,
     /// Stops them when true.
     pub interrupt: &'a AtomicBool,
+    /// Told what is run.
+    pub show: &'a dyn Fn(&str),
 }
 
 /// What a program has said of a text.
@@ -84,6 +86,7 @@ pub fn ask(texts: &Texts, time: i64, tools: &Tools<'_>) -> Result<Vec<Said>, Ref
         };
         let name = format!("{} {}", tool.name, version(&found, tools)).trim_end().to_owned();
         for text in reads {
+            (tools.show)(&format!("{name} on {}", text.file()));
             let mut command = Command::new(&found);
             command.args(tool.arguments).current_dir(folder.path());
             if text == Text::FormulaProof {
@@ -145,21 +148,20 @@ fn unsatisfiable(
     })
 }
 
-/// Whether VeriPB has verified the claim.
+/// Whether VeriPB has verified the claim. It also verifies a proof that assumes something, with a warning: that is no proof.
 fn verified(name: &str, finished: &Finished, time: i64) -> Result<Said, Refusal> {
     let file = Text::FormulaProof.file();
-    let verdict = finished.stdout.lines().find(|l| l.contains("VERIFIED")).map(str::trim);
-    match (verdict, finished.ended) {
-        (Some(said), Ended::Exit(0))
-            if said.ends_with(&format!("BOUNDS {time} <= obj <= {time}")) =>
-        {
+    let bounds = format!("s VERIFIED BOUNDS {time} <= obj <= {time}");
+    let verified = finished.stdout.lines().any(|line| line.trim() == bounds);
+    let warned = [&finished.stdout, &finished.stderr].iter().any(|t| t.contains("Warning"));
+    match finished.ended {
+        Ended::Exit(0) if verified && !warned => {
             Ok(Said::Checked(format!("{file} by {name}: the least objective is {time}")))
         }
-        (_, Ended::Stopped(_)) => {
-            Ok(Said::NotChecked(format!("{file} by {name}: {}", why(finished))))
-        }
+        Ended::Stopped(why) => Ok(Said::NotChecked(format!("{file} by {name}: {why}"))),
         _ => {
-            Err(Refusal::File(file.into(), format!("{name} does not verify it: {}", why(finished))))
+            let what = format!("{name} does not verify it: {}", why(finished));
+            Err(Refusal::File(file.into(), what))
         }
     }
 }

@@ -6,11 +6,13 @@ use std::path::Path;
 use serde_json::{Value, json};
 use tickbound_certificate::Certificate;
 use tickbound_certificate::check::check;
+use tickbound_certificate::folder::{Text, Texts};
 use tickbound_certificate::inequalities;
 use tickbound_certificate::obligation::Obligation;
+use tickbound_certificate::tools::Said;
 use tickbound_model::Problem;
 
-use crate::{certificate, large, least, never, read};
+use crate::{certificate, large, least, never, outside, read};
 
 const CLAIM: &str = "claim.json";
 const PROBLEM: &str = "problem.json";
@@ -305,6 +307,127 @@ fn problems() {
         ],
     );
     assert_eq!(rejected, 16);
+}
+
+/// What follows from the problem and the time is made anew and compared: no change of it gets past, also none that would
+/// make the question easier.
+#[test]
+fn texts_that_follow() {
+    let folder = Folder::of(&chain());
+    let mut rejected = 0;
+    for text in [Text::Question, Text::Induction, Text::Formula] {
+        let (file, own) = (text.file(), folder.text(text.file()));
+        let changes = [
+            ("nothing", String::new()),
+            ("a line more", format!("{own}* ;\n")),
+            ("a line less", own.lines().take(own.lines().count() - 1).collect()),
+            ("a constant", own.replacen('4', "5", 1)),
+            (
+                "false",
+                own.replacen("(check-sat)", "(assert false)(check-sat)", 1)
+                    .replacen("= 1 ;", "= 2 ;", 1),
+            ),
+            ("of another problem", Folder::of(&large::chain(3, 4)).text(file)),
+        ];
+        for (what, changed) in changes {
+            assert_ne!(changed, own, "{file}: {what}");
+            let why = folder.rejected(file, &changed);
+            let follows = "is not what follows from the problem and the time claimed";
+            let reasons = [follows, "does not name its clusters", "clusters: "];
+            assert!(reasons.iter().any(|r| why.contains(r)), "{file}: {what}: {why}");
+            rejected += 1;
+        }
+    }
+    assert_eq!(rejected, 18);
+    let (proof, own) = (Text::FormulaProof.file(), folder.text(Text::FormulaProof.file()));
+    for changed in
+        [own.replace("pol ", "a "), own.replace("output", "a 1 x1 >= 5 ;\noutput"), String::new()]
+    {
+        let why = folder.rejected(proof, &changed);
+        assert_eq!(why, "formula.pbp: has other lines than a sum of the formula's");
+    }
+    let why = {
+        std::fs::remove_file(folder.path().join(Text::Formula.file())).expect("removed");
+        folder.why()
+    };
+    assert_eq!(why, "formula.pbp: is the proof of no formula");
+}
+
+/// The clusters that a formula names need not be those of the elimination, but must leave nothing out.
+#[test]
+fn clusters_of_a_formula() {
+    let folder = Folder::of(&chain());
+    let own = folder.text(Text::Formula.file());
+    let line = own.lines().find(|l| l.starts_with("* clusters: ")).expect("clusters");
+    let shapes: Value = serde_json::from_str(&line["* clusters: ".len()..]).expect("JSON");
+    let changes: [(&str, Change); 8] = [
+        ("no cluster takes part", |v| v[0]["parts"] = json!([])),
+        ("is taken twice", |v| {
+            let part = v[0]["parts"][0].clone();
+            v[0]["parts"].as_array_mut().unwrap().push(part);
+        }),
+        ("which it cannot", |v| v[0]["parts"] = json!([77])),
+        ("not in the order", |v| v[0]["over"].as_array_mut().unwrap().reverse()),
+        ("not in the order", |v| v[0]["over"] = json!([99])),
+        ("that it does not have", |v| v[0]["to"] = json!([3])),
+        ("cannot agree with", |v| v[0]["messages"] = json!([3])),
+        ("no cluster takes part", |v| *v = json!([])),
+    ];
+    for (words, change) in changes {
+        let mut changed = shapes.clone();
+        change(&mut changed);
+        assert_ne!(changed, shapes, "{words}");
+        let why = folder
+            .rejected(Text::Formula.file(), &own.replace(line, &format!("* clusters: {changed}")));
+        assert!(why.contains(words), "{words}: {why}");
+    }
+}
+
+/// VeriPB rejects every proof that was changed.
+#[test]
+fn proofs_of_a_formula() {
+    let folder = Folder::of(&chain());
+    let own = folder.text(Text::FormulaProof.file());
+    let time = folder.json(CLAIM)["time"].as_i64().expect("a time");
+    let line = own.lines().find(|l| l.starts_with("pol ")).expect("arithmetic");
+    let (first, rest) = line[4..].split_once(' ').expect("a step");
+    let conclusion = own.lines().find(|l| l.starts_with("conclusion")).expect("a conclusion");
+    let (before, last) = line.trim_end_matches(" * + ;").rsplit_once(' ').expect("a number");
+    let more = last.parse::<i64>().expect("a number") + 1;
+    let flipped = |literal: &str| match literal.strip_prefix('~') {
+        Some(x) => x.to_owned(),
+        None => format!("~{literal}"),
+    };
+    let witness = conclusion.split(" : ").last().expect("a witness").trim_end_matches(" ;");
+    let one = witness.split(' ').next().expect("a literal");
+    let changes = [
+        ("no arithmetic", own.replace(line, "")),
+        ("cut", own[..own.len() / 2].to_owned()),
+        ("empty", String::new()),
+        ("another line first", own.replace(line, &format!("pol {}{rest}", first.len() + 900))),
+        ("once more", own.replace(line, &format!("{before} {more} * + ;"))),
+        ("a bound above", own.replace(&format!("BOUNDS {time}"), &format!("BOUNDS {}", time + 1))),
+        ("a bound below", own.replace(&format!("{time} :"), &format!("{} :", time - 1))),
+        ("no conclusion", own.replace(conclusion, "conclusion NONE ;")),
+        ("another witness", own.replace(witness, &witness.replacen(one, &flipped(one), 1))),
+        ("nothing but the claim", own.replace(line, "a +1 x1 >= 5 ;")),
+        ("another version", own.replace("version 3.0", "version 9.0")),
+        ("of another problem", Folder::of(&large::chain(3, 4)).text(Text::FormulaProof.file())),
+    ];
+    for (what, changed) in changes {
+        assert_ne!(changed, own, "{what}");
+        let texts = Texts::from([
+            (Text::Formula, folder.text(Text::Formula.file())),
+            (Text::FormulaProof, changed),
+        ]);
+        match outside::said(&texts, time) {
+            Err(e) => assert!(e.to_string().contains("does not verify it"), "{what}: {e}"),
+            Ok(said) => assert!(
+                matches!(said.as_slice(), [Said::NotChecked(absent)] if absent.ends_with("not on PATH")),
+                "{what}: {said:?}"
+            ),
+        }
+    }
 }
 
 #[test]

@@ -1,15 +1,18 @@
 //! `tickbound check`.
 
 use std::path::Path;
+use std::time::Duration;
 
 use serde::Serialize;
 use tickbound_certificate::check::check;
+use tickbound_certificate::tools::Tools;
 use tickbound_certificate::{Certificate, Refusal};
 use tickbound_message::grouped;
 
 use super::exit::{CliError, Exit};
 use super::load::{Chosen, Setting};
 use super::output::{say, say_json};
+use super::progress::Progress;
 use super::stop::{self, Timeout};
 use crate::answer::{Values, named};
 
@@ -24,6 +27,12 @@ pub struct Args {
     /// Replace an input or a platform number of that problem file
     #[arg(long = "input", value_name = "N=V", requires = "of")]
     input: Vec<Setting>,
+    /// Run no other program: cvc5, z3, yices-smt2, veripb
+    #[arg(long)]
+    no_tools: bool,
+    /// Most time for each other program and file
+    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    tool_time: u32,
     #[command(flatten)]
     timeout: Timeout,
     /// Print one JSON object
@@ -44,6 +53,8 @@ struct Answer {
     #[serde(skip_serializing_if = "Values::is_empty")]
     configuration: Values,
     checked: Vec<String>,
+    /// What a program that is not there, or has no answer, would have checked.
+    not_checked: Vec<String>,
     trusted: Vec<String>,
 }
 
@@ -61,10 +72,11 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         time: None,
         configuration: Values::new(),
         checked: Vec::new(),
+        not_checked: Vec::new(),
         trusted: Vec::new(),
     };
     let asked = asked.map(|problem| problem.json());
-    match looked_at(folder, asked.as_ref(), &mut answer) {
+    match looked_at(args, asked.as_ref(), &mut answer) {
         Ok(()) => answer.holds = true,
         Err(Refusal::Stopped) => return Err(CliError::Input("stopped before the end".into())),
         Err(why) => answer.rejected = Some(why.to_string()),
@@ -78,11 +90,11 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
 
 /// Checks the certificate in a folder, and that it is about the problem asked for.
 fn looked_at(
-    folder: &Path,
+    args: &Args,
     asked: Option<&serde_json::Value>,
     answer: &mut Answer,
 ) -> Result<(), Refusal> {
-    let certificate = Certificate::read(folder)?;
+    let certificate = Certificate::read(Path::new(&args.folder))?;
     answer.time = Some(certificate.claim.time);
     answer.configuration.clone_from(&certificate.claim.configuration);
     if let Some(asked) = asked {
@@ -91,8 +103,18 @@ fn looked_at(
         }
         answer.checked.push("the problem is the one of --of".into());
     }
-    let report = check(&certificate, &stop::is_due)?;
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let progress = Progress::new("checking");
+    let show = |what: &str| progress.about(what);
+    let tools = Tools {
+        path: &path,
+        time: Duration::from_secs(args.tool_time.into()),
+        interrupt: stop::flag(),
+        show: &show,
+    };
+    let report = check(&certificate, Some(&tools).filter(|_| !args.no_tools), &stop::is_due)?;
     answer.checked.extend(report.checked);
+    answer.not_checked = report.not_checked;
     answer.trusted = report.trusted;
     Ok(())
 }
@@ -104,6 +126,7 @@ fn words(answer: &Answer) -> String {
         lines.push(format!("claimed:    {} ticks at {at}; nothing is faster", grouped(time)));
     }
     lines.extend(answer.checked.iter().map(|what| format!("checked:    {what}")));
+    lines.extend(answer.not_checked.iter().map(|what| format!("not checked: {what}")));
     lines.extend(answer.trusted.iter().map(|what| format!("trusted:    {what}")));
     lines.push(match &answer.rejected {
         Some(why) => format!("rejected:   {why}"),

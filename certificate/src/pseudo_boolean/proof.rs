@@ -74,6 +74,13 @@ pub fn proof(
     Ok(text)
 }
 
+/// Whether a text has the lines of such a proof and no others. VeriPB knows rules that assume something without a proof.
+#[must_use]
+pub fn is_one(text: &str) -> bool {
+    let words = text.lines().map(|line| line.split(' ').next().unwrap_or_default());
+    words.eq(["pseudo-Boolean", "f", "pol", "output", "conclusion", "end"])
+}
+
 /// What each row of a cluster comes to with those before it, and the least for each choice that a later one agrees on. A choice
 /// that no row has belongs to no configuration: `never` is as much as will be needed.
 fn totals(
