@@ -1,6 +1,7 @@
 //! What the program and the crates promise together. One binary for all, so that the crate is linked once.
 
 mod calibrate;
+mod certificate;
 mod cli;
 #[path = "../encodings/tests/common/mod.rs"]
 mod common;

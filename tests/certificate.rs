@@ -1,0 +1,150 @@
+//! `tune --certificate` and `check`: every example, what is said of programs that are not there, and wrong input.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+use tempfile::tempdir;
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+fn tickbound(arguments: &[&str], path: &str) -> (String, String, i32) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tickbound"));
+    command.args(arguments).current_dir(ROOT).env("PATH", path);
+    let output = command.output().expect("it runs");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+    (text(output.stdout), text(output.stderr), output.status.code().unwrap_or(-1))
+}
+
+/// Where `make tools` puts programs, then `PATH`.
+fn path() -> String {
+    let path = std::env::var("PATH").unwrap_or_default();
+    format!("{ROOT}/.deps/yices/bin:{ROOT}/.deps/veripb/bin:{path}")
+}
+
+/// Writes a certificate for a problem, and checks it with the programs that are there.
+fn certified(problem: &str, folder: &Path) -> Value {
+    let folder = folder.to_str().expect("UTF-8");
+    let (_, complaints, status) = tickbound(&["tune", problem, "--certificate", folder], &path());
+    assert_eq!(status, 0, "{problem}: {complaints}");
+    let (said, complaints, status) = tickbound(&["check", folder, "--of", problem, "--json"], &path());
+    assert_eq!(status, 0, "{problem}: {said}{complaints}");
+    let answer: Value = serde_json::from_str(&said).expect("JSON");
+    assert_eq!(answer["holds"], true, "{said}");
+    answer
+}
+
+/// What was checked by whom: `question.smt2 by cvc5`.
+fn by(answer: &Value, field: &str) -> Vec<String> {
+    let all = answer[field].as_array().expect("a list").iter();
+    let all = all.map(|what| what.as_str().expect("a text").to_owned());
+    all.filter(|what| what.contains(" by ")).collect()
+}
+
+fn examples(folder: &str) -> Vec<String> {
+    let all = std::fs::read_dir(Path::new(ROOT).join(folder)).expect("the examples");
+    let names = all.map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8"));
+    let mut names: Vec<String> =
+        names.filter(|n| n.ends_with(".json")).map(|n| format!("{folder}/{n}")).collect();
+    names.sort();
+    names
+}
+
+/// Every problem has a certificate that holds; those whose items are alike, texts for others.
+#[test]
+fn every_example_problem() {
+    let with_texts = ["abstract.json", "matmul.json", "minimum.json"];
+    let problems = examples("examples/problems");
+    assert_eq!(problems.len(), 13);
+    for problem in problems {
+        let folder = tempdir().expect("a folder");
+        let answer = certified(&problem, &folder.path().join("c"));
+        let checked = by(&answer, "checked").len();
+        let texts = with_texts.iter().any(|name| problem.ends_with(&format!("/{name}")));
+        match std::env::var_os("CI") {
+            // cvc5 and Z3 two texts each, Yices and VeriPB one.
+            Some(_) if texts => assert_eq!(checked, 6, "{problem}: {answer}"),
+            _ if !texts => assert_eq!(checked, 0, "{problem}: {answer}"),
+            _ => {}
+        }
+    }
+}
+
+/// Every kernel has one, too.
+#[test]
+fn every_example_kernel() {
+    let (_, complaints, _) = tickbound(&["explain", "examples/kernels/gemm.json"], &path());
+    if complaints.contains("libclang") {
+        assert!(std::env::var_os("CI").is_none(), "{complaints}");
+        return;
+    }
+    let kernels = examples("examples/kernels");
+    assert_eq!(kernels.len(), 9);
+    let mut proofs = Vec::new();
+    for kernel in kernels {
+        let folder = tempdir().expect("a folder");
+        let folder = folder.path().join("c");
+        certified(&kernel, &folder);
+        let claim = std::fs::read_to_string(folder.join("claim.json")).expect("a claim");
+        let claim: Value = serde_json::from_str(&claim).expect("JSON");
+        let name = Path::new(&kernel).file_stem().expect("a name").to_string_lossy().into_owned();
+        proofs.push(format!("{name} by {}", claim["proof"].as_str().expect("a text")));
+    }
+    let all = [
+        "convolution by simulation",
+        "coulomb by inequalities",
+        "dedispersion by inequalities",
+        "gemm by inequalities",
+        "minimum by simulation",
+        "nbody by inequalities",
+        "reduction by simulation",
+        "stencil by simulation",
+        "transpose by inequalities",
+    ];
+    assert_eq!(proofs, all);
+}
+
+/// A program that is not there has checked nothing, and that is said.
+#[test]
+fn without_other_programs() {
+    let folder = tempdir().expect("a folder");
+    let folder = folder.path().join("c");
+    certified("examples/problems/minimum.json", &folder);
+    let shown = folder.to_str().expect("UTF-8");
+    let (said, _, status) = tickbound(&["check", shown], "/nowhere");
+    assert_eq!(status, 0);
+    for line in [
+        "not checked: question.smt2 and induction.smt2 by cvc5, which is not on PATH\n",
+        "not checked: question.smt2 and induction.smt2 by z3, which is not on PATH\n",
+        "not checked: question.smt2 by yices-smt2, which is not on PATH\n",
+        "not checked: formula.pbp by veripb, which is not on PATH\n",
+    ] {
+        assert!(said.contains(line), "{said}");
+    }
+    let (said, _, status) = tickbound(&["check", shown, "--no-tools"], &path());
+    assert_eq!((status, said.contains(" by ")), (0, false), "{said}");
+}
+
+/// What a program answers is believed in one direction only: no answer is no check, `sat` is a rejection.
+#[test]
+fn other_programs_that_say_something_else() {
+    let folder = tempdir().expect("a folder");
+    let (own, programs) = (folder.path().join("c"), folder.path().join("bin"));
+    certified("examples/problems/minimum.json", &own);
+    std::fs::create_dir(&programs).expect("a folder");
+    for (said, status, words) in [
+        ("echo sat", 1, "rejected:   question.smt2: z3 finds it satisfiable"),
+        ("echo unknown", 0, "not checked: question.smt2 by z3: unknown"),
+        ("echo unsat; echo unsat", 0, "not checked: question.smt2 by z3: unsat"),
+        ("echo '(error)'; exit 1", 0, "not checked: question.smt2 by z3: (error)"),
+        ("exit 3", 0, "not checked: question.smt2 by z3: no answer"),
+    ] {
+        let z3 = programs.join("z3");
+        std::fs::write(&z3, format!("#!/bin/sh\n[ \"$1\" = --version ] || {{ {said}; }}\n")).expect("written");
+        let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&z3, executable).expect("allowed");
+        let path = format!("{}:/bin:/usr/bin", programs.display());
+        let (out, _, code) = tickbound(&["check", own.to_str().expect("UTF-8")], &path);
+        assert_eq!((code, out.contains(words)), (status, true), "{said}: {out}");
+    }
+}
