@@ -39,13 +39,28 @@ fn the_least_time_is_the_bound_unless_another_is_named() {
         let text = text(&[problem, "--input", size, "--encoding", encoding]);
         let head: Vec<&str> = text.lines().take(4).collect();
         assert!(head[0].ends_with(&format!(", encoding {encoding}")), "{about}: {head:?}");
-        assert_eq!(head[1], format!("; bad: a run has ended after fewer than {least} ticks"), "{about}");
-        assert_eq!(head[2], format!("; the least time is {least} ticks: no bad state can be reached"));
-        assert_eq!(head[3], format!("; all runs have ended after {steps} steps; nothing changes then"), "{about}");
+        assert_eq!(
+            head[1],
+            format!("; bad: a run has ended after fewer than {least} ticks"),
+            "{about}"
+        );
+        assert_eq!(
+            head[2],
+            format!("; the least time is {least} ticks: no bad state can be reached")
+        );
+        assert_eq!(
+            head[3],
+            format!("; all runs have ended after {steps} steps; nothing changes then"),
+            "{about}"
+        );
         let kinds = ["bad", "constraint", "output", "input"].map(|kind| count(&text, kind));
         assert_eq!(kinds, [1, 1, 2, 0], "{about}");
         let kinds = ["state", "next", "init"].map(|kind| count(&text, kind));
-        assert_eq!(kinds, [kinds[0], kinds[0], kinds[0] - 2], "{about}: two parameters have no first value");
+        assert_eq!(
+            kinds,
+            [kinds[0], kinds[0], kinds[0] - 2],
+            "{about}: two parameters have no first value"
+        );
     }
     let weaker = text(&[ABSTRACT, "--input", "size=16", "--faster-than", "157"]);
     assert!(weaker.contains("; bad: a run has ended after fewer than 157 ticks\n"), "{weaker}");
@@ -71,19 +86,27 @@ fn what_has_no_text_is_refused() {
             assert = assert.stderr(contains(*part));
         }
     };
-    let btor2 = |arguments: &[&str], why: &[&str]| refused(&[arguments, &["--to", "btor2"]].concat(), why);
+    let btor2 =
+        |arguments: &[&str], why: &[&str]| refused(&[arguments, &["--to", "btor2"]].concat(), why);
     for option in [["--encoding", "event"], ["--faster-than", "5"]] {
         for target in ["smt2", "promela", "t1"] {
-            refused(&[&[ABSTRACT, "--to", target][..], &option].concat(), &[option[0], "only for --to btor2"]);
+            refused(
+                &[&[ABSTRACT, "--to", target][..], &option].concat(),
+                &[option[0], "only for --to btor2"],
+            );
         }
     }
     btor2(&[ABSTRACT, "--faster-than", "0"], &["--faster-than", "0"]);
     btor2(&[ABSTRACT, "--encoding", "steps"], &["--encoding", "tick"]);
-    btor2(&[ABSTRACT, "--input", "size=1000000000000", "--encoding", "tick"], &["--encoding tick", "1000000 steps"]);
+    btor2(
+        &[ABSTRACT, "--input", "size=1000000000000", "--encoding", "tick"],
+        &["--encoding tick", "1000000 steps"],
+    );
     btor2(&[ABSTRACT, "--set", "WG=5"], &["--to btor2", "there is no valid configuration"]);
     let folder = tempdir().expect("a folder");
     let changed = |name: &str, change: &dyn Fn(&mut Value)| {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/problems/minimum-opencl.json");
+        let path =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/problems/minimum-opencl.json");
         let mut problem: Value =
             serde_json::from_str(&std::fs::read_to_string(path).expect("a problem")).expect("JSON");
         change(&mut problem);
