@@ -6,8 +6,7 @@
 
 use crate::system::{Fault, Parameter};
 
-use super::lines::{Line, Lines};
-use super::{NUMBER, TRUTH};
+use super::lines::{Line, Lines, NUMBER, TRUTH};
 
 /// One row of a function: indices of the parameters' values, and the line of the value.
 pub(super) type Row<'r> = (&'r [u32], Line);

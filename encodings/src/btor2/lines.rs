@@ -5,13 +5,18 @@ use std::fmt::{self, Write};
 
 /// The number of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Line(pub(super) u32);
+pub(super) struct Line(u32);
 
 impl fmt::Display for Line {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.0)
     }
 }
+
+/// The sort of truth values, by its line.
+pub(super) const TRUTH: Line = Line(1);
+/// The sort of integers.
+pub(super) const NUMBER: Line = Line(2);
 
 /// The text so far.
 pub(super) struct Lines {
@@ -32,6 +37,12 @@ impl Lines {
     /// A line that readers pass over.
     pub fn comment(&mut self, comment: &str) {
         let _ = writeln!(self.text, "; {comment}");
+    }
+
+    /// The sorts, which are the first lines.
+    pub fn sorts(&mut self) {
+        self.add("sort bitvec 1");
+        self.add(&format!("sort bitvec {}", self.width));
     }
 
     /// A new line.
@@ -55,11 +66,11 @@ impl Lines {
     /// takes.
     pub fn number(&mut self, value: i64) -> Line {
         let mask = u64::MAX >> (u64::BITS - self.width);
-        self.share(&format!("constd {} {}", super::NUMBER, value as u64 & mask))
+        self.share(&format!("constd {} {}", NUMBER, value as u64 & mask))
     }
 
     /// A constant truth value.
     pub fn truth(&mut self, value: bool) -> Line {
-        self.share(&format!("constd {} {}", super::TRUTH, u8::from(value)))
+        self.share(&format!("constd {} {}", TRUTH, u8::from(value)))
     }
 }

@@ -25,7 +25,7 @@
 //! junction that another operand settles: its value does not depend on the unknown one. Goal and cost are
 //! known at the end of every run, or [`survey`] is a fault; the goal is known before, too.
 //!
-//! **Size.** Tables and the set of valid configurations are [decision diagrams](diagram) over the
+//! **Size.** Tables and the set of valid configurations are decision diagrams (`diagram.rs`) over the
 //! parameters, whose equal parts are one line, as are all equal expressions.
 //!
 //! Lines keep to what all readers take: operands before what is made of them, first values before the
@@ -42,7 +42,7 @@ use crate::system::evaluate::{Algebra, Value, Values, evaluate};
 use crate::system::run::{RunError, Runner};
 use crate::system::{ChoiceId, Fault, Sort, System, TableId};
 use diagram::{Parameters, Row};
-use lines::{Line, Lines};
+use lines::{Line, Lines, NUMBER, TRUTH};
 
 /// What the runs of all configurations say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,7 +103,6 @@ pub fn write(system: &System, survey: &Survey, title: &str, bound: i64) -> Resul
     let width = width(system, survey, bound);
     let mut writer = Writer::new(system, width, bound);
     writer.head(survey, title);
-    writer.sorts();
     writer.parameters();
     let mut values = Values::none(system);
     evaluate(system, &system.first(), &[], &mut writer, &mut values)?;
@@ -125,7 +124,6 @@ fn width(system: &System, survey: &Survey, bound: i64) -> u32 {
 /// The text of a system in the making. Integers and truth values are the lines that have them.
 struct Writer<'s> {
     system: &'s System,
-    width: u32,
     bound: i64,
     lines: Lines,
     parameters: Parameters<'s>,
@@ -133,16 +131,10 @@ struct Writer<'s> {
     names: HashSet<String>,
 }
 
-/// The sort of truth values, by its line.
-const TRUTH: Line = Line(1);
-/// The sort of integers.
-const NUMBER: Line = Line(2);
-
 impl<'s> Writer<'s> {
     fn new(system: &'s System, width: u32, bound: i64) -> Writer<'s> {
         Writer {
             system,
-            width,
             bound,
             lines: Lines::new(width),
             parameters: Parameters { declared: &system.parameters, lines: Vec::new() },
@@ -151,6 +143,7 @@ impl<'s> Writer<'s> {
         }
     }
 
+    /// What the text says, and its sorts.
     fn head(&mut self, survey: &Survey, title: &str) {
         let Survey { least: (_, least), steps, .. } = survey;
         let bound = self.bound;
@@ -163,11 +156,7 @@ impl<'s> Writer<'s> {
         self.lines.comment(&format!("the least time is {least} ticks: {reached}"));
         self.lines
             .comment(&format!("all runs have ended after {steps} steps; nothing changes then"));
-    }
-
-    fn sorts(&mut self) {
-        self.lines.add("sort bitvec 1");
-        self.lines.add(&format!("sort bitvec {}", self.width));
+        self.lines.sorts();
     }
 
     /// The parameters, each of which keeps its value, and the valid configurations.
