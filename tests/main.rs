@@ -1,5 +1,6 @@
 //! What the program and the crates promise together. One binary for all, so that the crate is linked once.
 
+mod btor2;
 mod calibrate;
 mod certificate;
 mod cli;

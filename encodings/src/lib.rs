@@ -24,6 +24,7 @@
 //! ```
 
 pub mod bounds;
+pub mod btor2;
 pub mod cost;
 mod encoded;
 mod encoding;

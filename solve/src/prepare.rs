@@ -67,24 +67,26 @@ pub(crate) fn steps_needed(
     let (mut most, mut runner) = (0, Runner::new(system));
     let limit = MAX_STEPS.min(MAX_NODES / runner.size().max(1));
     for c in candidates {
-        let configuration = || {
-            let named = problem.name_values(&space.bound[*c].configuration).to_string();
-            if named.is_empty() { problem.name.clone() } else { named }
-        };
-        match runner.run(*c, limit) {
-            Ok(run) => most = most.max(run.steps),
-            Err(RunError::Fault(fault)) => return Err(fault.into()),
-            Err(RunError::Overflow) => {
-                return Err(SolveError::Overflow { configuration: configuration() });
-            }
-            Err(RunError::Steps(limit)) => {
-                return Err(SolveError::TooDeep {
-                    encoding,
-                    configuration: configuration(),
-                    limit,
-                });
-            }
-        }
+        let run = runner.run(*c, limit).map_err(|e| no_run(problem, space, encoding, *c, e))?;
+        most = most.max(run.steps);
     }
     Ok(most)
+}
+
+/// Why the configuration with index `c` has no run in the system of an encoding.
+#[must_use]
+pub fn no_run(
+    problem: &Problem,
+    space: &Space,
+    encoding: Encoding,
+    c: usize,
+    error: RunError,
+) -> SolveError {
+    let named = problem.name_values(&space.bound[c].configuration).to_string();
+    let configuration = if named.is_empty() { problem.name.clone() } else { named };
+    match error {
+        RunError::Fault(fault) => fault.into(),
+        RunError::Overflow => SolveError::Overflow { configuration },
+        RunError::Steps(limit) => SolveError::TooDeep { encoding, configuration, limit },
+    }
 }

@@ -1,8 +1,13 @@
 //! `tickbound export`.
 
-use tickbound_model::t1;
+use tickbound_encodings::btor2::{self, Survey, SurveyError};
+use tickbound_encodings::plan::{Plan, PlanError};
+use tickbound_model::simulate::{self, simulate};
+use tickbound_model::{Problem, Space, t1};
 use tickbound_solve::bracket::Bracket;
+use tickbound_solve::prepare::no_run;
 use tickbound_solve::unlisted::confirming_question;
+use tickbound_solve::{Encoding, SolveError};
 use tickbound_spin::promela::{self, Style};
 
 use super::exit::{CliError, Exit};
@@ -19,6 +24,9 @@ enum Target {
     /// SMT solvers: the question whether anything takes one tick less than the least time, which is
     /// unsatisfiable
     Smt2,
+    /// Word-level model checkers: the transition system, and as its bad state that a run takes less than the
+    /// least time, which none reaches
+    Btor2,
     /// Auto-tuners: the parameters, the conditions and the kernel as a T1 file
     T1,
 }
@@ -38,12 +46,32 @@ pub struct Args {
     /// How a Promela model is written
     #[arg(long, value_parser = named::<Style>(), default_value = "processes")]
     style: Style,
+    /// How time is encoded in BTOR2 [default: summary]
+    #[arg(long, value_parser = named::<Encoding>())]
+    encoding: Option<Encoding>,
+    /// Ask for a run of fewer ticks than this in BTOR2 [default: the least time]
+    #[arg(long, value_name = "TICKS", value_parser = clap::value_parser!(i64).range(1..))]
+    faster_than: Option<i64>,
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<String>,
 }
 
 impl Args {
+    /// Refuses options that the target does not have.
+    fn fitting(&self) -> Result<(), CliError> {
+        let given = [
+            ("--encoding", self.encoding.is_some()),
+            ("--faster-than", self.faster_than.is_some()),
+        ];
+        match given.iter().find(|(_, given)| *given && self.to != Target::Btor2) {
+            Some((option, _)) => {
+                Err(CliError::Input(format!("{option}: only for --to btor2; leave it out")))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Refuses an output that cannot be written, or that the problem was read from.
     fn check(&self) -> Result<(), CliError> {
         let outputs = Outputs::default().file("--output", self.output.as_ref());
@@ -54,9 +82,11 @@ impl Args {
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     args.memory.watched();
     args.timeout.watched()?;
+    args.fitting()?;
     match args.to {
         Target::Promela => write_promela(args)?,
         Target::Smt2 => write_smt2(args)?,
+        Target::Btor2 => write_btor2(args)?,
         Target::T1 => {
             let problem = args.question.read()?;
             args.check()?;
@@ -86,6 +116,52 @@ fn write_smt2(args: &Args) -> Result<(), CliError> {
         least - 1
     );
     say_or_save(args.output.as_deref(), &(about + &question))
+}
+
+/// Most steps of a run: those of `tick` go with the time.
+const MOST_STEPS: usize = 1_000_000;
+
+fn write_btor2(args: &Args) -> Result<(), CliError> {
+    let problem = args.question.problem()?;
+    args.check()?;
+    let encoding = args.encoding.unwrap_or_default();
+    let space = problem.space()?;
+    let plan = Plan::new(&problem, &space).map_err(without_steps)?;
+    let system = encoding.encode(&plan).map_err(SolveError::from)?.system;
+    let survey = btor2::survey(&system, MOST_STEPS, &stop::is_due).map_err(|e| match e {
+        SurveyError::Run(c, e) => no_run(&problem, &space, encoding, c, e).into(),
+        SurveyError::Empty | SurveyError::Stopped => CliError::Input(format!("--to btor2: {e}")),
+    })?;
+    simulated(&problem, &space, &survey)?;
+    let title = format!("{}, encoding {encoding}", problem.name);
+    let bound = args.faster_than.unwrap_or(survey.least.1);
+    let text = btor2::write(&system, &survey, &title, bound).map_err(SolveError::from)?;
+    say_or_save(args.output.as_deref(), &text)
+}
+
+/// The simulator says of the fastest configuration what the encoding says.
+fn simulated(problem: &Problem, space: &Space, survey: &Survey) -> Result<(), CliError> {
+    let (c, ticks) = survey.least;
+    let time = simulate(problem, &space.bound[c], &simulate::Options::default())?.time;
+    if time == ticks {
+        return Ok(());
+    }
+    let configuration = problem.name_values(&space.bound[c].configuration).to_string();
+    let simulator = Some(time);
+    Err(SolveError::Disagreement { configuration, encoding: ticks, simulator }.into())
+}
+
+/// Why there is no transition system to write.
+fn without_steps(error: PlanError) -> CliError {
+    let what = match error {
+        PlanError::GroupsDiffer { at } => format!("{at}: work differs between groups"),
+        PlanError::OpenSchedule => "platform.warps: the schedule is open".to_owned(),
+        PlanError::Resources => "profile resources: the time is one expression".to_owned(),
+        other => return SolveError::from(other).into(),
+    };
+    CliError::Input(format!(
+        "--to btor2: {what}, and no encoding has steps for that; `tickbound tune` finds the least time without"
+    ))
 }
 
 fn write_promela(args: &Args) -> Result<(), CliError> {

@@ -74,7 +74,7 @@ enum Command {
     Simulate(simulate::Args),
     /// Show the kernel program beside the source lines it was read from
     Explain(explain::Args),
-    /// Write the problem for another tool: a Promela model for SPIN, a T1 file for auto-tuners
+    /// Write the problem for another tool: a Promela model for SPIN, BTOR2 for model checkers, a T1 file for auto-tuners
     Export(export::Args),
     /// Find the least run time with the model checker SPIN
     Spin(spin::Args),

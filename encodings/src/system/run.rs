@@ -48,6 +48,7 @@ pub struct Runner<'s> {
     first: Vec<Ex>,
     live: Vec<Ex>,
     values: Values<Number, Truth>,
+    range: (i64, i64),
 }
 
 impl<'s> Runner<'s> {
@@ -55,7 +56,7 @@ impl<'s> Runner<'s> {
     #[must_use]
     pub fn new(system: &'s System) -> Runner<'s> {
         let (first, live) = (system.first(), system.live());
-        Runner { system, first, live, values: Values::none(system) }
+        Runner { system, first, live, values: Values::none(system), range: (0, 0) }
     }
 
     /// Expressions that one step computes.
@@ -64,21 +65,33 @@ impl<'s> Runner<'s> {
         self.live.len()
     }
 
+    /// The least and the greatest number that any node has had in the runs so far; 0 lies between them.
+    #[must_use]
+    pub fn range(&self) -> (i64, i64) {
+        self.range
+    }
+
     /// As [`run`].
     ///
     /// # Errors
     /// As for [`run`].
     pub fn run(&mut self, configuration: usize, limit: usize) -> Result<Run, RunError> {
-        let Runner { system, first, live, values } = self;
-        let chosen = &system.configurations[configuration];
-        let tables = system.tables.iter().map(|t| t.value(chosen)).collect();
-        let mut numbers = Numbers { tables };
-        evaluate(system, first, &[], &mut numbers, values)?;
+        let chosen = &self.system.configurations[configuration];
+        let tables = self.system.tables.iter().map(|t| t.value(chosen)).collect();
+        let mut numbers = Numbers { tables, range: self.range };
+        let run = self.run_with(&mut numbers, limit);
+        self.range = numbers.range;
+        run
+    }
+
+    fn run_with(&mut self, numbers: &mut Numbers, limit: usize) -> Result<Run, RunError> {
+        let Runner { system, first, live, values, .. } = self;
+        evaluate(system, first, &[], numbers, values)?;
         let mut states: Vec<_> =
             system.states.iter().map(|s| values.get(s.init).copied()).collect::<Result<_, _>>()?;
         let unknown = |what: &str| Fault(format!("{what} depends on a value that is not there"));
         for steps in 0..=limit {
-            evaluate(system, live, &states, &mut numbers, values)?;
+            evaluate(system, live, &states, numbers, values)?;
             if values.bool(system.goal)?.ok_or_else(|| unknown("the goal"))? {
                 let cost = values.int(system.cost)?.ok_or_else(|| unknown("the cost"))?;
                 return Ok(Run { steps, cost });
@@ -95,6 +108,17 @@ impl<'s> Runner<'s> {
 /// for a conjunction with something false and the like.
 struct Numbers {
     tables: Vec<Option<i64>>,
+    /// The least and the greatest number that came up. All others are one of those that came up.
+    range: (i64, i64),
+}
+
+impl Numbers {
+    fn met(&mut self, number: Number) -> Number {
+        if let Some(v) = number {
+            self.range = (self.range.0.min(v), self.range.1.max(v));
+        }
+        number
+    }
 }
 
 type Number = Option<i64>;
@@ -106,7 +130,7 @@ impl Algebra for Numbers {
     type Error = RunError;
 
     fn int(&mut self, value: i64) -> Number {
-        Some(value)
+        self.met(Some(value))
     }
 
     fn bool(&mut self, value: bool) -> Truth {
@@ -118,7 +142,7 @@ impl Algebra for Numbers {
     }
 
     fn table(&mut self, table: TableId) -> Result<Number, RunError> {
-        Ok(self.tables[table.index()])
+        Ok(self.met(self.tables[table.index()]))
     }
 
     fn choice(&mut self, _: ChoiceId) -> Result<Truth, RunError> {
@@ -126,11 +150,15 @@ impl Algebra for Numbers {
     }
 
     fn add(&mut self, a: &Number, b: &Number) -> Result<Number, RunError> {
-        a.zip(*b).map(|(a, b)| a.checked_add(b).ok_or(RunError::Overflow)).transpose()
+        let number =
+            a.zip(*b).map(|(a, b)| a.checked_add(b).ok_or(RunError::Overflow)).transpose()?;
+        Ok(self.met(number))
     }
 
     fn mul(&mut self, a: &Number, b: &Number) -> Result<Number, RunError> {
-        a.zip(*b).map(|(a, b)| a.checked_mul(b).ok_or(RunError::Overflow)).transpose()
+        let number =
+            a.zip(*b).map(|(a, b)| a.checked_mul(b).ok_or(RunError::Overflow)).transpose()?;
+        Ok(self.met(number))
     }
 
     fn max(&mut self, a: &Number, b: &Number) -> Number {
