@@ -27,7 +27,8 @@ fn certified(problem: &str, folder: &Path) -> Value {
     let folder = folder.to_str().expect("UTF-8");
     let (_, complaints, status) = tickbound(&["tune", problem, "--certificate", folder], &path());
     assert_eq!(status, 0, "{problem}: {complaints}");
-    let (said, complaints, status) = tickbound(&["check", folder, "--of", problem, "--json"], &path());
+    let (said, complaints, status) =
+        tickbound(&["check", folder, "--of", problem, "--json"], &path());
     assert_eq!(status, 0, "{problem}: {said}{complaints}");
     let answer: Value = serde_json::from_str(&said).expect("JSON");
     assert_eq!(answer["holds"], true, "{said}");
@@ -140,7 +141,8 @@ fn other_programs_that_say_something_else() {
         ("exit 3", 0, "not checked: question.smt2 by z3: no answer"),
     ] {
         let z3 = programs.join("z3");
-        std::fs::write(&z3, format!("#!/bin/sh\n[ \"$1\" = --version ] || {{ {said}; }}\n")).expect("written");
+        std::fs::write(&z3, format!("#!/bin/sh\n[ \"$1\" = --version ] || {{ {said}; }}\n"))
+            .expect("written");
         let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         std::fs::set_permissions(&z3, executable).expect("allowed");
         let path = format!("{}:/bin:/usr/bin", programs.display());

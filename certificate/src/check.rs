@@ -10,7 +10,8 @@ use tickbound_elimination::Limits;
 use tickbound_model::simulate::{self, SimulateError};
 use tickbound_model::{Bound, ModelError, Problem};
 
-use crate::folder::{Certificate, Kind};
+use crate::branches;
+use crate::folder::{Certificate, Proved};
 use crate::inequalities;
 use crate::obligation::Obligation;
 use crate::refusal::Refusal;
@@ -56,9 +57,9 @@ pub fn check(
         problem.name_values(&bound.configuration)
     ));
     report.trusted.push("the simulator, for the time of one configuration".into());
-    match (claim.proof, &certificate.inequalities) {
-        (Kind::Simulation, _) => all(&problem, time, stop, &mut report)?,
-        (Kind::Inequalities, Some(proof)) => {
+    match &certificate.proof {
+        Proved::Simulation => all(&problem, time, stop, &mut report)?,
+        Proved::Inequalities(proof) => {
             let obligation = Obligation::new(&problem)?;
             let found = inequalities::check(&obligation, proof, time, stop)?;
             report.checked.push(format!(
@@ -67,7 +68,17 @@ pub fn check(
             ));
             sample(&obligation, stop, &mut report)?;
         }
-        (Kind::Inequalities, None) => return Err(Refusal::wrong("there are no inequalities")),
+        Proved::Branches(tree) => {
+            let obligation = Obligation::new(&problem)?;
+            let leaves = branches::check(&obligation, tree, time, stop)?;
+            report.checked.push(format!(
+                "nothing is faster: in each of {leaves} boxes nothing is valid, or all takes {time} ticks or more"
+            ));
+            report
+                .trusted
+                .push("interval arithmetic, for the time and the conditions of a box".into());
+            sample(&obligation, stop, &mut report)?;
+        }
     }
     texts::same(&problem, &certificate.texts, time, stop)?;
     if let Some(tools) = tools {

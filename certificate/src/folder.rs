@@ -5,6 +5,7 @@
 //! | `claim.json` | the claim: the least time, a configuration that takes it, and what kind of proof there is |
 //! | `problem.json` | the problem, whole: platform, inputs and program are written out |
 //! | `inequalities.json` | the proof by local inequalities, if it is one |
+//! | `branches.json` | the proof by branch and bound, if it is one |
 //! | [`Text`] | the same for programs of others, as far as there is such a text |
 //!
 //! The names are these and no others, so no file can name one outside the folder. A link is not followed.
@@ -17,6 +18,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::branches::Branches;
 use crate::inequalities::Proof;
 use crate::refusal::Refusal;
 
@@ -27,6 +29,7 @@ const FORMAT: &str = "tickbound-certificate";
 const CLAIM: &str = "claim.json";
 const PROBLEM: &str = "problem.json";
 const INEQUALITIES: &str = "inequalities.json";
+const BRANCHES: &str = "branches.json";
 
 /// A text for programs of others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -62,7 +65,7 @@ impl Text {
 
 /// All files that a certificate may have; the claim is the first to go and the last to come.
 fn files() -> impl Iterator<Item = &'static str> {
-    [CLAIM, PROBLEM, INEQUALITIES].into_iter().chain(Text::ALL.map(Text::file))
+    [CLAIM, PROBLEM, INEQUALITIES, BRANCHES].into_iter().chain(Text::ALL.map(Text::file))
 }
 
 /// What is claimed.
@@ -89,8 +92,22 @@ pub struct Claim {
 pub enum Kind {
     /// Local inequalities, in a file of their own.
     Inequalities,
+    /// A tree of boxes, in a file of its own.
+    Branches,
     /// All configurations are simulated, again by whoever checks.
     Simulation,
+}
+
+impl Kind {
+    /// As it is in the file.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Inequalities => "inequalities",
+            Kind::Branches => "branches",
+            Kind::Simulation => "simulation",
+        }
+    }
 }
 
 impl Claim {
@@ -107,6 +124,29 @@ impl Claim {
     }
 }
 
+/// Why nothing is faster, with what there is to read of it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Proved {
+    /// Local inequalities.
+    Inequalities(Proof),
+    /// A tree of boxes.
+    Branches(Branches),
+    /// All configurations are to be simulated.
+    Simulation,
+}
+
+impl Proved {
+    /// Its kind.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        match self {
+            Proved::Inequalities(_) => Kind::Inequalities,
+            Proved::Branches(_) => Kind::Branches,
+            Proved::Simulation => Kind::Simulation,
+        }
+    }
+}
+
 /// A certificate as it is in its files.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Certificate {
@@ -114,8 +154,8 @@ pub struct Certificate {
     pub claim: Claim,
     /// The problem in the problem format.
     pub problem: Value,
-    /// The inequalities, if the proof is one by inequalities.
-    pub inequalities: Option<Proof>,
+    /// The proof.
+    pub proof: Proved,
     /// The texts for programs of others.
     pub texts: Texts,
 }
@@ -141,8 +181,14 @@ impl Certificate {
             tickbound_output::write(folder.join(name), text.as_bytes()).map_err(|e| of(name, e))
         };
         write(PROBLEM, format!("{:#}\n", self.problem))?;
-        if let Some(proof) = &self.inequalities {
-            write(INEQUALITIES, json(proof)? + "\n")?;
+        match &self.proof {
+            Proved::Inequalities(proof) => write(INEQUALITIES, json(proof)? + "\n")?,
+            Proved::Branches(tree) => {
+                let tree =
+                    serde_json::to_string(tree).map_err(|e| Refusal::wrong(e.to_string()))?;
+                write(BRANCHES, tree + "\n")?;
+            }
+            Proved::Simulation => {}
         }
         for (text, own) in &self.texts {
             write(text.file(), own.clone())?;
@@ -165,21 +211,24 @@ impl Certificate {
             );
             return Err(Refusal::File(CLAIM.into(), what));
         }
-        let inequalities = match claim.proof {
-            Kind::Inequalities => Some(read(folder, INEQUALITIES)?),
-            Kind::Simulation if folder.join(INEQUALITIES).exists() => {
-                let what = "is there, but the claim's proof is by simulation";
-                return Err(Refusal::File(INEQUALITIES.into(), what.into()));
-            }
-            Kind::Simulation => None,
+        let proof = match claim.proof {
+            Kind::Inequalities => Proved::Inequalities(read(folder, INEQUALITIES)?),
+            Kind::Branches => Proved::Branches(read(folder, BRANCHES)?),
+            Kind::Simulation => Proved::Simulation,
         };
+        for (file, kind) in [(INEQUALITIES, Kind::Inequalities), (BRANCHES, Kind::Branches)] {
+            if folder.join(file).exists() && claim.proof != kind {
+                let what = format!("is there, but the claim's proof is by {}", claim.proof.name());
+                return Err(Refusal::File(file.into(), what));
+            }
+        }
         let mut texts = Texts::new();
         for text in Text::ALL {
             if folder.join(text.file()).exists() {
                 texts.insert(text, content(folder, text.file())?);
             }
         }
-        Ok(Certificate { claim, problem: read(folder, PROBLEM)?, inequalities, texts })
+        Ok(Certificate { claim, problem: read(folder, PROBLEM)?, proof, texts })
     }
 }
 

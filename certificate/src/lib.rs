@@ -9,10 +9,13 @@
 //! - [`obligation`]: what is to be proved of a problem: conditions, and the sum;
 //! - [`inequalities`]: what a proof is, and its checker;
 //! - [`prove`]: finding one, by elimination;
+//! - [`branches`], [`mod@branch`]: the same by branch and bound, where elimination would take too much;
 //! - [`smt`], [`pseudo_boolean`]: the same for solvers and a checker that others have written, and [`tools`], which asks them;
 //! - [`mod@write`]: a certificate for a problem and its least time;
 //! - [`check`]: all of it checked, and what had to be trusted.
 
+pub mod branch;
+pub mod branches;
 pub mod check;
 pub mod folder;
 pub mod inequalities;

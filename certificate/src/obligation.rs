@@ -235,7 +235,9 @@ impl Product {
 }
 
 impl Factor {
-    fn expression(&self) -> &Expr {
+    /// What it is made of.
+    #[must_use]
+    pub fn expression(&self) -> &Expr {
         match self {
             Factor::Count(e) | Factor::Guard(e, _) | Factor::Amount(e) => e,
         }

@@ -3,16 +3,18 @@
 use indexmap::IndexMap;
 use tickbound_model::{Configuration, Problem};
 
+use crate::branch::branch;
+use crate::branches;
 use crate::check::problem as read_again;
-use crate::folder::{Certificate, Claim, Kind, Texts};
-use crate::inequalities::{Proof, check};
+use crate::folder::{Certificate, Claim, Proved, Texts};
+use crate::inequalities;
 use crate::obligation::Obligation;
 use crate::prove::prove;
 use crate::refusal::Refusal;
 use crate::texts::texts;
 
 /// A certificate that no configuration takes fewer than `time` ticks, which one takes. It is a proof by inequalities where
-/// the time is a sum over the parameters, otherwise one by simulation. Inequalities are checked here; simulation is what
+/// the time is a sum over the parameters, or by branch and bound, otherwise by simulation. The first two are checked here; simulation is what
 /// whoever checks does. Where the time is a sum there are texts for programs of others, too.
 ///
 /// # Errors
@@ -30,42 +32,50 @@ pub fn certificate(
     if again.json() != value {
         return Err(Refusal::wrong("the problem reads back as another one"));
     }
-    let (inequalities, texts) = match Obligation::new(&again) {
+    let (proof, texts) = match Obligation::new(&again) {
         Ok(obligation) => {
-            let proof = proof(&obligation, time, stop);
-            let proof = match proof {
-                Err(Refusal::TooLarge(_) | Refusal::Obligation(_)) => None,
-                other => Some(other?),
+            let proof = proof(&obligation, time, stop)?;
+            let inequalities = match &proof {
+                Proved::Inequalities(proof) => Some(proof),
+                _ => None,
             };
-            let texts = texts(&obligation, proof.as_ref(), (configuration, time), stop)?;
+            let texts = texts(&obligation, inequalities, (configuration, time), stop)?;
             (proof, texts)
         }
-        Err(_) => (None, Texts::new()),
+        Err(_) => (Proved::Simulation, Texts::new()),
     };
-    if inequalities.is_none() {
+    if proof == Proved::Simulation {
         // Too many to list is said here, not when somebody checks.
         again.space()?;
     }
     let names = problem.parameters.iter().map(|p| p.name.clone());
     let values: IndexMap<String, i64> = names.zip(configuration.0.iter().copied()).collect();
-    let kind = if inequalities.is_some() { Kind::Inequalities } else { Kind::Simulation };
-    let claim = Claim::new(written_by, time, values, kind);
-    Ok(Certificate { claim, problem: value, inequalities, texts })
+    let claim = Claim::new(written_by, time, values, proof.kind());
+    Ok(Certificate { claim, problem: value, proof, texts })
 }
 
-/// A proof by inequalities that holds.
+/// A proof that holds, or that all is to be simulated.
 fn proof(
     obligation: &Obligation<'_>,
     time: i64,
     stop: &dyn Fn() -> bool,
-) -> Result<Proof, Refusal> {
+) -> Result<Proved, Refusal> {
     let of_form = |by_group| {
         let proof = prove(obligation, by_group, stop)?;
-        check(obligation, &proof, time, stop).map(|_| proof)
+        inequalities::check(obligation, &proof, time, stop).map(|_| Proved::Inequalities(proof))
+    };
+    let by_branches = || {
+        let tree = branch(obligation, time, stop)?;
+        branches::check(obligation, &tree, time, stop).map(|_| Proved::Branches(tree))
     };
     // With the waves in front the parts are over fewer parameters, but more are left at the end.
-    match of_form(true) {
-        Err(Refusal::TooLarge(_)) => of_form(false),
-        other => other,
+    let ways: [&dyn Fn() -> Result<Proved, Refusal>; 3] =
+        [&|| of_form(true), &|| of_form(false), &by_branches];
+    for way in ways {
+        match way() {
+            Err(Refusal::TooLarge(_) | Refusal::Obligation(_)) => {}
+            other => return other,
+        }
     }
+    Ok(Proved::Simulation)
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use tickbound_certificate::check::check;
-use tickbound_certificate::folder::Kind;
+use tickbound_certificate::folder::{Kind, Proved};
 use tickbound_model::Configuration;
 
 use crate::{certificate, never, read};
@@ -58,8 +58,35 @@ fn ten_to_the_eleventh() {
     assert!(certificate(&problem, &Configuration(path), time + 8).is_err());
 }
 
-/// A part that has no value for values of its own parameters, which a condition over others excludes: no inequality is
-/// over both, so all is simulated.
+/// Eight parameters in one condition: no table over all of them, but few boxes. 4 * 10^8 choices.
+pub fn wide() -> Value {
+    let name = |i: usize| format!("P{i}");
+    let domains: Map<String, Value> = (0..8).map(|i| (name(i), "range(1, 12)".into())).collect();
+    let kernel: Vec<Value> =
+        (0..8).map(|i| json!({ "compute": format!("{} * (12 - P{i})", i + 2) })).collect();
+    let all = (0..8).map(name).collect::<Vec<_>>().join(" + ");
+    json!({
+        "platform": { "units_per_device": 2, "elements_per_unit": 4, "global_access": 4 },
+        "parameters": domains, "constraints": [format!("{all} <= 88")],
+        "launch": { "global_size": 64, "local_size": 8 }, "kernel": kernel
+    })
+}
+
+#[test]
+fn one_condition_over_all() {
+    let problem = read(&wide());
+    // The first parameter is the cheapest to make smaller: by 8, each 2 ticks, for 2 items in 4 waves.
+    let best = Configuration(vec![4, 12, 12, 12, 12, 12, 12, 12]);
+    let time = 4 * 2 * (2 * 8);
+    let written = certificate(&problem, &best, time).unwrap();
+    let Proved::Branches(tree) = &written.proof else { panic!("{:?}", written.proof) };
+    assert_eq!(tree.boxes.len(), 671);
+    check(&written, None, &never).unwrap();
+    assert!(certificate(&problem, &best, time + 1).is_err());
+}
+
+/// A part that has no value for values of its own parameters, which conditions over others exclude: no inequality is over
+/// both, but a box is.
 #[test]
 fn no_value_where_nothing_is_valid() {
     let problem = read(&json!({
@@ -68,6 +95,6 @@ fn no_value_where_nothing_is_valid() {
         "launch": { "global_size": 64, "local_size": 8 }, "kernel": [{ "compute": "12 // A" }]
     }));
     let written = certificate(&problem, &Configuration(vec![2, 0]), 4 * 2 * 6).unwrap();
-    assert_eq!(written.claim.proof, Kind::Simulation);
+    assert_eq!(written.claim.proof, Kind::Branches);
     check(&written, None, &never).unwrap();
 }

@@ -10,13 +10,14 @@ use tickbound_certificate::folder::{Text, Texts};
 use tickbound_certificate::inequalities;
 use tickbound_certificate::obligation::Obligation;
 use tickbound_certificate::tools::Said;
-use tickbound_model::Problem;
+use tickbound_model::{Configuration, Problem};
 
 use crate::{certificate, large, least, never, outside, read};
 
 const CLAIM: &str = "claim.json";
 const PROBLEM: &str = "problem.json";
 const INEQUALITIES: &str = "inequalities.json";
+const BRANCHES: &str = "branches.json";
 
 /// A folder with a certificate.
 struct Folder(tempfile::TempDir);
@@ -428,6 +429,37 @@ fn proofs_of_a_formula() {
             ),
         }
     }
+}
+
+/// Trees of boxes.
+#[test]
+fn boxes() {
+    let problem = read(&large::wide());
+    let best = Configuration(vec![4, 12, 12, 12, 12, 12, 12, 12]);
+    let folder = Folder(tempfile::tempdir().expect("a folder"));
+    let written = certificate(&problem, &best, 128).expect("a certificate");
+    written.write(folder.path()).expect("written");
+    check(&Certificate::read(folder.path()).expect("read"), None, &never).expect("it holds");
+    let rejected = folder.reject(
+        BRANCHES,
+        &[
+            ("no box", "is missing for P0=1..12", |v| v["boxes"] = json!([])),
+            ("one leaf", "are not excluded for P0=1..12", |v| v["boxes"] = json!([null])),
+            ("without the last", "is missing", |v| drop(v["boxes"].as_array_mut().unwrap().pop())),
+            ("a leaf more", "belongs to no box", |v| {
+                v["boxes"].as_array_mut().unwrap().push(Value::Null)
+            }),
+            ("another cut", "boxes[", |v| v["boxes"][0][1] = json!(5)),
+            ("a cut at the end", "cannot be cut at P0 = 12", |v| v["boxes"][0][1] = json!(12)),
+            ("a cut at no value", "cannot be cut at P0 = 99", |v| v["boxes"][0][1] = json!(99)),
+            ("another parameter", "cannot be cut at Q", |v| v["boxes"][0][0] = json!("Q")),
+            ("a cut that is a text", "invalid type", |v| v["boxes"][0][1] = json!("6")),
+            ("an unknown field", "unknown field", |v| v["trust"] = json!(true)),
+        ],
+    );
+    assert_eq!(rejected, 10);
+    folder.put(INEQUALITIES, b"{}");
+    assert_eq!(folder.why(), "inequalities.json: is there, but the claim's proof is by branches");
 }
 
 #[test]

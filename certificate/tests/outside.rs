@@ -10,7 +10,7 @@ use itertools::Itertools;
 use serde_json::Value;
 use tickbound_certificate::Refusal;
 use tickbound_certificate::check::check;
-use tickbound_certificate::folder::{Text, Texts};
+use tickbound_certificate::folder::{Kind, Text, Texts};
 use tickbound_certificate::obligation::Obligation;
 use tickbound_certificate::smt::induction::induction;
 use tickbound_certificate::smt::question::question;
@@ -209,7 +209,7 @@ fn the_tables() {
         let (configuration, own) = least(&problem).expect("a least time");
         assert_eq!(own, time);
         let written = certificate(&problem, &configuration, time).expect("a certificate");
-        assert!(written.inequalities.is_some());
+        assert_eq!(written.claim.proof, Kind::Inequalities);
         assert_eq!(written.texts.len(), Text::ALL.len(), "{time}");
         check(&written, None, &never).expect("it holds");
         let said = said(&written.texts, time).expect("no program finds it wrong");

@@ -1,8 +1,9 @@
 //! The obligation against the simulator: 1,000 random problems.
 
 use serde_json::Value;
+use tickbound_certificate::branch::branch;
+use tickbound_certificate::branches;
 use tickbound_certificate::check::check;
-use tickbound_certificate::folder::Kind;
 use tickbound_certificate::obligation::Obligation;
 use tickbound_model::simulate::{Options, simulate};
 
@@ -10,7 +11,7 @@ use crate::{certificate, least, marked, never, problems, read};
 
 #[test]
 fn written_and_checked() {
-    let (mut by, mut at_fault) = ([0, 0], 0);
+    let (mut by, mut at_fault) = ([0; 3], 0);
     for seed in 0..1000 {
         let problem = read(&problems::problem(seed));
         let Some((configuration, time)) = least(&problem) else {
@@ -27,7 +28,7 @@ fn written_and_checked() {
         let written = certificate(&problem, &configuration, time);
         let written = written.unwrap_or_else(|e| panic!("seed {seed}: {e}"));
         check(&written, None, &never).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
-        by[usize::from(written.claim.proof == Kind::Inequalities)] += 1;
+        by[written.claim.proof as usize] += 1;
         // One tick more or less is not true of it.
         for wrong in [time - 1, time + 1] {
             let checked =
@@ -35,8 +36,8 @@ fn written_and_checked() {
             assert!(checked.is_err(), "seed {seed}: {wrong} for {time} is proved");
         }
     }
-    // By simulation, and by inequalities; the others are at fault, or have no configuration.
-    assert_eq!((by, at_fault), ([289, 473], 238));
+    // By inequalities, branch and bound, simulation; the others are at fault, or have no configuration.
+    assert_eq!((by, at_fault), ([473, 0, 289], 238));
 }
 
 /// The time as a sum is what the simulator takes, in every configuration; returns in how many of how many problems.
@@ -74,19 +75,40 @@ fn the_sum_of_marked_programs() {
     assert_eq!(the_sum(problems), (1635, 26_160));
 }
 
+/// Branch and bound proves the least time of every problem that has a sum, and of none a tick more.
+#[test]
+fn branches_of_random_problems() {
+    let (mut trees, mut boxes) = (0, 0);
+    let all = (0..500).map(problems::problem).chain((0..300).map(marked::problem));
+    for (number, value) in all.enumerate() {
+        let problem = read(&value);
+        let Some((_, time)) = least(&problem) else { continue };
+        let Ok(obligation) = Obligation::new(&problem) else { continue };
+        let tree = branch(&obligation, time, &never).unwrap_or_else(|e| panic!("{number}: {e}"));
+        branches::check(&obligation, &tree, time, &never)
+            .unwrap_or_else(|e| panic!("{number}: {e}"));
+        assert!(branch(&obligation, time + 1, &never).is_err(), "{number}");
+        let wrong = branches::check(&obligation, &tree, time + 1, &never);
+        assert!(wrong.is_err(), "{number}");
+        trees += 1;
+        boxes += tree.boxes.len();
+    }
+    assert_eq!((trees, boxes), (474, 8690));
+}
+
 /// Marked programs, certified and checked: those with a sum by inequalities.
 #[test]
 fn marked_programs() {
-    let mut by = [0, 0];
+    let mut by = [0; 3];
     for seed in 0..500 {
         let problem = read(&marked::problem(seed));
         let Some((configuration, time)) = least(&problem) else { continue };
         let written = certificate(&problem, &configuration, time);
         let written = written.unwrap_or_else(|e| panic!("seed {seed}: {e}"));
         check(&written, None, &never).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
-        by[usize::from(written.claim.proof == Kind::Inequalities)] += 1;
+        by[written.claim.proof as usize] += 1;
         let wrong = certificate(&problem, &configuration, time + 1);
         assert!(wrong.and_then(|c| check(&c, None, &never)).is_err(), "seed {seed}");
     }
-    assert_eq!(by, [69, 406]);
+    assert_eq!(by, [406, 0, 69]);
 }

@@ -123,7 +123,8 @@ impl Condition {
 
     /// True if no choice in these intervals satisfies it; what has no value counts as satisfied. For a single
     /// choice this is exact.
-    pub(super) fn surely_fails(&self, problem: &Problem, of: &[Interval]) -> bool {
+    #[must_use]
+    pub fn surely_fails(&self, problem: &Problem, of: &[Interval]) -> bool {
         match &self.kind {
             Kind::Holds(e) => e.verdict(of).surely_fails(),
             Kind::IsTrue(e) => e.truth(of).surely_fails(),

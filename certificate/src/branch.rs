@@ -1,0 +1,50 @@
+//! Finding a proof by branch and bound.
+//!
+//! The time is known, so there is nothing to search for: boxes are cut in halves until each is closed. Nothing here need be
+//! right: [`crate::branches`] checks what comes out.
+
+use crate::branches::{Box, Branches, is_closed, root};
+use crate::obligation::Obligation;
+use crate::refusal::Refusal;
+
+/// Most boxes of a proof: a file of a few megabytes.
+const MOST_BOXES: usize = 1 << 18;
+
+/// A proof that nothing takes fewer than `time` ticks.
+///
+/// # Errors
+/// Too many boxes, a choice that is not closed by itself, or a stop.
+pub fn branch(
+    obligation: &Obligation<'_>,
+    time: i64,
+    stop: &dyn Fn() -> bool,
+) -> Result<Branches, Refusal> {
+    let mut boxes = Vec::new();
+    let mut open: Vec<Box> = root(obligation).into_iter().collect();
+    while let Some(next) = open.pop() {
+        if boxes.len() >= MOST_BOXES {
+            return Err(Refusal::TooLarge("a tree of too many boxes"));
+        }
+        if stop() {
+            return Err(Refusal::Stopped);
+        }
+        if is_closed(obligation, &next, time) {
+            boxes.push(None);
+            continue;
+        }
+        // The parameter that varies most.
+        let most =
+            next.iter().enumerate().max_by_key(|(p, (first, last))| (last - first, usize::MAX - p));
+        let (place, (first, last)) = match most {
+            Some((place, (first, last))) if last > first => (place, (*first, *last)),
+            _ => return Err(Refusal::TooLarge("a choice that intervals do not decide")),
+        };
+        let at = first + (last - first) / 2;
+        let (mut lower, mut upper) = (next.clone(), next);
+        (lower[place], upper[place]) = ((first, at), (at + 1, last));
+        open.extend([upper, lower]);
+        let name = obligation.problem.parameters[place].name.clone();
+        boxes.push(Some((name, obligation.values[place][at])));
+    }
+    Ok(Branches { boxes })
+}

@@ -1,0 +1,160 @@
+//! The proof by branch and bound: its form in a file, and its checker.
+//!
+//! A proof is a tree of boxes. The root has every value of every parameter; a branch cuts a box in two at a value of one
+//! parameter; and in each leaf either some condition fails for all its choices, or the run time is at least the time
+//! claimed, by interval arithmetic on the sum. Nothing else is in the file than where the boxes are cut.
+//!
+//! It is for spaces whose conditions are over too many parameters at once for [`crate::inequalities`].
+
+use serde::{Deserialize, Serialize};
+use tickbound_model::interval::Interval;
+
+use crate::obligation::{Factor, Obligation, Part};
+use crate::refusal::Refusal;
+
+/// How many boxes pass between two looks at whether to stop.
+const PATIENCE: usize = 1 << 10;
+
+/// A proof that no configuration takes fewer ticks than claimed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Branches {
+    /// The tree, a box before what it is cut into, and the lower side before the upper one. A branch is the name of a
+    /// parameter and the greatest value of its lower side; a leaf is nothing.
+    pub boxes: Vec<Option<(String, i64)>>,
+}
+
+/// For each parameter the first and the last number of its values.
+pub type Box = Vec<(usize, usize)>;
+
+/// The box of all choices; `None` if a parameter has no value.
+#[must_use]
+pub fn root(obligation: &Obligation<'_>) -> Option<Box> {
+    obligation.values.iter().map(|v| v.len().checked_sub(1).map(|last| (0, last))).collect()
+}
+
+/// True if no valid configuration in a box takes fewer than `time` ticks, as far as intervals tell.
+#[must_use]
+pub fn is_closed(obligation: &Obligation<'_>, of: &Box, time: i64) -> bool {
+    let problem = obligation.problem;
+    let mut slots: Vec<Interval> = problem.base_env().into_iter().map(Interval::point).collect();
+    for (p, (first, last)) in of.iter().enumerate() {
+        let values = &obligation.values[p];
+        slots[problem.first_parameter() + p] =
+            Interval { low: values[*first], high: values[*last] };
+    }
+    obligation.conditions.iter().any(|c| c.surely_fails(problem, &slots))
+        || least(obligation, &slots).is_some_and(|ticks| ticks >= i128::from(time))
+}
+
+/// The fewest ticks that a box may take; `None` if something in it may have no value.
+fn least(obligation: &Obligation<'_>, of: &[Interval]) -> Option<i128> {
+    let time = &obligation.time;
+    let mut group = i128::from(time.start);
+    for part in &time.group {
+        group = group.checked_add(of_part(part, of)?)?;
+    }
+    let waves = time.waves.range(of);
+    let waves = waves.values.filter(|_| !waves.may_fail)?.low.max(0);
+    let all = group.checked_mul(i128::from(waves))?.checked_add(i128::from(time.launch))?;
+    all.checked_add(of_part(&time.finish, of)?)
+}
+
+fn of_part(part: &Part, of: &[Interval]) -> Option<i128> {
+    let mut sum = 0i128;
+    for product in &part.products {
+        let mut least = 1i128;
+        for factor in &product.factors {
+            let (low, high) = bounds(factor, of)?;
+            least = least.checked_mul(i128::from(low))?;
+            // What follows a 0 need not have a value.
+            if high == 0 {
+                break;
+            }
+        }
+        sum = sum.checked_add(least)?;
+    }
+    Some(sum)
+}
+
+/// The least and the greatest value of a factor.
+fn bounds(factor: &Factor, of: &[Interval]) -> Option<(i64, i64)> {
+    if let Factor::Guard(e, holds) = factor {
+        let verdict = e.truth(of);
+        let (yes, no) = (verdict.may_hold, verdict.may_not_hold);
+        let (yes, no) = if *holds { (yes, no) } else { (no, yes) };
+        return (!verdict.may_fail).then_some((i64::from(!no), i64::from(yes)));
+    }
+    let range = factor.expression().range(of);
+    let values = range.values.filter(|_| !range.may_fail)?;
+    match factor {
+        Factor::Amount(_) if values.low < 0 => None,
+        _ => Some((values.low.max(0), values.high.max(0))),
+    }
+}
+
+/// Checks that a proof proves: no valid configuration takes fewer than `time` ticks. Returns the number of leaves.
+///
+/// # Errors
+/// A leaf that is not closed, a cut where there is none, boxes that are missing or left over, a stop.
+pub fn check(
+    obligation: &Obligation<'_>,
+    proof: &Branches,
+    time: i64,
+    stop: &dyn Fn() -> bool,
+) -> Result<usize, Refusal> {
+    let wrong = |n: usize, what: String| Refusal::wrong(format!("boxes[{n}]: {what}"));
+    let mut open: Vec<Box> = root(obligation).into_iter().collect();
+    let mut leaves = 0;
+    for (n, cut) in proof.boxes.iter().enumerate() {
+        if n % PATIENCE == PATIENCE - 1 && stop() {
+            return Err(Refusal::Stopped);
+        }
+        let Some(next) = open.pop() else { return Err(wrong(n, "belongs to no box".into())) };
+        match cut {
+            None if is_closed(obligation, &next, time) => leaves += 1,
+            None => {
+                let what =
+                    format!("fewer than {time} ticks are not excluded{}", shown(obligation, &next));
+                return Err(wrong(n, what));
+            }
+            Some((name, value)) => {
+                let (lower, upper) = halves(obligation, &next, (name, *value))
+                    .ok_or_else(|| wrong(n, format!("cannot be cut at {name} = {value}")))?;
+                open.extend([upper, lower]);
+            }
+        }
+    }
+    match open.pop() {
+        Some(left) => {
+            Err(wrong(proof.boxes.len(), format!("is missing{}", shown(obligation, &left))))
+        }
+        None => Ok(leaves),
+    }
+}
+
+/// A box cut above a value of a parameter; `None` if one side would be empty.
+fn halves(obligation: &Obligation<'_>, of: &Box, (name, value): (&str, i64)) -> Option<(Box, Box)> {
+    let place = obligation.problem.parameters.iter().position(|p| p.name == name)?;
+    let at = obligation.values[place].binary_search(&value).ok()?;
+    let (first, last) = of[place];
+    let (mut lower, mut upper) = (of.clone(), of.clone());
+    (lower[place], upper[place]) = ((first, at), (at + 1, last));
+    (first <= at && at < last).then_some((lower, upper))
+}
+
+/// A box in words, for messages.
+fn shown(obligation: &Obligation<'_>, of: &Box) -> String {
+    let names = obligation.problem.parameters.iter().zip(of).zip(&obligation.values);
+    let one = |((p, (first, last)), values): (
+        (&tickbound_model::problem::Parameter, &(usize, usize)),
+        &Vec<i64>,
+    )| {
+        match first == last {
+            true => format!("{}={}", p.name, values[*first]),
+            false => format!("{}={}..{}", p.name, values[*first], values[*last]),
+        }
+    };
+    let all: Vec<String> = names.map(one).collect();
+    if all.is_empty() { String::new() } else { format!(" for {}", all.join(", ")) }
+}
