@@ -22,13 +22,13 @@ fn path() -> String {
     format!("{ROOT}/.deps/yices/bin:{ROOT}/.deps/veripb/bin:{path}")
 }
 
-/// Writes a certificate for a problem, and checks it with the programs that are there.
-fn certified(problem: &str, folder: &Path) -> Value {
+/// Writes a certificate for a problem, and checks it with the programs that are there, each so many seconds a file.
+fn certified(problem: &str, folder: &Path, seconds: &str) -> Value {
     let folder = folder.to_str().expect("UTF-8");
     let (_, complaints, status) = tickbound(&["tune", problem, "--certificate", folder], &path());
     assert_eq!(status, 0, "{problem}: {complaints}");
     let (said, complaints, status) =
-        tickbound(&["check", folder, "--of", problem, "--json"], &path());
+        tickbound(&["check", folder, "--of", problem, "--json", "--tool-time", seconds], &path());
     assert_eq!(status, 0, "{problem}: {said}{complaints}");
     let answer: Value = serde_json::from_str(&said).expect("JSON");
     assert_eq!(answer["holds"], true, "{said}");
@@ -59,7 +59,7 @@ fn every_example_problem() {
     assert_eq!(problems.len(), 13);
     for problem in problems {
         let folder = tempdir().expect("a folder");
-        let answer = certified(&problem, &folder.path().join("c"));
+        let answer = certified(&problem, &folder.path().join("c"), "300");
         let checked = by(&answer, "checked").len();
         let texts = with_texts.iter().any(|name| problem.ends_with(&format!("/{name}")));
         match std::env::var_os("CI") {
@@ -85,7 +85,8 @@ fn every_example_kernel() {
     for kernel in kernels {
         let folder = tempdir().expect("a folder");
         let folder = folder.path().join("c");
-        certified(&kernel, &folder);
+        // Some of these questions are long; the small ones are answered at once.
+        certified(&kernel, &folder, "2");
         let claim = std::fs::read_to_string(folder.join("claim.json")).expect("a claim");
         let claim: Value = serde_json::from_str(&claim).expect("JSON");
         let name = Path::new(&kernel).file_stem().expect("a name").to_string_lossy().into_owned();
@@ -110,7 +111,7 @@ fn every_example_kernel() {
 fn without_other_programs() {
     let folder = tempdir().expect("a folder");
     let folder = folder.path().join("c");
-    certified("examples/problems/minimum.json", &folder);
+    certified("examples/problems/minimum.json", &folder, "300");
     let shown = folder.to_str().expect("UTF-8");
     let (said, _, status) = tickbound(&["check", shown], "/nowhere");
     assert_eq!(status, 0);
@@ -131,7 +132,7 @@ fn without_other_programs() {
 fn other_programs_that_say_something_else() {
     let folder = tempdir().expect("a folder");
     let (own, programs) = (folder.path().join("c"), folder.path().join("bin"));
-    certified("examples/problems/minimum.json", &own);
+    certified("examples/problems/minimum.json", &own, "300");
     std::fs::create_dir(&programs).expect("a folder");
     for (said, status, words) in [
         ("echo sat", 1, "rejected:   question.smt2: z3 finds it satisfiable"),

@@ -9,7 +9,8 @@
 use serde::{Deserialize, Serialize};
 use tickbound_model::interval::Interval;
 
-use crate::obligation::{Factor, Obligation, Part};
+use crate::obligation::{Obligation, Part};
+use crate::product::Factor;
 use crate::refusal::Refusal;
 
 /// How many boxes pass between two looks at whether to stop.

@@ -5,7 +5,7 @@
 //! the encodings and searches that found the time.
 //!
 //! - [`path`]: from a problem to what one element does, a step after another;
-//! - [`sum`]: from that to the run time as a sum of products;
+//! - [`sum`]: from that to the run time as a sum of [`product`]s;
 //! - [`obligation`]: what is to be proved of a problem: conditions, and the sum;
 //! - [`inequalities`]: what a proof is, and its checker;
 //! - [`prove`]: finding one, by elimination;
@@ -21,6 +21,7 @@ pub mod folder;
 pub mod inequalities;
 pub mod obligation;
 pub mod path;
+pub mod product;
 pub mod prove;
 pub mod pseudo_boolean;
 mod refusal;

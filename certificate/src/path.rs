@@ -13,7 +13,7 @@ use tickbound_model::expr::{BinaryOp, Function};
 use tickbound_model::kernel::{has_barrier, has_until};
 use tickbound_model::{Expr, Launch, Problem, Profile, Stmt, StmtKind};
 
-use crate::obligation::{ObligationError, uncovered};
+use crate::product::{ObligationError, uncovered};
 
 /// What an element does.
 #[derive(Debug, Clone)]

@@ -26,8 +26,9 @@ use tickbound_model::{Expr, Problem};
 
 use super::question::{of_product, space};
 use super::terms::{Terms, number, of_all};
-use crate::obligation::{Factor, Obligation, ObligationError, Product, uncovered};
+use crate::obligation::Obligation;
 use crate::path::{Path, Step, StepKind, waits};
+use crate::product::{Factor, ObligationError, Product, uncovered};
 use crate::refusal::Refusal;
 use crate::sum::marks;
 

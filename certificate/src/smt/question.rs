@@ -11,7 +11,8 @@ use tickbound_model::Expr;
 use tickbound_model::space::{Condition, Outcome};
 
 use super::terms::{Terms, number, of_all};
-use crate::obligation::{Factor, Obligation, Part, Product};
+use crate::obligation::{Obligation, Part};
+use crate::product::{Factor, Product};
 use crate::refusal::Refusal;
 
 /// Whether something takes fewer ticks than `time`.

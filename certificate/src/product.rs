@@ -1,0 +1,94 @@
+//! A product of the run time's sum: how often something happens, times how long it takes.
+//!
+//! In go expressions over the parameters, and for their values out comes a number of ticks, or why there is none.
+
+use tickbound_model::{Expr, ModelError};
+
+/// Factors in the order in which an item comes to them: what follows a 0 need not have a value.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Product {
+    /// The statement, for messages.
+    pub at: String,
+    /// The factors.
+    pub factors: Vec<Factor>,
+}
+
+/// One factor of a product.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Factor {
+    /// How often something is repeated; below 0 is not at all.
+    Count(Expr),
+    /// 1 where the condition comes out so, else 0.
+    Guard(Expr, bool),
+    /// An amount; below 0 is a fault of the problem.
+    Amount(Expr),
+}
+
+/// Why there is no obligation, or a part of it has no value.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ObligationError {
+    /// The problem is at fault.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// The time of this problem is not such a sum.
+    #[error("{at}: {what}")]
+    Uncovered {
+        /// Where.
+        at: String,
+        /// What stands there.
+        what: &'static str,
+    },
+    /// An expression has no value for some choice, or one beyond 127 bits.
+    #[error("{at}: {what}")]
+    NoValue {
+        /// The statement.
+        at: String,
+        /// Why.
+        what: String,
+    },
+}
+
+/// The error for what is not covered.
+pub(crate) fn uncovered<T>(at: &str, what: &'static str) -> Result<T, ObligationError> {
+    Err(ObligationError::Uncovered { at: at.to_owned(), what })
+}
+
+impl Product {
+    pub(crate) fn no_value(&self, what: impl ToString) -> ObligationError {
+        ObligationError::NoValue { at: self.at.clone(), what: what.to_string() }
+    }
+
+    /// Its ticks for the values in `env`.
+    ///
+    /// # Errors
+    /// A factor without a value, an amount below 0, or a number beyond 127 bits.
+    pub fn value(&self, env: &[i64]) -> Result<i128, ObligationError> {
+        let mut product = 1i128;
+        for factor in &self.factors {
+            let value = factor.expression().eval(env).map_err(|e| self.no_value(e))?;
+            let value = match factor {
+                Factor::Count(_) => value.max(0),
+                Factor::Guard(_, holds) => i64::from((value != 0) == *holds),
+                Factor::Amount(_) if value < 0 => return Err(self.no_value("an amount below 0")),
+                Factor::Amount(_) => value,
+            };
+            product = product
+                .checked_mul(i128::from(value))
+                .ok_or_else(|| self.no_value("beyond 127 bits"))?;
+            if product == 0 {
+                break;
+            }
+        }
+        Ok(product)
+    }
+}
+
+impl Factor {
+    /// What it is made of.
+    #[must_use]
+    pub fn expression(&self) -> &Expr {
+        match self {
+            Factor::Count(e) | Factor::Guard(e, _) | Factor::Amount(e) => e,
+        }
+    }
+}
