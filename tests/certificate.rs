@@ -42,6 +42,16 @@ fn by(answer: &Value, field: &str) -> Vec<String> {
     all.filter(|what| what.contains(" by ")).collect()
 }
 
+/// A program that does this when it is not asked for its version.
+fn program(folder: &Path, name: &str, does: &str) {
+    std::fs::create_dir_all(folder).expect("a folder");
+    let file = folder.join(name);
+    let text = format!("#!/bin/sh\n[ \"$1\" = --version ] || {{ {does}; }}\n");
+    std::fs::write(&file, text).expect("written");
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&file, executable).expect("allowed");
+}
+
 fn examples(folder: &str) -> Vec<String> {
     let all = std::fs::read_dir(Path::new(ROOT).join(folder)).expect("the examples");
     let names = all.map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8"));
@@ -127,13 +137,28 @@ fn without_other_programs() {
     assert_eq!((status, said.contains(" by ")), (0, false), "{said}");
 }
 
+/// What was checked before a stop is told; the claim does not hold for that.
+#[test]
+fn a_stop_keeps_what_was_checked() {
+    let folder = tempdir().expect("a folder");
+    let (own, programs) = (folder.path().join("c"), folder.path().join("bin"));
+    certified("examples/problems/minimum.json", &own, "300");
+    program(&programs, "cvc5", "exec sleep 1000");
+    let path = format!("{}:/bin:/usr/bin", programs.display());
+    let own = own.to_str().expect("UTF-8");
+    let (out, complaints, code) =
+        tickbound(&["check", own, "--tool-time", "900", "--timeout", "1"], &path);
+    assert_eq!(code, 1, "{out}{complaints}");
+    assert!(out.contains("checked:    nothing is faster: "), "{out}");
+    assert!(out.ends_with("\nstopped before all was checked\n"), "{out}");
+}
+
 /// What a program answers is believed in one direction only: no answer is no check, `sat` is a rejection.
 #[test]
 fn other_programs_that_say_something_else() {
     let folder = tempdir().expect("a folder");
     let (own, programs) = (folder.path().join("c"), folder.path().join("bin"));
     certified("examples/problems/minimum.json", &own, "300");
-    std::fs::create_dir(&programs).expect("a folder");
     for (said, status, words) in [
         ("echo sat", 1, "rejected:   question.smt2: z3 finds it satisfiable"),
         ("echo unknown", 0, "not checked: question.smt2 by z3: unknown"),
@@ -141,11 +166,7 @@ fn other_programs_that_say_something_else() {
         ("echo '(error)'; exit 1", 0, "not checked: question.smt2 by z3: (error)"),
         ("exit 3", 0, "not checked: question.smt2 by z3: no answer"),
     ] {
-        let z3 = programs.join("z3");
-        std::fs::write(&z3, format!("#!/bin/sh\n[ \"$1\" = --version ] || {{ {said}; }}\n"))
-            .expect("written");
-        let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        std::fs::set_permissions(&z3, executable).expect("allowed");
+        program(&programs, "z3", said);
         let path = format!("{}:/bin:/usr/bin", programs.display());
         let (out, _, code) = tickbound(&["check", own.to_str().expect("UTF-8")], &path);
         assert_eq!((code, out.contains(words)), (status, true), "{said}: {out}");

@@ -35,14 +35,27 @@ pub struct Report {
 /// Checks a certificate, with programs of others if there are `tools`; `stop` is asked now and then.
 ///
 /// # Errors
-/// The first thing that is wrong, or cannot be looked at.
+/// As for [`reported`].
 pub fn check(
     certificate: &Certificate,
     tools: Option<&Tools<'_>>,
     stop: &dyn Fn() -> bool,
 ) -> Result<Report, Refusal> {
-    let problem = problem(&certificate.problem)?;
     let mut report = Report::default();
+    reported(certificate, tools, stop, &mut report).map(|()| report)
+}
+
+/// As [`check`], and what has been checked is in the report also where something is wrong or stops it.
+///
+/// # Errors
+/// The first thing that is wrong, or cannot be looked at, or a stop.
+pub fn reported(
+    certificate: &Certificate,
+    tools: Option<&Tools<'_>>,
+    stop: &dyn Fn() -> bool,
+    report: &mut Report,
+) -> Result<(), Refusal> {
+    let problem = problem(&certificate.problem)?;
     let claim = &certificate.claim;
     let bound = problem.bind(&claim.configuration)?;
     let time = least(&problem, &bound)?;
@@ -58,7 +71,7 @@ pub fn check(
     ));
     report.trusted.push("the simulator, for the time of one configuration".into());
     match &certificate.proof {
-        Proved::Simulation => all(&problem, time, stop, &mut report)?,
+        Proved::Simulation => all(&problem, time, stop, report)?,
         Proved::Inequalities(proof) => {
             let obligation = Obligation::new(&problem)?;
             let found = inequalities::check(&obligation, proof, time, stop)?;
@@ -66,7 +79,7 @@ pub fn check(
                 "nothing is faster: {} inequalities hold (clusters: {}, rows: {})",
                 found.inequalities, found.clusters, found.rows
             ));
-            sample(&obligation, stop, &mut report)?;
+            sample(&obligation, stop, report)?;
         }
         Proved::Branches(tree) => {
             let obligation = Obligation::new(&problem)?;
@@ -77,19 +90,17 @@ pub fn check(
             report
                 .trusted
                 .push("interval arithmetic, for the time and the conditions of a box".into());
-            sample(&obligation, stop, &mut report)?;
+            sample(&obligation, stop, report)?;
         }
     }
     texts::same(&problem, &certificate.texts, time, stop)?;
     if let Some(tools) = tools {
-        for said in tools::ask(&certificate.texts, time, tools)? {
-            match said {
-                Said::Checked(what) => report.checked.push(what),
-                Said::NotChecked(what) => report.not_checked.push(what),
-            }
-        }
+        tools::ask(&certificate.texts, time, tools, &mut |said| match said {
+            Said::Checked(what) => report.checked.push(what),
+            Said::NotChecked(what) => report.not_checked.push(what),
+        })?;
     }
-    Ok(report)
+    Ok(())
 }
 
 /// The problem of a certificate.

@@ -62,17 +62,21 @@ const TOOLS: [Tool; 4] = [
     Tool { name: "veripb", arguments: &[], reads: &[Text::FormulaProof] },
 ];
 
-/// Asks every program about every text that it reads.
+/// Asks every program about every text that it reads; `each` is told what each has said.
 ///
 /// # Errors
 /// A program finds the claim wrong, no file can be written, or a stop.
-pub fn ask(texts: &Texts, time: i64, tools: &Tools<'_>) -> Result<Vec<Said>, Refusal> {
+pub fn ask(
+    texts: &Texts,
+    time: i64,
+    tools: &Tools<'_>,
+    each: &mut dyn FnMut(Said),
+) -> Result<(), Refusal> {
     let of = |e: std::io::Error| Refusal::File("the temporary folder".into(), e.to_string());
     let folder = Scratch::new("check").map_err(of)?;
     for (text, own) in texts {
         std::fs::write(folder.path().join(text.file()), own).map_err(of)?;
     }
-    let mut all = Vec::new();
     for tool in &TOOLS {
         let reads: Vec<Text> =
             tool.reads.iter().copied().filter(|t| texts.contains_key(t)).collect();
@@ -81,7 +85,7 @@ pub fn ask(texts: &Texts, time: i64, tools: &Tools<'_>) -> Result<Vec<Said>, Ref
         }
         let Some(found) = program(tool.name.as_ref(), tools.path) else {
             let files = reads.iter().map(|t| t.file()).collect::<Vec<_>>().join(" and ");
-            all.push(Said::NotChecked(format!("{files} by {}, which is not on PATH", tool.name)));
+            each(Said::NotChecked(format!("{files} by {}, which is not on PATH", tool.name)));
             continue;
         };
         let name = format!("{} {}", tool.name, version(&found, tools)).trim_end().to_owned();
@@ -105,13 +109,13 @@ pub fn ask(texts: &Texts, time: i64, tools: &Tools<'_>) -> Result<Vec<Said>, Ref
             if tools.interrupt.load(std::sync::atomic::Ordering::Relaxed) {
                 return Err(Refusal::Stopped);
             }
-            all.push(match text {
+            each(match text {
                 Text::FormulaProof => verified(&name, &finished, time)?,
                 _ => unsatisfiable(&name, text, &texts[&text], &finished)?,
             });
         }
     }
-    Ok(all)
+    Ok(())
 }
 
 /// What the version of a program is, as it says; nothing if it does not.

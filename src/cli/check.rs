@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
-use tickbound_certificate::check::check;
+use tickbound_certificate::check::{Report, reported};
 use tickbound_certificate::tools::Tools;
 use tickbound_certificate::{Certificate, Refusal};
 use tickbound_message::grouped;
@@ -44,6 +44,9 @@ pub struct Args {
 #[derive(Debug, Serialize)]
 struct Answer {
     holds: bool,
+    /// It was stopped before all was checked.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    stopped: bool,
     /// Why it does not hold.
     #[serde(skip_serializing_if = "Option::is_none")]
     rejected: Option<String>,
@@ -68,6 +71,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let asked = args.of.as_ref().map(|path| Chosen::new(path, &args.input).model()).transpose()?;
     let mut answer = Answer {
         holds: false,
+        stopped: false,
         rejected: None,
         time: None,
         configuration: Values::new(),
@@ -78,7 +82,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let asked = asked.map(|problem| problem.json());
     match looked_at(args, asked.as_ref(), &mut answer) {
         Ok(()) => answer.holds = true,
-        Err(Refusal::Stopped) => return Err(CliError::Input("stopped before the end".into())),
+        Err(Refusal::Stopped) => answer.stopped = true,
         Err(why) => answer.rejected = Some(why.to_string()),
     }
     match args.json {
@@ -112,11 +116,13 @@ fn looked_at(
         interrupt: stop::flag(),
         show: &show,
     };
-    let report = check(&certificate, Some(&tools).filter(|_| !args.no_tools), &stop::is_due)?;
+    let mut report = Report::default();
+    let tools = Some(&tools).filter(|_| !args.no_tools);
+    let end = reported(&certificate, tools, &stop::is_due, &mut report);
     answer.checked.extend(report.checked);
     answer.not_checked = report.not_checked;
     answer.trusted = report.trusted;
-    Ok(())
+    end
 }
 
 fn words(answer: &Answer) -> String {
@@ -130,6 +136,7 @@ fn words(answer: &Answer) -> String {
     lines.extend(answer.trusted.iter().map(|what| format!("trusted:    {what}")));
     lines.push(match &answer.rejected {
         Some(why) => format!("rejected:   {why}"),
+        None if answer.stopped => "stopped before all was checked".to_owned(),
         None => "holds".to_owned(),
     });
     lines.join("\n") + "\n"
