@@ -8,6 +8,7 @@ mod generate;
 mod load;
 mod run;
 mod shared;
+mod stream;
 
 use super::exit::{CliError, Exit};
 use super::stop::Timeout;
