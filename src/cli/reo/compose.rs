@@ -158,7 +158,7 @@ fn streamable(args: &Args, names: &[Name]) -> Result<(), CliError> {
     }
     if !names.is_empty() || args.minimize.is_some() || args.to.is_some() {
         return Err(input(
-            "--stream keeps no product; for --hide, --minimize and --to leave it out, or use --mode reachable",
+            "--stream keeps no product; for --hide, --minimize and --to use --mode reachable",
         ));
     }
     Ok(())
@@ -259,7 +259,7 @@ fn too_large(args: &Args, matrices: &[Matrix], error: MultiplierError) -> CliErr
     let memory =
         matches!(error, MultiplierError::Dense(DenseError::Stopped(Stopped::Memory { .. })));
     if memory && stream::need(&args.blocks, matrices) <= args.memory.0.into() {
-        return input(format!("{error}; --stream counts, checks and sums it in blocks"));
+        return input(format!("{error}; --stream counts, checks and writes it in blocks"));
     }
     input(error)
 }

@@ -1,26 +1,33 @@
-//! `tickbound reo compose --mode dense --stream`: a product that is counted, checked and summed in blocks, and never whole.
+//! `tickbound reo compose --mode dense --stream`: a product that is counted, checked, summed and written in blocks, and
+//! never whole.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
+use tickbound_dataset::{Dataset, DatasetError, Head};
 use tickbound_message::grouped;
+use tickbound_output::Disk;
 use tickbound_reo::check::Formula;
 use tickbound_reo::connector::Connector;
 use tickbound_reo::constraint::Constraint;
 use tickbound_reo::limits::{Limits, Stopped};
-use tickbound_reo::product::dense::{self, DenseError, Matrix, Plan, Stream, Tally};
+use tickbound_reo::product::dense::{
+    self, Block, Columns, DenseError, Matrix, Plan, RowsOf, Stream, Tally,
+};
 use tickbound_reo::symbol::Name;
 
 use super::check::step;
 use crate::cli::exit::{CliError, input};
 use crate::cli::progress::Progress;
+use crate::cli::stop;
 use crate::cli::values::Size;
 use crate::reo::{Maker, Multiplier, MultiplierError, agree};
 
 /// Options of a product in blocks.
 #[derive(Debug, clap::Args)]
 pub(super) struct StreamArgs {
-    /// Make a dense product in blocks that are not kept, of whatever size it is: count its steps and the states that are
+    /// Make a dense product in blocks that are not kept, whatever its size: count its steps and the states that are
     /// stuck, and sum up a checksum
     #[arg(long)]
     pub stream: bool,
@@ -30,15 +37,28 @@ pub(super) struct StreamArgs {
     /// With --stream, a condition on the names that fire in a step, such as 'a -> !b': steps that break it are counted
     #[arg(long, value_name = "FORMULA", requires = "stream")]
     invariant: Vec<String>,
+    /// With --stream, write all steps into this folder, block by block, as Parquet files; what is there already is
+    /// verified and gone on with
+    #[arg(long, value_name = "DIR", requires = "stream", conflicts_with = "invariant")]
+    dataset: Option<String>,
+}
+
+/// Why a product was not made, or not written.
+#[derive(Debug, thiserror::Error)]
+enum StreamError {
+    #[error(transparent)]
+    Engine(#[from] MultiplierError),
+    #[error(transparent)]
+    Dataset(#[from] DatasetError),
 }
 
 /// What came of a product in blocks.
 pub(super) struct Streamed {
-    /// Of the blocks that were made.
+    /// Of the blocks that were made, or were there.
     pub tally: Tally,
     /// How many names the product has.
     pub names: usize,
-    /// How many blocks were made, always the first ones.
+    /// How many blocks were made, or were there.
     done: usize,
     blocks: usize,
     states: usize,
@@ -66,26 +86,38 @@ pub(super) fn run(
     };
     let asked = !conditions.is_empty();
     let stream = Stream::new(&plan, args.block.0);
+    let mut dataset = open(args, connector, &stream, line)?;
+    let has = |number| dataset.as_ref().is_some_and(|dataset| dataset.has(number));
+    let missing: Vec<Block> = stream.blocks().filter(|block| !has(block.number)).collect();
+    let mut tally = dataset.as_ref().map(|dataset| dataset.manifest().tally()).unwrap_or_default();
+    let mut done = stream.len() - missing.len();
     let maker = engine.map_or(Maker::Threads, Maker::Device);
-    let mut meter = Meter::new(line, &stream);
-    let mut tally = Tally::default();
-    let mut done = 0;
-    let made = maker.run(
-        &stream,
-        stream.blocks(),
-        limits,
-        |rows| rows.tally(asked.then_some(&holds)),
-        |_, tallies| {
-            tally = tallies.into_iter().fold(tally, |all, one| all + one);
-            done += 1;
-            meter.show(done, tally);
-            Ok::<(), MultiplierError>(())
-        },
-    );
+    let mut meter = Meter::new(line, &stream, tally);
+    let keep = dataset.is_some();
+    let see = |rows: RowsOf| {
+        (
+            rows.tally(asked.then_some(&holds)),
+            if keep { rows.columns() } else { Columns::default() },
+        )
+    };
+    let made = maker.run(&stream, missing, limits, see, |block, seen| {
+        let (tallies, columns): (Vec<Tally>, Vec<Columns>) = seen.into_iter().unzip();
+        let here = tallies.into_iter().sum();
+        if let Some(dataset) = &mut dataset {
+            let _whole = stop::writing();
+            dataset.write(block, &here, &columns)?;
+        }
+        tally = tally + here;
+        done += 1;
+        meter.show(done, tally);
+        Ok(())
+    });
     match made {
         Ok(()) => agree(maker.name(), plan.checksum(), tally.checksum).map_err(input)?,
         // What is counted by then is worth saying.
-        Err(MultiplierError::Dense(DenseError::Stopped(Stopped::Interrupted))) => {}
+        Err(StreamError::Engine(MultiplierError::Dense(DenseError::Stopped(
+            Stopped::Interrupted,
+        )))) => {}
         Err(error) => return Err(input(error)),
     }
     let broken = tally.first_broken.map(|(_, _, label)| names(connector, &plan, label));
@@ -100,13 +132,32 @@ pub(super) fn run(
     })
 }
 
+/// The dataset to write to, if one was asked for.
+fn open(
+    args: &StreamArgs,
+    connector: &Connector,
+    stream: &Stream,
+    line: &Progress,
+) -> Result<Option<Dataset>, CliError> {
+    let Some(folder) = &args.dataset else { return Ok(None) };
+    let names = stream.plan().alphabet().iter();
+    let names = names.map(|name| connector.symbols.word(name.0).to_owned()).collect();
+    let head = Head::new(&connector.name, names, stream);
+    let go_on = |block: usize| {
+        line.say(format!("verifying block {block}"));
+        !stop::is_due()
+    };
+    Dataset::open(Disk::real(), Path::new(folder), head, &go_on).map(Some).map_err(input)
+}
+
 /// Bytes that a product in blocks takes: its halves twice, as they are and over one alphabet, and the blocks.
 pub(super) fn need(args: &StreamArgs, matrices: &[Matrix]) -> u128 {
     let states = matrices.iter().map(|m| m.states() as u128).fold(1, u128::saturating_mul);
     let slots = matrices.iter().map(|m| m.slots() as u128).fold(1, u128::saturating_mul);
     let row = states.saturating_mul(slots).saturating_mul(8);
-    // Two blocks, and the rows of each thread while it makes them.
-    let blocks = row.max(args.block.0.into()).saturating_mul(2);
+    // Two blocks, as columns twice as large, and the rows of each thread while it makes them.
+    let each = if args.dataset.is_some() { 3 } else { 1 };
+    let blocks = row.max(args.block.0.into()).saturating_mul(2 * each);
     let rows = row.max(1 << 19).saturating_mul(rayon::current_num_threads() as u128);
     dense::need_of_halves(matrices).saturating_mul(2).saturating_add(blocks).saturating_add(rows)
 }
@@ -201,13 +252,15 @@ struct Meter<'a> {
     shown: Instant,
     blocks: usize,
     states: u64,
+    /// What was there before.
+    before: Tally,
 }
 
 impl<'a> Meter<'a> {
-    fn new(line: &'a Progress, stream: &Stream) -> Meter<'a> {
+    fn new(line: &'a Progress, stream: &Stream, before: Tally) -> Meter<'a> {
         let now = Instant::now();
         let states = stream.plan().shape().states() as u64;
-        Meter { line, began: now, shown: now, blocks: stream.len(), states }
+        Meter { line, began: now, shown: now, blocks: stream.len(), states, before }
     }
 
     fn show(&mut self, done: usize, tally: Tally) {
@@ -216,12 +269,14 @@ impl<'a> Meter<'a> {
         }
         self.shown = Instant::now();
         let seconds = self.began.elapsed().as_secs_f64();
-        let left = seconds * (self.states - tally.states) as f64 / tally.states.max(1) as f64;
+        let made = (tally.states - self.before.states).max(1) as f64;
+        let left = seconds * (self.states - tally.states) as f64 / made;
+        let steps = (tally.checksum.steps - self.before.checksum.steps) as f64;
         self.line.say(format!(
             "{done} of {} blocks, {} transitions, {:.0} million a second, {left:.0} s left",
             self.blocks,
             grouped(tally.checksum.steps),
-            tally.checksum.steps as f64 / seconds / 1e6,
+            steps / seconds / 1e6,
         ));
     }
 }
