@@ -154,7 +154,7 @@ fn what_is_found_in_blocks() {
     assert_eq!((&found["stuck"], &found["first_stuck"], status), (&2.into(), &0.into(), Some(0)));
     for (more, part) in [
         (&["--mode", "reachable"][..], "--stream is for --mode dense"),
-        (&["--to", "dot"], "--stream keeps no product"),
+        (&["--to", "dot", "--mode", "dense"], "--stream keeps no product"),
         (&["--hide-inner", "--mode", "dense"], "--stream keeps no product"),
         (&["--mode", "dense", "--invariant", "x"], "`x` is not a name of the connector"),
     ] {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::manifest::{FORMAT, VERSION};
+use crate::format::{FORMAT, MANIFEST, VERSION};
 
 /// What is wrong with a dataset.
 #[derive(Debug, Error)]
@@ -18,7 +18,7 @@ pub enum DatasetError {
         error: std::io::Error,
     },
     /// There is no dataset.
-    #[error("{}: there is no {FORMAT} here, as {MANIFEST} is missing", path.display(), MANIFEST = crate::MANIFEST)]
+    #[error("{}: there is no {FORMAT} here, as {MANIFEST} is missing", path.display())]
     Absent {
         /// The folder.
         path: PathBuf,

@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
 
 use flate2::Crc;
 use parquet::basic::{Compression, Encoding, LogicalType, Repetition, Type as Physical};
@@ -10,7 +12,7 @@ use parquet::errors::ParquetError;
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnPath, Type};
-use tickbound_output::Draft;
+use tickbound_output::{Draft, PAGE};
 use tickbound_reo::product::dense::Columns;
 
 /// The columns of a file, in order, with their types in the words of other tools.
@@ -20,7 +22,7 @@ pub const COLUMNS: [[&str; 2]; 3] =
 /// Steps of a row group, or a little more: what readers take at once.
 const GROUP: usize = 1 << 20;
 /// Most steps of a page, the least that a reader can skip.
-const PAGE: usize = 1 << 17;
+const SKIPPED: usize = 1 << 17;
 
 /// What became of a block's file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -31,18 +33,35 @@ pub struct Written {
     pub crc32: u32,
 }
 
-/// Writes the steps of a block, given in parts, to the draft of its file.
+/// Writes the steps of a block, given in parts, to the draft of its file. What is encoded is written by another thread, while more
+/// is encoded.
 ///
 /// # Errors
 /// The system's, where it cannot be written.
 pub(crate) fn write(draft: &mut Draft, steps: &[Columns]) -> io::Result<Written> {
-    let mut sink = Sink { draft, crc: Crc::new(), bytes: 0, failed: None };
-    let written = encode(&mut sink, steps);
-    if let Some(error) = sink.failed {
-        return Err(error);
-    }
-    written.map_err(io::Error::other)?;
-    Ok(Written { bytes: sink.bytes, crc32: sink.crc.sum() })
+    draft.direct();
+    let (full, to_write) = sync_channel::<Pages>(0);
+    let (written, empty) = sync_channel(2);
+    thread::scope(|scope| {
+        let writer = scope.spawn(move || {
+            to_write.into_iter().try_for_each(|mut pages| {
+                draft.write(pages.bytes())?;
+                pages.filled = 0;
+                // The other side is gone once all is encoded.
+                let _ = written.send(pages);
+                Ok::<(), io::Error>(())
+            })
+        });
+        let mut sink =
+            Sink { pages: Pages::new(), full, empty, spare: true, crc: Crc::new(), bytes: 0 };
+        let encoded = encode(&mut sink, steps).map_err(io::Error::other);
+        let encoded = encoded.and_then(|()| sink.pass());
+        let written = Written { bytes: sink.bytes, crc32: sink.crc.sum() };
+        drop(sink);
+        // The writer's error is the reason of what the encoder says then.
+        writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        encoded.map(|()| written)
+    })
 }
 
 fn encode(sink: &mut Sink, steps: &[Columns]) -> Result<(), ParquetError> {
@@ -106,30 +125,77 @@ fn properties() -> WriterProperties {
         .set_column_statistics_enabled(ColumnPath::from(COLUMNS[0][0]), EnabledStatistics::Chunk)
         .set_offset_index_disabled(true)
         .set_data_page_size_limit(usize::MAX)
-        .set_data_page_row_count_limit(PAGE)
-        .set_write_batch_size(PAGE)
+        .set_data_page_row_count_limit(SKIPPED)
+        .set_write_batch_size(SKIPPED)
         .set_max_row_group_row_count(None)
         .build()
 }
 
-/// Counts and sums what goes into a draft, and keeps the error of the system, which the writer would wrap.
-struct Sink<'a> {
-    draft: &'a mut Draft,
-    crc: Crc,
-    bytes: u64,
-    failed: Option<io::Error>,
+/// Bytes that are written at once.
+const ROOM: usize = 8 << 20;
+
+/// Memory from the start of a page on.
+struct Pages {
+    memory: Vec<u8>,
+    /// Where its first page begins.
+    from: usize,
+    filled: usize,
 }
 
-impl Write for Sink<'_> {
+impl Pages {
+    fn new() -> Pages {
+        let memory = vec![0; ROOM + PAGE];
+        let from = memory.as_ptr().align_offset(PAGE).min(PAGE);
+        Pages { memory, from, filled: 0 }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.memory[self.from..][..self.filled]
+    }
+
+    /// Takes as many bytes as there is room for, and says how many.
+    fn take(&mut self, bytes: &[u8]) -> usize {
+        let count = bytes.len().min(ROOM - self.filled);
+        self.memory[self.from + self.filled..][..count].copy_from_slice(&bytes[..count]);
+        self.filled += count;
+        count
+    }
+}
+
+/// Counts and sums what is encoded, and passes it on page by page.
+struct Sink {
+    pages: Pages,
+    full: SyncSender<Pages>,
+    empty: Receiver<Pages>,
+    /// There are no second pages yet.
+    spare: bool,
+    crc: Crc,
+    bytes: u64,
+}
+
+impl Sink {
+    /// Passes on what is there, and takes other pages.
+    fn pass(&mut self) -> io::Result<()> {
+        let gone = || io::Error::other("the writer has stopped");
+        let next = if std::mem::take(&mut self.spare) {
+            Some(Pages::new())
+        } else {
+            self.empty.recv().ok()
+        };
+        let pages = std::mem::replace(&mut self.pages, next.ok_or_else(gone)?);
+        self.full.send(pages).map_err(|_| gone())
+    }
+}
+
+impl Write for Sink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if let Err(error) = self.draft.write(bytes) {
-            let kind = error.kind();
-            self.failed.get_or_insert(error);
-            return Err(kind.into());
+        let count = self.pages.take(bytes);
+        self.crc.update(&bytes[..count]);
+        self.bytes += count as u64;
+        if self.pages.filled == ROOM {
+            self.pass()?;
         }
-        self.crc.update(bytes);
-        self.bytes += bytes.len() as u64;
-        Ok(bytes.len())
+        Ok(count)
     }
 
     fn flush(&mut self) -> io::Result<()> {

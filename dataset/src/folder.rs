@@ -10,7 +10,8 @@ use tickbound_reo::product::dense::{Block, Columns, Tally};
 
 use crate::error::DatasetError;
 use crate::file::{self, Written};
-use crate::manifest::{Head, MANIFEST, Manifest, Record};
+use crate::format::{MANIFEST, name};
+use crate::manifest::{Head, Manifest, Record};
 
 /// The file on which who writes to the folder has a lock.
 const LOCK: &str = "lock";
@@ -18,11 +19,6 @@ const LOCK: &str = "lock";
 const CHUNK: usize = 1 << 20;
 /// Most bytes of a manifest that is read: some hundred for each of a million blocks.
 const LONGEST: u64 = 1 << 30;
-
-/// The name of a block's file.
-pub(crate) fn name(number: usize) -> String {
-    format!("block-{number:06}.parquet")
-}
 
 /// A dataset that is written to.
 #[derive(Debug)]
@@ -145,17 +141,17 @@ impl Dataset {
 pub fn verify(folder: &Path, go_on: &dyn Fn(usize) -> bool) -> Result<Manifest, DatasetError> {
     let absent = || DatasetError::Absent { path: folder.to_owned() };
     let manifest = read(folder)?.ok_or_else(absent)?;
+    manifest.written.iter().try_for_each(|record| check(folder, record, go_on))?;
+    if !manifest.complete {
+        let (written, blocks) = (manifest.written.len(), manifest.head.blocks);
+        return Err(DatasetError::Incomplete { path: folder.to_owned(), written, blocks });
+    }
     for path in files(folder)? {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let known = |record: &Record| record.file == name;
         if ![MANIFEST, LOCK].contains(&name) && !manifest.written.iter().any(known) {
             return Err(DatasetError::Foreign { path });
         }
-    }
-    manifest.written.iter().try_for_each(|record| check(folder, record, go_on))?;
-    if !manifest.complete {
-        let (written, blocks) = (manifest.written.len(), manifest.head.blocks);
-        return Err(DatasetError::Incomplete { path: folder.to_owned(), written, blocks });
     }
     Ok(manifest)
 }

@@ -24,9 +24,11 @@
 mod error;
 mod file;
 mod folder;
+mod format;
 mod manifest;
 
 pub use error::DatasetError;
 pub use file::{COLUMNS, Written};
 pub use folder::{Dataset, verify};
-pub use manifest::{FORMAT, Head, MANIFEST, Manifest, Record, VERSION};
+pub use format::{FORMAT, MANIFEST, VERSION};
+pub use manifest::{Head, Manifest, Record};

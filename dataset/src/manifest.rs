@@ -8,13 +8,7 @@ use tickbound_reo::product::dense::{Block, Checksum, Stream, Tally};
 
 use crate::error::DatasetError;
 use crate::file::Written;
-
-/// The name of the manifest's file.
-pub const MANIFEST: &str = "manifest.json";
-/// What a dataset calls itself.
-pub const FORMAT: &str = "tickbound product";
-/// The version of the format: another one where a reader of this would go wrong.
-pub const VERSION: u64 = 1;
+use crate::format::{FORMAT, VERSION, name};
 
 /// What is known of a dataset before any block is made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -201,7 +195,7 @@ impl Manifest {
         let ordered = self.written.windows(2).all(|two| two[0].block < two[1].block);
         for record in &self.written {
             let number = record.block;
-            let named = record.file == crate::folder::name(number);
+            let named = record.file == name(number);
             if !named || number >= self.head.blocks || record.tally().is_none() {
                 return Err(format!("block {number} is not one of this dataset"));
             }

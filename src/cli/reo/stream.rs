@@ -76,7 +76,8 @@ pub(super) fn run(
     limits: &Limits<'_>,
     line: &Progress,
 ) -> Result<Streamed, CliError> {
-    limits.fits("the blocks of the dense product", need(args, matrices)).map_err(input)?;
+    let fits = limits.fits("the blocks of the dense product", need(args, matrices));
+    fits.map_err(|e| input(format!("{e}; --block makes them smaller")))?;
     let plan = dense::plan(matrices, limits).map_err(input)?;
     let conditions = conditions(args, connector, &plan)?;
     let holds = |label: u64| {
