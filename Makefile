@@ -73,6 +73,7 @@ tools: setup
 	@bash scripts/setup-browser.sh
 	@bash scripts/setup-python.sh cvc5 cvc5 >/dev/null
 	@bash scripts/setup-python.sh kernel-tuner kernel_tuner >/dev/null
+	@bash scripts/setup-python.sh duckdb duckdb >/dev/null
 
 oldest: setup ## check with the oldest Rust that Cargo.toml names, where rustup has it
 	@bash scripts/check-oldest-rust.sh $(FLAGS)

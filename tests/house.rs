@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-const CRATES: [&str; 14] = [
+const CRATES: [&str; 15] = [
     "message",
     "input",
     "output",
@@ -21,6 +21,7 @@ const CRATES: [&str; 14] = [
     "opencl-c",
     "propose",
     "reo",
+    "dataset",
     ".",
 ];
 
@@ -256,6 +257,7 @@ fn libraries_stay_light() {
         "minijinja",
         "clang",
         "tempfile",
+        "parquet",
     ];
     for (package, allowed) in [
         ("tickbound-elimination", &[][..]),

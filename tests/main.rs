@@ -7,6 +7,7 @@ mod cli;
 #[path = "../encodings/tests/common/mod.rs"]
 mod common;
 mod compare;
+mod datasets;
 mod explain;
 #[path = "../reo/tests/families/mod.rs"]
 mod families;

@@ -15,10 +15,12 @@ use proptest::test_runner::TestRunner;
 use tickbound::device::{self, Arg, Device, DeviceChoice, DeviceError, Picked, Program, Session};
 use tickbound::measure::guarded::{Breach, Guarded, Round, Side, ZONE};
 use tickbound::reo::bench::{self, Mode, Options};
-use tickbound::reo::{Multiplier, MultiplierError};
+use tickbound::reo::{Maker, Multiplier, MultiplierError};
 use tickbound_reo::automaton::Automaton;
 use tickbound_reo::limits::{Limits, Stopped};
-use tickbound_reo::product::dense::{BatchPlan, Data, DenseError, Matrix, batch, fold};
+use tickbound_reo::product::dense::{
+    BatchPlan, Block, Data, DenseError, Matrix, Plan, Stream, Tally, batch, fold, plan,
+};
 use tickbound_reo::symbol::Symbols;
 
 /// All devices, if there are any.
@@ -219,6 +221,40 @@ fn more_than_a_buffer_holds() {
             matches!(refused, MultiplierError::Device(DeviceError::TooLarge { .. })),
             "{refused}"
         );
+    }
+}
+
+/// What the whole product comes to, made in blocks.
+fn streamed(plan: &Plan, bytes: u64, maker: Maker) -> Tally {
+    let stream = Stream::new(plan, bytes);
+    let (mut all, mut next) = (Tally::default(), 0);
+    let take = |block: Block, tallies: Vec<Tally>| {
+        assert_eq!(std::mem::replace(&mut next, block.first + block.rows), block.first);
+        all = tallies.into_iter().fold(all, |all, one| all + one);
+        Ok::<(), MultiplierError>(())
+    };
+    maker.run(&stream, stream.blocks(), &memory(), |rows| rows.tally(None), take).unwrap();
+    assert_eq!(all.checksum, plan.checksum());
+    all
+}
+
+#[test]
+fn blocks_of_three_sizes() {
+    let mut all = families(40, 2..=4);
+    all.extend([2, 5, 8].map(|n| apart(&mut Symbols::new(), n)));
+    let plans: Vec<Plan> = all.iter().map(|f| plan(&matrices(f), &memory()).unwrap()).collect();
+    for device in devices() {
+        // Blocks of more than a buffer of the device holds, too.
+        let mut small = device.clone();
+        small.max_alloc = 40 * 256 * 8;
+        for engine in [Multiplier::new(&device).unwrap(), Multiplier::new(&small).unwrap()] {
+            for plan in &plans {
+                let expected = streamed(plan, 1 << 30, Maker::Threads);
+                for bytes in [1, 20_000, 1 << 30] {
+                    assert_eq!(streamed(plan, bytes, Maker::Device(&engine)), expected);
+                }
+            }
+        }
     }
 }
 

@@ -57,6 +57,124 @@ fn large_ones() {
     assert_eq!(states, Value::from((1u128 << 69).to_string()));
 }
 
+/// What `reo compose --mode dense --stream --json` reports, and its exit status.
+fn streamed(arguments: &[&str]) -> (Value, Option<i32>) {
+    let mut command = reo(&["compose", "--mode", "dense", "--stream", "--json"]);
+    let output = command.args(arguments).output().expect("the program runs");
+    let value = serde_json::from_slice(&output.stdout);
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    (value.unwrap_or_else(|e| panic!("{arguments:?}: {e}: {error}")), output.status.code())
+}
+
+const BUFFERS: &str = "examples/connectors/buffers.treo";
+
+#[test]
+fn a_dense_product_in_blocks() {
+    for (n, checksum) in [(3, "d57e1c8a5849232f"), (10, "a0aa5bdaa6513d9f")] {
+        let set = format!("n={n}");
+        let (states, standard) = (1u64 << n, (1u64 << (2 * n)) - (1 << n));
+        assert_eq!(
+            sizes(&[BUFFERS, "--set", &set, "--mode", "dense"]),
+            (states.into(), standard.into())
+        );
+        for block in ["1", "10K", "1G"] {
+            let (found, status) = streamed(&[BUFFERS, "--set", &set, "--block", block]);
+            assert_eq!(status, Some(0), "{found}");
+            assert_eq!(
+                (&found["states"], &found["transitions"]),
+                (&states.into(), &standard.into())
+            );
+            assert_eq!(found["algebraic_transitions"], 1u64 << (2 * n));
+            assert_eq!(
+                (&found["checksum"], &found["stuck"]),
+                (&checksum.into(), &0.into()),
+                "{block}"
+            );
+            assert_eq!(found["blocks"], found["blocks_done"]);
+            assert_eq!(
+                found["blocks"],
+                match block {
+                    "1" => states,
+                    "1G" => 1,
+                    _ => states.div_ceil(10 * 1024 / 8 / states),
+                }
+            );
+        }
+    }
+}
+
+#[test]
+fn more_than_memory_is_made_in_blocks() {
+    let base = [BUFFERS, "--set", "n=11", "--mode", "dense", "--memory", "16M"];
+    let refused = reo(&[&["compose"], &base[..]].concat()).assert().code(2);
+    // Unless the blocks do not fit either.
+    refused.stderr(contains("over the limit of 16777216").and(contains("--stream counts")).not());
+    let with = |more: &[&'static str]| [&base[..], more].concat();
+    reo(&[&["compose"], &with(&["--block", "1M"])[..]].concat()).assert().code(2);
+    let small = [&["compose"], &with(&["--stream", "--block", "1M"])[..]].concat();
+    let out = reo(&small).assert().success();
+    out.stdout(
+        contains("2048 states, 4192256 transitions").and(contains("with idle loops 4194304")),
+    );
+    let large = [&["compose"], &with(&["--stream"])[..]].concat();
+    reo(&large).assert().code(2).stderr(contains("the blocks of the dense product"));
+    let large = ["compose", BUFFERS, "--set", "n=16", "--mode", "dense"];
+    reo(&large)
+        .assert()
+        .code(2)
+        .stderr(contains("51540393992 bytes").and(contains("--stream counts")));
+}
+
+#[test]
+fn what_is_found_in_blocks() {
+    let base = [BUFFERS, "--set", "n=3"];
+    let ask = |formula: &'static str| streamed(&[&base[..], &["--invariant", formula]].concat());
+    let (found, status) = ask("in[1] -> !out[1]");
+    assert_eq!((&found["broken"], status), (&0.into(), Some(0)), "{found}");
+    // in[1] fires in 16 of the 64 steps, with in[2] in 4 of these: where its buffer is empty, too, and takes a datum.
+    let (found, status) = ask("in[1] -> in[2]");
+    assert_eq!((&found["broken"], status), (&12.into(), Some(1)), "{found}");
+    assert_eq!(found["first_broken"]["names"], "{in[1]}");
+    let out = reo(&[
+        "compose",
+        BUFFERS,
+        "--set",
+        "n=2",
+        "--mode",
+        "dense",
+        "--stream",
+        "--invariant",
+        "in[1]",
+    ]);
+    let broken = "8 steps break the invariant, the first goes from state 0 to 1: {in[2]}";
+    { out }.assert().code(1).stdout(contains(broken));
+    // A sequencer without a token: nothing can happen in the state without one, nor in that with all.
+    let sequencer = ["examples/connectors/sequencer.treo", "--set", "n=4", "--set", "start=0"];
+    let (found, status) = streamed(&sequencer);
+    assert_eq!((&found["stuck"], &found["first_stuck"], status), (&2.into(), &0.into(), Some(0)));
+    for (more, part) in [
+        (&["--mode", "reachable"][..], "--stream is for --mode dense"),
+        (&["--to", "dot", "--mode", "dense"], "--stream keeps no product"),
+        (&["--hide-inner", "--mode", "dense"], "--stream keeps no product"),
+        (&["--mode", "dense", "--invariant", "x"], "`x` is not a name of the connector"),
+    ] {
+        let all = [&["compose", "examples/connectors/lossy_fifo.treo", "--stream"], more].concat();
+        reo(&all).assert().code(2).stderr(contains(part));
+    }
+}
+
+/// Stopped long before its end, it says what it has counted.
+#[test]
+fn a_stream_that_is_stopped() {
+    let (found, status) = streamed(&[BUFFERS, "--set", "n=20", "--timeout", "1", "--block", "8M"]);
+    assert_eq!(status, Some(1), "{found}");
+    let done = found["blocks_done"].as_u64().expect("a number");
+    assert!(done < (1 << 20), "{found}");
+    assert_eq!(found["blocks"], 1 << 20);
+    // A row of 2^20 steps is a block.
+    assert_eq!(found["algebraic_transitions"], done << 20);
+}
+
 #[test]
 fn written_and_read_again() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -171,6 +289,7 @@ fn every_shipped_connector_composes() {
     let settings: &[(&str, &[&str], [u64; 2])] = &[
         ("alternator.treo", &["n=3"], [4, 4]),
         ("barrier.treo", &["n=3"], [1, 1]),
+        ("buffers.treo", &["n=3"], [8, 56]),
         ("fifo1.cat", &[], [2, 2]),
         ("lossy_fifo.treo", &[], [2, 5]),
         ("producer_consumer.treo", &["k=2"], [3, 10]),

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::{File, Metadata};
-use std::io;
+use std::io::{self, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile};
@@ -17,12 +17,20 @@ const DRAWN: usize = 6;
 /// Most bytes of a file's own name in that of the new one: file systems allow 255.
 const LONGEST: usize = 200;
 
+/// What [`Draft::direct`] asks of memory: that it begins at a multiple of so many bytes, and has a multiple of it. A page of most
+/// systems, and a multiple of what their disks ask for.
+pub const PAGE: usize = 4096;
+
 /// A new file. It is removed when it is dropped, unless it is kept.
 #[derive(Debug)]
 pub struct Draft {
     disk: Disk,
     new: NamedTempFile,
     target: PathBuf,
+    /// Bytes that were written.
+    length: u64,
+    /// The system does not copy what is written.
+    direct: bool,
 }
 
 impl Draft {
@@ -42,7 +50,7 @@ impl Draft {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
-        Ok(Draft { disk, new, target: target.to_owned() })
+        Ok(Draft { disk, new, target: target.to_owned(), length: 0, direct: false })
     }
 
     /// Adds bytes.
@@ -50,7 +58,32 @@ impl Draft {
     /// # Errors
     /// They cannot be written.
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.disk.write(self.new.as_file_mut(), bytes)
+        let whole = bytes.as_ptr().addr().is_multiple_of(PAGE) && bytes.len().is_multiple_of(PAGE);
+        if self.direct && !whole {
+            self.copied();
+        }
+        let mut written = self.disk.write(self.new.as_file_mut(), bytes);
+        if self.direct && written.as_ref().is_err_and(|e| e.kind() == io::ErrorKind::InvalidInput) {
+            // This disk asks for something else.
+            self.copied();
+            self.new.as_file_mut().seek(SeekFrom::Start(self.length))?;
+            written = self.disk.write(self.new.as_file_mut(), bytes);
+        }
+        self.length += bytes.len() as u64;
+        written
+    }
+
+    /// From now on what is written goes to the disk without being copied by the system first, where the system
+    /// can do that and as long as it comes in whole pages ([`PAGE`]). For large files: what the system would keep of
+    /// them in memory nobody reads soon.
+    pub fn direct(&mut self) {
+        self.direct = set_direct(self.new.as_file(), true);
+    }
+
+    /// What is written is copied again.
+    fn copied(&mut self) {
+        set_direct(self.new.as_file(), false);
+        self.direct = false;
     }
 
     /// Puts it in the place of its target. The file comes back open, to be appended to.
@@ -86,6 +119,23 @@ pub fn leftovers(target: &Path) -> io::Result<Vec<PathBuf>> {
     }
     found.sort();
     Ok(found)
+}
+
+/// Asks the system to copy nothing, or to copy again, and says whether it does what it was asked.
+#[cfg(target_os = "linux")]
+fn set_direct(file: &File, on: bool) -> bool {
+    use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+
+    let set = |mut flags: OFlags| {
+        flags.set(OFlags::DIRECT, on);
+        fcntl_setfl(file, flags)
+    };
+    fcntl_getfl(file).and_then(set).is_ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn set_direct(_: &File, _: bool) -> bool {
+    false
 }
 
 fn prefix(target: &Path) -> OsString {

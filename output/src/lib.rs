@@ -39,7 +39,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 pub use disk::{Disk, Operation};
-pub use draft::{Draft, leftovers};
+pub use draft::{Draft, PAGE, leftovers};
 pub use lock::Lock;
 pub use place::Place;
 

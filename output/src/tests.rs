@@ -158,6 +158,25 @@ fn what_is_left_behind_is_found() {
     assert_eq!(read(&found[0]), "half");
 }
 
+/// Whole pages, then a part of one, from aligned memory and from other.
+#[test]
+fn pages_and_what_is_left() {
+    let folder = folder();
+    for shift in [0, 1] {
+        let path = folder.path().join("large");
+        let memory: Vec<u8> = (0..6 * crate::PAGE).map(|i| (i % 251) as u8).collect();
+        let from = memory.as_ptr().align_offset(crate::PAGE) + shift;
+        let bytes = &memory[from..][..4 * crate::PAGE + 100];
+        let mut draft = Draft::beside(Disk::real(), &path).unwrap();
+        draft.direct();
+        for part in bytes.chunks(2 * crate::PAGE) {
+            draft.write(part).unwrap();
+        }
+        draft.keep().unwrap();
+        assert!(std::fs::read(&path).unwrap() == bytes, "{shift}");
+    }
+}
+
 #[test]
 fn a_lock_is_held_by_one() {
     let folder = folder();

@@ -20,6 +20,7 @@ mod reachable;
 mod reductions;
 mod run;
 mod stepwise;
+mod stream;
 mod treo;
 mod treo_atoms;
 mod treo_refused;

@@ -35,7 +35,7 @@ pub enum MultiplierError {
     Dense(#[from] DenseError),
     /// What came back is not the product.
     #[error(
-        "{device} gave a wrong product ({} steps where there are {}) without reporting an error; use --device cpu",
+        "{device} gave a wrong product ({} steps where there are {}) without reporting an error; use another --device",
         found.steps,
         expected.steps
     )]
@@ -135,30 +135,30 @@ impl Multiplier {
 
     /// The cells of a product, slab by slab.
     fn cells(&self, plan: &Plan, limits: &Limits) -> Result<Vec<u64>, MultiplierError> {
-        let shape = plan.shape();
-        fits32("a row of the product", shape.row() as u128)?;
         let mut cells = plan.allocate(limits)?;
         if cells.is_empty() {
             return Ok(cells);
         }
-        let most = SLAB.min(self.device().max_alloc) / 8;
-        let rows = (most as usize / shape.row()).clamp(1, shape.states());
+        self.rows(plan, cells.len())?.fill(0, &mut cells, limits)?;
+        self.check(plan.checksum(), Checksum::of(&cells, 0))?;
+        Ok(cells)
+    }
+
+    /// A product whose rows the device will make, up to `words` words at a time.
+    ///
+    /// # Errors
+    /// A row is too large, or the device has no memory for the factors and some rows.
+    pub fn rows<'a>(&'a self, plan: &'a Plan, words: usize) -> Result<Rows<'a>, MultiplierError> {
+        let shape = plan.shape();
+        fits32("a row of the product", shape.row() as u128)?;
+        let most = (SLAB.min(self.device().max_alloc) / 8).min(words as u64);
+        let rows = (most as usize / shape.row().max(1)).clamp(1, shape.states().max(1));
         let buffers = Buffers {
             left: self.session.upload(plan.left())?,
             right: self.session.upload(plan.right())?,
             out: self.session.buffer(rows * shape.row())?,
         };
-        let part = Part { shape, mask: plan.mask(), left: 0, right: 0, cells: 0 };
-        for (slab, out) in cells.chunks_mut(rows * shape.row()).enumerate() {
-            limits.go_on()?;
-            let here = out.len() / shape.row();
-            self.launch(&buffers, &part, slab * rows, here)?.wait()?;
-            self.session.read(&buffers.out, 0, out)?;
-            let states = (slab * rows + here) as u64;
-            (limits.progress)(Progress { states, ..Progress::default() });
-        }
-        self.check(plan.checksum(), Checksum::of(&cells, 0))?;
-        Ok(cells)
+        Ok(Rows { engine: self, plan, buffers, rows })
     }
 
     /// Many small products in one launch.
@@ -310,11 +310,47 @@ impl Multiplier {
     }
 
     fn check(&self, expected: Checksum, found: Checksum) -> Result<(), MultiplierError> {
-        let device = || self.device().name.clone();
-        match expected == found {
-            true => Ok(()),
-            false => Err(MultiplierError::Wrong { device: device(), expected, found }),
+        agree(&self.device().name, expected, found)
+    }
+}
+
+/// A product whose factors are on a device, and a buffer there for some of its rows.
+pub struct Rows<'a> {
+    engine: &'a Multiplier,
+    plan: &'a Plan,
+    buffers: Buffers,
+    /// How many rows the buffer holds.
+    rows: usize,
+}
+
+impl Rows<'_> {
+    /// Fills `out`, whole rows of the product from row `first` on; progress counts rows as states. Nobody has
+    /// checked then that the device left nothing out: [`Plan::checksum`] tells what all rows come to.
+    ///
+    /// # Errors
+    /// The device failed, it was stopped, or the product has no such rows.
+    pub fn fill(
+        &self,
+        first: usize,
+        out: &mut [u64],
+        limits: &Limits,
+    ) -> Result<(), MultiplierError> {
+        let shape = self.plan.shape();
+        let row = shape.row().max(1);
+        let needed = shape.states().saturating_sub(first).saturating_mul(row);
+        if !out.len().is_multiple_of(row) || out.len() > needed {
+            return Err(DenseError::Cells { found: out.len(), needed }.into());
         }
+        let part = Part { shape, mask: self.plan.mask(), left: 0, right: 0, cells: 0 };
+        for (slab, out) in out.chunks_mut(self.rows * row).enumerate() {
+            limits.go_on()?;
+            let (first, here) = (first + slab * self.rows, out.len() / row);
+            self.engine.launch(&self.buffers, &part, first, here)?.wait()?;
+            self.engine.session.read(&self.buffers.out, 0, out)?;
+            let states = (first + here) as u64;
+            (limits.progress)(Progress { states, ..Progress::default() });
+        }
+        Ok(())
     }
 }
 
@@ -336,6 +372,18 @@ impl Buffers {
         lie(&self.left, part.left, left)?;
         lie(&self.right, part.right, right)?;
         lie(&self.out, part.cells, rows.saturating_mul(part.shape.row()))
+    }
+}
+
+/// Whether what `device` has made is what follows from the factors.
+///
+/// # Errors
+/// [`MultiplierError::Wrong`] if it is not.
+pub fn agree(device: &str, expected: Checksum, found: Checksum) -> Result<(), MultiplierError> {
+    let device = || device.to_owned();
+    match expected == found {
+        true => Ok(()),
+        false => Err(MultiplierError::Wrong { device: device(), expected, found }),
     }
 }
 

@@ -7,19 +7,21 @@ use tickbound_reo::automaton::Automaton;
 use tickbound_reo::bisimulation::Kind;
 use tickbound_reo::connector::Connector;
 use tickbound_reo::export::{self, Format, Subject};
-use tickbound_reo::limits::Limits;
-use tickbound_reo::product::dense::{self, Data, Form, Matrix};
+use tickbound_reo::limits::{Limits, Stopped};
+use tickbound_reo::product::dense::{self, Data, DenseError, Form, Matrix};
 use tickbound_reo::product::implicit::Implicit;
 use tickbound_reo::product::stepwise;
 use tickbound_reo::symbol::Name;
 
 use super::load::{self, hidden, notes, parts};
-use super::shared::{DEFAULT_MEMORY, KindArg, within};
+use super::shared::{DEFAULT_MEMORY, KindArg, within_line};
+use super::stream::{self, StreamArgs, Streamed};
 use crate::cli::exit::{CliError, Exit, input};
 use crate::cli::output::{Outputs, say, say_json, say_or_save};
+use crate::cli::progress::Progress;
 use crate::cli::values::{Size, named};
 use crate::device::{self, DeviceChoice, Picked};
-use crate::reo::Multiplier;
+use crate::reo::{Multiplier, MultiplierError};
 
 tickbound_model::named! {
     /// How the product is made.
@@ -65,6 +67,8 @@ pub(super) struct Args {
     /// Where a dense product is made: cpu, opencl or opencl:N
     #[arg(long, value_name = "DEVICE", default_value = "cpu")]
     device: DeviceChoice,
+    #[command(flatten)]
+    blocks: StreamArgs,
     /// Names to hide, with commas between
     #[arg(long, value_name = "NAMES")]
     hide: Option<String>,
@@ -95,6 +99,8 @@ struct Made {
     transitions: String,
     names: usize,
     device: String,
+    /// If it was made in blocks.
+    streamed: Option<Streamed>,
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
@@ -103,8 +109,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let outputs = Outputs::default().file("--output", args.output.as_ref());
     outputs.check(&args.choice.files())?;
     let names = hidden(&connector, args.hide.as_deref(), args.hide_inner)?;
+    streamable(args, &names)?;
     let begin = Instant::now();
-    let made = within("composing", args.memory, |limits| match args.mode {
+    let made = within_line("composing", args.memory, |limits, line| match args.mode {
+        Mode::Dense if args.blocks.stream => in_blocks(args, &connector, limits, line),
         Mode::Reachable => reachable(args, &connector, &names, limits),
         Mode::Dense => dense(args, &connector, &names, limits),
         Mode::Implicit => implicit(args, &connector, &names, limits),
@@ -113,8 +121,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     if let (Some(target), Some(automaton)) = (args.to, &made.automaton) {
         write(args, &connector, automaton, target)?;
     }
+    let exit = Exit::found(made.streamed.as_ref().is_none_or(Streamed::is_good));
     if args.json {
-        return say_json(&sizes(args, &made, seconds)).map(|()| Exit::Done);
+        return say_json(&sizes(args, &made, seconds)).map(|()| exit);
     }
     let line = format!(
         "{}: {} states, {} transitions over {} names, from {} in {seconds:.3} s ({}, {})\n",
@@ -129,26 +138,47 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         args.mode,
         made.device,
     );
+    let line = line + &made.streamed.as_ref().map(Streamed::text).unwrap_or_default();
     // What was asked for goes to standard output, the line beside it elsewhere.
     if args.to.is_some() && args.output.is_none() {
         eprintln!("tickbound: {}", line.trim_end());
     } else {
         say(&line)?;
     }
-    Ok(Exit::Done)
+    Ok(exit)
+}
+
+/// Refuses to make in blocks what is not only counted, checked or summed.
+fn streamable(args: &Args, names: &[Name]) -> Result<(), CliError> {
+    if !args.blocks.stream {
+        return Ok(());
+    }
+    if args.mode != Mode::Dense {
+        return Err(input("--stream is for --mode dense; the other products are made otherwise"));
+    }
+    if !names.is_empty() || args.minimize.is_some() || args.to.is_some() {
+        return Err(input(
+            "--stream keeps no product; for --hide, --minimize and --to use --mode reachable",
+        ));
+    }
+    Ok(())
 }
 
 fn sizes(args: &Args, made: &Made, seconds: f64) -> Value {
     // Counts beyond 64 bits stay text: a JSON number would lose digits in most readers.
     let number = |text: &str| text.parse::<u64>().map_or_else(|_| json!(text), |n| json!(n));
-    json!({
+    let mut object = json!({
         "states": number(&made.states),
         "transitions": number(&made.transitions),
         "names": made.names,
         "seconds": seconds,
         "mode": args.mode,
         "device": made.device,
-    })
+    });
+    if let (Some(streamed), Some(object)) = (&made.streamed, object.as_object_mut()) {
+        streamed.add_to(object);
+    }
+    object
 }
 
 fn made(automaton: Automaton, device: &str) -> Made {
@@ -157,6 +187,7 @@ fn made(automaton: Automaton, device: &str) -> Made {
         transitions: automaton.transitions().to_string(),
         names: automaton.alphabet().len(),
         device: device.to_owned(),
+        streamed: None,
         automaton: Some(automaton),
     }
 }
@@ -187,19 +218,35 @@ fn composed(
     Ok(stepwise::compose(parts, &options, limits).map_err(input)?.automaton)
 }
 
+/// The matrices of a connector's parts.
+fn matrices(connector: &Connector, limits: &Limits<'_>) -> Result<Vec<Matrix>, CliError> {
+    let data = connector.parts.iter().any(|part| !part.automaton.is_plain());
+    if data {
+        eprintln!("tickbound: a dense product has no data constraints; they are left out");
+    }
+    let matrix = |part: &&Automaton| Matrix::new(part, Data::Ignore, limits).map_err(input);
+    parts(connector).iter().map(matrix).collect()
+}
+
 fn dense(
     args: &Args,
     connector: &Connector,
     names: &[Name],
     limits: &Limits<'_>,
 ) -> Result<Made, CliError> {
-    let data = connector.parts.iter().any(|part| !part.automaton.is_plain());
-    if data {
-        eprintln!("tickbound: a dense product has no data constraints; they are left out");
-    }
-    let matrix = |part: &&Automaton| Matrix::new(part, Data::Ignore, limits).map_err(input);
-    let matrices = parts(connector).iter().map(matrix).collect::<Result<Vec<_>, _>>()?;
-    let (whole, device) = on_device(args.device, &matrices, limits)?;
+    let matrices = matrices(connector, limits)?;
+    let refused = |error| too_large(args, &matrices, error);
+    let (whole, device) = match engine(args.device)? {
+        Some(engine) => {
+            let product = engine.fold(&matrices, limits).map_err(refused)?;
+            let whole = product.to_automaton(limits).map_err(|e| refused(e.into()))?;
+            (whole.without_idle(), engine.device().name.clone())
+        }
+        None => {
+            let whole = dense::compose(&matrices, Form::Standard, limits);
+            (whole.map_err(|e| refused(e.into()))?, "cpu".into())
+        }
+    };
     if names.is_empty() && args.minimize.is_none() {
         return Ok(made(whole, &device));
     }
@@ -207,29 +254,49 @@ fn dense(
     Ok(made(small, &device))
 }
 
-/// The dense product, and where it was made.
-fn on_device(
-    choice: DeviceChoice,
-    matrices: &[Matrix],
-    limits: &Limits<'_>,
-) -> Result<(Automaton, String), CliError> {
-    let listing = if choice == DeviceChoice::Cpu { None } else { Some(device::list()) };
-    let picked = match &listing {
-        None => Picked::Cpu,
-        Some(listing) => listing.pick(choice).map_err(input)?,
-    };
-    match picked {
-        Picked::Device(device) => {
-            let engine = Multiplier::new(device).map_err(input)?;
-            let product = engine.fold(matrices, limits).map_err(input)?;
-            let whole = product.to_automaton(limits).map_err(input)?;
-            return Ok((whole.without_idle(), device.name.clone()));
-        }
-        Picked::Absent(why) => eprintln!("tickbound: {why}; using the CPU"),
-        Picked::Cpu => {}
+/// What is said of a product that cannot be whole: also that it could be made in blocks, if so.
+fn too_large(args: &Args, matrices: &[Matrix], error: MultiplierError) -> CliError {
+    let memory =
+        matches!(error, MultiplierError::Dense(DenseError::Stopped(Stopped::Memory { .. })));
+    if memory && stream::need(&args.blocks, matrices) <= args.memory.0.into() {
+        return input(format!("{error}; --stream counts, checks and writes it in blocks"));
     }
-    let whole = dense::compose(matrices, Form::Standard, limits).map_err(input)?;
-    Ok((whole, "cpu".into()))
+    input(error)
+}
+
+/// The product in blocks.
+fn in_blocks(
+    args: &Args,
+    connector: &Connector,
+    limits: &Limits<'_>,
+    line: &Progress,
+) -> Result<Made, CliError> {
+    let matrices = matrices(connector, limits)?;
+    let engine = engine(args.device)?;
+    let streamed = stream::run(&args.blocks, connector, &matrices, engine.as_ref(), limits, line)?;
+    Ok(Made {
+        automaton: None,
+        states: streamed.tally.states.to_string(),
+        transitions: streamed.transitions().to_string(),
+        names: streamed.names,
+        device: engine.map_or_else(|| "cpu".into(), |engine| engine.device().name.clone()),
+        streamed: Some(streamed),
+    })
+}
+
+/// The device that was chosen; none if it is the processors, also as there is no other.
+fn engine(choice: DeviceChoice) -> Result<Option<Multiplier>, CliError> {
+    if choice == DeviceChoice::Cpu {
+        return Ok(None);
+    }
+    match device::list().pick(choice).map_err(input)? {
+        Picked::Device(device) => Multiplier::new(device).map(Some).map_err(input),
+        Picked::Absent(why) => {
+            eprintln!("tickbound: {why}; using the CPU");
+            Ok(None)
+        }
+        Picked::Cpu => Ok(None),
+    }
 }
 
 fn implicit(
@@ -251,6 +318,7 @@ fn implicit(
         transitions: product.transitions(limits).map_err(input)?.to_string(),
         names: product.alphabet().len(),
         device: "cpu".into(),
+        streamed: None,
     })
 }
 

@@ -8,6 +8,8 @@ mod generate;
 mod load;
 mod run;
 mod shared;
+mod stream;
+mod verify;
 
 use super::exit::{CliError, Exit};
 use super::stop::Timeout;
@@ -35,6 +37,8 @@ enum Command {
     Run(run::Args),
     /// Write a connector as a program in Rust or C, with functions to put and take data at its ports
     Generate(generate::Args),
+    /// Tell whether a dataset that `compose --dataset` has written is whole and as it was written
+    Verify(verify::Args),
     /// Measure the product on the processors and on each OpenCL device: the experiment of the thesis
     Bench(bench::Args),
 }
@@ -47,6 +51,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         Command::Equal(args) => equal::run(args),
         Command::Run(args) => run::run(args),
         Command::Generate(args) => generate::run(args),
+        Command::Verify(args) => verify::run(args),
         Command::Bench(args) => bench::run(args),
     }
 }

@@ -39,6 +39,15 @@ pub(super) fn within<T>(
     memory: Size,
     work: impl FnOnce(&Limits<'_>) -> Result<T, CliError>,
 ) -> Result<T, CliError> {
+    within_line(what, memory, |limits, _| work(limits))
+}
+
+/// As [`within`], with the line itself, for work that says more of how far it is.
+pub(super) fn within_line<T>(
+    what: &str,
+    memory: Size,
+    work: impl FnOnce(&Limits<'_>, &Progress) -> Result<T, CliError>,
+) -> Result<T, CliError> {
     let stop = stop::flag();
     // What the engine does not count, such as the e-graph of constraints, has room besides.
     stop::watch_memory(memory.0.saturating_add(tickbound_process::memory()).saturating_add(BESIDE));
@@ -49,5 +58,5 @@ pub(super) fn within<T>(
             None => format!("{} states, {} transitions", sizes.states, sizes.transitions),
         });
     };
-    work(&Limits { memory: memory.0, stop, progress: &show })
+    work(&Limits { memory: memory.0, stop, progress: &show }, &line)
 }

@@ -35,14 +35,11 @@ pub fn fold(parts: &[Matrix], limits: &Limits) -> Result<Matrix, DenseError> {
 /// # Errors
 /// As [`fold`]; the memory counted is that of the halves and of the rows.
 pub fn compose(parts: &[Matrix], form: Form, limits: &Limits) -> Result<Automaton, DenseError> {
-    let (left, right) = parts.split_at(parts.len().div_ceil(2));
-    let halves = need(left).saturating_add(need(right));
-    limits.fits("the halves of the dense product", halves)?;
-    let (left, right) = (folded(left, limits)?, folded(right, limits)?);
+    let (plan, halves) = (plan(parts, limits)?, need_of_halves(parts));
     // What the halves take is gone from what the rows may take; checked above.
     let rest = limits.memory.saturating_sub(u64::try_from(halves).unwrap_or(u64::MAX));
     let outer = limits.memory;
-    Plan::new(&left, &right)?.automaton(form, &Limits { memory: rest, ..*limits }).map_err(|e| {
+    plan.automaton(form, &Limits { memory: rest, ..*limits }).map_err(|e| {
         match e {
             // Both sides of the message again as the caller knows them.
             DenseError::Stopped(Stopped::Memory { what, needed, .. }) => {
@@ -52,6 +49,27 @@ pub fn compose(parts: &[Matrix], form: Form, limits: &Limits) -> Result<Automato
             other => other,
         }
     })
+}
+
+/// The product of any number of matrices, not yet made: only its halves are.
+///
+/// # Errors
+/// As [`fold`]; the memory counted is [`need_of_halves`].
+pub fn plan(parts: &[Matrix], limits: &Limits) -> Result<Plan, DenseError> {
+    limits.fits("the halves of the dense product", need_of_halves(parts))?;
+    let (left, right) = halves(parts);
+    Plan::new(&*folded(left, limits)?, &*folded(right, limits)?)
+}
+
+/// Bytes of the cells of both halves of a product; [`u128::MAX`] if that many cannot be counted.
+#[must_use]
+pub fn need_of_halves(parts: &[Matrix]) -> u128 {
+    let (left, right) = halves(parts);
+    need(left).saturating_add(need(right))
+}
+
+fn halves(parts: &[Matrix]) -> (&[Matrix], &[Matrix]) {
+    parts.split_at(parts.len().div_ceil(2))
 }
 
 fn folded<'a>(parts: &'a [Matrix], limits: &Limits) -> Result<Cow<'a, Matrix>, DenseError> {

@@ -15,6 +15,7 @@
 //!
 //! The form is plain: it has no data constraints, and no silent step but idling. It is also as
 //! large as it looks, n * n * k * 8 bytes: [`fold`] checks the limit before it takes any memory.
+//! What is only to be counted, checked or written need not be whole: [`Stream`] makes it in blocks of rows.
 //!
 //! ```
 //! use tickbound_reo::limits::Limits;
@@ -49,14 +50,18 @@ mod plan;
 mod rows;
 mod shape;
 mod sparse;
+mod stream;
+mod tally;
 mod word;
 
 pub use batch::{Batch, BatchPlan, Part, batch};
 pub use checksum::Checksum;
 pub use error::DenseError;
-pub use fold::{compose, fold, need};
+pub use fold::{compose, fold, need, need_of_halves, plan};
 pub use matrix::{Data, Matrix};
 pub use plan::{Plan, product};
 pub use shape::Shape;
 pub use sparse::Form;
+pub use stream::{Block, Columns, RowsOf, Stream, in_turn};
+pub use tally::{Condition, Tally, mixed};
 pub use word::{EMPTY, MAX_NAMES};

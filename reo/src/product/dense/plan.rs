@@ -49,6 +49,18 @@ impl Plan {
         Ok(plan)
     }
 
+    /// Names of the product, sorted; bit i of a label is the i-th.
+    #[must_use]
+    pub fn alphabet(&self) -> &[Name] {
+        &self.alphabet
+    }
+
+    /// States that a run may begin in, sorted.
+    #[must_use]
+    pub fn initial(&self) -> &[u32] {
+        &self.initial
+    }
+
     /// The sizes.
     #[must_use]
     pub fn shape(&self) -> Shape {

@@ -1,0 +1,3 @@
+//! What datasets promise: whole or absent, gone on with, verified, and read by others.
+
+mod dataset;

@@ -1,0 +1,226 @@
+//! A product that is never whole: its rows in blocks of bounded size.
+//!
+//! A [`Block`] is a range of rows, and a row is all steps of one state. What a block holds follows from its
+//! range alone, and states and cells have the numbers that they have in the whole product: so
+//! blocks may be made in any order, of any size, by any number of workers - threads, devices, machines - and what is
+//! summed over them ([`super::Tally`]) is the same. Whoever makes a block hands its rows, some at a time, to a function
+//! that sees them as [`RowsOf`] and keeps what it wants of them.
+//!
+//! Threads make some rows, have them seen while they are in the processor's cache, and make the next in
+//! their place ([`Stream::each`]); what a device has made is seen as it lies in memory
+//! ([`Stream::pieces`]). [`in_turn`] makes one block while the one before is consumed.
+
+use std::sync::mpsc::sync_channel;
+use std::thread;
+
+use rayon::prelude::*;
+
+use super::cells::{self, Factors};
+use super::error::DenseError;
+use super::memory;
+use super::plan::Plan;
+use super::shape::Shape;
+use super::word::EMPTY;
+use crate::limits::Limits;
+
+/// Words that are made and seen at once, as far as a row is not longer: 512 KiB, which caches hold.
+const PIECE: usize = 1 << 16;
+
+/// Rows of a product that are made together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Block {
+    /// Its number, counted from 0 in the order of the rows.
+    pub number: usize,
+    /// Its first row.
+    pub first: usize,
+    /// How many rows it has, at least 1.
+    pub rows: usize,
+}
+
+/// A product that is ready to be made block by block.
+#[derive(Debug)]
+pub struct Stream<'p> {
+    plan: &'p Plan,
+    factors: Factors<'p>,
+    /// Rows of each block but the last.
+    rows: usize,
+}
+
+impl<'p> Stream<'p> {
+    /// The product in blocks of `bytes` bytes of cells or a little less, but at least one row.
+    #[must_use]
+    pub fn new(plan: &'p Plan, bytes: u64) -> Stream<'p> {
+        let words = usize::try_from(bytes / 8).unwrap_or(usize::MAX);
+        let rows = (words / plan.shape.row().max(1)).clamp(1, plan.shape.states().max(1));
+        let factors = Factors::new(plan.shape, plan.mask, &plan.left, &plan.right);
+        Stream { plan, factors, rows }
+    }
+
+    /// The product.
+    #[must_use]
+    pub fn plan(&self) -> &'p Plan {
+        self.plan
+    }
+
+    /// How many blocks there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.plan.shape.states().div_ceil(self.rows)
+    }
+
+    /// Whether there is none, as the product has no state.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Words of each block's cells; the last may have fewer.
+    #[must_use]
+    pub fn words(&self) -> usize {
+        self.rows * self.plan.shape.row()
+    }
+
+    /// The blocks, in order.
+    pub fn blocks(&self) -> impl Iterator<Item = Block> + use<> {
+        let (states, rows) = (self.plan.shape.states(), self.rows);
+        (0..states).step_by(rows).enumerate().map(move |(number, first)| Block {
+            number,
+            first,
+            rows: rows.min(states - first),
+        })
+    }
+
+    /// Makes a block by this machine's threads and gives what `see` keeps of its rows, in their order.
+    ///
+    /// # Errors
+    /// The system has no memory for some rows, or it was stopped.
+    pub fn each<T: Send>(
+        &self,
+        block: Block,
+        limits: &Limits,
+        see: impl Fn(RowsOf) -> T + Sync,
+    ) -> Result<Vec<T>, DenseError> {
+        let (row, at_once) = (self.plan.shape.row(), self.piece());
+        let pieces = (0..block.rows.div_ceil(at_once)).into_par_iter();
+        let room = || memory::zeroed("some rows of the dense product", at_once * row);
+        let made = pieces.map_init(room, |room, piece| {
+            limits.go_on()?;
+            let first = piece * at_once;
+            let rows = at_once.min(block.rows - first);
+            let room = room.as_mut().map_err(|e| e.clone())?;
+            let cells = &mut room[..rows * row];
+            cells::rows(&self.factors, block.first + first, cells);
+            Ok(see(RowsOf { shape: self.plan.shape, first: block.first + first, cells }))
+        });
+        made.collect()
+    }
+
+    /// What `see` keeps of the rows of a block that was made elsewhere, in their order.
+    ///
+    /// # Errors
+    /// `cells` are not as many as the block has, or it was stopped.
+    pub fn pieces<T: Send>(
+        &self,
+        block: Block,
+        cells: &[u64],
+        limits: &Limits,
+        see: impl Fn(RowsOf) -> T + Sync,
+    ) -> Result<Vec<T>, DenseError> {
+        let (row, at_once) = (self.plan.shape.row(), self.piece());
+        if cells.len() != block.rows * row {
+            return Err(DenseError::Cells { found: cells.len(), needed: block.rows * row });
+        }
+        let pieces = cells.par_chunks(at_once * row).enumerate();
+        let seen = pieces.map(|(piece, cells)| {
+            limits.go_on()?;
+            let first = block.first + piece * at_once;
+            Ok(see(RowsOf { shape: self.plan.shape, first, cells }))
+        });
+        seen.collect()
+    }
+
+    /// Rows that are made and seen at once.
+    fn piece(&self) -> usize {
+        (PIECE / self.plan.shape.row().max(1)).clamp(1, self.rows)
+    }
+}
+
+/// Some rows of a product.
+#[derive(Debug, Clone, Copy)]
+pub struct RowsOf<'a> {
+    pub(super) shape: Shape,
+    pub(super) first: usize,
+    pub(super) cells: &'a [u64],
+}
+
+/// Steps in the order of their places in the matrix, a column for each thing that is said of them.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Columns {
+    /// The states that they leave.
+    pub from: Vec<u32>,
+    /// The states that they reach.
+    pub to: Vec<u32>,
+    /// The names that fire, as bits over the product's alphabet.
+    pub labels: Vec<u64>,
+}
+
+impl RowsOf<'_> {
+    /// The steps of these rows, idle loops among them.
+    #[must_use]
+    pub fn columns(&self) -> Columns {
+        let steps = self.cells.iter().filter(|label| **label != EMPTY).count();
+        let mut columns = Columns {
+            from: Vec::with_capacity(steps),
+            to: Vec::with_capacity(steps),
+            labels: Vec::with_capacity(steps),
+        };
+        let slots = self.shape.slots();
+        for (from, cells) in (self.first..).zip(self.cells.chunks_exact(self.shape.row().max(1))) {
+            for (to, cell) in cells.chunks_exact(slots).enumerate() {
+                for label in cell.iter().filter(|label| **label != EMPTY) {
+                    columns.to.push(to as u32);
+                    columns.labels.push(*label);
+                }
+            }
+            columns.from.resize(columns.to.len(), from as u32);
+        }
+        columns
+    }
+}
+
+/// Runs `make` on this thread for one block after another, and `take` on another thread for what was made, in the same
+/// order: while one is taken the next is made, and no more than these two are there.
+///
+/// # Errors
+/// The first that either gives. What was made before an error of `make` is still taken.
+pub fn in_turn<T: Send, E: Send>(
+    blocks: impl IntoIterator<Item = Block>,
+    mut make: impl FnMut(Block) -> Result<T, E>,
+    mut take: impl FnMut(Block, T) -> Result<(), E> + Send,
+) -> Result<(), E> {
+    thread::scope(|scope| {
+        let (sender, receiver) = sync_channel(0);
+        let taker = scope.spawn(move || {
+            // The channel ends when all is made, or nothing more can be.
+            receiver.into_iter().try_for_each(|(block, made)| take(block, made))
+        });
+        let mut made = Ok(());
+        for block in blocks {
+            match make(block) {
+                Ok(one) => {
+                    // Nobody listens after `take` has failed, which it will say.
+                    if sender.send((block, one)).is_err() {
+                        break;
+                    }
+                }
+                Err(error) => {
+                    made = Err(error);
+                    break;
+                }
+            }
+        }
+        drop(sender);
+        let taken = taker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        taken.and(made)
+    })
+}

@@ -1,0 +1,166 @@
+//! What is counted and summed over the rows of a product, without keeping them.
+
+use std::iter::Sum;
+use std::ops::Add;
+
+use super::checksum::Checksum;
+use super::shape::Shape;
+use super::stream::RowsOf;
+use super::word::EMPTY;
+
+/// A condition on the names that fire in a step, as bits over the product's alphabet.
+pub type Condition<'a> = dyn Fn(u64) -> bool + Sync + 'a;
+
+/// What some rows of a product come to; that of all rows is the sum of their parts', whatever the parts are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Tally {
+    /// How many rows, that is states.
+    pub states: u64,
+    /// The steps counted, idle loops among them, and summed: what [`super::Plan::checksum`] knows beforehand.
+    pub checksum: Checksum,
+    /// The steps mixed; see [`mixed`].
+    pub digest: u64,
+    /// States that no step leaves but their idle loop, whether or not they can be reached.
+    pub stuck: u64,
+    /// The first of them.
+    pub first_stuck: Option<u32>,
+    /// Steps, other than idle loops, that break the condition.
+    pub broken: u64,
+    /// The first of them, by the states it leaves and reaches and the names that fire.
+    pub first_broken: Option<(u32, u32, u64)>,
+}
+
+impl Add for Tally {
+    type Output = Tally;
+
+    fn add(self, other: Tally) -> Tally {
+        Tally {
+            states: self.states + other.states,
+            checksum: self.checksum + other.checksum,
+            digest: self.digest.wrapping_add(other.digest),
+            stuck: self.stuck + other.stuck,
+            first_stuck: least(self.first_stuck, other.first_stuck),
+            broken: self.broken + other.broken,
+            first_broken: least(self.first_broken, other.first_broken),
+        }
+    }
+}
+
+impl Sum for Tally {
+    fn sum<I: Iterator<Item = Tally>>(all: I) -> Tally {
+        all.fold(Tally::default(), Add::add)
+    }
+}
+
+fn least<T: Ord>(a: Option<T>, b: Option<T>) -> Option<T> {
+    a.into_iter().chain(b).min()
+}
+
+/// The part of one step in a digest: of n states, that from p to q with this label has the number
+/// p * n + q, and the part is number `cell`, counted from 0, of what the generator SplitMix64 gives for the seed `label` (Steele,
+/// Lea, Flood, *Fast splittable pseudorandom number generators*, 2014). The digest is the sum of all
+/// parts modulo 2^64, so that the order in which they are added does not matter, while a step
+/// in another place or with another label has another part.
+#[must_use]
+#[inline(always)]
+pub fn mixed(cell: u64, label: u64) -> u64 {
+    let seed = label.wrapping_add(cell.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let once = (seed ^ (seed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let twice = (once ^ (once >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    twice ^ (twice >> 31)
+}
+
+impl RowsOf<'_> {
+    /// What these rows come to. The steps that break `condition`, if there is one, are counted.
+    #[must_use]
+    pub fn tally(&self, condition: Option<&Condition>) -> Tally {
+        let mut all = Tally::default();
+        for (from, cells) in (self.first..).zip(self.cells.chunks_exact(self.shape.row().max(1))) {
+            let sums = sums(self.shape, from as u64, cells);
+            let stuck = sums.labels & !EMPTY == 0;
+            all.states += 1;
+            all.checksum = all.checksum + sums.checksum;
+            all.digest = all.digest.wrapping_add(sums.digest);
+            all.stuck += u64::from(stuck);
+            all.first_stuck = all.first_stuck.or(stuck.then_some(from as u32));
+            if let Some(condition) = condition {
+                self.weigh(from, cells, condition, &mut all);
+            }
+        }
+        all
+    }
+
+    fn weigh(&self, from: usize, cells: &[u64], condition: &Condition, all: &mut Tally) {
+        let slots = self.shape.slots();
+        for (to, cell) in cells.chunks_exact(slots).enumerate() {
+            let steps = cell.iter().filter(|label| !matches!(**label, EMPTY | 0));
+            for label in steps.filter(|label| !condition(**label)) {
+                all.broken += 1;
+                let step = Some((from as u32, to as u32, *label));
+                // Only slots of one cell are not in the order of their steps.
+                all.first_broken = least(all.first_broken, step);
+            }
+        }
+    }
+}
+
+/// The sums over one row.
+#[derive(Default)]
+struct Sums {
+    checksum: Checksum,
+    digest: u64,
+    /// All words with `or`.
+    labels: u64,
+}
+
+fn sums(shape: Shape, from: u64, cells: &[u64]) -> Sums {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has AVX2, as just asked; there is no other condition.
+        return unsafe { sums_avx2(shape, from, cells) };
+    }
+    sums_plain(shape, from, cells)
+}
+
+/// # Safety
+/// The processor must have AVX2.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+unsafe fn sums_avx2(shape: Shape, from: u64, cells: &[u64]) -> Sums {
+    sums_plain(shape, from, cells)
+}
+
+#[inline(always)]
+fn sums_plain(shape: Shape, from: u64, cells: &[u64]) -> Sums {
+    let slots = shape.slots();
+    let (cell, slot) =
+        (from.wrapping_mul(shape.states() as u64), from.wrapping_mul(shape.row() as u64));
+    let mut sums = Sums::default();
+    // One slot is the rule, and the loop without another inside vectorises.
+    if slots == 1 {
+        for (at, label) in (0u64..).zip(cells) {
+            sums.add(cell.wrapping_add(at), slot.wrapping_add(at), *label);
+        }
+    } else {
+        for (to, labels) in (0u64..).zip(cells.chunks_exact(slots)) {
+            let slot = slot.wrapping_add(to.wrapping_mul(slots as u64));
+            for (at, label) in (0u64..).zip(labels) {
+                sums.add(cell.wrapping_add(to), slot.wrapping_add(at), *label);
+            }
+        }
+    }
+    sums
+}
+
+impl Sums {
+    #[inline(always)]
+    fn add(&mut self, cell: u64, slot: u64, label: u64) {
+        let step = u64::from(label != EMPTY);
+        let kept = step.wrapping_neg();
+        let sum = label.wrapping_add(1).wrapping_mul(slot.wrapping_add(1));
+        self.checksum.steps += step;
+        self.checksum.sum = self.checksum.sum.wrapping_add(sum & kept);
+        self.digest = self.digest.wrapping_add(mixed(cell, label) & kept);
+        self.labels |= label;
+    }
+}

@@ -1,0 +1,283 @@
+//! `tickbound reo compose --mode dense --stream`: a product that is counted, checked, summed and written in blocks, and
+//! never whole.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde_json::{Map, Value, json};
+use tickbound_dataset::{Dataset, DatasetError, Head};
+use tickbound_message::grouped;
+use tickbound_output::Disk;
+use tickbound_reo::check::Formula;
+use tickbound_reo::connector::Connector;
+use tickbound_reo::constraint::Constraint;
+use tickbound_reo::limits::{Limits, Stopped};
+use tickbound_reo::product::dense::{
+    self, Block, Columns, DenseError, Matrix, Plan, RowsOf, Stream, Tally,
+};
+use tickbound_reo::symbol::Name;
+
+use super::check::step;
+use crate::cli::exit::{CliError, input};
+use crate::cli::progress::Progress;
+use crate::cli::stop;
+use crate::cli::values::Size;
+use crate::reo::{Maker, Multiplier, MultiplierError, agree};
+
+/// Options of a product in blocks.
+#[derive(Debug, clap::Args)]
+pub(super) struct StreamArgs {
+    /// Make a dense product in blocks that are not kept, whatever its size: count its steps and the states that are
+    /// stuck, and sum up a checksum
+    #[arg(long)]
+    pub stream: bool,
+    /// With --stream, cells that are made at once
+    #[arg(long, value_name = "SIZE", default_value = "64M", requires = "stream")]
+    block: Size,
+    /// With --stream, a condition on the names that fire in a step, such as 'a -> !b': steps that break it are counted
+    #[arg(long, value_name = "FORMULA", requires = "stream")]
+    invariant: Vec<String>,
+    /// With --stream, write all steps into this folder, block by block, as Parquet files; what is there already is
+    /// verified and gone on with
+    #[arg(long, value_name = "DIR", requires = "stream", conflicts_with = "invariant")]
+    dataset: Option<String>,
+}
+
+/// Why a product was not made, or not written.
+#[derive(Debug, thiserror::Error)]
+enum StreamError {
+    #[error(transparent)]
+    Engine(#[from] MultiplierError),
+    #[error(transparent)]
+    Dataset(#[from] DatasetError),
+}
+
+/// What came of a product in blocks.
+pub(super) struct Streamed {
+    /// Of the blocks that were made, or were there.
+    pub tally: Tally,
+    /// How many names the product has.
+    pub names: usize,
+    /// How many blocks were made, or were there.
+    done: usize,
+    blocks: usize,
+    states: usize,
+    /// The names that fire in the first step that breaks a condition.
+    broken: Option<String>,
+    asked: bool,
+}
+
+/// Makes the product of `matrices` block by block.
+pub(super) fn run(
+    args: &StreamArgs,
+    connector: &Connector,
+    matrices: &[Matrix],
+    engine: Option<&Multiplier>,
+    limits: &Limits<'_>,
+    line: &Progress,
+) -> Result<Streamed, CliError> {
+    let fits = limits.fits("the blocks of the dense product", need(args, matrices));
+    fits.map_err(|e| input(format!("{e}; --block makes them smaller")))?;
+    let plan = dense::plan(matrices, limits).map_err(input)?;
+    let conditions = conditions(args, connector, &plan)?;
+    let holds = |label: u64| {
+        let fires =
+            |name| plan.alphabet().binary_search(&name).is_ok_and(|bit| label >> bit & 1 == 1);
+        conditions.iter().all(|condition| condition.holds(&fires))
+    };
+    let asked = !conditions.is_empty();
+    let stream = Stream::new(&plan, args.block.0);
+    let mut dataset = open(args, connector, &stream, line)?;
+    let has = |number| dataset.as_ref().is_some_and(|dataset| dataset.has(number));
+    let missing: Vec<Block> = stream.blocks().filter(|block| !has(block.number)).collect();
+    let mut tally = dataset.as_ref().map(|dataset| dataset.manifest().tally()).unwrap_or_default();
+    let mut done = stream.len() - missing.len();
+    let maker = engine.map_or(Maker::Threads, Maker::Device);
+    let mut meter = Meter::new(line, &stream, tally);
+    let keep = dataset.is_some();
+    let see = |rows: RowsOf| {
+        (
+            rows.tally(asked.then_some(&holds)),
+            if keep { rows.columns() } else { Columns::default() },
+        )
+    };
+    let made = maker.run(&stream, missing, limits, see, |block, seen| {
+        let (tallies, columns): (Vec<Tally>, Vec<Columns>) = seen.into_iter().unzip();
+        let here = tallies.into_iter().sum();
+        if let Some(dataset) = &mut dataset {
+            let _whole = stop::writing();
+            dataset.write(block, &here, &columns)?;
+        }
+        tally = tally + here;
+        done += 1;
+        meter.show(done, tally);
+        Ok(())
+    });
+    match made {
+        Ok(()) => agree(maker.name(), plan.checksum(), tally.checksum).map_err(input)?,
+        // What is counted by then is worth saying.
+        Err(StreamError::Engine(MultiplierError::Dense(DenseError::Stopped(
+            Stopped::Interrupted,
+        )))) => {}
+        Err(error) => return Err(input(error)),
+    }
+    let broken = tally.first_broken.map(|(_, _, label)| names(connector, &plan, label));
+    Ok(Streamed {
+        tally,
+        names: plan.alphabet().len(),
+        done,
+        blocks: stream.len(),
+        states: plan.shape().states(),
+        broken,
+        asked,
+    })
+}
+
+/// The dataset to write to, if one was asked for.
+fn open(
+    args: &StreamArgs,
+    connector: &Connector,
+    stream: &Stream,
+    line: &Progress,
+) -> Result<Option<Dataset>, CliError> {
+    let Some(folder) = &args.dataset else { return Ok(None) };
+    let names = stream.plan().alphabet().iter();
+    let names = names.map(|name| connector.symbols.word(name.0).to_owned()).collect();
+    let head = Head::new(&connector.name, names, stream);
+    let go_on = |block: usize| {
+        line.say(format!("verifying block {block}"));
+        !stop::is_due()
+    };
+    Dataset::open(Disk::real(), Path::new(folder), head, &go_on).map(Some).map_err(input)
+}
+
+/// Bytes that a product in blocks takes: its halves twice, as they are and over one alphabet, and the blocks.
+pub(super) fn need(args: &StreamArgs, matrices: &[Matrix]) -> u128 {
+    let states = matrices.iter().map(|m| m.states() as u128).fold(1, u128::saturating_mul);
+    let slots = matrices.iter().map(|m| m.slots() as u128).fold(1, u128::saturating_mul);
+    let row = states.saturating_mul(slots).saturating_mul(8);
+    // Two blocks, as columns twice as large, and the rows of each thread while it makes them.
+    let each = if args.dataset.is_some() { 3 } else { 1 };
+    let blocks = row.max(args.block.0.into()).saturating_mul(2 * each);
+    let rows = row.max(1 << 19).saturating_mul(rayon::current_num_threads() as u128);
+    dense::need_of_halves(matrices).saturating_mul(2).saturating_add(blocks).saturating_add(rows)
+}
+
+fn conditions(
+    args: &StreamArgs,
+    connector: &Connector,
+    plan: &Plan,
+) -> Result<Vec<Formula>, CliError> {
+    let read = |text: &String| {
+        Formula::parse(text, plan.alphabet(), &connector.symbols)
+            .map_err(|e| input(format!("--invariant: {e}")))
+    };
+    args.invariant.iter().map(read).collect()
+}
+
+/// The names of a label, as text.
+fn names(connector: &Connector, plan: &Plan, label: u64) -> String {
+    let fires = plan.alphabet().iter().enumerate().filter(|(bit, _)| label >> bit & 1 == 1);
+    let fires: Vec<Name> = fires.map(|(_, name)| *name).collect();
+    step(connector, &fires, &Constraint::default())
+}
+
+impl Streamed {
+    /// Whether every block was made.
+    pub fn is_complete(&self) -> bool {
+        self.done == self.blocks
+    }
+
+    /// Whether nothing was found that should not be.
+    pub fn is_good(&self) -> bool {
+        self.is_complete() && self.tally.broken == 0
+    }
+
+    /// Transitions without idle loops, of which each state has one.
+    pub fn transitions(&self) -> u64 {
+        self.tally.checksum.steps - self.tally.states
+    }
+
+    /// Besides the sizes, line by line.
+    pub fn text(&self) -> String {
+        let tally = &self.tally;
+        let mut text = format!(
+            "  with idle loops {} transitions, checksum {:016x}\n",
+            tally.checksum.steps, tally.digest
+        );
+        if let Some(first) = tally.first_stuck {
+            text += &format!("  {} states are stuck, the first is {first}\n", tally.stuck);
+        }
+        match (tally.first_broken, &self.broken) {
+            (Some((from, to, _)), Some(names)) => {
+                text += &format!(
+                    "  {} steps break the invariant, the first goes from state {from} to {to}: {names}\n",
+                    tally.broken
+                );
+            }
+            _ if self.asked => text += "  every step keeps the invariant\n",
+            _ => {}
+        }
+        if !self.is_complete() {
+            text += &format!(
+                "  stopped after {} of {} blocks, {} of {} states: this is of these alone\n",
+                self.done, self.blocks, tally.states, self.states
+            );
+        }
+        text
+    }
+
+    /// The same as members of an object.
+    pub fn add_to(&self, object: &mut Map<String, Value>) {
+        let tally = &self.tally;
+        object.insert("algebraic_transitions".into(), json!(tally.checksum.steps));
+        object.insert("checksum".into(), json!(format!("{:016x}", tally.digest)));
+        object.insert("stuck".into(), json!(tally.stuck));
+        object.insert("first_stuck".into(), json!(tally.first_stuck));
+        if self.asked {
+            let first = tally.first_broken.zip(self.broken.as_ref());
+            let first = first
+                .map(|((from, to, _), names)| json!({ "from": from, "to": to, "names": names }));
+            object.insert("broken".into(), json!(tally.broken));
+            object.insert("first_broken".into(), json!(first));
+        }
+        object.insert("blocks".into(), json!(self.blocks));
+        object.insert("blocks_done".into(), json!(self.done));
+    }
+}
+
+/// How far a stream is, how fast, and for how long still.
+struct Meter<'a> {
+    line: &'a Progress,
+    began: Instant,
+    shown: Instant,
+    blocks: usize,
+    states: u64,
+    /// What was there before.
+    before: Tally,
+}
+
+impl<'a> Meter<'a> {
+    fn new(line: &'a Progress, stream: &Stream, before: Tally) -> Meter<'a> {
+        let now = Instant::now();
+        let states = stream.plan().shape().states() as u64;
+        Meter { line, began: now, shown: now, blocks: stream.len(), states, before }
+    }
+
+    fn show(&mut self, done: usize, tally: Tally) {
+        if self.shown.elapsed() < Duration::from_millis(100) {
+            return;
+        }
+        self.shown = Instant::now();
+        let seconds = self.began.elapsed().as_secs_f64();
+        let made = (tally.states - self.before.states).max(1) as f64;
+        let left = seconds * (self.states - tally.states) as f64 / made;
+        let steps = (tally.checksum.steps - self.before.checksum.steps) as f64;
+        self.line.say(format!(
+            "{done} of {} blocks, {} transitions, {:.0} million a second, {left:.0} s left",
+            self.blocks,
+            grouped(tally.checksum.steps),
+            steps / seconds / 1e6,
+        ));
+    }
+}

@@ -1,0 +1,52 @@
+//! `tickbound reo verify`.
+
+use std::path::Path;
+
+use serde_json::json;
+use tickbound_dataset::verify;
+
+use crate::cli::exit::{CliError, Exit, input};
+use crate::cli::output::{say, say_json};
+use crate::cli::progress::Progress;
+use crate::cli::stop;
+
+/// Arguments of `reo verify`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The dataset: a folder that `reo compose --dataset` has written
+    folder: String,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
+    let line = Progress::new("verifying");
+    let go_on = |block: usize| {
+        line.say(format!("block {block}"));
+        !stop::is_due()
+    };
+    let manifest = verify(Path::new(&args.folder), &go_on).map_err(input)?;
+    drop(line);
+    let (head, tally) = (&manifest.head, manifest.tally());
+    if args.json {
+        let whole = json!({
+            "connector": head.connector,
+            "states": tally.states,
+            "algebraic_transitions": tally.checksum.steps,
+            "checksum": manifest.checksum,
+            "blocks": head.blocks,
+        });
+        return say_json(&whole).map(|()| Exit::Done);
+    }
+    say(&format!(
+        "{}: {} whole: {} states, with idle loops {} transitions in {} blocks, checksum {}\n",
+        head.connector,
+        args.folder,
+        tally.states,
+        tally.checksum.steps,
+        head.blocks,
+        manifest.checksum
+    ))?;
+    Ok(Exit::Done)
+}

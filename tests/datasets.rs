@@ -1,0 +1,186 @@
+//! `tickbound reo compose --dataset` and `reo verify`: killed, stopped, without room, and read by another tool.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+use assert_cmd::cargo::cargo_bin;
+use serde_json::{Value, json};
+
+use crate::compare::python_with;
+
+/// `reo compose` of so many buffers into a folder, in blocks of so many bytes.
+fn compose(folder: &Path, n: usize, block: &str) -> Command {
+    let mut command = Command::new(cargo_bin("tickbound"));
+    command.current_dir(env!("CARGO_MANIFEST_DIR"));
+    command.args(["reo", "compose", "examples/connectors/buffers.treo", "--no-data", "--json"]);
+    command.args(["--mode", "dense", "--stream", "--set", &format!("n={n}"), "--block", block]);
+    command.arg("--dataset").arg(folder);
+    command
+}
+
+fn verify(folder: &Path) -> Output {
+    let mut command = Command::new(cargo_bin("tickbound"));
+    command.args(["reo", "verify", "--json"]).arg(folder).output().expect("the program runs")
+}
+
+fn json_of(output: &Output) -> Value {
+    let error = String::from_utf8_lossy(&output.stderr);
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {error}"))
+}
+
+/// All files of a folder.
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let entries =
+        std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry"));
+    let read = |path| std::fs::read(path).expect("a file");
+    entries.map(|e| (e.file_name().to_string_lossy().into_owned(), read(e.path()))).collect()
+}
+
+/// How many blocks are there.
+fn blocks(folder: &Path) -> usize {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.filter(|entry| entry.path().extension().is_some_and(|end| end == "parquet")).count()
+}
+
+/// Waits until a run has so many blocks.
+fn until(child: &mut Child, folder: &Path, count: usize) {
+    while blocks(folder) < count {
+        let ended = child.try_wait().expect("a child");
+        assert!(ended.is_none(), "it ended with {} blocks: {ended:?}", blocks(folder));
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+fn start(folder: &Path) -> Child {
+    let mut command = compose(folder, 12, "1M");
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program runs")
+}
+
+/// 128 blocks; killed after none, one or two more of them each time and a random moment besides.
+#[test]
+fn killed_at_random_moments() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (one, many) = (folder.path().join("one"), folder.path().join("many"));
+    let whole = json_of(&compose(&one, 12, "1M").output().expect("the program runs"));
+    assert_eq!((&whole["blocks"], &whole["blocks_done"]), (&json!(128), &json!(128)));
+    let mut random = u64::from(std::process::id()) | 1;
+    eprintln!("seed {random}");
+    let mut draw = |below: u64| {
+        // Marsaglia's xorshift.
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        random % below
+    };
+    for _ in 0..20 {
+        let mut child = start(&many);
+        until(&mut child, &many, blocks(&many) + draw(3) as usize);
+        std::thread::sleep(Duration::from_micros(draw(4000)));
+        child.kill().expect("it runs");
+        let ended = child.wait().expect("a child");
+        assert!(ended.code().is_none(), "it ended before it was killed");
+    }
+    assert!(blocks(&many) < 128);
+    // Asked to stop, it says how far it came.
+    let mut child = start(&many);
+    until(&mut child, &many, blocks(&many) + 1);
+    let pid = child.id().to_string();
+    Command::new("kill").args(["-INT", &pid]).status().expect("kill");
+    let stopped = child.wait_with_output().expect("a child");
+    let found = json_of(&stopped);
+    assert_eq!(stopped.status.code(), Some(1), "{found}");
+    assert_eq!(found["blocks_done"], blocks(&many), "{found}");
+    let incomplete = String::from_utf8_lossy(&verify(&many).stderr).into_owned();
+    assert!(incomplete.contains("not complete: "), "{incomplete}");
+    let end = json_of(&compose(&many, 12, "1M").output().expect("the program runs"));
+    for key in
+        ["states", "transitions", "algebraic_transitions", "checksum", "blocks", "blocks_done"]
+    {
+        assert_eq!(end[key], whole[key], "{key}");
+    }
+    assert_eq!(json_of(&verify(&many))["checksum"], whole["checksum"]);
+    assert!(files(&one) == files(&many), "the files differ");
+}
+
+#[test]
+fn one_line_for_what_is_wrong() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path().join("set");
+    let refused = |output: &Output, part: &str| {
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{error}");
+        assert!(error.contains(part) && error.lines().count() == 1, "{part}: {error}");
+    };
+    refused(&verify(&at), "there is no tickbound product here");
+    // No file may be longer than 100 KiB here; that is what a full disk looks like.
+    let own = compose(&at, 9, "512K");
+    let words = std::iter::once(own.get_program()).chain(own.get_args());
+    let mut limited = Command::new("sh");
+    limited.args(["-c", "trap '' XFSZ; ulimit -f 100; exec \"$@\"", "sh"]).args(words);
+    let limited = limited.current_dir(env!("CARGO_MANIFEST_DIR")).output().expect("a shell");
+    refused(&limited, "block-000000.parquet: File too large");
+    let whole = json_of(&compose(&at, 9, "512K").output().expect("the program runs"));
+    assert_eq!(
+        (&whole["blocks_done"], &whole["algebraic_transitions"]),
+        (&json!(4), &json!(1 << 18))
+    );
+    assert_eq!(json_of(&verify(&at))["checksum"], whole["checksum"]);
+    let other = compose(&at, 9, "1M").output().expect("the program runs");
+    refused(&other, "the size of a block differs");
+    std::fs::write(at.join("letter.txt"), "").expect("a file");
+    refused(&verify(&at), "letter.txt: does not belong to the dataset");
+    let block = at.join("block-000002.parquet");
+    let mut bytes = std::fs::read(&block).expect("a block");
+    bytes[1000] ^= 1;
+    std::fs::write(&block, bytes).expect("a file");
+    refused(&verify(&at), "block-000002.parquet: damaged: its CRC-32 is");
+    refused(&verify(Path::new("src")), "there is no tickbound product here");
+    let busy = compose(Path::new("src"), 3, "1M").output().expect("the program runs");
+    refused(&busy, "the folder is not empty");
+}
+
+const QUESTIONS: &str = r#"
+import duckdb, json, sys
+steps = f"'{sys.argv[1]}/block-*.parquet'"
+def mixed(seed, number, mask=(1 << 64) - 1):
+    z = (seed + (number + 1) * 0x9E3779B97F4A7C15) & mask
+    z = ((z ^ z >> 30) * 0xBF58476D1CE4E5B9) & mask
+    z = ((z ^ z >> 27) * 0x94D049BB133111EB) & mask
+    return z ^ z >> 31
+rows = duckdb.sql(f"select source, target, label from {steps}").fetchall()
+names = json.load(open(f"{sys.argv[1]}/manifest.json"))["names"]
+bit = names.index("in[1]")
+print(json.dumps({
+    "types": [str(kind) for kind in duckdb.sql(f"select * from {steps}").types],
+    "rows": len(rows),
+    "in_order": rows == sorted(rows),
+    "checksum": f"{sum(mixed(label, p * 32 + q) for p, q, label in rows) % 2**64:016x}",
+    "fires": duckdb.sql(f"select count(*) from {steps} where label >> {bit} & 1 = 1").fetchall()[0][0],
+}))
+"#;
+
+/// DuckDB opens the files, and what it finds has the same checksum.
+#[test]
+fn another_tool_opens_it() {
+    let Some(python) = python_with("duckdb", "duckdb") else {
+        assert!(std::env::var_os("CI").is_none(), "DuckDB is to be there on CI: make tools");
+        return;
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path().join("set");
+    let whole = json_of(&compose(&at, 5, "2K").output().expect("the program runs"));
+    assert_eq!(whole["blocks"], 4);
+    let mut asked = Command::new(python);
+    let asked = asked.args(["-c", QUESTIONS]).arg(&at).output().expect("Python runs");
+    // in[1] fires from half of the states, with whatever the other four do or do not.
+    let expected = json!({
+        "types": ["UINTEGER", "UINTEGER", "BIGINT"],
+        "rows": 1024,
+        "in_order": true,
+        "checksum": whole["checksum"],
+        "fires": 256,
+    });
+    assert_eq!(json_of(&asked), expected);
+}
