@@ -219,3 +219,35 @@ fn the_tables() {
         assert!(checked == 6 || std::env::var_os("CI").is_none(), "{said:?}");
     }
 }
+
+/// Each question of an induction would be answered by `sat` without what it asks: nothing is proved out of a contradiction.
+#[test]
+fn no_question_is_empty() {
+    for value in [example("abstract.json", &[]), example("minimum.json", &[]), large::chain(4, 5)] {
+        let problem = read(&value);
+        let (_, time) = least(&problem).expect("a least time");
+        let obligation = Obligation::new(&problem).expect("a sum");
+        let asked = induction(&obligation, time, &never).expect("questions");
+        let (lines, count): (Vec<&str>, usize) = {
+            let lines = asked.lines().collect_vec();
+            let is_asked =
+                |i: usize| lines.get(i + 1).is_some_and(|next| next.starts_with("(check-sat)"));
+            let count = (0..lines.len()).filter(|i| is_asked(*i)).count();
+            ((0..lines.len()).filter(|i| !is_asked(*i)).map(|i| lines[i]).collect(), count)
+        };
+        let without = lines.join("\n");
+        assert_eq!(asked.matches("(check-sat)").count(), count);
+        // A solver that finds a text satisfiable names the first question: so every question is asked alone.
+        let first = without.find("(push 1)").expect("a question");
+        let questions = without[first..].split("(push 1)").skip(1);
+        for (n, question) in questions.enumerate() {
+            let alone = format!("{}(push 1){question}", &without[..first]);
+            match said(&Texts::from([(Text::Induction, alone)]), time) {
+                Err(e) => assert!(e.to_string().contains("satisfiable"), "{n}: {e}"),
+                Ok(all) => {
+                    assert!(all.iter().all(|s| matches!(s, Said::NotChecked(_))), "{n}: {all:?}")
+                }
+            }
+        }
+    }
+}
