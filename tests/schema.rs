@@ -469,6 +469,19 @@ fn answers_are_valid_and_survive_being_read() {
         };
         assert_eq!(again, text.trim_end(), "{arguments:?}");
     }
+    let folder = tempfile::tempdir().expect("a folder");
+    let certificate = folder.path().join("c").display().to_string();
+    printed(&["tune", ABSTRACT, "--certificate", &certificate]).expect("a certificate");
+    for (arguments, key) in [
+        (&["why", ABSTRACT][..], "constraints"),
+        (&["check", &certificate, "--no-tools"], "trusted"),
+    ] {
+        let text = printed(arguments).expect("an answer");
+        let mut value: Value = serde_json::from_str(&text).expect("JSON");
+        assert_eq!(complaints(&validator, &value), [""; 0], "{arguments:?}: {text}");
+        value.as_object_mut().expect("an object").remove(key);
+        assert!(!validator.is_valid(&value), "{arguments:?} without {key}");
+    }
     let without = |key: &str| {
         let mut answer: Value =
             serde_json::from_str(&printed(&["tune", ABSTRACT]).expect("an answer")).expect("JSON");

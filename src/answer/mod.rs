@@ -9,11 +9,12 @@
 //! - [`comparison`]: engines side by side.
 
 mod about;
+mod checked;
 pub mod comparison;
 mod counts;
 mod data;
 #[cfg(test)]
-mod names;
+pub(crate) mod names;
 pub mod resources;
 #[cfg(test)]
 mod schema;
@@ -22,6 +23,7 @@ pub mod tune;
 mod words;
 
 pub use about::About;
+pub use checked::Checked;
 pub use counts::{COUNTED, counts};
 pub use data::{Answer, Optimum, Run, Tally, Trail, Values, tenth_of_millisecond, values};
 pub use words::{Line, named, titled};

@@ -11,6 +11,6 @@ pub(super) fn named<T: Named>(_: &mut SchemaGenerator) -> Schema {
 }
 
 /// The names of [`Status`].
-pub(super) fn status(_: &mut SchemaGenerator) -> Schema {
+pub(crate) fn status(_: &mut SchemaGenerator) -> Schema {
     schemars::json_schema!({ "enum": [Status::Optimal, Status::Bounded, Status::Infeasible] })
 }

@@ -5,8 +5,10 @@ use std::collections::BTreeSet;
 use schemars::{JsonSchema, schema_for};
 use serde_json::{Value, json};
 
+use super::checked::Checked;
 use super::comparison::Comparison;
 use super::data::Answer;
+use crate::why::Why;
 
 const PUBLISHED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/schema/answer.schema.json");
 
@@ -19,6 +21,10 @@ enum Printed {
     Answer(Box<Answer>),
     /// Several: `compare`.
     Comparison(Box<Comparison>),
+    /// `why`.
+    Why(Box<Why>),
+    /// `check`.
+    Checked(Checked),
 }
 
 /// The schema, with the keys that each command prints.

@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::time::Duration;
 
-use serde::Serialize;
 use tickbound_certificate::check::{Report, reported};
 use tickbound_certificate::tools::Tools;
 use tickbound_certificate::{Certificate, Refusal};
@@ -14,7 +13,7 @@ use super::load::{Chosen, Setting};
 use super::output::{say, say_json};
 use super::progress::Progress;
 use super::stop::{self, Timeout};
-use crate::answer::{Values, named};
+use crate::answer::{Checked, named};
 
 /// Arguments of `check`.
 #[derive(Debug, clap::Args)]
@@ -40,27 +39,6 @@ pub struct Args {
     json: bool,
 }
 
-/// What came of a check.
-#[derive(Debug, Serialize)]
-struct Answer {
-    holds: bool,
-    /// It was stopped before all was checked.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    stopped: bool,
-    /// Why it does not hold.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rejected: Option<String>,
-    /// Ticks that are claimed, if that can be read.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    time: Option<i64>,
-    #[serde(skip_serializing_if = "Values::is_empty")]
-    configuration: Values,
-    checked: Vec<String>,
-    /// What a program that is not there, or has no answer, would have checked.
-    not_checked: Vec<String>,
-    trusted: Vec<String>,
-}
-
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     args.timeout.watched()?;
     let folder = Path::new(&args.folder);
@@ -69,16 +47,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         return Err(CliError::Input(format!("{}: {why}", args.folder)));
     }
     let asked = args.of.as_ref().map(|path| Chosen::new(path, &args.input).model()).transpose()?;
-    let mut answer = Answer {
-        holds: false,
-        stopped: false,
-        rejected: None,
-        time: None,
-        configuration: Values::new(),
-        checked: Vec::new(),
-        not_checked: Vec::new(),
-        trusted: Vec::new(),
-    };
+    let mut answer = Checked::default();
     let asked = asked.map(|problem| problem.json());
     match looked_at(args, asked.as_ref(), &mut answer) {
         Ok(()) => answer.holds = true,
@@ -96,7 +65,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
 fn looked_at(
     args: &Args,
     asked: Option<&serde_json::Value>,
-    answer: &mut Answer,
+    answer: &mut Checked,
 ) -> Result<(), Refusal> {
     let certificate = Certificate::read(Path::new(&args.folder))?;
     answer.time = Some(certificate.claim.time);
@@ -125,7 +94,7 @@ fn looked_at(
     end
 }
 
-fn words(answer: &Answer) -> String {
+fn words(answer: &Checked) -> String {
     let mut lines = Vec::new();
     if let Some(time) = answer.time {
         let at = named(&answer.configuration);

@@ -11,10 +11,12 @@ use crate::answer::{About, Tally, Values, tenth_of_millisecond, values};
 
 /// The object that `why` prints with `--json`. Times are in ticks; what is not known is `null`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Why {
     /// What it is about.
     pub about: About,
     /// How much is known of the least time.
+    #[cfg_attr(test, schemars(schema_with = "crate::answer::names::status"))]
     pub status: Status,
     /// The least time, or that of the best configuration found.
     pub time: Option<i64>,
@@ -56,6 +58,7 @@ pub struct Why {
 
 /// How much one search on a changed problem has found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// Nothing: it was not begun, or stopped before it found anything.
@@ -75,6 +78,7 @@ pub enum Verdict {
 
 /// What one search on a changed problem has found.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Finding {
     /// How much that is.
     pub status: Verdict,
@@ -115,6 +119,7 @@ impl Finding {
 
 /// Where the time of the best configuration goes.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Spent {
     /// Kinds of statements, or parts of the profile `resources`, of which something is left out.
     pub parts: Vec<Share>,
@@ -126,6 +131,7 @@ pub struct Spent {
 
 /// What the best configuration takes without something.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Share {
     /// What is left out.
     pub name: String,
@@ -141,6 +147,7 @@ pub struct Share {
 
 /// Constraints left out.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Constraints {
     /// Without all of them; `null` where there are none.
     pub all: Option<Finding>,
@@ -152,6 +159,7 @@ pub struct Constraints {
 
 /// One constraint left out.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Without {
     /// The constraint as it is written.
     pub constraint: String,
@@ -161,6 +169,7 @@ pub struct Without {
 
 /// Constraints that are left out together.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Together {
     /// The constraints as they are written.
     pub constraints: Vec<String>,
@@ -172,6 +181,7 @@ pub struct Together {
 
 /// A number of the platform that is changed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Number {
     /// Its name.
     pub name: String,
