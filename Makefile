@@ -110,7 +110,7 @@ spaces-report: setup ## all strategies, CP-SAT and Kernel Tuner over growing spa
 		KERNEL_TUNER=$$(PYTHON=$$KERNEL_TUNER bash scripts/setup-python.sh kernel-tuner kernel_tuner) cargo bench $(FLAGS) --bench spaces -- --write
 
 schema: setup ## write schema/answer.schema.json, which is generated from the types
-	WRITE_SCHEMA=1 cargo test $(FLAGS) -p tickbound --lib answer::schema
+	WRITE_SCHEMA=1 cargo test $(FLAGS) -p tickbound --lib schema
 
 # Bad inputs for each reader, stops for each long command, and kills, of `make reliability`.
 INPUTS ?= 2000

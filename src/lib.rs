@@ -80,6 +80,8 @@ pub mod measure;
 pub mod reo;
 #[cfg(feature = "plots")]
 pub mod report;
+#[cfg(all(test, feature = "plots"))]
+mod schema;
 #[cfg(feature = "device")]
 mod utc;
 #[cfg(feature = "plots")]

@@ -16,8 +16,6 @@ mod data;
 #[cfg(test)]
 pub(crate) mod names;
 pub mod resources;
-#[cfg(test)]
-mod schema;
 pub mod spin;
 pub mod tune;
 mod words;

@@ -5,9 +5,8 @@ use std::collections::BTreeSet;
 use schemars::{JsonSchema, schema_for};
 use serde_json::{Value, json};
 
-use super::checked::Checked;
-use super::comparison::Comparison;
-use super::data::Answer;
+use crate::answer::comparison::Comparison;
+use crate::answer::{Answer, Checked};
 use crate::why::Why;
 
 const PUBLISHED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/schema/answer.schema.json");
