@@ -3,7 +3,7 @@
 //! The time is known, so there is nothing to search for: boxes are cut in halves until each is closed. Nothing here need be
 //! right: [`crate::branches`] checks what comes out.
 
-use crate::branches::{Box, Branches, is_closed, root};
+use crate::branches::{Box, Branches, halves, is_closed, root};
 use crate::obligation::Obligation;
 use crate::refusal::Refusal;
 
@@ -39,12 +39,12 @@ pub fn branch(
             Some((place, (first, last))) if last > first => (place, (*first, *last)),
             _ => return Err(Refusal::TooLarge("a choice that intervals do not decide")),
         };
-        let at = first + (last - first) / 2;
-        let (mut lower, mut upper) = (next.clone(), next);
-        (lower[place], upper[place]) = ((first, at), (at + 1, last));
-        open.extend([upper, lower]);
         let name = obligation.problem.parameters[place].name.clone();
-        boxes.push(Some((name, obligation.values[place][at])));
+        let value = obligation.values[place][first + (last - first) / 2];
+        let (lower, upper) = halves(obligation, &next, (&name, value))
+            .ok_or_else(|| Refusal::wrong("a box that cannot be cut at its middle"))?;
+        open.extend([upper, lower]);
+        boxes.push(Some((name, value)));
     }
     Ok(Branches { boxes })
 }

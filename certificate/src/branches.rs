@@ -135,7 +135,11 @@ pub fn check(
 }
 
 /// A box cut above a value of a parameter; `None` if one side would be empty.
-fn halves(obligation: &Obligation<'_>, of: &Box, (name, value): (&str, i64)) -> Option<(Box, Box)> {
+pub(crate) fn halves(
+    obligation: &Obligation<'_>,
+    of: &Box,
+    (name, value): (&str, i64),
+) -> Option<(Box, Box)> {
     let place = obligation.problem.parameters.iter().position(|p| p.name == name)?;
     let at = obligation.values[place].binary_search(&value).ok()?;
     let (first, last) = of[place];
