@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-const CRATES: [&str; 15] = [
+const CRATES: [&str; 16] = [
     "message",
     "input",
     "output",
@@ -15,6 +15,7 @@ const CRATES: [&str; 15] = [
     "elimination",
     "model",
     "certificate",
+    "schedules",
     "encodings",
     "solve",
     "spin",

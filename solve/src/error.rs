@@ -7,6 +7,7 @@ use tickbound_encodings::plan::PlanError;
 use tickbound_encodings::system::Fault;
 use tickbound_model::ModelError;
 use tickbound_model::simulate::SimulateError;
+use tickbound_schedules::ScheduleError;
 
 /// Why there is no result.
 #[derive(Debug, Error)]
@@ -67,6 +68,9 @@ pub enum SolveError {
     /// What cannot be: a fault of this program.
     #[error(transparent)]
     Fault(#[from] Fault),
+    /// Schedules cannot be explored.
+    #[error(transparent)]
+    Schedule(ScheduleError),
     /// A strategy panicked: a fault of this program.
     #[error(
         "a search thread failed; this is a fault of tickbound, please report it with the problem file"
@@ -78,7 +82,23 @@ impl SolveError {
     /// True if this program is at fault, not what it was given.
     #[must_use]
     pub fn is_fault(&self) -> bool {
-        use SolveError::{Disagreement, Fault, Panicked, Refuted};
-        matches!(self, Disagreement { .. } | Refuted { .. } | Fault(_) | Panicked)
+        use SolveError::{Disagreement, Fault, Panicked, Refuted, Schedule};
+        matches!(
+            self,
+            Disagreement { .. }
+                | Refuted { .. }
+                | Fault(_)
+                | Panicked
+                | Schedule(ScheduleError::Fault(_))
+        )
+    }
+}
+
+impl From<ScheduleError> for SolveError {
+    fn from(error: ScheduleError) -> SolveError {
+        match error {
+            ScheduleError::Simulate(error) => SolveError::Simulate(error),
+            error => SolveError::Schedule(error),
+        }
     }
 }

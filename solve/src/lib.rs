@@ -14,7 +14,8 @@
 //! 5. simulate every configuration that may be optimal, so that all optima are listed.
 //!
 //! Nothing a solver says is believed before the simulator has run it. Where warps share dispatchers
-//! a configuration has many run times; [`open`] searches over schedules as well.
+//! a configuration has many run times; [`open`] searches over schedules as well, and by default explores
+//! them all.
 //!
 //! This crate holds Z3 and nothing else of weight: no command line, no plots, no devices.
 //!
@@ -39,6 +40,7 @@ mod against;
 pub mod bracket;
 pub mod closed;
 mod error;
+mod explored;
 mod fold;
 pub mod formula;
 mod inquiry;

@@ -6,27 +6,24 @@
 
 use tickbound_encodings::plan::PlanError;
 use tickbound_encodings::schedule::{self, Lanes};
-use tickbound_model::simulate::{
-    Explored, Limits, Options, Script, SimulateError, explore, simulate,
-};
+use tickbound_model::simulate::{self, Script, simulate};
 use tickbound_model::verdict::{Found, Status};
 use tickbound_model::{Problem, Space};
 
 use crate::bracket::Bracket;
 use crate::error::SolveError;
+use crate::explored;
 use crate::formula::{Formula, Open};
 use crate::inquiry::{Ending, Inquiry};
 use crate::instance::{Answer, Questions, interruptible};
 use crate::open_instance::OpenInstance;
-use crate::options::Objective;
+use crate::options::{Objective, Options};
 use crate::result::{MAX_OPTIMA, OpenSchedule, Size, TuneResult};
 use crate::strategy;
 use crate::task::Task;
 
 /// Configurations simulated, first come first served, before the search.
 const PROBES: usize = 16;
-/// Most states that the explorer visits for one configuration.
-const MAX_STATES: u64 = 2_000_000;
 
 /// Lower bounds of all configurations of a space.
 ///
@@ -39,23 +36,22 @@ pub fn lower_bounds(problem: &Problem, space: &Space) -> Result<Vec<i64>, PlanEr
 
 /// Searches over configurations and schedules.
 pub(super) fn tune(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
+    let Options { strategy, encoding, .. } = inquiry.options;
+    // Counting warps is by far faster than the formula (docs/results/schedules.md), so the formula is
+    // used where it is asked for.
+    if !strategy.needs_encoding() || (strategy.leaves_choice() && encoding.is_none()) {
+        return explored::tune(inquiry);
+    }
+    formula(inquiry)
+}
+
+/// Searches with a formula that chooses configuration and schedule.
+fn formula(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
     let Inquiry { problem, space, options, .. } = *inquiry;
     let bounds = options.bounds && !options.strategy.entry().from_nothing;
     let lower = if bounds { lower_bounds(problem, space)? } else { vec![0; space.bound.len()] };
     let mut task = Task::new(problem, space, inquiry.bracket, &lower);
     task.probe(if bounds { PROBES } else { 1 })?;
-    // Exploring all schedules with states remembered is by far faster than the formula as it stands
-    // (docs/results/schedules.md), so the formula is used where it is asked for, or where the
-    // explorer's memory does not suffice.
-    if !options.strategy.needs_encoding() {
-        return explored(&task, inquiry);
-    }
-    if options.strategy.leaves_choice() && options.encoding.is_none() {
-        match explored(&task, inquiry) {
-            Err(SolveError::Simulate(SimulateError::TooManyStates { .. })) => {}
-            decided => return decided,
-        }
-    }
     if options.objective == Objective::Robust {
         return robust(&task, inquiry);
     }
@@ -94,7 +90,7 @@ pub(super) fn tune(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
         result.schedule = Some(OpenSchedule {
             best_case: finished.then_some(least.upper()),
             worst_case: None,
-            first_come: first_come(&task, c)?,
+            first_come: Some(first_come(&task, c)?),
             script,
         });
         if options.objective == Objective::Worst && finished {
@@ -112,7 +108,7 @@ fn apart<T: Send>(bracket: &Bracket<'_>, work: impl FnOnce() -> T + Send) -> Res
 }
 
 fn first_come(task: &Task<'_>, c: usize) -> Result<i64, SolveError> {
-    Ok(simulate(task.problem, &task.space.bound[c], &Options::default())?.time)
+    Ok(simulate(task.problem, &task.space.bound[c], &simulate::Options::default())?.time)
 }
 
 /// All configurations with a schedule as short as the shortest, in the order of the space; the
@@ -275,69 +271,9 @@ fn robust(task: &Task<'_>, inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveErr
     result.optima = result.best.iter().filter(|_| finished).cloned().collect();
     result.stopped_by = if finished { None } else { own.stopped_by() };
     if let Some((time, c, script)) = best {
-        let first_come = first_come(task, c)?;
+        let first_come = Some(first_come(task, c)?);
         result.schedule =
             Some(OpenSchedule { best_case: None, worst_case: Some(time), first_come, script });
     }
-    Ok(result)
-}
-
-/// Every schedule of every configuration that may matter, by the simulator's explorer.
-fn explored(task: &Task<'_>, inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
-    let space = inquiry.space;
-    let objective = inquiry.options.objective;
-    let limits = Limits { max_states: MAX_STATES, ..Limits::default() };
-    let value = |e: &Explored| if objective == Objective::Robust { e.worst } else { e.best };
-    let mut order: Vec<usize> = (0..space.bound.len()).collect();
-    order.sort_by_key(|c| (task.lower[*c], *c));
-    let mut all: Vec<(usize, Explored)> = Vec::new();
-    let mut least = i64::MAX;
-    for c in order {
-        if task.bracket.out_of_time() {
-            return Ok(inquiry.result(Ending::default()));
-        }
-        if task.lower[c] > least {
-            break;
-        }
-        let found = explore(inquiry.problem, &space.bound[c], &limits)?;
-        least = least.min(value(&found));
-        if objective != Objective::Robust {
-            task.bracket.offer(c, &space.bound[c].configuration, found.best);
-        }
-        all.push((c, found));
-    }
-    all.retain(|(_, e)| value(e) == least);
-    all.sort_unstable_by_key(|(c, _)| *c);
-    let Some((c, best)) = all.first().cloned() else {
-        return Ok(inquiry.result(Ending::default()));
-    };
-    let time = if objective == Objective::Best { best.best } else { best.worst };
-    if objective == Objective::Worst {
-        all.truncate(1);
-    }
-    let choices = if objective == Objective::Best { best.best_choices } else { best.worst_choices };
-    let script = Script::Choices(choices);
-    let replay = script.run(inquiry.problem, &space.bound[c], &Options::default())?;
-    let found = |c: usize| Found { configuration: space.bound[c].configuration.clone(), time };
-    let size = Size {
-        configurations: space.bound.len(),
-        candidates: space.bound.len(),
-        ..Size::default()
-    };
-    let ending = Ending {
-        finished: true,
-        optima: all.iter().map(|(c, _)| found(*c)).collect(),
-        replayed: replay.is_some_and(|run| run.time == time),
-        size,
-        ..Ending::default()
-    };
-    let mut result = inquiry.result(ending);
-    (result.lower, result.upper) = (time, Some(time));
-    result.schedule = Some(OpenSchedule {
-        best_case: Some(best.best),
-        worst_case: Some(best.worst),
-        first_come: first_come(task, c)?,
-        script,
-    });
     Ok(result)
 }

@@ -50,8 +50,9 @@ pub struct OpenSchedule {
     pub best_case: Option<i64>,
     /// Ticks under the worst schedule, if it was searched for.
     pub worst_case: Option<i64>,
-    /// Ticks if every dispatcher starts the warp that has been ready longest.
-    pub first_come: i64,
+    /// Ticks if every dispatcher starts the warp that has been ready longest; `None` if the launch is too
+    /// large to be simulated.
+    pub first_come: Option<i64>,
     /// The decisions that lead to the time found.
     pub script: Script,
 }

@@ -116,7 +116,10 @@ fn latency_example() {
     let best = run(Objective::Best);
     assert_eq!((best.upper, best.status), (Some(54), Status::Optimal));
     let cases = best.schedule.expect("an open schedule");
-    assert_eq!((cases.best_case, cases.worst_case, cases.first_come), (Some(54), Some(61), 54));
+    assert_eq!(
+        (cases.best_case, cases.worst_case, cases.first_come),
+        (Some(54), Some(61), Some(54))
+    );
     assert_eq!(run(Objective::Worst).upper, Some(61));
     assert_eq!(run(Objective::Robust).upper, Some(61));
 }

@@ -39,7 +39,7 @@ pub fn answer(problem: &Problem, r: &TuneResult) -> Answer {
         objective: Some(r.objective),
         best_case: schedule.map_or(r.upper, |s| s.best_case),
         worst_case: schedule.map_or(r.upper, |s| s.worst_case),
-        first_come: schedule.map_or(r.upper, |s| Some(s.first_come)),
+        first_come: schedule.map_or(r.upper, |s| s.first_come),
         confirmed_uncut: Some(r.confirmed_uncut),
         replayed: Some(r.replayed),
         resources: r
@@ -102,7 +102,8 @@ pub fn lines(problem: &Problem, r: &TuneResult, answer: &Answer) -> Vec<Line> {
 fn proof(problem: &Problem, r: &TuneResult, answer: &Answer) -> Vec<Line> {
     let schedules = r.schedule.as_ref().map(|s| {
         let case = |c: Option<i64>| c.map_or_else(|| "not asked for".into(), |t| t.to_string());
-        let (best, worst, first_come) = (case(s.best_case), case(s.worst_case), s.first_come);
+        let (best, worst) = (case(s.best_case), case(s.worst_case));
+        let first_come = s.first_come.map_or_else(|| "too large".into(), |t| t.to_string());
         let text =
             format!("best case {best}, worst case {worst}, first come first served {first_come}");
         ("schedules:", text)

@@ -1,6 +1,6 @@
 //! Who decides where a schedule is open.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// One way to go on where a schedule is open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -69,7 +69,8 @@ impl Chooser for FirstCome {
 /// Where the script has no entry that fits, it goes on as [`FirstCome`].
 #[derive(Debug, Clone)]
 pub struct Scripted {
-    starts: Vec<(i64, i64, i64)>,
+    /// By time, in the order given: group and warp.
+    starts: HashMap<i64, Vec<(i64, i64)>>,
     open: HashSet<(i64, i64, i64)>,
     units: Vec<i64>,
     strayed: bool,
@@ -81,7 +82,11 @@ impl Scripted {
     #[must_use]
     pub fn new(starts: Vec<(i64, i64, i64)>, units: Vec<i64>) -> Self {
         let open = starts.iter().copied().collect();
-        Scripted { starts, open, units, strayed: false }
+        let mut by_time: HashMap<i64, Vec<(i64, i64)>> = HashMap::new();
+        for (time, group, warp) in starts {
+            by_time.entry(time).or_default().push((group, warp));
+        }
+        Scripted { starts: by_time, open, units, strayed: false }
     }
 
     /// True if what has happened is the script: every segment that was started is in it at its
@@ -104,8 +109,8 @@ impl Scripted {
                 |option| matches!(option, Decision::Place { unit, .. } if unit == wanted),
             );
         }
-        let here = self.starts.iter().filter(|(time, ..)| *time == now);
-        here.filter_map(|(_, g, w)| {
+        let here = self.starts.get(&now).into_iter().flatten();
+        here.filter_map(|(g, w)| {
             options.iter().position(|option| {
                 matches!(option, Decision::Start { group, warp, .. } if (group, warp) == (g, w))
             })

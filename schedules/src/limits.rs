@@ -1,0 +1,40 @@
+//! How much an exploration may do, and what it did not have to do.
+
+/// How much work an exploration may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Most different states, without places in the program. One takes about 300 bytes.
+    pub max_states: usize,
+    /// Most visits of a state with its places in the program; some ten million fit in a second.
+    pub max_visits: u64,
+    /// Longest period, in groups, after which a queue may be found to repeat itself; with 0 every
+    /// group is looked at.
+    pub max_period: usize,
+    /// Most visits, and starts of a segment, for which schedules are recorded. One takes about 100
+    /// bytes.
+    pub max_recorded: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            max_states: 4_000_000,
+            max_visits: 2_000_000_000,
+            max_period: 8,
+            max_recorded: 5_000_000,
+        }
+    }
+}
+
+/// Groups that were passed because the schedule of those before repeats itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Skipped {
+    /// After so many groups everything is as before, but later.
+    pub period: u64,
+    /// So many groups were passed.
+    pub groups: u64,
+    /// Ticks that a period takes under the best schedules.
+    pub least: i64,
+    /// Ticks that a period takes under the worst schedules.
+    pub greatest: i64,
+}

@@ -1,0 +1,153 @@
+//! Both ends of random launches, as by the simulator's exploration of every schedule.
+
+use indexmap::IndexMap;
+use tickbound_model::simulate::{self, SimulateError};
+use tickbound_model::{Bound, Problem};
+use tickbound_schedules::{Explored, Launch, Limits, ScheduleError};
+
+/// A small generator: one number after another from a seed.
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn below(&mut self, n: u64) -> u64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % n
+    }
+
+    pub(crate) fn pick<'a>(&mut self, items: &[&'a str]) -> &'a str {
+        items[self.below(items.len() as u64) as usize]
+    }
+}
+
+fn amount(r: &mut Random) -> String {
+    match r.below(8) {
+        0 => "\"lid\"".to_owned(),
+        1 => "\"lid / 2 % 2\"".to_owned(),
+        2 => "\"group\"".to_owned(),
+        _ => r.below(4).to_string(),
+    }
+}
+
+fn statement(r: &mut Random, depth: u64, barrier: bool) -> String {
+    let body = |r: &mut Random, barrier| {
+        let body: Vec<String> =
+            (0..1 + r.below(2)).map(|_| statement(r, depth - 1, barrier)).collect();
+        format!("[ {} ]", body.join(", "))
+    };
+    match r.below(if depth > 0 { 11 } else { 8 }) {
+        0..=2 => format!(r#"{{ "global": {} }}"#, amount(r)),
+        3 => format!(r#"{{ "compute": {} }}"#, amount(r)),
+        4 => format!(r#"{{ "local": {} }}"#, amount(r)),
+        5 if barrier => r#""barrier""#.to_owned(),
+        6 if r.below(2) == 0 => r#""mark""#.to_owned(),
+        7 if r.below(2) == 0 => {
+            format!(r#"{{ "until": {} }}"#, r.pick(&["3", "7", "-2", "\"lid * 3\"", "12"]))
+        }
+        5..=7 => r#"{ "work": 2 }"#.to_owned(),
+        8 | 9 => {
+            format!(r#"{{ "repeat": {}, "body": {} }}"#, r.below(4), body(r, barrier))
+        }
+        _ => {
+            let condition =
+                r.pick(&["lid == 0", "lid % 2 == 0", "group == 0", "lid < 2", "gid < 3"]);
+            let (then, other) = (body(r, false), body(r, false));
+            format!(r#"{{ "if": "{condition}", "then": {then}, "else": {other} }}"#)
+        }
+    }
+}
+
+/// A random launch of one configuration.
+pub(crate) fn random(seed: u64) -> String {
+    let mut r = Random(seed);
+    let groups = 1 + r.below(4);
+    launch_of(&mut r, groups)
+}
+
+/// A random launch of so many groups.
+pub(crate) fn launch_of(r: &mut Random, groups: u64) -> String {
+    let body: Vec<String> = (0..1 + r.below(4)).map(|_| statement(r, 2, true)).collect();
+    let slots =
+        r.pick(&[r#", "memory_slots": 1"#, r#", "memory_slots": 2"#, r#", "memory_slots": 3"#, ""]);
+    let (units, dispatchers, places) = (1 + r.below(5) / 4, 1 + r.below(3), 1 + r.below(5) / 2);
+    let (barrier, start, issue, latency) = (r.below(3), r.below(4), 1 + r.below(3), r.below(9));
+    let width = 1 + r.below(2);
+    let warps = 1 + r.below(3).max(r.below(4));
+    let local = (warps * width - r.below(width)).max(1);
+    format!(
+        r#"{{ "platform": {{ "units_per_device": {units}, "elements_per_unit": 2, "global_access": 3,
+             "barrier": {barrier}, "group_start": {start}, "global_issue": {issue},
+             "global_latency": {latency}, "kernel_launch": 5,
+             "warps": {{ "width": {width}, "dispatchers": {dispatchers}, "resident_groups": {places} {slots} }} }},
+           "parameters": {{}},
+           "launch": {{ "global_size": {}, "local_size": {local} }},
+           "kernel": [ {} ], "finish": {} }}"#,
+        local * groups,
+        body.join(", "),
+        r.pick(&["[]", "[]", r#"[ { "global": 2 }, { "until": 9 }, "mark", { "until": 3 } ]"#]),
+    )
+}
+
+pub(crate) fn only(text: &str) -> (Problem, Bound) {
+    let problem = Problem::from_json(text, &IndexMap::new(), &tickbound_model::platforms::find)
+        .unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let mut bounds = problem.space().unwrap_or_else(|e| panic!("{e}\n{text}")).bound;
+    assert_eq!(bounds.len(), 1, "{text}");
+    (problem, bounds.remove(0))
+}
+
+pub(crate) fn explored(text: &str, limits: &Limits) -> Result<Explored, ScheduleError> {
+    let (problem, bound) = only(text);
+    let launch = Launch::new(&problem, &bound)?;
+    let both = launch.explore(limits, &|| false)?;
+    assert!(launch.least() <= both.best && both.worst <= launch.most(), "{text}");
+    Ok(both)
+}
+
+/// Both schedules take the times of the two ends.
+pub(crate) fn follows(text: &str, both: &Explored) {
+    let (problem, bound) = only(text);
+    let (best, worst) = both.scripts.as_ref().expect("a small launch");
+    for (script, time) in [(best, both.best), (worst, both.worst)] {
+        let run = script.run(&problem, &bound, &simulate::Options::default());
+        let run = run.unwrap_or_else(|e| panic!("{e}\n{text}"));
+        assert_eq!(run.map(|r| r.time), Some(time), "{script:?}\n{text}");
+    }
+}
+
+/// True if the two ends differ; `None` if one of the two gave up.
+fn agrees(seed: u64) -> Option<bool> {
+    let text = random(seed);
+    let (problem, bound) = only(&text);
+    let oracle = simulate::Limits { max_states: 3_000, ..simulate::Limits::default() };
+    let limits = Limits { max_states: 20_000, ..Limits::default() };
+    let all = simulate::explore(&problem, &bound, &oracle);
+    if matches!(all, Err(SimulateError::TooManyStates { .. })) {
+        return None;
+    }
+    match (explored(&text, &limits), all) {
+        (Err(ScheduleError::Limit(_)), Ok(_)) => None,
+        (Ok(ours), Ok(all)) => {
+            assert_eq!((ours.best, ours.worst), (all.best, all.worst), "seed {seed}\n{text}");
+            follows(&text, &ours);
+            Some(all.best < all.worst)
+        }
+        (Err(ours), Err(error)) => {
+            assert_eq!(ours.to_string(), error.to_string(), "seed {seed}\n{text}");
+            Some(false)
+        }
+        (ours, all) => panic!("seed {seed}: {ours:?}, but {all:?}\n{text}"),
+    }
+}
+
+#[test]
+fn both_ends_are_those_of_every_schedule() {
+    let cases: u64 =
+        std::env::var("TICKBOUND_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(500);
+    let found: Vec<Option<bool>> = (0..cases).map(agrees).collect();
+    let given_up = found.iter().filter(|f| f.is_none()).count();
+    let open = found.iter().filter(|f| **f == Some(true)).count();
+    println!("{cases} launches: {open} with an open time, {given_up} too large for the oracle");
+    // Launches in which every schedule takes as long would show nothing.
+    assert!(open as u64 * 6 >= cases && given_up as u64 * 4 <= cases);
+}

@@ -1,0 +1,231 @@
+//! Open schedules by exploration: every schedule of every configuration that may matter.
+//!
+//! Configurations come in the order of what no schedule of theirs undercuts, until that is above the
+//! best that was found. What is too large to be explored, or comes after a stop, stays open: its
+//! bounds and its first-come schedule bound the answer.
+
+use tickbound_model::simulate::{self, Script, simulate};
+use tickbound_model::verdict::Found;
+use tickbound_schedules::{Explored, Launch, Limits, ScheduleError};
+
+use crate::error::SolveError;
+use crate::inquiry::{Ending, Inquiry};
+use crate::options::Objective;
+use crate::result::{OpenSchedule, Size, TuneResult};
+
+/// What is known of the schedules of one configuration, in ticks.
+struct Case {
+    /// Its place in the space.
+    configuration: usize,
+    /// No schedule takes fewer.
+    least: i64,
+    /// Some schedule takes so many; `None` if none was looked at.
+    some: Option<i64>,
+    /// No schedule takes more.
+    most: i64,
+    /// Both ends, if every schedule was explored.
+    both: Option<Explored>,
+    /// Why not, if it was tried.
+    why: Option<String>,
+}
+
+impl Case {
+    /// What the best case is at least and at most.
+    fn best(&self) -> (i64, i64) {
+        match &self.both {
+            Some(both) => (both.best, both.best),
+            None => (self.least, self.some.unwrap_or(self.most)),
+        }
+    }
+
+    /// What the worst case is at least and at most.
+    fn worst(&self) -> (i64, i64) {
+        match &self.both {
+            Some(both) => (both.worst, both.worst),
+            None => (self.some.unwrap_or(self.least), self.most),
+        }
+    }
+
+    /// What is to be least.
+    fn value(&self, objective: Objective) -> (i64, i64) {
+        match objective {
+            Objective::Best | Objective::Worst => self.best(),
+            Objective::Robust => self.worst(),
+        }
+    }
+}
+
+/// Searches over configurations and schedules.
+pub(super) fn tune(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
+    let objective = inquiry.options.objective;
+    let mut cases = bounded(inquiry)?;
+    cases.sort_by_key(|case| (case.least, case.configuration));
+    let mut upper = i64::MAX;
+    for case in &mut cases {
+        if case.least > upper {
+            break;
+        }
+        explore(inquiry, case, (objective, upper))?;
+        upper = upper.min(case.value(objective).1);
+        if let (Objective::Best | Objective::Worst, Some(time)) = (objective, case.found()) {
+            let configuration = &inquiry.space.bound[case.configuration].configuration;
+            inquiry.bracket.offer(case.configuration, configuration, time);
+        }
+    }
+    let lower = cases.iter().map(|case| case.value(objective).0).min().unwrap_or(0);
+    cases.retain(|case| case.value(objective).0 <= upper);
+    cases.sort_by_key(|case| case.configuration);
+    answer(inquiry, &cases, (lower, upper))
+}
+
+impl Case {
+    /// The best time that some schedule is known to take.
+    fn found(&self) -> Option<i64> {
+        self.both.as_ref().map(|both| both.best).or(self.some)
+    }
+}
+
+/// The bounds of all configurations.
+fn bounded(inquiry: &Inquiry<'_>) -> Result<Vec<Case>, SolveError> {
+    let case = |configuration: usize| {
+        let launch = Launch::new(inquiry.problem, &inquiry.space.bound[configuration]);
+        let (least, most, why) = match launch {
+            Ok(launch) => (launch.least(), launch.most(), None),
+            Err(ScheduleError::TooLarge(what)) => {
+                (0, i64::MAX, Some(format!("the launch has {what}")))
+            }
+            Err(error) => return Err(error.into()),
+        };
+        Ok(Case { configuration, least, some: None, most, both: None, why })
+    };
+    (0..inquiry.space.bound.len()).map(case).collect()
+}
+
+/// Explores every schedule of a configuration, unless its first-come schedule shows that it does not
+/// matter: that its worst case is above `upper`.
+fn explore(
+    inquiry: &Inquiry<'_>,
+    case: &mut Case,
+    (objective, upper): (Objective, i64),
+) -> Result<(), SolveError> {
+    let stop = || inquiry.bracket.out_of_time();
+    if stop() {
+        return Ok(());
+    }
+    let bound = &inquiry.space.bound[case.configuration];
+    if objective == Objective::Robust || case.why.is_some() {
+        case.some = first_come(inquiry, case.configuration)?;
+        if case.why.is_some() || case.value(objective).0 > upper {
+            return Ok(());
+        }
+    }
+    let launch = Launch::new(inquiry.problem, bound)?;
+    match launch.explore(&Limits::default(), &stop) {
+        Ok(both) => case.both = Some(both),
+        Err(ScheduleError::Stopped) => case.some = first_come(inquiry, case.configuration)?,
+        Err(error @ (ScheduleError::Limit(_) | ScheduleError::TooLarge(_))) => {
+            case.some = first_come(inquiry, case.configuration)?;
+            case.why = Some(error.to_string());
+        }
+        Err(error) => return Err(error.into()),
+    }
+    Ok(())
+}
+
+/// Ticks of the first-come schedule; `None` if the launch is too large to be simulated.
+fn first_come(inquiry: &Inquiry<'_>, configuration: usize) -> Result<Option<i64>, SolveError> {
+    let bound = &inquiry.space.bound[configuration];
+    match simulate(inquiry.problem, bound, &simulate::Options::default()) {
+        Ok(run) => Ok(Some(run.time)),
+        Err(error) if error.is_too_large() => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The answer, from the cases that may be best, in the order of the space.
+fn answer(
+    inquiry: &Inquiry<'_>,
+    cases: &[Case],
+    (lower, upper): (i64, i64),
+) -> Result<TuneResult, SolveError> {
+    let Inquiry { space, bracket, .. } = inquiry;
+    let objective = inquiry.options.objective;
+    let finished = cases.iter().all(|case| case.both.is_some());
+    let best = cases.iter().find(|case| case.value(objective).1 == upper);
+    let Some(best) = best else { return Ok(inquiry.result(Ending::default())) };
+    if let Some(why) = cases.iter().find_map(|case| case.why.clone()).filter(|_| !finished) {
+        bracket.give_up(why);
+    }
+    // For the worst case the configuration is that with the best case.
+    let worst = objective == Objective::Worst && finished;
+    let (lower, upper) = if worst { best.worst() } else { (lower, upper) };
+    let optima = if worst { std::slice::from_ref(best) } else { cases };
+    let script = best.script(objective);
+    let replayed = replayed(inquiry, best, &script, upper)?;
+    let found = |case: &Case| Found {
+        configuration: space.bound[case.configuration].configuration.clone(),
+        time: upper,
+    };
+    let size =
+        Size { configurations: space.bound.len(), candidates: cases.len(), ..Size::default() };
+    let ending = Ending {
+        finished,
+        optima: if finished { optima.iter().map(found).collect() } else { Vec::new() },
+        replayed,
+        size,
+        ..Ending::default()
+    };
+    let mut result = inquiry.result(ending);
+    (result.lower, result.upper) = (lower, Some(upper));
+    result.best = Some(found(best));
+    result.schedule = Some(OpenSchedule {
+        best_case: best.both.as_ref().map(|both| both.best),
+        worst_case: best.both.as_ref().map(|both| both.worst),
+        first_come: first_come(inquiry, best.configuration)?,
+        script,
+    });
+    Ok(result)
+}
+
+/// True if the simulator has followed the schedule and takes as long.
+///
+/// # Errors
+/// It takes another time, or its first-come schedule lies outside of the two ends.
+fn replayed(
+    inquiry: &Inquiry<'_>,
+    best: &Case,
+    script: &Script,
+    ticks: i64,
+) -> Result<bool, SolveError> {
+    let bound = &inquiry.space.bound[best.configuration];
+    let run = match script.run(inquiry.problem, bound, &simulate::Options::default()) {
+        Err(error) if error.is_too_large() => return Ok(false),
+        run => run?,
+    };
+    let takes = run.map(|run| run.time);
+    let agrees = match &best.both {
+        None => return Ok(takes == Some(ticks)),
+        Some(both) if both.scripts.is_some() => takes == Some(ticks),
+        Some(both) => takes.is_some_and(|takes| both.best <= takes && takes <= both.worst),
+    };
+    if agrees {
+        return Ok(takes == Some(ticks));
+    }
+    Err(SolveError::Disagreement {
+        configuration: inquiry.problem.name_values(&bound.configuration).to_string(),
+        encoding: ticks,
+        simulator: takes,
+    })
+}
+
+impl Case {
+    /// A schedule that takes what was asked for, as far as one is known.
+    fn script(&self, objective: Objective) -> Script {
+        let scripts = self.both.as_ref().and_then(|both| both.scripts.as_ref());
+        match (objective, scripts) {
+            (_, None) => Script::FirstCome,
+            (Objective::Best, Some((best, _))) => best.clone(),
+            (Objective::Worst | Objective::Robust, Some((_, worst))) => worst.clone(),
+        }
+    }
+}
