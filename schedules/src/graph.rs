@@ -5,12 +5,12 @@
 //! group goes on or ends, which depends on its place in the program; and a group is placed, which
 //! depends on how many are left. So the last two are asked for with what they depend on.
 
-use indexmap::{IndexMap, IndexSet};
+use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::instant::Offer;
 use crate::launch::Launch;
-use crate::state::{Group, Order, State, Unit, Warps};
+use crate::state::{Group, Order, Positions, State, Unit, Warps};
 use crate::symmetry::Symmetry;
 
 /// An open point inside of phases, and what a choice leads to.
@@ -70,9 +70,11 @@ type Targets = Vec<(u32, Order)>;
 
 pub(crate) struct Graph<'l> {
     pub launch: &'l Launch,
-    states: IndexMap<Box<[u32]>, Node, FxBuildHasher>,
+    states: IndexSet<Box<[u32]>, FxBuildHasher>,
+    nodes: Vec<Node>,
     edges: Vec<Edge>,
-    turns: FxHashMap<(u32, Turn), Targets>,
+    turns: FxHashMap<(u32, Turn), (u32, u32)>,
+    targets: Targets,
     symmetries: FxHashMap<u32, Symmetry>,
     phases: IndexSet<Vec<u32>, FxBuildHasher>,
     /// How many states there are in each combination of phases.
@@ -83,9 +85,11 @@ impl<'l> Graph<'l> {
     pub fn new(launch: &'l Launch) -> Graph<'l> {
         Graph {
             launch,
-            states: IndexMap::default(),
+            states: IndexSet::default(),
+            nodes: Vec::new(),
             edges: Vec::new(),
             turns: FxHashMap::default(),
+            targets: Targets::new(),
             symmetries: FxHashMap::default(),
             phases: IndexSet::default(),
             members: Vec::new(),
@@ -98,12 +102,12 @@ impl<'l> Graph<'l> {
     }
 
     pub fn node(&self, node: u32) -> Node {
-        self.states[node as usize]
+        self.nodes[node as usize]
     }
 
     /// The state itself.
     pub fn state(&self, node: u32) -> State {
-        let key = self.states.get_index(node as usize).map_or(&[][..], |(key, _)| key);
+        let key = self.states.get_index(node as usize).map_or(&[][..], |key| key);
         decode(key, self.launch)
     }
 
@@ -120,16 +124,19 @@ impl<'l> Graph<'l> {
             of.ties = true;
             self.symmetries.insert(node, symmetry);
         }
-        self.states.insert(key, of);
+        self.states.insert(key);
+        self.nodes.push(of);
         (node, order)
     }
 
     /// Positions of the groups of a state, as they are named of all that mean the same.
-    pub fn named(&self, node: u32, positions: Vec<u32>) -> Vec<u32> {
-        match self.symmetries.get(&node) {
-            Some(symmetry) => symmetry.least(&positions),
-            None => positions,
+    pub fn named(&self, node: u32, positions: Positions) -> Positions {
+        if !self.node(node).ties {
+            return positions;
         }
+        self.symmetries
+            .get(&node)
+            .map_or_else(|| positions.clone(), |symmetry| symmetry.least(&positions))
     }
 
     fn describe(&mut self, state: &State) -> Node {
@@ -161,9 +168,9 @@ impl<'l> Graph<'l> {
 
     /// What an open state leads to, in order, each only once. At least one warp is started on the
     /// way, or what is reached is open at last.
-    pub fn edges(&mut self, node: u32) -> (usize, usize) {
+    pub fn edges(&mut self, node: u32) -> std::ops::Range<usize> {
         if let Some((from, to)) = self.node(node).edges {
-            return (from as usize, to as usize);
+            return from as usize..to as usize;
         }
         let state = self.state(node);
         let mut found: Vec<Edge> = Vec::new();
@@ -186,22 +193,35 @@ impl<'l> Graph<'l> {
         found.dedup();
         let from = self.edges.len();
         self.edges.extend(found);
-        self.states[node as usize].edges = Some((from as u32, self.edges.len() as u32));
-        (from, self.edges.len())
+        self.nodes[node as usize].edges = Some((from as u32, self.edges.len() as u32));
+        from..self.edges.len()
     }
 
     pub fn edge(&self, edge: usize) -> Edge {
         self.edges[edge]
     }
 
-    /// What a turn leads to. Where several units have a free place, which of them takes the group is
-    /// open.
-    pub fn turn(&mut self, node: u32, turn: Turn) -> &[(u32, Order)] {
-        if !self.turns.contains_key(&(node, turn)) {
-            let targets = self.take(node, turn);
-            self.turns.insert((node, turn), targets);
+    /// What a turn leads to, as a range of [`Graph::target`]. Where several units have a free place,
+    /// which of them takes the group is open.
+    pub fn turn(&mut self, node: u32, turn: Turn) -> std::ops::Range<usize> {
+        if let Some((from, to)) = self.turns.get(&(node, turn)) {
+            return *from as usize..*to as usize;
         }
-        &self.turns[&(node, turn)]
+        let targets = self.take(node, turn);
+        let from = self.targets.len();
+        self.targets.extend(targets);
+        self.turns.insert((node, turn), (from as u32, self.targets.len() as u32));
+        from..self.targets.len()
+    }
+
+    /// A state that a turn leads to, and where its groups were.
+    pub fn target(&self, target: usize) -> (u32, Order) {
+        self.targets[target]
+    }
+
+    /// How many states were met whose groups are in the same phases as those of this one.
+    pub fn alike(&self, node: &Node) -> usize {
+        self.members[node.phases as usize] as usize
     }
 
     fn take(&mut self, node: u32, turn: Turn) -> Targets {

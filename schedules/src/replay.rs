@@ -11,7 +11,7 @@ use crate::graph::{Turn, turned};
 use crate::instant::{Offer, Starts};
 use crate::launch::Launch;
 use crate::record::{End, Key};
-use crate::state::{Order, State, Warps};
+use crate::state::{Order, Positions, State, Warps};
 use crate::sweep::{Sweep, moved};
 
 /// The schedule along a path: keys, each with the groups that have been placed.
@@ -26,7 +26,7 @@ pub(crate) fn script(
     let launch = sweep.graph.launch;
     let mut run = Run {
         state: State::empty(launch),
-        positions: Vec::new(),
+        positions: Positions::new(),
         serials: Vec::new(),
         now: launch.begins,
         placed: 0,
@@ -69,7 +69,7 @@ enum Event {
 struct Run {
     state: State,
     /// Of each group, in the order of the state.
-    positions: Vec<u32>,
+    positions: Positions,
     /// The number of each group in the launch.
     serials: Vec<u64>,
     now: i64,

@@ -54,6 +54,9 @@ pub(crate) struct State {
     pub units: SmallVec<[Unit; 1]>,
 }
 
+/// Positions in the program, one for each group that has a place.
+pub(crate) type Positions = SmallVec<[u32; 4]>;
+
 /// Numbers of groups.
 pub(crate) type Numbers = SmallVec<[usize; 4]>;
 

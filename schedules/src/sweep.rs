@@ -21,10 +21,10 @@ use indexmap::{IndexMap, IndexSet};
 use rustc_hash::FxBuildHasher;
 
 use crate::error::{Limit, ScheduleError, TooLarge};
-use crate::graph::{Graph, Kind, Node, Turn};
+use crate::graph::{Graph, Kind, Turn};
 use crate::limits::{Limits, Skipped};
 use crate::record::{Key, Range, Record};
-use crate::state::{Order, State};
+use crate::state::{Order, Positions, State};
 
 /// What enters a level: the positions of the groups (by number) and the state.
 pub(crate) type Entries = IndexMap<Key, Range, FxBuildHasher>;
@@ -107,8 +107,8 @@ impl<'a, 'l> Sweep<'a, 'l> {
         let mut level = Level { families: BTreeMap::new(), entries: Entries::default(), next };
         for ((number, node), range) in entries {
             let number = *number;
-            let positions = self.positions[number as usize].to_vec();
-            level.reach(self.graph, &positions, *node, *range);
+            let positions = Positions::from_slice(&self.positions[number as usize]);
+            level.reach(self.graph, positions, *node, *range);
             if let Some(record) = &mut self.record {
                 record.reach((number, *node), *range, None);
             }
@@ -166,9 +166,8 @@ impl<'a, 'l> Sweep<'a, 'l> {
         cell: u32,
         (node, range): (u32, Range),
     ) -> Result<(), ScheduleError> {
-        let (from, to) = self.graph.edges(node);
         let phases = self.graph.node(node).phases;
-        for edge in from..to {
+        for edge in self.graph.edges(node) {
             let edge = self.graph.edge(edge);
             let to = self.graph.node(edge.to);
             let same = edge.order == Order::SAME && !to.ties && to.phases == phases;
@@ -180,7 +179,7 @@ impl<'a, 'l> Sweep<'a, 'l> {
                 family.cell(to.phases, &positions)
             };
             let later = range.later(edge.ticks, edge.ticks).ok_or_else(overflow)?;
-            family.reach(target, (edge.to, &to), later);
+            family.reach(self.graph, target, edge.to, later);
             if self.record.is_some() {
                 let before = self.key(&family.cells[cell as usize].positions, node);
                 let key = self.key(&family.cells[target as usize].positions, edge.to);
@@ -199,7 +198,7 @@ impl<'a, 'l> Sweep<'a, 'l> {
     ) {
         let launch = self.graph.launch;
         let next = launch.positions[before[group] as usize].next;
-        let mut positions = before.to_vec();
+        let mut positions = Positions::from_slice(before);
         let turn = match next {
             Some(next) => {
                 positions[group] = next;
@@ -208,9 +207,10 @@ impl<'a, 'l> Sweep<'a, 'l> {
             None => Turn::Finish,
         };
         let count = positions.len() - usize::from(next.is_none());
-        for (to, order) in self.graph.turn(node, turn).to_vec() {
-            let moved: Vec<u32> = (0..count).map(|n| positions[order.old(n)]).collect();
-            let positions = level.reach(self.graph, &moved, to, range);
+        for target in self.graph.turn(node, turn) {
+            let (to, order) = self.graph.target(target);
+            let moved = (0..count).map(|n| positions[order.old(n)]).collect();
+            let positions = level.reach(self.graph, moved, to, range);
             if self.record.is_some() {
                 let (before, key) = (self.key(before, node), self.key(&positions, to));
                 self.note(|record| record.reach(key, range, Some(before)));
@@ -221,9 +221,10 @@ impl<'a, 'l> Sweep<'a, 'l> {
     fn place(&mut self, node: u32, before: &[u32], range: Range, level: &mut Level) {
         let Some(first) = level.next else { return };
         let turn = Turn::Place(self.graph.launch.positions[first as usize].phase);
-        let mut positions = before.to_vec();
+        let mut positions = Positions::from_slice(before);
         positions.push(first);
-        for (to, order) in self.graph.turn(node, turn).to_vec() {
+        for target in self.graph.turn(node, turn) {
+            let (to, order) = self.graph.target(target);
             let positions = self.graph.named(to, moved(&positions, order));
             let key = self.key(&positions, to);
             level.entries.entry(key).or_insert(Range::NONE).join(range);
@@ -280,17 +281,26 @@ struct Level {
 
 impl Level {
     /// Notes that a state is reached; returns the positions of its groups as they are named there.
-    fn reach(&mut self, graph: &Graph<'_>, positions: &[u32], node: u32, range: Range) -> Vec<u32> {
-        let positions = graph.named(node, positions.to_vec());
+    fn reach(
+        &mut self,
+        graph: &Graph<'_>,
+        positions: Positions,
+        node: u32,
+        range: Range,
+    ) -> Positions {
+        let positions = graph.named(node, positions);
         let left = |p: &u32| u64::from(graph.launch.positions[*p as usize].left);
         let left: u64 = positions.iter().map(left).sum();
         let mut sorted = positions.clone();
         sorted.sort_unstable();
         let families = self.families.entry(left).or_default();
-        let family = families.entry(sorted.into()).or_default();
-        let of = graph.node(node);
-        let cell = family.cell(of.phases, &positions);
-        family.reach(cell, (node, &of), range);
+        let family = match families.get_index_of(sorted.as_slice()) {
+            Some(family) => family,
+            None => families.insert_full(sorted.as_slice().into(), Family::default()).0,
+        };
+        let family = &mut families[family];
+        let cell = family.cell(graph.node(node).phases, &positions);
+        family.reach(graph, cell, node, range);
         positions
     }
 }
@@ -307,26 +317,27 @@ struct Family {
 struct Cell {
     /// See [`Node::phases`](crate::graph::Node::phases).
     phases: u32,
-    positions: Vec<u32>,
+    positions: Positions,
     /// By number among the states whose groups are in the same phases.
     ranges: Vec<Range>,
 }
 
 impl Family {
     fn cell(&mut self, phases: u32, positions: &[u32]) -> u32 {
-        let same = |cell: &Cell| cell.phases == phases && cell.positions == positions;
+        let same = |cell: &Cell| cell.phases == phases && cell.positions.as_slice() == positions;
         if let Some(cell) = self.cells.iter().position(same) {
             return cell as u32;
         }
-        self.cells.push(Cell { phases, positions: positions.to_vec(), ranges: Vec::new() });
+        self.cells.push(Cell { phases, positions: positions.into(), ranges: Vec::new() });
         (self.cells.len() - 1) as u32
     }
 
-    fn reach(&mut self, cell: u32, (node, of): (u32, &Node), range: Range) {
+    fn reach(&mut self, graph: &Graph<'_>, cell: u32, node: u32, range: Range) {
+        let of = graph.node(node);
         let ranges = &mut self.cells[cell as usize].ranges;
         let number = of.number as usize;
         if ranges.len() <= number {
-            ranges.resize(number + 1, Range::NONE);
+            ranges.resize(graph.alike(&of), Range::NONE);
         }
         if ranges[number].is_none() {
             let rank = of.rank as usize;
@@ -343,7 +354,7 @@ fn overflow() -> ScheduleError {
     ScheduleError::TooLarge(TooLarge::Time)
 }
 
-pub(crate) fn moved(positions: &[u32], order: Order) -> Vec<u32> {
+pub(crate) fn moved(positions: &[u32], order: Order) -> Positions {
     (0..positions.len()).map(|n| positions[order.old(n)]).collect()
 }
 

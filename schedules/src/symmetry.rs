@@ -4,8 +4,10 @@
 //! of the dispatchers that makes the state the same again with other groups in each place. Positions
 //! in the program that differ only by such names mean the same, so one of them stands for all.
 
+use smallvec::SmallVec;
+
 use crate::launch::Launch;
-use crate::state::{Numbers, State, Unit};
+use crate::state::{Numbers, Positions, State, Unit};
 
 /// The names that may be exchanged in a state.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,9 +37,9 @@ impl Symmetry {
     }
 
     /// The least of the positions that mean the same, unit by unit.
-    pub fn least(&self, positions: &[u32]) -> Vec<u32> {
+    pub fn least(&self, positions: &[u32]) -> Positions {
         let mut left = positions;
-        let mut units: Vec<Vec<u32>> = Vec::with_capacity(self.units.len());
+        let mut units: SmallVec<[Positions; 1]> = SmallVec::new();
         for unit in &self.units {
             let groups = unit.alike.iter().sum::<usize>().min(left.len());
             let (here, others) = left.split_at(groups);
@@ -62,9 +64,9 @@ impl InUnit {
         InUnit { turns, alike }
     }
 
-    fn least(&self, positions: &[u32]) -> Vec<u32> {
+    fn least(&self, positions: &[u32]) -> Positions {
         let turned = self.turns.iter().map(|from| {
-            let mut turned: Vec<u32> = from.iter().map(|n| positions[*n]).collect();
+            let mut turned: Positions = from.iter().map(|n| positions[*n]).collect();
             sort_runs(&mut turned, &self.alike);
             turned
         });

@@ -6,12 +6,16 @@
 
 use tickbound_model::simulate::{self, Script, simulate};
 use tickbound_model::verdict::Found;
-use tickbound_schedules::{Explored, Launch, Limits, ScheduleError};
+use tickbound_schedules::{Explored, Launch, Limit, Limits, ScheduleError};
 
 use crate::error::SolveError;
 use crate::inquiry::{Ending, Inquiry};
 use crate::options::Objective;
 use crate::result::{OpenSchedule, Size, TuneResult};
+
+/// Most states of a configuration, the first time it is explored, the second, and the last: so that one
+/// that is too large does not keep the others waiting.
+const STATES: [usize; 3] = [20_000, 200_000, 4_000_000];
 
 /// What is known of the schedules of one configuration, in ticks.
 struct Case {
@@ -46,6 +50,11 @@ impl Case {
         }
     }
 
+    /// The best time that some schedule is known to take.
+    fn found(&self) -> Option<i64> {
+        self.both.as_ref().map(|both| both.best).or(self.some)
+    }
+
     /// What is to be least.
     fn value(&self, objective: Objective) -> (i64, i64) {
         match objective {
@@ -59,17 +68,25 @@ impl Case {
 pub(super) fn tune(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
     let objective = inquiry.options.objective;
     let mut cases = bounded(inquiry)?;
+    for case in cases.iter_mut().filter(|case| case.why.is_some()) {
+        case.some = first_come(inquiry, case.configuration)?;
+    }
     cases.sort_by_key(|case| (case.least, case.configuration));
     let mut upper = i64::MAX;
-    for case in &mut cases {
-        if case.least > upper {
-            break;
-        }
-        explore(inquiry, case, (objective, upper))?;
-        upper = upper.min(case.value(objective).1);
-        if let (Objective::Best | Objective::Worst, Some(time)) = (objective, case.found()) {
-            let configuration = &inquiry.space.bound[case.configuration].configuration;
-            inquiry.bracket.offer(case.configuration, configuration, time);
+    for states in STATES {
+        for case in &mut cases {
+            if case.least > upper {
+                break;
+            }
+            if case.both.is_some() || case.why.is_some() {
+                continue;
+            }
+            explore(inquiry, case, (objective, upper), states)?;
+            upper = upper.min(case.value(objective).1);
+            if let (Objective::Best | Objective::Worst, Some(time)) = (objective, case.found()) {
+                let configuration = &inquiry.space.bound[case.configuration].configuration;
+                inquiry.bracket.offer(case.configuration, configuration, time);
+            }
         }
     }
     let lower = cases.iter().map(|case| case.value(objective).0).min().unwrap_or(0);
@@ -78,22 +95,13 @@ pub(super) fn tune(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
     answer(inquiry, &cases, (lower, upper))
 }
 
-impl Case {
-    /// The best time that some schedule is known to take.
-    fn found(&self) -> Option<i64> {
-        self.both.as_ref().map(|both| both.best).or(self.some)
-    }
-}
-
 /// The bounds of all configurations.
 fn bounded(inquiry: &Inquiry<'_>) -> Result<Vec<Case>, SolveError> {
     let case = |configuration: usize| {
         let launch = Launch::new(inquiry.problem, &inquiry.space.bound[configuration]);
         let (least, most, why) = match launch {
             Ok(launch) => (launch.least(), launch.most(), None),
-            Err(ScheduleError::TooLarge(what)) => {
-                (0, i64::MAX, Some(format!("the launch has {what}")))
-            }
+            Err(error @ ScheduleError::TooLarge(_)) => (0, i64::MAX, Some(error.to_string())),
             Err(error) => return Err(error.into()),
         };
         Ok(Case { configuration, least, some: None, most, both: None, why })
@@ -107,27 +115,33 @@ fn explore(
     inquiry: &Inquiry<'_>,
     case: &mut Case,
     (objective, upper): (Objective, i64),
+    states: usize,
 ) -> Result<(), SolveError> {
     let stop = || inquiry.bracket.out_of_time();
     if stop() {
         return Ok(());
     }
     let bound = &inquiry.space.bound[case.configuration];
-    if objective == Objective::Robust || case.why.is_some() {
+    if objective == Objective::Robust && case.some.is_none() {
         case.some = first_come(inquiry, case.configuration)?;
-        if case.why.is_some() || case.value(objective).0 > upper {
-            return Ok(());
-        }
+    }
+    if objective == Objective::Robust && case.value(objective).0 > upper {
+        return Ok(());
     }
     let launch = Launch::new(inquiry.problem, bound)?;
-    match launch.explore(&Limits::default(), &stop) {
+    let limits = Limits { max_states: states, ..Limits::default() };
+    match launch.explore(&limits, &stop) {
         Ok(both) => case.both = Some(both),
-        Err(ScheduleError::Stopped) => case.some = first_come(inquiry, case.configuration)?,
+        Err(ScheduleError::Stopped) => {}
+        // There is another time.
+        Err(ScheduleError::Limit(Limit::States(n))) if Some(&n) != STATES.last() => {}
         Err(error @ (ScheduleError::Limit(_) | ScheduleError::TooLarge(_))) => {
-            case.some = first_come(inquiry, case.configuration)?;
             case.why = Some(error.to_string());
         }
         Err(error) => return Err(error.into()),
+    }
+    if case.both.is_none() && case.some.is_none() {
+        case.some = first_come(inquiry, case.configuration)?;
     }
     Ok(())
 }

@@ -58,13 +58,15 @@ impl Answer {
             (Status::Infeasible, _) => "no configuration satisfies the constraints".to_owned(),
             (Status::Optimal, Some(time)) => format!("{name} {} ticks at {at}", grouped(time)),
             (_, Some(time)) if is_bounded(time) => format!(
-                "not confirmed: by the lower bounds the least time is {} ticks at {at}, but no \
+                "not confirmed: by the lower bounds the {} is {} ticks at {at}, but no \
                  solver has refuted {}",
+                name.trim_end_matches(':'),
                 grouped(time),
                 grouped(time - 1)
             ),
             (_, Some(time)) => format!(
-                "not proved: the least time is between {lower} and {} ticks; best so far: {at}",
+                "not proved: the {} is between {lower} and {} ticks; best so far: {at}",
+                name.trim_end_matches(':'),
                 grouped(time)
             ),
             (_, None) => {

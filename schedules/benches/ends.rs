@@ -1,0 +1,117 @@
+//! Both ends of launches of growing size: by counted warps, and by the simulator's exploration of every
+//! schedule, one after the other in one run. Prints a page in Markdown; `make schedules-report`.
+
+use std::time::Instant;
+
+use indexmap::IndexMap;
+use tickbound_model::simulate::{self, SimulateError};
+use tickbound_model::{Bound, Problem};
+use tickbound_schedules::{Launch, Limits, ScheduleError};
+
+/// Most states of the simulator's exploration.
+const MOST: u64 = 300_000;
+
+/// `loops` times load, barrier, work, barrier.
+struct Loads {
+    warps: u64,
+    loops: u64,
+    groups: u64,
+    resident: u64,
+    slots: Option<u64>,
+}
+
+impl Loads {
+    const fn new(warps: u64, loops: u64, groups: u64) -> Loads {
+        Loads { warps, loops, groups, resident: 2, slots: Some(3) }
+    }
+
+    fn problem(&self) -> (Problem, Bound) {
+        let Loads { warps, loops, groups, resident, slots } = self;
+        let slots = slots.map_or(String::new(), |slots| format!(r#", "memory_slots": {slots}"#));
+        let text = format!(
+            r#"{{ "platform": {{ "units_per_device": 1, "elements_per_unit": 1, "global_access": 12,
+                 "barrier": 1, "global_issue": 2, "global_latency": 10,
+                 "warps": {{ "width": 1, "dispatchers": 2, "resident_groups": {resident} {slots} }} }},
+               "launch": {{ "global_size": {}, "local_size": {warps} }},
+               "kernel": [ {{ "repeat": {loops}, "body":
+                   [ {{ "global": 1 }}, "barrier", {{ "compute": 4 }}, "barrier" ] }} ] }}"#,
+            warps * groups
+        );
+        let problem = Problem::from_json(&text, &IndexMap::new(), &tickbound_model::platforms::find);
+        let problem = problem.unwrap_or_else(|e| panic!("{e}"));
+        let bound = problem.space().unwrap_or_else(|e| panic!("{e}")).bound.remove(0);
+        (problem, bound)
+    }
+
+    fn row(&self) -> String {
+        let (problem, bound) = self.problem();
+        let begin = Instant::now();
+        let launch = Launch::new(&problem, &bound).unwrap_or_else(|e| panic!("{e}"));
+        let limits = Limits { max_recorded: 0, ..Limits::default() };
+        let both = launch.explore(&limits, &|| false);
+        let seconds = begin.elapsed().as_secs_f64();
+        let ours = match &both {
+            Ok(both) => {
+                let skipped: u64 = both.skipped.iter().map(|s| s.groups).sum();
+                let period = both.skipped.first().map_or("-".to_owned(), |s| s.period.to_string());
+                format!(
+                    "{} / {} | {seconds:.3} s | {} | {} | {skipped} | {period}",
+                    both.best, both.worst, both.states, both.visits
+                )
+            }
+            Err(ScheduleError::Limit(limit)) => {
+                format!("{} to {} | {seconds:.1} s, {limit} | | | |", launch.least(), launch.most())
+            }
+            Err(error) => panic!("{error}"),
+        };
+        let begin = Instant::now();
+        let limits = simulate::Limits { max_states: MOST, ..simulate::Limits::default() };
+        // Hopeless, and long.
+        let all = (self.groups <= 4).then(|| simulate::explore(&problem, &bound, &limits));
+        let seconds = begin.elapsed().as_secs_f64();
+        let oracle = match (all, both) {
+            (None, _) => "not tried".to_owned(),
+            (Some(Ok(all)), Ok(both)) => {
+                assert_eq!((all.best, all.worst), (both.best, both.worst));
+                format!("{seconds:.3} s, {} states", all.states)
+            }
+            (Some(Err(SimulateError::TooManyStates { .. })), _) => {
+                format!("gave up after {seconds:.1} s, {MOST} states")
+            }
+            (Some(all), both) => panic!("{all:?}, but {both:?}"),
+        };
+        let Loads { warps, loops, groups, resident, slots } = self;
+        let slots = slots.map_or("any".to_owned(), |slots| slots.to_string());
+        format!("| {warps}, {loops}, {groups} | {resident}, {slots} | {ours} | {oracle} |")
+    }
+}
+
+fn main() {
+    println!("# Open schedules: both ends\n");
+    println!("One unit, two dispatchers; `loops` times load (issue 2, latency 10), barrier, work of 4 ticks,");
+    println!("barrier. Made by `make schedules-report`; both explorations in one run, one thread each.\n");
+    println!(
+        "| warps, loops, groups | places, slots | best / worst | counted warps | states | visits | groups skipped | period | every schedule |"
+    );
+    println!("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |");
+    let rows = [
+        Loads::new(4, 4, 4),
+        Loads::new(4, 16, 4),
+        Loads::new(8, 1, 4),
+        Loads::new(8, 4, 4),
+        Loads::new(4, 4, 1000),
+        Loads::new(4, 16, 1000),
+        Loads::new(4, 64, 1000),
+        Loads::new(8, 4, 1000),
+        Loads::new(8, 16, 1000),
+        Loads::new(8, 64, 1000),
+        Loads { slots: None, ..Loads::new(24, 4, 1000) },
+        Loads { slots: None, ..Loads::new(24, 64, 1000) },
+        Loads { resident: 3, ..Loads::new(4, 4, 1000) },
+        Loads { resident: 3, slots: None, ..Loads::new(16, 4, 1000) },
+        Loads { resident: 4, slots: None, ..Loads::new(12, 4, 1000) },
+    ];
+    for row in rows {
+        println!("{}", row.row());
+    }
+}
