@@ -1,6 +1,6 @@
 # Everything tickbound needs to be built, shown and tested. `make` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: advisories dist install outside wheels ci oldest tools compare coverage kernels-report reo-report spaces-report guards-report schema scores reliability readme-blocks help setup build demo test test-long fuzz fuzz-guided bench bench-report doc fmt clean-deps
+.PHONY: advisories dist install outside wheels ci oldest tools compare coverage kernels-report reo-report spaces-report guards-report schedules-report schema scores reliability readme-blocks help setup build demo test test-long fuzz fuzz-guided bench bench-report doc fmt clean-deps
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -108,6 +108,9 @@ bench-report: setup ## measure in one run and write docs/results/encodings.md
 spaces-report: setup ## all strategies, CP-SAT and Kernel Tuner over growing spaces: docs/results/spaces.*
 	PYTHON=$$(bash scripts/setup-python.sh cp-sat ortools) \
 		KERNEL_TUNER=$$(PYTHON=$$KERNEL_TUNER bash scripts/setup-python.sh kernel-tuner kernel_tuner) cargo bench $(FLAGS) --bench spaces -- --write
+
+schedules-report: setup ## both ends of open schedules: docs/results/schedules.md
+	cargo bench $(FLAGS) -p tickbound-schedules --bench ends > docs/results/schedules.md
 
 schema: setup ## write schema/answer.schema.json, which is generated from the types
 	WRITE_SCHEMA=1 cargo test $(FLAGS) -p tickbound --lib schema

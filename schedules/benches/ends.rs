@@ -37,7 +37,8 @@ impl Loads {
                    [ {{ "global": 1 }}, "barrier", {{ "compute": 4 }}, "barrier" ] }} ] }}"#,
             warps * groups
         );
-        let problem = Problem::from_json(&text, &IndexMap::new(), &tickbound_model::platforms::find);
+        let problem =
+            Problem::from_json(&text, &IndexMap::new(), &tickbound_model::platforms::find);
         let problem = problem.unwrap_or_else(|e| panic!("{e}"));
         let bound = problem.space().unwrap_or_else(|e| panic!("{e}")).bound.remove(0);
         (problem, bound)
@@ -88,8 +89,12 @@ impl Loads {
 
 fn main() {
     println!("# Open schedules: both ends\n");
-    println!("One unit, two dispatchers; `loops` times load (issue 2, latency 10), barrier, work of 4 ticks,");
-    println!("barrier. Made by `make schedules-report`; both explorations in one run, one thread each.\n");
+    println!(
+        "One unit, two dispatchers; `loops` times load (issue 2, latency 10), barrier, work of 4 ticks,"
+    );
+    println!(
+        "barrier. Made by `make schedules-report`; both explorations in one run, one thread each.\n"
+    );
     println!(
         "| warps, loops, groups | places, slots | best / worst | counted warps | states | visits | groups skipped | period | every schedule |"
     );

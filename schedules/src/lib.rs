@@ -12,17 +12,19 @@
 //!
 //! The modules, in the order of the work: `lower` makes a `launch` of a configuration; `state` is
 //! one instant of it, `instant` what can happen then; `graph` keeps the states that were met; `sweep`
-//! follows all runs through them. `record` and `replay` make a schedule of the states on the way to
+//! follows all runs through them, level by `level` and `batch` by batch. `record` and `replay` make a schedule of the states on the way to
 //! an end. `bounds` needs no exploration.
 //!
 //! The rules are implemented here a second time, from the problem's program on. The simulator's
 //! exploration is the oracle on small launches.
 
+mod batch;
 mod bounds;
 mod error;
 mod graph;
 mod instant;
 mod launch;
+mod level;
 mod limits;
 mod lower;
 mod record;

@@ -1,19 +1,24 @@
 //! How the least and the greatest ticks were reached, level by level.
 
-use rustc_hash::FxHashMap;
+use indexmap::IndexMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 /// A state with the positions of its groups: their number, and the state's.
 pub(crate) type Key = (u32, u32);
 
-/// The least and the greatest of some ticks.
+/// The least and the greatest of some ticks; least above greatest if there are none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Range {
     pub least: i64,
     pub greatest: i64,
 }
 
+/// Most ticks of a launch. Between two levels far fewer than as many can pass, so that no sum overflows.
+const MOST: i64 = 1 << 60;
+
 impl Range {
-    pub const NONE: Range = Range { least: i64::MAX, greatest: i64::MIN };
+    /// What is added on the way through a level does not make least less than greatest.
+    pub const NONE: Range = Range { least: 1 << 62, greatest: -(1 << 62) };
 
     pub fn at(tick: i64) -> Range {
         Range { least: tick, greatest: tick }
@@ -28,12 +33,16 @@ impl Range {
         self.greatest = self.greatest.max(other.greatest);
     }
 
-    /// `None` is a time beyond 63 bits.
+    /// `None` if that is too late.
     pub fn later(self, least: i64, greatest: i64) -> Option<Range> {
         let least = self.least.checked_add(least)?;
-        Some(Range { least, greatest: self.greatest.checked_add(greatest)? })
+        let greatest = self.greatest.checked_add(greatest).filter(|tick| *tick < MOST)?;
+        Some(Range { least, greatest })
     }
 }
+
+/// What enters a level: the positions of the groups (by number) and the state.
+pub(crate) type Entries = IndexMap<Key, Range, FxBuildHasher>;
 
 /// Where the least and the greatest ticks of a key come from.
 #[derive(Debug, Clone, Copy)]

@@ -15,19 +15,20 @@
 //! sums, minima and maxima, which commute with adding a constant. So `m * p` levels are passed by
 //! adding `m * c` and `m * d`.
 
-use std::collections::BTreeMap;
-
-use indexmap::{IndexMap, IndexSet};
+use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
+use smallvec::SmallVec;
 
+use crate::batch::{Advance, Batch, Ranges};
 use crate::error::{Limit, ScheduleError, TooLarge};
 use crate::graph::{Graph, Kind, Turn};
+use crate::level::Level;
 use crate::limits::{Limits, Skipped};
-use crate::record::{Key, Range, Record};
+use crate::record::{Entries, Key, Range, Record};
 use crate::state::{Order, Positions, State};
 
-/// What enters a level: the positions of the groups (by number) and the state.
-pub(crate) type Entries = IndexMap<Key, Range, FxBuildHasher>;
+/// Cells of a batch, and states.
+type Targets = SmallVec<[(u32, u32); 2]>;
 
 /// What all runs have shown.
 pub(crate) struct Swept {
@@ -69,10 +70,11 @@ impl<'a, 'l> Sweep<'a, 'l> {
             let queued = launch.queued(placed);
             if let Some((_, alike)) = queued
                 && let Some(found) = period(&history, &entries)
-                && alike > found.period
+                && alike >= found.period
             {
-                let times = (alike - 1) / found.period;
-                shift(&mut entries, &found, times).ok_or_else(overflow)?;
+                let times = alike / found.period;
+                shift(&mut entries, &found, times)
+                    .ok_or(ScheduleError::TooLarge(TooLarge::Time))?;
                 placed += times * found.period;
                 skipped.push(Skipped { groups: times * found.period, ..found });
                 history.clear();
@@ -98,74 +100,60 @@ impl<'a, 'l> Sweep<'a, 'l> {
 
     /// Runs one level; returns what enters the next, where groups begin at position `next`. Runs that
     /// end are joined to `ended`.
-    pub fn level(
+    fn level(
         &mut self,
         entries: &Entries,
         next: Option<u32>,
         ended: &mut Range,
     ) -> Result<Entries, ScheduleError> {
-        let mut level = Level { families: BTreeMap::new(), entries: Entries::default(), next };
-        for ((number, node), range) in entries {
-            let number = *number;
-            let positions = Positions::from_slice(&self.positions[number as usize]);
-            level.reach(self.graph, positions, *node, *range);
-            if let Some(record) = &mut self.record {
-                record.reach((number, *node), *range, None);
-            }
+        let mut level = Level::new(self.graph.launch, next, self.graph.len());
+        for (key, range) in entries {
+            range.later(0, 0).ok_or(ScheduleError::TooLarge(TooLarge::Time))?;
+            let positions = Positions::from_slice(&self.positions[key.0 as usize]);
+            level.enter(self.graph, &positions, key.1, *range);
+            self.note(|record| record.reach(*key, *range, None));
         }
-        while let Some((_, families)) = level.families.pop_last() {
-            for (_, family) in families {
-                self.family(family, &mut level, ended)?;
-            }
+        while let Some(batch) = level.pop() {
+            self.batch(batch, &mut level, ended)?;
         }
         Ok(level.entries)
     }
 
-    /// Looks at all states of a family, and at where they lead to.
-    fn family(
+    /// Looks at all states of a batch, and at where they lead to.
+    fn batch(
         &mut self,
-        mut family: Family,
-        level: &mut Level,
+        mut batch: Batch,
+        level: &mut Level<'l>,
         ended: &mut Range,
     ) -> Result<(), ScheduleError> {
-        let mut rank = family.ranks.len();
-        while rank > 0 {
-            rank -= 1;
+        for rank in (0..batch.ranks.len()).rev() {
             let mut at = 0;
-            while let Some((cell, node)) = family.ranks[rank].get(at).copied() {
+            while let Some((cell, node)) = batch.ranks[rank].get(at).copied() {
                 at += 1;
-                self.visit()?;
+                self.visit(batch.lanes.len() as u64)?;
                 let of = self.graph.node(node);
-                let here = &family.cells[cell as usize];
-                let range = here.ranges[of.number as usize];
+                let ranges = batch.ranges_of(cell, of.number);
                 match of.kind {
                     Kind::Complete(group) => {
-                        let positions = here.positions.clone();
-                        self.complete((node, group), &positions, range, level);
+                        self.complete(&mut batch, (cell, node), (group, &ranges), level);
                     }
                     _ if of.free && level.next.is_some() => {
-                        let positions = here.positions.clone();
-                        self.place(node, &positions, range, level);
+                        self.place(&batch, (cell, node), &ranges, level);
                     }
                     Kind::Empty => {
-                        ended.join(range);
+                        ended.join(ranges.lane(0));
                         let key = self.key(&[], node);
-                        self.note(|record| record.end(key, range));
+                        self.note(|record| record.end(key, ranges.lane(0)));
                     }
-                    Kind::Open => self.open(&mut family, cell, (node, range))?,
+                    Kind::Open => self.open(&mut batch, (cell, node), &ranges),
                 }
             }
-            family.ranks[rank] = Vec::new();
         }
+        level.reuse(batch);
         Ok(())
     }
 
-    fn open(
-        &mut self,
-        family: &mut Family,
-        cell: u32,
-        (node, range): (u32, Range),
-    ) -> Result<(), ScheduleError> {
+    fn open(&mut self, batch: &mut Batch, (cell, node): (u32, u32), ranges: &Ranges) {
         let phases = self.graph.node(node).phases;
         for edge in self.graph.edges(node) {
             let edge = self.graph.edge(edge);
@@ -174,63 +162,116 @@ impl<'a, 'l> Sweep<'a, 'l> {
             let target = if same {
                 cell
             } else {
-                let here = &family.cells[cell as usize].positions;
-                let positions = self.graph.named(edge.to, moved(here, edge.order));
-                family.cell(to.phases, &positions)
+                let here = &batch.cells[cell as usize].pattern;
+                let pattern = self.graph.named(edge.to, moved(here, edge.order));
+                batch.cell(to.phases, &pattern)
             };
-            let later = range.later(edge.ticks, edge.ticks).ok_or_else(overflow)?;
-            family.reach(self.graph, target, edge.to, later);
+            batch.reach_all(self.graph, (target, edge.to), ranges, edge.ticks);
             if self.record.is_some() {
-                let before = self.key(&family.cells[cell as usize].positions, node);
-                let key = self.key(&family.cells[target as usize].positions, edge.to);
+                self.record_edge(batch, (cell, node), (target, edge.to), (ranges, edge.ticks));
+            }
+        }
+    }
+
+    /// Tells the record of an edge, lane by lane.
+    fn record_edge(
+        &mut self,
+        batch: &Batch,
+        from: (u32, u32),
+        to: (u32, u32),
+        (ranges, ticks): (&Ranges, i64),
+    ) {
+        for lane in 0..batch.lanes.len() {
+            let range = ranges.lane(lane);
+            if !range.is_none() {
+                let before = self.key_of(batch.positions(from.0, lane), from.1);
+                let key = self.key_of(batch.positions(to.0, lane), to.1);
+                let later = Range { least: range.least + ticks, greatest: range.greatest + ticks };
                 self.note(|record| record.reach(key, later, Some(before)));
             }
         }
-        Ok(())
     }
 
+    /// A group comes to the end of its phase: each lane goes on to another batch.
     fn complete(
         &mut self,
-        (node, group): (u32, usize),
-        before: &[u32],
-        range: Range,
-        level: &mut Level,
+        batch: &mut Batch,
+        (cell, node): (u32, u32),
+        (group, ranges): (usize, &Ranges),
+        level: &mut Level<'l>,
     ) {
-        let launch = self.graph.launch;
-        let next = launch.positions[before[group] as usize].next;
-        let mut positions = Positions::from_slice(before);
-        let turn = match next {
-            Some(next) => {
-                positions[group] = next;
-                Turn::Advance(launch.positions[next as usize].phase)
+        let pattern = batch.cells[cell as usize].pattern.clone();
+        let place = pattern[group];
+        if !batch.advances.contains_key(&place) {
+            let advances = level.advances(&batch.lanes, place);
+            batch.advances.insert(place, advances);
+        }
+        // Where the last lane went: mostly the next one goes to the same cells.
+        let mut last: Option<(&Advance, Targets)> = None;
+        for (lane, advance) in batch.advances[&place].iter().enumerate() {
+            let range = ranges.lane(lane);
+            if range.is_none() {
+                continue;
             }
-            None => Turn::Finish,
-        };
-        let count = positions.len() - usize::from(next.is_none());
-        for target in self.graph.turn(node, turn) {
-            let (to, order) = self.graph.target(target);
-            let moved = (0..count).map(|n| positions[order.old(n)]).collect();
-            let positions = level.reach(self.graph, moved, to, range);
-            if self.record.is_some() {
-                let (before, key) = (self.key(before, node), self.key(&positions, to));
-                self.note(|record| record.reach(key, range, Some(before)));
+            let there = level.batch(advance.to.0);
+            if last.as_ref().is_none_or(|(before, _)| !before.is_alike(advance)) {
+                last = Some((advance, self.targets(node, &pattern, advance, there)));
+            }
+            for target in last.iter().flat_map(|(_, targets)| targets) {
+                there.reach(self.graph, *target, advance.to.1, range);
+                if self.record.is_some() {
+                    let positions = there.positions(target.0, advance.to.1 as usize);
+                    let before = self.key_of(batch.positions(cell, lane), node);
+                    let key = self.key_of(positions, target.1);
+                    self.note(|record| record.reach(key, range, Some(before)));
+                }
             }
         }
     }
 
-    fn place(&mut self, node: u32, before: &[u32], range: Range, level: &mut Level) {
+    /// The cells and states that the end of a phase leads to.
+    fn targets(
+        &mut self,
+        node: u32,
+        pattern: &Positions,
+        advance: &Advance,
+        there: &mut Batch,
+    ) -> Targets {
+        let count = pattern.len() - usize::from(advance.turn == Turn::Finish);
+        let mut targets = Targets::new();
+        for target in self.graph.turn(node, advance.turn) {
+            let (to, order) = self.graph.target(target);
+            let new = |n| advance.places[pattern[order.old(n)] as usize];
+            let moved = self.graph.named(to, (0..count).map(new).collect());
+            targets.push((there.cell(self.graph.node(to).phases, &moved), to));
+        }
+        targets
+    }
+
+    /// A group is placed: each lane enters the next level.
+    fn place(
+        &mut self,
+        batch: &Batch,
+        (cell, node): (u32, u32),
+        ranges: &Ranges,
+        level: &mut Level<'l>,
+    ) {
         let Some(first) = level.next else { return };
         let turn = Turn::Place(self.graph.launch.positions[first as usize].phase);
-        let mut positions = Positions::from_slice(before);
-        positions.push(first);
-        for target in self.graph.turn(node, turn) {
-            let (to, order) = self.graph.target(target);
-            let positions = self.graph.named(to, moved(&positions, order));
-            let key = self.key(&positions, to);
-            level.entries.entry(key).or_insert(Range::NONE).join(range);
-            if self.record.is_some() {
-                let before = self.key(before, node);
-                self.note(|record| record.enter(key, range, before));
+        for lane in (0..batch.lanes.len()).filter(|lane| !ranges.lane(*lane).is_none()) {
+            let before = batch.positions(cell, lane);
+            let mut positions = before.clone();
+            positions.push(first);
+            for target in self.graph.turn(node, turn) {
+                let (to, order) = self.graph.target(target);
+                let positions = self.graph.named(to, moved(&positions, order));
+                let key = self.key(&positions, to);
+                let range = ranges.lane(lane);
+                level.entries.entry(key).or_insert(Range::NONE).join(range);
+                if self.record.is_some() {
+                    let before = self.key_of(before.clone(), node);
+                    self.note(|record| record.enter(key, range, before));
+                }
             }
         }
     }
@@ -247,6 +288,12 @@ impl<'a, 'l> Sweep<'a, 'l> {
         (self.number(positions), node)
     }
 
+    /// The same of groups that may have other names.
+    fn key_of(&mut self, positions: Positions, node: u32) -> Key {
+        let positions = self.graph.named(node, positions);
+        self.key(&positions, node)
+    }
+
     fn number(&mut self, positions: &[u32]) -> u32 {
         if let Some(number) = self.positions.get_index_of(positions) {
             return number as u32;
@@ -254,104 +301,21 @@ impl<'a, 'l> Sweep<'a, 'l> {
         self.positions.insert_full(positions.into()).0 as u32
     }
 
-    fn visit(&mut self) -> Result<(), ScheduleError> {
-        self.visits += 1;
+    /// Counts a state that is looked at in so many lanes.
+    fn visit(&mut self, lanes: u64) -> Result<(), ScheduleError> {
+        let before = self.visits / 1024;
+        self.visits += lanes;
         if self.visits > self.limits.max_visits {
             return Err(ScheduleError::Limit(Limit::Visits(self.limits.max_visits)));
         }
         if self.graph.len() > self.limits.max_states {
             return Err(ScheduleError::Limit(Limit::States(self.limits.max_states)));
         }
-        if self.visits.is_multiple_of(1024) && (self.stop)() {
+        if self.visits / 1024 > before && (self.stop)() {
             return Err(ScheduleError::Stopped);
         }
         Ok(())
     }
-}
-
-/// What is still to be looked at in a level.
-struct Level {
-    /// By the phases that are left, then by the positions in order.
-    families: BTreeMap<u64, IndexMap<Box<[u32]>, Family, FxBuildHasher>>,
-    /// What enters the next level.
-    entries: Entries,
-    /// Where the next group begins, if there is one.
-    next: Option<u32>,
-}
-
-impl Level {
-    /// Notes that a state is reached; returns the positions of its groups as they are named there.
-    fn reach(
-        &mut self,
-        graph: &Graph<'_>,
-        positions: Positions,
-        node: u32,
-        range: Range,
-    ) -> Positions {
-        let positions = graph.named(node, positions);
-        let left = |p: &u32| u64::from(graph.launch.positions[*p as usize].left);
-        let left: u64 = positions.iter().map(left).sum();
-        let mut sorted = positions.clone();
-        sorted.sort_unstable();
-        let families = self.families.entry(left).or_default();
-        let family = match families.get_index_of(sorted.as_slice()) {
-            Some(family) => family,
-            None => families.insert_full(sorted.as_slice().into(), Family::default()).0,
-        };
-        let family = &mut families[family];
-        let cell = family.cell(graph.node(node).phases, &positions);
-        family.reach(graph, cell, node, range);
-        positions
-    }
-}
-
-/// States whose groups are at the same positions. Edges lead to states of the same family.
-#[derive(Default)]
-struct Family {
-    cells: Vec<Cell>,
-    /// What was reached, by rank, as cell and state.
-    ranks: Vec<Vec<(u32, u32)>>,
-}
-
-/// States whose groups are at these positions, in this order, and on these units.
-struct Cell {
-    /// See [`Node::phases`](crate::graph::Node::phases).
-    phases: u32,
-    positions: Positions,
-    /// By number among the states whose groups are in the same phases.
-    ranges: Vec<Range>,
-}
-
-impl Family {
-    fn cell(&mut self, phases: u32, positions: &[u32]) -> u32 {
-        let same = |cell: &Cell| cell.phases == phases && cell.positions.as_slice() == positions;
-        if let Some(cell) = self.cells.iter().position(same) {
-            return cell as u32;
-        }
-        self.cells.push(Cell { phases, positions: positions.into(), ranges: Vec::new() });
-        (self.cells.len() - 1) as u32
-    }
-
-    fn reach(&mut self, graph: &Graph<'_>, cell: u32, node: u32, range: Range) {
-        let of = graph.node(node);
-        let ranges = &mut self.cells[cell as usize].ranges;
-        let number = of.number as usize;
-        if ranges.len() <= number {
-            ranges.resize(graph.alike(&of), Range::NONE);
-        }
-        if ranges[number].is_none() {
-            let rank = of.rank as usize;
-            if self.ranks.len() <= rank {
-                self.ranks.resize(rank + 1, Vec::new());
-            }
-            self.ranks[rank].push((cell, node));
-        }
-        ranges[number].join(range);
-    }
-}
-
-fn overflow() -> ScheduleError {
-    ScheduleError::TooLarge(TooLarge::Time)
 }
 
 pub(crate) fn moved(positions: &[u32], order: Order) -> Positions {
