@@ -88,7 +88,7 @@ fn names_cannot_break_out() {
     assert!(!text.contains("<img") && !text.contains("<script>hacked"), "{text}");
     // Two scripts: the data, and ours.
     assert_eq!((text.matches("<script").count(), text.matches("</script").count()), (2, 2));
-    let steps = data(&text)["timeline"]["steps"].clone();
+    let steps = data(&text)["timelines"][0]["steps"].clone();
     assert!(steps.as_array().expect("steps").contains(&json!(hostile)), "{steps}");
     if let Some(seen) =
         seen(&path, 1280, "document.querySelectorAll('img').length + (window.hacks || 0)")
@@ -256,8 +256,8 @@ fn a_page_of_tune_in_a_browser() {
             strips: all("#strips figure").length,
             tip: hover("#heat .cell"),
             dot: hover("#strips .dot"),
-            block: hover("#timeline svg.chart rect.global"),
-            lanes: all("#timeline .lane").length,
+            block: hover("section.timeline svg.chart rect.global"),
+            lanes: all("section.timeline .lane").length,
             filtered: (choose("#filters select", "32"), [count(), [...new Set(column(1))], all("#heat .cell").length]),
             open: document.querySelector("#heat figcaption").textContent,
             turned: (choose("#heat [data-axis=x]", "1"), document.querySelector("#heat [data-axis=y]").value),

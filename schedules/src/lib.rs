@@ -13,7 +13,7 @@
 //! The modules, in the order of the work: `lower` makes a `launch` of a configuration; `state` is
 //! one instant of it, `instant` what can happen then; `graph` keeps the states that were met; `sweep`
 //! follows all runs through them, level by `level` and `batch` by batch. `record` and `replay` make a schedule of the states on the way to
-//! an end. `bounds` needs no exploration.
+//! an end. `bounds` and `rules` need no exploration.
 //!
 //! The rules are implemented here a second time, from the problem's program on. The simulator's
 //! exploration is the oracle on small launches.
@@ -29,6 +29,7 @@ mod limits;
 mod lower;
 mod record;
 mod replay;
+mod rules;
 mod state;
 mod sweep;
 mod symmetry;
@@ -42,6 +43,7 @@ use tickbound_model::{Bound, Problem};
 pub use error::{Limit, ScheduleError, TooLarge};
 pub use launch::Launch;
 pub use limits::{Limits, Skipped};
+pub use rules::{Tried, try_rules};
 
 /// Most groups that have a place at once: the number of a group is a digit of a 64-bit word.
 const MAX_PLACES: usize = 16;

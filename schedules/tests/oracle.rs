@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use tickbound_model::simulate::{self, SimulateError};
 use tickbound_model::{Bound, Problem};
-use tickbound_schedules::{Explored, Launch, Limits, ScheduleError};
+use tickbound_schedules::{Explored, Launch, Limits, ScheduleError, try_rules};
 
 /// A small generator: one number after another from a seed.
 pub(crate) struct Random(pub(crate) u64);
@@ -130,6 +130,9 @@ fn agrees(seed: u64) -> Option<bool> {
         (Ok(ours), Ok(all)) => {
             assert_eq!((ours.best, ours.worst), (all.best, all.worst), "seed {seed}\n{text}");
             follows(&text, &ours);
+            let tried = try_rules(&problem, &bound, &|| false).unwrap_or_else(|e| panic!("{e}"));
+            let (least, greatest) = (tried.least.0, tried.greatest.0);
+            assert!(ours.best <= least && least <= greatest && greatest <= ours.worst, "{text}");
             Some(all.best < all.worst)
         }
         (Err(ours), Err(error)) => {

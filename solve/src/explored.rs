@@ -2,11 +2,11 @@
 //!
 //! Configurations come in the order of what no schedule of theirs undercuts, until that is above the
 //! best that was found. What is too large to be explored, or comes after a stop, stays open: its
-//! bounds and its first-come schedule bound the answer.
+//! bounds and its schedules made by rule bound the answer.
 
 use tickbound_model::simulate::{self, Script, simulate};
 use tickbound_model::verdict::Found;
-use tickbound_schedules::{Explored, Launch, Limit, Limits, ScheduleError};
+use tickbound_schedules::{Explored, Launch, Limits, ScheduleError, Tried, try_rules};
 
 use crate::error::SolveError;
 use crate::inquiry::{Ending, Inquiry};
@@ -17,14 +17,17 @@ use crate::result::{OpenSchedule, Size, TuneResult};
 /// that is too large does not keep the others waiting.
 const STATES: [usize; 3] = [20_000, 200_000, 4_000_000];
 
+/// Most visits of a state, on average.
+const VISITS: u64 = 500;
+
 /// What is known of the schedules of one configuration, in ticks.
 struct Case {
     /// Its place in the space.
     configuration: usize,
     /// No schedule takes fewer.
     least: i64,
-    /// Some schedule takes so many; `None` if none was looked at.
-    some: Option<i64>,
+    /// What some schedules take; `None` if none was looked at.
+    some: Option<Tried>,
     /// No schedule takes more.
     most: i64,
     /// Both ends, if every schedule was explored.
@@ -38,7 +41,7 @@ impl Case {
     fn best(&self) -> (i64, i64) {
         match &self.both {
             Some(both) => (both.best, both.best),
-            None => (self.least, self.some.unwrap_or(self.most)),
+            None => (self.least, self.some.as_ref().map_or(self.most, |some| some.least.0)),
         }
     }
 
@@ -46,13 +49,14 @@ impl Case {
     fn worst(&self) -> (i64, i64) {
         match &self.both {
             Some(both) => (both.worst, both.worst),
-            None => (self.some.unwrap_or(self.least), self.most),
+            None => (self.some.as_ref().map_or(self.least, |some| some.greatest.0), self.most),
         }
     }
 
     /// The best time that some schedule is known to take.
     fn found(&self) -> Option<i64> {
-        self.both.as_ref().map(|both| both.best).or(self.some)
+        let some = || self.some.as_ref().map(|some| some.least.0);
+        self.both.as_ref().map(|both| both.best).or_else(some)
     }
 
     /// What is to be least.
@@ -69,7 +73,7 @@ pub(super) fn tune(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
     let objective = inquiry.options.objective;
     let mut cases = bounded(inquiry)?;
     for case in cases.iter_mut().filter(|case| case.why.is_some()) {
-        case.some = first_come(inquiry, case.configuration)?;
+        case.some = tried(inquiry, case.configuration)?;
     }
     cases.sort_by_key(|case| (case.least, case.configuration));
     let mut upper = i64::MAX;
@@ -109,8 +113,8 @@ fn bounded(inquiry: &Inquiry<'_>) -> Result<Vec<Case>, SolveError> {
     (0..inquiry.space.bound.len()).map(case).collect()
 }
 
-/// Explores every schedule of a configuration, unless its first-come schedule shows that it does not
-/// matter: that its worst case is above `upper`.
+/// Explores every schedule of a configuration, unless one made by rule shows that it does not matter:
+/// that its worst case is above `upper`.
 fn explore(
     inquiry: &Inquiry<'_>,
     case: &mut Case,
@@ -123,27 +127,38 @@ fn explore(
     }
     let bound = &inquiry.space.bound[case.configuration];
     if objective == Objective::Robust && case.some.is_none() {
-        case.some = first_come(inquiry, case.configuration)?;
+        case.some = tried(inquiry, case.configuration)?;
     }
     if objective == Objective::Robust && case.value(objective).0 > upper {
         return Ok(());
     }
     let launch = Launch::new(inquiry.problem, bound)?;
-    let limits = Limits { max_states: states, ..Limits::default() };
+    let visits = states as u64 * VISITS;
+    let limits = Limits { max_states: states, max_visits: visits, ..Limits::default() };
     match launch.explore(&limits, &stop) {
         Ok(both) => case.both = Some(both),
         Err(ScheduleError::Stopped) => {}
         // There is another time.
-        Err(ScheduleError::Limit(Limit::States(n))) if Some(&n) != STATES.last() => {}
+        Err(ScheduleError::Limit(_)) if Some(&states) != STATES.last() => {}
         Err(error @ (ScheduleError::Limit(_) | ScheduleError::TooLarge(_))) => {
             case.why = Some(error.to_string());
         }
         Err(error) => return Err(error.into()),
     }
     if case.both.is_none() && case.some.is_none() {
-        case.some = first_come(inquiry, case.configuration)?;
+        case.some = tried(inquiry, case.configuration)?;
     }
     Ok(())
+}
+
+/// What schedules made by rule take; `None` if the launch is too large to be simulated.
+fn tried(inquiry: &Inquiry<'_>, configuration: usize) -> Result<Option<Tried>, SolveError> {
+    let bound = &inquiry.space.bound[configuration];
+    match try_rules(inquiry.problem, bound, &|| inquiry.bracket.out_of_time()) {
+        Ok(tried) => Ok(Some(tried)),
+        Err(error) if error.is_too_large() => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Ticks of the first-come schedule; `None` if the launch is too large to be simulated.
@@ -197,6 +212,7 @@ fn answer(
         worst_case: best.both.as_ref().map(|both| both.worst),
         first_come: first_come(inquiry, best.configuration)?,
         script,
+        ends: best.both.as_ref().and_then(|both| both.scripts.clone()),
     });
     Ok(result)
 }
@@ -235,11 +251,12 @@ fn replayed(
 impl Case {
     /// A schedule that takes what was asked for, as far as one is known.
     fn script(&self, objective: Objective) -> Script {
-        let scripts = self.both.as_ref().and_then(|both| both.scripts.as_ref());
-        match (objective, scripts) {
-            (_, None) => Script::FirstCome,
-            (Objective::Best, Some((best, _))) => best.clone(),
-            (Objective::Worst | Objective::Robust, Some((_, worst))) => worst.clone(),
-        }
+        let scripts = match (&self.both, &self.some) {
+            (Some(both), _) => both.scripts.clone(),
+            (None, Some(tried)) => Some((tried.least.1.clone(), tried.greatest.1.clone())),
+            (None, None) => None,
+        };
+        let of = |(best, worst)| if objective == Objective::Best { best } else { worst };
+        scripts.map_or(Script::FirstCome, of)
     }
 }

@@ -92,6 +92,7 @@ fn formula(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
             worst_case: None,
             first_come: Some(first_come(&task, c)?),
             script,
+            ends: None,
         });
         if options.objective == Objective::Worst && finished {
             return worst_of(&task, inquiry, c, result);
@@ -272,8 +273,13 @@ fn robust(task: &Task<'_>, inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveErr
     result.stopped_by = if finished { None } else { own.stopped_by() };
     if let Some((time, c, script)) = best {
         let first_come = Some(first_come(task, c)?);
-        result.schedule =
-            Some(OpenSchedule { best_case: None, worst_case: Some(time), first_come, script });
+        result.schedule = Some(OpenSchedule {
+            best_case: None,
+            worst_case: Some(time),
+            first_come,
+            script,
+            ends: None,
+        });
     }
     Ok(result)
 }

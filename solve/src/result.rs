@@ -55,6 +55,8 @@ pub struct OpenSchedule {
     pub first_come: Option<i64>,
     /// The decisions that lead to the time found.
     pub script: Script,
+    /// A best and a worst schedule, if both are known.
+    pub ends: Option<(Script, Script)>,
 }
 
 /// The result of [`super::tune`].

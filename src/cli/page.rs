@@ -5,10 +5,10 @@ use std::sync::atomic::Ordering;
 use rayon::prelude::*;
 use tickbound_elimination::Limits;
 use tickbound_model::count::count;
-use tickbound_model::simulate::{Options, SimulateError, simulate};
+use tickbound_model::simulate::{Options, Script, SimulateError, simulate};
 use tickbound_model::verdict::Status;
 use tickbound_model::{Bound, Problem};
-use tickbound_solve::{SolveError, TuneResult};
+use tickbound_solve::{Objective, SolveError, TuneResult};
 
 use super::exit::CliError;
 use super::plot::MAX_CONFIGURATIONS;
@@ -75,7 +75,7 @@ fn told(result: &TuneResult, answer: &Answer) -> (String, String) {
     }
 }
 
-/// What the best configuration does: its timeline and where its time goes, as far as the profile tells.
+/// What the best configuration does: its timelines and where its time goes, as far as the profile tells.
 fn add_run(
     page: &mut Page,
     problem: &Problem,
@@ -90,14 +90,33 @@ fn add_run(
     let counts = count(problem, bound).ok().map(|counts| explain::listed(&counts));
     let counts = counts.filter(|counts| counts != "nothing");
     page.facts.extend(counts.map(|counts| ("one launch".into(), counts)));
-    let script = result.schedule.as_ref().map(|s| s.script.clone()).unwrap_or_default();
-    let run = match timeline::of(problem, bound, &script) {
-        Err(CliError::Solve(SolveError::Simulate(e))) if e.is_too_large() => return Ok(()),
-        run => run?,
-    };
-    page.spent = Spent::of(&run.spans, run.time, run.truncated);
-    page.timeline = Lanes::new(&run.spans, run.time, run.truncated);
+    for (name, script) in runs(result) {
+        let run = match timeline::of(problem, bound, &script) {
+            Err(CliError::Solve(SolveError::Simulate(e))) if e.is_too_large() => return Ok(()),
+            run => run?,
+        };
+        page.spent = page.spent.take().or_else(|| Spent::of(&run.spans, run.time, run.truncated));
+        let heading = match name {
+            None => "Timeline".to_owned(),
+            Some(name) => numbers_grouped(&format!("{name}: {} ticks", run.time)),
+        };
+        let lanes = Lanes::new(&run.spans, run.time, run.truncated);
+        page.timelines.extend(lanes.map(|lanes| (heading, lanes)));
+    }
     Ok(())
+}
+
+/// The schedules that are shown: both ends where they are known, that of the answer first.
+fn runs(result: &TuneResult) -> Vec<(Option<&'static str>, Script)> {
+    let Some(schedule) = &result.schedule else { return vec![(None, Script::default())] };
+    let Some((best, worst)) = schedule.ends.clone() else {
+        return vec![(None, schedule.script.clone())];
+    };
+    let mut runs = vec![(Some("Best schedule"), best), (Some("Worst schedule"), worst)];
+    if result.objective != Objective::Best {
+        runs.reverse();
+    }
+    runs
 }
 
 /// The clocks of a group under the profile `resources`.

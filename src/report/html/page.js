@@ -1,7 +1,7 @@
 "use strict";
 // What a page does beside showing its text: charts, hover, sorting and filters. Plain JavaScript, nothing is fetched.
 //
-// The element #data has JSON: `configurations` (parameters, measures, rows) and `timeline` (kinds, steps, lanes). Names in it are
+// The element #data has JSON: `configurations` (parameters, measures, rows) and `timelines` (kinds, steps, lanes of each). Names in it are
 // somebody else's: they become text nodes and attributes' values, never markup. Whole numbers that a double would round are text.
 (() => {
   const svgSpace = "http://www.w3.org/2000/svg";
@@ -433,8 +433,8 @@
     redraws.push(drawCharts);
   };
 
-  // The lanes of a run; dragging over them shows that part of it.
-  const timeline = (section, { end, kinds, steps, lanes }) => {
+  // The lanes of a run up to a tick; dragging over them shows a part of it.
+  const timeline = (section, end, { kinds, steps, lanes }) => {
     let from = 0, to = end;
     const place = html("div"), whole = html("button", { type: "button" }, "whole run");
     // By kind; by step where all are of one kind, as in published models.
@@ -493,7 +493,9 @@
   const source = document.getElementById("data");
   const data = source ? JSON.parse(source.textContent) : {};
   document.body.append(tip);
-  if (data.timeline) timeline(document.getElementById("timeline"), data.timeline);
+  // All over the same time, so that runs can be compared.
+  const runs = data.timelines ?? [], end = Math.max(...runs.map((run) => run.end));
+  document.querySelectorAll("section.timeline").forEach((section, i) => timeline(section, end, runs[i]));
   if (data.configurations) configurations(document.getElementById("configurations"), data.configurations);
   on(document, "pointerover", tell);
   on(document, "pointermove", tell);

@@ -28,8 +28,8 @@ pub struct Page {
     pub facts: Vec<(String, String)>,
     /// What the best configuration spends its time on.
     pub spent: Option<Spent>,
-    /// Its run.
-    pub timeline: Option<Lanes>,
+    /// Its runs, each under a heading; all are drawn over the time of the longest.
+    pub timelines: Vec<(String, Lanes)>,
     /// Configurations with their numbers.
     pub configurations: Option<Configurations>,
 }
@@ -131,7 +131,7 @@ struct Content<'a> {
     at: Vec<(&'a str, String)>,
     facts: Vec<(&'a str, String)>,
     spent: Option<&'a Spent>,
-    timeline: Option<&'a str>,
+    timelines: Vec<(&'a str, &'a str)>,
     among: Option<&'a str>,
     table: Plain,
     data: String,
@@ -142,8 +142,7 @@ struct Content<'a> {
 struct Data<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     configurations: Option<&'a Configurations>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    timeline: Option<&'a Lanes>,
+    timelines: Vec<&'a Lanes>,
 }
 
 impl Page {
@@ -151,7 +150,7 @@ impl Page {
     fn data(&self) -> Result<String, ReportError> {
         embedded(&Data {
             configurations: self.configurations.as_ref(),
-            timeline: self.timeline.as_ref(),
+            timelines: self.timelines.iter().map(|(_, lanes)| lanes).collect(),
         })
     }
 
@@ -174,7 +173,11 @@ impl Page {
                 .map(|(name, text)| (name.as_str(), numbers_grouped(text)))
                 .collect(),
             spent: self.spent.as_ref(),
-            timeline: self.timeline.as_ref().map(|lanes| lanes.about.as_str()),
+            timelines: self
+                .timelines
+                .iter()
+                .map(|(heading, lanes)| (heading.as_str(), lanes.about.as_str()))
+                .collect(),
             among: self.configurations.as_ref().map(|all| all.among.as_str()),
             table: self.configurations.as_ref().map(Configurations::table).unwrap_or_default(),
             data: self.data()?,
@@ -246,7 +249,7 @@ mod tests {
                 unit: "ticks",
                 parts: vec![Part { head: "kind", lines: vec![stripe] }],
             }),
-            timeline: None,
+            timelines: Vec::new(),
             configurations: Some(shown),
         };
         let text = page.html().unwrap();
