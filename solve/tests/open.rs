@@ -123,3 +123,28 @@ fn latency_example() {
     assert_eq!(run(Objective::Worst).upper, Some(61));
     assert_eq!(run(Objective::Robust).upper, Some(61));
 }
+
+/// Groups of 16 items have the best schedule, groups of 32 the best guarantee.
+#[test]
+fn the_robust_choice_is_another() {
+    let inputs = IndexMap::from([("size".to_owned(), 64)]);
+    let text = std::fs::read_to_string(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../examples/problems/latency.json"
+    ))
+    .expect("the example");
+    let problem = Problem::from_json(&text, &inputs, &tickbound_model::platforms::find)
+        .expect("a valid example");
+    let run = |objective| {
+        let options = Options { objective, ..Options::default() };
+        tune(&problem, &options, &AtomicBool::new(false), &|_| {}).expect("a result")
+    };
+    let found = [Objective::Best, Objective::Worst, Objective::Robust].map(|objective| {
+        let result = run(objective);
+        assert!(result.status == Status::Optimal && result.replayed, "{objective:?}");
+        let ends = result.schedule.expect("an open schedule");
+        (result.best.expect("a configuration").configuration.0, ends.best_case, ends.worst_case)
+    });
+    let of = |wg, best, worst| (vec![wg, 2], Some(best), Some(worst));
+    assert_eq!(found, [of(16, 88, 121), of(16, 88, 121), of(32, 97, 119)]);
+}
