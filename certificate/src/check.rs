@@ -7,14 +7,15 @@ use indexmap::IndexMap;
 use num_bigint::BigUint;
 use serde_json::Value;
 use tickbound_elimination::Limits;
-use tickbound_model::simulate::{self, SimulateError};
-use tickbound_model::{Bound, ModelError, Problem};
+use tickbound_model::simulate::{Options, SimulateError, simulate};
+use tickbound_model::{ModelError, Problem};
 
 use crate::branches;
 use crate::folder::{Certificate, Proved};
 use crate::inequalities;
 use crate::obligation::Obligation;
 use crate::refusal::Refusal;
+use crate::schedules::{Trusted, least};
 use crate::texts;
 use crate::tools::{self, Said, Tools};
 
@@ -58,7 +59,8 @@ pub fn reported(
     let problem = problem(&certificate.problem)?;
     let claim = &certificate.claim;
     let bound = problem.bind(&claim.configuration)?;
-    let time = least(&problem, &bound)?;
+    let mut schedules = Trusted::default();
+    let time = least(&problem, &bound, i64::MAX, stop, &mut schedules)?;
     if time != claim.time {
         return Err(Refusal::wrong(format!(
             "claim.json: {} ticks are claimed, but the simulator takes {time} with the configuration",
@@ -71,7 +73,7 @@ pub fn reported(
     ));
     report.trusted.push("the simulator, for the time of one configuration".into());
     match &certificate.proof {
-        Proved::Simulation => all(&problem, time, stop, report)?,
+        Proved::Simulation => all(&problem, time, stop, schedules, report)?,
         Proved::Inequalities(proof) => {
             let obligation = Obligation::new(&problem)?;
             let found = inequalities::check(&obligation, proof, time, stop)?;
@@ -119,19 +121,12 @@ pub fn problem(value: &Value) -> Result<Problem, Refusal> {
     }
 }
 
-/// The time of a configuration under its best schedule.
-fn least(problem: &Problem, bound: &Bound) -> Result<i64, SimulateError> {
-    match problem.has_open_schedule() {
-        true => Ok(simulate::explore(problem, bound, &simulate::Limits::default())?.best),
-        false => Ok(simulate::simulate(problem, bound, &simulate::Options::default())?.time),
-    }
-}
-
 /// Simulates every configuration: none takes less than `time`.
 fn all(
     problem: &Problem,
     time: i64,
     stop: &dyn Fn() -> bool,
+    mut trusted: Trusted,
     report: &mut Report,
 ) -> Result<(), Refusal> {
     let space = problem.space()?;
@@ -139,21 +134,35 @@ fn all(
         if stop() {
             return Err(Refusal::Stopped);
         }
-        match least(problem, bound) {
+        match least(problem, bound, time, stop, &mut trusted) {
             Ok(ticks) if ticks >= time => {}
             // Later than any time that there is.
-            Err(SimulateError::Overflow { .. }) => {}
+            Err(Refusal::Simulate(SimulateError::Overflow { .. })) => {}
             Ok(ticks) => {
                 let name = problem.name_values(&bound.configuration);
                 let what = format!("{name} takes {ticks} ticks, but {time} are claimed");
                 return Err(Refusal::wrong(what));
             }
-            Err(e) => return Err(e.into()),
+            Err(e) => return Err(e),
         }
     }
+    let Trusted { counted, bounded } = trusted;
     let count = space.bound.len();
-    report.checked.push(format!("nothing is faster: all {count} configurations are simulated"));
+    report.checked.push(match counted + bounded {
+        0 => format!("nothing is faster: all {count} configurations are simulated"),
+        _ => format!(
+            "nothing is faster: all {count} configurations are explored or bounded from below"
+        ),
+    });
     report.trusted.push("the list of the valid configurations".into());
+    if counted > 0 {
+        let what = "the exploration by counted warps (docs/encodings.md)";
+        report.trusted.push(format!("{what}, for the schedules of {counted} configurations"));
+    }
+    if bounded > 0 {
+        let what = "bounds of what groups ask for (docs/encodings.md)";
+        report.trusted.push(format!("{what}, for {bounded} configurations"));
+    }
     Ok(())
 }
 
@@ -174,8 +183,9 @@ fn sample(
     for n in 0..some {
         let Some(configuration) = configurations.nth(&(&count * n / some)) else { continue };
         let bound = configurations.bind(&configuration)?;
-        let ticks = match least(problem, &bound) {
-            Ok(ticks) => i128::from(ticks),
+        // Where there is an obligation no schedule is open.
+        let ticks = match simulate(problem, &bound, &Options::default()) {
+            Ok(run) => i128::from(run.time),
             Err(e) if e.is_too_large() => continue,
             Err(SimulateError::Overflow { .. }) => continue,
             Err(e) => return Err(e.into()),

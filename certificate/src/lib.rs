@@ -25,6 +25,7 @@ pub mod product;
 pub mod prove;
 pub mod pseudo_boolean;
 mod refusal;
+mod schedules;
 pub mod smt;
 pub mod sum;
 mod texts;

@@ -43,7 +43,7 @@ use tickbound_model::{Bound, Problem};
 pub use error::{Limit, ScheduleError, TooLarge};
 pub use launch::Launch;
 pub use limits::{Limits, Skipped};
-pub use rules::{Tried, try_rules};
+pub use rules::{Tried, first_come, try_rules};
 
 /// Most groups that have a place at once: the number of a group is a digit of a 64-bit word.
 const MAX_PLACES: usize = 16;

@@ -52,8 +52,8 @@ pub struct Tried {
     pub greatest: (i64, Script),
 }
 
-/// Follows schedules made by rule and at random, until `stop` says so; at least that which serves first
-/// come first.
+/// Follows schedules made by rule and at random, until `stop` says so; `None` if that was before the
+/// first had come to its end.
 ///
 /// # Errors
 /// The simulator refuses the configuration.
@@ -61,39 +61,70 @@ pub fn try_rules(
     problem: &Problem,
     bound: &Bound,
     stop: &dyn Fn() -> bool,
-) -> Result<Tried, SimulateError> {
-    let first = follow(problem, bound, Rule::FirstCome)?;
+) -> Result<Option<Tried>, SimulateError> {
+    let Some(first) = follow(problem, bound, Rule::FirstCome, stop)? else { return Ok(None) };
     let mut tried = Tried { least: first.clone(), greatest: first };
     let random = (0..RANDOM).map(Rule::Random);
     for rule in RULES.into_iter().skip(1).chain(random) {
-        if stop() {
-            break;
-        }
-        let found = follow(problem, bound, rule)?;
+        let Some(found) = follow(problem, bound, rule, stop)? else { break };
         if found.0 > tried.greatest.0 {
             tried.greatest = found;
         } else if found.0 < tried.least.0 {
             tried.least = found;
         }
     }
-    Ok(tried)
+    Ok(Some(tried))
 }
 
-fn follow(problem: &Problem, bound: &Bound, rule: Rule) -> Result<(i64, Script), SimulateError> {
-    let mut ruled = Ruled { rule, starts: Vec::new(), units: Vec::new() };
-    let run = simulate_with(problem, bound, &Options::default(), &mut ruled)?;
-    Ok((run.time, Script::Starts { starts: ruled.starts, units: ruled.units }))
+/// Ticks of the first-come schedule; `None` if `stop` said so.
+///
+/// # Errors
+/// The simulator refuses the configuration.
+pub fn first_come(
+    problem: &Problem,
+    bound: &Bound,
+    stop: &dyn Fn() -> bool,
+) -> Result<Option<i64>, SimulateError> {
+    Ok(follow(problem, bound, Rule::FirstCome, stop)?.map(|(ticks, _)| ticks))
+}
+
+fn follow(
+    problem: &Problem,
+    bound: &Bound,
+    rule: Rule,
+    stop: &dyn Fn() -> bool,
+) -> Result<Option<(i64, Script)>, SimulateError> {
+    let (starts, units) = (Vec::new(), Vec::new());
+    let mut ruled = Ruled { rule, starts, units, asked: 0, stop, stopped: false };
+    match simulate_with(problem, bound, &Options::default(), &mut ruled) {
+        Err(SimulateError::NoSuchOption { .. }) if ruled.stopped => Ok(None),
+        Err(error) => Err(error),
+        Ok(run) => {
+            let script = Script::Starts { starts: ruled.starts, units: ruled.units };
+            Ok(Some((run.time, script)))
+        }
+    }
 }
 
 /// A chooser that follows a rule, and notes what it does.
-struct Ruled {
+struct Ruled<'s> {
     rule: Rule,
     starts: Vec<(i64, i64, i64)>,
     units: Vec<i64>,
+    /// How often it was asked.
+    asked: u64,
+    stop: &'s dyn Fn() -> bool,
+    stopped: bool,
 }
 
-impl Chooser for Ruled {
+impl Chooser for Ruled<'_> {
     fn choose(&mut self, now: i64, options: &[Decision]) -> usize {
+        self.asked += 1;
+        if self.asked.is_multiple_of(1024) && (self.stop)() {
+            // What does not exist ends the simulation.
+            self.stopped = true;
+            return usize::MAX;
+        }
         if let Rule::Random(state) = &mut self.rule {
             // The constants of Knuth's MMIX.
             *state = state

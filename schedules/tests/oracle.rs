@@ -131,6 +131,7 @@ fn agrees(seed: u64) -> Option<bool> {
             assert_eq!((ours.best, ours.worst), (all.best, all.worst), "seed {seed}\n{text}");
             follows(&text, &ours);
             let tried = try_rules(&problem, &bound, &|| false).unwrap_or_else(|e| panic!("{e}"));
+            let tried = tried.expect("nobody says stop");
             let (least, greatest) = (tried.least.0, tried.greatest.0);
             assert!(ours.best <= least && least <= greatest && greatest <= ours.worst, "{text}");
             Some(all.best < all.worst)

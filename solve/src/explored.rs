@@ -4,7 +4,7 @@
 //! best that was found. What is too large to be explored, or comes after a stop, stays open: its
 //! bounds and its schedules made by rule bound the answer.
 
-use tickbound_model::simulate::{self, Script, simulate};
+use tickbound_model::simulate::{self, Script};
 use tickbound_model::verdict::Found;
 use tickbound_schedules::{Explored, Launch, Limits, ScheduleError, Tried, try_rules};
 
@@ -76,6 +76,7 @@ pub(super) fn tune(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
         case.some = tried(inquiry, case.configuration)?;
     }
     cases.sort_by_key(|case| (case.least, case.configuration));
+    inquiry.bracket.raise(cases.first().map_or(0, |case| case.least));
     let mut upper = i64::MAX;
     for states in STATES {
         for case in &mut cases {
@@ -155,17 +156,18 @@ fn explore(
 fn tried(inquiry: &Inquiry<'_>, configuration: usize) -> Result<Option<Tried>, SolveError> {
     let bound = &inquiry.space.bound[configuration];
     match try_rules(inquiry.problem, bound, &|| inquiry.bracket.out_of_time()) {
-        Ok(tried) => Ok(Some(tried)),
+        Ok(tried) => Ok(tried),
         Err(error) if error.is_too_large() => Ok(None),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Ticks of the first-come schedule; `None` if the launch is too large to be simulated.
+/// Ticks of the first-come schedule; `None` if the launch is too large to be simulated in the time.
 fn first_come(inquiry: &Inquiry<'_>, configuration: usize) -> Result<Option<i64>, SolveError> {
     let bound = &inquiry.space.bound[configuration];
-    match simulate(inquiry.problem, bound, &simulate::Options::default()) {
-        Ok(run) => Ok(Some(run.time)),
+    let stop = || inquiry.bracket.out_of_time();
+    match tickbound_schedules::first_come(inquiry.problem, bound, &stop) {
+        Ok(ticks) => Ok(ticks),
         Err(error) if error.is_too_large() => Ok(None),
         Err(error) => Err(error.into()),
     }
@@ -228,6 +230,9 @@ fn replayed(
     ticks: i64,
 ) -> Result<bool, SolveError> {
     let bound = &inquiry.space.bound[best.configuration];
+    if best.both.is_none() && inquiry.bracket.out_of_time() {
+        return Ok(false);
+    }
     let run = match script.run(inquiry.problem, bound, &simulate::Options::default()) {
         Err(error) if error.is_too_large() => return Ok(false),
         run => run?,
