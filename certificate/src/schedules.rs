@@ -1,0 +1,61 @@
+//! The least time of a configuration over all its schedules.
+//!
+//! Small launches are explored by the simulator, schedule by schedule. Larger ones are explored by
+//! counted warps, which is then trusted and said to be: it has no proof that could be checked in less
+//! time than it takes to find both ends again.
+
+use tickbound_model::simulate::{self, SimulateError};
+use tickbound_model::{Bound, Problem};
+use tickbound_schedules::{Launch, Limits, ScheduleError};
+
+use crate::refusal::Refusal;
+
+/// Most states that the simulator explores for one configuration.
+const FEW: u64 = 20_000;
+
+/// What was trusted on the way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Trusted {
+    /// Configurations that were explored by counted warps.
+    pub counted: usize,
+    /// Configurations that were bounded from below.
+    pub bounded: usize,
+}
+
+/// The time of a configuration under its best schedule, or a bound of it that is at least `enough`.
+///
+/// # Errors
+/// It has no time, or is too large.
+pub fn least(
+    problem: &Problem,
+    bound: &Bound,
+    enough: i64,
+    stop: &dyn Fn() -> bool,
+    trusted: &mut Trusted,
+) -> Result<i64, Refusal> {
+    if !problem.has_open_schedule() {
+        return Ok(simulate::simulate(problem, bound, &simulate::Options::default())?.time);
+    }
+    let limits = simulate::Limits { max_states: FEW, ..simulate::Limits::default() };
+    match simulate::explore(problem, bound, &limits) {
+        Ok(both) => return Ok(both.best),
+        Err(SimulateError::TooManyStates { .. }) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let launch = Launch::new(problem, bound).map_err(refusal)?;
+    if launch.least() >= enough {
+        trusted.bounded += 1;
+        return Ok(launch.least());
+    }
+    trusted.counted += 1;
+    let limits = Limits { max_recorded: 0, ..Limits::default() };
+    Ok(launch.explore(&limits, stop).map_err(refusal)?.best)
+}
+
+fn refusal(error: ScheduleError) -> Refusal {
+    match error {
+        ScheduleError::Simulate(error) => error.into(),
+        ScheduleError::Stopped => Refusal::Stopped,
+        error => Refusal::wrong(format!("not checked: {error}")),
+    }
+}
