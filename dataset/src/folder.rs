@@ -94,9 +94,36 @@ impl Dataset {
         self.save()
     }
 
+    /// Whether a block that is there is the one that comes to `tally`.
+    ///
+    /// # Errors
+    /// It is not: the folder holds another product.
+    pub fn agree(&self, block: Block, tally: &Tally) -> Result<(), DatasetError> {
+        let at = self.manifest.written.binary_search_by_key(&block.number, |record| record.block);
+        let record = at.ok().map(|at| &self.manifest.written[at]);
+        let same = |record: &Record| {
+            let tally = Tally { broken: 0, first_broken: None, ..*tally };
+            record.first == block.first && record.tally() == Some(tally)
+        };
+        if record.is_some_and(same) {
+            return Ok(());
+        }
+        Err(DatasetError::Other { path: self.folder.join(MANIFEST), what: "what a block comes to" })
+    }
+
+    /// Says that every block of the product is there, where that was not known before.
+    ///
+    /// # Errors
+    /// The manifest cannot be written.
+    pub fn finish(&mut self) -> Result<(), DatasetError> {
+        self.manifest.finish();
+        self.save()
+    }
+
     /// Removes what was half written by a run that was killed.
     fn clean(&self) -> Result<(), DatasetError> {
-        let names = (0..self.manifest.head.blocks).filter(|block| !self.has(*block)).map(name);
+        let blocks = 0..self.manifest.head.blocks.unwrap_or(usize::MAX);
+        let names = blocks.filter(|block| !self.has(*block)).map(name);
         let names = [MANIFEST.to_owned()].into_iter().chain(names.take(1));
         for target in names.map(|name| self.folder.join(name)) {
             let found = leftovers(&target).map_err(DatasetError::file(&self.folder))?;

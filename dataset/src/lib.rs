@@ -31,4 +31,4 @@ pub use error::DatasetError;
 pub use file::{COLUMNS, Written};
 pub use folder::{Dataset, verify};
 pub use format::{FORMAT, MANIFEST, VERSION};
-pub use manifest::{Head, Manifest, Record};
+pub use manifest::{Head, Manifest, Product, Record};

@@ -14,6 +14,7 @@ use tickbound_reo::product::stepwise;
 use tickbound_reo::symbol::Name;
 
 use super::load::{self, hidden, notes, parts};
+use super::reached;
 use super::shared::{DEFAULT_MEMORY, KindArg, within_line};
 use super::stream::{self, StreamArgs, Streamed};
 use crate::cli::exit::{CliError, Exit, input};
@@ -113,6 +114,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let begin = Instant::now();
     let made = within_line("composing", args.memory, |limits, line| match args.mode {
         Mode::Dense if args.blocks.stream => in_blocks(args, &connector, limits, line),
+        Mode::Reachable if args.blocks.stream => searched(args, &connector, limits, line),
         Mode::Reachable => reachable(args, &connector, &names, limits),
         Mode::Dense => dense(args, &connector, &names, limits),
         Mode::Implicit => implicit(args, &connector, &names, limits),
@@ -153,12 +155,12 @@ fn streamable(args: &Args, names: &[Name]) -> Result<(), CliError> {
     if !args.blocks.stream {
         return Ok(());
     }
-    if args.mode != Mode::Dense {
-        return Err(input("--stream is for --mode dense; the other products are made otherwise"));
+    if args.mode == Mode::Implicit {
+        return Err(input("--mode implicit makes no product; leave --stream out"));
     }
     if !names.is_empty() || args.minimize.is_some() || args.to.is_some() {
         return Err(input(
-            "--stream keeps no product; for --hide, --minimize and --to use --mode reachable",
+            "--stream keeps no product; for --hide, --minimize and --to leave it out",
         ));
     }
     Ok(())
@@ -198,12 +200,37 @@ fn reachable(
     names: &[Name],
     limits: &Limits<'_>,
 ) -> Result<Made, CliError> {
-    if args.device != DeviceChoice::Cpu {
-        return Err(input(
-            "--device is for --mode dense; the reachable product runs on the processors",
-        ));
-    }
+    on_processors(args)?;
     Ok(made(composed(args, &parts(connector), names, limits)?, "cpu"))
+}
+
+fn on_processors(args: &Args) -> Result<(), CliError> {
+    if args.device == DeviceChoice::Cpu {
+        return Ok(());
+    }
+    Err(input("--device is for --mode dense; the reachable product runs on the processors"))
+}
+
+/// The reachable product in blocks.
+fn searched(
+    args: &Args,
+    connector: &Connector,
+    limits: &Limits<'_>,
+    line: &Progress,
+) -> Result<Made, CliError> {
+    on_processors(args)?;
+    Ok(not_kept(reached::run(&args.blocks, connector, limits, line)?, "cpu".into()))
+}
+
+fn not_kept(streamed: Streamed, device: String) -> Made {
+    Made {
+        automaton: None,
+        states: streamed.tally.states.to_string(),
+        transitions: streamed.transitions().to_string(),
+        names: streamed.names,
+        device,
+        streamed: Some(streamed),
+    }
 }
 
 /// The reachable product, hidden and minimised as asked.
@@ -215,7 +242,14 @@ fn composed(
 ) -> Result<Automaton, CliError> {
     let minimise = args.minimize.map(Kind::from);
     let options = stepwise::Options { hidden: names.to_vec(), minimise };
-    Ok(stepwise::compose(parts, &options, limits).map_err(input)?.automaton)
+    let plain = names.is_empty() && minimise.is_none() && args.to.is_none();
+    let made = stepwise::compose(parts, &options, limits).map_err(|stopped| match stopped {
+        Stopped::Memory { .. } if plain => {
+            input(format!("{stopped}; --stream counts, checks and writes it in blocks"))
+        }
+        stopped => input(stopped),
+    });
+    Ok(made?.automaton)
 }
 
 /// The matrices of a connector's parts.
@@ -274,14 +308,8 @@ fn in_blocks(
     let matrices = matrices(connector, limits)?;
     let engine = engine(args.device)?;
     let streamed = stream::run(&args.blocks, connector, &matrices, engine.as_ref(), limits, line)?;
-    Ok(Made {
-        automaton: None,
-        states: streamed.tally.states.to_string(),
-        transitions: streamed.transitions().to_string(),
-        names: streamed.names,
-        device: engine.map_or_else(|| "cpu".into(), |engine| engine.device().name.clone()),
-        streamed: Some(streamed),
-    })
+    let device = engine.map_or_else(|| "cpu".into(), |engine| engine.device().name.clone());
+    Ok(not_kept(streamed, device))
 }
 
 /// The device that was chosen; none if it is the processors, also as there is no other.

@@ -6,8 +6,10 @@ mod compose;
 mod equal;
 mod generate;
 mod load;
+mod reached;
 mod run;
 mod shared;
+mod store;
 mod stream;
 mod verify;
 
