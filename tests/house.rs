@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-const CRATES: [&str; 15] = [
+const CRATES: [&str; 16] = [
     "message",
     "input",
     "output",
@@ -22,6 +22,7 @@ const CRATES: [&str; 15] = [
     "propose",
     "reo",
     "dataset",
+    "mpi",
     ".",
 ];
 

@@ -18,6 +18,9 @@ pub enum StreamError {
     /// Files that it needs on its way cannot be written or read.
     #[error("temporary files of the product: {0}; make room, or set TMPDIR to a folder with more")]
     Store(io::Error),
+    /// The other processes that make the product cannot be reached.
+    #[error("the exchange between ranks: {0}")]
+    Exchange(io::Error),
     /// What the steps say of data decides which of them there are.
     #[error(
         "which steps this product has depends on data that only the whole shows; leave data out (--no-data), or make it whole"

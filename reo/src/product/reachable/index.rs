@@ -302,7 +302,7 @@ impl Index {
 
 /// Mixes the words of a key; all bits of the result depend on all bits of it.
 #[inline]
-fn hash(key: &[u64]) -> u64 {
+pub(super) fn hash(key: &[u64]) -> u64 {
     let mix = |h: u64, word: &u64| {
         let h = (h ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         (h ^ h >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93)

@@ -23,7 +23,8 @@
 //!    are one.
 //!
 //! **Larger than memory.** [`Stream`] makes the same states and steps some rows at a time (`rounds.rs`), hands them on, and keeps
-//! none; the states that memory has no room for are on disk (`shelf.rs`).
+//! none; the states that memory has no room for are on disk (`shelf.rs`), or with other processes that make the product
+//! together with this one (`owners.rs`, [`compose_shared`]).
 //!
 //! **Steps that no data fulfil** are left out before anything is counted: a part's own at the start,
 //! joint ones where the search meets them (`guard.rs`, `allowed.rs`), so that neither they nor what only they lead to
@@ -50,17 +51,21 @@ mod guard;
 mod index;
 mod layout;
 mod order;
+mod owners;
 mod plan;
 mod rounds;
 mod row;
 mod search;
+mod shared;
 mod shelf;
 mod stream;
 mod worker;
 mod write;
 
 pub use far::StreamError;
+pub use owners::Exchange;
 pub use search::Count;
+pub use shared::{compose_shared, total};
 pub use shelf::{Store, Stored};
 pub use stream::{Steps, Stream};
 

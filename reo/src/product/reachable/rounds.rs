@@ -77,8 +77,12 @@ pub(super) struct Made {
     pub conditions: Vec<u64>,
 }
 
-/// Who takes the steps of some states, and says whether to go on.
-pub(super) type Take<'t> = dyn FnMut(usize, &Made) -> bool + Send + 't;
+/// What is handed on: the steps of some states, with the number of the first, or that a round is over.
+pub(super) type Handed<'m> = Option<(usize, &'m Made)>;
+
+/// Who takes what is handed on, and says whether to go on.
+pub(super) type Take<'t, F> =
+    dyn FnMut(&mut F, Handed<'_>) -> Result<bool, StreamError> + Send + 't;
 
 /// The rounds of a product.
 pub(super) struct Rounds<'a, S, F> {
@@ -135,9 +139,9 @@ impl<'a, S: Layout, F: Far> Rounds<'a, S, F> {
         Ok(rounds)
     }
 
-    /// Makes all states and their steps, and gives them to `take`, with the number of the first of some states, as long as it
-    /// returns true. How many states and steps there are; nothing if it returned false.
-    pub fn run(mut self, take: &mut Take<'_>) -> Result<Option<(u64, u64)>, StreamError> {
+    /// Makes all states and their steps, and gives them to `take` as long as it returns true. How many states there are, and how many steps were
+    /// made here; nothing if it returned false.
+    pub fn run(mut self, take: &mut Take<'_, F>) -> Result<Option<(u64, u64)>, StreamError> {
         while let Some(offer) = self.far.next(self.rows_wanted())? {
             let rows = offer.keys.len() / self.crew.layout.state();
             let block = self.count(offer.keys, rows)?;
@@ -157,9 +161,12 @@ impl<'a, S: Layout, F: Far> Rounds<'a, S, F> {
                 }
                 self.name();
                 self.tell()?;
-                if !take(first, &self.made) {
+                if !take(&mut self.far, Some((first, &self.made)))? {
                     return Ok(None);
                 }
+            }
+            if !take(&mut self.far, None)? {
+                return Ok(None);
             }
         }
         Ok(Some((self.far.states() as u64, self.steps)))

@@ -10,9 +10,11 @@ use rayon::prelude::*;
 
 use super::far::StreamError;
 use super::layout::{Layout, Wide};
+use super::owners::Exchange;
 use super::plan::Plan;
-use super::rounds::{Made, Rounds, Take};
+use super::rounds::{Made, Rounds};
 use super::search::Count;
+use super::shared::{Wanted, share};
 use super::shelf::{Shelf, Store};
 use super::{Work, with_layout};
 use crate::automaton::Automaton;
@@ -87,8 +89,7 @@ impl Stream {
     ) -> Result<Count, E> {
         let mut failed = None;
         let mut take = |first, made: &Made| {
-            let Made { ends, targets, labels, .. } = made;
-            failed = take(Steps { first, begin: 0, ends, targets, labels }).err();
+            failed = take(Steps::of(first, made)).err();
             failed.is_none()
         };
         let made = self.make(limits, store, &mut take)?;
@@ -97,22 +98,50 @@ impl Stream {
         failed.map_or(Ok(count), Err)
     }
 
+    /// As [`Stream::run`], by several processes together, each of which calls this with its own `exchange`. The states that
+    /// `limits.memory` of one has no room for are with the others. With `first`, the first rank takes all steps, in order, and the
+    /// others none; without it each takes those that it has made, in order, but for those that others have made between.
+    /// States and steps have the numbers and the order that one process gives them. How many states there are, and how many
+    /// steps were taken here.
+    ///
+    /// # Errors
+    /// As [`Stream::run`], or others cannot be reached. What fails in one process the others do not hear: all must be ended.
+    pub fn share<E: From<StreamError> + Send>(
+        &self,
+        limits: &Limits<'_>,
+        exchange: &mut (dyn Exchange + Send),
+        first: bool,
+        mut take: impl FnMut(Steps<'_>) -> Result<(), E> + Send,
+    ) -> Result<Count, E> {
+        let (mut failed, mut transitions) = (None, 0);
+        let mut take = |first, made: &Made| {
+            transitions += made.targets.len() as u128;
+            failed = take(Steps::of(first, made)).err();
+            failed.is_none()
+        };
+        let states = share(&self.plan, limits, exchange, Wanted { first, keys: false }, &mut take)?;
+        failed.map_or(Ok(Count { states, transitions }), Err)
+    }
+
     /// Not generic, so that the search is compiled here, and as this crate is.
     fn make(
         &self,
         limits: &Limits<'_>,
         store: Option<&dyn Store>,
-        take: &mut Take<'_>,
+        take: &mut TakeMade<'_>,
     ) -> Result<Option<(u64, u64)>, StreamError> {
         with_layout(&self.plan, Make { plan: &self.plan, limits, store, take })
     }
 }
 
+/// Who takes steps, and says whether to go on.
+pub(super) type TakeMade<'t> = dyn FnMut(usize, &Made) -> bool + Send + 't;
+
 struct Make<'a, 't> {
     plan: &'a Plan,
     limits: &'a Limits<'a>,
     store: Option<&'a dyn Store>,
-    take: &'a mut Take<'t>,
+    take: &'a mut TakeMade<'t>,
 }
 
 impl Work for Make<'_, '_> {
@@ -121,12 +150,22 @@ impl Work for Make<'_, '_> {
     fn with<S: Layout>(self, layout: S) -> Self::Result {
         let Make { plan, limits, store, take } = self;
         let shelf = Shelf::new(layout.state(), store);
-        Rounds::new(plan, layout, limits, false, &plan.initial, shelf)?.run(take)
+        let rounds = Rounds::new(plan, layout, limits, false, &plan.initial, shelf)?;
+        rounds.run(&mut |_: &mut Shelf<'_>, handed| {
+            Ok(handed.is_none_or(|(first, made)| take(first, made)))
+        })
     }
 }
 
 /// Rows that a thread sums up at once.
 const ROWS: usize = 256;
+
+impl<'a> Steps<'a> {
+    fn of(first: usize, made: &'a Made) -> Self {
+        let Made { ends, targets, labels, .. } = made;
+        Steps { first, begin: 0, ends, targets, labels }
+    }
+}
 
 impl Steps<'_> {
     /// The steps of some of these states alone, counted from the first of them.
