@@ -84,13 +84,15 @@ impl Dataset {
         tally: &Tally,
         steps: &[Columns],
     ) -> Result<(), DatasetError> {
-        let name = name(block.number);
-        let path = self.folder.join(&name);
-        let fail = DatasetError::file(&path);
-        let mut draft = Draft::beside(self.disk, &path).map_err(&fail)?;
-        let written = file::write(&mut draft, steps).map_err(&fail)?;
-        draft.keep().map_err(&fail)?;
-        self.manifest.add(Record::new(block, name, tally, written));
+        self.enter(write_block(self.disk, &self.folder, block, tally, steps)?)
+    }
+
+    /// Says that a block is there, whose file [`write_block`] has written.
+    ///
+    /// # Errors
+    /// The manifest cannot be written.
+    pub fn enter(&mut self, record: Record) -> Result<(), DatasetError> {
+        self.manifest.add(record);
         self.save()
     }
 
@@ -158,6 +160,27 @@ impl Dataset {
         draft.write(&text).map_err(&fail)?;
         draft.keep().map(drop).map_err(&fail)
     }
+}
+
+/// Writes the file of a block into the folder of a dataset that this or another process holds: its steps in parts, in their order, and what
+/// they come to. The block belongs to the dataset once its record is entered: [`Dataset::enter`].
+///
+/// # Errors
+/// It cannot be written; then there is no such file, or what was there before.
+pub fn write_block(
+    disk: Disk,
+    folder: &Path,
+    block: Block,
+    tally: &Tally,
+    steps: &[Columns],
+) -> Result<Record, DatasetError> {
+    let name = name(block.number);
+    let path = folder.join(&name);
+    let fail = DatasetError::file(&path);
+    let mut draft = Draft::beside(disk, &path).map_err(&fail)?;
+    let written = file::write(&mut draft, steps).map_err(&fail)?;
+    draft.keep().map_err(&fail)?;
+    Ok(Record::new(block, name, tally, written))
 }
 
 /// Reads all of a dataset, and says what it is if it is complete and every block is what was written. `go_on` is asked now

@@ -29,6 +29,6 @@ mod manifest;
 
 pub use error::DatasetError;
 pub use file::{COLUMNS, Written};
-pub use folder::{Dataset, verify};
+pub use folder::{Dataset, verify, write_block};
 pub use format::{FORMAT, MANIFEST, VERSION};
 pub use manifest::{Head, Manifest, Product, Record};

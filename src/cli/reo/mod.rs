@@ -6,6 +6,7 @@ mod compose;
 mod equal;
 mod generate;
 mod load;
+mod ranks;
 mod reached;
 mod run;
 mod shared;

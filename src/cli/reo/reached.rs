@@ -12,6 +12,7 @@ use tickbound_reo::product::dense::{Block, Columns, MAX_NAMES, Tally};
 use tickbound_reo::product::reachable::{Steps, Stream, StreamError};
 
 use super::load::parts;
+use super::ranks::Ranks;
 use super::store::Files;
 use super::stream::{self, Extent, StreamArgs, Streamed};
 use crate::cli::exit::{CliError, input};
@@ -41,9 +42,10 @@ pub(super) fn run(
     connector: &Connector,
     limits: &Limits<'_>,
     line: &Progress,
+    ranks: &mut Ranks,
 ) -> Result<Streamed, CliError> {
     let parts = parts(connector);
-    if parts.iter().any(|part| !part.is_plain()) {
+    if ranks.is_first() && parts.iter().any(|part| !part.is_plain()) {
         eprintln!(
             "tickbound: --stream leaves data constraints out of the steps; steps that no data fulfil are left out"
         );
@@ -65,13 +67,16 @@ pub(super) fn run(
     let block_steps = args.block.0.div_ceil(STEP_BYTES).max(1);
     let initial = product.initial() as u32;
     let head = |names| Head::reachable(&connector.name, names, initial, block_steps);
-    let dataset = stream::open(args, connector, product.alphabet(), head, line)?;
+    let first = ranks.is_first();
+    let dataset =
+        if first { stream::open(args, connector, product.alphabet(), head, line)? } else { None };
     let mut tally = Tally::default();
     let mut meter = Meter::new(line);
     let files = Files::default();
+    let (size, world) = (ranks.size(), ranks.world());
     let made = written(dataset, |sender| {
         let mut cutter = Cutter::new(block_steps);
-        product.run(&limits, Some(&files), |steps| {
+        let take = |steps: Steps<'_>| {
             tally = tally
                 + match sender {
                     None => steps.tally(condition),
@@ -80,7 +85,12 @@ pub(super) fn run(
                 };
             meter.show(tally);
             Ok::<(), ReachedError>(())
-        })?;
+        };
+        match world {
+            // Files are written by the first rank, which takes all steps for that.
+            Some(world) => product.share(&limits, world, args.dataset.is_some(), take)?,
+            None => product.run(&limits, Some(&files), take)?,
+        };
         match sender {
             Some(sender) => {
                 cutter.last(|block| sender.send(block).map_err(|_| ReachedError::Writer))
@@ -89,9 +99,12 @@ pub(super) fn run(
         }
     });
     let complete = match made {
-        Ok(()) => true,
-        // What is counted by then is worth saying.
-        Err(ReachedError::Engine(StreamError::Stopped(Stopped::Interrupted))) => false,
+        Ok(()) => {
+            tally = ranks.total(tally)?;
+            true
+        }
+        // What is counted by then is worth saying, if nobody else counts.
+        Err(ReachedError::Engine(StreamError::Stopped(Stopped::Interrupted))) if size == 1 => false,
         Err(error) => return Err(input(error)),
     };
     let broken = tally.first_broken;

@@ -5,8 +5,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
-use tickbound_dataset::{Dataset, DatasetError, Head};
+use tickbound_dataset::{Dataset, DatasetError, Head, Record, write_block};
 use tickbound_message::grouped;
+use tickbound_mpi::World;
 use tickbound_output::Disk;
 use tickbound_reo::check::Formula;
 use tickbound_reo::connector::Connector;
@@ -18,6 +19,7 @@ use tickbound_reo::product::dense::{
 use tickbound_reo::symbol::Name;
 
 use super::check::step;
+use super::ranks::{self, Ranks};
 use crate::cli::exit::{CliError, input};
 use crate::cli::progress::Progress;
 use crate::cli::stop;
@@ -50,6 +52,8 @@ enum StreamError {
     Engine(#[from] MultiplierError),
     #[error(transparent)]
     Dataset(#[from] DatasetError),
+    #[error("the exchange between ranks: {0}")]
+    Exchange(#[from] std::io::Error),
 }
 
 /// What came of a product in blocks.
@@ -83,6 +87,7 @@ pub(super) fn run(
     engine: Option<&Multiplier>,
     limits: &Limits<'_>,
     line: &Progress,
+    ranks: &mut Ranks,
 ) -> Result<Streamed, CliError> {
     let fits = limits.fits("the blocks of the dense product", need(args, matrices));
     fits.map_err(|e| input(format!("{e}; --block makes them smaller")))?;
@@ -92,38 +97,50 @@ pub(super) fn run(
     let asked = !conditions.is_empty();
     let stream = Stream::new(&plan, args.block.0);
     let head = |names| Head::dense(&connector.name, names, &stream);
-    let mut dataset = open(args, connector, plan.alphabet(), head, line)?;
+    let (rank, size) = (ranks.rank(), ranks.size());
+    let mut dataset =
+        if rank == 0 { open(args, connector, plan.alphabet(), head, line)? } else { None };
     let has = |number| dataset.as_ref().is_some_and(|dataset| dataset.has(number));
-    let missing: Vec<Block> = stream.blocks().filter(|block| !has(block.number)).collect();
+    let there = (0..stream.len()).filter(|number| has(*number)).map(|number| number as u64);
+    let there = ranks.from_first(there.collect())?;
+    let is_missing = |block: &Block| there.binary_search(&(block.number as u64)).is_err();
+    let missing = stream.blocks().filter(is_missing);
+    // The ranks take turns.
+    let mine: Vec<Block> = missing.skip(rank).step_by(size).collect();
+    let rounds = (stream.len() - there.len()).div_ceil(size);
     let mut tally = dataset.as_ref().map(|dataset| dataset.manifest().tally()).unwrap_or_default();
-    let mut done = stream.len() - missing.len();
+    let mut done = there.len();
     let maker = engine.map_or(Maker::Threads, Maker::Device);
     let mut meter = Meter::new(line, &stream, tally);
-    let keep = dataset.is_some();
+    let keep = args.dataset.is_some();
     let see = |rows: RowsOf| {
         (
             rows.tally(asked.then_some(&holds)),
             if keep { rows.columns() } else { Columns::default() },
         )
     };
-    let made = maker.run(&stream, missing, limits, see, |block, seen| {
+    let mut writer = Writer { args, dataset: &mut dataset, world: ranks.world(), rounds };
+    let made = maker.run(&stream, mine, limits, see, |block, seen| {
         let (tallies, columns): (Vec<Tally>, Vec<Columns>) = seen.into_iter().unzip();
         let here = tallies.into_iter().sum();
-        if let Some(dataset) = &mut dataset {
-            let _whole = stop::writing();
-            dataset.write(block, &here, &columns)?;
-        }
+        writer.write(block, &here, &columns)?;
         tally = tally + here;
-        done += 1;
+        done += size.min(stream.len() - done);
         meter.show(done, tally);
         Ok(())
     });
-    match made {
-        Ok(()) => agree(maker.name(), plan.checksum(), tally.checksum).map_err(input)?,
-        // What is counted by then is worth saying.
+    match made.and_then(|()| writer.rest()) {
+        Ok(()) => {
+            tally = ranks.total(tally)?;
+            if ranks.is_first() {
+                agree(maker.name(), plan.checksum(), tally.checksum).map_err(input)?;
+            }
+            done = stream.len();
+        }
+        // What is counted by then is worth saying, if nobody else counts.
         Err(StreamError::Engine(MultiplierError::Dense(DenseError::Stopped(
             Stopped::Interrupted,
-        )))) => {}
+        )))) if size == 1 => {}
         Err(error) => return Err(input(error)),
     }
     let broken = tally.first_broken.map(|(_, _, label)| names(connector, plan.alphabet(), label));
@@ -135,6 +152,49 @@ pub(super) fn run(
         broken,
         asked,
     })
+}
+
+/// Where blocks go, if a dataset was asked for: each rank writes its own, and the first one enters them.
+struct Writer<'a> {
+    args: &'a StreamArgs,
+    dataset: &'a mut Option<Dataset>,
+    world: Option<&'a mut World>,
+    /// So often the ranks tell each other of blocks still.
+    rounds: usize,
+}
+
+impl Writer<'_> {
+    fn write(
+        &mut self,
+        block: Block,
+        tally: &Tally,
+        columns: &[Columns],
+    ) -> Result<(), StreamError> {
+        let Some(folder) = &self.args.dataset else { return Ok(()) };
+        let _whole = stop::writing();
+        let record = write_block(Disk::real(), Path::new(folder), block, tally, columns)?;
+        self.enter(Some(record))
+    }
+
+    /// Hears of the blocks of those who have more of them.
+    fn rest(mut self) -> Result<(), StreamError> {
+        while self.args.dataset.is_some() && self.world.is_some() && self.rounds > 0 {
+            self.enter(None)?;
+        }
+        Ok(())
+    }
+
+    fn enter(&mut self, record: Option<Record>) -> Result<(), StreamError> {
+        self.rounds -= 1;
+        let all = match &mut self.world {
+            Some(world) => ranks::records(world, record.as_ref())?,
+            None => record.into_iter().collect(),
+        };
+        if let Some(dataset) = &mut self.dataset {
+            all.into_iter().try_for_each(|record| dataset.enter(record))?;
+        }
+        Ok(())
+    }
 }
 
 /// The dataset to write to, if one was asked for; `head` gets the words for the names of `alphabet`.
