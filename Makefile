@@ -131,7 +131,7 @@ compare: setup ## all engines beside the paper's tables 1 and 3, COMPARE_SECONDS
 	@cargo build --release $(FLAGS)
 	PYTHON=$$(bash scripts/setup-python.sh cp-sat ortools) $(TARGET)/release/tickbound compare --paper docs/results --timeout $(COMPARE_SECONDS) --memory $(COMPARE_MEMORY)
 
-reo-report: setup ## the products of connectors measured on this machine: docs/results/reo.md and its plot
+reo-report: setup ## the products of connectors measured on this machine: docs/results/reo.md and its plot, docs/results/streams.md
 	@cargo build --release $(FLAGS)
 	@bash scripts/reo-report.sh $(TARGET)/release/tickbound docs/results
 

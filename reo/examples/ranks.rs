@@ -1,6 +1,6 @@
 //! What ranks that make one product together tell each other: `cargo run --release -p tickbound-reo --example ranks [BUFFERS]`.
 //!
-//! The product is that of an open chain of buffers (18: 262,144 states, 12,988,074 transitions). Ranks are threads, each with the search
+//! The product is that of an open chain of buffers (16: 65,536 states, 2,207,842 transitions). Ranks are threads, each with the search
 //! that a process has, so that every message is the one that MPI would carry; only the time of the network is not there. For each number of
 //! ranks: how much goes from rank to rank in all, for each transition and each state, in how many exchanges, and how unequal
 //! the ranks are, in what they send and in the steps that they make: the most of a rank beside the mean.
@@ -18,12 +18,14 @@ use tickbound_reo::symbol::Symbols;
 const MEMORY: u64 = 48 << 20;
 
 fn main() -> Result<(), StreamError> {
-    let n = std::env::args().nth(1).and_then(|n| n.parse().ok()).unwrap_or(18);
+    let n = std::env::args().nth(1).and_then(|n| n.parse().ok()).unwrap_or(16);
     let parts = chain(n);
     let refs: Vec<&Automaton> = parts.iter().collect();
     let limits = Limits::memory(MEMORY);
     let product = Stream::new(&refs, &limits)?;
-    println!("| ranks | exchanges | MB sent | bytes a transition | bytes a state | most sent / mean | most steps / mean |");
+    println!(
+        "| ranks | exchanges | MB sent | bytes a transition | bytes a state | most sent / mean | most steps / mean |"
+    );
     println!("| ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
     for size in [2, 4, 16, 64, 256, 1000] {
         let all = simulated(&product, size, &limits)?;
@@ -88,9 +90,8 @@ impl Exchange for Rank {
 
     fn all_to_all(&mut self, words: Vec<Vec<u64>>) -> io::Result<Vec<Vec<u64>>> {
         self.told.exchanges += 1;
-        let place = |rank: usize| {
-            self.board.words[rank].lock().unwrap_or_else(PoisonError::into_inner)
-        };
+        let place =
+            |rank: usize| self.board.words[rank].lock().unwrap_or_else(PoisonError::into_inner);
         for (to, words) in words.into_iter().enumerate() {
             if to != self.rank {
                 self.told.bytes += words.len() as u64 * 8;
@@ -115,11 +116,7 @@ impl Exchange for Rank {
 }
 
 /// The product by so many ranks.
-fn simulated(
-    product: &Stream,
-    size: usize,
-    limits: &Limits<'_>,
-) -> Result<Vec<Told>, StreamError> {
+fn simulated(product: &Stream, size: usize, limits: &Limits<'_>) -> Result<Vec<Told>, StreamError> {
     let words = (0..size).map(|_| Mutex::new(vec![Vec::new(); size])).collect();
     let board = Arc::new(Board { words, barrier: Barrier::new(size) });
     let make = |rank: usize| {
@@ -127,9 +124,8 @@ fn simulated(
         // A rank's search runs on a pool, whose threads wait for other ranks: so each has its own.
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
         let pool = pool.map_err(|e| StreamError::Exchange(io::Error::other(e)))?;
-        let count = pool.install(|| {
-            product.share(limits, &mut rank, false, |_| Ok::<(), StreamError>(()))
-        })?;
+        let count = pool
+            .install(|| product.share(limits, &mut rank, false, |_| Ok::<(), StreamError>(())))?;
         (rank.told.states, rank.told.steps) = (count.states, count.transitions as u64);
         Ok(rank.told)
     };

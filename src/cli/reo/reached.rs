@@ -9,7 +9,7 @@ use tickbound_message::grouped;
 use tickbound_reo::connector::Connector;
 use tickbound_reo::limits::{Limits, Stopped};
 use tickbound_reo::product::dense::{Block, Columns, MAX_NAMES, Tally};
-use tickbound_reo::product::reachable::{Steps, Stream, StreamError};
+use tickbound_reo::product::reachable::{Keeps, Steps, Stream, StreamError};
 
 use super::load::parts;
 use super::ranks::Ranks;
@@ -62,8 +62,7 @@ pub(super) fn run(
     let conditions = stream::conditions(args, connector, product.alphabet())?;
     let holds = |label: &[u64]| stream::holds(&conditions, product.alphabet(), label[0]);
     let asked = !conditions.is_empty();
-    let condition: Option<&(dyn Fn(&[u64]) -> bool + Sync)> =
-        if asked { Some(&holds) } else { None };
+    let condition: Option<&Keeps<'_>> = if asked { Some(&holds) } else { None };
     let block_steps = args.block.0.div_ceil(STEP_BYTES).max(1);
     let initial = product.initial() as u32;
     let head = |names| Head::reachable(&connector.name, names, initial, block_steps);

@@ -67,7 +67,7 @@ pub use owners::Exchange;
 pub use search::Count;
 pub use shared::{compose_shared, total};
 pub use shelf::{Store, Stored};
-pub use stream::{Steps, Stream};
+pub use stream::{Keeps, Steps, Stream};
 
 use self::layout::{Fixed, Layout, Wide};
 use self::plan::Plan;

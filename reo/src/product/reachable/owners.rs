@@ -195,7 +195,7 @@ impl Far for Owners<'_, '_> {
         let mut owner_of = Vec::with_capacity(numbers.len());
         for key in keys.chunks_exact(words) {
             // The table of the owner uses the low half.
-            let owner = ((hash(key) >> 32) * size as u64 >> 32) as usize;
+            let owner = (((hash(key) >> 32) * size as u64) >> 32) as usize;
             questions[owner].extend_from_slice(key);
             owner_of.push(owner);
         }

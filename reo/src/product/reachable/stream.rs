@@ -157,6 +157,9 @@ impl Work for Make<'_, '_> {
     }
 }
 
+/// A condition on the names that fire in a step, as the words of its label.
+pub type Keeps<'a> = dyn Fn(&[u64]) -> bool + Sync + 'a;
+
 /// Rows that a thread sums up at once.
 const ROWS: usize = 256;
 
@@ -197,12 +200,12 @@ impl Steps<'_> {
     /// What these steps come to, on all threads. That of the whole product does not depend on how it was cut.
     ///
     /// The digest is the sum of [`mixed`] over the steps, with number p 2^32 + q for a step from state p to state q, and its
-    /// label; with a label of several words what comes of one is the number for the next. The sum is that of (label + 1) (p 2^32
-    /// + k + 1) for the k-th step of a row, counted from 0, so that it depends on the order; a label of several words is taken as the
-    /// number of which they are the digits, the last the lowest, at a base of 2^61 - 1. All modulo 2^64. Steps that break
+    /// label; with a label of several words what comes of one is the number for the next. The sum is that of (label + 1) times
+    /// (p 2^32 + k + 1) for the k-th step of a row, counted from 0, so that it depends on the order; a label of several words is
+    /// taken as the number of which they are the digits, the last the lowest, at a base of 2^61 - 1. All modulo 2^64. Steps that break
     /// `condition` are counted; the first of them is told with the first word of its label.
     #[must_use]
-    pub fn tally(&self, condition: Option<&(dyn Fn(&[u64]) -> bool + Sync)>) -> Tally {
+    pub fn tally(&self, condition: Option<&Keeps<'_>>) -> Tally {
         let pieces = (0..self.ends.len()).into_par_iter().step_by(ROWS);
         let piece = |from: usize| {
             let rows = self.part(from..self.ends.len().min(from + ROWS));
@@ -212,12 +215,7 @@ impl Steps<'_> {
         pieces.map(piece).sum()
     }
 
-    fn tally_row(
-        &self,
-        from: u64,
-        steps: Range<usize>,
-        condition: Option<&(dyn Fn(&[u64]) -> bool + Sync)>,
-    ) -> Tally {
+    fn tally_row(&self, from: u64, steps: Range<usize>, condition: Option<&Keeps<'_>>) -> Tally {
         let words = self.labels.len() / self.targets.len().max(1);
         let stuck = steps.is_empty();
         let mut all = Tally {
