@@ -63,7 +63,7 @@ impl Ranks {
     }
 
     /// What the first one gives to all.
-    pub fn from_first(&mut self, words: Vec<u64>) -> Result<Vec<u64>, CliError> {
+    pub fn told_by_first(&mut self, words: Vec<u64>) -> Result<Vec<u64>, CliError> {
         let first = self.is_first();
         let Some(world) = self.world() else { return Ok(words) };
         let size = world.size();

@@ -102,7 +102,7 @@ pub(super) fn run(
         if rank == 0 { open(args, connector, plan.alphabet(), head, line)? } else { None };
     let has = |number| dataset.as_ref().is_some_and(|dataset| dataset.has(number));
     let there = (0..stream.len()).filter(|number| has(*number)).map(|number| number as u64);
-    let there = ranks.from_first(there.collect())?;
+    let there = ranks.told_by_first(there.collect())?;
     let is_missing = |block: &Block| there.binary_search(&(block.number as u64)).is_err();
     let missing = stream.blocks().filter(is_missing);
     // The ranks take turns.

@@ -1,4 +1,4 @@
-//! What ranks that make one product together tell each other: `cargo run --release -p tickbound-reo --example ranks [BUFFERS]`.
+//! What ranks that make one product together tell each other: `cargo bench -p tickbound-reo --bench ranks [-- BUFFERS]`.
 //!
 //! The product is that of an open chain of buffers (16: 65,536 states, 2,207,842 transitions). Ranks are threads, each with the search
 //! that a process has, so that every message is the one that MPI would carry; only the time of the network is not there. For each number of
@@ -18,7 +18,7 @@ use tickbound_reo::symbol::Symbols;
 const MEMORY: u64 = 48 << 20;
 
 fn main() -> Result<(), StreamError> {
-    let n = std::env::args().nth(1).and_then(|n| n.parse().ok()).unwrap_or(16);
+    let n = std::env::args().skip(1).find_map(|n| n.parse().ok()).unwrap_or(16);
     let parts = chain(n);
     let refs: Vec<&Automaton> = parts.iter().collect();
     let limits = Limits::memory(MEMORY);
