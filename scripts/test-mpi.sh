@@ -12,7 +12,8 @@ if ! command -v mpicc >/dev/null 2>&1 || ! command -v mpirun >/dev/null 2>&1; th
     exit 0
 fi
 cd "$here/.."
-cargo build -p tickbound-mpi --features mpi --example ranks "$@"
+# As a member of the workspace, so that what its tests have built is not built again with other features of dependencies.
+cargo build --workspace --features tickbound-mpi/mpi --example ranks "$@"
 program=${CARGO_TARGET_DIR:-target}/debug/examples/ranks
 # More processes than cores, and by root, as in containers: both are to be asked for.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
