@@ -1,6 +1,6 @@
 # Everything tickbound needs to be built, shown and tested. `make` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: advisories dist install outside wheels ci oldest tools compare coverage kernels-report reo-report spaces-report guards-report schedules-report schema scores reliability readme-blocks help setup build demo test test-long fuzz fuzz-guided bench bench-report doc fmt clean-deps
+.PHONY: test-mpi advisories dist install outside wheels ci oldest tools compare coverage kernels-report reo-report spaces-report guards-report schedules-report schema scores reliability readme-blocks help setup build demo test test-long fuzz fuzz-guided bench bench-report doc fmt clean-deps
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -54,12 +54,16 @@ demo: setup ## build, then show what tickbound does
 	@cargo build --release $(FLAGS)
 	@$(TARGET)/release/tickbound demo
 
-test: tools ## all checks: format, lints, licenses, tests, doc tests, documentation; installs SPIN, solvers, PoCL, libclang and a browser
+test: tools ## all checks: format, lints, licenses, tests, doc tests, documentation; installs SPIN, solvers, PoCL, Open MPI, libclang and a browser
 	cargo fmt --all --check
 	@deny=$$(bash scripts/setup-cargo-deny.sh); if [ -n "$$deny" ]; then "$$deny" --locked check bans licenses sources; fi
 	cargo clippy --workspace --all-targets $(FLAGS) -- -D warnings
 	cargo test --workspace $(FLAGS)
+	@bash scripts/test-mpi.sh --locked
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps $(FLAGS)
+
+test-mpi: tools ## products by 1, 2 and 4 processes over MPI, also part of `make test`
+	@bash scripts/test-mpi.sh --locked
 
 ci: test oldest outside ## what CI runs: all checks, the oldest Rust, crates outside the workspace, a minute of fuzzing, the README
 	$(MAKE) fuzz FUZZ_SECONDS=60 PROFILE=
@@ -70,6 +74,7 @@ tools: setup
 	@bash scripts/setup-solvers.sh
 	@bash scripts/setup-opencl.sh
 	@bash scripts/setup-libclang.sh
+	@bash scripts/setup-mpi.sh
 	@bash scripts/setup-browser.sh
 	@bash scripts/setup-python.sh cvc5 cvc5 >/dev/null
 	@bash scripts/setup-python.sh kernel-tuner kernel_tuner >/dev/null
@@ -129,7 +134,7 @@ compare: setup ## all engines beside the paper's tables 1 and 3, COMPARE_SECONDS
 	@cargo build --release $(FLAGS)
 	PYTHON=$$(bash scripts/setup-python.sh cp-sat ortools) $(TARGET)/release/tickbound compare --paper docs/results --timeout $(COMPARE_SECONDS) --memory $(COMPARE_MEMORY)
 
-reo-report: setup ## the products of connectors measured on this machine: docs/results/reo.md and its plot
+reo-report: setup ## the products of connectors measured on this machine: docs/results/reo.md and its plot, docs/results/streams.md
 	@cargo build --release $(FLAGS)
 	@bash scripts/reo-report.sh $(TARGET)/release/tickbound docs/results
 

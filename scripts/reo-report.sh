@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures the products of connectors and writes docs/results/reo.md with its plot.
+# Measures the products of connectors and writes docs/results/reo.md with its plot, and docs/results/streams.md.
 #
 #   scripts/reo-report.sh PROGRAM FOLDER
 #
@@ -47,3 +47,4 @@ page=$folder/reo.md
 } >"$page.new"
 mv "$page.new" "$page"
 echo "wrote $page" >&2
+python3 "$(dirname "${BASH_SOURCE[0]}")/streams-report.py" "$program" "$folder/streams.md" --date "$(date -u +%Y-%m-%d)"

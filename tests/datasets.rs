@@ -1,4 +1,4 @@
-//! `tickbound reo compose --dataset` and `reo verify`: killed, stopped, without room, and read by another tool.
+//! `tickbound reo compose --stream`, `--dataset` and `reo verify`: killed, stopped, without room, and read by another tool.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,6 +17,15 @@ fn compose(folder: &Path, n: usize, block: &str) -> Command {
     command.args(["reo", "compose", "examples/connectors/buffers.treo", "--no-data", "--json"]);
     command.args(["--mode", "dense", "--stream", "--set", &format!("n={n}"), "--block", block]);
     command.arg("--dataset").arg(folder);
+    command
+}
+
+/// `reo compose --stream` of a chain of so many buffers, with so much memory.
+fn chain(n: usize, memory: &str) -> Command {
+    let mut command = Command::new(cargo_bin("tickbound"));
+    command.current_dir(env!("CARGO_MANIFEST_DIR"));
+    command.args(["reo", "compose", "examples/connectors/chain.treo", "--no-data", "--json"]);
+    command.args(["--stream", "--set", &format!("n={n}"), "--memory", memory]);
     command
 }
 
@@ -139,6 +148,89 @@ fn one_line_for_what_is_wrong() {
     refused(&verify(Path::new("src")), "there is no tickbound product here");
     let busy = compose(Path::new("src"), 3, "1M").output().expect("the program runs");
     refused(&busy, "the folder is not empty");
+}
+
+/// The same checksum and the same files whatever memory there is, killed or not, with states in memory or on disk.
+#[test]
+fn the_reachable_product() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let large = json_of(&chain(14, "1G").output().expect("the program runs"));
+    let expected = json!([16384, 373_666, 15, true, 0]);
+    let found = ["states", "transitions", "names", "complete", "stuck"].map(|key| &large[key]);
+    assert_eq!(json!(found), expected);
+    let small = json_of(&chain(14, "2M").output().expect("the program runs"));
+    assert_eq!(small["checksum"], large["checksum"]);
+    let write = |name: &str, memory: &str| {
+        let mut command = chain(14, memory);
+        command.args(["--block", "256K", "--dataset"]).arg(folder.path().join(name));
+        command
+    };
+    // Two blocks and what is handed on take 17 MB.
+    let whole = json_of(&write("one", "1G").output().expect("the program runs"));
+    assert_eq!(whole["checksum"], large["checksum"]);
+    let many = folder.path().join("many");
+    for killed in 1..=4 {
+        let mut small = write("many", "20M");
+        let small = small.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = small.spawn().expect("the program runs");
+        until(&mut child, &many, killed * 4);
+        child.kill().expect("it runs");
+        child.wait().expect("a child");
+    }
+    let incomplete = String::from_utf8_lossy(&verify(&many).stderr).into_owned();
+    assert!(incomplete.contains("of all blocks are there"), "{incomplete}");
+    let end = json_of(&write("many", "20M").output().expect("the program runs"));
+    assert_eq!(end["checksum"], large["checksum"]);
+    assert!(files(&folder.path().join("one")) == files(&many), "the files differ");
+    let verified = json_of(&verify(&many));
+    assert_eq!(verified["checksum"], large["checksum"]);
+    assert_eq!((&verified["transitions"], &verified["blocks"]), (&json!(373_666), &json!(23)));
+}
+
+#[test]
+fn one_line_for_what_is_wrong_with_the_reachable_product() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let refused = |mut command: Command, part: &str| {
+        let output = command.output().expect("the program runs");
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{error}");
+        assert!(error.contains(part) && error.lines().count() == 1, "{part}: {error}");
+    };
+    // No file may be longer than 16 KiB here; that is what a full disk looks like.
+    let own = chain(14, "2M");
+    let words = std::iter::once(own.get_program()).chain(own.get_args());
+    let mut limited = Command::new("sh");
+    limited.args(["-c", "trap '' XFSZ; ulimit -f 16; exec \"$@\"", "sh"]).args(words);
+    limited.current_dir(env!("CARGO_MANIFEST_DIR")).env("TMPDIR", folder.path());
+    refused(limited, "temporary files of the product: File too large");
+    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0);
+    let mut nowhere = chain(14, "2M");
+    nowhere.env("TMPDIR", folder.path().join("none"));
+    refused(nowhere, "temporary files of the product: No such file");
+    refused(chain(14, "300K"), "the steps of one state of the product: ");
+    let mut dataset = chain(14, "20M");
+    dataset.arg("--dataset").arg(folder.path().join("set"));
+    refused(dataset, "two blocks of the dataset: ");
+    let mut implicit = chain(14, "2M");
+    implicit.args(["--mode", "implicit"]);
+    refused(implicit, "--mode implicit makes no product; leave --stream out");
+    let mut hidden = chain(14, "2M");
+    hidden.arg("--hide-inner");
+    refused(hidden, "--stream keeps no product");
+    let mut whole = chain(16, "2M");
+    let words: Vec<_> =
+        whole.get_args().filter(|word| *word != "--stream").map(Into::into).collect();
+    let words: Vec<std::ffi::OsString> = words;
+    whole = Command::new(cargo_bin("tickbound"));
+    whole.current_dir(env!("CARGO_MANIFEST_DIR")).args(words);
+    refused(whole, "--stream counts, checks and writes it in blocks");
+    // Another connector with as many names, where the first blocks of this one are.
+    let into = |mut command: Command| {
+        command.args(["--block", "64K", "--dataset"]).arg(folder.path().join("chain"));
+        command
+    };
+    json_of(&into(chain(12, "1G")).output().expect("the program runs"));
+    refused(into(chain(11, "1G")), "the names differs");
 }
 
 const QUESTIONS: &str = r#"

@@ -153,7 +153,7 @@ fn what_is_found_in_blocks() {
     let (found, status) = streamed(&sequencer);
     assert_eq!((&found["stuck"], &found["first_stuck"], status), (&2.into(), &0.into(), Some(0)));
     for (more, part) in [
-        (&["--mode", "reachable"][..], "--stream is for --mode dense"),
+        (&["--mode", "implicit"][..], "--mode implicit makes no product"),
         (&["--to", "dot", "--mode", "dense"], "--stream keeps no product"),
         (&["--hide-inner", "--mode", "dense"], "--stream keeps no product"),
         (&["--mode", "dense", "--invariant", "x"], "`x` is not a name of the connector"),
@@ -290,6 +290,7 @@ fn every_shipped_connector_composes() {
         ("alternator.treo", &["n=3"], [4, 4]),
         ("barrier.treo", &["n=3"], [1, 1]),
         ("buffers.treo", &["n=3"], [8, 56]),
+        ("chain.treo", &["n=3"], [8, 16]),
         ("fifo1.cat", &[], [2, 2]),
         ("lossy_fifo.treo", &[], [2, 5]),
         ("producer_consumer.treo", &["k=2"], [3, 10]),

@@ -72,7 +72,7 @@ fn count(stream: &Stream) -> Tally {
 fn write(stream: &Stream, folder: &Path) -> Result<(), DatasetError> {
     let names = stream.plan().alphabet().iter().map(|name| format!("{name:?}")).collect();
     let mut dataset =
-        Dataset::open(Disk::real(), folder, Head::new("buffers", names, stream), &|_| true)?;
+        Dataset::open(Disk::real(), folder, Head::dense("buffers", names, stream), &|_| true)?;
     let limits = Limits::memory(1 << 30);
     let see = |rows: RowsOf| (rows.tally(None), rows.columns());
     let make = |block: Block| Ok(stream.each(block, &limits, see).expect("a block"));

@@ -68,14 +68,14 @@ pub enum DatasetError {
         why: String,
     },
     /// Not all blocks are there.
-    #[error("{}: not complete: {written} of {blocks} blocks are there; run the composition again with this folder to go on", path.display())]
+    #[error("{}: not complete: {written} of {} blocks are there; run the composition again with this folder to go on", path.display(), blocks.map_or("all".into(), |blocks| blocks.to_string()))]
     Incomplete {
         /// The folder.
         path: PathBuf,
         /// Blocks that are there.
         written: usize,
-        /// Blocks of the product.
-        blocks: usize,
+        /// Blocks of the product, if that is known.
+        blocks: Option<usize>,
     },
     /// Another process writes to the folder.
     #[error("{}: another process writes to this folder; wait for it, or choose another folder", path.display())]

@@ -84,19 +84,48 @@ impl Dataset {
         tally: &Tally,
         steps: &[Columns],
     ) -> Result<(), DatasetError> {
-        let name = name(block.number);
-        let path = self.folder.join(&name);
-        let fail = DatasetError::file(&path);
-        let mut draft = Draft::beside(self.disk, &path).map_err(&fail)?;
-        let written = file::write(&mut draft, steps).map_err(&fail)?;
-        draft.keep().map_err(&fail)?;
-        self.manifest.add(Record::new(block, name, tally, written));
+        self.enter(write_block(self.disk, &self.folder, block, tally, steps)?)
+    }
+
+    /// Says that a block is there, whose file [`write_block`] has written.
+    ///
+    /// # Errors
+    /// The manifest cannot be written.
+    pub fn enter(&mut self, record: Record) -> Result<(), DatasetError> {
+        self.manifest.add(record);
+        self.save()
+    }
+
+    /// Whether a block that is there is the one that comes to `tally`.
+    ///
+    /// # Errors
+    /// It is not: the folder holds another product.
+    pub fn agree(&self, block: Block, tally: &Tally) -> Result<(), DatasetError> {
+        let at = self.manifest.written.binary_search_by_key(&block.number, |record| record.block);
+        let record = at.ok().map(|at| &self.manifest.written[at]);
+        let same = |record: &Record| {
+            let tally = Tally { broken: 0, first_broken: None, ..*tally };
+            record.first == block.first && record.tally() == Some(tally)
+        };
+        if record.is_some_and(same) {
+            return Ok(());
+        }
+        Err(DatasetError::Other { path: self.folder.join(MANIFEST), what: "what a block comes to" })
+    }
+
+    /// Says that every block of the product is there, where that was not known before.
+    ///
+    /// # Errors
+    /// The manifest cannot be written.
+    pub fn finish(&mut self) -> Result<(), DatasetError> {
+        self.manifest.finish();
         self.save()
     }
 
     /// Removes what was half written by a run that was killed.
     fn clean(&self) -> Result<(), DatasetError> {
-        let names = (0..self.manifest.head.blocks).filter(|block| !self.has(*block)).map(name);
+        let blocks = 0..self.manifest.head.blocks.unwrap_or(usize::MAX);
+        let names = blocks.filter(|block| !self.has(*block)).map(name);
         let names = [MANIFEST.to_owned()].into_iter().chain(names.take(1));
         for target in names.map(|name| self.folder.join(name)) {
             let found = leftovers(&target).map_err(DatasetError::file(&self.folder))?;
@@ -131,6 +160,27 @@ impl Dataset {
         draft.write(&text).map_err(&fail)?;
         draft.keep().map(drop).map_err(&fail)
     }
+}
+
+/// Writes the file of a block into the folder of a dataset that this or another process holds: its steps in parts, in their order, and what
+/// they come to. The block belongs to the dataset once its record is entered: [`Dataset::enter`].
+///
+/// # Errors
+/// It cannot be written; then there is no such file, or what was there before.
+pub fn write_block(
+    disk: Disk,
+    folder: &Path,
+    block: Block,
+    tally: &Tally,
+    steps: &[Columns],
+) -> Result<Record, DatasetError> {
+    let name = name(block.number);
+    let path = folder.join(&name);
+    let fail = DatasetError::file(&path);
+    let mut draft = Draft::beside(disk, &path).map_err(&fail)?;
+    let written = file::write(&mut draft, steps).map_err(&fail)?;
+    draft.keep().map_err(&fail)?;
+    Ok(Record::new(block, name, tally, written))
 }
 
 /// Reads all of a dataset, and says what it is if it is complete and every block is what was written. `go_on` is asked now

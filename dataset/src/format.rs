@@ -5,7 +5,7 @@ pub const MANIFEST: &str = "manifest.json";
 /// What a dataset calls itself.
 pub const FORMAT: &str = "tickbound product";
 /// The version of the format: another one where a reader of this would go wrong.
-pub const VERSION: u64 = 1;
+pub const VERSION: u64 = 2;
 
 /// The name of a block's file.
 pub(crate) fn name(number: usize) -> String {

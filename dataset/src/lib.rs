@@ -1,8 +1,8 @@
 //! The steps of a product as a folder of files that other tools open, written block by block.
 //!
-//! A dataset is a folder with one Parquet file for each block of a [`tickbound_reo::product::dense::Stream`], `block-000000.parquet`
-//! and so on, and `manifest.json`, which says what they are. Each row of a file is a step, idle loops among
-//! them, in the order of the product's matrix:
+//! A dataset is a folder with one Parquet file for each block of a dense or reachable product, `block-000000.parquet`
+//! and so on, and `manifest.json`, which says what they are. Each row of a file is a step, in the order of the product; of a dense one
+//! idle loops are among them:
 //!
 //! | column | type | meaning |
 //! | --- | --- | --- |
@@ -11,13 +11,13 @@
 //! | `label` | 64 bits, never negative | the names that fire: bit i is `names[i]` of the manifest |
 //!
 //! The values are plain, neither compressed nor in dictionaries, so that writing them costs little more than copying. The manifest has the
-//! format's name and version, the connector, the product's sizes with what its factors say that it comes to, and for each block
+//! format's name and version, the connector, the product's sizes and sum - as its factors say, or once all is made -, and for each block
 //! that is there its rows and sums, and its file's length and CRC-32.
 //!
 //! **Whole or absent.** A block's file is written under another name, synced and renamed, and then the manifest is renewed in
 //! the same way. So at every moment the blocks of which the manifest knows are whole, and a run that was killed goes on with the others
-//! ([`Dataset::open`]); what it leaves in the end is, byte for byte, what one run leaves. One process at a time writes to a
-//! folder. [`verify`] tells whether a dataset is what was written.
+//! ([`Dataset::open`]); what it leaves in the end is, byte for byte, what one run leaves. One process at a time holds
+//! a folder; others may write files of blocks for it ([`write_block`]). [`verify`] tells whether a dataset is what was written.
 //!
 //! Files are touched through [`tickbound_output`] alone; nothing is computed here.
 
@@ -29,6 +29,6 @@ mod manifest;
 
 pub use error::DatasetError;
 pub use file::{COLUMNS, Written};
-pub use folder::{Dataset, verify};
+pub use folder::{Dataset, verify, write_block};
 pub use format::{FORMAT, MANIFEST, VERSION};
-pub use manifest::{Head, Manifest, Record};
+pub use manifest::{Head, Manifest, Product, Record};

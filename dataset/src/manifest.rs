@@ -10,65 +10,114 @@ use crate::error::DatasetError;
 use crate::file::Written;
 use crate::format::{FORMAT, VERSION, name};
 
-/// What is known of a dataset before any block is made.
+/// Which product a dataset holds, and so what its steps are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Product {
+    /// Every cell of the product of the matrices: idle loops among the steps, in the order of the matrix.
+    Dense,
+    /// What can be reached: without idle loops, state by state, in the order of the search.
+    Reachable,
+}
+
+/// What is known of a dataset before any block is made; of a reachable product some of it is known when all are made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
     /// [`FORMAT`].
     pub format: String,
     /// [`VERSION`].
     pub version: u64,
+    /// Which product it is.
+    pub product: Product,
     /// The connector's name.
     pub connector: String,
     /// Names of the connector; bit i of a label is the i-th.
     pub names: Vec<String>,
-    /// States of the product, numbered from 0; that of (p, q) in two factors is p times the states of the second, plus q.
-    pub states: u64,
+    /// States of the product, numbered from 0. In a dense one that of (p, q) in two factors is p times the states of the
+    /// second, plus q; in a reachable one they are numbered breadth first.
+    pub states: Option<u64>,
     /// States that a run may begin in.
     pub initial: Vec<u32>,
     /// The columns of each file, with their types.
     pub columns: Vec<[String; 2]>,
-    /// Steps of the product, idle loops among them, as the factors say.
-    pub steps: u64,
-    /// [`Checksum::sum`] over the product, in hexadecimal, as the factors say.
-    pub sum: String,
-    /// States of each block but the last.
-    pub block_states: u64,
+    /// Steps of the product; of a dense one as the factors say.
+    pub steps: Option<u64>,
+    /// Their sum as in [`Tally::checksum`], in hexadecimal; of a dense product as the factors say.
+    pub sum: Option<String>,
+    /// Of a dense product, states of each block but the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block_states: Option<u64>,
+    /// Of a reachable product, steps of a block: it ends with the state that brings it to so many, or more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block_steps: Option<u64>,
     /// Blocks of the product.
-    pub blocks: usize,
+    pub blocks: Option<usize>,
 }
 
 impl Head {
-    /// Of the blocks of a product whose names are called `names`.
+    /// Of the blocks of a dense product whose names are called `names`.
     #[must_use]
-    pub fn new(connector: &str, names: Vec<String>, stream: &Stream) -> Head {
+    pub fn dense(connector: &str, names: Vec<String>, stream: &Stream) -> Head {
         let plan = stream.plan();
         let Checksum { steps, sum } = plan.checksum();
         Head {
-            format: FORMAT.into(),
-            version: VERSION,
-            connector: connector.into(),
-            names,
-            states: plan.shape().states() as u64,
+            states: Some(plan.shape().states() as u64),
             initial: plan.initial().to_vec(),
-            columns: crate::file::COLUMNS
-                .iter()
-                .map(|[name, kind]| [(*name).into(), (*kind).into()])
-                .collect(),
-            steps,
-            sum: hex(sum),
-            block_states: stream.blocks().next().map_or(0, |block| block.rows as u64),
-            blocks: stream.len(),
+            steps: Some(steps),
+            sum: Some(hex(sum)),
+            block_states: Some(stream.blocks().next().map_or(0, |block| block.rows as u64)),
+            blocks: Some(stream.len()),
+            ..Head::of(Product::Dense, connector, names)
         }
     }
 
-    /// What differs from another one.
+    /// Of a reachable product whose names are called `names`, whose first `initial` states a run may begin in, in blocks of
+    /// `block_steps` steps or a little more.
+    #[must_use]
+    pub fn reachable(connector: &str, names: Vec<String>, initial: u32, block_steps: u64) -> Head {
+        Head {
+            initial: (0..initial).collect(),
+            block_steps: Some(block_steps),
+            ..Head::of(Product::Reachable, connector, names)
+        }
+    }
+
+    fn of(product: Product, connector: &str, names: Vec<String>) -> Head {
+        let columns = crate::file::COLUMNS.iter();
+        Head {
+            format: FORMAT.into(),
+            version: VERSION,
+            product,
+            connector: connector.into(),
+            names,
+            states: None,
+            initial: Vec::new(),
+            columns: columns.map(|[name, kind]| [(*name).into(), (*kind).into()]).collect(),
+            steps: None,
+            sum: None,
+            block_states: None,
+            block_steps: None,
+            blocks: None,
+        }
+    }
+
+    /// What differs from another one, as far as it is known.
     pub(crate) fn difference(&self, other: &Head) -> Option<&'static str> {
+        let size = |head: &Head| (head.block_states, head.block_steps);
+        let known = |head: &Head| Head {
+            states: other.states.and(head.states),
+            steps: other.steps.and(head.steps),
+            sum: other.sum.as_ref().and(head.sum.clone()),
+            blocks: other.blocks.and(head.blocks),
+            ..head.clone()
+        };
         let parts = [
+            ("the kind of product", self.product == other.product),
             ("the connector's name", self.connector == other.connector),
             ("the names", self.names == other.names),
-            ("the number of states", self.states == other.states),
-            ("the size of a block", self.block_states == other.block_states),
-            ("what the product comes to", self == other),
+            ("the number of states", known(self).states == other.states),
+            ("the size of a block", size(self) == size(other)),
+            ("what the product comes to", known(self) == *other),
         ];
         parts.into_iter().find(|(_, same)| !same).map(|(what, _)| what)
     }
@@ -85,13 +134,13 @@ pub struct Record {
     pub first: usize,
     /// How many states it has.
     pub states: u64,
-    /// Its steps, idle loops among them: the rows of its file.
+    /// Its steps: the rows of its file.
     pub steps: u64,
-    /// [`Checksum::sum`] over it, in hexadecimal.
+    /// Their sum as in [`Tally::checksum`], in hexadecimal.
     pub sum: String,
     /// [`Tally::digest`] over it, in hexadecimal.
     pub digest: String,
-    /// States that nothing but their idle loop leaves.
+    /// States that nothing leaves, or nothing but their idle loop.
     pub stuck: u64,
     /// The first of them.
     pub first_stuck: Option<u32>,
@@ -167,9 +216,19 @@ impl Manifest {
         self.settle();
     }
 
+    /// All blocks of the product are there.
+    pub(crate) fn finish(&mut self) {
+        let whole = self.tally();
+        self.head.states = Some(whole.states);
+        self.head.steps = Some(whole.checksum.steps);
+        self.head.sum = Some(hex(whole.checksum.sum));
+        self.head.blocks = Some(self.written.len());
+        self.settle();
+    }
+
     /// Brings what follows from the blocks up to date.
     pub(crate) fn settle(&mut self) {
-        self.complete = self.written.len() == self.head.blocks;
+        self.complete = self.head.blocks == Some(self.written.len());
         self.checksum = hex(self.tally().digest);
     }
 
@@ -196,7 +255,8 @@ impl Manifest {
         for record in &self.written {
             let number = record.block;
             let named = record.file == name(number);
-            if !named || number >= self.head.blocks || record.tally().is_none() {
+            let outside = self.head.blocks.is_some_and(|blocks| number >= blocks);
+            if !named || outside || record.tally().is_none() {
                 return Err(format!("block {number} is not one of this dataset"));
             }
         }
@@ -206,7 +266,8 @@ impl Manifest {
             return Err("what it says of all blocks does not follow from the blocks".into());
         }
         let Checksum { steps, sum } = self.tally().checksum;
-        if self.complete && (steps, hex(sum)) != (self.head.steps, self.head.sum.clone()) {
+        let whole = (Some(steps), Some(hex(sum)));
+        if self.complete && whole != (self.head.steps, self.head.sum.clone()) {
             return Err("its blocks do not come to the product".into());
         }
         Ok(())

@@ -35,7 +35,7 @@ fn buffers(n: usize, row: bool) -> Plan {
 
 fn head(stream: &Stream) -> Head {
     let names = (0..stream.plan().alphabet().len()).map(|bit| format!("name{bit}"));
-    Head::new("buffers", names.collect(), stream)
+    Head::dense("buffers", names.collect(), stream)
 }
 
 fn open(disk: Disk, folder: &Path, stream: &Stream) -> Result<Dataset, DatasetError> {
@@ -227,11 +227,11 @@ fn what_is_refused() {
             true,
         ),
         (
-            |f| change(f, "\"version\": 1", "\"version\": 2"),
-            "version 2 of a tickbound product",
+            |f| change(f, "\"version\": 2", "\"version\": 3"),
+            "version 3 of a tickbound product",
             false,
         ),
-        (|f| change(f, "\"version\": 1", "\"version\": \"x\""), "`version` is no number", false),
+        (|f| change(f, "\"version\": 2", "\"version\": \"x\""), "`version` is no number", false),
         (
             |f| change(f, "tickbound product", "another thing"),
             "`format` is not `tickbound product`",
@@ -307,7 +307,7 @@ fn others_and_stops() {
         assert!(error.contains(&format!("another size ({what} differs)")), "{error}");
     }
     let mut same = head(&stream);
-    same.sum = "0".into();
+    same.sum = Some("0".into());
     let error = text(Dataset::open(Disk::real(), folder, same, &|_| true).unwrap_err());
     assert!(error.contains("what the product comes to"), "{error}");
 }

@@ -17,6 +17,8 @@ mod json;
 mod ltl;
 mod possible;
 mod reachable;
+mod reachable_shared;
+mod reachable_stream;
 mod reductions;
 mod run;
 mod stepwise;

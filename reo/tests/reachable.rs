@@ -49,7 +49,7 @@ fn chain(n: usize) -> Vec<Automaton> {
     (0..n).map(|i| buffer(&mut symbols, x[i], x[i + 1])).collect()
 }
 
-fn alternator(n: usize) -> Vec<Automaton> {
+pub fn alternator(n: usize) -> Vec<Automaton> {
     let mut symbols = Symbols::new();
     let [p, s, x, f] = ["p", "s", "x", "f"].map(|word| names(&mut symbols, word, n));
     let mut parts = vec![primitive::sync(p[0], s[0])];
@@ -270,7 +270,7 @@ fn states_are_numbered_breadth_first() {
 }
 
 /// Parts whose steps differ in conditions that come out alike, and silent loops.
-fn twins() -> Vec<Automaton> {
+pub fn twins() -> Vec<Automaton> {
     let mut symbols = Symbols::new();
     let [a, b, p, q] = ["a", "b", "p", "q"].map(|word| symbols.name(word));
     let is = |p: Name| Constraint::new([Literal::Predicate(true, p.0, [Term::Datum(a)].into())]);

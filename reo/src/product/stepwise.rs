@@ -63,12 +63,7 @@ pub fn compose(
     let Some(kind) = options.minimise else {
         let whole = reachable::compose(parts, limits)?;
         let most = (whole.states(), whole.transitions());
-        let hidden = if options.hidden.is_empty() {
-            whole
-        } else {
-            close(&hide(&whole, &options.hidden), limits)?
-        };
-        return Ok(composed(hidden, most));
+        return Ok(composed(hidden(whole, &options.hidden, limits)?, most));
     };
     let mut allowed = FIRST.min(limits.memory);
     loop {
@@ -88,6 +83,14 @@ pub fn compose(
         }
         allowed = allowed.saturating_mul(FACTOR).min(limits.memory);
     }
+}
+
+/// A whole product in which `names` are hidden, as [`compose`] does it without minimising.
+///
+/// # Errors
+/// When the work was stopped or needs more memory than allowed.
+pub fn hidden(whole: Automaton, names: &[Name], limits: &Limits<'_>) -> Result<Automaton, Stopped> {
+    if names.is_empty() { Ok(whole) } else { close(&hide(&whole, names), limits) }
 }
 
 /// Parts that together do what `parts` do with data left out, without steps that no data fulfil:

@@ -10,10 +10,13 @@ use tickbound_reo::export::{self, Format, Subject};
 use tickbound_reo::limits::{Limits, Stopped};
 use tickbound_reo::product::dense::{self, Data, DenseError, Form, Matrix};
 use tickbound_reo::product::implicit::Implicit;
+use tickbound_reo::product::reachable::compose_shared;
 use tickbound_reo::product::stepwise;
 use tickbound_reo::symbol::Name;
 
 use super::load::{self, hidden, notes, parts};
+use super::ranks::Ranks;
+use super::reached;
 use super::shared::{DEFAULT_MEMORY, KindArg, within_line};
 use super::stream::{self, StreamArgs, Streamed};
 use crate::cli::exit::{CliError, Exit, input};
@@ -104,26 +107,52 @@ struct Made {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
+    let mut ranks = Ranks::start()?;
+    let ended = compose(args, &mut ranks);
+    ranks.end(ended)
+}
+
+fn compose(args: &Args, ranks: &mut Ranks) -> Result<Exit, CliError> {
     let connector = load::connector(&args.file, &args.choice)?;
-    notes(&connector);
-    let outputs = Outputs::default().file("--output", args.output.as_ref());
-    outputs.check(&args.choice.files())?;
+    if ranks.is_first() {
+        notes(&connector);
+        let outputs = Outputs::default().file("--output", args.output.as_ref());
+        outputs.check(&args.choice.files())?;
+    }
     let names = hidden(&connector, args.hide.as_deref(), args.hide_inner)?;
     streamable(args, &names)?;
     let begin = Instant::now();
     let made = within_line("composing", args.memory, |limits, line| match args.mode {
-        Mode::Dense if args.blocks.stream => in_blocks(args, &connector, limits, line),
-        Mode::Reachable => reachable(args, &connector, &names, limits),
-        Mode::Dense => dense(args, &connector, &names, limits),
-        Mode::Implicit => implicit(args, &connector, &names, limits),
+        Mode::Dense if args.blocks.stream => {
+            in_blocks(args, &connector, limits, line, ranks).map(Some)
+        }
+        Mode::Reachable if args.blocks.stream => {
+            searched(args, &connector, limits, line, ranks).map(Some)
+        }
+        Mode::Reachable if args.minimize.is_none() => {
+            together(args, &connector, &names, limits, ranks)
+        }
+        // Small between the steps, or made as a whole: the first rank does it.
+        _ if !ranks.is_first() => Ok(None),
+        Mode::Reachable => reachable(args, &connector, &names, limits).map(Some),
+        Mode::Dense => dense(args, &connector, &names, limits).map(Some),
+        Mode::Implicit => implicit(args, &connector, &names, limits).map(Some),
     })?;
+    match made.filter(|_| ranks.is_first()) {
+        Some(made) => tell(args, &connector, &made, begin),
+        None => Ok(Exit::Done),
+    }
+}
+
+/// Writes what was asked for, and says what was made.
+fn tell(args: &Args, connector: &Connector, made: &Made, begin: Instant) -> Result<Exit, CliError> {
     let seconds = begin.elapsed().as_secs_f64();
     if let (Some(target), Some(automaton)) = (args.to, &made.automaton) {
-        write(args, &connector, automaton, target)?;
+        write(args, connector, automaton, target)?;
     }
     let exit = Exit::found(made.streamed.as_ref().is_none_or(Streamed::is_good));
     if args.json {
-        return say_json(&sizes(args, &made, seconds)).map(|()| exit);
+        return say_json(&sizes(args, made, seconds)).map(|()| exit);
     }
     let line = format!(
         "{}: {} states, {} transitions over {} names, from {} in {seconds:.3} s ({}, {})\n",
@@ -153,12 +182,12 @@ fn streamable(args: &Args, names: &[Name]) -> Result<(), CliError> {
     if !args.blocks.stream {
         return Ok(());
     }
-    if args.mode != Mode::Dense {
-        return Err(input("--stream is for --mode dense; the other products are made otherwise"));
+    if args.mode == Mode::Implicit {
+        return Err(input("--mode implicit makes no product; leave --stream out"));
     }
     if !names.is_empty() || args.minimize.is_some() || args.to.is_some() {
         return Err(input(
-            "--stream keeps no product; for --hide, --minimize and --to use --mode reachable",
+            "--stream keeps no product; for --hide, --minimize and --to leave it out",
         ));
     }
     Ok(())
@@ -198,12 +227,57 @@ fn reachable(
     names: &[Name],
     limits: &Limits<'_>,
 ) -> Result<Made, CliError> {
-    if args.device != DeviceChoice::Cpu {
-        return Err(input(
-            "--device is for --mode dense; the reachable product runs on the processors",
-        ));
-    }
+    on_processors(args)?;
     Ok(made(composed(args, &parts(connector), names, limits)?, "cpu"))
+}
+
+/// The reachable product by all ranks, whole on the first one, where names are hidden; as [`reachable`] without others.
+fn together(
+    args: &Args,
+    connector: &Connector,
+    names: &[Name],
+    limits: &Limits<'_>,
+    ranks: &mut Ranks,
+) -> Result<Option<Made>, CliError> {
+    let device = ranks.name("cpu");
+    let Some(world) = ranks.world() else {
+        return reachable(args, connector, names, limits).map(Some);
+    };
+    on_processors(args)?;
+    let whole = compose_shared(&parts(connector), limits, world).map_err(input)?;
+    let hidden = |whole| stepwise::hidden(whole, names, limits).map_err(input);
+    Ok(whole.map(hidden).transpose()?.map(|automaton| made(automaton, &device)))
+}
+
+fn on_processors(args: &Args) -> Result<(), CliError> {
+    if args.device == DeviceChoice::Cpu {
+        return Ok(());
+    }
+    Err(input("--device is for --mode dense; the reachable product runs on the processors"))
+}
+
+/// The reachable product in blocks.
+fn searched(
+    args: &Args,
+    connector: &Connector,
+    limits: &Limits<'_>,
+    line: &Progress,
+    ranks: &mut Ranks,
+) -> Result<Made, CliError> {
+    on_processors(args)?;
+    let streamed = reached::run(&args.blocks, connector, limits, line, ranks)?;
+    Ok(not_kept(streamed, ranks.name("cpu")))
+}
+
+fn not_kept(streamed: Streamed, device: String) -> Made {
+    Made {
+        automaton: None,
+        states: streamed.tally.states.to_string(),
+        transitions: streamed.transitions().to_string(),
+        names: streamed.names,
+        device,
+        streamed: Some(streamed),
+    }
 }
 
 /// The reachable product, hidden and minimised as asked.
@@ -215,7 +289,14 @@ fn composed(
 ) -> Result<Automaton, CliError> {
     let minimise = args.minimize.map(Kind::from);
     let options = stepwise::Options { hidden: names.to_vec(), minimise };
-    Ok(stepwise::compose(parts, &options, limits).map_err(input)?.automaton)
+    let plain = names.is_empty() && minimise.is_none() && args.to.is_none();
+    let made = stepwise::compose(parts, &options, limits).map_err(|stopped| match stopped {
+        Stopped::Memory { .. } if plain => {
+            input(format!("{stopped}; --stream counts, checks and writes it in blocks"))
+        }
+        stopped => input(stopped),
+    });
+    Ok(made?.automaton)
 }
 
 /// The matrices of a connector's parts.
@@ -270,18 +351,14 @@ fn in_blocks(
     connector: &Connector,
     limits: &Limits<'_>,
     line: &Progress,
+    ranks: &mut Ranks,
 ) -> Result<Made, CliError> {
     let matrices = matrices(connector, limits)?;
     let engine = engine(args.device)?;
-    let streamed = stream::run(&args.blocks, connector, &matrices, engine.as_ref(), limits, line)?;
-    Ok(Made {
-        automaton: None,
-        states: streamed.tally.states.to_string(),
-        transitions: streamed.transitions().to_string(),
-        names: streamed.names,
-        device: engine.map_or_else(|| "cpu".into(), |engine| engine.device().name.clone()),
-        streamed: Some(streamed),
-    })
+    let (blocks, engine) = (&args.blocks, engine.as_ref());
+    let streamed = stream::run(blocks, connector, &matrices, engine, limits, line, ranks)?;
+    let device = engine.map_or("cpu", |engine| &engine.device().name);
+    Ok(not_kept(streamed, ranks.name(device)))
 }
 
 /// The device that was chosen; none if it is the processors, also as there is no other.

@@ -6,8 +6,11 @@ mod compose;
 mod equal;
 mod generate;
 mod load;
+mod ranks;
+mod reached;
 mod run;
 mod shared;
+mod store;
 mod stream;
 mod verify;
 

@@ -1,23 +1,25 @@
-//! `tickbound reo compose --mode dense --stream`: a product that is counted, checked, summed and written in blocks, and
-//! never whole.
+//! `tickbound reo compose --stream`: a product that is counted, checked, summed and written in blocks, and never whole. Here
+//! the dense one, and what is said of both.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
-use tickbound_dataset::{Dataset, DatasetError, Head};
+use tickbound_dataset::{Dataset, DatasetError, Head, Record, write_block};
 use tickbound_message::grouped;
+use tickbound_mpi::World;
 use tickbound_output::Disk;
 use tickbound_reo::check::Formula;
 use tickbound_reo::connector::Connector;
 use tickbound_reo::constraint::Constraint;
 use tickbound_reo::limits::{Limits, Stopped};
 use tickbound_reo::product::dense::{
-    self, Block, Columns, DenseError, Matrix, Plan, RowsOf, Stream, Tally,
+    self, Block, Columns, DenseError, Matrix, RowsOf, Stream, Tally,
 };
 use tickbound_reo::symbol::Name;
 
 use super::check::step;
+use super::ranks::{self, Ranks};
 use crate::cli::exit::{CliError, input};
 use crate::cli::progress::Progress;
 use crate::cli::stop;
@@ -27,20 +29,20 @@ use crate::reo::{Maker, Multiplier, MultiplierError, agree};
 /// Options of a product in blocks.
 #[derive(Debug, clap::Args)]
 pub(super) struct StreamArgs {
-    /// Make a dense product in blocks that are not kept, whatever its size: count its steps and the states that are
-    /// stuck, and sum up a checksum
+    /// Make a dense or reachable product in blocks that are not kept, whatever its size: count its steps and the states
+    /// that are stuck, and sum up a checksum. States for which there is no memory are kept in TMPDIR
     #[arg(long)]
     pub stream: bool,
-    /// With --stream, cells that are made at once
+    /// With --stream, cells that are made at once; with --dataset, steps of a file
     #[arg(long, value_name = "SIZE", default_value = "64M", requires = "stream")]
-    block: Size,
+    pub block: Size,
     /// With --stream, a condition on the names that fire in a step, such as 'a -> !b': steps that break it are counted
     #[arg(long, value_name = "FORMULA", requires = "stream")]
-    invariant: Vec<String>,
+    pub invariant: Vec<String>,
     /// With --stream, write all steps into this folder, block by block, as Parquet files; what is there already is
     /// verified and gone on with
     #[arg(long, value_name = "DIR", requires = "stream", conflicts_with = "invariant")]
-    dataset: Option<String>,
+    pub dataset: Option<String>,
 }
 
 /// Why a product was not made, or not written.
@@ -50,6 +52,8 @@ enum StreamError {
     Engine(#[from] MultiplierError),
     #[error(transparent)]
     Dataset(#[from] DatasetError),
+    #[error("the exchange between ranks: {0}")]
+    Exchange(#[from] std::io::Error),
 }
 
 /// What came of a product in blocks.
@@ -58,13 +62,21 @@ pub(super) struct Streamed {
     pub tally: Tally,
     /// How many names the product has.
     pub names: usize,
-    /// How many blocks were made, or were there.
-    done: usize,
-    blocks: usize,
-    states: usize,
+    /// Whether each state's idle loop is among the steps.
+    pub idle: bool,
+    pub extent: Extent,
     /// The names that fire in the first step that breaks a condition.
-    broken: Option<String>,
-    asked: bool,
+    pub broken: Option<String>,
+    /// Whether there was a condition.
+    pub asked: bool,
+}
+
+/// How much of a product was made.
+pub(super) enum Extent {
+    /// All of a product of which that was not known before, or not.
+    Search { complete: bool },
+    /// Of blocks and states that are known before.
+    Blocks { done: usize, blocks: usize, states: usize },
 }
 
 /// Makes the product of `matrices` block by block.
@@ -75,80 +87,131 @@ pub(super) fn run(
     engine: Option<&Multiplier>,
     limits: &Limits<'_>,
     line: &Progress,
+    ranks: &mut Ranks,
 ) -> Result<Streamed, CliError> {
     let fits = limits.fits("the blocks of the dense product", need(args, matrices));
     fits.map_err(|e| input(format!("{e}; --block makes them smaller")))?;
     let plan = dense::plan(matrices, limits).map_err(input)?;
-    let conditions = conditions(args, connector, &plan)?;
-    let holds = |label: u64| {
-        let fires =
-            |name| plan.alphabet().binary_search(&name).is_ok_and(|bit| label >> bit & 1 == 1);
-        conditions.iter().all(|condition| condition.holds(&fires))
-    };
+    let conditions = conditions(args, connector, plan.alphabet())?;
+    let holds = |label: u64| holds(&conditions, plan.alphabet(), label);
     let asked = !conditions.is_empty();
     let stream = Stream::new(&plan, args.block.0);
-    let mut dataset = open(args, connector, &stream, line)?;
+    let head = |names| Head::dense(&connector.name, names, &stream);
+    let (rank, size) = (ranks.rank(), ranks.size());
+    let mut dataset =
+        if rank == 0 { open(args, connector, plan.alphabet(), head, line)? } else { None };
     let has = |number| dataset.as_ref().is_some_and(|dataset| dataset.has(number));
-    let missing: Vec<Block> = stream.blocks().filter(|block| !has(block.number)).collect();
+    let there = (0..stream.len()).filter(|number| has(*number)).map(|number| number as u64);
+    let there = ranks.told_by_first(there.collect())?;
+    let is_missing = |block: &Block| there.binary_search(&(block.number as u64)).is_err();
+    let missing = stream.blocks().filter(is_missing);
+    // The ranks take turns.
+    let mine: Vec<Block> = missing.skip(rank).step_by(size).collect();
+    let rounds = (stream.len() - there.len()).div_ceil(size);
     let mut tally = dataset.as_ref().map(|dataset| dataset.manifest().tally()).unwrap_or_default();
-    let mut done = stream.len() - missing.len();
+    let mut done = there.len();
     let maker = engine.map_or(Maker::Threads, Maker::Device);
     let mut meter = Meter::new(line, &stream, tally);
-    let keep = dataset.is_some();
+    let keep = args.dataset.is_some();
     let see = |rows: RowsOf| {
         (
             rows.tally(asked.then_some(&holds)),
             if keep { rows.columns() } else { Columns::default() },
         )
     };
-    let made = maker.run(&stream, missing, limits, see, |block, seen| {
+    let mut writer = Writer { args, dataset: &mut dataset, world: ranks.world(), rounds };
+    let made = maker.run(&stream, mine, limits, see, |block, seen| {
         let (tallies, columns): (Vec<Tally>, Vec<Columns>) = seen.into_iter().unzip();
         let here = tallies.into_iter().sum();
-        if let Some(dataset) = &mut dataset {
-            let _whole = stop::writing();
-            dataset.write(block, &here, &columns)?;
-        }
+        writer.write(block, &here, &columns)?;
         tally = tally + here;
-        done += 1;
+        done += size.min(stream.len() - done);
         meter.show(done, tally);
         Ok(())
     });
-    match made {
-        Ok(()) => agree(maker.name(), plan.checksum(), tally.checksum).map_err(input)?,
-        // What is counted by then is worth saying.
+    match made.and_then(|()| writer.rest()) {
+        Ok(()) => {
+            tally = ranks.total(tally)?;
+            if ranks.is_first() {
+                agree(maker.name(), plan.checksum(), tally.checksum).map_err(input)?;
+            }
+            done = stream.len();
+        }
+        // What is counted by then is worth saying, if nobody else counts.
         Err(StreamError::Engine(MultiplierError::Dense(DenseError::Stopped(
             Stopped::Interrupted,
-        )))) => {}
+        )))) if size == 1 => {}
         Err(error) => return Err(input(error)),
     }
-    let broken = tally.first_broken.map(|(_, _, label)| names(connector, &plan, label));
+    let broken = tally.first_broken.map(|(_, _, label)| names(connector, plan.alphabet(), label));
     Ok(Streamed {
         tally,
         names: plan.alphabet().len(),
-        done,
-        blocks: stream.len(),
-        states: plan.shape().states(),
+        idle: true,
+        extent: Extent::Blocks { done, blocks: stream.len(), states: plan.shape().states() },
         broken,
         asked,
     })
 }
 
-/// The dataset to write to, if one was asked for.
-fn open(
+/// Where blocks go, if a dataset was asked for: each rank writes its own, and the first one enters them.
+struct Writer<'a> {
+    args: &'a StreamArgs,
+    dataset: &'a mut Option<Dataset>,
+    world: Option<&'a mut World>,
+    /// So often the ranks tell each other of blocks still.
+    rounds: usize,
+}
+
+impl Writer<'_> {
+    fn write(
+        &mut self,
+        block: Block,
+        tally: &Tally,
+        columns: &[Columns],
+    ) -> Result<(), StreamError> {
+        let Some(folder) = &self.args.dataset else { return Ok(()) };
+        let _whole = stop::writing();
+        let record = write_block(Disk::real(), Path::new(folder), block, tally, columns)?;
+        self.enter(Some(record))
+    }
+
+    /// Hears of the blocks of those who have more of them.
+    fn rest(mut self) -> Result<(), StreamError> {
+        while self.args.dataset.is_some() && self.world.is_some() && self.rounds > 0 {
+            self.enter(None)?;
+        }
+        Ok(())
+    }
+
+    fn enter(&mut self, record: Option<Record>) -> Result<(), StreamError> {
+        self.rounds -= 1;
+        let all = match &mut self.world {
+            Some(world) => ranks::records(world, record.as_ref())?,
+            None => record.into_iter().collect(),
+        };
+        if let Some(dataset) = &mut self.dataset {
+            all.into_iter().try_for_each(|record| dataset.enter(record))?;
+        }
+        Ok(())
+    }
+}
+
+/// The dataset to write to, if one was asked for; `head` gets the words for the names of `alphabet`.
+pub(super) fn open(
     args: &StreamArgs,
     connector: &Connector,
-    stream: &Stream,
+    alphabet: &[Name],
+    head: impl FnOnce(Vec<String>) -> Head,
     line: &Progress,
 ) -> Result<Option<Dataset>, CliError> {
     let Some(folder) = &args.dataset else { return Ok(None) };
-    let names = stream.plan().alphabet().iter();
-    let names = names.map(|name| connector.symbols.word(name.0).to_owned()).collect();
-    let head = Head::new(&connector.name, names, stream);
+    let names = alphabet.iter().map(|name| connector.symbols.word(name.0).to_owned()).collect();
     let go_on = |block: usize| {
         line.say(format!("verifying block {block}"));
         !stop::is_due()
     };
-    Dataset::open(Disk::real(), Path::new(folder), head, &go_on).map(Some).map_err(input)
+    Dataset::open(Disk::real(), Path::new(folder), head(names), &go_on).map(Some).map_err(input)
 }
 
 /// Bytes that a product in blocks takes: its halves twice, as they are and over one alphabet, and the blocks.
@@ -163,21 +226,28 @@ pub(super) fn need(args: &StreamArgs, matrices: &[Matrix]) -> u128 {
     dense::need_of_halves(matrices).saturating_mul(2).saturating_add(blocks).saturating_add(rows)
 }
 
-fn conditions(
+/// The conditions that were asked for.
+pub(super) fn conditions(
     args: &StreamArgs,
     connector: &Connector,
-    plan: &Plan,
+    alphabet: &[Name],
 ) -> Result<Vec<Formula>, CliError> {
     let read = |text: &String| {
-        Formula::parse(text, plan.alphabet(), &connector.symbols)
+        Formula::parse(text, alphabet, &connector.symbols)
             .map_err(|e| input(format!("--invariant: {e}")))
     };
     args.invariant.iter().map(read).collect()
 }
 
+/// Whether a label keeps all conditions.
+pub(super) fn holds(conditions: &[Formula], alphabet: &[Name], label: u64) -> bool {
+    let fires = |name| alphabet.binary_search(&name).is_ok_and(|bit| label >> bit & 1 == 1);
+    conditions.iter().all(|condition| condition.holds(&fires))
+}
+
 /// The names of a label, as text.
-fn names(connector: &Connector, plan: &Plan, label: u64) -> String {
-    let fires = plan.alphabet().iter().enumerate().filter(|(bit, _)| label >> bit & 1 == 1);
+pub(super) fn names(connector: &Connector, alphabet: &[Name], label: u64) -> String {
+    let fires = alphabet.iter().enumerate().filter(|(bit, _)| label >> bit & 1 == 1);
     let fires: Vec<Name> = fires.map(|(_, name)| *name).collect();
     step(connector, &fires, &Constraint::default())
 }
@@ -185,7 +255,10 @@ fn names(connector: &Connector, plan: &Plan, label: u64) -> String {
 impl Streamed {
     /// Whether every block was made.
     pub fn is_complete(&self) -> bool {
-        self.done == self.blocks
+        match self.extent {
+            Extent::Search { complete } => complete,
+            Extent::Blocks { done, blocks, .. } => done == blocks,
+        }
     }
 
     /// Whether nothing was found that should not be.
@@ -195,16 +268,17 @@ impl Streamed {
 
     /// Transitions without idle loops, of which each state has one.
     pub fn transitions(&self) -> u64 {
-        self.tally.checksum.steps - self.tally.states
+        self.tally.checksum.steps - if self.idle { self.tally.states } else { 0 }
     }
 
     /// Besides the sizes, line by line.
     pub fn text(&self) -> String {
         let tally = &self.tally;
-        let mut text = format!(
-            "  with idle loops {} transitions, checksum {:016x}\n",
-            tally.checksum.steps, tally.digest
-        );
+        let mut text = String::from("  ");
+        if self.idle {
+            text += &format!("with idle loops {} transitions, ", tally.checksum.steps);
+        }
+        text += &format!("checksum {:016x}\n", tally.digest);
         if let Some(first) = tally.first_stuck {
             text += &format!("  {} states are stuck, the first is {first}\n", tally.stuck);
         }
@@ -218,11 +292,18 @@ impl Streamed {
             _ if self.asked => text += "  every step keeps the invariant\n",
             _ => {}
         }
-        if !self.is_complete() {
-            text += &format!(
-                "  stopped after {} of {} blocks, {} of {} states: this is of these alone\n",
-                self.done, self.blocks, tally.states, self.states
-            );
+        match self.extent {
+            _ if self.is_complete() => {}
+            Extent::Search { .. } => {
+                text +=
+                    &format!("  stopped after {} states: this is of these alone\n", tally.states);
+            }
+            Extent::Blocks { done, blocks, states } => {
+                text += &format!(
+                    "  stopped after {done} of {blocks} blocks, {} of {states} states: this is of these alone\n",
+                    tally.states
+                );
+            }
         }
         text
     }
@@ -230,7 +311,9 @@ impl Streamed {
     /// The same as members of an object.
     pub fn add_to(&self, object: &mut Map<String, Value>) {
         let tally = &self.tally;
-        object.insert("algebraic_transitions".into(), json!(tally.checksum.steps));
+        if self.idle {
+            object.insert("algebraic_transitions".into(), json!(tally.checksum.steps));
+        }
         object.insert("checksum".into(), json!(format!("{:016x}", tally.digest)));
         object.insert("stuck".into(), json!(tally.stuck));
         object.insert("first_stuck".into(), json!(tally.first_stuck));
@@ -241,8 +324,12 @@ impl Streamed {
             object.insert("broken".into(), json!(tally.broken));
             object.insert("first_broken".into(), json!(first));
         }
-        object.insert("blocks".into(), json!(self.blocks));
-        object.insert("blocks_done".into(), json!(self.done));
+        if let Extent::Blocks { done, blocks, .. } = self.extent {
+            object.insert("blocks".into(), json!(blocks));
+            object.insert("blocks_done".into(), json!(done));
+        } else {
+            object.insert("complete".into(), json!(self.is_complete()));
+        }
     }
 }
 

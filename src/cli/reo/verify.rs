@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::json;
-use tickbound_dataset::verify;
+use tickbound_dataset::{Product, verify};
 
 use crate::cli::exit::{CliError, Exit, input};
 use crate::cli::output::{say, say_json};
@@ -29,23 +29,28 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let manifest = verify(Path::new(&args.folder), &go_on).map_err(input)?;
     drop(line);
     let (head, tally) = (&manifest.head, manifest.tally());
+    let (steps, idle) = match head.product {
+        Product::Dense => ("algebraic_transitions", "with idle loops "),
+        Product::Reachable => ("transitions", ""),
+    };
     if args.json {
         let whole = json!({
             "connector": head.connector,
+            "product": head.product,
             "states": tally.states,
-            "algebraic_transitions": tally.checksum.steps,
+            steps: tally.checksum.steps,
             "checksum": manifest.checksum,
-            "blocks": head.blocks,
+            "blocks": manifest.written.len(),
         });
         return say_json(&whole).map(|()| Exit::Done);
     }
     say(&format!(
-        "{}: {} whole: {} states, with idle loops {} transitions in {} blocks, checksum {}\n",
+        "{}: {} whole: {} states, {idle}{} transitions in {} blocks, checksum {}\n",
         head.connector,
         args.folder,
         tally.states,
         tally.checksum.steps,
-        head.blocks,
+        manifest.written.len(),
         manifest.checksum
     ))?;
     Ok(Exit::Done)

@@ -30,6 +30,36 @@ pub struct Tally {
     pub first_broken: Option<(u32, u32, u64)>,
 }
 
+impl Tally {
+    /// The same as numbers, to be told to another process.
+    #[must_use]
+    pub fn to_words(&self) -> [u64; 11] {
+        let Tally { states, checksum, digest, stuck, first_stuck, broken, first_broken } = *self;
+        let (from, to, label) = first_broken.unwrap_or_default();
+        let stuck_at = first_stuck.map_or(u64::MAX, u64::from);
+        let is_broken = u64::from(first_broken.is_some());
+        let (from, to) = (u64::from(from), u64::from(to));
+        let Checksum { steps, sum } = checksum;
+        [states, steps, sum, digest, stuck, stuck_at, broken, is_broken, from, to, label]
+    }
+
+    /// What [`Tally::to_words`] gave the numbers of.
+    #[must_use]
+    pub fn from_words(words: [u64; 11]) -> Tally {
+        let [states, steps, sum, digest, stuck, stuck_at, broken, is_broken, from, to, label] =
+            words;
+        Tally {
+            states,
+            checksum: Checksum { steps, sum },
+            digest,
+            stuck,
+            first_stuck: u32::try_from(stuck_at).ok(),
+            broken,
+            first_broken: (is_broken == 1).then_some((from as u32, to as u32, label)),
+        }
+    }
+}
+
 impl Add for Tally {
     type Output = Tally;
 

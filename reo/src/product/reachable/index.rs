@@ -4,6 +4,8 @@
 //! ([`Digits`]); an [`Index`] gives each such key a number, 0, 1, 2 and so on, in the order in which
 //! they come.
 
+use std::ops::Range;
+
 use crate::limits::{Limits, Stopped};
 
 /// The bytes that are taken, against the limit.
@@ -15,6 +17,11 @@ pub(super) struct Budget<'a> {
 impl<'a> Budget<'a> {
     pub fn new(limits: &'a Limits<'a>) -> Self {
         Budget { limits, used: 0 }
+    }
+
+    /// The same where only so many of the bytes are allowed.
+    pub fn within(limits: &'a Limits<'a>, bytes: u64) -> Self {
+        Budget { limits, used: u128::from(limits.memory.saturating_sub(bytes)) }
     }
 
     /// Bytes that are still allowed.
@@ -176,6 +183,11 @@ impl Index {
         &self.keys[number * self.words..(number + 1) * self.words]
     }
 
+    /// The keys with some numbers, one after the other.
+    pub fn keys(&self, numbers: Range<usize>) -> &[u64] {
+        &self.keys[numbers.start * self.words..numbers.end * self.words]
+    }
+
     /// Bytes that were taken for it.
     pub fn bytes(&self) -> u128 {
         let table = match &self.table {
@@ -183,6 +195,16 @@ impl Index {
             Table::Hash(slots) => slots.len() * 8,
         };
         (table + self.keys.capacity() * 8) as u128
+    }
+
+    /// Forgets all keys; what was taken for them stays.
+    pub fn clear(&mut self) {
+        self.keys.clear();
+        self.len = 0;
+        match &mut self.table {
+            Table::Direct(numbers) => numbers.fill(0),
+            Table::Hash(slots) => slots.fill(0),
+        }
     }
 
     /// The keys in the order of their numbers, one after the other.
@@ -280,7 +302,7 @@ impl Index {
 
 /// Mixes the words of a key; all bits of the result depend on all bits of it.
 #[inline]
-fn hash(key: &[u64]) -> u64 {
+pub(super) fn hash(key: &[u64]) -> u64 {
     let mix = |h: u64, word: &u64| {
         let h = (h ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         (h ^ h >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93)

@@ -18,8 +18,13 @@
 //! 3. `search.rs`: many states at once. Rows are counted, memory is taken, rows are written in
 //!    parallel (`worker.rs`, `write.rs`); then the states that are new are numbered one
 //!    after the other (`index.rs`).
+//!    All threads count and write rows: `crew.rs`.
 //! 4. `finish.rs`: constraints are made from the numbers of conditions, steps that have become alike
 //!    are one.
+//!
+//! **Larger than memory.** [`Stream`] makes the same states and steps some rows at a time (`rounds.rs`), hands them on, and keeps
+//! none; the states that memory has no room for are on disk (`shelf.rs`), or with other processes that make the product
+//! together with this one (`owners.rs`, [`compose_shared`]).
 //!
 //! **Steps that no data fulfil** are left out before anything is counted: a part's own at the start,
 //! joint ones where the search meets them (`guard.rs`, `allowed.rs`), so that neither they nor what only they lead to
@@ -38,19 +43,31 @@
 //! searched for them.
 
 mod allowed;
+mod crew;
 mod draft;
+mod far;
 mod finish;
 mod guard;
 mod index;
 mod layout;
 mod order;
+mod owners;
 mod plan;
+mod rounds;
 mod row;
 mod search;
+mod shared;
+mod shelf;
+mod stream;
 mod worker;
 mod write;
 
+pub use far::StreamError;
+pub use owners::Exchange;
 pub use search::Count;
+pub use shared::{compose_shared, total};
+pub use shelf::{Store, Stored};
+pub use stream::{Keeps, Steps, Stream};
 
 use self::layout::{Fixed, Layout, Wide};
 use self::plan::Plan;

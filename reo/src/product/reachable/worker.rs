@@ -56,22 +56,23 @@ impl<'a, S: Layout> Worker<'a, S> {
     }
 
     /// How many steps leave each of some states. `total` is added up for all rows; beyond `most` the
-    /// answer is only that there are more.
+    /// answer is only that there are more. Up to `kept` words of a row are kept.
     pub fn count(
         &mut self,
-        rows: Range<usize>,
-        states: &Index,
+        keys: &[u64],
+        kept: usize,
         most: u64,
         total: &AtomicU64,
     ) -> Result<(Vec<u128>, Listed), Stopped> {
-        let (mut counts, mut listed) = (Vec::with_capacity(rows.len()), Listed::default());
-        for row in rows {
+        let words = self.layout.state();
+        let (mut counts, mut listed) = (Vec::with_capacity(keys.len() / words), Listed::default());
+        for key in keys.chunks_exact(words) {
             if total.load(Ordering::Relaxed) > most {
                 counts.push(u128::from(most) + 1);
                 continue;
             }
-            self.row.prepare(states.key(row));
-            let count = self.count_row(most, &mut listed)?;
+            self.row.prepare(key);
+            let count = self.count_row(kept, most, &mut listed)?;
             // A total that would overflow has long been too large.
             let add = u64::try_from(count).unwrap_or(u64::MAX).min(most.saturating_add(1));
             let sum = |total: u64| Some(total.saturating_add(add));
@@ -81,11 +82,11 @@ impl<'a, S: Layout> Worker<'a, S> {
         Ok((counts, listed))
     }
 
-    fn count_row(&mut self, most: u64, listed: &mut Listed) -> Result<u128, Stopped> {
+    fn count_row(&mut self, kept: usize, most: u64, listed: &mut Listed) -> Result<u128, Stopped> {
         let lists = &mut listed.lists;
         let (words, groups) = (lists.words.len(), lists.groups.len());
         let (all, mut product) = (self.layout.all(), 1_u128);
-        let large = self.list(KEPT, lists)?;
+        let large = self.list(kept, lists)?;
         for list in &lists.groups[groups..lists.groups.len() - 1] {
             product = product.saturating_mul((list.len() / all) as u128);
         }

@@ -18,17 +18,30 @@ const COMBINED: usize = 1 << 11;
 pub(super) struct Out<'b> {
     pub targets: &'b mut [u32],
     pub labels: &'b mut [u64],
-    pub conditions: &'b mut [u32],
+    pub conditions: Conditions<'b>,
+}
+
+/// Where the conditions of a piece go.
+pub(super) enum Conditions<'b> {
+    /// Nowhere: there are none, or nobody asks.
+    Left,
+    /// As numbers.
+    Numbers(&'b mut [u32]),
+    /// As they are packed, word by word.
+    Keys(&'b mut [u64]),
 }
 
 impl<'b> Out<'b> {
     /// Takes the place of so many steps off the front.
     pub fn split(&mut self, steps: usize, layout: impl Layout) -> Out<'b> {
-        let conditions = if layout.condition() > 0 { steps } else { 0 };
         Out {
             targets: front(&mut self.targets, steps),
             labels: front(&mut self.labels, steps * layout.label()),
-            conditions: front(&mut self.conditions, conditions),
+            conditions: match &mut self.conditions {
+                Conditions::Left => Conditions::Left,
+                Conditions::Numbers(all) => Conditions::Numbers(front(all, steps)),
+                Conditions::Keys(all) => Conditions::Keys(front(all, steps * layout.condition())),
+            },
         }
     }
 }
@@ -186,11 +199,21 @@ impl<S: Layout> Pen<'_, S> {
         }
         let state = Column { from: words, words: layout.state(), all, base, block };
         state.write(self.states, &mut self.out.targets[at..][..many], at, &mut self.notes.states);
-        if layout.condition() > 0 {
-            let from = words + layout.state();
-            let condition = Column { from, words: layout.condition(), all, base, block };
-            let out = &mut self.out.conditions[at..][..many];
-            condition.write(self.conditions, out, at, &mut self.notes.conditions);
+        let (from, width) = (words + layout.state(), layout.condition());
+        let condition = Column { from, words: width, all, base, block };
+        match &mut self.out.conditions {
+            Conditions::Left => {}
+            Conditions::Numbers(out) => {
+                let out = &mut out[at..][..many];
+                condition.write(self.conditions, out, at, &mut self.notes.conditions);
+            }
+            Conditions::Keys(out) => {
+                let keys = out[at * width..][..many * width].chunks_exact_mut(width);
+                for (key, step) in keys.zip(block.chunks_exact(all)) {
+                    key.copy_from_slice(&base[from..][..width]);
+                    add(key, &step[from..][..width]);
+                }
+            }
         }
     }
 }

@@ -1,0 +1,197 @@
+//! A product that several processes make together, as one of them sees it.
+
+use super::far::StreamError;
+use super::finish;
+use super::index::{Budget, Index};
+use super::layout::Layout;
+use super::owners::{Exchange, Owners};
+use super::plan::Plan;
+use super::rounds::{Made, Rounds};
+use super::search::Found;
+use super::{Work, with_layout};
+use crate::automaton::{Automaton, Rows};
+use crate::limits::{Limits, Stopped};
+use crate::product::dense::Tally;
+
+/// The rank that holds what is whole.
+const FIRST: usize = 0;
+
+/// What is wanted of a product.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wanted {
+    /// All steps by the first rank; else those of each by itself.
+    pub first: bool,
+    /// Conditions, packed.
+    pub keys: bool,
+}
+
+/// Makes a product with others. `take` gets steps, and says whether to go on. How many states there are.
+pub(super) fn share(
+    plan: &Plan,
+    limits: &Limits<'_>,
+    exchange: &mut (dyn Exchange + Send),
+    wanted: Wanted,
+    take: &mut (dyn FnMut(usize, &Made) -> bool + Send),
+) -> Result<u64, StreamError> {
+    with_layout(plan, Share { plan, limits, exchange, wanted, take })
+}
+
+/// The product of `parts` as [`super::compose`] gives it, made by several processes together, each of which calls this; the first rank
+/// gets it. Half of the memory of each is for the search, and the other half of the first one's for the result.
+///
+/// # Errors
+/// It was stopped, there is too little memory, or others cannot be reached. What fails in one process the others do not hear: all must be
+/// ended.
+pub fn compose_shared(
+    parts: &[&Automaton],
+    limits: &Limits<'_>,
+    exchange: &mut (dyn Exchange + Send),
+) -> Result<Option<Automaton>, StreamError> {
+    let plan = Plan::new(parts, limits)?;
+    let half = Limits { memory: limits.memory / 2, ..*limits };
+    let mut whole = Whole::new(&plan, &half)?;
+    let mut failed = None;
+    let is_first = exchange.rank() == FIRST;
+    share(&plan, &half, exchange, Wanted { first: true, keys: true }, &mut |_, made| {
+        failed = whole.add(made).err();
+        failed.is_none()
+    })?;
+    failed.map_or(Ok(()), Err)?;
+    let found = whole.done(limits);
+    Ok(is_first.then(|| finish::automaton(found, &plan, parts)).transpose()?)
+}
+
+/// The sum of what each rank has counted; the first rank gets it.
+///
+/// # Errors
+/// Others cannot be reached.
+pub fn total(exchange: &mut dyn Exchange, tally: Tally) -> Result<Option<Tally>, StreamError> {
+    let mut words = vec![Vec::new(); exchange.size()];
+    words[FIRST] = tally.to_words().to_vec();
+    let all = exchange.all_to_all(words).map_err(StreamError::Exchange)?;
+    let all = all.iter().filter_map(|words| words.first_chunk::<11>());
+    let sum = all.map(|words| Tally::from_words(*words)).sum();
+    Ok((exchange.rank() == FIRST).then_some(sum))
+}
+
+struct Share<'a, 't> {
+    plan: &'a Plan,
+    limits: &'a Limits<'a>,
+    exchange: &'a mut (dyn Exchange + Send),
+    wanted: Wanted,
+    take: &'a mut (dyn FnMut(usize, &Made) -> bool + Send + 't),
+}
+
+impl Work for Share<'_, '_> {
+    type Result = Result<u64, StreamError>;
+
+    fn with<S: Layout>(self, layout: S) -> Self::Result {
+        let Share { plan, limits, exchange, wanted, take } = self;
+        // One half for the states that this rank owns, the other for the steps in work.
+        let half = Limits { memory: limits.memory / 2, ..*limits };
+        let (rank, size) = (exchange.rank(), exchange.size());
+        let owners = Owners::new(&plan.states, &half, exchange)?;
+        let initial = if rank == FIRST { &plan.initial[..] } else { &[] };
+        let rounds = Rounds::new(plan, layout, &half, wanted.keys, initial, owners)?;
+        let made = rounds.run(&mut |owners: &mut Owners<'_, '_>, handed| {
+            let own = !wanted.first || rank == FIRST;
+            let exchange = owners.exchange();
+            let fail = StreamError::Exchange;
+            match handed {
+                Some((first, made)) if own => Ok(take(first, made)),
+                Some((first, made)) => {
+                    exchange.send(FIRST, &pack(first, made)).map_err(fail)?;
+                    Ok(true)
+                }
+                // Nothing more of this rank.
+                None if !own => exchange.send(FIRST, &[]).map_err(fail).map(|()| true),
+                None if !wanted.first => Ok(true),
+                None => {
+                    let mut go_on = true;
+                    for rank in (0..size).filter(|rank| *rank != FIRST) {
+                        while go_on {
+                            let words = exchange.receive(rank).map_err(fail)?;
+                            let Some((first, made)) = unpack(&words) else { break };
+                            go_on = take(first, &made);
+                        }
+                    }
+                    Ok(go_on)
+                }
+            }
+        })?;
+        Ok(made.map_or(0, |(states, _)| states))
+    }
+}
+
+/// Steps as words: the number of the first state, how many states, steps, words of all labels and of all conditions, then where rows end, targets
+/// two by two, labels, conditions.
+fn pack(first: usize, made: &Made) -> Vec<u64> {
+    let Made { ends, targets, labels, conditions } = made;
+    let sizes = [first, ends.len(), targets.len(), labels.len(), conditions.len()];
+    let mut words = Vec::with_capacity(5 + ends.len() + targets.len().div_ceil(2) + labels.len());
+    words.extend(sizes.map(|size| size as u64));
+    words.extend(ends.iter().map(|end| *end as u64));
+    let two = |two: &[u32]| u64::from(two[0]) | u64::from(*two.get(1).unwrap_or(&0)) << 32;
+    words.extend(targets.chunks(2).map(two));
+    words.extend_from_slice(labels);
+    words.extend_from_slice(conditions);
+    words
+}
+
+/// The steps of words; none of no words.
+fn unpack(words: &[u64]) -> Option<(usize, Made)> {
+    let (sizes, rest) = words.split_first_chunk::<5>()?;
+    let [first, rows, steps, labels, conditions] = sizes.map(|size| size as usize);
+    let (ends, rest) = rest.split_at_checked(rows)?;
+    let (targets, rest) = rest.split_at_checked(steps.div_ceil(2))?;
+    let (labels, conditions) = rest.split_at_checked(labels).filter(|r| r.1.len() == conditions)?;
+    let mut targets: Vec<u32> =
+        targets.iter().flat_map(|two| [*two as u32, (two >> 32) as u32]).collect();
+    targets.truncate(steps);
+    let ends = ends.iter().map(|end| *end as usize).collect();
+    Some((first, Made { ends, targets, labels: labels.to_vec(), conditions: conditions.to_vec() }))
+}
+
+/// What the first rank puts together.
+struct Whole<'a> {
+    plan: &'a Plan,
+    budget: Budget<'a>,
+    rows: Rows,
+    conditions: Index,
+}
+
+impl<'a> Whole<'a> {
+    fn new(plan: &'a Plan, limits: &'a Limits<'a>) -> Result<Self, Stopped> {
+        let mut budget = Budget::new(limits);
+        let what = "the conditions of the product";
+        let mut conditions = Index::new(&plan.conditions, what, &mut budget)?;
+        // Number 0 is `true`.
+        conditions.number(&vec![0; plan.conditions.words], &mut budget)?;
+        Ok(Whole { plan, budget, rows: Rows { rows: vec![0], ..Rows::default() }, conditions })
+    }
+
+    fn add(&mut self, made: &Made) -> Result<(), Stopped> {
+        let (what, budget) = ("the steps of the product", &mut self.budget);
+        let Rows { rows, targets, labels, conditions } = &mut self.rows;
+        budget.room("the rows of the product", rows, made.ends.len())?;
+        budget.room(what, targets, made.targets.len())?;
+        budget.room(what, labels, made.labels.len())?;
+        let before = targets.len();
+        rows.extend(made.ends.iter().map(|end| before + end));
+        targets.extend_from_slice(&made.targets);
+        labels.extend_from_slice(&made.labels);
+        let width = self.plan.layout.condition;
+        if width > 0 {
+            budget.room(what, conditions, made.targets.len())?;
+            for key in made.conditions.chunks_exact(width) {
+                conditions.push(self.conditions.number(key, budget)?);
+            }
+        }
+        Ok(())
+    }
+
+    fn done(self, limits: &'a Limits<'a>) -> Found<'a> {
+        let Whole { budget, rows, conditions, .. } = self;
+        Found { limits, budget, rows, conditions: conditions.into_keys() }
+    }
+}

@@ -1,0 +1,337 @@
+//! The states of a product that is larger than memory: kept on disk, and looked up there.
+//!
+//! What goes in is the keys of states that memory does not know, in the order in which rows lead to them;
+//! what comes out is their numbers: those that they have, and the next ones for those that are new.
+//!
+//! States lie in two kinds of files. The *queue* has the keys of all states in the order of their numbers; it is written
+//! at its end and read once, front to back, as states come to be worked on. A *run* has the keys and numbers of some
+//! states in the order of their keys. What is asked comes in batches: a batch is sorted, and read off each run
+//! front to back, block by block, where a table in memory has the first key of each block, so that a block in which nothing that
+//! is asked can be is passed over. A run that is not at least twice as long as the one after it becomes one with it: so of n states there are
+//! at most log2 n runs, and each state is written so often at most.
+//!
+//! Sorted runs, rather than files by hash, as a batch reads them in order, whatever the keys are, and writing them is
+//! merging. Nothing of it can be seen in the result: numbers are given in the order in which
+//! keys come, whatever lies on the disk.
+//!
+//! This file opens nothing: files come from a [`Store`].
+
+use std::cmp::Ordering;
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::far::{Far, Offer, StreamError, UNKNOWN};
+use crate::limits::Stopped;
+
+/// A place for files that are needed while a product is made, and not after it.
+pub trait Store: Sync {
+    /// A new file, empty.
+    ///
+    /// # Errors
+    /// The system's.
+    fn create(&self) -> io::Result<Box<dyn Stored>>;
+}
+
+/// A file that is written and read again.
+pub trait Stored: Read + Write + Seek + Send {}
+
+impl<T: Read + Write + Seek + Send> Stored for T {}
+
+/// States of a block of a run: 16 KiB for keys of one word.
+const BLOCK: usize = 1 << 10;
+/// Bytes that are read or written at once.
+const CHUNK: usize = 1 << 16;
+
+/// Bytes of memory that the shelf takes for each state since it was last filed: its key, and a place in an order.
+pub(super) fn bytes_each(words: usize) -> usize {
+    8 * words + 4
+}
+
+/// Bytes of memory that it takes whatever it holds: both ends of the queue, and two runs that become a third.
+pub(super) const BYTES: usize = 5 * CHUNK;
+
+/// All states, in the order of their numbers; the last ones in memory, the others on disk.
+pub(super) struct Shelf<'a> {
+    store: Option<&'a dyn Store>,
+    /// Words of a key.
+    words: usize,
+    /// The keys of the states from number `filed` on.
+    recent: Vec<u64>,
+    filed: usize,
+    /// The state to be worked on next.
+    next: usize,
+    queue: Option<Box<dyn Stored>>,
+    runs: Vec<Run>,
+}
+
+impl<'a> Shelf<'a> {
+    /// An empty one, for keys of so many words. Without a store it cannot file anything.
+    pub fn new(words: usize, store: Option<&'a dyn Store>) -> Self {
+        let (recent, runs) = (Vec::new(), Vec::new());
+        Shelf { store, words, recent, filed: 0, next: 0, queue: None, runs }
+    }
+
+    fn len(&self) -> usize {
+        self.filed + self.recent.len() / self.words
+    }
+
+    /// The keys of some states.
+    fn keys(&mut self, range: Range<usize>) -> io::Result<Vec<u64>> {
+        let (words, split) = (self.words, range.end.min(self.filed).max(range.start));
+        let mut keys = vec![0; (split - range.start) * words];
+        if let Some(queue) = self.queue.as_mut().filter(|_| !keys.is_empty()) {
+            queue.seek(SeekFrom::Start((range.start * words * 8) as u64))?;
+            read(queue, &mut keys)?;
+        }
+        let recent = split.saturating_sub(self.filed)..range.end.saturating_sub(self.filed);
+        keys.extend_from_slice(&self.recent[recent.start * words..recent.end * words]);
+        Ok(keys)
+    }
+
+    /// Writes what is in memory to the disk.
+    fn file(&mut self, store: &dyn Store) -> io::Result<()> {
+        let words = self.words;
+        let key = |at: u32| &self.recent[at as usize * words..][..words];
+        let mut order: Vec<u32> = (0..(self.recent.len() / words) as u32).collect();
+        order.par_sort_unstable_by(|a, b| key(*a).cmp(key(*b)));
+        let mut run = Writer::new(store, words)?;
+        for at in &order {
+            run.push(key(*at), (self.filed + *at as usize) as u64)?;
+        }
+        let run = run.finish()?;
+        drop(order);
+        let queue = match &mut self.queue {
+            Some(queue) => queue,
+            None => self.queue.insert(store.create()?),
+        };
+        queue.seek(SeekFrom::End(0))?;
+        let mut writer = BufWriter::with_capacity(CHUNK, queue);
+        self.recent.iter().try_for_each(|word| writer.write_all(&word.to_le_bytes()))?;
+        writer.flush()?;
+        drop(writer);
+        self.filed += self.recent.len() / words;
+        self.recent.clear();
+        self.runs.push(run);
+        while let [.., before, last] = &mut self.runs[..]
+            && before.len < 2 * last.len
+        {
+            let merged = merge(before, last, store)?;
+            self.runs.truncate(self.runs.len() - 2);
+            self.runs.push(merged);
+        }
+        Ok(())
+    }
+
+    /// Looks up keys in all runs.
+    fn look_up(&mut self, keys: &[u64], numbers: &mut [u32]) -> io::Result<()> {
+        if self.runs.is_empty() {
+            return Ok(());
+        }
+        let words = self.words;
+        let key = |at: u32| &keys[at as usize * words..][..words];
+        let mut order: Vec<u32> = (0..numbers.len() as u32).collect();
+        order.par_sort_unstable_by(|a, b| key(*a).cmp(key(*b)));
+        for run in &mut self.runs {
+            run.look_up(keys, &order, numbers)?;
+            order.retain(|at| numbers[*at as usize] == UNKNOWN);
+        }
+        Ok(())
+    }
+}
+
+impl Far for Shelf<'_> {
+    fn next(&mut self, rows: usize) -> Result<Option<Offer>, StreamError> {
+        let range = self.next..self.len().min(self.next.saturating_add(rows));
+        if range.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(Offer { first: range.start, keys: self.keys(range).map_err(StreamError::Store)? }))
+    }
+
+    fn take(&mut self, fitting: usize, _: usize) -> usize {
+        self.next += fitting;
+        fitting
+    }
+
+    fn resolve(&mut self, keys: &[u64], numbers: &mut [u32]) -> Result<(), StreamError> {
+        self.look_up(keys, numbers).map_err(StreamError::Store)?;
+        for (key, number) in keys.chunks_exact(self.words).zip(numbers) {
+            if *number == UNKNOWN {
+                let next = self.len();
+                if next >= UNKNOWN as usize {
+                    return Err(Stopped::States(next as u128 + 1).into());
+                }
+                *number = next as u32;
+                self.recent.extend_from_slice(key);
+            }
+        }
+        Ok(())
+    }
+
+    fn forget(&mut self, full: Stopped) -> Result<(), StreamError> {
+        let Some(store) = self.store else { return Err(full.into()) };
+        self.file(store).map_err(StreamError::Store)
+    }
+
+    fn states(&self) -> usize {
+        self.len()
+    }
+
+    fn is_whole(&self) -> bool {
+        self.filed == 0
+    }
+}
+
+/// States in the order of their keys, on disk: for each the words of its key and its number.
+struct Run {
+    file: Box<dyn Stored>,
+    words: usize,
+    len: usize,
+    /// The first key of each block.
+    firsts: Vec<u64>,
+}
+
+impl Run {
+    /// Enters the numbers of those keys that it has; `order` has their places in the order of the keys.
+    fn look_up(&mut self, keys: &[u64], order: &[u32], numbers: &mut [u32]) -> io::Result<()> {
+        let (words, entry) = (self.words, self.words + 1);
+        let (mut loaded, mut block) = (usize::MAX, Vec::new());
+        for at in order {
+            let key = &keys[*at as usize * words..][..words];
+            let Some(number) = self.block_of(key) else { continue };
+            if number != loaded {
+                loaded = number;
+                block.resize(BLOCK.min(self.len - number * BLOCK) * entry, 0);
+                self.file.seek(SeekFrom::Start((number * BLOCK * entry * 8) as u64))?;
+                read(&mut self.file, &mut block)?;
+            }
+            if let Some(found) = find(&block, words, key) {
+                numbers[*at as usize] = found as u32;
+            }
+        }
+        Ok(())
+    }
+
+    /// The block that has a key if the run has it.
+    fn block_of(&self, key: &[u64]) -> Option<usize> {
+        let words = self.words;
+        let first = |block: usize| &self.firsts[block * words..][..words];
+        let (mut low, mut high) = (0, self.firsts.len() / words);
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            if first(middle) <= key {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low.checked_sub(1)
+    }
+}
+
+/// The number of a key in a block.
+fn find(block: &[u64], words: usize, key: &[u64]) -> Option<u64> {
+    let entry = words + 1;
+    let (mut low, mut high) = (0, block.len() / entry);
+    while low < high {
+        let middle = usize::midpoint(low, high);
+        let found = &block[middle * entry..][..entry];
+        match found[..words].cmp(key) {
+            Ordering::Less => low = middle + 1,
+            Ordering::Greater => high = middle,
+            Ordering::Equal => return Some(found[words]),
+        }
+    }
+    None
+}
+
+/// One run of two, which have no key in common.
+fn merge(one: &mut Run, other: &mut Run, store: &dyn Store) -> io::Result<Run> {
+    let words = one.words;
+    let mut merged = Writer::new(store, words)?;
+    let (mut one, mut other) = (Reader::new(one)?, Reader::new(other)?);
+    loop {
+        let first = match (one.peek()?, other.peek()?) {
+            (None, None) => return merged.finish(),
+            (Some(a), Some(b)) => a[..words] < b[..words],
+            (a, _) => a.is_some(),
+        };
+        let from = if first { &mut one } else { &mut other };
+        if let Some(entry) = from.peek()? {
+            merged.push(&entry[..words], entry[words])?;
+        }
+        from.at += words + 1;
+    }
+}
+
+/// Reads a run front to back.
+struct Reader<'r> {
+    run: &'r mut Run,
+    left: usize,
+    chunk: Vec<u64>,
+    at: usize,
+}
+
+impl<'r> Reader<'r> {
+    fn new(run: &'r mut Run) -> io::Result<Self> {
+        run.file.seek(SeekFrom::Start(0))?;
+        Ok(Reader { left: run.len, run, chunk: Vec::new(), at: 0 })
+    }
+
+    fn peek(&mut self) -> io::Result<Option<&[u64]>> {
+        let entry = self.run.words + 1;
+        if self.at == self.chunk.len() {
+            let more = self.left.min(CHUNK / 8 / entry);
+            self.left -= more;
+            self.at = 0;
+            self.chunk.resize(more * entry, 0);
+            read(&mut self.run.file, &mut self.chunk)?;
+        }
+        Ok(self.chunk.get(self.at..self.at + entry))
+    }
+}
+
+/// Writes a run, whose states come in the order of their keys.
+struct Writer {
+    file: BufWriter<Box<dyn Stored>>,
+    words: usize,
+    len: usize,
+    firsts: Vec<u64>,
+}
+
+impl Writer {
+    fn new(store: &dyn Store, words: usize) -> io::Result<Writer> {
+        let file = BufWriter::with_capacity(CHUNK, store.create()?);
+        Ok(Writer { file, words, len: 0, firsts: Vec::new() })
+    }
+
+    fn push(&mut self, key: &[u64], number: u64) -> io::Result<()> {
+        if self.len.is_multiple_of(BLOCK) {
+            self.firsts.extend_from_slice(key);
+        }
+        self.len += 1;
+        let words = key.iter().chain([&number]);
+        words.into_iter().try_for_each(|word| self.file.write_all(&word.to_le_bytes()))
+    }
+
+    fn finish(self) -> io::Result<Run> {
+        let Writer { file, words, len, firsts } = self;
+        let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
+        Ok(Run { file, words, len, firsts })
+    }
+}
+
+/// Fills `words` from where a file stands.
+fn read(file: &mut Box<dyn Stored>, words: &mut [u64]) -> io::Result<()> {
+    let mut bytes = vec![0; (words.len() * 8).min(CHUNK)];
+    for words in words.chunks_mut(CHUNK / 8) {
+        let bytes = &mut bytes[..words.len() * 8];
+        file.read_exact(bytes)?;
+        for (word, bytes) in words.iter_mut().zip(bytes.as_chunks().0) {
+            *word = u64::from_le_bytes(*bytes);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,261 @@
+//! The reachable product that is never whole: its steps in the order of the product, some rows at a time.
+//!
+//! States have the numbers, and steps the order, that they have in the whole product ([`super::compose`]). Memory holds some steps and
+//! some states; what it has no room for of the states goes to a [`Store`]. Conditions on data are left out of the steps; steps that no
+//! data fulfil are not there, as in the whole product.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::far::StreamError;
+use super::layout::{Layout, Wide};
+use super::owners::Exchange;
+use super::plan::Plan;
+use super::rounds::{Made, Rounds};
+use super::search::Count;
+use super::shared::{Wanted, share};
+use super::shelf::{Shelf, Store};
+use super::{Work, with_layout};
+use crate::automaton::Automaton;
+use crate::limits::Limits;
+use crate::product::dense::{Checksum, Tally, mixed};
+use crate::symbol::Name;
+
+/// A reachable product that is ready to be made, some rows at a time.
+pub struct Stream {
+    plan: Plan,
+}
+
+/// The steps that leave some states with consecutive numbers, in the order of the states.
+#[derive(Debug, Clone, Copy)]
+pub struct Steps<'a> {
+    /// The number of the first state.
+    pub first: usize,
+    /// Where the steps of the first state begin among those of `targets`.
+    pub begin: usize,
+    /// Where the steps of each state end.
+    pub ends: &'a [usize],
+    /// The state that each step reaches.
+    pub targets: &'a [u32],
+    /// The names that fire in each step, so many words each as [`Stream::words`] says.
+    pub labels: &'a [u64],
+}
+
+impl Stream {
+    /// The product of `parts`, which share one table of symbols, not yet made.
+    ///
+    /// # Errors
+    /// The parts do not fit into memory, or [`StreamError::Data`]: whether two steps are alike, or one is possible at all, is to be
+    /// seen only when they are whole.
+    pub fn new(parts: &[&Automaton], limits: &Limits<'_>) -> Result<Stream, StreamError> {
+        let plan = Plan::new(parts, limits)?;
+        // Steps can be alike only where data tell others apart.
+        if plan.ground || plan.twins {
+            return Err(StreamError::Data);
+        }
+        Ok(Stream { plan })
+    }
+
+    /// Names of the product, sorted; bit i of a label is the i-th.
+    #[must_use]
+    pub fn alphabet(&self) -> &[Name] {
+        &self.plan.alphabet
+    }
+
+    /// Words of each label, at least 1.
+    #[must_use]
+    pub fn words(&self) -> usize {
+        self.plan.layout.label
+    }
+
+    /// How many states a run may begin in; these are the first ones.
+    #[must_use]
+    pub fn initial(&self) -> usize {
+        self.plan.initial.len()
+    }
+
+    /// Makes the product and gives its steps to `take`, in order. Runs on the threads of the current rayon pool; `take` is called on
+    /// one of them. Of `limits.memory` everything but what `take` keeps is counted.
+    ///
+    /// # Errors
+    /// It was stopped; more memory is needed, for the steps of one state or, without a `store`, for the states; the store cannot be
+    /// written or read; or what `take` says. What was given to `take` by then is right.
+    pub fn run<E: From<StreamError> + Send>(
+        &self,
+        limits: &Limits<'_>,
+        store: Option<&dyn Store>,
+        mut take: impl FnMut(Steps<'_>) -> Result<(), E> + Send,
+    ) -> Result<Count, E> {
+        let mut failed = None;
+        let mut take = |first, made: &Made| {
+            failed = take(Steps::of(first, made)).err();
+            failed.is_none()
+        };
+        let made = self.make(limits, store, &mut take)?;
+        let (states, transitions) = made.unwrap_or_default();
+        let count = Count { states, transitions: u128::from(transitions) };
+        failed.map_or(Ok(count), Err)
+    }
+
+    /// As [`Stream::run`], by several processes together, each of which calls this with its own `exchange`. The states that
+    /// `limits.memory` of one has no room for are with the others. With `first`, the first rank takes all steps, in order, and the
+    /// others none; without it each takes those that it has made, in order, but for those that others have made between.
+    /// States and steps have the numbers and the order that one process gives them. How many states there are, and how many
+    /// steps were taken here.
+    ///
+    /// # Errors
+    /// As [`Stream::run`], or others cannot be reached. What fails in one process the others do not hear: all must be ended.
+    pub fn share<E: From<StreamError> + Send>(
+        &self,
+        limits: &Limits<'_>,
+        exchange: &mut (dyn Exchange + Send),
+        first: bool,
+        mut take: impl FnMut(Steps<'_>) -> Result<(), E> + Send,
+    ) -> Result<Count, E> {
+        let (mut failed, mut transitions) = (None, 0);
+        let mut take = |first, made: &Made| {
+            transitions += made.targets.len() as u128;
+            failed = take(Steps::of(first, made)).err();
+            failed.is_none()
+        };
+        let states = share(&self.plan, limits, exchange, Wanted { first, keys: false }, &mut take)?;
+        failed.map_or(Ok(Count { states, transitions }), Err)
+    }
+
+    /// Not generic, so that the search is compiled here, and as this crate is.
+    fn make(
+        &self,
+        limits: &Limits<'_>,
+        store: Option<&dyn Store>,
+        take: &mut TakeMade<'_>,
+    ) -> Result<Option<(u64, u64)>, StreamError> {
+        with_layout(&self.plan, Make { plan: &self.plan, limits, store, take })
+    }
+}
+
+/// Who takes steps, and says whether to go on.
+pub(super) type TakeMade<'t> = dyn FnMut(usize, &Made) -> bool + Send + 't;
+
+struct Make<'a, 't> {
+    plan: &'a Plan,
+    limits: &'a Limits<'a>,
+    store: Option<&'a dyn Store>,
+    take: &'a mut TakeMade<'t>,
+}
+
+impl Work for Make<'_, '_> {
+    type Result = Result<Option<(u64, u64)>, StreamError>;
+
+    fn with<S: Layout>(self, layout: S) -> Self::Result {
+        let Make { plan, limits, store, take } = self;
+        let shelf = Shelf::new(layout.state(), store);
+        let rounds = Rounds::new(plan, layout, limits, false, &plan.initial, shelf)?;
+        rounds.run(&mut |_: &mut Shelf<'_>, handed| {
+            Ok(handed.is_none_or(|(first, made)| take(first, made)))
+        })
+    }
+}
+
+/// A condition on the names that fire in a step, as the words of its label.
+pub type Keeps<'a> = dyn Fn(&[u64]) -> bool + Sync + 'a;
+
+/// Rows that a thread sums up at once.
+const ROWS: usize = 256;
+
+impl<'a> Steps<'a> {
+    fn of(first: usize, made: &'a Made) -> Self {
+        let Made { ends, targets, labels, .. } = made;
+        Steps { first, begin: 0, ends, targets, labels }
+    }
+}
+
+impl Steps<'_> {
+    /// The steps of some of these states alone, counted from the first of them.
+    #[must_use]
+    pub fn part(&self, states: Range<usize>) -> Self {
+        let before = states.start.checked_sub(1).map_or(self.begin, |before| self.ends[before]);
+        Steps { first: self.first + states.start, begin: before, ends: &self.ends[states], ..*self }
+    }
+
+    /// How many steps there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.ends.last().map_or(0, |end| end - self.begin)
+    }
+
+    /// Whether there is no step.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The states with where their steps are.
+    pub fn rows(&self) -> impl Iterator<Item = (usize, Range<usize>)> {
+        let begins = std::iter::once(self.begin).chain(self.ends.iter().copied());
+        let ranges = begins.zip(self.ends).map(|(begin, end)| begin..*end);
+        (self.first..).zip(ranges)
+    }
+
+    /// What these steps come to, on all threads. That of the whole product does not depend on how it was cut.
+    ///
+    /// The digest is the sum of [`mixed`] over the steps, with number p 2^32 + q for a step from state p to state q, and its
+    /// label; with a label of several words what comes of one is the number for the next. The sum is that of (label + 1) times
+    /// (p 2^32 + k + 1) for the k-th step of a row, counted from 0, so that it depends on the order; a label of several words is
+    /// taken as the number of which they are the digits, the last the lowest, at a base of 2^61 - 1. All modulo 2^64. Steps that break
+    /// `condition` are counted; the first of them is told with the first word of its label.
+    #[must_use]
+    pub fn tally(&self, condition: Option<&Keeps<'_>>) -> Tally {
+        let pieces = (0..self.ends.len()).into_par_iter().step_by(ROWS);
+        let piece = |from: usize| {
+            let rows = self.part(from..self.ends.len().min(from + ROWS));
+            let row = |(from, steps)| self.tally_row(from as u64, steps, condition);
+            rows.rows().map(row).sum::<Tally>()
+        };
+        pieces.map(piece).sum()
+    }
+
+    fn tally_row(&self, from: u64, steps: Range<usize>, condition: Option<&Keeps<'_>>) -> Tally {
+        let words = self.labels.len() / self.targets.len().max(1);
+        let stuck = steps.is_empty();
+        let mut all = Tally {
+            states: 1,
+            checksum: Checksum { steps: steps.len() as u64, sum: 0 },
+            stuck: u64::from(stuck),
+            first_stuck: stuck.then_some(from as u32),
+            ..Tally::default()
+        };
+        for (place, at) in (1_u64..).zip(steps) {
+            let (to, label) = (self.targets[at], &self.labels[at * words..][..words]);
+            let cell = from << 32 | u64::from(to);
+            let (digest, number) = match label {
+                [label] => (mixed(cell, *label), *label),
+                label => wide(cell, label),
+            };
+            all.digest = all.digest.wrapping_add(digest);
+            let part = number.wrapping_add(1).wrapping_mul((from << 32).wrapping_add(place));
+            all.checksum.sum = all.checksum.sum.wrapping_add(part);
+            if condition.is_some_and(|condition| !condition(label)) {
+                all.broken += 1;
+                let step = (from as u32, to, label[0]);
+                all.first_broken = Some(all.first_broken.map_or(step, |first| first.min(step)));
+            }
+        }
+        all
+    }
+}
+
+/// What [`Steps::tally`] makes of a label of several words in a place, and the number that it is.
+fn wide(cell: u64, label: &[u64]) -> (u64, u64) {
+    let digest = label.iter().fold(cell, |cell, word| mixed(cell, *word));
+    let digits = label.iter();
+    let number = digits.fold(0_u64, |n, word| n.wrapping_mul((1 << 61) - 1).wrapping_add(*word));
+    (digest, number)
+}
+
+impl std::fmt::Debug for Stream {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Wide { label, state, condition } = self.plan.layout;
+        write!(f, "Stream of {} parts, words {label}, {state}, {condition}", self.plan.parts.len())
+    }
+}
