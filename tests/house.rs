@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-const CRATES: [&str; 16] = [
+const CRATES: [&str; 17] = [
     "message",
     "input",
     "output",
