@@ -210,7 +210,7 @@ fn one_line_for_what_is_wrong_with_the_reachable_product() {
     refused(chain(14, "300K"), "the steps of one state of the product: ");
     let mut dataset = chain(14, "20M");
     dataset.arg("--dataset").arg(folder.path().join("set"));
-    refused(dataset, "two blocks of the dataset: ");
+    refused(dataset, "three blocks of the dataset: ");
     let mut implicit = chain(14, "2M");
     implicit.args(["--mode", "implicit"]);
     refused(implicit, "--mode implicit makes no product; leave --stream out");

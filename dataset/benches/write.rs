@@ -76,10 +76,13 @@ fn write(stream: &Stream, folder: &Path) -> Result<(), DatasetError> {
     let limits = Limits::memory(1 << 30);
     let see = |rows: RowsOf| (rows.tally(None), rows.columns());
     let make = |block: Block| Ok(stream.each(block, &limits, see).expect("a block"));
+    let mut files = dataset.files();
     in_turn(stream.blocks(), make, |block, seen| {
         let (tallies, columns): (Vec<Tally>, Vec<Columns>) = seen.into_iter().unzip();
-        dataset.write(block, &tallies.into_iter().sum(), &columns)
-    })
+        let record = files.write(block, tallies.into_iter().sum(), columns)?;
+        record.map_or(Ok(()), |record| dataset.enter(record))
+    })?;
+    files.rest()?.map_or(Ok(()), |record| dataset.enter(record))
 }
 
 /// How long the blocks' files are.

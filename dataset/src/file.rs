@@ -23,6 +23,8 @@ pub const COLUMNS: [[&str; 2]; 3] =
 const GROUP: usize = 1 << 20;
 /// Most steps of a page, the least that a reader can skip.
 const SKIPPED: usize = 1 << 17;
+/// Values that are encoded at once: they stay in the processor's cache.
+const AT_ONCE: usize = 1 << 13;
 
 /// What became of a block's file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -81,15 +83,19 @@ fn encode(sink: &mut Sink, steps: &[Columns]) -> Result<(), ParquetError> {
         let columns: [fn(&Columns) -> &[u32]; 2] = [|part| &part.from, |part| &part.to];
         for column in columns {
             let Some(mut writer) = groups.next_column()? else { continue };
-            for part in group {
-                let values: Vec<i32> = column(part).iter().map(|n| n.cast_signed()).collect();
+            let mut values = Vec::with_capacity(AT_ONCE);
+            for some in group.iter().flat_map(|part| column(part).chunks(AT_ONCE)) {
+                values.clear();
+                values.extend(some.iter().map(|n| n.cast_signed()));
                 writer.typed::<Int32Type>().write_batch(&values, None, None)?;
             }
             writer.close()?;
         }
         if let Some(mut writer) = groups.next_column()? {
-            for part in group {
-                let values: Vec<i64> = part.labels.iter().map(|n| n.cast_signed()).collect();
+            let mut values = Vec::with_capacity(AT_ONCE);
+            for some in group.iter().flat_map(|part| part.labels.chunks(AT_ONCE)) {
+                values.clear();
+                values.extend(some.iter().map(|n| n.cast_signed()));
                 writer.typed::<Int64Type>().write_batch(&values, None, None)?;
             }
             writer.close()?;

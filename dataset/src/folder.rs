@@ -1,16 +1,18 @@
 //! A dataset's folder: opened, gone on with, verified.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use flate2::Crc;
 use tickbound_output::{Disk, Draft, Lock, leftovers};
-use tickbound_reo::product::dense::{Block, Columns, Tally};
+use tickbound_reo::product::dense::{Block, Tally};
 
 use crate::error::DatasetError;
-use crate::file::{self, Written};
-use crate::format::{MANIFEST, name};
+use crate::file::Written;
+use crate::files::Files;
+use crate::format::{MANIFEST, block_of_draft};
 use crate::manifest::{Head, Manifest, Record};
 
 /// The file on which who writes to the folder has a lock.
@@ -74,20 +76,13 @@ impl Dataset {
         self.manifest.written.binary_search_by_key(&block, |record| record.block).is_ok()
     }
 
-    /// Writes a block that is not there: its steps in parts, in their order, and what they come to.
-    ///
-    /// # Errors
-    /// It cannot be written; then the dataset is as it was.
-    pub fn write(
-        &mut self,
-        block: Block,
-        tally: &Tally,
-        steps: &[Columns],
-    ) -> Result<(), DatasetError> {
-        self.enter(write_block(self.disk, &self.folder, block, tally, steps)?)
+    /// What writes its files.
+    #[must_use]
+    pub fn files(&self) -> Files {
+        Files::new(self.disk, &self.folder)
     }
 
-    /// Says that a block is there, whose file [`write_block`] has written.
+    /// Says that a block is there, whose file [`Files`] have written.
     ///
     /// # Errors
     /// The manifest cannot be written.
@@ -124,9 +119,12 @@ impl Dataset {
 
     /// Removes what was half written by a run that was killed.
     fn clean(&self) -> Result<(), DatasetError> {
-        let blocks = 0..self.manifest.head.blocks.unwrap_or(usize::MAX);
-        let names = blocks.filter(|block| !self.has(*block)).map(name);
-        let names = [MANIFEST.to_owned()].into_iter().chain(names.take(1));
+        let block = |path: PathBuf| {
+            let name = path.file_name()?.to_str()?;
+            block_of_draft(name).map(str::to_owned)
+        };
+        let blocks: BTreeSet<String> = files(&self.folder)?.into_iter().filter_map(block).collect();
+        let names = [MANIFEST.to_owned()].into_iter().chain(blocks);
         for target in names.map(|name| self.folder.join(name)) {
             let found = leftovers(&target).map_err(DatasetError::file(&self.folder))?;
             for path in found {
@@ -160,27 +158,6 @@ impl Dataset {
         draft.write(&text).map_err(&fail)?;
         draft.keep().map(drop).map_err(&fail)
     }
-}
-
-/// Writes the file of a block into the folder of a dataset that this or another process holds: its steps in parts, in their order, and what
-/// they come to. The block belongs to the dataset once its record is entered: [`Dataset::enter`].
-///
-/// # Errors
-/// It cannot be written; then there is no such file, or what was there before.
-pub fn write_block(
-    disk: Disk,
-    folder: &Path,
-    block: Block,
-    tally: &Tally,
-    steps: &[Columns],
-) -> Result<Record, DatasetError> {
-    let name = name(block.number);
-    let path = folder.join(&name);
-    let fail = DatasetError::file(&path);
-    let mut draft = Draft::beside(disk, &path).map_err(&fail)?;
-    let written = file::write(&mut draft, steps).map_err(&fail)?;
-    draft.keep().map_err(&fail)?;
-    Ok(Record::new(block, name, tally, written))
 }
 
 /// Reads all of a dataset, and says what it is if it is complete and every block is what was written. `go_on` is asked now

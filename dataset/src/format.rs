@@ -7,7 +7,16 @@ pub const FORMAT: &str = "tickbound product";
 /// The version of the format: another one where a reader of this would go wrong.
 pub const VERSION: u64 = 2;
 
+const PREFIX: &str = "block-";
+const SUFFIX: &str = ".parquet";
+
 /// The name of a block's file.
 pub(crate) fn name(number: usize) -> String {
-    format!("block-{number:06}.parquet")
+    format!("{PREFIX}{number:06}{SUFFIX}")
+}
+
+/// The name of the block's file of which a file that is half written may be a draft, by its name.
+pub(crate) fn block_of_draft(draft: &str) -> Option<&str> {
+    let end = draft.find(SUFFIX)? + SUFFIX.len();
+    (draft.starts_with(PREFIX) && draft.len() > end).then(|| &draft[..end])
 }

@@ -17,18 +17,20 @@
 //! **Whole or absent.** A block's file is written under another name, synced and renamed, and then the manifest is renewed in
 //! the same way. So at every moment the blocks of which the manifest knows are whole, and a run that was killed goes on with the others
 //! ([`Dataset::open`]); what it leaves in the end is, byte for byte, what one run leaves. One process at a time holds
-//! a folder; others may write files of blocks for it ([`write_block`]). [`verify`] tells whether a dataset is what was written.
+//! a folder; others may write files of blocks for it ([`Files`]). [`verify`] tells whether a dataset is what was written.
 //!
 //! Files are touched through [`tickbound_output`] alone; nothing is computed here.
 
 mod error;
 mod file;
+mod files;
 mod folder;
 mod format;
 mod manifest;
 
 pub use error::DatasetError;
 pub use file::{COLUMNS, Written};
-pub use folder::{Dataset, verify, write_block};
+pub use files::Files;
+pub use folder::{Dataset, verify};
 pub use format::{FORMAT, MANIFEST, VERSION};
 pub use manifest::{Head, Manifest, Product, Record};

@@ -45,14 +45,17 @@ fn open(disk: Disk, folder: &Path, stream: &Stream) -> Result<Dataset, DatasetEr
 /// Writes what is missing.
 fn write(disk: Disk, folder: &Path, stream: &Stream) -> Result<usize, DatasetError> {
     let mut dataset = open(disk, folder, stream)?;
+    let mut files = dataset.files();
     let mut written = 0;
     for block in stream.blocks().filter(|block| !dataset.has(block.number)).collect::<Vec<_>>() {
         let see = |rows: tickbound_reo::product::dense::RowsOf| (rows.tally(None), rows.columns());
         let made = stream.each(block, &Limits::memory(1 << 30), see).unwrap();
         let (tallies, columns): (Vec<Tally>, Vec<Columns>) = made.into_iter().unzip();
-        dataset.write(block, &tallies.into_iter().sum(), &columns)?;
+        let before = files.write(block, tallies.into_iter().sum(), columns)?;
+        before.map_or(Ok(()), |record| dataset.enter(record))?;
         written += 1;
     }
+    files.rest()?.map_or(Ok(()), |record| dataset.enter(record))?;
     Ok(written)
 }
 
@@ -179,7 +182,9 @@ fn what_a_killed_run_leaves_is_removed() {
         fs::write(folder.join(name), "half").unwrap();
     }
     drop(open(Disk::real(), folder, &stream).unwrap());
-    fs::write(folder.join("block-000000.parquet.abc123.new"), "half").unwrap();
+    for block in ["block-000000.parquet.abc123.new", "block-000001.parquet.xyz789.new"] {
+        fs::write(folder.join(block), "half").unwrap();
+    }
     fs::write(folder.join("block-000000.parquet"), "renamed, but the manifest was not").unwrap();
     whole(folder, &stream);
     assert_eq!(files(folder), expected);

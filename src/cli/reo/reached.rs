@@ -111,16 +111,16 @@ pub(super) fn run(
     Ok(Streamed { tally, names, idle: false, extent: Extent::Search { complete }, broken, asked })
 }
 
-/// Bytes that the search may take beside what a dataset needs: a block that is filled and one that is written.
+/// Bytes that the search may take beside what a dataset needs: a block that is filled, one that waits and one that is encoded.
 fn left(args: &StreamArgs, limits: &Limits<'_>) -> Result<u64, CliError> {
     if args.dataset.is_none() {
         return Ok(limits.memory);
     }
-    let blocks = args.block.0.saturating_mul(2).saturating_add(PART as u64 * STEP_BYTES);
+    let blocks = args.block.0.saturating_mul(3).saturating_add(PART as u64 * STEP_BYTES);
     let left = limits.memory.checked_sub(blocks);
     let refused = || {
         let needed = u128::from(blocks);
-        let what = "two blocks of the dataset";
+        let what = "three blocks of the dataset";
         input(format!(
             "{}; --block makes them smaller",
             Stopped::Memory { what, needed, limit: limits.memory }
@@ -141,15 +141,20 @@ fn written(
     thread::scope(|scope| {
         let (sender, blocks) = sync_channel::<Full>(0);
         let writer = scope.spawn(move || {
+            let (mut files, mut last) = (dataset.files(), None);
             for (block, tally, columns) in blocks {
                 if dataset.has(block.number) {
                     // What is there was made by a run before this one.
                     dataset.agree(block, &tally)?;
                     continue;
                 }
-                let _whole = stop::writing();
-                dataset.write(block, &tally, &columns)?;
+                let whole = stop::writing();
+                let before = files.write(block, tally, columns)?;
+                before.map_or(Ok(()), |record| dataset.enter(record))?;
+                last = Some(whole);
             }
+            files.rest()?.map_or(Ok(()), |record| dataset.enter(record))?;
+            drop(last);
             Ok::<Dataset, DatasetError>(dataset)
         });
         let made = make(Some(&sender));

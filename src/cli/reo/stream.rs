@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
-use tickbound_dataset::{Dataset, DatasetError, Head, Record, write_block};
+use tickbound_dataset::{Dataset, DatasetError, Files, Head, Record};
 use tickbound_message::grouped;
 use tickbound_mpi::World;
 use tickbound_output::Disk;
@@ -119,17 +119,24 @@ pub(super) fn run(
             if keep { rows.columns() } else { Columns::default() },
         )
     };
-    let mut writer = Writer { args, dataset: &mut dataset, world: ranks.world(), rounds };
+    let files = args.dataset.as_ref().map(|folder| Files::new(Disk::real(), Path::new(folder)));
+    let world = ranks.world();
+    let mut writer = Writer { files, whole: None, dataset: &mut dataset, world, rounds };
     let made = maker.run(&stream, mine, limits, see, |block, seen| {
         let (tallies, columns): (Vec<Tally>, Vec<Columns>) = seen.into_iter().unzip();
         let here = tallies.into_iter().sum();
-        writer.write(block, &here, &columns)?;
+        writer.write(block, here, columns)?;
         tally = tally + here;
         done += size.min(stream.len() - done);
         meter.show(done, tally);
         Ok(())
     });
-    match made.and_then(|()| writer.rest()) {
+    let stopped = |error: &StreamError| size == 1 && was_interrupted(error);
+    let rest = match &made {
+        Err(error) if !stopped(error) => Ok(()),
+        _ => writer.rest(),
+    };
+    match made.and(rest) {
         Ok(()) => {
             tally = ranks.total(tally)?;
             if ranks.is_first() {
@@ -138,9 +145,7 @@ pub(super) fn run(
             done = stream.len();
         }
         // What is counted by then is worth saying, if nobody else counts.
-        Err(StreamError::Engine(MultiplierError::Dense(DenseError::Stopped(
-            Stopped::Interrupted,
-        )))) if size == 1 => {}
+        Err(error) if stopped(&error) => {}
         Err(error) => return Err(input(error)),
     }
     let broken = tally.first_broken.map(|(_, _, label)| names(connector, plan.alphabet(), label));
@@ -154,9 +159,19 @@ pub(super) fn run(
     })
 }
 
+fn was_interrupted(error: &StreamError) -> bool {
+    let StreamError::Engine(MultiplierError::Dense(DenseError::Stopped(why))) = error else {
+        return false;
+    };
+    matches!(why, Stopped::Interrupted)
+}
+
 /// Where blocks go, if a dataset was asked for: each rank writes its own, and the first one enters them.
 struct Writer<'a> {
-    args: &'a StreamArgs,
+    /// Dropped, and so waited for, before `whole`.
+    files: Option<Files>,
+    /// While a file is written.
+    whole: Option<stop::Writing>,
     dataset: &'a mut Option<Dataset>,
     world: Option<&'a mut World>,
     /// So often the ranks tell each other of blocks still.
@@ -167,20 +182,29 @@ impl Writer<'_> {
     fn write(
         &mut self,
         block: Block,
-        tally: &Tally,
-        columns: &[Columns],
+        tally: Tally,
+        columns: Vec<Columns>,
     ) -> Result<(), StreamError> {
-        let Some(folder) = &self.args.dataset else { return Ok(()) };
-        let _whole = stop::writing();
-        let record = write_block(Disk::real(), Path::new(folder), block, tally, columns)?;
-        self.enter(Some(record))
+        let Some(files) = &mut self.files else { return Ok(()) };
+        let whole = stop::writing();
+        let before = files.write(block, tally, columns)?;
+        if before.is_some() {
+            self.enter(before)?;
+        }
+        self.whole = Some(whole);
+        Ok(())
     }
 
-    /// Hears of the blocks of those who have more of them.
-    fn rest(mut self) -> Result<(), StreamError> {
-        while self.args.dataset.is_some() && self.world.is_some() && self.rounds > 0 {
+    /// Enters the last block, and hears of the blocks of those who have more of them.
+    fn rest(&mut self) -> Result<(), StreamError> {
+        let Some(files) = &mut self.files else { return Ok(()) };
+        if let Some(last) = files.rest()? {
+            self.enter(Some(last))?;
+        }
+        while self.world.is_some() && self.rounds > 0 {
             self.enter(None)?;
         }
+        self.whole = None;
         Ok(())
     }
 
@@ -219,9 +243,9 @@ pub(super) fn need(args: &StreamArgs, matrices: &[Matrix]) -> u128 {
     let states = matrices.iter().map(|m| m.states() as u128).fold(1, u128::saturating_mul);
     let slots = matrices.iter().map(|m| m.slots() as u128).fold(1, u128::saturating_mul);
     let row = states.saturating_mul(slots).saturating_mul(8);
-    // Two blocks, as columns twice as large, and the rows of each thread while it makes them.
-    let each = if args.dataset.is_some() { 3 } else { 1 };
-    let blocks = row.max(args.block.0.into()).saturating_mul(2 * each);
+    // Two blocks of cells; of columns, which are twice as large, one that is made, one that waits and one that is encoded.
+    let blocks = row.max(args.block.0.into());
+    let blocks = blocks.saturating_mul(if args.dataset.is_some() { 8 } else { 2 });
     let rows = row.max(1 << 19).saturating_mul(rayon::current_num_threads() as u128);
     dense::need_of_halves(matrices).saturating_mul(2).saturating_add(blocks).saturating_add(rows)
 }
