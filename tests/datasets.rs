@@ -264,7 +264,7 @@ fn another_tool_opens_it() {
     let at = folder.path().join("set");
     let whole = json_of(&compose(&at, 5, "2K").output().expect("the program runs"));
     assert_eq!(whole["blocks"], 4);
-    let mut asked = Command::new(python);
+    let mut asked = Command::new(&python);
     let asked = asked.args(["-c", QUESTIONS]).arg(&at).output().expect("Python runs");
     // in[1] fires from half of the states, with whatever the other four do or do not.
     let expected = json!({
@@ -275,4 +275,32 @@ fn another_tool_opens_it() {
         "fires": 256,
     });
     assert_eq!(json_of(&asked), expected);
+    // Only these are written, of the dense and of the reachable product; what the product comes to stays.
+    let some = folder.path().join("some");
+    let mut filtered = compose(&some, 5, "2K");
+    let filtered =
+        json_of(&filtered.args(["--filter", "in[1]"]).output().expect("the program runs"));
+    assert_eq!(filtered["checksum"], whole["checksum"]);
+    let mut asked = Command::new(&python);
+    let asked = asked.args(["-c", QUESTIONS]).arg(&some).output().expect("Python runs");
+    let found = json_of(&asked);
+    assert_eq!((&found["rows"], &found["fires"]), (&json!(256), &json!(256)));
+    let verified = json_of(&verify(&some));
+    let expected = json!({ "filter": "in[1]", "rows": 256, "algebraic_transitions": 1024 });
+    for (key, value) in expected.as_object().expect("an object") {
+        assert_eq!(&verified[key], value);
+    }
+    let reached = folder.path().join("reached");
+    let mut counted = chain(10, "64M");
+    let counted =
+        json_of(&counted.args(["--invariant", "!x[0]"]).output().expect("the program runs"));
+    let mut chained = chain(10, "64M");
+    chained.args(["--block", "16K", "--filter", "x[0]", "--dataset"]).arg(&reached);
+    assert_eq!(chained.output().expect("the program runs").status.code(), Some(0));
+    let rows = json_of(&verify(&reached));
+    assert_eq!(
+        (&rows["transitions"], &rows["rows"]),
+        (&counted["transitions"], &counted["broken"])
+    );
+    assert!(rows["rows"].as_u64() > Some(0));
 }

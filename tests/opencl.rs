@@ -9,6 +9,7 @@ use crate::families;
 use std::sync::atomic::AtomicBool;
 
 use families::{apart, by_definition, family};
+use itertools::Itertools;
 use proptest::strategy::Strategy;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -227,14 +228,19 @@ fn more_than_a_buffer_holds() {
 /// What the whole product comes to, made in blocks.
 fn streamed(plan: &Plan, bytes: u64, maker: Maker) -> Tally {
     let stream = Stream::new(plan, bytes);
-    let (mut all, mut next) = (Tally::default(), 0);
+    let (mut all, mut blocks) = (Tally::default(), Vec::new());
     let take = |block: Block, tallies: Vec<Tally>| {
-        assert_eq!(std::mem::replace(&mut next, block.first + block.rows), block.first);
+        blocks.push(block.number);
         all = tallies.into_iter().fold(all, |all, one| all + one);
         Ok::<(), MultiplierError>(())
     };
     maker.run(&stream, stream.blocks(), &memory(), |rows| rows.tally(None), take).unwrap();
     assert_eq!(all.checksum, plan.checksum());
+    if !matches!(maker, Maker::Devices([_, _, ..])) {
+        assert!(blocks.is_sorted());
+    }
+    blocks.sort_unstable();
+    assert_eq!(blocks, (0..stream.len()).collect::<Vec<_>>());
     all
 }
 
@@ -247,12 +253,13 @@ fn blocks_of_three_sizes() {
         // Blocks of more than a buffer of the device holds, too.
         let mut small = device.clone();
         small.max_alloc = 40 * 256 * 8;
-        for engine in [Multiplier::new(&device).unwrap(), Multiplier::new(&small).unwrap()] {
-            for plan in &plans {
-                let expected = streamed(plan, 1 << 30, Maker::Threads);
-                for bytes in [1, 20_000, 1 << 30] {
-                    assert_eq!(streamed(plan, bytes, Maker::Device(&engine)), expected);
-                }
+        // The last: three devices that share the work.
+        let makers =
+            [vec![device.clone()], vec![small.clone()], vec![device.clone(), small, device]];
+        for plan in &plans {
+            let expected = streamed(plan, 1 << 30, Maker::Threads);
+            for (devices, bytes) in makers.iter().cartesian_product([1, 20_000, 1 << 30]) {
+                assert_eq!(streamed(plan, bytes, Maker::Devices(devices)), expected);
             }
         }
     }

@@ -28,7 +28,8 @@ impl Files {
         Files { disk, folder: folder.to_owned(), last: None }
     }
 
-    /// Begins to write a block: its steps in parts, in their order, and what they come to. Gives the record of the block before, once its file
+    /// Begins to write a block: its steps in parts, in their order - or those of them that fulfil the dataset's filter -, and what
+    /// all its steps come to. Gives the record of the block before, once its file
     /// is there.
     ///
     /// # Errors
@@ -77,9 +78,10 @@ fn one(
     let path = folder.join(&name);
     let fail = DatasetError::file(&path);
     let mut draft = Draft::beside(disk, &path).map_err(&fail)?;
+    let rows = steps.iter().map(|part| part.labels.len() as u64).sum();
     let written = file::write(&mut draft, &steps).map_err(&fail)?;
     // Its memory is another block's while the disk is waited for.
     drop(steps);
     draft.keep().map_err(&fail)?;
-    Ok(Record::new(block, name, tally, written))
+    Ok(Record::new(block, name, tally, rows, written))
 }

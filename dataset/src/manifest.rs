@@ -52,6 +52,10 @@ pub struct Head {
     pub block_steps: Option<u64>,
     /// Blocks of the product.
     pub blocks: Option<usize>,
+    /// The formula that the names of a step fulfil which is in a file; all are if there is none. Numbers and sums are those of the
+    /// product all the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filter: Option<String>,
 }
 
 impl Head {
@@ -98,6 +102,7 @@ impl Head {
             block_states: None,
             block_steps: None,
             blocks: None,
+            filter: None,
         }
     }
 
@@ -116,6 +121,7 @@ impl Head {
             ("the connector's name", self.connector == other.connector),
             ("the names", self.names == other.names),
             ("the number of states", known(self).states == other.states),
+            ("the filter", self.filter == other.filter),
             ("the size of a block", size(self) == size(other)),
             ("what the product comes to", known(self) == *other),
         ];
@@ -134,8 +140,11 @@ pub struct Record {
     pub first: usize,
     /// How many states it has.
     pub states: u64,
-    /// Its steps: the rows of its file.
+    /// Its steps.
     pub steps: u64,
+    /// Rows of its file, where the filter has left out steps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<u64>,
     /// Their sum as in [`Tally::checksum`], in hexadecimal.
     pub sum: String,
     /// [`Tally::digest`] over it, in hexadecimal.
@@ -151,8 +160,16 @@ pub struct Record {
 }
 
 impl Record {
-    pub(crate) fn new(block: Block, file: String, tally: &Tally, written: Written) -> Record {
+    /// Of a block whose file has so many `rows`.
+    pub(crate) fn new(
+        block: Block,
+        file: String,
+        tally: &Tally,
+        rows: u64,
+        written: Written,
+    ) -> Record {
         Record {
+            rows: (rows < tally.checksum.steps).then_some(rows),
             block: block.number,
             file,
             first: block.first,
@@ -207,6 +224,12 @@ impl Manifest {
     #[must_use]
     pub fn tally(&self) -> Tally {
         self.written.iter().filter_map(Record::tally).sum()
+    }
+
+    /// Steps that are in files.
+    #[must_use]
+    pub fn rows(&self) -> u64 {
+        self.written.iter().map(|record| record.rows.unwrap_or(record.steps)).sum()
     }
 
     /// Puts a block in its place.

@@ -13,12 +13,13 @@
 //! The modules, in the order of the work: `lower` makes a `launch` of a configuration; `state` is
 //! one instant of it, `instant` what can happen then; `graph` keeps the states that were met; `sweep`
 //! follows all runs through them, level by `level` and `batch` by batch. `record` and `replay` make a schedule of the states on the way to
-//! an end. `bounds` and `rules` need no exploration.
+//! an end. `bounds`, `rules` and `beam` need no exploration.
 //!
 //! The rules are implemented here a second time, from the problem's program on. The simulator's
 //! exploration is the oracle on small launches.
 
 mod batch;
+mod beam;
 mod bounds;
 mod error;
 mod graph;

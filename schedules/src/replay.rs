@@ -24,14 +24,7 @@ pub(crate) fn script(
     end: End,
 ) -> Result<Script, ScheduleError> {
     let launch = sweep.graph.launch;
-    let mut run = Run {
-        state: State::empty(launch),
-        positions: Positions::new(),
-        serials: Vec::new(),
-        now: launch.begins,
-        placed: 0,
-        log: Vec::new(),
-    };
+    let mut run = Run::new(launch);
     let mut names = Names::default();
     for (placed, key) in path.iter().skip(1) {
         let mut next: Option<Run> = None;
@@ -50,12 +43,12 @@ pub(crate) fn script(
             names.happen(launch, event).ok_or_else(lost)?;
         }
     }
-    Ok(Script::Starts { starts: names.starts, units: names.units })
+    Ok(names.script())
 }
 
 /// What happens to a named group.
 #[derive(Debug, Clone)]
-enum Event {
+pub(crate) enum Event {
     /// It is placed on a unit.
     Placed { tick: i64, group: u64, unit: usize },
     /// It begins its phase with this number, after a barrier.
@@ -64,21 +57,62 @@ enum Event {
     Started { tick: i64, group: u64, warp: Warps, ready: i64 },
 }
 
+impl Event {
+    /// Whether a segment is started.
+    pub fn is_start(&self) -> bool {
+        matches!(self, Event::Started { .. })
+    }
+}
+
 /// A launch at one instant, its groups named.
 #[derive(Clone)]
-struct Run {
-    state: State,
+pub(crate) struct Run {
+    pub state: State,
     /// Of each group, in the order of the state.
-    positions: Positions,
+    pub positions: Positions,
     /// The number of each group in the launch.
     serials: Vec<u64>,
-    now: i64,
-    placed: u64,
+    pub now: i64,
+    /// Groups that have been placed.
+    pub placed: u64,
     /// What has happened in the last step.
     log: Vec<Event>,
 }
 
 impl Run {
+    /// Before anything has happened.
+    pub fn new(launch: &Launch) -> Run {
+        Run {
+            state: State::empty(launch),
+            positions: Positions::new(),
+            serials: Vec::new(),
+            now: launch.begins,
+            placed: 0,
+            log: Vec::new(),
+        }
+    }
+
+    /// The next steps, one of which is taken; none at the end.
+    pub fn next(&self, launch: &Launch) -> Vec<Run> {
+        if let Some(group) = self.state.complete(launch) {
+            return vec![self.complete(launch, group)];
+        }
+        let places = self.places(launch);
+        if !places.is_empty() {
+            return places;
+        }
+        match self.state.offer(launch) {
+            Offer::Starts(sets) => sets.iter().map(|set| self.with(launch, set)).collect(),
+            Offer::Wait(_) => vec![self.clone().follow(launch)],
+            Offer::Complete(_) | Offer::End => Vec::new(),
+        }
+    }
+
+    /// What has happened since this was asked last.
+    pub fn events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.log)
+    }
+
     /// All next steps: to `placed` groups.
     fn steps(&self, launch: &Launch, placed: u64) -> Vec<Run> {
         if placed > self.placed {
@@ -92,7 +126,7 @@ impl Run {
             // Units have other numbers in the path, so any may be the one that decides first.
             Offer::Starts(_) => (0..launch.units)
                 .flat_map(|unit| self.state.starts(launch, unit))
-                .map(|set| self.started(launch, &set))
+                .map(|set| self.with(launch, &set))
                 .collect(),
             Offer::Wait(_) => vec![self.clone().follow(launch)],
             Offer::End => Vec::new(),
@@ -138,7 +172,7 @@ impl Run {
         run
     }
 
-    fn started(&self, launch: &Launch, set: &Starts) -> Run {
+    fn with(&self, launch: &Launch, set: &Starts) -> Run {
         let mut run = self.clone();
         run.start(launch, set);
         run.follow(launch)
@@ -188,15 +222,20 @@ struct Named {
 
 /// The groups that are running, with the phase they are in.
 #[derive(Default)]
-struct Names {
+pub(crate) struct Names {
     groups: FxHashMap<u64, (usize, Vec<Named>)>,
     starts: Vec<(i64, i64, i64)>,
     units: Vec<i64>,
 }
 
 impl Names {
+    /// What has happened, as a schedule.
+    pub fn script(self) -> Script {
+        Script::Starts { starts: self.starts, units: self.units }
+    }
+
     /// Follows an event; `None` if there is no such warp.
-    fn happen(&mut self, launch: &Launch, event: Event) -> Option<()> {
+    pub fn happen(&mut self, launch: &Launch, event: Event) -> Option<()> {
         match event {
             Event::Placed { tick, group, unit } => {
                 let ready = tick + i64::from(launch.group_start);

@@ -52,6 +52,27 @@ pub struct Tried {
     pub greatest: (i64, Script),
 }
 
+impl Tried {
+    /// The least and the greatest of both.
+    #[must_use]
+    pub fn join(self, other: Tried) -> Tried {
+        Tried {
+            least: if other.least.0 < self.least.0 { other.least } else { self.least },
+            greatest: if other.greatest.0 > self.greatest.0 {
+                other.greatest
+            } else {
+                self.greatest
+            },
+        }
+    }
+
+    /// Whether one of the two takes so many ticks.
+    #[must_use]
+    pub fn takes(&self, ticks: i64) -> bool {
+        self.least.0 == ticks || self.greatest.0 == ticks
+    }
+}
+
 /// Follows schedules made by rule and at random, until `stop` says so; `None` if that was before the
 /// first had come to its end.
 ///

@@ -115,6 +115,26 @@ pub(crate) fn follows(text: &str, both: &Explored) {
     }
 }
 
+/// What beams find are schedules, and no beam is narrower than this at both ends of a small launch: all that differs goes on.
+fn searched(text: &str, ours: &Explored) {
+    let (problem, bound) = only(text);
+    let launch = Launch::new(&problem, &bound).unwrap_or_else(|e| panic!("{e}"));
+    for width in [1, 3, 20_000] {
+        let found = launch.beam(width, &|| false).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let Some(found) = found else { continue };
+        for (ticks, script) in [&found.least, &found.greatest] {
+            let run = script.run(&problem, &bound, &simulate::Options::default());
+            let run = run.unwrap_or_else(|e| panic!("{e}\n{text}"));
+            assert_eq!(run.map(|run| run.time), Some(*ticks), "width {width}\n{text}");
+        }
+        let (least, greatest) = (found.least.0, found.greatest.0);
+        assert!(ours.best <= least && greatest <= ours.worst, "width {width}\n{text}");
+        if width == 20_000 {
+            assert_eq!((least, greatest), (ours.best, ours.worst), "{text}");
+        }
+    }
+}
+
 /// True if the two ends differ; `None` if one of the two gave up.
 fn agrees(seed: u64) -> Option<bool> {
     let text = random(seed);
@@ -134,6 +154,7 @@ fn agrees(seed: u64) -> Option<bool> {
             let tried = tried.expect("nobody says stop");
             let (least, greatest) = (tried.least.0, tried.greatest.0);
             assert!(ours.best <= least && least <= greatest && greatest <= ours.worst, "{text}");
+            searched(&text, &ours);
             Some(all.best < all.worst)
         }
         (Err(ours), Err(error)) => {

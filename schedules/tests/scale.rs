@@ -141,7 +141,7 @@ fn limits() {
     assert_eq!(error.unwrap_err(), "the launch has places for more than 16 groups at once");
     let (problem, bound) = only(&text);
     let launch = Launch::new(&problem, &bound).unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!((launch.least(), launch.most()), (1088, 4488));
+    assert_eq!((launch.least(), launch.most()), (1098, 4488));
     let (problem, bound) = only(&Loads { groups: 1000, ..SMALL }.text());
     let launch = Launch::new(&problem, &bound).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(launch.explore(&Limits::default(), &|| true), Err(ScheduleError::Stopped));

@@ -2,7 +2,7 @@
 //!
 //! Configurations come in the order of what no schedule of theirs undercuts, until that is above the
 //! best that was found. What is too large to be explored, or comes after a stop, stays open: its
-//! bounds and its schedules made by rule bound the answer.
+//! bounds, its schedules made by rule and those of a beam search bound the answer, and close it where they meet.
 
 use tickbound_model::simulate::{self, Script};
 use tickbound_model::verdict::Found;
@@ -16,6 +16,9 @@ use crate::result::{OpenSchedule, Size, TuneResult};
 /// Most states of a configuration, the first time it is explored, the second, and the last: so that one
 /// that is too large does not keep the others waiting.
 const STATES: [usize; 3] = [20_000, 200_000, 4_000_000];
+
+/// How wide the beam is each time, before the configuration is explored.
+const WIDTHS: [usize; 3] = [16, 64, 256];
 
 /// Most visits of a state, on average.
 const VISITS: u64 = 500;
@@ -59,6 +62,25 @@ impl Case {
         self.both.as_ref().map(|both| both.best).or_else(some)
     }
 
+    /// Whether nothing is open of what was asked for.
+    fn is_closed(&self, objective: Objective) -> bool {
+        let met = |(least, most)| least == most;
+        match objective {
+            Objective::Best => met(self.best()),
+            Objective::Robust => met(self.worst()),
+            // Both are told.
+            Objective::Worst => met(self.best()) && met(self.worst()),
+        }
+    }
+
+    /// Notes what other schedules take.
+    fn join(&mut self, tried: Option<Tried>) {
+        self.some = match (self.some.take(), tried) {
+            (Some(some), Some(tried)) => Some(some.join(tried)),
+            (some, tried) => some.or(tried),
+        };
+    }
+
     /// What is to be least.
     fn value(&self, objective: Objective) -> (i64, i64) {
         match objective {
@@ -78,15 +100,15 @@ pub(super) fn tune(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
     cases.sort_by_key(|case| (case.least, case.configuration));
     inquiry.bracket.raise(cases.first().map_or(0, |case| case.least));
     let mut upper = i64::MAX;
-    for states in STATES {
+    for pass in 0..STATES.len() {
         for case in &mut cases {
             if case.least > upper {
                 break;
             }
-            if case.both.is_some() || case.why.is_some() {
+            if case.is_closed(objective) || case.why.is_some() {
                 continue;
             }
-            explore(inquiry, case, (objective, upper), states)?;
+            explore(inquiry, case, (objective, upper), pass)?;
             upper = upper.min(case.value(objective).1);
             if let (Objective::Best | Objective::Worst, Some(time)) = (objective, case.found()) {
                 let configuration = &inquiry.space.bound[case.configuration].configuration;
@@ -114,40 +136,59 @@ fn bounded(inquiry: &Inquiry<'_>) -> Result<Vec<Case>, SolveError> {
     (0..inquiry.space.bound.len()).map(case).collect()
 }
 
-/// Explores every schedule of a configuration, unless one made by rule shows that it does not matter:
-/// that its worst case is above `upper`.
+/// Looks for good and bad schedules of a configuration, and explores all of them, unless those that were found show that it does not
+/// matter - that its worst case is above `upper` - or that none can be better.
 fn explore(
     inquiry: &Inquiry<'_>,
     case: &mut Case,
     (objective, upper): (Objective, i64),
-    states: usize,
+    pass: usize,
 ) -> Result<(), SolveError> {
     let stop = || inquiry.bracket.out_of_time();
     if stop() {
         return Ok(());
     }
-    let bound = &inquiry.space.bound[case.configuration];
-    if objective == Objective::Robust && case.some.is_none() {
-        case.some = tried(inquiry, case.configuration)?;
+    let launch = Launch::new(inquiry.problem, &inquiry.space.bound[case.configuration])?;
+    // Small launches are explored sooner than schedules are made.
+    if pass > 0 || objective == Objective::Robust {
+        search(inquiry, case, &launch, WIDTHS[pass])?;
+        if case.is_closed(objective) || case.value(objective).0 > upper {
+            return Ok(());
+        }
     }
-    if objective == Objective::Robust && case.value(objective).0 > upper {
-        return Ok(());
-    }
-    let launch = Launch::new(inquiry.problem, bound)?;
+    let states = STATES[pass];
     let visits = states as u64 * VISITS;
     let limits = Limits { max_states: states, max_visits: visits, ..Limits::default() };
     match launch.explore(&limits, &stop) {
         Ok(both) => case.both = Some(both),
         Err(ScheduleError::Stopped) => {}
         // There is another time.
-        Err(ScheduleError::Limit(_)) if Some(&states) != STATES.last() => {}
+        Err(ScheduleError::Limit(_)) if pass + 1 < STATES.len() => {}
         Err(error @ (ScheduleError::Limit(_) | ScheduleError::TooLarge(_))) => {
             case.why = Some(error.to_string());
         }
         Err(error) => return Err(error.into()),
     }
     if case.both.is_none() && case.some.is_none() {
+        search(inquiry, case, &launch, WIDTHS[0])?;
+    }
+    Ok(())
+}
+
+/// Looks for good and bad schedules of a configuration: by rule at first, then by a beam of so many runs.
+fn search(
+    inquiry: &Inquiry<'_>,
+    case: &mut Case,
+    launch: &Launch,
+    width: usize,
+) -> Result<(), SolveError> {
+    if case.some.is_none() {
         case.some = tried(inquiry, case.configuration)?;
+    }
+    match launch.beam(width, &|| inquiry.bracket.out_of_time()) {
+        Ok(found) => case.join(found),
+        Err(ScheduleError::TooLarge(_)) => {}
+        Err(error) => return Err(error.into()),
     }
     Ok(())
 }
@@ -181,7 +222,7 @@ fn answer(
 ) -> Result<TuneResult, SolveError> {
     let Inquiry { space, bracket, .. } = inquiry;
     let objective = inquiry.options.objective;
-    let finished = cases.iter().all(|case| case.both.is_some());
+    let finished = cases.iter().all(|case| case.is_closed(objective));
     let best = cases.iter().find(|case| case.value(objective).1 == upper);
     let Some(best) = best else { return Ok(inquiry.result(Ending::default())) };
     if let Some(why) = cases.iter().find_map(|case| case.why.clone()).filter(|_| !finished) {
@@ -210,13 +251,18 @@ fn answer(
     (result.lower, result.upper) = (lower, Some(upper));
     result.best = Some(found(best));
     result.schedule = Some(OpenSchedule {
-        best_case: best.both.as_ref().map(|both| both.best),
-        worst_case: best.both.as_ref().map(|both| both.worst),
+        best_case: known(best.best()),
+        worst_case: known(best.worst()),
         first_come: first_come(inquiry, best.configuration)?,
         script,
         ends: best.both.as_ref().and_then(|both| both.scripts.clone()),
     });
     Ok(result)
+}
+
+/// What lies between two bounds that meet.
+fn known((least, most): (i64, i64)) -> Option<i64> {
+    (least == most).then_some(least)
 }
 
 /// True if the simulator has followed the schedule and takes as long.
@@ -239,7 +285,11 @@ fn replayed(
     };
     let takes = run.map(|run| run.time);
     let agrees = match &best.both {
-        None => return Ok(takes == Some(ticks)),
+        // Of one that is open `ticks` may be a bound that no schedule is known to take.
+        None if best.some.as_ref().is_none_or(|some| !some.takes(ticks)) => {
+            return Ok(takes == Some(ticks));
+        }
+        None => takes == Some(ticks),
         Some(both) if both.scripts.is_some() => takes == Some(ticks),
         Some(both) => takes.is_some_and(|takes| both.best <= takes && takes <= both.worst),
     };

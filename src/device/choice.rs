@@ -1,4 +1,4 @@
-//! How a device is picked: `cpu`, `opencl`, or `opencl:N`.
+//! How devices are picked: `cpu`, `opencl`, `opencl:N`, or `opencl:all`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -16,14 +16,23 @@ pub enum DeviceChoice {
     OpenCl,
     /// The OpenCL device with this number.
     Number(usize),
+    /// All OpenCL devices together.
+    All,
 }
 
 /// Why a choice cannot be had.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum DeviceChoiceError {
     /// It is no choice.
-    #[error("`{0}` is no device; give cpu, opencl, or opencl:N (`tickbound devices` lists them)")]
+    #[error(
+        "`{0}` is no device; give cpu, opencl, opencl:N, or opencl:all (`tickbound devices` lists them)"
+    )]
     Text(String),
+    /// One device is asked for where it says all.
+    #[error(
+        "opencl:all is for products in blocks, `reo compose --mode dense --stream`; one device is wanted here"
+    )]
+    Several,
     /// There is no device with this number.
     #[error(
         "there is no OpenCL device {number}; there are {devices}, numbered from 0 (`tickbound devices` lists them)"
@@ -55,6 +64,7 @@ impl FromStr for DeviceChoice {
         match text.split_once(':') {
             None if text == "cpu" => Ok(DeviceChoice::Cpu),
             None if text == "opencl" => Ok(DeviceChoice::OpenCl),
+            Some(("opencl", "all")) => Ok(DeviceChoice::All),
             Some(("opencl", number)) => {
                 number.parse().map(DeviceChoice::Number).map_err(|_| fault())
             }
@@ -69,19 +79,21 @@ impl fmt::Display for DeviceChoice {
             DeviceChoice::Cpu => f.write_str("cpu"),
             DeviceChoice::OpenCl => f.write_str("opencl"),
             DeviceChoice::Number(number) => write!(f, "opencl:{number}"),
+            DeviceChoice::All => f.write_str("opencl:all"),
         }
     }
 }
 
 impl Listing {
-    /// What a choice comes to.
+    /// What a choice of one device comes to.
     ///
     /// # Errors
-    /// A number that no device has.
+    /// A number that no device has, or all devices.
     pub fn pick(&self, choice: DeviceChoice) -> Result<Picked<'_>, DeviceChoiceError> {
         let devices = self.devices.len();
         match choice {
             DeviceChoice::Cpu => Ok(Picked::Cpu),
+            DeviceChoice::All => Err(DeviceChoiceError::Several),
             DeviceChoice::Number(number) => {
                 let device = self.devices.get(number);
                 device.map(Picked::Device).ok_or(DeviceChoiceError::Number { number, devices })

@@ -23,8 +23,8 @@ use crate::cli::exit::{CliError, Exit, input};
 use crate::cli::output::{Outputs, say, say_json, say_or_save};
 use crate::cli::progress::Progress;
 use crate::cli::values::{Size, named};
-use crate::device::{self, DeviceChoice, Picked};
-use crate::reo::{Multiplier, MultiplierError};
+use crate::device::{self, Device, DeviceChoice, DeviceChoiceError, Picked};
+use crate::reo::{Maker, Multiplier, MultiplierError};
 
 tickbound_model::named! {
     /// How the product is made.
@@ -67,7 +67,7 @@ pub(super) struct Args {
     /// How the product is made
     #[arg(long, value_parser = named::<Mode>(), default_value = "reachable")]
     mode: Mode,
-    /// Where a dense product is made: cpu, opencl or opencl:N
+    /// Where a dense product is made: cpu, opencl or opencl:N; with --stream also opencl:all
     #[arg(long, value_name = "DEVICE", default_value = "cpu")]
     device: DeviceChoice,
     #[command(flatten)]
@@ -339,7 +339,7 @@ fn dense(
 fn too_large(args: &Args, matrices: &[Matrix], error: MultiplierError) -> CliError {
     let memory =
         matches!(error, MultiplierError::Dense(DenseError::Stopped(Stopped::Memory { .. })));
-    if memory && stream::need(&args.blocks, matrices) <= args.memory.0.into() {
+    if memory && stream::need(&args.blocks, matrices, Maker::Threads) <= args.memory.0.into() {
         return input(format!("{error}; --stream counts, checks and writes it in blocks"));
     }
     input(error)
@@ -354,26 +354,39 @@ fn in_blocks(
     ranks: &mut Ranks,
 ) -> Result<Made, CliError> {
     let matrices = matrices(connector, limits)?;
-    let engine = engine(args.device)?;
-    let (blocks, engine) = (&args.blocks, engine.as_ref());
-    let streamed = stream::run(blocks, connector, &matrices, engine, limits, line, ranks)?;
-    let device = engine.map_or("cpu", |engine| &engine.device().name);
-    Ok(not_kept(streamed, ranks.name(device)))
+    let devices = devices(args.device)?;
+    let maker = if devices.is_empty() { Maker::Threads } else { Maker::Devices(&devices) };
+    let streamed = stream::run(&args.blocks, connector, &matrices, maker, limits, line, ranks)?;
+    Ok(not_kept(streamed, ranks.name(&maker.name())))
 }
 
-/// The device that was chosen; none if it is the processors, also as there is no other.
-fn engine(choice: DeviceChoice) -> Result<Option<Multiplier>, CliError> {
+/// The devices that were chosen; none if it is the processors, also as there is no other.
+fn devices(choice: DeviceChoice) -> Result<Vec<Device>, CliError> {
     if choice == DeviceChoice::Cpu {
-        return Ok(None);
+        return Ok(Vec::new());
     }
-    match device::list().pick(choice).map_err(input)? {
-        Picked::Device(device) => Multiplier::new(device).map(Some).map_err(input),
+    let listing = device::list();
+    if choice == DeviceChoice::All && !listing.devices.is_empty() {
+        return Ok(listing.devices);
+    }
+    // Of none at all the best is absent.
+    let choice = if choice == DeviceChoice::All { DeviceChoice::OpenCl } else { choice };
+    match listing.pick(choice).map_err(input)? {
+        Picked::Device(device) => Ok(vec![device.clone()]),
         Picked::Absent(why) => {
             eprintln!("tickbound: {why}; using the CPU");
-            Ok(None)
+            Ok(Vec::new())
         }
-        Picked::Cpu => Ok(None),
+        Picked::Cpu => Ok(Vec::new()),
     }
+}
+
+/// The device that was chosen for a whole product.
+fn engine(choice: DeviceChoice) -> Result<Option<Multiplier>, CliError> {
+    if choice == DeviceChoice::All {
+        return Err(input(DeviceChoiceError::Several));
+    }
+    devices(choice)?.first().map(|device| Multiplier::new(device).map_err(input)).transpose()
 }
 
 fn implicit(

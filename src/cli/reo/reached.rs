@@ -63,6 +63,7 @@ pub(super) fn run(
     let holds = |label: &[u64]| stream::holds(&conditions, product.alphabet(), label[0]);
     let asked = !conditions.is_empty();
     let condition: Option<&Keeps<'_>> = if asked { Some(&holds) } else { None };
+    let filter = stream::filter(args, connector, product.alphabet())?;
     let block_steps = args.block.0.div_ceil(STEP_BYTES).max(1);
     let initial = product.initial() as u32;
     let head = |names| Head::reachable(&connector.name, names, initial, block_steps);
@@ -73,14 +74,19 @@ pub(super) fn run(
     let mut meter = Meter::new(line);
     let files = Files::default();
     let (size, world) = (ranks.size(), ranks.world());
+    let send = |sender: &SyncSender<Full>, (block, tally, mut columns): Full| {
+        if let Some(filter) = &filter {
+            columns.iter_mut().for_each(|part| part.keep(filter));
+        }
+        sender.send((block, tally, columns)).map_err(|_| ReachedError::Writer)
+    };
     let made = written(dataset, |sender| {
         let mut cutter = Cutter::new(block_steps);
         let take = |steps: Steps<'_>| {
             tally = tally
                 + match sender {
                     None => steps.tally(condition),
-                    Some(sender) => cutter
-                        .add(steps, |block| sender.send(block).map_err(|_| ReachedError::Writer))?,
+                    Some(sender) => cutter.add(steps, |block| send(sender, block))?,
                 };
             meter.show(tally);
             Ok::<(), ReachedError>(())
@@ -91,9 +97,7 @@ pub(super) fn run(
             None => product.run(&limits, Some(&files), take)?,
         };
         match sender {
-            Some(sender) => {
-                cutter.last(|block| sender.send(block).map_err(|_| ReachedError::Writer))
-            }
+            Some(sender) => cutter.last(|block| send(sender, block)),
             None => Ok(()),
         }
     });

@@ -24,7 +24,7 @@ use crate::cli::exit::{CliError, input};
 use crate::cli::progress::Progress;
 use crate::cli::stop;
 use crate::cli::values::Size;
-use crate::reo::{Maker, Multiplier, MultiplierError, agree};
+use crate::reo::{Maker, MultiplierError, agree};
 
 /// Options of a product in blocks.
 #[derive(Debug, clap::Args)]
@@ -43,6 +43,9 @@ pub(super) struct StreamArgs {
     /// verified and gone on with
     #[arg(long, value_name = "DIR", requires = "stream", conflicts_with = "invariant")]
     pub dataset: Option<String>,
+    /// With --dataset, a condition on the names that fire in a step: only steps that fulfil it are written
+    #[arg(long, value_name = "FORMULA", requires = "dataset")]
+    pub filter: Option<String>,
 }
 
 /// Why a product was not made, or not written.
@@ -84,17 +87,18 @@ pub(super) fn run(
     args: &StreamArgs,
     connector: &Connector,
     matrices: &[Matrix],
-    engine: Option<&Multiplier>,
+    maker: Maker<'_>,
     limits: &Limits<'_>,
     line: &Progress,
     ranks: &mut Ranks,
 ) -> Result<Streamed, CliError> {
-    let fits = limits.fits("the blocks of the dense product", need(args, matrices));
+    let fits = limits.fits("the blocks of the dense product", need(args, matrices, maker));
     fits.map_err(|e| input(format!("{e}; --block makes them smaller")))?;
     let plan = dense::plan(matrices, limits).map_err(input)?;
     let conditions = conditions(args, connector, plan.alphabet())?;
     let holds = |label: u64| holds(&conditions, plan.alphabet(), label);
     let asked = !conditions.is_empty();
+    let filter = filter(args, connector, plan.alphabet())?;
     let stream = Stream::new(&plan, args.block.0);
     let head = |names| Head::dense(&connector.name, names, &stream);
     let (rank, size) = (ranks.rank(), ranks.size());
@@ -110,14 +114,14 @@ pub(super) fn run(
     let rounds = (stream.len() - there.len()).div_ceil(size);
     let mut tally = dataset.as_ref().map(|dataset| dataset.manifest().tally()).unwrap_or_default();
     let mut done = there.len();
-    let maker = engine.map_or(Maker::Threads, Maker::Device);
     let mut meter = Meter::new(line, &stream, tally);
     let keep = args.dataset.is_some();
     let see = |rows: RowsOf| {
-        (
-            rows.tally(asked.then_some(&holds)),
-            if keep { rows.columns() } else { Columns::default() },
-        )
+        let mut columns = if keep { rows.columns() } else { Columns::default() };
+        if let Some(filter) = &filter {
+            columns.keep(filter);
+        }
+        (rows.tally(asked.then_some(&holds)), columns)
     };
     let files = args.dataset.as_ref().map(|folder| Files::new(Disk::real(), Path::new(folder)));
     let world = ranks.world();
@@ -140,7 +144,7 @@ pub(super) fn run(
         Ok(()) => {
             tally = ranks.total(tally)?;
             if ranks.is_first() {
-                agree(maker.name(), plan.checksum(), tally.checksum).map_err(input)?;
+                agree(&maker.name(), plan.checksum(), tally.checksum).map_err(input)?;
             }
             done = stream.len();
         }
@@ -235,17 +239,18 @@ pub(super) fn open(
         line.say(format!("verifying block {block}"));
         !stop::is_due()
     };
-    Dataset::open(Disk::real(), Path::new(folder), head(names), &go_on).map(Some).map_err(input)
+    let head = Head { filter: args.filter.clone(), ..head(names) };
+    Dataset::open(Disk::real(), Path::new(folder), head, &go_on).map(Some).map_err(input)
 }
 
 /// Bytes that a product in blocks takes: its halves twice, as they are and over one alphabet, and the blocks.
-pub(super) fn need(args: &StreamArgs, matrices: &[Matrix]) -> u128 {
+pub(super) fn need(args: &StreamArgs, matrices: &[Matrix], maker: Maker<'_>) -> u128 {
     let states = matrices.iter().map(|m| m.states() as u128).fold(1, u128::saturating_mul);
     let slots = matrices.iter().map(|m| m.slots() as u128).fold(1, u128::saturating_mul);
     let row = states.saturating_mul(slots).saturating_mul(8);
-    // Two blocks of cells; of columns, which are twice as large, one that is made, one that waits and one that is encoded.
-    let blocks = row.max(args.block.0.into());
-    let blocks = blocks.saturating_mul(if args.dataset.is_some() { 8 } else { 2 });
+    // Of columns, which are twice as large as cells, one block that is made, one that waits and one that is encoded.
+    let columns = if args.dataset.is_some() { 6 } else { 0 };
+    let blocks = row.max(args.block.0.into()).saturating_mul(columns + maker.blocks() as u128);
     let rows = row.max(1 << 19).saturating_mul(rayon::current_num_threads() as u128);
     dense::need_of_halves(matrices).saturating_mul(2).saturating_add(blocks).saturating_add(rows)
 }
@@ -261,6 +266,19 @@ pub(super) fn conditions(
             .map_err(|e| input(format!("--invariant: {e}")))
     };
     args.invariant.iter().map(read).collect()
+}
+
+/// Which labels are written, if not all.
+pub(super) fn filter(
+    args: &StreamArgs,
+    connector: &Connector,
+    alphabet: &[Name],
+) -> Result<Option<impl Fn(u64) -> bool + Sync + use<>>, CliError> {
+    let Some(text) = &args.filter else { return Ok(None) };
+    let formula = Formula::parse(text, alphabet, &connector.symbols)
+        .map_err(|e| input(format!("--filter: {e}")))?;
+    let alphabet = alphabet.to_vec();
+    Ok(Some(move |label| holds(std::slice::from_ref(&formula), &alphabet, label)))
 }
 
 /// Whether a label keeps all conditions.

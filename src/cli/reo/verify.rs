@@ -41,11 +41,19 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
             steps: tally.checksum.steps,
             "checksum": manifest.checksum,
             "blocks": manifest.written.len(),
+            "filter": head.filter,
+            "rows": manifest.rows(),
         });
         return say_json(&whole).map(|()| Exit::Done);
     }
+    let filter = head.filter.iter();
+    let rows: String = filter
+        .map(|filter| {
+            format!("; {} of them fulfil `{filter}` and are in the files", manifest.rows())
+        })
+        .collect();
     say(&format!(
-        "{}: {} whole: {} states, {idle}{} transitions in {} blocks, checksum {}\n",
+        "{}: {} whole: {} states, {idle}{} transitions in {} blocks, checksum {}{rows}\n",
         head.connector,
         args.folder,
         tally.states,

@@ -5,7 +5,7 @@ use std::ops::Add;
 
 use super::checksum::Checksum;
 use super::shape::Shape;
-use super::stream::RowsOf;
+use super::stream::{Columns, RowsOf};
 use super::word::EMPTY;
 
 /// A condition on the names that fire in a step, as bits over the product's alphabet.
@@ -131,6 +131,24 @@ impl RowsOf<'_> {
                 all.first_broken = least(all.first_broken, step);
             }
         }
+    }
+}
+
+impl Columns {
+    /// Keeps the steps whose names fulfil a condition.
+    pub fn keep(&mut self, condition: &Condition<'_>) {
+        let mut kept = 0;
+        for at in 0..self.labels.len() {
+            if condition(self.labels[at]) {
+                self.from[kept] = self.from[at];
+                self.to[kept] = self.to[at];
+                self.labels[kept] = self.labels[at];
+                kept += 1;
+            }
+        }
+        self.from.truncate(kept);
+        self.to.truncate(kept);
+        self.labels.truncate(kept);
     }
 }
 
