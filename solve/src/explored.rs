@@ -105,7 +105,9 @@ pub(super) fn tune(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
             if case.least > upper {
                 break;
             }
-            if case.is_closed(objective) || case.why.is_some() {
+            // Both ends are told of what is small, also where one of them follows from bounds.
+            let closed = pass > 0 && case.is_closed(objective);
+            if closed || case.both.is_some() || case.why.is_some() {
                 continue;
             }
             explore(inquiry, case, (objective, upper), pass)?;
@@ -152,7 +154,8 @@ fn explore(
     // Small launches are explored sooner than schedules are made.
     if pass > 0 || objective == Objective::Robust {
         search(inquiry, case, &launch, WIDTHS[pass])?;
-        if case.is_closed(objective) || case.value(objective).0 > upper {
+        let closed = pass > 0 && case.is_closed(objective);
+        if closed || case.value(objective).0 > upper {
             return Ok(());
         }
     }
