@@ -334,3 +334,90 @@ fn the_library_of_treo() {
         ["equal", &path, &other, "--set", "n=5", "--set-right", "N=5", "--library", &library];
     reo(&same).assert().success().stdout(contains("do the same"));
 }
+
+#[test]
+fn a_drawing_and_its_page() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    let (steps, svg, page) = (path("steps"), path("d.svg"), path("d.html"));
+    std::fs::write(&steps, "{in[1], out[1], in[2]}\n{out[1]}\n").expect("written");
+    let base = ["draw", ALTERNATOR, "--set", "n=2"];
+    // The circuit and the automaton; with --circuit the first alone.
+    let drawn = reo(&base).assert().success();
+    drawn.stdout(contains("data-key=\"c0.1\"").and(contains("data-key=\"s1\"")));
+    let drawn = reo(&[&base[..], &["--circuit"]].concat()).assert().success();
+    drawn.stdout(contains("data-key=\"s1\"").not());
+    let run = [&base[..], &["--steps", &steps, "-o", &svg, "--html", &page]].concat();
+    reo(&run).assert().success();
+    let text = std::fs::read_to_string(&svg).expect("written");
+    assert_eq!(text.matches("class=\"cap\"").count(), 3, "{text}");
+    assert!(text.contains("1. {in[1] = &quot;d1&quot;"), "{text}");
+    let text = std::fs::read_to_string(&page).expect("written");
+    let (_, rest) = text.split_once("id=\"data\">").expect("data");
+    let data: Value =
+        serde_json::from_str(rest.split_once("</script>").expect("an end").0).expect("JSON");
+    assert_eq!(data["frames"].as_array().map(Vec::len), Some(3));
+    assert!(data["frames"][2]["on"].as_array().expect("keys").contains(&"n2".into()), "{data}");
+    let plain = text.replace("http://www.w3.org/2000/svg", "");
+    for banned in ["http://", "https://", "url(", "@import", "src="] {
+        assert!(!plain.contains(banned), "{banned}");
+    }
+    // What it reads it does not write over.
+    let over = [&base[..], &["--steps", &steps, "--html", &steps]].concat();
+    reo(&over).assert().code(2).stderr(contains("this command reads"));
+    let many = ["draw", "examples/connectors/chain.treo", "--set", "n=301"];
+    reo(&many).assert().code(2).stderr(contains("301 channels"));
+}
+
+#[test]
+fn names_in_a_drawing_are_text() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("f.json");
+    let name = "</script><script>alert(1)</script>";
+    let text = format!(
+        "{{ \"format\": \"tickbound-reo\", \"version\": 1, \"connector\": {{ \"name\": \"{name}\", \"parts\": \
+         [ {{ \"kind\": \"fifo1\", \"ends\": [\"{name}\", \"b\"] }} ] }} }}"
+    );
+    std::fs::write(&file, text).expect("written");
+    let page = folder.path().join("p.html");
+    let (file, page) = (file.to_string_lossy(), page.to_string_lossy());
+    reo(&["draw", &file, "--html", &page]).assert().success();
+    let text = std::fs::read_to_string(&*page).expect("written");
+    assert!(!text.contains("<script>alert"), "{text}");
+    reo(&["draw", &file]).assert().success().stdout(contains("<script>").not());
+}
+
+#[test]
+fn context() {
+    let file = "examples/connectors/lossy_fifo.treo";
+    assert_eq!(sizes(&[file]), (2.into(), 5.into()));
+    assert_eq!(sizes(&[file, "--context"]), (2.into(), 4.into()));
+    // Nothing is lost while there is room.
+    let lost = ["check", file, "--invariant", "kept | out | !in"];
+    reo(&lost).assert().code(1);
+    let run = ["run", file, "--context", "--random", "1"];
+    reo(&run)
+        .assert()
+        .success()
+        .stdout(contains("{in = \"d1\"}").and(contains("fifo1.1/m = \"d1\"")));
+}
+
+#[test]
+fn files_of_the_reo_editor() {
+    let file = "tests/corpus/reo/paths.reo";
+    assert_eq!(sizes(&[file]).0, 4);
+    assert_eq!(sizes(&[file, "--component", "shop"]).0, 4);
+    let other = reo(&["compose", file, "--component", "none"]).assert().code(2);
+    other.stderr(contains("the connectors `shop`"));
+    reo(&["draw", file]).assert().success().stdout(contains("cheap"));
+}
+
+#[test]
+fn a_wrong_line_on_a_pipe_ends_the_run_and_keeps_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let kept = folder.path().join("kept").to_string_lossy().into_owned();
+    let run = ["run", "examples/connectors/fifo1.cat", "--save", &kept];
+    let ended = reo(&run).write_stdin("1\n9\n1\n").assert().code(2);
+    ended.stderr(contains("standard input, line 2: ").and(contains("there is no step 9")));
+    assert_eq!(std::fs::read_to_string(&kept).expect("kept").lines().count(), 1);
+}

@@ -37,7 +37,7 @@ use thiserror::Error;
 use tickbound_message::suggest;
 
 use crate::automaton::{Automaton, Builder};
-use crate::connector::{Connector, Notes, Part};
+use crate::connector::{Channel, Connector, End, Notes, Part};
 use crate::constraint::{Constraint, Literal, Term};
 use crate::symbol::{Cell, Name, Symbol, Symbols};
 use crate::syntax::condition::{self, Claim, Claimed, Dialect, Value};
@@ -115,11 +115,19 @@ pub fn connector(source: &Source) -> Result<Connector, CatError> {
         files.push(file(source, cursor)?);
     }
     let alone = files.len() == 1;
-    let (mut symbols, mut notes, mut parts) = (Symbols::new(), Notes::default(), Vec::new());
+    let (mut symbols, mut notes) = (Symbols::new(), Notes::default());
+    let (mut parts, mut circuit) = (Vec::new(), Vec::new());
     for (k, file) in files.iter().enumerate() {
         let own = if alone { String::new() } else { format!("{}.{}/", file.name, k + 1) };
         let mut maker = Maker { source, file, own, symbols: &mut symbols, notes: &mut notes };
         parts.push(Part { kind: file.name.clone(), automaton: maker.automaton()? });
+        let end = |name: &String| End { node: name.clone(), writes: file.written.contains(name) };
+        circuit.push(Channel {
+            kind: file.name.clone(),
+            arguments: Vec::new(),
+            ends: file.names.iter().map(end).collect(),
+            names: file.names.iter().map(|n| symbols.name(n)).collect(),
+        });
     }
     let interface: IndexSet<&String> = files.iter().flat_map(|f| &f.names).collect();
     let written: IndexSet<&String> = files.iter().flat_map(|f| &f.written).collect();
@@ -130,6 +138,7 @@ pub fn connector(source: &Source) -> Result<Connector, CatError> {
         symbols,
         parts,
         notes: notes.into_iter().collect(),
+        circuit,
     })
 }
 

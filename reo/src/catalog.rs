@@ -288,6 +288,19 @@ impl Primitive {
         }
     }
 
+    /// Its argument as text, if it has one.
+    #[must_use]
+    pub fn argument(&self) -> Option<String> {
+        match self {
+            Primitive::FifoFull(held) | Primitive::Variable(held) => held.clone(),
+            Primitive::Filter(word) | Primitive::Transform(word) | Primitive::Join(word) => {
+                Some(word.clone())
+            }
+            Primitive::Fifo(number) | Primitive::Timer(number) => Some(number.to_string()),
+            _ => None,
+        }
+    }
+
     /// About how many numbers its automaton takes over so many ends, for limits.
     #[must_use]
     pub fn size(&self, ends: usize) -> usize {

@@ -36,8 +36,21 @@ pub struct Part {
     pub automaton: Automaton,
 }
 
-/// Automata over shared names.
+/// A channel or component as the text has it: what a drawing shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Channel {
+    /// Its component, such as `fifo1`.
+    pub kind: String,
+    /// What it is made with, such as the predicate of a filter.
+    pub arguments: Vec<String>,
+    /// Where it ends.
+    pub ends: Vec<End>,
+    /// The name that fires at each end.
+    pub names: Vec<Name>,
+}
+
+/// Automata over shared names. Two are equal if they do the same by the same names, whatever circuit they were read from.
+#[derive(Debug, Clone)]
 pub struct Connector {
     /// For people.
     pub name: String,
@@ -51,7 +64,21 @@ pub struct Connector {
     pub written: Vec<Name>,
     /// Things worth saying about how the text was read, one line each.
     pub notes: Vec<String>,
+    /// The channels and components of the text, foreign code among them; empty if it has only automata.
+    pub circuit: Vec<Channel>,
 }
+
+impl PartialEq for Connector {
+    fn eq(&self, other: &Connector) -> bool {
+        let all = |c: &Connector| (c.name.clone(), c.interface.clone(), c.written.clone());
+        all(self) == all(other)
+            && self.symbols == other.symbols
+            && self.parts == other.parts
+            && self.notes == other.notes
+    }
+}
+
+impl Eq for Connector {}
 
 impl Connector {
     /// Names of the parts that the environment does not see, sorted.
@@ -91,8 +118,15 @@ impl Connector {
             interface: self.interface.iter().map(|n| Name(to(n.0))).collect(),
             written: self.written.iter().map(|n| Name(to(n.0))).collect(),
             notes: self.notes.clone(),
+            circuit: self.circuit.iter().map(|channel| channel.renamed(&to)).collect(),
             symbols: all,
         }
+    }
+}
+
+impl Channel {
+    fn renamed(&self, to: &dyn Fn(Symbol) -> Symbol) -> Channel {
+        Channel { names: self.names.iter().map(|n| Name(to(n.0))).collect(), ..self.clone() }
     }
 }
 
@@ -151,6 +185,10 @@ pub struct Wiring<'a> {
     name: String,
     symbols: Symbols,
     channels: Vec<(String, Vec<End>, Make<'a>)>,
+    /// For each channel what it is made with.
+    arguments: Vec<Vec<String>>,
+    /// What has no automaton.
+    foreign: Vec<(String, Vec<End>)>,
     notes: Vec<String>,
 }
 
@@ -158,8 +196,8 @@ impl<'a> Wiring<'a> {
     /// Nothing yet.
     #[must_use]
     pub fn new(name: &str) -> Self {
-        let (symbols, channels, notes) = <_>::default();
-        Wiring { name: name.into(), symbols, channels, notes }
+        let (symbols, channels, arguments, foreign, notes) = <_>::default();
+        Wiring { name: name.into(), symbols, channels, arguments, foreign, notes }
     }
 
     /// The words of the connector.
@@ -175,7 +213,24 @@ impl<'a> Wiring<'a> {
         ends: &[End],
         make: impl FnOnce(&[Name], &mut Symbols) -> Automaton + 'a,
     ) {
+        self.add_with(kind, &[], ends, make);
+    }
+
+    /// As [`Wiring::add`], with what it is made with, for drawings.
+    pub fn add_with(
+        &mut self,
+        kind: &str,
+        arguments: &[String],
+        ends: &[End],
+        make: impl FnOnce(&[Name], &mut Symbols) -> Automaton + 'a,
+    ) {
         self.channels.push((kind.into(), ends.to_vec(), Box::new(make)));
+        self.arguments.push(arguments.to_vec());
+    }
+
+    /// Adds a component of which nothing is known, for drawings.
+    pub fn show(&mut self, kind: &str, ends: &[End]) {
+        self.foreign.push((kind.to_owned(), ends.to_vec()));
     }
 
     /// Adds a line about how the text was read.
@@ -209,9 +264,15 @@ impl<'a> Wiring<'a> {
         }
         let mut parts = Vec::new();
         let mut merged: IndexMap<String, Vec<Name>> = IndexMap::new();
-        for (kind, ends, make) in std::mem::take(&mut self.channels) {
+        let mut circuit = Vec::new();
+        let arguments = std::mem::take(&mut self.arguments);
+        for ((kind, ends, make), arguments) in
+            std::mem::take(&mut self.channels).into_iter().zip(arguments)
+        {
             let (names, extra) = self.names(&ends, &writers, &mut merged);
-            parts.push(Part { kind, automaton: make(&names, &mut self.symbols) });
+            let automaton = make(&names, &mut self.symbols);
+            circuit.push(Channel { kind: kind.clone(), arguments, ends: ends.clone(), names });
+            parts.push(Part { kind, automaton });
             parts.extend(extra);
             for end in ends.iter().filter(|e| e.writes) {
                 let complete = merged.get(&end.node).is_some_and(|m| m.len() == writers[&end.node]);
@@ -224,6 +285,10 @@ impl<'a> Wiring<'a> {
         }
         let written = writers.keys().map(|node| self.symbols.name(node)).collect();
         let seen: IndexSet<Name> = interface.iter().map(|n| self.symbols.name(n)).collect();
+        for (kind, ends) in std::mem::take(&mut self.foreign) {
+            let names = ends.iter().map(|end| self.symbols.name(&end.node)).collect();
+            circuit.push(Channel { kind, arguments: Vec::new(), ends, names });
+        }
         Connector {
             name: self.name,
             symbols: self.symbols,
@@ -231,6 +296,7 @@ impl<'a> Wiring<'a> {
             interface: seen.into_iter().collect(),
             written,
             notes: self.notes,
+            circuit,
         }
     }
 

@@ -98,7 +98,7 @@ fn svg_has_every_state_and_step() {
         std::fs::write(format!("{folder}/queue.svg"), &svg).unwrap();
     }
     assert!(svg.trim_start().starts_with("<?xml") || svg.trim_start().starts_with("<svg"));
-    assert_eq!(svg.matches("{a, b}").count(), 1, "{svg}");
+    assert_eq!(svg.matches(">{a, b}<").count(), 1, "{svg}");
     for state in 0..automaton.states() {
         assert!(svg.contains(&format!(">{state}</")), "state {state} in {svg}");
     }

@@ -101,6 +101,7 @@ proptest! {
             interface: vec![Name(Symbol(2)), Name(Symbol(0))],
             written: vec![Name(Symbol(3))],
             notes: vec![kind.clone()],
+            circuit: Vec::new(),
         };
         let text = json::write_connector(&connector);
         let read = json::connector(&Source::new("c.json", &text)).map_err(|e| format!("{e}\n{text}"));

@@ -155,6 +155,7 @@ proptest! {
             interface: words.names.clone(),
             written: Vec::new(),
             notes: Vec::new(),
+            circuit: Vec::new(),
         };
         let mut run = Player::new(&connector).unwrap();
         let mut random = Random::new(seed);

@@ -185,7 +185,7 @@ fn known_sizes_are_met() {
 }
 
 /// File, component, settings; states and transitions of the reachable product.
-const OURS: [(&str, &str, &str, usize, usize); 12] = [
+const OURS: [(&str, &str, &str, usize, usize); 13] = [
     ("alternator.treo", "alternator", "n=3", 4, 4),
     ("sequencer.treo", "sequencer", "n=3 start=go", 3, 3),
     ("sequencer.treo", "rounds", "", 3, 3),
@@ -199,6 +199,7 @@ const OURS: [(&str, &str, &str, usize, usize); 12] = [
     ("barrier.treo", "barrier", "n=3", 1, 1),
     // 4^3 with idling.
     ("buffers.treo", "buffers", "n=3", 8, 56),
+    ("chain.treo", "chain", "n=3", 8, 16),
 ];
 
 #[test]

@@ -24,7 +24,7 @@ pub(super) fn write(subject: Subject<'_>) -> String {
 }
 
 /// What stands at a step: the names in brackets, below it the constraint.
-pub(super) fn text(subject: Subject<'_>, step: &crate::automaton::Step<'_>) -> String {
+fn text(subject: Subject<'_>, step: &crate::automaton::Step<'_>) -> String {
     let mut text = if label::is_silent(step.label) {
         "τ".to_owned()
     } else {

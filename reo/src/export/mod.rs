@@ -16,11 +16,15 @@ mod dot;
 mod mcrl2;
 mod promela;
 mod subject;
-mod svg;
 mod treo;
 pub(crate) mod words;
 
 pub use subject::{ExportError, Subject};
+
+use crate::draw::{self, Picture};
+
+/// Most steps or states that can still be told apart.
+const MAX_STEPS: usize = 300;
 
 /// What to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,11 +52,24 @@ pub enum Format {
 pub fn write(subject: Subject<'_>, format: Format) -> Result<String, ExportError> {
     match format {
         Format::Dot => Ok(dot::write(subject)),
-        Format::Svg => svg::write(subject),
+        Format::Svg => picture(subject).map(|p| draw::svg(subject.name, &[(vec![&p], None)])),
         Format::Aut => aut::write(subject),
         Format::Mcrl2 => Ok(mcrl2::write(subject)),
         Format::Promela => Ok(promela::write(subject)),
         Format::Treo => treo::write(subject),
         Format::Json => Ok(crate::json::write_automaton(subject.automaton, subject.symbols)),
     }
+}
+
+/// An automaton as a picture.
+///
+/// # Errors
+/// [`ExportError::Large`] if it has more than 300 steps.
+pub fn picture(subject: Subject<'_>) -> Result<Picture, ExportError> {
+    let automaton = subject.automaton;
+    let size = automaton.transitions().max(automaton.states());
+    if size > MAX_STEPS {
+        return Err(ExportError::Large { what: "a drawing", size, most: MAX_STEPS });
+    }
+    Ok(draw::automaton(automaton, subject.symbols))
 }

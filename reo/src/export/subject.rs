@@ -38,9 +38,6 @@ pub enum ExportError {
         "Treo has no silent steps; use --minimize strong, which takes them away, or write it as aut or json"
     )]
     Silent,
-    /// The drawing could not be made.
-    #[error("the drawing could not be made: {0}; write it as dot and draw it with Graphviz")]
-    Drawing(String),
 }
 
 /// An automaton and what it is called.

@@ -157,7 +157,8 @@ pub(super) fn connector(data: ConnectorData, words: &[String]) -> Made<Connector
         let interface = interface.iter().map(|n| symbols.name(n)).collect();
         let written = data.written.iter().map(|n| symbols.name(n)).collect();
         let (name, notes) = (data.name, data.notes);
-        return Ok(Connector { name, symbols, parts, interface, written, notes });
+        let circuit = Vec::new();
+        return Ok(Connector { name, symbols, parts, interface, written, notes, circuit });
     }
     wired(data, parts, symbols, &interface)
 }
@@ -231,7 +232,7 @@ fn wired(
                     }
                 }
                 let prefix = format!("{}.{at}/", primitive.word());
-                wiring.add(&part.kind, &ends, move |names, symbols| {
+                wiring.add_with(&part.kind, &part.arguments, &ends, move |names, symbols| {
                     primitive.automaton(names, &prefix, symbols)
                 });
             }

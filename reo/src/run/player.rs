@@ -85,6 +85,17 @@ pub struct Choice {
     next: Moment,
 }
 
+/// A step that was taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Taken {
+    /// The names that fired, those inside too.
+    pub names: Vec<Name>,
+    /// The step as text, as [`Player::text`] has it.
+    pub text: String,
+    /// What the cells held afterwards that are read again: `$m = 1`.
+    pub cells: Vec<String>,
+}
+
 /// A run.
 pub struct Player {
     product: Implicit,
@@ -289,6 +300,24 @@ impl Player {
         self.past.iter().map(|(_, k, choice)| format!("{k} {}", self.text(choice))).collect()
     }
 
+    /// The run so far, step by step.
+    #[must_use]
+    pub fn taken(&self) -> Vec<Taken> {
+        let later = self.past.iter().skip(1).map(|(moment, ..)| moment).chain([&self.now]);
+        let taken = |((_, _, choice), after): (&(Moment, usize, Choice), &Moment)| Taken {
+            names: choice.names.clone(),
+            text: self.text(choice),
+            cells: self.held(after).filter_map(|cell| self.content(after, cell)).collect(),
+        };
+        self.past.iter().zip(later).map(taken).collect()
+    }
+
+    /// What a cell holds, as text: `$m = 1`.
+    fn content(&self, moment: &Moment, cell: Cell) -> Option<String> {
+        let held = moment.cells.get(&cell)?.text(&self.symbols);
+        Some(format!("${} = {held}", self.symbols.word(cell.0)))
+    }
+
     /// A step as text: the names of the interface that fire, with their data; those inside where it
     /// is a step inside.
     #[must_use]
@@ -309,8 +338,7 @@ impl Player {
         let text = |cell: Cell| {
             let held = choice.next.cells.get(&cell)?;
             let changed = before.get(&cell) != Some(&held);
-            let text = || format!("${} = {}", self.symbols.word(cell.0), held.text(&self.symbols));
-            changed.then(text)
+            changed.then(|| self.content(&choice.next, cell)).flatten()
         };
         self.held(&choice.next).filter_map(text).collect()
     }

@@ -74,6 +74,7 @@ fn made(
         interface,
         written: Vec::new(),
         notes: Vec::new(),
+        circuit: Vec::new(),
     };
     Ok(Made { connector, inputs: inputs.to_vec(), rust, c })
 }

@@ -7,10 +7,14 @@ use std::path::{Path, PathBuf};
 
 use tickbound_reo::automaton::Automaton;
 use tickbound_reo::connector::Connector;
+use tickbound_reo::context::in_context;
 use tickbound_reo::symbol::Name;
 use tickbound_reo::syntax::{MAX_TEXT, Source};
 use tickbound_reo::treo::{self, Library, Request};
-use tickbound_reo::{cat, json};
+use tickbound_reo::{cat, ect, json};
+
+use super::shared::{DEFAULT_MEMORY, within};
+use crate::cli::values::Size;
 
 /// Which connector, and of it what is kept.
 #[derive(Debug, clap::Args)]
@@ -27,6 +31,9 @@ pub(super) struct ConnectorArgs {
     /// Leave data out: every data constraint becomes true
     #[arg(long)]
     no_data: bool,
+    /// Nothing waits and no datum is lost without a reason: a lossy channel loses what the other side cannot take (docs/reo.md)
+    #[arg(long)]
+    context: bool,
     /// The files that were read.
     #[arg(skip)]
     files: RefCell<Vec<PathBuf>>,
@@ -40,6 +47,7 @@ impl ConnectorArgs {
             set: set.to_vec(),
             library: self.library.clone(),
             no_data: self.no_data,
+            context: self.context,
             files: RefCell::default(),
         }
     }
@@ -74,10 +82,10 @@ impl Library for Disk<'_> {
     }
 }
 
-/// The connector in the file at `path`: Treo, `.cat` or JSON, by the end of its name.
+/// The connector in the file at `path`: Treo, `.cat`, `.reo` or JSON, by the end of its name.
 pub(super) fn connector(path: &str, choice: &ConnectorArgs) -> Result<Connector, CliError> {
     let unreadable =
-        |error| CliError::Input(format!("{path}: {error}; give a .treo, .cat or .json file"));
+        |error| CliError::Input(format!("{path}: {error}; give a .treo, .cat, .reo or .json file"));
     let text = match Disk(&[], &choice.files).read(path) {
         Ok(Some(text)) => text,
         Ok(None) => return Err(unreadable("there is no such file".into())),
@@ -85,7 +93,8 @@ pub(super) fn connector(path: &str, choice: &ConnectorArgs) -> Result<Connector,
     };
     let source = Source::new(path, &text);
     let end = Path::new(path).extension().and_then(|e| e.to_str()).unwrap_or_default();
-    if end != "treo" && (choice.component.is_some() || !choice.set.is_empty()) {
+    let named = end == "treo" || end == "reo" && choice.set.is_empty();
+    if !named && (choice.component.is_some() || !choice.set.is_empty()) {
         return Err(input(format!("{path}: --component and --set are for .treo files")));
     }
     let mut connector = match end {
@@ -101,6 +110,7 @@ pub(super) fn connector(path: &str, choice: &ConnectorArgs) -> Result<Connector,
                 .map_err(input)?
         }
         "cat" => cat::connector(&source).map_err(input)?,
+        "reo" => ect::connector(&source, choice.component.as_deref()).map_err(input)?,
         "json" => json::connector(&source).map_err(input)?,
         _ => return Err(unreadable("unknown kind of file".into())),
     };
@@ -108,6 +118,13 @@ pub(super) fn connector(path: &str, choice: &ConnectorArgs) -> Result<Connector,
         for part in &mut connector.parts {
             part.automaton = part.automaton.without_data();
         }
+    }
+    if choice.context {
+        let memory = DEFAULT_MEMORY.parse::<Size>().map_err(input)?;
+        let made = within("composing in context", memory, |limits| {
+            in_context(&connector, limits).map_err(input)
+        });
+        return made;
     }
     Ok(connector)
 }

@@ -3,6 +3,7 @@
 mod bench;
 mod check;
 mod compose;
+mod draw;
 mod equal;
 mod generate;
 mod load;
@@ -38,6 +39,8 @@ enum Command {
     Equal(equal::Args),
     /// Run a connector: choose among its steps, with the data that flow, or take steps at random
     Run(run::Args),
+    /// Draw a connector: its circuit in the usual signs, its automaton beside it, the steps of a run lit in both
+    Draw(draw::Args),
     /// Write a connector as a program in Rust or C, with functions to put and take data at its ports
     Generate(generate::Args),
     /// Tell whether a dataset that `compose --dataset` has written is whole and as it was written
@@ -53,6 +56,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         Command::Check(args) => check::run(args),
         Command::Equal(args) => equal::run(args),
         Command::Run(args) => run::run(args),
+        Command::Draw(args) => draw::run(args),
         Command::Generate(args) => generate::run(args),
         Command::Verify(args) => verify::run(args),
         Command::Bench(args) => bench::run(args),

@@ -4,6 +4,7 @@ use std::io::{BufRead, IsTerminal, stdin};
 use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
+use tickbound_reo::connector::Connector;
 use tickbound_reo::run::{Player, Random, Wanted};
 use tickbound_reo::syntax::Source;
 
@@ -14,7 +15,7 @@ use crate::cli::output::{Outputs, save, say, say_json};
 /// Arguments of `reo run`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Connector: a .treo, .cat or .json file
+    /// Connector: a .treo, .cat, .reo or .json file
     file: String,
     #[command(flatten)]
     choice: load::ConnectorArgs,
@@ -47,22 +48,22 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     notes(&connector);
     let outputs = Outputs::default().file("--save", args.save.as_ref());
     outputs.check(&args.inputs())?;
-    let mut player = Player::new(&connector).map_err(input)?;
-    if let Some(path) = &args.steps {
-        let text = tickbound_input::text(path)
-            .map_err(|error| input(format!("{path}: {error}; give a file with steps")))?;
-        for wanted in Wanted::all(&Source::new(path, &text)).map_err(input)? {
-            player.follow(&wanted).map_err(input)?;
-        }
-    }
+    let mut player = match &args.steps {
+        Some(path) => steps_of(&connector, path)?,
+        None => Player::new(&connector).map_err(input)?,
+    };
     let mut random = Random::new(args.seed);
     let strayed = (0..args.random.unwrap_or(0)).all(|_| player.stray(&mut random));
-    if args.steps.is_none() && args.random.is_none() {
-        play(&mut player, args)?;
-    }
+    let played = if args.steps.is_none() && args.random.is_none() {
+        play(&mut player, args)
+    } else {
+        Ok(())
+    };
+    // Also what was done before a line that is wrong.
     if let Some(path) = &args.save {
         save(path, &saved(&player))?;
     }
+    played?;
     if args.json {
         say_json(&answer(&mut player))?;
     } else if args.steps.is_some() || args.random.is_some() {
@@ -72,6 +73,17 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         }
     }
     Ok(Exit::Done)
+}
+
+/// The run that a file has saved.
+pub(super) fn steps_of(connector: &Connector, path: &str) -> Result<Player, CliError> {
+    let mut player = Player::new(connector).map_err(input)?;
+    let text = tickbound_input::text(path)
+        .map_err(|error| input(format!("{path}: {error}; give a file with steps")))?;
+    for wanted in Wanted::all(&Source::new(path, &text)).map_err(input)? {
+        player.follow(&wanted).map_err(input)?;
+    }
+    Ok(player)
 }
 
 fn saved(player: &Player) -> String {
@@ -117,7 +129,7 @@ fn play(player: &mut Player, args: &Args) -> Result<(), CliError> {
     if prompt {
         say("h for help\n> ")?;
     }
-    for line in stdin().lock().lines() {
+    for (number, line) in stdin().lock().lines().enumerate() {
         let line = line.map_err(|error| input(format!("standard input: {error}")))?;
         match line.trim().split_once(' ').unwrap_or((line.trim(), "")) {
             ("", _) => {}
@@ -133,9 +145,11 @@ fn play(player: &mut Player, args: &Args) -> Result<(), CliError> {
             ("u" | "r", _) => show(player)?,
             _ => match follow(player, &line) {
                 Ok(()) => show(player)?,
-                // A slip must not end a long run, but a script must not go on from another place.
+                // A slip must not end a long run; a script's later lines are meant for another state than this one.
                 Err(why) if prompt => say(&format!("{why}\n"))?,
-                Err(why) => return Err(input(why)),
+                Err(why) => {
+                    return Err(input(format!("standard input, line {}: {why}", number + 1)));
+                }
             },
         }
         if prompt {

@@ -5,11 +5,12 @@ use serde::Serialize;
 
 use crate::report::error::ReportError;
 
-const TEMPLATES: [(&str, &str); 3] = [
+const TEMPLATES: [(&str, &str); 4] = [
     // The names' ending is what turns escaping on.
     ("frame.html", include_str!("frame.html")),
     ("comparison.html", include_str!("comparison.html")),
     ("answer.html", include_str!("answer.html")),
+    ("connector.html", include_str!("connector.html")),
 ];
 
 /// What is set into the frame of all pages.
@@ -37,7 +38,10 @@ pub(super) fn render(
     let framed = Framed {
         title,
         style: include_str!("style.css"),
-        script: include_str!("page.js"),
+        script: match template {
+            "connector.html" => include_str!("connector.js"),
+            _ => include_str!("page.js"),
+        },
         version: env!("CARGO_PKG_VERSION"),
         content,
     };

@@ -6,10 +6,12 @@
 //! where the script reads it, and the script shows it as text only. A policy in the page forbids it all requests.
 //!
 //! - [`Page`]: the page of `tune`, `measure` and `score`;
+//! - [`ConnectorPage`]: the page of `reo draw`;
 //! - [`Source`], [`page`], [`write()`]: the page of `compare` and `report`.
 
 mod canvas;
 mod comparison;
+mod connector;
 mod engines;
 mod figures;
 mod frame;
@@ -19,6 +21,7 @@ mod sheet;
 mod spent;
 
 pub use comparison::{Source, page, series, write};
+pub use connector::{ConnectorPage, Drawn, Lit};
 pub use figures::{Number, numbers_grouped};
 pub use lanes::{Lane, Lanes};
 pub use sheet::{Best, Configurations, Measure, Page, Row};

@@ -40,7 +40,9 @@ impl Expander<'_> {
         };
         let ends = self.ends(f, matches!(make, Make::Foreign));
         let (prefix, open) = (f.prefix.clone(), foreign.then_some(names));
-        self.leaf(f, f.spot, Leaf { kind, prefix, ends, make, open })
+        let parameters = f.definition().parameters.iter();
+        let arguments = parameters.filter_map(|p| scope.get(&p.name.word)?.scalar()).collect();
+        self.leaf(f, f.spot, Leaf { kind, arguments, prefix, ends, make, open })
     }
 
     fn template(
@@ -177,7 +179,8 @@ impl Expander<'_> {
         let ends = nodes.into_iter().zip(writes).map(|(node, writes)| End { node, writes });
         let (ends, make) = (ends.collect(), Make::Primitive(primitive.clone()));
         let (kind, prefix, open) = (kind.to_owned(), prefix.to_owned(), None);
-        Ok(Leaf { kind, prefix, ends, make, open })
+        let arguments = primitive.argument().into_iter().collect();
+        Ok(Leaf { kind, arguments, prefix, ends, make, open })
     }
 
     fn leaf(&mut self, f: &Frame, spot: Spot, leaf: Leaf) -> Done {
@@ -210,7 +213,10 @@ impl Expander<'_> {
         let mut wiring = Wiring::new(&f.definition().name);
         let mut visible: IndexSet<String> = f.ports.iter().map(|(name, _)| f.node(name)).collect();
         for leaf in self.leaves {
-            let Leaf { kind, prefix, mut ends, make, open } = leaf;
+            let Leaf { kind, arguments, prefix, mut ends, make, open } = leaf;
+            if matches!(make, Make::Foreign) {
+                wiring.show(&kind, &ends);
+            }
             if let Some(ports) = open {
                 let at = Opening { prefix: &prefix, ports: &ports, writers: &writers };
                 at.open(&mut ends, &mut wiring, &mut visible);
@@ -219,13 +225,15 @@ impl Expander<'_> {
                 Make::Foreign => {}
                 Make::Primitive(primitive) => {
                     visible.extend(ends.iter().find(|e| e.node == TICK).map(|e| e.node.clone()));
-                    wiring.add(&kind, &ends, move |names, symbols| {
+                    wiring.add_with(&kind, &arguments, &ends, move |names, symbols| {
                         primitive.automaton(names, &prefix, symbols)
                     });
                 }
-                Make::Template(template) => wiring.add(&kind, &ends, move |names, symbols| {
-                    template.automaton(names, &prefix, symbols)
-                }),
+                Make::Template(template) => {
+                    wiring.add_with(&kind, &arguments, &ends, move |names, symbols| {
+                        template.automaton(names, &prefix, symbols)
+                    });
+                }
             }
         }
         self.notes.into_iter().for_each(|note| wiring.note(note));

@@ -12,6 +12,8 @@ pub(super) type Key = (usize, usize, Vec<(String, String)>, usize);
 /// A part, or something that stands for one.
 pub(super) struct Leaf {
     pub kind: String,
+    /// What it is made with.
+    pub arguments: Vec<String>,
     pub prefix: String,
     pub ends: Vec<End>,
     pub make: Make,

@@ -1,0 +1,319 @@
+//! Context: a connector in which nothing waits, and no datum is lost, without a reason.
+//!
+//! This is the semantics of Clarke, Costa, Arbab, *Connector colouring I: synchronisation and context dependency*, 2006,
+//! with its three colours at each place where two ends meet: data flow; or they do not, for a reason that one side or the
+//! other gives. In each step every place has a colour, so that a lossy channel loses a datum only if the other side has a
+//! reason not to take it. As automata know two colours, fire and do not fire, each end gets a second name that fires
+//! when the end gives a reason (Jongmans, Krause, Arbab, *Encoding context-sensitivity in Reo into non-context-sensitive semantic
+//! models*, 2011).
+//!
+//! *Which reasons a part gives.* Its step that fires N is right with the ends E ready if N lies in E and no step of
+//! the state that fires more than N, and only ends of E, agrees with the data; it gives a reason at the ready ends that do not
+//! fire. For the channels of the paper these are its tables, closed under its flip rule: a reason that is given may as
+//! well come from the other side. So only the largest sets E count. Where another step would do more for some data only, the step
+//! stays for the others: negated literals are added to its constraint. Data that do not flow are not known: a filter whose
+//! output waits may be the reason why its input waits, whatever comes there.
+//!
+//! *Which colours fit.* At a name that does not fire one of the parts that have it gives a reason, or the environment
+//! does, which may always be not ready.
+
+use std::collections::BTreeSet;
+
+use thiserror::Error;
+
+use crate::automaton::{Automaton, Builder, Step};
+use crate::connector::{Connector, Part};
+use crate::constraint::simplify::{Gone, is_possible, simplify};
+use crate::constraint::{Constraint, Literal, Term};
+use crate::limits::{Limits, Stopped};
+use crate::product::reachable;
+use crate::symbol::{Name, Symbols};
+
+/// Most ways to give reasons in one step of one part.
+const MAX_WAYS: usize = 4_096;
+
+/// Why a connector has no context.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ContextError {
+    /// The work was stopped, or needs more memory than allowed.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
+    /// A part with too many ways to wait.
+    #[error(
+        "a step of `{0}` can wait for more than {MAX_WAYS} combinations of reasons; split it into channels"
+    )]
+    Ways(String),
+}
+
+/// The connector as one part, whose steps are those that context allows. Names inside stay; the part is its reachable product.
+///
+/// # Errors
+/// [`ContextError`].
+pub fn in_context(connector: &Connector, limits: &Limits<'_>) -> Result<Connector, ContextError> {
+    let mut made = connector.clone();
+    let moment = made.symbols.fresh_name("moment");
+    let mut parts = Vec::new();
+    let mut given: Vec<(Name, Vec<Name>)> = Vec::new();
+    for part in &connector.parts {
+        let automaton = part.automaton.possible();
+        let reasons = reasons(&automaton, &mut made.symbols);
+        for (name, reason) in automaton.alphabet().iter().zip(&reasons) {
+            match given.iter_mut().find(|(known, _)| known == name) {
+                Some((_, all)) => all.push(*reason),
+                None => given.push((*name, vec![*reason])),
+            }
+        }
+        let coloured = coloured(&automaton, &reasons);
+        parts.push(coloured.ok_or_else(|| ContextError::Ways(part.kind.clone()))?);
+    }
+    let names: BTreeSet<Name> = given.iter().map(|(name, _)| *name).collect();
+    for (name, reasons) in given {
+        let outer = connector.interface.contains(&name) || reasons.len() == 1;
+        parts.extend(fitting(name, &reasons, outer, moment, &mut made.symbols));
+    }
+    let whole = reachable::compose(&parts.iter().collect::<Vec<_>>(), limits)?;
+    let automaton = seen(&whole, &names, moment);
+    made.parts = vec![Part { kind: "in context".into(), automaton }];
+    Ok(made)
+}
+
+/// For each name of a part the one that fires when the part gives a reason there.
+fn reasons(automaton: &Automaton, symbols: &mut Symbols) -> Vec<Name> {
+    let words: Vec<String> =
+        automaton.alphabet().iter().map(|name| format!("not {}", symbols.word(name.0))).collect();
+    words.iter().map(|word| symbols.fresh_name(word)).collect()
+}
+
+/// A part with its reasons; none if there are too many ways.
+fn coloured(automaton: &Automaton, reasons: &[Name]) -> Option<Automaton> {
+    let names = automaton.alphabet().iter().chain(reasons).copied();
+    let mut builder = Builder::over(names, automaton.states(), automaton.initial().to_vec());
+    builder.contents(automaton.contents().iter().copied());
+    for state in 0..automaton.states() as u32 {
+        let steps: Vec<(BTreeSet<Name>, &Constraint, u32)> = automaton
+            .steps(state)
+            .map(|step| (fires(automaton, &step), automaton.constraint(&step), step.to))
+            .collect();
+        let (none, free) = (BTreeSet::new(), Constraint::default());
+        let idle = (none, &free, state);
+        for (fire, constraint, to) in steps.iter().chain([&idle]) {
+            let silent = fire.is_empty() && !(constraint.is_true() && *to == state);
+            if silent {
+                // A part's own silent step waits for nobody.
+                builder.step(state, &[], (*constraint).clone(), *to);
+                continue;
+            }
+            for Way { waits, more, .. } in ways(fire, constraint, &steps)? {
+                let constraint = constraint.and(&Constraint::new(more));
+                if !is_possible(&constraint) {
+                    continue;
+                }
+                let ready =
+                    automaton.alphabet().iter().zip(reasons).filter_map(|(name, reason)| {
+                        (!fire.contains(name) && !waits.contains(name)).then_some(*reason)
+                    });
+                let label: Vec<Name> = fire.iter().copied().chain(ready).collect();
+                builder.step(state, &label, constraint, *to);
+            }
+        }
+    }
+    Some(builder.done())
+}
+
+fn fires(automaton: &Automaton, step: &Step<'_>) -> BTreeSet<Name> {
+    automaton.fires(step).collect()
+}
+
+/// One way in which a step is right.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Way {
+    /// Names at which the reason comes from the other side.
+    waits: BTreeSet<Name>,
+    /// What has to hold besides, so that no larger step agrees with the data.
+    more: Vec<Literal>,
+    /// What may hold of data that do not flow, so that no larger step agrees with them.
+    doubts: Vec<Literal>,
+}
+
+/// A step that fires more than another one.
+struct Larger {
+    besides: Vec<Name>,
+    /// Literals over data that flow in the smaller one too: each may fail.
+    asked: Vec<Literal>,
+    /// The same over data that do not.
+    open: Vec<Literal>,
+}
+
+/// All least ways: for each step that fires more, one of the names that it fires besides waits, or one of its literals
+/// fails, or may fail.
+fn ways(
+    fire: &BTreeSet<Name>,
+    constraint: &Constraint,
+    steps: &[(BTreeSet<Name>, &Constraint, u32)],
+) -> Option<Vec<Way>> {
+    let mut ways = vec![Way { waits: BTreeSet::new(), more: Vec::new(), doubts: Vec::new() }];
+    for larger in all_larger(fire, constraint, steps) {
+        let mut next: Vec<Way> = Vec::new();
+        for way in ways {
+            let fails = |l: &Literal| way.more.contains(&negated(l));
+            let may_fail = |l: &Literal| way.doubts.contains(&negated(l));
+            let waits = larger.besides.iter().any(|name| way.waits.contains(name));
+            if waits || larger.asked.iter().any(fails) || larger.open.iter().any(may_fail) {
+                next.push(way);
+                continue;
+            }
+            next.extend(larger.besides.iter().map(|name| {
+                let mut waiting = way.clone();
+                waiting.waits.insert(*name);
+                waiting
+            }));
+            next.extend(larger.asked.iter().map(|literal| {
+                let mut failing = way.clone();
+                failing.more.push(negated(literal));
+                failing
+            }));
+            next.extend(larger.open.iter().filter_map(|literal| {
+                let mut doubting = way.clone();
+                doubting.doubts.push(negated(literal));
+                let all = doubting.more.iter().chain(&doubting.doubts).cloned();
+                is_possible(&constraint.and(&Constraint::new(all))).then_some(doubting)
+            }));
+        }
+        ways = least(next);
+        if ways.len() > MAX_WAYS {
+            return None;
+        }
+    }
+    Some(ways)
+}
+
+/// The steps that fire more, and agree with the data of the smaller one.
+fn all_larger(
+    fire: &BTreeSet<Name>,
+    constraint: &Constraint,
+    steps: &[(BTreeSet<Name>, &Constraint, u32)],
+) -> Vec<Larger> {
+    let larger = steps.iter().filter(|(all, ..)| all.is_superset(fire) && all.len() > fire.len());
+    let besides = |all: &BTreeSet<Name>| all.difference(fire).copied().collect::<Vec<Name>>();
+    let rests: Vec<(Vec<Name>, &Constraint, Constraint)> = larger
+        .filter_map(|(all, other, _)| {
+            let rest = asked(other, &besides(all))?;
+            is_possible(&constraint.and(&rest)).then(|| (besides(all), *other, rest))
+        })
+        .collect();
+    let is_open = |rest: &Constraint| rest.literals().iter().any(is_open);
+    // Data at which all steps in doubt look are the same for them.
+    let in_doubt = rests.iter().filter(|(.., rest)| is_open(rest)).map(|(besides, ..)| besides);
+    let common: Vec<Name> = match in_doubt.clone().next() {
+        Some(first) => {
+            first.iter().filter(|n| in_doubt.clone().all(|all| all.contains(n))).copied().collect()
+        }
+        None => Vec::new(),
+    };
+    let made = |(besides, other, rest): (Vec<Name>, &Constraint, Constraint)| {
+        let own: Vec<Name> = besides.iter().filter(|n| !common.contains(n)).copied().collect();
+        let kept = if is_open(&rest) { asked(other, &own) } else { None }.unwrap_or_default();
+        // An equation with a datum that the step gives can be fulfilled.
+        let open = kept.literals().iter().filter(|l| {
+            let mut seen = false;
+            l.visit(&mut |leaf| seen |= matches!(leaf, Term::Datum(n) if common.contains(n)));
+            seen && !matches!(l, Literal::Equal(..))
+        });
+        let asked = rest.literals().iter().filter(|l| !self::is_open(l)).cloned().collect();
+        Larger { open: open.cloned().collect(), asked, besides }
+    };
+    rests.into_iter().map(made).collect()
+}
+
+/// What a step asks of data but those at the names `besides` and what it stores, which can be chosen as it wants.
+fn asked(step: &Constraint, besides: &[Name]) -> Option<Constraint> {
+    let mut cells = Vec::new();
+    step.visit(|leaf| {
+        if let Term::After(cell) = leaf {
+            cells.push(*cell);
+        }
+    });
+    cells.sort_unstable();
+    cells.dedup();
+    simplify(step, &Gone { names: besides, cells: &cells })
+}
+
+/// Whether a literal is about a value that nothing names.
+fn is_open(literal: &Literal) -> bool {
+    let mut open = false;
+    literal.visit(&mut |leaf| open |= matches!(leaf, Term::Some(_)));
+    open
+}
+
+fn negated(literal: &Literal) -> Literal {
+    match literal.clone() {
+        Literal::Equal(a, b) => Literal::Different(a, b),
+        Literal::Different(a, b) => Literal::Equal(a, b),
+        Literal::Predicate(holds, p, terms) => Literal::Predicate(!holds, p, terms),
+    }
+}
+
+/// Without ways that ask for all that another one asks for, and more.
+fn least(ways: Vec<Way>) -> Vec<Way> {
+    let mut kept: Vec<Way> = Vec::new();
+    let within = |a: &Way, b: &Way| {
+        let all = |a: &[Literal], b: &[Literal]| a.iter().all(|literal| b.contains(literal));
+        a.waits.is_subset(&b.waits) && all(&a.more, &b.more) && all(&a.doubts, &b.doubts)
+    };
+    for way in ways {
+        if !kept.iter().any(|other| within(other, &way)) {
+            kept.retain(|other| !within(&way, other));
+            kept.push(way);
+        }
+    }
+    kept
+}
+
+/// At each moment the name fires or one of the reasons does, or the environment has one.
+fn fitting(
+    name: Name,
+    reasons: &[Name],
+    outer: bool,
+    moment: Name,
+    symbols: &mut Symbols,
+) -> Vec<Automaton> {
+    let automaton = |names: &[Name], labels: &[&[Name]]| {
+        let mut builder = Builder::over(names.iter().copied(), 1, vec![0]);
+        labels.iter().for_each(|label| _ = builder.step(0, label, Constraint::default(), 0));
+        builder.done()
+    };
+    let mut made = Vec::new();
+    let Some((first, rest)) = reasons.split_first() else { return made };
+    let mut some = *first;
+    for reason in rest {
+        let either = symbols.fresh_name("either");
+        let labels: [&[Name]; 3] = [&[some, either], &[*reason, either], &[some, *reason, either]];
+        made.push(automaton(&[some, *reason, either], &labels));
+        some = either;
+    }
+    let labels: [&[Name]; 3] = [&[moment, name], &[moment, some], &[moment]];
+    made.push(automaton(&[moment, name, some], if outer { &labels } else { &labels[..2] }));
+    made
+}
+
+/// The product without reasons. A moment at which nothing fires changes nothing and goes.
+fn seen(whole: &Automaton, names: &BTreeSet<Name>, moment: Name) -> Automaton {
+    let mut builder =
+        Builder::over(names.iter().copied(), whole.states(), whole.initial().to_vec());
+    builder.contents(whole.contents().iter().copied());
+    for state in 0..whole.states() as u32 {
+        let mut known: Vec<(Vec<Name>, &Constraint, u32)> = Vec::new();
+        for step in whole.steps(state) {
+            let fire: Vec<Name> = whole.fires(&step).filter(|name| names.contains(name)).collect();
+            if fire.is_empty() && whole.fires(&step).any(|name| name == moment) {
+                continue;
+            }
+            let seen = (fire, whole.constraint(&step), step.to);
+            if !known.contains(&seen) {
+                builder.step(state, &seen.0, seen.1.clone(), seen.2);
+                known.push(seen);
+            }
+        }
+    }
+    builder.done()
+}

@@ -1,0 +1,153 @@
+//! An automaton: states in columns by how many steps lead to them, and between the columns what stands at each step.
+
+use super::circuit::{Ends, lean};
+use super::columns::{Vertex, place};
+use super::picture::{Item, Picture, Point, Shape, head, line, text};
+use super::words::{Brief, label, short, size, wrapped};
+use crate::automaton::{Automaton, Step};
+use crate::symbol::Symbols;
+
+/// Pixels: the radius of a state, how far from it lines begin to lean, between lines that meet there.
+const STATE: f64 = 17.0;
+const LEAN: f64 = 16.0;
+const GAP: f64 = 9.0;
+/// Around what stands at a step, between the lines of one that turns back.
+const PADDING: f64 = 4.0;
+const TURN: f64 = 11.0;
+/// The arrow above an initial state.
+const BEGIN: f64 = 15.0;
+
+/// An automaton as states and steps; an arrow from above marks initial states. Steps of which there are several between
+/// two states stand apart.
+///
+/// Items are called `s0`, `s1` and so on, the steps `t0`, `t1` in their order.
+#[must_use]
+pub fn automaton(automaton: &Automaton, symbols: &Symbols) -> Picture {
+    let steps: Vec<Step<'_>> = automaton.all_steps().collect();
+    let words = |symbol| symbols.word(symbol);
+    let names = automaton.alphabet().iter().map(|name| words(name.0));
+    let brief = Brief(names.chain(automaton.cells().iter().map(|cell| words(cell.0))).collect());
+    let labels: Vec<Vec<String>> =
+        steps.iter().map(|step| lines(automaton, symbols, step, &brief)).collect();
+    let levels = levels(automaton);
+    let states = automaton.states();
+    let level = |state: u32| levels[state as usize];
+    let mut joined = vec![[0usize; 2]; states];
+    let mut columns = Vec::new();
+    let mut links = Vec::new();
+    for (k, step) in steps.iter().enumerate() {
+        let (from, to) = (level(step.from), level(step.to));
+        // A way back stands before the state that it leaves. Columns of states are 1, 3, 5 and so on.
+        let column = if to < from { 2 * from } else { 2 * from + 2 };
+        for state in [step.from, step.to] {
+            joined[state as usize][usize::from(2 * level(state) + 1 < column)] += 1;
+        }
+        columns.push(column);
+        links.push([step.from as usize, states + k]);
+        links.push([states + k, step.to as usize]);
+    }
+    let circle = |state: usize| {
+        let most = joined[state].into_iter().max().unwrap_or(0);
+        let half = ((most as f64 - 1.0) / 2.0 * GAP).max(STATE) + 2.0;
+        let begins = automaton.initial().contains(&(state as u32));
+        let above = if begins { half.max(STATE + BEGIN + 2.0) } else { half };
+        let (column, width) = (2 * levels[state] + 1, 2.0 * (STATE + LEAN));
+        Vertex { column, width, above, below: half, gap: GAP }
+    };
+    let words = |(label, column): (&Vec<String>, &usize)| {
+        let (width, height) = size(label);
+        let half = (height / 2.0).max(TURN / 2.0) + PADDING / 2.0;
+        Vertex {
+            column: *column,
+            width: width + 2.0 * PADDING,
+            above: half,
+            below: half,
+            gap: TURN,
+        }
+    };
+    let boxes: Vec<Vertex> =
+        (0..states).map(circle).chain(labels.iter().zip(&columns).map(words)).collect();
+    let placed = place(&boxes, &links);
+    let mut items = Vec::new();
+    for (k, step) in steps.iter().enumerate() {
+        let middle = placed.places[states + k];
+        let (before, after) = (&placed.routes[2 * k], &placed.routes[2 * k + 1]);
+        let ends =
+            |state: u32, border: Point| lean(placed.places[state as usize], border, STATE, LEAN);
+        let [bend, edge] = ends(step.from, before.start);
+        let first = Ends { first: vec![edge, bend], last: Vec::new() };
+        let last = Ends { first: Vec::new(), last: ends(step.to, after.end()).to_vec() };
+        let mut shapes = first.shapes(before, false, false);
+        shapes.extend(last.shapes(after, false, true));
+        let (w, h) = (boxes[states + k].width, 2.0 * boxes[states + k].above);
+        shapes.push(Shape::Shade(middle.by(-w / 2.0, -h / 2.0), w, h));
+        shapes.push(text(middle, &labels[k]));
+        items.push(Item { key: format!("t{k}"), title: title(automaton, symbols, step), shapes });
+    }
+    let state = |state: usize| shown(automaton, state, placed.places[state]);
+    items.extend((0..states).map(state));
+    Picture { width: placed.width, height: placed.height, items }
+}
+
+fn shown(automaton: &Automaton, state: usize, place: Point) -> Item {
+    let mut shapes =
+        vec![Shape::Circle(place, STATE, false), text(place, &[short(&state.to_string(), 4)])];
+    if automaton.initial().contains(&(state as u32)) {
+        let (from, to) = (place.by(0.0, -STATE - BEGIN), place.by(0.0, -STATE));
+        shapes.extend(line(&[from, to], false).into_iter().chain([head(from, to)]));
+    }
+    Item { key: format!("s{state}"), title: format!("state {state}"), shapes }
+}
+
+/// The names that fire in a step, as words.
+fn fires<'a>(automaton: &Automaton, symbols: &'a Symbols, step: &Step<'_>) -> Vec<&'a str> {
+    automaton.fires(step).map(|name| symbols.word(name.0)).collect()
+}
+
+/// What stands at a step: the names that fire, below them what has to hold of the data.
+fn lines(
+    automaton: &Automaton,
+    symbols: &Symbols,
+    step: &Step<'_>,
+    brief: &Brief<'_>,
+) -> Vec<String> {
+    let mut lines = Vec::new();
+    let names = fires(automaton, symbols, step);
+    let names: Vec<String> = names.into_iter().map(|name| brief.text(name)).collect();
+    match &names[..] {
+        [] => lines.push("τ".to_owned()),
+        _ => wrapped(&names, &mut lines),
+    }
+    let constraint = automaton.constraint(step).lines(symbols);
+    lines.extend(constraint.iter().map(|line| brief.text(line)));
+    label(lines)
+}
+
+fn title(automaton: &Automaton, symbols: &Symbols, step: &Step<'_>) -> String {
+    let constraint = automaton.constraint(step);
+    let names = fires(automaton, symbols, step).join(", ");
+    let text = constraint.text(symbols);
+    let condition = if constraint.is_true() { String::new() } else { format!(" {text}") };
+    format!("{} {{{names}}}{condition} {}", step.from, step.to)
+}
+
+/// For each state the least number of steps that lead to it; where none do, from the first such state on.
+fn levels(automaton: &Automaton) -> Vec<usize> {
+    let mut levels = vec![usize::MAX; automaton.states()];
+    let mut starts = automaton.initial().to_vec();
+    loop {
+        let mut level = 0;
+        while !starts.is_empty() {
+            starts.retain(|state| {
+                std::mem::replace(&mut levels[*state as usize], level) == usize::MAX
+            });
+            let next = starts.iter().flat_map(|state| automaton.steps(*state)).map(|step| step.to);
+            let next: Vec<u32> = next.filter(|to| levels[*to as usize] == usize::MAX).collect();
+            (starts, level) = (next, level + 1);
+        }
+        match levels.iter().position(|level| *level == usize::MAX) {
+            Some(state) => starts.push(state as u32),
+            None => return levels,
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Connectors as pictures: the circuit in the usual signs of Reo, the automaton beside it, and the steps of a run.
+//!
+//! What goes in is a [`Connector`](crate::connector::Connector) (its circuit as the text has it) or an automaton; what
+//! comes out is a [`Picture`]: shapes with their places, which [`svg`] writes. Both are laid out in columns
+//! ([`columns`]), with every sign and every label in a box of its own, so that these hold:
+//!
+//! * no label lies on a line or on another label, and none leaves the picture;
+//! * a line ends at the border of what it joins, with its head if it has one.
+//!
+//! | sign | channel |
+//! |---|---|
+//! | line with a head | sync; dashed: lossy |
+//! | box | buffer, with a dot if full; divided: several places |
+//! | two heads that face each other, or part | drain, spout; with bars between: asynchronous |
+//! | zigzag, triangle | filter, transformer |
+//! | dot | node; hollow: the environment sees it |
+//! | ring | merger and replicator; with a cross: router |
+//! | box with a word | any other component |
+//!
+//! ```
+//! use tickbound_reo::draw::{circuit, svg};
+//! use tickbound_reo::syntax::Source;
+//! use tickbound_reo::treo::{Request, Shelf, connector};
+//!
+//! let source = Source::new("two.treo", "two(a, b) { fifo1(a, m) lossy(m, b) }");
+//! let two = connector(&source, &Shelf::default(), &Request::default())?;
+//! let picture = circuit(&two)?;
+//! assert!(svg("two", &[(vec![&picture], None)]).starts_with("<svg"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod automaton;
+mod circuit;
+mod columns;
+mod frames;
+mod picture;
+mod sign;
+mod svg;
+mod words;
+
+pub use automaton::automaton;
+pub use circuit::{MAX_CHANNELS, circuit};
+pub use frames::{Frame, frames};
+pub use picture::{Item, Picture, Piece, Point, Shape};
+pub use svg::{content, svg};

@@ -1,0 +1,178 @@
+//! Shapes and where they are. Lengths are pixels, y grows downwards.
+
+use super::words::{CELL, LINE, cells};
+
+/// A place.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Point {
+    /// To the right.
+    pub x: f64,
+    /// Downwards.
+    pub y: f64,
+}
+
+/// One part of a line.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Piece {
+    /// Straight to a place.
+    Line(Point),
+    /// A cubic Bézier curve: two control points and the end.
+    Curve(Point, Point, Point),
+}
+
+/// Something drawn.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Shape {
+    /// A line: its start and its pieces.
+    Path {
+        /// Where it starts.
+        start: Point,
+        /// How it goes on.
+        pieces: Vec<Piece>,
+        /// Whether it is dashed.
+        dashed: bool,
+    },
+    /// A filled polygon.
+    Area(Vec<Point>),
+    /// A circle: centre, radius, whether it is filled.
+    Circle(Point, f64, bool),
+    /// A box: upper left corner, width, height.
+    Box(Point, f64, f64),
+    /// A shaded box without a border.
+    Shade(Point, f64, f64),
+    /// Centred text, lines from the top.
+    Text {
+        /// The centre of the text.
+        centre: Point,
+        /// Its lines.
+        lines: Vec<String>,
+    },
+}
+
+/// What is highlighted as one, with the words that a pointer over it shows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Item {
+    /// Which one: `n` and the number of a node, `c` of a channel, `s` of a state, `t` of a step.
+    pub key: String,
+    /// For people.
+    pub title: String,
+    /// What is drawn of it.
+    pub shapes: Vec<Shape>,
+}
+
+/// A drawing: all of it lies within its width and height.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Picture {
+    /// In pixels.
+    pub width: f64,
+    /// In pixels.
+    pub height: f64,
+    /// What is on it, from the back to the front.
+    pub items: Vec<Item>,
+}
+
+impl Point {
+    /// This place, moved.
+    #[must_use]
+    pub fn by(self, x: f64, y: f64) -> Point {
+        Point { x: self.x + x, y: self.y + y }
+    }
+}
+
+/// A place.
+pub(super) fn at(x: f64, y: f64) -> Point {
+    Point { x, y }
+}
+
+/// A line of straight pieces.
+pub(super) fn line(points: &[Point], dashed: bool) -> Option<Shape> {
+    let (start, rest) = points.split_first()?;
+    let pieces = rest.iter().copied().map(Piece::Line).collect();
+    Some(Shape::Path { start: *start, pieces, dashed })
+}
+
+/// Length and half the width of a line's head.
+const HEAD: (f64, f64) = (9.0, 3.6);
+
+/// The head of a line that comes from `from` and ends at `to`.
+pub(super) fn head(from: Point, to: Point) -> Shape {
+    let (dx, dy) = (to.x - from.x, to.y - from.y);
+    let length = dx.hypot(dy).max(1e-9);
+    let (ux, uy) = (dx / length, dy / length);
+    let back = to.by(-ux * HEAD.0, -uy * HEAD.0);
+    let side = |s: f64| back.by(-uy * HEAD.1 * s, ux * HEAD.1 * s);
+    Shape::Area(vec![to, side(1.0), side(-1.0)])
+}
+
+/// A text around a place.
+pub(super) fn text(centre: Point, lines: &[String]) -> Shape {
+    Shape::Text { centre, lines: lines.to_vec() }
+}
+
+impl Shape {
+    /// The upper left and lower right corner of the least box around it. Letters have the width that the
+    /// drawing's font has, see `words.rs`.
+    #[must_use]
+    pub fn bounds(&self) -> (Point, Point) {
+        match self {
+            Shape::Circle(c, r, _) => (c.by(-r, -r), c.by(*r, *r)),
+            Shape::Box(corner, width, height) | Shape::Shade(corner, width, height) => {
+                (*corner, corner.by(*width, *height))
+            }
+            Shape::Text { centre, lines } => {
+                let widest = lines.iter().map(|l| cells(l)).max().unwrap_or(0) as f64 * CELL / 2.0;
+                let high = lines.len() as f64 * LINE / 2.0;
+                (centre.by(-widest, -high), centre.by(widest, high))
+            }
+            Shape::Area(points) => around(points),
+            Shape::Path { .. } => around(&self.outline()),
+        }
+    }
+
+    /// Places along a line, close enough to each other that straight pieces between them are the line; corners of
+    /// anything else but text, which has none.
+    #[must_use]
+    pub fn outline(&self) -> Vec<Point> {
+        match self {
+            Shape::Path { start, pieces, .. } => {
+                let mut points = vec![*start];
+                for piece in pieces {
+                    let from = points.last().copied().unwrap_or(*start);
+                    match piece {
+                        Piece::Line(to) => points.push(*to),
+                        Piece::Curve(a, b, to) => {
+                            points.extend((1..=CUTS).map(|k| {
+                                bezier([from, *a, *b, *to], f64::from(k) / f64::from(CUTS))
+                            }));
+                        }
+                    }
+                }
+                points
+            }
+            Shape::Area(points) => points.iter().chain(points.first()).copied().collect(),
+            Shape::Circle(c, r, _) => (0..=CUTS)
+                .map(|k| f64::from(k) / f64::from(CUTS) * std::f64::consts::TAU)
+                .map(|angle| c.by(r * angle.cos(), r * angle.sin()))
+                .collect(),
+            Shape::Box(p, w, h) | Shape::Shade(p, w, h) => {
+                vec![*p, p.by(*w, 0.0), p.by(*w, *h), p.by(0.0, *h), *p]
+            }
+            Shape::Text { .. } => Vec::new(),
+        }
+    }
+}
+
+/// Straight pieces that stand for a curve or a circle.
+const CUTS: u32 = 24;
+
+fn bezier([a, b, c, d]: [Point; 4], t: f64) -> Point {
+    let s = 1.0 - t;
+    let (i, j, k, l) = (s * s * s, 3.0 * s * s * t, 3.0 * s * t * t, t * t * t);
+    at(i * a.x + j * b.x + k * c.x + l * d.x, i * a.y + j * b.y + k * c.y + l * d.y)
+}
+
+fn around(points: &[Point]) -> (Point, Point) {
+    let least = |of: fn(&Point) -> f64| points.iter().map(of).fold(f64::INFINITY, f64::min);
+    let most = |of: fn(&Point) -> f64| points.iter().map(of).fold(f64::NEG_INFINITY, f64::max);
+    (at(least(|p| p.x), least(|p| p.y)), at(most(|p| p.x), most(|p| p.y)))
+}

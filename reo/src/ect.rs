@@ -1,0 +1,292 @@
+//! Connectors of the Extensible Coordination Tools: the `.reo` files of their editor, read.
+//!
+//! Such a file is XML as the Eclipse Modeling Framework writes it: a `reo:Module` with `connectors`, each with `nodes` and
+//! `primitives`, whose `sourceEnds` and `sinkEnds` tell the `node` that they join, by an `xmi:id` or by a path such as
+//! `//@connectors.0/@nodes.2`. The diagram that may stand beside the module is passed over.
+//!
+//! | in the file | here |
+//! |---|---|
+//! | `channels:Sync`, `LossySync`, `SyncDrain`, `AsyncDrain`, `SyncSpout`, `AsyncSpout` | the channel of this name |
+//! | `channels:FIFO`, with `full` and `initialValue` | `fifo1`, `fifofull` |
+//! | `channels:LossyFIFO`, with `shift` | `overflowlossyfifo1`, `shiftlossyfifo1` |
+//! | `channels:Filter`, `channels:Transform` | the `expression` as the name of a predicate or function |
+//! | `channels:Timer` | `timer`, with its `timeout` as ticks |
+//! | `reo:Component`, readers and writers | left to the environment: their nodes become visible |
+//! | node of type `REPLICATE` | merges and replicates |
+//! | node of type `ROUTE`, `JOIN` | its outputs behind a `router`, its inputs before a `join` |
+//!
+//! The environment sees the nodes at which no channel ends, or none begins. Sub-connectors belong to the connector around them.
+//!
+//! ```
+//! use tickbound_reo::ect::connector;
+//! use tickbound_reo::syntax::Source;
+//!
+//! let text = r#"<reo:Module xmlns:reo="http://www.cwi.nl/reo"><connectors name="one">
+//!   <nodes name="a"/><nodes name="b"/>
+//!   <primitives xsi:type="channels:FIFO"><sourceEnds node="//@connectors.0/@nodes.0"/>
+//!     <sinkEnds node="//@connectors.0/@nodes.1"/></primitives></connectors></reo:Module>"#;
+//! let one = connector(&Source::new("one.reo", text), None)?;
+//! assert_eq!((one.parts[0].kind.as_str(), one.interface.len()), ("fifo1", 2));
+//! # Ok::<(), tickbound_reo::ect::EctError>(())
+//! ```
+
+mod fault;
+mod xml;
+
+use indexmap::{IndexMap, IndexSet};
+use tickbound_message::excerpt;
+
+pub use self::fault::{EctError, EctFault};
+
+use self::xml::Element;
+use crate::catalog::{MAX_ENDS, Primitive, TICK};
+use crate::connector::{Connector, End, Wiring};
+use crate::constant::constant_word;
+use crate::syntax::{Source, Spot};
+
+/// The connector of a `.reo` file: the one called `name`, or the only one.
+///
+/// # Errors
+/// The first thing that is wrong with it.
+pub fn connector(source: &Source, name: Option<&str>) -> Result<Connector, EctError> {
+    let roots = xml::read(source)?;
+    let at = |element: &Element, fault: EctFault| source.fault(element.spot, fault);
+    let all: Vec<&Element> = roots.iter().flat_map(|root| root.named("connectors")).collect();
+    let called = |element: &&&Element| name.is_none_or(|name| element.value("name") == Some(name));
+    let found: Vec<&&Element> = all.iter().filter(called).collect();
+    let element = match (&found[..], all.is_empty()) {
+        ([one], _) => **one,
+        (_, true) => return Err(source.fault(Spot(0), EctFault::Empty)),
+        _ => {
+            let names = all.iter().map(|e| format!("`{}`", excerpt(e.value("name").unwrap_or(""))));
+            let names = names.collect::<Vec<_>>().join(", ");
+            return Err(source.fault(Spot(0), EctFault::Several(names)));
+        }
+    };
+    let mut drawn = Drawn { roots: &roots, nodes: IndexMap::new(), primitives: Vec::new() };
+    drawn.collect(element);
+    drawn.connect().map_err(|(element, fault)| at(element, fault))?;
+    let name = element.value("name").filter(|name| !name.is_empty()).unwrap_or("connector");
+    drawn.wire(name).map_err(|(element, fault)| at(element, fault))
+}
+
+type Made<'a, T> = Result<T, (&'a Element, EctFault)>;
+
+/// A node: its name, what it does, and how many ends write to it and read from it.
+struct Node {
+    name: String,
+    kind: NodeKind,
+    writing: usize,
+    reading: usize,
+    /// A component is here.
+    open: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum NodeKind {
+    Replicate,
+    Route,
+    Join,
+}
+
+/// What a connector is made of.
+struct Drawn<'a> {
+    roots: &'a [Element],
+    /// Nodes by where their elements are in the text.
+    nodes: IndexMap<usize, Node>,
+    primitives: Vec<(&'a Element, Vec<(usize, bool)>)>,
+}
+
+impl<'a> Drawn<'a> {
+    /// Lists nodes and primitives, those of sub-connectors too.
+    fn collect(&mut self, connector: &'a Element) {
+        for node in connector.named("nodes") {
+            let given = node.value("name").filter(|name| !name.trim().is_empty());
+            let mut name = given.map_or_else(|| format!("n{}", self.nodes.len()), str::to_owned);
+            while self.nodes.values().any(|other| other.name == name) {
+                name.push('_');
+            }
+            let kind = match node.value("type").unwrap_or_default().to_ascii_uppercase().as_str() {
+                "ROUTE" => NodeKind::Route,
+                "JOIN" => NodeKind::Join,
+                _ => NodeKind::Replicate,
+            };
+            self.nodes
+                .insert(node.spot.0, Node { name, kind, writing: 0, reading: 0, open: false });
+        }
+        self.primitives.extend(connector.named("primitives").map(|element| (element, Vec::new())));
+        connector.named("subConnectors").for_each(|inner| self.collect(inner));
+    }
+
+    /// Finds the nodes that primitives join.
+    fn connect(&mut self) -> Made<'a, ()> {
+        let known = xml::identified(self.roots);
+        for (element, ends) in &mut self.primitives {
+            for (what, writes) in [("sourceEnds", false), ("sinkEnds", true)] {
+                for end in element.named(what) {
+                    let lost = |what: String| (*element, EctFault::End(what));
+                    let Some(reference) = end.value("node") else {
+                        return Err(lost("no node".into()));
+                    };
+                    let node = xml::resolved(self.roots, &known, reference);
+                    let node = node.and_then(|spot| Some((spot.0, self.nodes.get_mut(&spot.0)?)));
+                    let Some((at, node)) = node else {
+                        return Err(lost(format!(
+                            "`{}`, which is no node here",
+                            excerpt(reference)
+                        )));
+                    };
+                    *(if writes { &mut node.writing } else { &mut node.reading }) += 1;
+                    ends.push((at, writes));
+                }
+            }
+            let open = !is_channel(element);
+            ends.iter().filter(|_| open).for_each(|(at, _)| {
+                if let Some(node) = self.nodes.get_mut(at) {
+                    node.open = true;
+                }
+            });
+        }
+        Ok(())
+    }
+
+    fn wire(self, name: &str) -> Made<'a, Connector> {
+        let mut wiring = Wiring::new(name);
+        let mut inner: IndexMap<(usize, bool), Vec<String>> = IndexMap::new();
+        let mut visible: IndexSet<&str> = IndexSet::new();
+        let mut timed = false;
+        for (number, (element, ends)) in self.primitives.iter().enumerate() {
+            let ends: Vec<End> = ends
+                .iter()
+                .map(|(at, writes)| End {
+                    node: self.place(*at, *writes, &mut inner),
+                    writes: *writes,
+                })
+                .collect();
+            if !is_channel(element) {
+                let kind = element.value("name").filter(|name| !name.is_empty());
+                wiring.show(kind.unwrap_or_else(|| element.kind()), &ends);
+                continue;
+            }
+            let found = channel(element).map_err(|fault| (*element, fault))?;
+            let mut ends = ends;
+            if matches!(found, Primitive::Timer(_)) {
+                ends.push(End::reads(TICK));
+                timed = true;
+            }
+            let writes: Vec<bool> = ends.iter().map(|end| end.writes).collect();
+            let expected = found.ends(ends.len()).map_err(|error| (*element, error.into()))?;
+            if writes != expected {
+                return Err((*element, EctFault::Value(DIRECTION)));
+            }
+            let (kind, arguments) =
+                (found.word(), found.argument().into_iter().collect::<Vec<_>>());
+            let prefix = format!("{kind}.{}/", number + 1);
+            wiring.add_with(kind, &arguments, &ends, move |names, symbols| {
+                found.automaton(names, &prefix, symbols)
+            });
+        }
+        self.joints(inner, &mut wiring).map_err(|fault| (self.primitives[0].0, fault))?;
+        for node in self.nodes.values() {
+            if node.open || node.writing == 0 || node.reading == 0 {
+                visible.insert(&node.name);
+            }
+        }
+        visible.extend(timed.then_some(TICK));
+        Ok(wiring.finish(&visible.into_iter().collect::<Vec<_>>()))
+    }
+
+    /// Where an end joins: the node, or a node of its own behind a router or before a join.
+    fn place(
+        &self,
+        at: usize,
+        writes: bool,
+        inner: &mut IndexMap<(usize, bool), Vec<String>>,
+    ) -> String {
+        let Some(node) = self.nodes.get(&at) else { return String::new() };
+        let apart = match node.kind {
+            NodeKind::Replicate => false,
+            NodeKind::Route => !writes && node.reading > 1,
+            NodeKind::Join => writes && node.writing > 1,
+        };
+        if !apart {
+            return node.name.clone();
+        }
+        let all = inner.entry((at, writes)).or_default();
+        all.push(format!("{}/{}", node.name, all.len() + 1));
+        all.last().cloned().unwrap_or_default()
+    }
+
+    /// The routers and joins of nodes.
+    fn joints(
+        &self,
+        inner: IndexMap<(usize, bool), Vec<String>>,
+        wiring: &mut Wiring<'_>,
+    ) -> Result<(), EctFault> {
+        for ((at, writes), all) in inner {
+            let Some(node) = self.nodes.get(&at) else { continue };
+            let joint = if writes { Primitive::Join("tuple".into()) } else { Primitive::Router };
+            let mut ends: Vec<End> =
+                all.iter().map(|name| End { node: name.clone(), writes: !writes }).collect();
+            if writes {
+                ends.push(End::writes(&node.name));
+            } else {
+                ends.insert(0, End::reads(&node.name));
+            }
+            if ends.len() > MAX_ENDS {
+                return Err(EctFault::Value(CROWDED));
+            }
+            let prefix = format!("{}/", node.name);
+            wiring.add(joint.word(), &ends, move |names, symbols| {
+                joint.automaton(names, &prefix, symbols)
+            });
+        }
+        Ok(())
+    }
+}
+
+const DIRECTION: &str =
+    "its ends point in other directions than those of the channel; draw it anew";
+const CROWDED: &str = "a node has more ends than are read; split it";
+const FULL: &str = "a lossy FIFO that is full at the start is not read; use a FIFO, or empty it";
+const EXPRESSION: &str = "it has no `expression`; give it the name of a predicate or function";
+const TIMEOUT: &str = "it has no `timeout`; give it a number of ticks";
+
+/// Whether a primitive is a channel, not a component.
+fn is_channel(element: &Element) -> bool {
+    element.type_prefix() == Some("channels")
+}
+
+/// The built-in component that a channel is.
+fn channel(element: &Element) -> Result<Primitive, EctFault> {
+    let is = |attribute: &str| element.value(attribute) == Some("true");
+    let given = |attribute: &str| element.value(attribute).filter(|text| !text.trim().is_empty());
+    let named = |word: &str| {
+        let expression = given("expression").ok_or(EctFault::Value(EXPRESSION))?;
+        Ok(Primitive::find(word, &[expression.trim()])?)
+    };
+    let plain = |word: &str| Ok(Primitive::find(word, &[])?);
+    match element.kind() {
+        "Sync" | "LossySync" | "SyncDrain" | "AsyncDrain" | "SyncSpout" | "AsyncSpout" => {
+            plain(element.kind())
+        }
+        "FIFO" if is("full") => {
+            let held = given("initialValue").map(|text| match text.parse::<i64>() {
+                Ok(number) => number.to_string(),
+                Err(_) => constant_word(text),
+            });
+            Ok(Primitive::FifoFull(held))
+        }
+        "FIFO" => plain("fifo1"),
+        "LossyFIFO" if is("full") => Err(EctFault::Value(FULL)),
+        "LossyFIFO" if is("shift") => plain("shiftlossyfifo1"),
+        "LossyFIFO" => plain("overflowlossyfifo1"),
+        "Filter" => named("filter"),
+        "Transform" => named("transform"),
+        "Timer" => {
+            let ticks = given("timeout").ok_or(EctFault::Value(TIMEOUT))?;
+            Ok(Primitive::find("timer", &[ticks])?)
+        }
+        other => Err(EctFault::Kind(excerpt(other))),
+    }
+}

@@ -1,0 +1,303 @@
+//! Pictures of connectors: no label lies on a line or on another, nothing leaves the picture, lines end at borders.
+
+use proptest::prelude::*;
+use tickbound_reo::automaton::Automaton;
+use tickbound_reo::bisimulation::Kind;
+use tickbound_reo::connector::Connector;
+use tickbound_reo::draw::{self, Frame, Picture, Point, Shape};
+use tickbound_reo::export::{Subject, picture};
+use tickbound_reo::limits::Limits;
+use tickbound_reo::product::stepwise;
+use tickbound_reo::run::{Player, Wanted};
+use tickbound_reo::syntax::Source;
+
+use crate::connectors::{connector, example, files, request, shared, source};
+
+/// The automaton beside a circuit: inner names hidden, states that do the same merged.
+fn small(connector: &Connector) -> Automaton {
+    let parts: Vec<&Automaton> = connector.parts.iter().map(|p| &p.automaton).collect();
+    let options = stepwise::Options { hidden: connector.inner(), minimise: Some(Kind::Weak) };
+    stepwise::compose(&parts, &options, &Limits::memory(1 << 30)).unwrap().automaton
+}
+
+fn subject<'a>(connector: &'a Connector, automaton: &'a Automaton) -> Subject<'a> {
+    Subject {
+        name: &connector.name,
+        automaton,
+        symbols: &connector.symbols,
+        inputs: &[],
+        interface: &connector.interface,
+    }
+}
+
+/// Whether a line from `a` to `b` has a place within a box.
+fn meets((a, b): (Point, Point), (low, high): (Point, Point)) -> bool {
+    let (mut from, mut to) = (0.0f64, 1.0f64);
+    for (start, end, low, high) in [(a.x, b.x, low.x, high.x), (a.y, b.y, low.y, high.y)] {
+        let step = end - start;
+        if step.abs() < 1e-12 {
+            if start <= low || start >= high {
+                return false;
+            }
+        } else {
+            let (s, t) = ((low - start) / step, (high - start) / step);
+            from = from.max(s.min(t));
+            to = to.min(s.max(t));
+        }
+    }
+    from < to
+}
+
+/// Everything that pictures promise; `what` is the picture of.
+fn orderly(picture: &Picture, what: &str) {
+    let shapes: Vec<(&str, &Shape)> =
+        picture.items.iter().flat_map(|i| i.shapes.iter().map(|s| (i.key.as_str(), s))).collect();
+    let labels: Vec<(&str, (Point, Point))> = shapes
+        .iter()
+        .filter(|(_, s)| matches!(s, Shape::Text { .. }))
+        .map(|(key, s)| (*key, s.bounds()))
+        .collect();
+    for (key, shape) in &shapes {
+        let (low, high) = shape.bounds();
+        assert!(
+            low.x >= 0.0 && low.y >= 0.0 && high.x <= picture.width && high.y <= picture.height,
+            "{what}: {key} leaves the picture: {shape:?}"
+        );
+        for (owner, bounds) in &labels {
+            for pair in shape.outline().windows(2) {
+                assert!(
+                    !meets((pair[0], pair[1]), *bounds),
+                    "{what}: {key} meets the label of {owner}: {shape:?} {bounds:?}"
+                );
+            }
+        }
+    }
+    for (k, (key, (low, high))) in labels.iter().enumerate() {
+        for (other, (least, most)) in &labels[k + 1..] {
+            let apart =
+                low.x >= most.x || least.x >= high.x || low.y >= most.y || least.y >= high.y;
+            assert!(apart, "{what}: the labels of {key} and {other} meet");
+        }
+    }
+}
+
+/// Lines with heads end at the circle or box that they go to: at least one is as near as a pixel.
+fn ends_at_borders(picture: &Picture, what: &str) {
+    let shapes = || picture.items.iter().flat_map(|i| &i.shapes);
+    for item in &picture.items {
+        for pair in item.shapes.windows(2) {
+            let (Shape::Path { .. }, Shape::Area(head)) = (&pair[0], &pair[1]) else { continue };
+            let tip = head[0];
+            let at_border = shapes().any(|shape| match shape {
+                Shape::Circle(c, r, _) => ((tip.x - c.x).hypot(tip.y - c.y) - r).abs() < 1.0,
+                Shape::Box(p, w, h) => {
+                    let inside = (p.x - 1.0..=p.x + w + 1.0).contains(&tip.x)
+                        && (p.y - 1.0..=p.y + h + 1.0).contains(&tip.y);
+                    inside
+                        && [tip.x - p.x, p.x + w - tip.x, tip.y - p.y, p.y + h - tip.y]
+                            .iter()
+                            .any(|d| d.abs() < 1.0)
+                }
+                _ => false,
+            });
+            assert!(at_border, "{what}: a head of {} ends at {tip:?}", item.key);
+        }
+    }
+}
+
+/// Draws a connector and its automaton, and checks both; gives them if they can be drawn.
+fn checked(connector: &Connector, what: &str) -> Option<(Picture, Option<Picture>)> {
+    let circuit = draw::circuit(connector).ok()?;
+    orderly(&circuit, what);
+    ends_at_borders(&circuit, what);
+    let automaton = small(connector);
+    let beside = picture(subject(connector, &automaton)).ok();
+    if let Some(beside) = &beside {
+        orderly(beside, &format!("{what}, automaton"));
+        ends_at_borders(beside, &format!("{what}, automaton"));
+    }
+    if let Ok(folder) = std::env::var("TICKBOUND_PICTURES") {
+        let all: Vec<&Picture> = [&circuit].into_iter().chain(&beside).collect();
+        let name = what.replace(['/', ' '], "-");
+        std::fs::write(format!("{folder}/{name}.svg"), draw::svg(what, &[(all, None)])).unwrap();
+    }
+    Some((circuit, beside))
+}
+
+const EXAMPLES: [(&str, &str, usize); 11] = [
+    ("alternator.treo", "n=4", 10),
+    ("barrier.treo", "n=3", 8),
+    ("buffers.treo", "n=3", 3),
+    ("chain.treo", "n=9", 9),
+    ("lossy_fifo.treo", "", 2),
+    ("producer_consumer.treo", "k=2", 5),
+    ("router.treo", "n=5", 17),
+    ("sequencer.treo", "n=4 start=go", 8),
+    ("token_ring.treo", "n=3 station=polite", 9),
+    ("turnstile.treo", "", 1),
+    ("alternator.treo", "n=8", 22),
+];
+
+fn read(file: &str, settings: &str) -> Connector {
+    let disk = crate::connectors::Disk(Vec::new());
+    let made = tickbound_reo::treo::connector(&example(file), &disk, &request(settings));
+    made.unwrap_or_else(|e| panic!("{file}: {e}"))
+}
+
+#[test]
+fn examples() {
+    for (file, settings, channels) in EXAMPLES {
+        let connector = read(file, settings);
+        assert_eq!(connector.circuit.len(), channels, "{file}");
+        let (circuit, beside) = checked(&connector, &format!("{file} {settings}")).unwrap();
+        let drawn = |start: char| circuit.items.iter().filter(|i| i.key.starts_with(start)).count();
+        let ends: usize = connector.circuit.iter().map(|c| c.ends.len()).sum();
+        assert_eq!(
+            drawn('c'),
+            channels + ends,
+            "{file}: a sign for each channel, a line for each end"
+        );
+        assert!(beside.is_some(), "{file}");
+    }
+}
+
+#[test]
+fn parts_without_a_circuit_are_components() {
+    let text = r#"{ "format": "tickbound-reo", "version": 1, "connector": { "name": "two", "parts": [
+        { "kind": "left", "automaton": { "names": ["a", "m"], "states": 1, "initial": [0],
+          "steps": [ { "from": 0, "fire": ["a", "m"], "to": 0 } ] } },
+        { "kind": "right", "automaton": { "names": ["m", "b"], "states": 1, "initial": [0],
+          "steps": [ { "from": 0, "fire": ["m", "b"], "to": 0 } ] } } ], "written": ["b"] } }"#;
+    let two = tickbound_reo::json::connector(&Source::new("two.json", text)).unwrap();
+    let (circuit, _) = checked(&two, "two.json").unwrap();
+    let boxes =
+        circuit.items.iter().flat_map(|i| &i.shapes).filter(|s| matches!(s, Shape::Box(..)));
+    assert_eq!(boxes.count(), 2);
+    let cat = tickbound_reo::cat::connector(&example("fifo1.cat")).unwrap();
+    assert!(checked(&cat, "fifo1.cat").is_some());
+}
+
+#[test]
+fn connectors_by_other_hands() {
+    let Some(folder) = shared() else { return };
+    let mut drawn = 0;
+    for file in files(&folder, "treo") {
+        let source = source(&folder, &file);
+        let disk =
+            crate::connectors::Disk(vec![folder.join("library").to_string_lossy().into_owned()]);
+        let Ok(connector) = tickbound_reo::treo::connector(&source, &disk, &request("")) else {
+            continue;
+        };
+        if connector.parts.len() <= 60 {
+            drawn += usize::from(checked(&connector, &file.display().to_string()).is_some());
+        }
+    }
+    assert!(drawn >= 40, "{drawn}");
+}
+
+/// Channels between a few nodes, as Treo text.
+fn circuits() -> impl Strategy<Value = String> {
+    let channel = (0..15usize, 0..8usize, 0..8usize, 0..8usize).prop_map(|(kind, a, b, c)| {
+        const KINDS: [&str; 15] = [
+            "sync",
+            "lossy",
+            "fifo1",
+            "fifo<3>",
+            "fifofull<\"a datum\">",
+            "syncdrain",
+            "asyncdrain",
+            "syncspout",
+            "asyncspout",
+            "filter<\"a_rather_long_predicate\">",
+            "transformer<\"f\">",
+            "overflowlossyfifo1",
+            "merger",
+            "replicator",
+            "router",
+        ];
+        let third = if kind >= 12 { format!(", n{c}") } else { String::new() };
+        format!("{}(n{a}, n{b}{third})", KINDS[kind])
+    });
+    proptest::collection::vec(channel, 1..40)
+        .prop_map(|all| format!("some(n0, n1, n2, n3) {{ {} }}", all.join(" ")))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn random_circuits(text in circuits()) {
+        let connector = connector(&text, "").unwrap();
+        let circuit = draw::circuit(&connector).unwrap();
+        orderly(&circuit, &text);
+        ends_at_borders(&circuit, &text);
+        prop_assert_eq!(draw::circuit(&connector).unwrap(), circuit);
+    }
+
+    #[test]
+    fn random_automata(family in crate::families::family(3, true)) {
+        let automaton = crate::families::by_definition(&family);
+        let mut symbols = tickbound_reo::symbol::Symbols::new();
+        for name in ["0", "1", "2", "3", "4"] {
+            symbols.name(name);
+        }
+        let subject = Subject { name: "f", automaton: &automaton, symbols: &symbols, inputs: &[], interface: &[] };
+        if let Ok(drawn) = picture(subject) {
+            orderly(&drawn, "a random automaton");
+            ends_at_borders(&drawn, "a random automaton");
+            let keys = drawn.items.iter().filter(|i| i.key.starts_with('t')).count();
+            prop_assert_eq!(keys, automaton.transitions());
+        }
+    }
+}
+
+#[test]
+fn the_steps_of_a_run() {
+    let two = connector("two(a, b) { fifo1(a, m) lossy(m, b) }", "").unwrap();
+    let automaton = small(&two);
+    let mut player = Player::new(&two).unwrap();
+    for wanted in
+        Wanted::all(&Source::new("steps", "{a = 7} {m} {a} {b = 1}")).unwrap().into_iter().take(3)
+    {
+        player.follow(&wanted).unwrap();
+    }
+    let frames = draw::frames(&two, Some(&automaton), &player.taken());
+    let on = |k: usize| frames[k].on.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
+    // Nodes are a, b, m; a datum that is lost lights the first half of its channel.
+    assert_eq!(frames.len(), 4);
+    assert_eq!(on(0), "s0");
+    assert_eq!(on(1).split_once(" s").unwrap().0, "c0 c0.0 n0");
+    assert_eq!(frames[1].caption, "1. {a = 7}  ->  $fifo1.1/m = 7");
+    assert_eq!(on(2).split_once(" s").unwrap().0, "c0 c0.1 c1 c1.0 n2");
+    assert_eq!(frames[2].caption, "2. {m = 7}");
+    // Every key is that of an item.
+    let pictures = [draw::circuit(&two).unwrap(), picture(subject(&two, &automaton)).unwrap()];
+    let known: Vec<&str> = pictures.iter().flat_map(|p| &p.items).map(|i| i.key.as_str()).collect();
+    for frame in &frames {
+        assert!(frame.on.iter().all(|key| known.contains(&key.as_str())), "{frame:?}");
+    }
+    let rows: Vec<(Vec<&Picture>, Option<&Frame>)> =
+        frames.iter().map(|f| (pictures.iter().collect(), Some(f))).collect();
+    assert_eq!(draw::svg("two", &rows).matches("class=\"cap\"").count(), 4);
+}
+
+#[test]
+fn a_drawing_as_text() {
+    let connector = read("lossy_fifo.treo", "");
+    let circuit = draw::circuit(&connector).unwrap();
+    insta::assert_snapshot!("drawing", draw::svg("lossy <fifo>", &[(vec![&circuit], None)]));
+}
+
+#[test]
+fn too_many_channels_are_refused() {
+    let crowded =
+        connector("many(a[0]?, a[n]!) { { sync(a[i-1], a[i]) | i : <1..n> } }", "n=301").unwrap();
+    let error = draw::circuit(&crowded).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "a drawing of 301 channels with 602 ends would not be readable (at most 300 and 1200); draw a smaller size of it"
+    );
+    let most =
+        connector("many(a[0]?, a[n]!) { { sync(a[i-1], a[i]) | i : <1..n> } }", "n=300").unwrap();
+    orderly(&draw::circuit(&most).unwrap(), "300 channels");
+}

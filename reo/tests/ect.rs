@@ -1,0 +1,168 @@
+//! `.reo` files of the Extensible Coordination Tools.
+
+use tickbound_reo::connector::Connector;
+use tickbound_reo::ect;
+use tickbound_reo::syntax::Source;
+
+use crate::connectors::composed;
+
+fn read(text: &str) -> Result<Connector, String> {
+    ect::connector(&Source::new("f.reo", text), None).map_err(|e| e.to_string())
+}
+
+/// A module with these nodes (name and type) and channels: type with attributes, nodes that it reads, nodes that it writes.
+fn module(nodes: &[(&str, &str)], channels: &[(&str, &[usize], &[usize])]) -> String {
+    let node = |(name, kind): &(&str, &str)| format!("<nodes name=\"{name}\" {kind}/>");
+    let end = |what: &str, at: &usize| {
+        format!("<{what} xsi:type=\"reo:End\" node=\"//@connectors.0/@nodes.{at}\"/>")
+    };
+    let channel = |(kind, reads, writes): &(&str, &[usize], &[usize])| {
+        let reads: String = reads.iter().map(|at| end("sourceEnds", at)).collect();
+        let writes: String = writes.iter().map(|at| end("sinkEnds", at)).collect();
+        let (class, rest) = kind.split_once(' ').unwrap_or((kind, ""));
+        format!("<primitives xsi:type=\"channels:{class}\" {rest}>{reads}{writes}</primitives>\n")
+    };
+    format!(
+        "<?xml version=\"1.0\"?>\n<reo:Module xmlns:reo=\"http://www.cwi.nl/reo\"><connectors name=\"c\">\n{}\n{}</connectors></reo:Module>\n",
+        nodes.iter().map(node).collect::<String>(),
+        channels.iter().map(channel).collect::<String>()
+    )
+}
+
+/// The steps of a module's connector as a whole.
+fn steps(text: &str) -> Vec<String> {
+    let connector = read(text).unwrap_or_else(|e| panic!("{e}: {text}"));
+    composed(&connector).text(&connector.symbols).lines().map(str::to_owned).collect()
+}
+
+const AB: [(&str, &str); 2] = [("a", ""), ("b", "")];
+
+#[test]
+fn every_channel() {
+    let one = |kind: &str, reads: &[usize], writes: &[usize]| {
+        steps(&module(&AB, &[(kind, reads, writes)]))
+    };
+    assert_eq!(one("Sync", &[0], &[1]), ["0 {a, b} a = b -> 0"]);
+    assert_eq!(one("LossySync", &[0], &[1]).len(), 2);
+    assert_eq!(one("SyncDrain", &[0, 1], &[]), ["0 {a, b} true -> 0"]);
+    assert_eq!(one("AsyncDrain", &[0, 1], &[]), ["0 {a} true -> 0", "0 {b} true -> 0"]);
+    assert_eq!(one("SyncSpout", &[], &[0, 1]), ["0 {a, b} true -> 0"]);
+    assert_eq!(one("AsyncSpout", &[], &[0, 1]).len(), 2);
+    assert_eq!(
+        one("FIFO", &[0], &[1]),
+        ["0 {a} a = $fifo1.1/m' -> 1", "1 {b} b = $fifo1.1/m -> 0"]
+    );
+    let filter = one("Filter expression=\"cheap\"", &[0], &[1]);
+    assert_eq!(filter, ["0 {a} !cheap(a) -> 0", "0 {a, b} a = b & cheap(a) -> 0"]);
+    assert_eq!(one("Transform expression=\"f\"", &[0], &[1]), ["0 {a, b} b = f(a) -> 0"]);
+    assert_eq!(one("LossyFIFO", &[0], &[1]).len(), 3);
+    assert!(one("LossyFIFO shift=\"true\"", &[0], &[1])[1].contains("$shiftlossyfifo1.1/m'"));
+    assert_eq!(one("Timer timeout=\"2\"", &[0], &[1]).len(), 5);
+}
+
+#[test]
+fn contents_of_full_buffers() {
+    let held = |text: &str| {
+        let connector = read(&module(&AB, &[(text, &[0], &[1])])).unwrap();
+        let automaton = &connector.parts[0].automaton;
+        let held =
+            automaton.contents().iter().map(|(_, held)| connector.symbols.word(*held).to_owned());
+        (automaton.initial().to_vec(), held.collect::<Vec<_>>())
+    };
+    assert_eq!(
+        held("FIFO full=\"true\" initialValue=\"x &lt; &#121;\""),
+        (vec![1], vec!["x < y".to_owned()])
+    );
+    assert_eq!(held("FIFO full=\"true\""), (vec![1], vec![]));
+    assert_eq!(held("FIFO full=\"false\" initialValue=\"x\""), (vec![0], vec![]));
+}
+
+#[test]
+fn nodes_merge_route_and_join() {
+    let channels: [(&str, &[usize], &[usize]); 4] =
+        [("Sync", &[0], &[2]), ("Sync", &[1], &[2]), ("Sync", &[2], &[3]), ("Sync", &[2], &[4])];
+    let seen = |kind: &str| {
+        let connector =
+            read(&module(&[("a", ""), ("b", ""), ("m", kind), ("c", ""), ("d", "")], &channels))
+                .unwrap();
+        let words = |names: &[tickbound_reo::symbol::Name]| {
+            names.iter().map(|n| connector.symbols.word(n.0).to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(words(&connector.interface), ["a", "b", "c", "d"]);
+        let whole = composed(&connector);
+        let outer = |step: tickbound_reo::automaton::Step<'_>| {
+            let fired: Vec<_> =
+                whole.fires(&step).filter(|n| connector.interface.contains(n)).collect();
+            words(&fired).concat()
+        };
+        let mut steps: Vec<String> = whole.all_steps().map(outer).collect();
+        steps.sort();
+        steps
+    };
+    assert_eq!(seen(""), ["acd", "bcd"]);
+    assert_eq!(seen("type=\"REPLICATE\""), ["acd", "bcd"]);
+    assert_eq!(seen("type=\"ROUTE\""), ["ac", "ad", "bc", "bd"]);
+    assert_eq!(seen("type=\"JOIN\""), ["abcd"]);
+}
+
+#[test]
+fn references_by_marks_and_components() {
+    let text = include_str!("../../tests/corpus/reo/marked.reo");
+    let two = read(text).unwrap();
+    let seen: Vec<&str> = two.interface.iter().map(|n| two.symbols.word(n.0)).collect();
+    // What a component reads the environment sees, and the timer's clock.
+    assert_eq!((two.name.as_str(), seen), ("two", vec!["n0", "n1", "tick"]));
+    let kinds: Vec<&str> = two.parts.iter().map(|p| p.kind.as_str()).collect();
+    assert_eq!(kinds, ["sync", "timer", "join"]);
+    assert_eq!(two.circuit.len(), 4);
+    let text = include_str!("../../tests/corpus/reo/paths.reo");
+    assert_eq!(composed(&read(text).unwrap()).states(), 4);
+}
+
+#[test]
+fn refused() {
+    let module =
+        |kind: &str, reads: &[usize], writes: &[usize]| module(&AB, &[(kind, reads, writes)]);
+    let cases: [(String, &str); 14] = [
+        (String::new(), "1:1: several elements, or none, where one should stand"),
+        ("<a><b></a>".into(), "1:11: an end tag of an element that has not begun"),
+        ("<a>".into(), "1:4: the end of the text where an element should end"),
+        ("<a x=\"1\" x=\"2\"/>".into(), "an attribute stands here a second time"),
+        ("<a x=\"&nbsp;\"/>".into(), "`&` without a letter; write `&amp;`"),
+        (
+            "<!DOCTYPE a [<!ENTITY b \"c\">]><a/>".into(),
+            "a document type is not read; leave it out",
+        ),
+        ("<a/>".into(), "the file has no `connectors`"),
+        (
+            "<a><connectors name=\"x\"/><connectors name=\"y\"/></a>".into(),
+            "the connectors `x`, `y`; give --component",
+        ),
+        (module("PrioritySync", &[0], &[1]), "`PrioritySync` is no channel that is read here"),
+        (
+            module("Sync", &[0], &[7]),
+            "an end joins `//@connectors.0/@nodes.7`, which is no node here",
+        ),
+        (module("Sync", &[0, 1], &[]), "its ends point in other directions"),
+        (module("Sync", &[0], &[]), "`sync` has 2 ends, here are 1"),
+        (module("Filter", &[0], &[1]), "it has no `expression`"),
+        (module("LossyFIFO full=\"true\"", &[0], &[1]), "a lossy FIFO that is full at the start"),
+    ];
+    for (text, error) in cases {
+        let found = read(&text).unwrap_err();
+        assert!(found.contains(error), "{found}: {error}");
+        assert!(found.starts_with("f.reo:"), "{found}");
+    }
+    let deep = format!("{}{}", "<a>".repeat(70), "</a>".repeat(70));
+    assert!(read(&deep).unwrap_err().contains("nested deeper than 64"));
+}
+
+#[test]
+fn one_of_several_is_asked_for_by_name() {
+    let both =
+        "<a><connectors name=\"x\"/><connectors name=\"y\"><nodes name=\"b\"/></connectors></a>";
+    let source = Source::new("f.reo", both);
+    let y = ect::connector(&source, Some("y")).unwrap();
+    assert_eq!((y.name.as_str(), y.interface.len()), ("y", 1));
+    assert!(ect::connector(&source, Some("z")).is_err());
+}
