@@ -31,7 +31,7 @@ setup: ## find or fetch Z3 and check the tools (at once, the second time)
 build: setup ## build the optimised program
 	cargo build --release $(FLAGS)
 
-# Where `make install` puts bin/tickbound and lib/tickbound.
+# Where `make install` puts bin/tickbound, lib/tickbound, and manual pages and completions in share.
 PREFIX ?= $(HOME)/.local
 
 install: build ## install the program into PREFIX (~/.local), for this machine; `make dist` makes one for others
@@ -39,6 +39,7 @@ install: build ## install the program into PREFIX (~/.local), for this machine; 
 	@if [ -e .deps/z3/lib/libz3.so ]; then \
 		install -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/tickbound "$$(readlink -f .deps/z3/lib/libz3.so)"; \
 	fi
+	@bash scripts/man-pages.sh $(TARGET)/release/tickbound $(DESTDIR)$(PREFIX)/share
 	@echo "$(PREFIX)/bin/tickbound: $$($(DESTDIR)$(PREFIX)/bin/tickbound --version)"
 
 # x86_64 or aarch64; this machine's if empty.

@@ -78,6 +78,11 @@ cp -R examples platforms schema "$share"
 cp docs/install.md "$folder/INSTALL.md"
 cp LICENSE-APACHE LICENSE-MIT "$folder"
 cp "$licences" "$folder"
+if [ "$processor" = "$(uname -m)" ]; then
+    bash scripts/man-pages.sh "$folder/bin/tickbound" "$folder/share"
+else
+    say "no manual pages and no completions: the program for $processor does not run here"
+fi
 
 # Nothing of this machine may be asked for when it runs.
 needed=$(readelf -d "$folder/bin/tickbound" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')

@@ -186,7 +186,7 @@ def readers():
 
 
 def prepared(tickbound, folder):
-    """A T1 file and a cache, made by the program and by hand."""
+    """A T1 file, a cache and a certificate, made by the program and by hand."""
     t1 = folder / "seed.t1.json"
     made = subprocess.run([tickbound, "export", "examples/kernels/minimum.json", "--to", "t1"], capture_output=True)
     t1.write_bytes(made.stdout)
@@ -196,7 +196,9 @@ def prepared(tickbound, folder):
     cache.write_text(json.dumps({"device_name": "d", "kernel_name": "k", "problem_size": [8],
                                  "tune_params_keys": ["WG", "TS"],
                                  "tune_params": {"WG": [1, 2, 4], "TS": [1, 2, 4]}, "cache": entries}))
-    return {"T1": t1, "CACHE": cache}
+    certificate = folder / "certificate"
+    subprocess.run([tickbound, *CERTIFIED, "--certificate", str(certificate)], capture_output=True, check=True)
+    return {"T1": t1, "CACHE": cache, "CERTIFICATE": certificate}
 
 
 def bad_input(tickbound, what, number, seed, made):
@@ -230,6 +232,9 @@ def bad_input(tickbound, what, number, seed, made):
 
 # ---- stops -----------------------------------------------------------------------------------------------------------
 
+# A least time whose certificate takes some seconds to check.
+CERTIFIED = ["tune", "examples/problems/gemm-resources.json", "--size", "cltune"]
+
 LONG = {
     "tune, listed": ["tune", PROBLEMS[0], "--input", "size=64", "--encoding", "event", "--strategy", "bisect-fresh"],
     "tune, slow to encode": ["tune", "examples/problems/reduction-h200.json", "--encoding", "event"],
@@ -237,6 +242,8 @@ LONG = {
     "spin": ["spin", PROBLEMS[0], "--input", "size=512"],
     "spin, swarm": ["spin", PROBLEMS[0], "--input", "size=512", "--search", "swarm"],
     "reo compose": ["reo", "compose", "examples/connectors/alternator.treo", "--set", "n=18"],
+    "why": ["why", "examples/problems/gemm-resources.json", "--size", "cltune"],
+    "check": ["check", "CERTIFICATE"],
     "explain": ["explain", "examples/kernels/gemm.json"],
     "compare": ["compare", PROBLEMS[0], "--input", "size=256", "--engines", "spin,smt-fresh"],
     "measure": ["measure", "examples/kernels/reduction.json", "--size", "small", "--sample", "40", "--device", "opencl"],
@@ -244,7 +251,7 @@ LONG = {
 HOW = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, "timeout"]
 
 
-def stop(tickbound, what, number, seed):
+def stop(tickbound, what, number, seed, made):
     """Stops one command at a random moment."""
     chance = random.Random(f"{seed} {what} {number}")
     how = chance.choice([h for h in HOW if what != "compare" or h != "timeout"])
@@ -252,7 +259,8 @@ def stop(tickbound, what, number, seed):
     with tempfile.TemporaryDirectory() as folder:
         more = ["--cache", f"{folder}/cache.json"] if what == "measure" else []
         more += ["--timeout", f"{after:.3f}"] if how == "timeout" else []
-        run = Run([*LONG[what], *more], folder, tickbound)
+        command = [str(made.get(argument, argument)) for argument in LONG[what]]
+        run = Run([*command, *more], folder, tickbound)
         if how != "timeout":
             time.sleep(after)
             ended = run.child.poll() is not None
@@ -385,7 +393,7 @@ def main():
                 report.add(what, *result)
             print(f"{what}: {report.rows[what]['faults'] if what in report.new else 'left'}", file=sys.stderr, flush=True)
         for what in [what for what in LONG if options.only in (None, what)]:
-            for result in pool.map(lambda n: stop(tickbound, what, n, options.seed), range(options.stops)):
+            for result in pool.map(lambda n: stop(tickbound, what, n, options.seed, made), range(options.stops)):
                 report.add(what, *result)
             print(f"{what}: {report.rows[what]['faults'] if what in report.new else 'left'}", file=sys.stderr, flush=True)
     if options.kills:

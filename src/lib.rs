@@ -80,7 +80,7 @@ pub mod measure;
 pub mod reo;
 #[cfg(feature = "plots")]
 pub mod report;
-#[cfg(all(test, feature = "plots"))]
+#[cfg(all(test, feature = "device", feature = "plots"))]
 mod schema;
 #[cfg(feature = "device")]
 mod utc;

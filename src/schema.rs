@@ -6,7 +6,9 @@ use schemars::{JsonSchema, schema_for};
 use serde_json::{Value, json};
 
 use crate::answer::comparison::Comparison;
-use crate::answer::{Answer, Checked};
+use crate::answer::{Answer, Checked, Explained, Simulated};
+use crate::measure::Measurement;
+use crate::measure::score::Scored;
 use crate::why::Why;
 
 const PUBLISHED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/schema/answer.schema.json");
@@ -23,8 +25,20 @@ enum Printed {
     /// `why`.
     Why(Box<Why>),
     /// `check`.
-    Checked(Checked),
+    Checked(Box<Checked>),
+    /// `simulate`.
+    Simulated(Box<Simulated>),
+    /// `explain`.
+    Explained(Box<Explained>),
+    /// `measure`.
+    Measurement(Box<Measurement>),
+    /// `score`.
+    Scored(Box<Scored>),
 }
+
+/// The objects of [`Printed`], by the names of their types: one that has another's keys too is none of it.
+const OBJECTS: [&str; 8] =
+    ["Answer", "Comparison", "Why", "Checked", "Simulated", "Explained", "Measurement", "Scored"];
 
 /// The schema, with the keys that each command prints.
 fn generated() -> Value {
@@ -37,7 +51,9 @@ fn generated() -> Value {
     answer["anyOf"] = json!(commands);
     // Which keys there must be is said for each command.
     answer["required"] = json!(["status"]);
-    answer["additionalProperties"] = json!(false);
+    for of_command in OBJECTS {
+        schema["$defs"][of_command]["additionalProperties"] = json!(false);
+    }
     schema
 }
 

@@ -446,6 +446,9 @@ fn simulate_for_both() {
         (&json!(44), &json!({ "WG": 4, "TS": 2 }))
     );
     assert_eq!(object["counts"]["barrier"], 32);
+    let phases = object["phases"].as_array().expect("phases");
+    assert_eq!((&phases[0]["start"], phases[0]["name"].is_string()), (&json!(0), true));
+    assert!(phases.iter().all(|phase| phase["end"].as_i64() <= Some(44)), "{object}");
     assert_eq!(object["about"]["inputs"], json!({ "size": 8 }));
     tickbound().args(set).assert().success().stdout(contains("44 ticks with WG=4, TS=2"));
     // Table 1 of the paper; the model gives the paper's times at the paper's configurations.
@@ -471,6 +474,106 @@ fn platforms_with_their_sources() {
     tickbound().arg("platforms").assert().success().stdout(names);
     let sources = contains("units_per_device").and(contains("whitepaper"));
     tickbound().args(["platforms", "h200"]).assert().success().stdout(sources);
+}
+
+/// What a file gives is shown as given, what it does not give as what it is taken for.
+#[test]
+fn a_platform_as_it_was_given() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("p.json");
+    let platform = json!({ "name": "mine", "tick": "0.5 ns", "units_per_device": 2, "elements_per_unit": 4,
+        "global_access": 7, "local_access": { "value": 3, "source": "a stopwatch" } });
+    std::fs::write(&path, platform.to_string()).expect("a platform");
+    let output = tickbound().arg("platforms").arg(&path).output().expect("the program runs");
+    let shown = text(&output.stdout);
+    let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let lines: Vec<String> = shown.lines().map(words).collect();
+    for line in [
+        "mine",
+        "a tick is 0.5 ns",
+        "global_access 7 given without a source",
+        "local_access 3 a stopwatch",
+        "barrier 0 not given: the default",
+        "atomic_access 7 not given: as global_access",
+        "constant_access 3 not given: as local_access",
+    ] {
+        assert!(lines.iter().any(|l| l == line), "no `{line}`: {shown}");
+    }
+    // The length of a tick makes microseconds of it.
+    let of = ["simulate", ABSTRACT, "--set", "WG=4", "--set", "TS=2", "--input", "size=8"];
+    let mut command = tickbound();
+    command.args(of).arg("--platform").arg(&path);
+    let ticks = json_of(tickbound().args(of).arg("--json").arg("--platform").arg(&path));
+    let units = &ticks["about"]["units"];
+    assert_eq!((&units["tick"], &units["tick_microseconds"]), (&json!("0.5 ns"), &json!(0.0005)));
+    let time = ticks["time"].as_i64().expect("ticks") as f64 * 0.0005;
+    command.assert().success().stdout(contains(format!("time:       {time:.3} microseconds\n")));
+    // Nothing is said of a clock that nobody knows.
+    tickbound().args(of).assert().success().stdout(contains("microseconds").not());
+}
+
+#[test]
+fn quiet_leaves_the_answer() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let plot = |quiet: &[&str]| {
+        let mut command = tickbound();
+        command.args(quiet).args(["tune", "examples/problems/matmul.json", "--plot"]);
+        command.arg(folder.path().join("plot.svg")).output().expect("the program runs")
+    };
+    let loud = plot(&[]);
+    assert!(text(&loud.stderr).contains("plot.svg written"), "{}", text(&loud.stderr));
+    let quiet = plot(&["--quiet"]);
+    assert_eq!((quiet.status.code(), text(&quiet.stderr)), (Some(0), String::new()));
+    assert!(text(&quiet.stdout).contains("least time: 6,174,656 ticks"));
+    // What ends a command is said.
+    refused(tickbound().args(["tune", "nothing.json", "-q"]), "no file", &["nothing.json"]);
+    // What is piped has no colour.
+    assert!(!quiet.stdout.contains(&0x1b));
+}
+
+/// Each command of the help, and of its own commands.
+fn commands(of: &[&str]) -> Vec<String> {
+    let output = tickbound().args(of).arg("--help").output().expect("the program runs");
+    let help = text(&output.stdout);
+    let about = of.join(" ");
+    assert!(help.contains("Exit status:") && help.contains("--quiet"), "{about}: {help}");
+    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let listed = listed.take_while(|line| !line.is_empty());
+    let listed = listed.filter_map(|line| line.strip_prefix("  ")).filter(|l| !l.starts_with(' '));
+    let names: Vec<&str> = listed.filter_map(|line| line.split_whitespace().next()).collect();
+    let mut all = vec![["tickbound"].iter().chain(of).copied().collect::<Vec<_>>().join("-")];
+    for name in names.into_iter().filter(|name| *name != "help") {
+        all.extend(commands(&[of, &[name]].concat()));
+    }
+    all
+}
+
+#[test]
+fn completions_and_a_manual_page_for_each_command() {
+    for (shell, part) in
+        [("bash", "complete -F"), ("zsh", "#compdef tickbound"), ("fish", "-l timeout")]
+    {
+        let output = tickbound().args(["completions", shell]).output().expect("the program runs");
+        let text = text(&output.stdout);
+        assert!(text.contains(part) && text.contains("simulate"), "{shell}: {text}");
+        assert!(!text.contains("measure-worker"), "{shell} completes what is hidden");
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let manual = folder.path().join("man1");
+    tickbound().arg("manual").arg(&manual).assert().success().stdout("").stderr("");
+    let pages = std::fs::read_dir(&manual).expect("pages").map(|page| {
+        let path = page.expect("a page").path();
+        let page = std::fs::read_to_string(&path).expect("UTF-8");
+        assert!(page.contains("Exit status"), "{path:?}");
+        path.file_stem().expect("a name").to_string_lossy().into_owned()
+    });
+    let mut pages: Vec<String> = pages.collect();
+    let mut all = commands(&[]);
+    pages.sort();
+    all.sort();
+    assert!(all.contains(&"tickbound-tune".to_owned()), "{all:?}");
+    assert!(all.iter().any(|name| name.starts_with("tickbound-reo-")), "{all:?}");
+    assert_eq!(pages, all);
 }
 
 #[test]

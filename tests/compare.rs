@@ -50,6 +50,9 @@ fn steady(comparison: &mut Value) {
     comparison["tickbound"] = json!("VERSION");
     comparison["seconds"] = json!("SECONDS");
     for case in comparison["cases"].as_array_mut().expect("cases") {
+        case["about"]["tickbound"] = json!("VERSION");
+    }
+    for case in comparison["cases"].as_array_mut().expect("cases") {
         for row in case["rows"].as_array_mut().expect("rows") {
             for (field, stands_for) in
                 [("seconds", "SECONDS"), ("process_seconds", "SECONDS"), ("memory", "BYTES")]
@@ -80,6 +83,22 @@ fn json() {
       "seconds": "SECONDS",
       "cases": [
         {
+          "about": {
+            "name": "abstract kernel, as published",
+            "inputs": {
+              "size": 8
+            },
+            "platform": "",
+            "profile": "published-2023",
+            "tickbound": "VERSION",
+            "units": {
+              "model": "ticks",
+              "tick": null,
+              "tick_microseconds": null,
+              "wall": "seconds",
+              "memory": "bytes"
+            }
+          },
           "problem": "abstract kernel, as published",
           "file": "examples/problems/abstract.json",
           "inputs": {

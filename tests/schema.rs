@@ -6,9 +6,14 @@ use std::path::{Path, PathBuf};
 use assert_cmd::cargo::cargo_bin_cmd;
 use indexmap::IndexMap;
 use jsonschema::Validator;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use tickbound::answer::Answer;
 use tickbound::answer::comparison::Comparison;
+use tickbound::answer::{Answer, Checked, Explained, Simulated};
+use tickbound::measure::Measurement;
+use tickbound::measure::score::Scored;
+use tickbound::why::Why;
 use tickbound_model::platforms;
 use tickbound_model::{ModelError, Platform, Problem};
 
@@ -418,6 +423,7 @@ impl Tap for Value {}
 
 const ABSTRACT: &str = "examples/problems/abstract.json";
 const LATENCY: &str = "examples/problems/latency.json";
+const REDUCTION: &str = "examples/kernels/reduction.json";
 
 /// What a command prints with `--json`; nothing if it needs a tool that is not on this machine.
 fn printed(arguments: &[&str]) -> Option<String> {
@@ -433,62 +439,113 @@ fn printed(arguments: &[&str]) -> Option<String> {
     None
 }
 
+/// The object in the text, read as a `T` and written again.
+fn again<T: Serialize + DeserializeOwned>(text: &str) -> String {
+    let read: T = serde_json::from_str(text).unwrap_or_else(|e| panic!("{e}: {text}"));
+    serde_json::to_string(&read).expect("JSON")
+}
+
+/// An answer, of which a command prints its own keys.
+fn answer_again(text: &str) -> String {
+    serde_json::from_str::<Answer>(text).expect("an answer").json().to_string()
+}
+
+/// The arguments of a command, how its object is read and written again, and a key that it must have.
+type Printed<'a> = (&'a [&'a str], fn(&str) -> String, &'a str);
+
+/// What the command prints is valid and survives being read, and is not valid without the key. True if it could be tried.
+fn is_kept(validator: &Validator, (arguments, again, key): Printed<'_>) -> bool {
+    let Some(text) = printed(arguments) else { return false };
+    let mut value: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(complaints(validator, &value), [""; 0], "{arguments:?}: {text}");
+    assert_eq!(again(&text), text.trim_end(), "{arguments:?}");
+    let object = value.as_object_mut().expect("an object");
+    if let Some(about) = object.get("about") {
+        let units = &about["units"];
+        assert_eq!((&units["model"], &units["wall"]), (&json!("ticks"), &json!("seconds")));
+        assert_eq!(about["tickbound"], env!("CARGO_PKG_VERSION"), "{arguments:?}");
+    }
+    assert!(object.shift_remove(key).is_some(), "{arguments:?} has no {key}");
+    assert!(!validator.is_valid(&value), "{arguments:?} without {key}");
+    true
+}
+
 #[test]
 fn answers_are_valid_and_survive_being_read() {
     let schema = serde_json::from_str(include_str!("../schema/answer.schema.json")).expect("JSON");
     jsonschema::meta::validate(&schema).unwrap_or_else(|e| panic!("{e}"));
-    let validator = validator(&schema);
-    for (arguments, tools) in [
-        (&["tune", ABSTRACT][..], false),
-        (&["tune", ABSTRACT, "--top", "5", "--strategy", "enumerate"], false),
-        (&["tune", ABSTRACT, "--set", "TS=3"], false),
-        (
-            &["tune", ABSTRACT, "--input", "size=64", "--encoding", "tick", "--timeout", "0.2"],
-            false,
-        ),
-        (&["tune", LATENCY, "--objective", "robust"], false),
-        (&["spin", ABSTRACT, "--input", "size=8"], true),
-        (&["spin", ABSTRACT, "--input", "size=8", "--search", "swarm", "--timeout", "5"], true),
-        (&["spin", LATENCY, "--search", "bisect", "--timeout", "5"], true),
-        (&["spin", ABSTRACT, "--set", "TS=3"], true),
-        (&["cp-sat", ABSTRACT, "--input", "size=8"], true),
-        (&["compare", ABSTRACT, "--engines", "enumerate,smt,cp-sat", "--input", "size=8"], false),
-    ] {
-        let Some(text) = printed(arguments) else {
-            assert!(tools, "{arguments:?}");
-            continue;
-        };
-        let value: Value = serde_json::from_str(&text).expect("JSON");
-        assert_eq!(complaints(&validator, &value), [""; 0], "{arguments:?}: {text}");
-        let again = match arguments[0] {
-            "compare" => {
-                let read: Comparison = serde_json::from_str(&text).expect("a comparison");
-                serde_json::to_string(&read).expect("JSON")
-            }
-            _ => serde_json::from_str::<Answer>(&text).expect("an answer").json().to_string(),
-        };
-        assert_eq!(again, text.trim_end(), "{arguments:?}");
+    let validator = &validator(&schema);
+    let answers: [&[&str]; 6] = [
+        &["tune", ABSTRACT],
+        &["tune", ABSTRACT, "--top", "5", "--strategy", "enumerate"],
+        &["tune", ABSTRACT, "--set", "TS=3"],
+        &["tune", ABSTRACT, "--input", "size=64", "--encoding", "tick", "--timeout", "0.2"],
+        &["tune", LATENCY, "--objective", "robust"],
+        &["tune", "examples/problems/matmul.json"],
+    ];
+    for arguments in answers {
+        for key in ["time", "status", "lower", "optima", "replayed"] {
+            assert!(is_kept(validator, (arguments, answer_again, key)), "{arguments:?}");
+        }
+    }
+    let with_tools: [&[&str]; 5] = [
+        &["spin", ABSTRACT, "--input", "size=8"],
+        &["spin", ABSTRACT, "--input", "size=8", "--search", "swarm", "--timeout", "5"],
+        &["spin", LATENCY, "--search", "bisect", "--timeout", "5"],
+        &["spin", ABSTRACT, "--set", "TS=3"],
+        &["cp-sat", ABSTRACT, "--input", "size=8"],
+    ];
+    for arguments in with_tools {
+        is_kept(validator, (arguments, answer_again, "status"));
     }
     let folder = tempfile::tempdir().expect("a folder");
-    let certificate = folder.path().join("c").display().to_string();
-    printed(&["tune", ABSTRACT, "--certificate", &certificate]).expect("a certificate");
-    for (arguments, key) in [
-        (&["why", ABSTRACT][..], "constraints"),
-        (&["check", &certificate, "--no-tools"], "trusted"),
-    ] {
-        let text = printed(arguments).expect("an answer");
-        let mut value: Value = serde_json::from_str(&text).expect("JSON");
-        assert_eq!(complaints(&validator, &value), [""; 0], "{arguments:?}: {text}");
-        value.as_object_mut().expect("an object").remove(key);
-        assert!(!validator.is_valid(&value), "{arguments:?} without {key}");
+    let certificate = &folder.path().join("c").display().to_string();
+    printed(&["tune", ABSTRACT, "--certificate", certificate]).expect("a certificate");
+    let wg_ts = ["--set", "WG=4", "--set", "TS=2"];
+    let others: [Printed<'_>; 7] = [
+        (
+            &["compare", ABSTRACT, "--engines", "enumerate,smt,cp-sat", "--input", "size=8"],
+            again::<Comparison>,
+            "machine",
+        ),
+        (&["why", ABSTRACT], again::<Why>, "constraints"),
+        (&["check", certificate, "--no-tools"], again::<Checked>, "trusted"),
+        (&[&["simulate", ABSTRACT][..], &wg_ts].concat(), again::<Simulated>, "time"),
+        (&["explain", ABSTRACT], again::<Explained>, "choices"),
+        (&[&["explain", ABSTRACT][..], &wg_ts].concat(), again::<Explained>, "about"),
+        (
+            &["score", REDUCTION, "--against", "python/examples/reduction.cache.json"],
+            again::<Scored>,
+            "entries",
+        ),
+    ];
+    for one in others {
+        let needs_clang = one.0.contains(&REDUCTION);
+        assert!(is_kept(validator, one) || needs_clang, "{:?}", one.0);
     }
-    let without = |key: &str| {
-        let mut answer: Value =
-            serde_json::from_str(&printed(&["tune", ABSTRACT]).expect("an answer")).expect("JSON");
-        answer.as_object_mut().expect("an object").remove(key);
-        answer
-    };
-    for key in ["time", "status", "lower", "optima", "replayed"] {
-        assert!(!validator.is_valid(&without(key)), "{key}");
-    }
+}
+
+/// Objects of commands that need libclang or a device, which not every machine has.
+#[test]
+fn answers_about_sources_are_valid_and_survive_being_read() {
+    let schema = serde_json::from_str(include_str!("../schema/answer.schema.json")).expect("JSON");
+    let validator = &validator(&schema);
+    let folder = tempfile::tempdir().expect("a folder");
+    let cache = &folder.path().join("cache.json").display().to_string();
+    let coulomb = "examples/problems/coulomb-resources.json";
+    let set = ["WORK_GROUP_SIZE_X=16", "WORK_GROUP_SIZE_Y=8", "Z_ITERATIONS=4"];
+    let set = set.iter().chain(&["INNER_UNROLL_FACTOR=2", "USE_SOA=0"]);
+    let set: Vec<&str> = set.flat_map(|value| ["--set", *value]).collect();
+    let resources = |command| [&[command, coulomb][..], &set].concat();
+    let two = ["measure", REDUCTION, "--size", "small", "--sample", "2", "--cache", cache];
+    let all: [Printed<'_>; 5] = [
+        (&["explain", REDUCTION, "--size", "small"], again::<Explained>, "about"),
+        (&two, again::<Measurement>, "device"),
+        (&two, again::<Measurement>, "results"),
+        (&resources("simulate"), again::<Simulated>, "configuration"),
+        (&resources("explain"), again::<Explained>, "name"),
+    ];
+    let tried = all.map(|one| is_kept(validator, one));
+    // The last two name no source.
+    assert_eq!(tried[3..], [true; 2]);
 }

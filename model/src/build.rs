@@ -20,8 +20,8 @@ use super::usage::{Usage, of_items};
 pub const MAX_BUILT_DEPTH: usize = 600;
 
 impl Problem {
-    /// Puts in the kernel program, which was read out of [`Problem::source`]. The paths of its
-    /// statements ([`Stmt::at`]) are set here; they begin with `kernel`.
+    /// Puts in the kernel program, which was read out of [`Problem::source`]. Statements that do not say where they stand
+    /// ([`Stmt::at`] is empty) get a path that begins with `kernel`.
     ///
     /// # Errors
     /// A name that the problem does not have, a call with a wrong number of arguments, or nesting
@@ -65,8 +65,11 @@ fn check_program(
     path: &str,
     left: usize,
 ) -> Result<(), ModelError> {
-    for (i, Stmt { at, kind, .. }) in program.iter_mut().enumerate() {
-        *at = format!("{path}[{i}]");
+    for (i, Stmt { at: place, kind, .. }) in program.iter_mut().enumerate() {
+        let at = &format!("{path}[{i}]");
+        if place.is_empty() {
+            place.clone_from(at);
+        }
         let left = deeper(at, left)?;
         match kind {
             StmtKind::Access { amount: e, .. } | StmtKind::Until(e) => check(scope, e, at, left)?,

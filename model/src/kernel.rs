@@ -9,7 +9,7 @@ pub type Program = Vec<Stmt>;
 /// One statement of a kernel program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stmt {
-    /// Where it stands in the problem file, for errors: `kernel[0].body[2]`.
+    /// Where it stands, for errors: `kernel[0].body[2]` of the problem file, or `minimum.cl, line 14` of a source.
     pub at: String,
     /// What people call this phase, in timelines; the kind's name if none was given.
     pub label: String,

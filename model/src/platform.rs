@@ -1,10 +1,11 @@
 //! The platform: how many units and elements there are, and what each kind of access costs.
 //!
 //! This is the one place that prices an access. All times are in ticks, the unit of the model's
-//! clock; what a tick is on a device is the platform file's business (its `tick` field says so).
+//! clock; what a tick is on a device is the platform file's business: its `tick` field says so. Two texts of it are
+//! understood ([`Platform::tick_microseconds`]), others are for people.
 //! A number may be written plain or as `{ "value": 132, "source": "..." }`.
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use serde_json::Value;
 
 use super::error::ModelError;
@@ -68,7 +69,11 @@ pub struct Warps {
 pub struct Platform {
     /// What people call it; empty for a nameless one.
     pub name: String,
+    /// What a tick is, as the file says it.
+    tick: Option<String>,
     fields: IndexMap<&'static str, i64>,
+    /// Names of the numbers that are given, and no defaults.
+    given: IndexSet<&'static str>,
     sources: IndexMap<String, String>,
 }
 
@@ -133,6 +138,9 @@ fn resource_fields() -> impl Iterator<Item = FieldRule> {
     Resources::FIELDS.iter().map(|(key, least, what)| rule(key, *least, None, what))
 }
 
+/// How `tick` begins where a tick is a clock.
+const CLOCK_TICK: &str = "one clock cycle of a unit";
+
 /// Greatest value of any field; keeps every product of two fields within 64 bits.
 const MAX_FIELD: i64 = 1 << 40;
 
@@ -144,12 +152,15 @@ impl Platform {
     pub fn from_json(path: &str, value: &Value) -> Result<Platform, ModelError> {
         let mut object = Field::new(path, value).object()?;
         let name = object.take("name").map(|f| f.text().map(str::to_owned)).transpose()?;
-        for comment in ["tick", "notes", "sources", "$schema"] {
+        let tick = object.take("tick").and_then(|f| f.value.as_str().map(str::to_owned));
+        for comment in ["notes", "sources", "$schema"] {
             object.take(comment);
         }
         let mut platform = Platform {
             name: name.unwrap_or_default(),
+            tick,
             fields: IndexMap::new(),
+            given: IndexSet::new(),
             sources: IndexMap::new(),
         };
         for rule in FIELDS {
@@ -240,6 +251,7 @@ impl Platform {
             ));
         }
         self.fields.insert(rule.name, number);
+        self.given.insert(rule.name);
         Ok(())
     }
 
@@ -261,6 +273,47 @@ impl Platform {
     #[must_use]
     pub fn source(&self, name: &str) -> Option<&str> {
         self.sources.get(name).map(String::as_str)
+    }
+
+    /// Whether the file, or what replaces its numbers, gives a number; else it is a default.
+    #[must_use]
+    pub fn is_given(&self, name: &str) -> bool {
+        self.given.contains(name)
+    }
+
+    /// The number that one takes its default from, if that is not the same on all platforms.
+    #[must_use]
+    pub fn default_from(name: &str) -> Option<&'static str> {
+        match name {
+            "constant_access" => Some("local_access"),
+            "atomic_access" => Some("global_access"),
+            "local_atomic_access" => Some("atomic_access"),
+            _ => None,
+        }
+    }
+
+    /// What a tick is, as the file says it.
+    #[must_use]
+    pub fn tick(&self) -> Option<&str> {
+        self.tick.as_deref()
+    }
+
+    /// Microseconds of a tick: where `tick` says that it is a clock cycle of a unit and the clock is known, or gives its
+    /// nanoseconds, as in `0.01 ns`.
+    #[must_use]
+    pub fn tick_microseconds(&self) -> Option<f64> {
+        let tick = self.tick()?;
+        if tick.starts_with(CLOCK_TICK) {
+            return self.clock_microseconds();
+        }
+        let nanoseconds: f64 = tick.strip_suffix(" ns")?.parse().ok()?;
+        (nanoseconds.is_finite() && nanoseconds > 0.0).then_some(nanoseconds / 1e3)
+    }
+
+    /// Microseconds of a clock cycle of a unit, if the clock is known.
+    #[must_use]
+    pub fn clock_microseconds(&self) -> Option<f64> {
+        self.clock_mhz().map(|clock| 1.0 / clock as f64)
     }
 
     fn get(&self, name: &str) -> Option<i64> {

@@ -17,6 +17,9 @@ use crate::found::{Found, in_problem};
 use crate::launch::{rounded, sizes};
 use crate::share::{Samples, Share, in_brackets};
 
+/// Names of dimensions, as those of inputs end.
+const AXES: [&str; 3] = ["x", "y", "z"];
+
 /// The least length of a row that is written as a number.
 const ROW: i64 = 128;
 
@@ -59,7 +62,7 @@ fn launch(
     share: Option<Share>,
     (samples, variants, all): (&Samples, &[Variant], &[Found<'_>]),
 ) {
-    let axis = ["x", "y", "z"][d.min(2)];
+    let axis = AXES[d.min(2)];
     let Some(mut share) = share.filter(|share| share.constant != 1 || !share.factors.is_empty())
     else {
         draft.note(format!("launch: in {axis} an item for each element, a guess"));
@@ -71,13 +74,15 @@ fn launch(
         && sizes(draft).iter().all(|n| n.starts_with("items_"))
     {
         // The source has its sizes as numbers.
+        let (row, length) = (format!("items_{}", AXES[0]), share.constant);
         let items = draft.inputs.iter_mut().filter(|(name, _)| name.starts_with("items_"));
-        items.for_each(|(_, size)| *size = share.constant);
+        items.for_each(|(_, size)| *size = length);
+        draft.notes.retain(|note| !note.starts_with("inputs.items_"));
         draft.note(format!(
-            "inputs: {} elements in each dimension, the length of a row in the source",
-            share.constant
+            "inputs: {row} = {length}, the length of a row in the source; as many in other dimensions, a guess"
         ));
         share.constant = 1;
+        share.row = Some(row);
     }
     let local = draft.locals[d].clone();
     let rows = || {

@@ -166,6 +166,27 @@ fn lengths_take_the_inputs_of_the_access() {
 }
 
 /// Macros that stand in other macros, and defaults that the source has, are passed on.
+/// The source has the length of its rows as a number, and does not say how many rows there are.
+#[test]
+fn rows_of_a_fixed_length() {
+    let text = "#define WIDTH 512\n\
+        __kernel void k(__global float *out, __global const float *in) {\n\
+        int x = get_group_id(0) * BLOCK_X + get_local_id(0);\n\
+        int y = get_group_id(1) * BLOCK_Y + get_local_id(1);\n\
+        out[y * WIDTH + x] = in[y * WIDTH + x] * 2.0f; }";
+    let proposal = of_text(text, &wishes()).unwrap();
+    assert_eq!(proposal.fault, None);
+    let problem = &proposal.problem;
+    assert_eq!(problem["inputs"], json!({ "items_x": 512, "items_y": 512 }));
+    assert_eq!(problem["launch"]["global_size"], json!(["items_x", "items_y"]));
+    let constraints = json!(["items_x % BLOCK_X == 0", "items_y % BLOCK_Y == 0"]);
+    assert_eq!(problem["constraints"], constraints);
+    let of_inputs: Vec<&String> =
+        proposal.notes.iter().filter(|note| note.starts_with("inputs")).collect();
+    let expected = "inputs: items_x = 512, the length of a row in the source; as many in other dimensions, a guess";
+    assert_eq!(of_inputs, [expected]);
+}
+
 #[test]
 fn macros_of_macros_and_defaults() {
     let text = "#define AT(x, y) ((y) * N + (x))\n#ifndef M\n#define M 1024\n#endif\n\

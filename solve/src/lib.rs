@@ -133,10 +133,10 @@ fn unlisted(
         // Without a cost all configurations are simulated, or they are listed.
         Err(_) if uncovered => {
             let nothing = Cost::of_term(Term::Number(0), false);
-            return unlisted::simulated(
-                &search::Search::new(&configurations, &nothing, bracket),
-                options,
-            );
+            let search = search::Search::new(&configurations, &nothing, bracket);
+            let because = cost.err().map(|e| e.to_string());
+            let result = unlisted::simulated(&search, options)?;
+            return Ok(result.map(|r| TuneResult { simulated_because: because, ..r }));
         }
         cost => cost?,
     };
@@ -178,7 +178,10 @@ fn listed(
         Err(PlanError::Model(e)) => Err(e.into()),
         // Without a plan every configuration is simulated, unless an encoding was asked for.
         Err(e) if options.encoding.is_some() => Err(e.into()),
-        Err(_) => closed::tune(&inquiry, None),
+        Err(e) => {
+            let result = closed::tune(&inquiry, None)?;
+            Ok(TuneResult { simulated_because: Some(e.reason()), ..result })
+        }
     }
 }
 

@@ -90,6 +90,8 @@ pub struct TuneResult {
     /// Configurations, other than those found, that the simulator has run to check what was proved; `None` if
     /// all were run anyway.
     pub checked: Option<u64>,
+    /// Why configurations were simulated one by one, where the problem leaves nothing else.
+    pub simulated_because: Option<String>,
     /// Encoding used; `None` if configurations were simulated one by one.
     pub encoding: Option<Encoding>,
     /// Strategy asked for.
@@ -146,6 +148,7 @@ impl TuneResult {
             configurations: None,
             proofs: Vec::new(),
             checked: None,
+            simulated_because: None,
             encoding: None,
             strategy: options.strategy,
             objective: options.objective,

@@ -1,13 +1,16 @@
 //! What `check` answers, as data.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
+use super::about::About;
 use super::data::Values;
 
 /// The object that `check` prints with `--json`.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Checked {
+    /// The problem that the certificate is about, if that can be read.
+    pub about: Option<About>,
     /// All that was to be checked is right.
     pub holds: bool,
     /// It was stopped before all was checked.

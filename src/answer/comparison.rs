@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 use tickbound_model::verdict;
 
+use super::about::About;
 use super::data::{Answer, Values};
 use super::words::{listed, named};
 use crate::machine::Machine;
@@ -41,6 +42,8 @@ pub struct Comparison {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Case {
+    /// What it is about, without the numbers that were replaced; comparisons of older versions do not say.
+    pub about: Option<About>,
     /// The problem's name.
     pub problem: String,
     /// Its file, as given.

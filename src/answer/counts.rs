@@ -1,8 +1,10 @@
 //! What a launch does, as counts.
 
-use serde_json::{Value, json};
+use indexmap::IndexMap;
 use tickbound_model::Access;
-use tickbound_model::count::Counts;
+use tickbound_model::count;
+
+use super::data::Tally;
 
 /// Kinds of access, in the order in which counts show them.
 pub const COUNTED: [Access; 6] = [
@@ -14,10 +16,13 @@ pub const COUNTED: [Access; 6] = [
     Access::Compute,
 ];
 
-/// Counts of a launch by name: accesses of each kind, and barriers. One that fits into no number is text.
+/// Counts of a launch by name: accesses of each kind, and barriers.
+pub type Counts = IndexMap<String, Tally>;
+
+/// The counts of a launch by name.
 #[must_use]
-pub fn counts(counts: &Counts) -> Value {
-    let number = |n: i128| i64::try_from(n).map_or_else(|_| json!(n.to_string()), Value::from);
-    let accesses = COUNTED.iter().map(|a| (a.name().to_owned(), number(counts.of(*a))));
-    Value::Object(accesses.chain([("barrier".to_owned(), number(counts.barriers))]).collect())
+pub fn counts(counts: &count::Counts) -> Counts {
+    let accesses = COUNTED.iter().map(|a| (a.name(), counts.of(*a)));
+    let all = accesses.chain([("barrier", counts.barriers)]);
+    all.map(|(name, n)| (name.to_owned(), Tally::from(n))).collect()
 }

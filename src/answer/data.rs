@@ -82,6 +82,9 @@ pub struct Answer {
     /// `tune`: who has proved that nothing is faster: `simulation` (of all configurations), `bounds`,
     /// `elimination`, `branching`, `z3`.
     pub proved_by: Option<Vec<String>>,
+    /// `tune`: why configurations were simulated one by one, with the place in the problem or the source, where the problem leaves
+    /// nothing else.
+    pub simulated_because: Option<String>,
     /// `tune`: configurations drawn at random that the simulator has run as a check of what was proved; `null` if all
     /// were run anyway.
     pub checked: Option<u64>,
@@ -163,6 +166,12 @@ impl Tally {
     /// The number.
     #[must_use]
     pub fn of(count: &BigUint) -> Tally {
+        i64::try_from(count).map_or_else(|_| Tally::Digits(count.to_string()), Tally::Number)
+    }
+}
+
+impl From<i128> for Tally {
+    fn from(count: i128) -> Tally {
         i64::try_from(count).map_or_else(|_| Tally::Digits(count.to_string()), Tally::Number)
     }
 }
@@ -264,7 +273,7 @@ impl Answer {
             "about time status lower upper configuration optima more_optima encoding strategy \
              solver_calls seconds stopped_by objective best_case worst_case first_come \
              confirmed_uncut replayed size configurations optima_count next indifferent proved_by checked \
-             resources programs programs_whole",
+             simulated_because resources programs programs_whole",
         ),
         (
             "spin",

@@ -1,7 +1,8 @@
 //! What the engines answer: the types behind `--json`, and the lines for people that they share.
 //!
-//! `tune`, `spin` and `cp-sat` print an [`Answer`], `compare` prints a [`comparison::Comparison`].
-//! Whoever reads their output reads the same types. `schema/answer.schema.json` is generated from
+//! `tune`, `spin` and `cp-sat` print an [`Answer`], `compare` a [`comparison::Comparison`], `check` a [`Checked`],
+//! `simulate` a [`Simulated`] and `explain` an [`Explained`]; the objects of `why`, `measure` and `score` are with what
+//! makes them. Whoever reads their output reads the same types. `schema/answer.schema.json` is generated from
 //! them.
 //!
 //! - [`tune`] and [`spin`]: answers out of the engines' results;
@@ -13,15 +14,19 @@ mod checked;
 pub mod comparison;
 mod counts;
 mod data;
+mod explained;
 #[cfg(test)]
 pub(crate) mod names;
 pub mod resources;
+mod simulated;
 pub mod spin;
 pub mod tune;
 mod words;
 
-pub use about::About;
+pub use about::{About, Units, microseconds};
 pub use checked::Checked;
-pub use counts::{COUNTED, counts};
+pub use counts::{COUNTED, Counts, counts};
 pub use data::{Answer, Optimum, Run, Tally, Trail, Values, tenth_of_millisecond, values};
+pub use explained::{Explained, Reading};
+pub use simulated::{Phase, Simulated};
 pub use words::{Line, named, titled};

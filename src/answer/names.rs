@@ -5,7 +5,7 @@ use tickbound_model::named::Named;
 use tickbound_model::verdict::Status;
 
 /// The names of a short list.
-pub(super) fn named<T: Named>(_: &mut SchemaGenerator) -> Schema {
+pub(crate) fn named<T: Named>(_: &mut SchemaGenerator) -> Schema {
     let names: Vec<&str> = T::VALUES.iter().map(|value| value.name()).collect();
     schemars::json_schema!({ "enum": names })
 }

@@ -42,7 +42,6 @@ impl Resources {
 
     fn new(problem: &Problem, time: &ResourceTime) -> Resources {
         let clocks = |parts: i64| (parts as f64 / PARTS as f64 * 10.0).round() / 10.0;
-        let microseconds = |clock: i64| time.time as f64 / clock as f64;
         Resources {
             bound_by: match time.bottleneck {
                 Bottleneck::Unit => time.busiest().map_or("nothing", |r| r.name()).to_owned(),
@@ -61,8 +60,8 @@ impl Resources {
             spilled: time.spilled,
             microseconds: problem
                 .platform
-                .clock_mhz()
-                .map(|clock| (microseconds(clock) * 1e3).round() / 1e3),
+                .clock_microseconds()
+                .map(|clock| (time.time as f64 * clock * 1e3).round() / 1e3),
         }
     }
 
@@ -83,7 +82,7 @@ impl Resources {
             0 => String::new(),
             n => format!(", {n} more are kept in memory"),
         };
-        let mut lines = vec![
+        vec![
             ("bound by:", bound),
             ("a group:", format!("clocks of {}", each.join(", "))),
             (
@@ -94,8 +93,6 @@ impl Resources {
                 ),
             ),
             ("registers:", format!("{} of an item{spilled}", self.registers)),
-        ];
-        lines.extend(self.microseconds.map(|us| ("time:", format!("{us:.3} microseconds"))));
-        lines
+        ]
     }
 }

@@ -6,6 +6,7 @@ use tickbound_model::{Configuration, Problem};
 use tickbound_solve::Proof;
 use tickbound_solve::{Encoding, Objective, TuneResult};
 
+use super::about::microseconds;
 use super::data::{Answer, Folded, Optimum, Tally, tenth_of_millisecond, values};
 use super::resources::Resources;
 use super::words::{Line, named, titled};
@@ -52,6 +53,7 @@ pub fn answer(problem: &Problem, r: &TuneResult) -> Answer {
         next: r.next,
         indifferent: Some(r.indifferent.clone()),
         proved_by: Some(r.proofs.iter().map(|p| p.name().to_owned()).collect()),
+        simulated_because: r.simulated_because.clone(),
         checked: r.checked,
         ..Answer::new(problem, r.status, r.lower, r.best.as_ref())
     }
@@ -95,7 +97,9 @@ pub fn sought(r: &TuneResult) -> &'static str {
 pub fn lines(problem: &Problem, r: &TuneResult, answer: &Answer) -> Vec<Line> {
     let proof = if answer.proved() { proof(problem, r, answer) } else { Vec::new() };
     let resources = answer.resources.iter().flat_map(Resources::lines);
-    resources.chain(proof).chain(answer.stop()).collect()
+    let time = answer.time.and_then(|ticks| microseconds(problem, ticks));
+    let simulated = r.simulated_because.iter().map(|why| ("simulated:", why.clone()));
+    resources.chain(time).chain(proof).chain(simulated).chain(answer.stop()).collect()
 }
 
 /// The lines about a least time that is proved.

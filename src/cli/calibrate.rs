@@ -43,7 +43,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     match args.measure(device) {
         Ok(()) => Ok(Exit::Done),
         Err(Stopped::Interrupted) => {
-            eprintln!("tickbound: {}", Fault::Interrupted);
+            complain!("tickbound: {}", Fault::Interrupted);
             Ok(Exit::Nothing)
         }
         Err(Stopped::Failed(e)) => Err(e),
@@ -80,7 +80,7 @@ impl Args {
 
     fn measure(&self, device: &Device) -> Result<(), Stopped> {
         stop::quiet();
-        stop::last_words(|| eprintln!("tickbound: {}", Fault::Interrupted));
+        stop::last_words(|| complain!("tickbound: {}", Fault::Interrupted));
         let interrupt = stop::flag();
         let options = if self.quick { Options::quick() } else { Options::thorough() };
         let progress = Progress::new(&device.name);

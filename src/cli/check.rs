@@ -3,17 +3,19 @@
 use std::path::Path;
 use std::time::Duration;
 
+use indexmap::IndexMap;
 use tickbound_certificate::check::{Report, reported};
 use tickbound_certificate::tools::Tools;
 use tickbound_certificate::{Certificate, Refusal};
 use tickbound_message::grouped;
+use tickbound_model::{Problem, platforms};
 
 use super::exit::{CliError, Exit};
 use super::load::{Chosen, Setting};
-use super::output::{say, say_json};
+use super::output::{say_answer, say_json};
 use super::progress::Progress;
 use super::stop::{self, Timeout};
-use crate::answer::{Checked, named};
+use crate::answer::{About, Checked, named};
 
 /// Arguments of `check`.
 #[derive(Debug, clap::Args)]
@@ -56,7 +58,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     }
     match args.json {
         true => say_json(&answer)?,
-        false => say(&words(&answer))?,
+        false => say_answer(&words(&answer))?,
     }
     Ok(Exit::found(answer.holds))
 }
@@ -70,6 +72,7 @@ fn looked_at(
     let certificate = Certificate::read(Path::new(&args.folder))?;
     answer.time = Some(certificate.claim.time);
     answer.configuration.clone_from(&certificate.claim.configuration);
+    answer.about = about(&certificate);
     if let Some(asked) = asked {
         if *asked != certificate.problem {
             return Err(Refusal::Wrong("problem.json: is another problem than --of".into()));
@@ -92,6 +95,12 @@ fn looked_at(
     answer.not_checked = report.not_checked;
     answer.trusted = report.trusted;
     end
+}
+
+/// What the certificate is about, if its problem can be read.
+fn about(certificate: &Certificate) -> Option<About> {
+    let problem = Problem::from_value(&certificate.problem, &IndexMap::new(), &platforms::find);
+    problem.ok().as_ref().map(About::of)
 }
 
 fn words(answer: &Checked) -> String {

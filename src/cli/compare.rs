@@ -6,7 +6,7 @@ use tickbound_model::Problem;
 
 use super::exit::{CliError, Exit, input};
 use super::load::{Chosen, Setting, by_name, positive_seconds};
-use super::output::{Outputs, save, say, say_json};
+use super::output::{Outputs, save, say_answer, say_json};
 use super::progress::Progress;
 use super::stop;
 use super::values::Size;
@@ -77,7 +77,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     if args.json {
         say_json(&result)?;
     } else {
-        say(&comparison::words(&result))?;
+        say_answer(&comparison::words(&result))?;
     }
     Ok(outcome(&result))
 }
@@ -187,7 +187,7 @@ fn options(timeout: f64, memory: Option<Size>) -> Result<Options, CliError> {
 fn outcome(result: &Comparison) -> Exit {
     for case in &result.cases {
         for disagreement in &case.disagreements {
-            eprintln!("tickbound: {}: ENGINES DISAGREE: {disagreement}", case.problem);
+            complain!("tickbound: {}: ENGINES DISAGREE: {disagreement}", case.problem);
         }
     }
     let proved = result.cases.iter().all(|case| case.rows.iter().any(Row::proved));

@@ -2,7 +2,7 @@
 
 use super::exit::{CliError, Exit};
 use super::load::Chosen;
-use super::output::{say, say_json};
+use super::output::{say_answer, say_json};
 use super::stop::{self, Memory, Timeout};
 use super::values::named;
 use crate::cp_sat::{self, Python};
@@ -44,7 +44,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     if args.json {
         say_json(&answer.json())?;
     } else {
-        say(&cp_sat::words(&problem, &answer))?;
+        say_answer(&cp_sat::words(&problem, &answer))?;
     }
     Ok(Exit::of(&answer))
 }

@@ -4,7 +4,6 @@ use std::fmt::Write;
 
 use indexmap::IndexSet;
 use num_bigint::BigUint;
-use serde_json::json;
 use tickbound_elimination::Limits;
 use tickbound_model::count::{Counts, count};
 use tickbound_model::simulate::used;
@@ -15,7 +14,7 @@ use super::exit::{CliError, Exit};
 use super::load::{Chosen, Setting, by_name};
 use super::output::{say, say_json, width};
 use super::stop::{Memory, Timeout};
-use crate::answer::{self, About, COUNTED, Tally};
+use crate::answer::{self, About, COUNTED, Explained, Tally};
 use crate::report::explain;
 
 /// Arguments of `explain`.
@@ -47,7 +46,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     };
     let page = Page { problem: &problem, reading: reading.as_ref(), chosen: chosen.as_ref() };
     if args.json {
-        say_json(&page.json(&configurations, choices)?)?;
+        say_json(&page.object(&configurations, choices)?)?;
     } else {
         say(&page.text(&configurations, choices)?)?;
     }
@@ -152,33 +151,41 @@ impl Page<'_> {
         })
     }
 
-    fn json(
+    fn object(
         &self,
         configurations: &Configurations<'_>,
         choices: u64,
-    ) -> Result<serde_json::Value, CliError> {
+    ) -> Result<Explained, CliError> {
         let problem = self.problem;
-        let mut object = json!({
-            "about": About::of(problem), "name": problem.name, "configurations": configurations.count().as_ref().map(Tally::of),
-            "choices": choices,
-        });
-        if let Some(reading) = self.reading {
-            object["program"] = problem.kernel_json();
-            object["structural"] = json!(reading.extracted.structural);
-            object["readings"] = json!(reading.extracted.variants.len());
-            let assumed = reading.extracted.variants.iter().flat_map(|v| &v.steps.assumed);
-            let assumed: IndexSet<&str> = assumed.map(|assumed| assumed.key.as_str()).collect();
-            object["assumed"] = json!(assumed);
-        }
-        if let Some(bound) = self.chosen {
-            let counts = count(problem, bound)?;
-            object["counts"] = answer::counts(&counts);
-            if problem.profile == Profile::Resources {
-                let used = used(problem, bound)?;
-                object["usage"] = Usage::NAMES.iter().zip(used).map(|(n, v)| (*n, v)).collect();
-            }
-        }
-        Ok(object)
+        let counted = |bound: &Bound| Ok::<_, CliError>(answer::counts(&count(problem, bound)?));
+        let uses = |bound: &Bound| {
+            let used = used(problem, bound)?;
+            let named = Usage::NAMES.iter().zip(used).map(|(n, v)| ((*n).to_owned(), v));
+            Ok::<_, CliError>(named.collect())
+        };
+        let used = self.chosen.filter(|_| problem.profile == Profile::Resources);
+        Ok(Explained {
+            about: About::of(problem),
+            name: problem.name.clone(),
+            configurations: configurations.count().as_ref().map(Tally::of),
+            choices,
+            reading: self.reading.map(|reading| read(problem, reading)),
+            counts: self.chosen.map(counted).transpose()?,
+            usage: used.map(uses).transpose()?,
+        })
+    }
+}
+
+/// What was read out of the source.
+fn read(problem: &Problem, reading: &Reading) -> answer::Reading {
+    let extracted = &reading.extracted;
+    let assumed = extracted.variants.iter().flat_map(|v| &v.steps.assumed);
+    let assumed: IndexSet<&str> = assumed.map(|assumed| assumed.key.as_str()).collect();
+    answer::Reading {
+        program: problem.kernel_json(),
+        structural: extracted.structural.clone(),
+        readings: extracted.variants.len(),
+        assumed: assumed.into_iter().map(str::to_owned).collect(),
     }
 }
 

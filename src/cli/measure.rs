@@ -11,7 +11,7 @@ use tickbound_opencl_c::attach_with;
 
 use super::exit::{CliError, Exit, input};
 use super::load::{Question, positive_seconds, setup};
-use super::output::{Outputs, save, say, say_json, written};
+use super::output::{Outputs, save, say_answer, say_json, written};
 use super::progress::Progress;
 use super::stop::{self, Memory, Timeout};
 use super::values::Size;
@@ -235,8 +235,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     };
     args.write_files(&times)?;
     match args.json {
-        true => say_json(&times.json())?,
-        false => say(&times.words())?,
+        true => say_json(&times.object())?,
+        false => say_answer(&times.words())?,
     }
     if let Some(unkept @ LabError::Unkept(_)) = &report.stopped {
         return Err(CliError::Input(unkept.to_string()));

@@ -3,19 +3,27 @@
 //! Results go to standard output, progress and warnings to standard error. The exit status is an
 //! [`Exit`]; an error comes with one line that says what, where, and the fix.
 
-/// Writes a line to standard error, with nothing in it that a terminal would obey. It may be closed or full: nothing that is said there is worth ending for, as the
-/// macro of this name in the standard library does.
+/// Says something beside the answer, a line on standard error, unless `--quiet` is given.
 macro_rules! eprintln {
-    ($($text:tt)*) => {{
-        use std::io::Write as _;
-        let line = format!($($text)*);
-        let _ = writeln!(std::io::stderr(), "{}", tickbound_message::printable(&line));
-    }};
+    ($($text:tt)*) => {
+        if !crate::cli::notes::are_hushed() {
+            crate::cli::notes::line(&format!($($text)*));
+        }
+    };
+}
+
+/// Says an error, a line on standard error.
+macro_rules! complain {
+    ($($text:tt)*) => {
+        crate::cli::notes::line(&format!($($text)*))
+    };
 }
 
 mod calibrate;
 mod check;
+mod colour;
 mod compare;
+mod completions;
 mod cp_sat;
 mod demo;
 mod devices;
@@ -25,6 +33,7 @@ mod export;
 mod init;
 mod load;
 mod measure;
+mod notes;
 mod output;
 mod page;
 mod platforms;
@@ -44,7 +53,7 @@ mod why;
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use tickbound_message::one_line;
 
 use exit::EXIT_STATUS;
@@ -54,10 +63,36 @@ pub use output::standard_output_is_closed;
 /// Finds the tuning parameters that give an OpenCL kernel its least run time, and proves it, from a
 /// timing model, without the device.
 #[derive(Debug, Parser)]
-#[command(version, about, max_term_width = 100, after_help = EXIT_STATUS)]
+#[command(version, about, max_term_width = 100)]
 pub struct Cli {
+    #[command(flatten)]
+    manner: Manner,
     #[command(subcommand)]
-    command: Command,
+    command: Asked,
+}
+
+/// Options of all commands.
+#[derive(Debug, Args)]
+struct Manner {
+    /// Print the answer and nothing beside it: no progress and no notes, errors alone
+    #[arg(long, short, global = true)]
+    quiet: bool,
+}
+
+/// What a process is asked for, by a person or by another process of this program.
+#[derive(Debug, Subcommand)]
+enum Asked {
+    #[command(flatten)]
+    Command(Box<Command>),
+    /// Write a manual page for each command
+    #[command(hide = true)]
+    Manual(completions::ManualArgs),
+    /// Run kernels for `measure`, as a process that may crash
+    #[command(hide = true, name = crate::measure::lab::SUBCOMMAND)]
+    MeasureWorker(measure::WorkerArgs),
+    /// Read a kernel for another process, as one that may crash
+    #[command(hide = true, name = load::READ_KERNEL)]
+    ReadKernel,
 }
 
 #[derive(Debug, Subcommand)]
@@ -90,18 +125,14 @@ enum Command {
     Measure(measure::Args),
     /// Compare the model's ranking with measured times
     Score(score::Args),
-    /// Run kernels for `measure`, as a process that may crash
-    #[command(hide = true, name = crate::measure::lab::SUBCOMMAND)]
-    MeasureWorker(measure::WorkerArgs),
-    /// Read a kernel for another process, as one that may crash
-    #[command(hide = true, name = load::READ_KERNEL)]
-    ReadKernel,
     /// Measure the prices of an OpenCL device, and write them as a platform file
     Calibrate(calibrate::Args),
     /// List the OpenCL devices of this machine
     Devices(devices::Args),
     /// List the shipped platforms, or show one with the source of each number
     Platforms(platforms::Args),
+    /// Print what completes commands and options in a shell
+    Completions(completions::Args),
     /// Tune the paper's abstract kernel for every size of its Table 1, beside the paper's figures
     Demo(demo::Args),
 }
@@ -109,12 +140,19 @@ enum Command {
 /// Runs the command line of this process.
 #[must_use]
 pub fn main() -> ExitCode {
-    let result = match Cli::try_parse() {
-        Ok(cli) => match &cli.command {
-            // What a process is told to do that belongs to another ends with that.
-            command @ (Command::MeasureWorker(_) | Command::ReadKernel) => run(command),
-            command => stop::listen().and_then(|()| run(command)),
-        },
+    let result = match parsed() {
+        Ok(cli) => {
+            if cli.manner.quiet {
+                notes::hush();
+            }
+            match &cli.command {
+                Asked::Command(command) => stop::listen().and_then(|()| run(command)),
+                Asked::Manual(args) => completions::manual(args, shown()),
+                // What a process is told to do that belongs to another ends with that.
+                Asked::MeasureWorker(args) => measure::work(args),
+                Asked::ReadKernel => load::serve(),
+            }
+        }
         Err(e) if e.use_stderr() => e.exit(),
         // The help, or the version.
         Err(e) => {
@@ -130,7 +168,7 @@ pub fn main() -> ExitCode {
         Err(e) => {
             let why = if e.is_fault() { None } else { stop::reason() };
             let before = why.as_ref().map(|why| format!("{why}: ")).unwrap_or_default();
-            eprintln!("tickbound: {}", one_line(&format!("{before}{e}")));
+            complain!("tickbound: {}", one_line(&format!("{before}{e}")));
             match why {
                 // Whatever has no result by then has none because it was stopped.
                 Some(_) => Exit::Nothing,
@@ -140,6 +178,29 @@ pub fn main() -> ExitCode {
         }
     };
     ExitCode::from(exit as u8)
+}
+
+/// The exit status in the help of each command.
+fn with_exit_status(command: clap::Command) -> clap::Command {
+    command.after_help(EXIT_STATUS).mut_subcommands(with_exit_status)
+}
+
+/// The command line.
+fn command() -> clap::Command {
+    with_exit_status(Cli::command())
+}
+
+/// The command line without what it has for processes of this program alone.
+fn shown() -> clap::Command {
+    let named = clap::Command::new("tickbound").version(env!("CARGO_PKG_VERSION"));
+    let about = Cli::command().get_about().cloned().unwrap_or_default();
+    with_exit_status(Manner::augment_args(Command::augment_subcommands(named.about(about))))
+}
+
+/// What this process is asked for.
+fn parsed() -> Result<Cli, clap::Error> {
+    let mut matches = command().try_get_matches()?;
+    Cli::from_arg_matches_mut(&mut matches).map_err(|e| e.format(&mut command()))
 }
 
 fn run(command: &Command) -> Result<Exit, CliError> {
@@ -158,11 +219,10 @@ fn run(command: &Command) -> Result<Exit, CliError> {
         Command::Reo(args) => reo::run(args),
         Command::Measure(args) => measure::run(args),
         Command::Score(args) => score::run(args),
-        Command::MeasureWorker(args) => measure::work(args),
-        Command::ReadKernel => load::serve(),
         Command::Calibrate(args) => calibrate::run(args),
         Command::Devices(args) => devices::run(args),
         Command::Platforms(args) => platforms::run(args),
+        Command::Completions(args) => completions::run(args, shown()),
         Command::Demo(args) => demo::run(args),
     }
 }

@@ -16,8 +16,10 @@ use tickbound_model::Problem;
 use tickbound_model::verdict::Found;
 use tickbound_output::Place;
 
+use super::colour;
 use super::exit::{CliError, input};
 use super::stop;
+use crate::report::table::hanging;
 use crate::report::{Table, picture};
 
 /// This process was started without standard output.
@@ -31,12 +33,26 @@ pub fn standard_output_is_closed() {
 
 /// Writes to standard output, so that a closed pipe is an error value and not a panic.
 pub(crate) fn say(text: &str) -> Result<(), CliError> {
+    // Names come from files of whoever wrote them.
+    put(&printable(text))
+}
+
+fn put(text: &str) -> Result<(), CliError> {
     use std::io::Write;
 
     let _whole = stop::writing();
     let mut out = std::io::stdout().lock();
-    // Names come from files of whoever wrote them.
-    said(out.write_all(printable(text).as_bytes()).and_then(|()| out.flush()))
+    said(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+/// As [`say`]; on a terminal long lines are broken, and the heading and the status have colour. What a program reads, an
+/// object, stays as it is.
+pub(crate) fn say_answer(text: &str) -> Result<(), CliError> {
+    let Some(width) = terminal_width().filter(|_| !text.starts_with('{')) else {
+        return say(text);
+    };
+    let text = hanging(&printable(text), width);
+    put(&if colour::is_wanted() { colour::painted(&text) } else { text })
 }
 
 /// What came of writing to standard output.

@@ -46,12 +46,19 @@ fn show(name: &str) -> Result<(), CliError> {
     let p = Platform::from_json(name, &platforms::find(name)?)?;
     let mut table = Table::new(["number", "value", "source"]);
     for (number, value) in p.numbers() {
-        table.push([
-            number.to_owned(),
-            value.to_string(),
-            p.source(number).unwrap_or("default").to_owned(),
-        ]);
+        table.push([number.to_owned(), value.to_string(), origin(&p, number)]);
     }
     let title = if p.name.is_empty() { name } else { &p.name };
-    say(&format!("{title}\n{}\n", table.fitted(width())))
+    let tick = p.tick().map_or_else(String::new, |tick| format!("a tick is {tick}\n"));
+    say(&format!("{title}\n{tick}{}\n", table.fitted(width())))
+}
+
+/// Where a number comes from.
+fn origin(p: &Platform, number: &str) -> String {
+    match (p.source(number), Platform::default_from(number)) {
+        (Some(source), _) => source.to_owned(),
+        (None, _) if p.is_given(number) => "given without a source".to_owned(),
+        (None, Some(other)) => format!("not given: as {other}"),
+        (None, None) => "not given: the default".to_owned(),
+    }
 }

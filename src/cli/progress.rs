@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::notes;
 use tickbound_message::{grouped, one_line, printable};
 use tickbound_solve::bracket::Bounds;
 
@@ -15,7 +16,10 @@ pub struct Progress {
 impl Progress {
     /// A line that begins with `what`.
     pub fn new(what: &str) -> Progress {
-        let bar = ProgressBar::new_spinner();
+        let bar = match notes::are_hushed() {
+            true => ProgressBar::hidden(),
+            false => ProgressBar::new_spinner(),
+        };
         if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix} [{elapsed}] {wide_msg}")
         {
             bar.set_style(style);

@@ -4,20 +4,19 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
-use serde_json::json;
 use tickbound_model::simulate::{Options, SimulateError, program, simulate};
 use tickbound_model::{Problem, Profile};
 
 use super::exit::{CliError, Exit};
 use super::load::Question;
-use super::output::{Outputs, say, say_json, written};
+use super::output::{Outputs, say_answer, say_json, written};
 use super::progress::Progress;
 use super::stop::{Memory, Timeout};
 use crate::answer::About;
 use crate::device::platform::mismatch;
 use crate::measure::cache::usual_name;
 use crate::measure::guided::{Candidate, MOST, Replay, points, replay};
-use crate::measure::score::{Programs, Results, Score, programs, score};
+use crate::measure::score::{Other, Programs, Results, Score, Scored, programs, score};
 use crate::report::Table;
 use crate::report::chart::{Chart, Data};
 use crate::report::html::{Best, Configurations, Measure, Number, Page, Row};
@@ -143,8 +142,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         written(&[path.into()]);
     }
     match args.json {
-        true => say_json(&as_json(&against, &problem, &results, &compared, &found))?,
-        false => say(&words(&problem, &results, &compared, &found))?,
+        true => say_json(&object(&against, &problem, &results, &compared, found))?,
+        false => say_answer(&words(&problem, &results, &compared, &found))?,
     }
     Ok(Exit::found(scored.is_some()))
 }
@@ -171,26 +170,14 @@ struct Found<'a> {
     others: Vec<Other>,
 }
 
-/// What the best configuration of other results is worth here.
-#[derive(Debug, serde::Serialize)]
-struct Other {
-    results: String,
-    device: Option<String>,
-    /// The best time here over its time here; nothing if no configuration is in both.
-    reached: Option<f64>,
-    /// Its place among the other results, from 1: better ones have no time here.
-    place: Option<usize>,
-}
-
-impl Other {
-    fn words(&self) -> String {
-        let device = self.device.as_deref().unwrap_or(&self.results);
-        match self.reached.map(percent) {
-            Some(part) => {
-                format!("\nthe best configuration of {device} reaches {part} of the best here\n")
-            }
-            None => format!("\nno configuration of {device} has a time here\n"),
+/// What the best configuration of other results is worth here, in words.
+fn worth(other: &Other) -> String {
+    let device = other.device.as_deref().unwrap_or(&other.results);
+    match other.reached.map(percent) {
+        Some(part) => {
+            format!("\nthe best configuration of {device} reaches {part} of the best here\n")
         }
+        None => format!("\nno configuration of {device} has a time here\n"),
     }
 }
 
@@ -299,33 +286,33 @@ fn over_predicted(compared: &Compared, problem: &Problem) -> Option<f64> {
     all.get(all.len() / 2).copied()
 }
 
-fn as_json(
+fn object(
     against: &str,
     problem: &Problem,
     results: &Results,
     compared: &Compared,
-    found: &Found<'_>,
-) -> serde_json::Value {
+    found: Found<'_>,
+) -> Scored {
     let scored = found.score;
-    json!({
-        "about": About::of(problem),
-        "results": against,
-        "device": results.device,
-        "platform": problem.platform.name,
-        "entries": compared.pairs.len(),
-        "failed": results.failed,
-        "broken": results.broken,
-        "outside": compared.outside,
-        "not_simulated": compared.without_ticks,
-        "faults": compared.faults.0,
-        "measured_over_predicted": over_predicted(compared, problem),
-        "spearman": scored.and_then(|s| s.spearman),
-        "kendall": scored.and_then(|s| s.kendall),
-        "reached": scored.map(|s| &s.reached),
-        "distinct": found.distinct,
-        "guided": found.guided,
-        "others": found.others,
-    })
+    Scored {
+        about: About::of(problem),
+        results: against.to_owned(),
+        device: results.device.clone(),
+        platform: problem.platform.name.clone(),
+        entries: compared.pairs.len(),
+        failed: results.failed,
+        broken: results.broken,
+        outside: compared.outside,
+        not_simulated: compared.without_ticks,
+        faults: compared.faults.0,
+        measured_over_predicted: over_predicted(compared, problem),
+        spearman: scored.and_then(|s| s.spearman),
+        kendall: scored.and_then(|s| s.kendall),
+        reached: scored.map(|s| s.reached.clone()),
+        distinct: found.distinct,
+        guided: found.guided,
+        others: found.others,
+    }
 }
 
 /// What was compared.
@@ -371,7 +358,7 @@ fn words(problem: &Problem, results: &Results, compared: &Compared, found: &Foun
     if let Some(ratio) = over_predicted(compared, problem) {
         out += &format!("measured times are {ratio:.2} of the predicted ones in the median\n");
     }
-    out += &found.others.iter().map(Other::words).collect::<String>();
+    out += &found.others.iter().map(worth).collect::<String>();
     out += &found.guided.as_ref().map_or_else(String::new, replayed);
     let folded = found.distinct.as_ref().filter(|d| d.programs < compared.pairs.len());
     out + &folded.map_or_else(String::new, |distinct| of_programs(compared, distinct))

@@ -1,8 +1,9 @@
 //! `tickbound simulate`.
 
 use tickbound_message::grouped;
+use tickbound_model::Profile;
 use tickbound_model::count::count;
-use tickbound_model::simulate::{Options, simulate};
+use tickbound_model::simulate::{Options, Script, simulate};
 
 use super::exit::{CliError, Exit};
 use super::load::{Chosen, Setting, by_name};
@@ -10,8 +11,7 @@ use super::output::{Outputs, say, say_json};
 use super::stop::{Memory, Timeout};
 use super::timeline;
 use crate::answer::resources::Resources;
-use crate::answer::{self, About};
-use tickbound_model::simulate::Script;
+use crate::answer::{self, About, Phase, Simulated};
 
 /// Arguments of `simulate`.
 #[derive(Debug, clap::Args)]
@@ -41,7 +41,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     Outputs::default().file("--trace", args.trace.as_ref()).check(&args.chosen.files())?;
     let values = by_name("--set", &args.set)?;
     let bound = problem.bind(&values)?;
-    let run = simulate(&problem, &bound, &Options::default())?;
+    let traced = args.json && problem.profile != Profile::Resources;
+    let options = Options { trace: traced, max_spans: timeline::MAX_SPANS, ..Options::default() };
+    let run = simulate(&problem, &bound, &options)?;
     let resources = Resources::of(&problem, &values);
     if let Some(path) = &args.trace {
         let (spans, truncated) = timeline::write(&problem, &bound, &Script::FirstCome, path)?;
@@ -49,21 +51,20 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         eprintln!("tickbound: {path}: {spans} spans{note}; open it in Perfetto");
     }
     if args.json {
-        let mut json = serde_json::json!({
-            "about": About::of(&problem),
-            "time": run.time,
-            "configuration": answer::values(&problem, &bound.configuration),
-            "counts": count(&problem, &bound).ok().map(|counts| answer::counts(&counts)),
-        });
-        if let Some(resources) = &resources {
-            json["resources"] = serde_json::json!(resources);
-        }
-        say_json(&json)?;
+        say_json(&Simulated {
+            about: About::of(&problem),
+            time: run.time,
+            configuration: answer::values(&problem, &bound.configuration),
+            counts: count(&problem, &bound).ok().map(|counts| answer::counts(&counts)),
+            phases: run.trace.as_ref().and_then(Phase::of),
+            resources,
+        })?;
     } else {
         let configuration = problem.name_values(&bound.configuration).to_string();
         let with =
             if configuration.is_empty() { String::new() } else { format!(" with {configuration}") };
         let lines = resources.iter().flat_map(Resources::lines);
+        let lines = lines.chain(answer::microseconds(&problem, run.time));
         let lines: String = lines.map(|(name, text)| format!("{name:<12}{text}\n")).collect();
         say(&format!("{}: {} ticks{with}\n{lines}", problem.name, grouped(run.time)))?;
     }

@@ -9,7 +9,7 @@ use tickbound_spin::promela;
 
 use super::exit::{CliError, Exit};
 use super::load::Question;
-use super::output::{ranking, say, say_json};
+use super::output::{ranking, say, say_answer, say_json};
 use super::progress::Progress;
 use super::stop::{self, Timeout};
 use super::values::Size;
@@ -86,7 +86,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     if args.json {
         say_json(&answer.json())?;
     } else {
-        say(&answer::spin::words(&problem, &result))?;
+        say_answer(&answer::spin::words(&problem, &result))?;
         if args.search == Search::Swarm && !result.trails.is_empty() {
             let best = result.trails.iter().take(LISTED).map(|trail| {
                 let steps = trail.steps.map_or_else(|| "-".into(), |s| s.to_string());

@@ -275,7 +275,7 @@ fn end(words: Option<Words>) -> ! {
         Some(words) => words(),
         None => {
             let why = reason().map_or_else(String::new, |why| format!("{why}; "));
-            eprintln!("tickbound: {why}ended before it was finished");
+            complain!("tickbound: {why}ended before it was finished");
         }
     }
     // Without the destructors of libraries that other threads still use.

@@ -10,7 +10,7 @@ use crate::report::{TimelineSpan, write_timeline};
 use tickbound_model::simulate::Script;
 
 /// Most spans of a timeline: about 25 MB of JSON, which Perfetto opens at once.
-const MAX_SPANS: usize = 200_000;
+pub const MAX_SPANS: usize = 200_000;
 
 /// Refuses `--trace` where a problem has no timeline.
 ///
@@ -86,16 +86,11 @@ fn without_covered_waits(spans: &[Span]) -> impl Iterator<Item = &Span> {
 }
 
 fn timeline_span(span: &Span, lane: &str) -> TimelineSpan {
-    let category = match span.kind {
-        SpanKind::Access(access) => access.name(),
-        SpanKind::Until => "until",
-        SpanKind::Barrier => "barrier",
-    };
     TimelineSpan {
         process: format!("unit {}", span.unit),
         thread: format!("{lane} {}", span.element),
         name: span.label.clone(),
-        category: category.to_owned(),
+        category: span.kind.name().to_owned(),
         start: span.start,
         end: span.end,
         args: vec![("group".into(), span.group), ("item".into(), span.item)],

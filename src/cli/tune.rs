@@ -11,7 +11,7 @@ use tickbound_solve::bracket::Known;
 
 use super::exit::{CliError, Exit};
 use super::load::Question;
-use super::output::{Outputs, ranking, rows_width, say, written};
+use super::output::{Outputs, ranking, rows_width, say_answer, written};
 use super::plot::Drawing;
 use super::progress::Progress;
 use super::stop::{self, Memory, Timeout};
@@ -124,13 +124,13 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     }
     // If a picture takes too long, this is still said.
     let last = text.clone();
-    stop::last_words(move || say(&last).unwrap_or_default());
+    stop::last_words(move || say_answer(&last).unwrap_or_default());
     write_files(args, &problem, drawing.as_ref(), &result)?;
     if let Some(folder) = &args.certificate {
         certify(&problem, &result, Path::new(folder))?;
     }
     stop::last_words(|| {});
-    say(&text)?;
+    say_answer(&text)?;
     Ok(Exit::of(&answer))
 }
 
@@ -150,7 +150,7 @@ fn last_words(json: bool, problem: &Problem, options: &Options, known: Arc<Mutex
         let seconds = stop::began().elapsed().as_secs_f64();
         let result = TuneResult::cut(&options, known, seconds, stop::reason());
         // There is nobody left to tell what went wrong.
-        say(&said(json, &problem, &result)).unwrap_or_default();
+        say_answer(&said(json, &problem, &result)).unwrap_or_default();
     });
 }
 

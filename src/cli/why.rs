@@ -9,7 +9,7 @@ use tickbound_solve::{Encoding, Options, Strategy, TuneResult};
 
 use super::exit::{CliError, Exit, input};
 use super::load::Question;
-use super::output::{Outputs, say, width, written};
+use super::output::{Outputs, say_answer, width, written};
 use super::progress::Progress;
 use super::stop::{self, Memory, Timeout};
 use super::values::{OrAuto, named, or_auto};
@@ -90,13 +90,13 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let text = said(args, &answer)?;
     // If the page takes too long, this is still said.
     let last = text.clone();
-    stop::last_words(move || say(&last).unwrap_or_default());
+    stop::last_words(move || say_answer(&last).unwrap_or_default());
     if let Some(path) = &args.html {
         page(&answer).write(path)?;
         written(&[path.into()]);
     }
     stop::last_words(|| {});
-    say(&text)?;
+    say_answer(&text)?;
     Ok(Exit::found(answer.status == Status::Optimal && answer.not_known.is_empty()))
 }
 
@@ -144,7 +144,7 @@ fn last_words(args: &Args, problem: &Problem, options: &Options, told: Arc<Mutex
             false => words(&answer, width()),
         };
         // There is nobody left to tell what went wrong.
-        say(&text).unwrap_or_default();
+        say_answer(&text).unwrap_or_default();
     });
 }
 

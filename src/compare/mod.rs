@@ -27,8 +27,8 @@ use tickbound_model::Problem;
 use tickbound_model::verdict::Status;
 use tickbound_process::{Ended, Finished, Limits, quoted};
 
-use crate::answer::Answer;
 use crate::answer::comparison::{self, Case, Comparison, Row, RowStatus};
+use crate::answer::{About, Answer};
 use crate::cp_sat;
 use crate::machine::Machine;
 
@@ -117,6 +117,7 @@ impl<'a> SideBySide<'a> {
         }
         let numbers = input.problem.inputs.iter().chain(&input.replaced);
         self.cases.push(Case {
+            about: Some(About::of(input.problem)),
             problem: input.problem.name.clone(),
             file: input.file.clone(),
             inputs: numbers.map(|(name, value)| (name.clone(), *value)).collect(),

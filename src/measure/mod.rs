@@ -23,6 +23,7 @@
 //! To run kernels of one's own, without a problem file: open a [`lab::Lab`], and give it
 //! [`job::Job`]s.
 
+mod answer;
 pub mod bench;
 pub mod cache;
 mod campaign;
@@ -46,6 +47,7 @@ pub mod select;
 pub mod t4;
 pub mod worker;
 
+pub use answer::{End, Entry, Measurement};
 pub use campaign::{Plan, measure};
 pub use error::MeasureError;
 pub use report::{Event, Measured, Options, Report};

@@ -27,6 +27,7 @@ const GRACE: Duration = Duration::from_secs(1);
 
 /// A device, as its worker describes it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Described {
     /// Its number.
     pub index: usize,

@@ -1,13 +1,12 @@
 //! Measured times, for a person and as JSON.
 
-use serde_json::{Map, Value, json};
 use tickbound_model::Problem;
 use tickbound_model::named::Named;
 
 use super::table::Table;
 use crate::answer::{About, tenth_of_millisecond, values};
-use crate::measure::outcome::{FailureKind, Outcome};
-use crate::measure::{Measured, Report};
+use crate::measure::outcome::{FailureKind, Outcome, Timed};
+use crate::measure::{End, Entry, Measured, Measurement, Report};
 
 /// Configurations in the table.
 const SHOWN: usize = 10;
@@ -130,61 +129,55 @@ impl MeasuredTimes<'_> {
         format!("{} ms at {named}", milliseconds(seconds))
     }
 
-    /// The object that `measure --json` prints. Times are in seconds.
+    /// The object that `measure --json` prints.
     #[must_use]
-    pub fn json(&self) -> Value {
-        let report = self.report;
-        let results = report.results.iter().enumerate().map(|(i, m)| self.result(i, m));
-        let failed: Map<String, Value> = FailureKind::ALL
-            .into_iter()
-            .map(|kind| (kind.name().to_owned(), json!(report.failed(kind))))
-            .collect();
-        let ranked = report.ranked();
-        json!({
-            "about": About::of(self.problem),
-            "problem": self.problem.name,
-            "inputs": self.problem.inputs,
-            "device": report.device,
-            "asked": report.asked,
-            "candidates": report.candidates,
-            "measured": ranked.len(),
-            "cached": report.results.iter().filter(|m| m.cached).count(),
-            "failed": failed,
-            "unsteady": self.unsteady(),
-            "checked": report.checked,
-            "best": ranked.first().map(|m| values(self.problem, &m.bound.configuration)),
-            "time": ranked.first().and_then(|m| m.record.outcome.timed()).map(|t| t.seconds()),
-            "stopped_by": report.stopped.as_ref().map(ToString::to_string),
-            "cache": self.cache,
-            "seconds": tenth_of_millisecond(report.seconds),
-            "results": results.collect::<Vec<_>>(),
-        })
+    pub fn object(&self) -> Measurement {
+        let (report, ranked) = (self.report, self.report.ranked());
+        let best = ranked.first();
+        let failed = FailureKind::VALUES.iter();
+        Measurement {
+            about: About::of(self.problem),
+            problem: self.problem.name.clone(),
+            inputs: self.problem.inputs.clone(),
+            device: report.device.clone(),
+            asked: report.asked,
+            candidates: report.candidates,
+            measured: ranked.len(),
+            cached: report.results.iter().filter(|m| m.cached).count(),
+            failed: failed.map(|kind| (kind.name().to_owned(), report.failed(*kind))).collect(),
+            unsteady: self.unsteady(),
+            checked: report.checked,
+            best: best.map(|m| values(self.problem, &m.bound.configuration)),
+            time: best.and_then(|m| m.record.outcome.timed()).map(Timed::seconds),
+            stopped_by: report.stopped.as_ref().map(ToString::to_string),
+            cache: self.cache.map(str::to_owned),
+            seconds: tenth_of_millisecond(report.seconds),
+            results: report.results.iter().enumerate().map(|(i, m)| self.entry(i, m)).collect(),
+        }
     }
 
-    fn result(&self, index: usize, measured: &Measured) -> Value {
-        let mut result = json!({
-            "configuration": values(self.problem, &measured.bound.configuration),
-            "cached": measured.cached,
-        });
-        let mut put = |name: &str, value: Value| result[name] = value;
-        match &measured.record.outcome {
-            Outcome::Timed(timed) => {
-                put("time", json!(timed.seconds()));
-                put("spread", json!(timed.spread()));
-                put("steady", json!(timed.steady));
-                put("checked", json!(timed.checked));
-                put("runs", json!(timed.runs));
-                measured.record.rates.iter().for_each(|(name, rate)| put(name, json!(rate)));
-            }
-            Outcome::Failed(failure) => {
-                put("failure", json!(failure.kind.name()));
-                put("message", json!(failure.message));
-            }
+    fn entry(&self, index: usize, measured: &Measured) -> Entry {
+        let rates = &measured.record.rates;
+        let rate = |name: &str| rates.iter().find(|(n, _)| n == name).map(|(_, rate)| *rate);
+        Entry {
+            configuration: values(self.problem, &measured.bound.configuration),
+            cached: measured.cached,
+            end: match &measured.record.outcome {
+                Outcome::Timed(timed) => End::Timed {
+                    time: timed.seconds(),
+                    spread: timed.spread(),
+                    steady: timed.steady,
+                    checked: timed.checked,
+                    runs: timed.runs.clone(),
+                    bytes: rate("GB/s"),
+                    operations: rate("GOP/s"),
+                },
+                Outcome::Failed(failure) => {
+                    End::Failed { failure: failure.kind, message: failure.message.clone() }
+                }
+            },
+            ticks: self.ticks.get(index).copied().flatten(),
         }
-        if let Some(ticks) = self.ticks.get(index).copied().flatten() {
-            put("ticks", json!(ticks));
-        }
-        result
     }
 }
 

@@ -165,6 +165,22 @@ pub fn wrapped(text: &str, width: usize) -> String {
     broken(text, width, 0).join("\n")
 }
 
+/// The columns that the names of an answer's lines take, such as `proved:`.
+const NAME: usize = 12;
+
+/// An answer whose lines with a name go on below what they say, in lines of at most `width` columns; others stay.
+#[must_use]
+pub fn hanging(text: &str, width: usize) -> String {
+    let line = |line: &str| match line.split_at_checked(NAME) {
+        Some((name, says)) if line.width() > width && name.contains(':') && name.ends_with(' ') => {
+            let says = wrapped(says, width.saturating_sub(NAME).max(NAME));
+            format!("{name}{}", says.replace('\n', &format!("\n{}", " ".repeat(NAME))))
+        }
+        _ => line.to_owned(),
+    };
+    text.split('\n').map(line).collect::<Vec<_>>().join("\n")
+}
+
 /// A text in lines of at most `width` columns: the first one keeps its indentation, others have `more` blanks more.
 fn broken(text: &str, width: usize, more: usize) -> Vec<String> {
     if text.width() <= width {
@@ -219,7 +235,15 @@ fn is_number(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::Table;
+    use super::{Table, hanging};
+
+    #[test]
+    fn answers_fit() {
+        let text = "a heading that is longer than that\nties:       A=1, B=2; A=3, B=4; A=5, B=6\n";
+        let narrow = "a heading that is longer than that\nties:       A=1, B=2; A=3,\n            B=4; A=5, B=6\n";
+        assert_eq!(hanging(text, 28), narrow);
+        assert_eq!(hanging(text, 80), text);
+    }
 
     #[test]
     fn tables_fit() {

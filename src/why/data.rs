@@ -1,7 +1,7 @@
 //! What `why` answers, as data.
 
 use indexmap::IndexMap;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tickbound_model::Problem;
 use tickbound_model::verdict::{Found, Status};
 use tickbound_solve::TuneResult;
@@ -10,7 +10,7 @@ use crate::answer::resources::Resources;
 use crate::answer::{About, Tally, Values, tenth_of_millisecond, values};
 
 /// The object that `why` prints with `--json`. Times are in ticks; what is not known is `null`.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Why {
     /// What it is about.
@@ -57,7 +57,7 @@ pub struct Why {
 }
 
 /// How much one search on a changed problem has found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -77,7 +77,7 @@ pub enum Verdict {
 }
 
 /// What one search on a changed problem has found.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Finding {
     /// How much that is.
@@ -118,7 +118,7 @@ impl Finding {
 }
 
 /// Where the time of the best configuration goes.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Spent {
     /// Kinds of statements, or parts of the profile `resources`, of which something is left out.
@@ -130,7 +130,7 @@ pub struct Spent {
 }
 
 /// What the best configuration takes without something.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Share {
     /// What is left out.
@@ -146,7 +146,7 @@ pub struct Share {
 }
 
 /// Constraints left out.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Constraints {
     /// Without all of them; `null` where there are none.
@@ -158,7 +158,7 @@ pub struct Constraints {
 }
 
 /// One constraint left out.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Without {
     /// The constraint as it is written.
@@ -168,7 +168,7 @@ pub struct Without {
 }
 
 /// Constraints that are left out together.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Together {
     /// The constraints as they are written.
@@ -180,7 +180,7 @@ pub struct Together {
 }
 
 /// A number of the platform that is changed.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Number {
     /// Its name.

@@ -137,6 +137,15 @@ pub enum PlanError {
     },
 }
 
+impl PlanError {
+    /// Why there is no plan, without what to do about it.
+    #[must_use]
+    pub fn reason(&self) -> String {
+        let text = self.to_string();
+        text.rsplit_once("; ").map_or(text.as_str(), |(what, _)| what).to_owned()
+    }
+}
+
 impl Plan {
     /// The plan with the same program, for an encoding that has operations of its own.
     pub(crate) fn lifted<X>(self) -> Plan<X> {

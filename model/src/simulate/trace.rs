@@ -25,6 +25,18 @@ pub enum SpanKind {
     Barrier,
 }
 
+impl SpanKind {
+    /// Its name: that of the access, `until`, or `barrier`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            SpanKind::Access(access) => access.name(),
+            SpanKind::Until => "until",
+            SpanKind::Barrier => "barrier",
+        }
+    }
+}
+
 /// One statement of one item, or of one warp, that took at least one tick.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Span {

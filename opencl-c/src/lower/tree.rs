@@ -1,5 +1,7 @@
 //! Kernel programs while they are made: statements that still know their lines.
 
+use std::sync::Arc;
+
 use tickbound_model::{Access, Expr, Program, Stmt, StmtKind};
 
 use super::names::Names;
@@ -32,9 +34,10 @@ impl Node {
     }
 
     /// The statement. [`Problem::set_kernel`](tickbound_model::Problem::set_kernel) says where it
-    /// stands.
+    /// stands if it comes from no one file.
     fn statement(self) -> Stmt {
         let label = self.lines().map(Lines::text);
+        let at = self.lines().and_then(Lines::place).unwrap_or_default();
         let kind = match self {
             Node::Amount { access, amount, .. } => StmtKind::Access { access, amount },
             Node::Barrier { .. } => StmtKind::Barrier,
@@ -45,7 +48,7 @@ impl Node {
             }
         };
         let label = label.unwrap_or_else(|| kind.name().to_owned());
-        Stmt { at: String::new(), label, kind }
+        Stmt { at, label, kind }
     }
 }
 
@@ -57,18 +60,29 @@ pub(super) fn statements(nodes: Vec<Node>) -> Program {
 /// The lines that a statement comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Lines {
+    /// Their file; `None` for lines of several.
+    file: Option<Arc<str>>,
     pub(super) first: u32,
     last: u32,
 }
 
 impl Lines {
     fn at(at: &At) -> Lines {
-        Lines { first: at.line, last: at.line }
+        Lines { file: Some(at.file.clone()), first: at.line, last: at.line }
     }
 
     /// Lines that cover both.
     fn with(&self, other: &Lines) -> Lines {
-        Lines { first: self.first.min(other.first), last: self.last.max(other.last) }
+        Lines {
+            file: self.file.clone().filter(|file| other.file.as_ref() == Some(file)),
+            first: self.first.min(other.first),
+            last: self.last.max(other.last),
+        }
+    }
+
+    /// The file and the lines, such as `minimum.cl, line 14`.
+    fn place(&self) -> Option<String> {
+        Some(format!("{}, {}", self.file.as_ref()?, self.text()))
     }
 
     fn text(&self) -> String {

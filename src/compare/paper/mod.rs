@@ -303,6 +303,7 @@ mod tests {
                 )
             };
             Case {
+                about: None,
                 problem: "some kernel".to_owned(),
                 file: file.to_owned(),
                 inputs: inputs(&Published { size, elements, ..TABLE_1[0] }),

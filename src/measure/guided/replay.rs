@@ -1,6 +1,6 @@
 //! A guided search over measurements that are there already.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Candidate, Guide};
 
@@ -8,7 +8,8 @@ use super::{Candidate, Guide};
 pub const MOST: usize = 100;
 
 /// What guided searches come to, as medians over their seeds; the later one of two in the middle.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Replay {
     /// How many searches, each with a seed of its own.
     pub seeds: u64,

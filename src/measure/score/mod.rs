@@ -14,15 +14,17 @@
 //! * what a random choice of k reaches: the same, as if all ticks were equal, so the mean is that
 //!   over all choices.
 
+mod answer;
 mod correlation;
 mod programs;
 mod results;
 
+pub use answer::{Other, Scored};
 pub use correlation::{kendall, spearman};
 pub use programs::{Programs, programs};
 pub use results::{Results, ResultsError};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Numbers of trials that are reported.
 pub const TRIALS: [usize; 3] = [1, 10, 100];
@@ -41,7 +43,8 @@ pub struct Score {
 }
 
 /// The fraction of the optimum that some trials reach.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Reached {
     /// How many trials.
     pub trials: usize,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::hash::Hash;
 
 use indexmap::IndexMap;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Reached, reached};
 
@@ -15,7 +15,8 @@ pub const TRIALS: [usize; 3] = [1, 10, 50];
 const NEAR: f64 = 5.0;
 
 /// How well a model ranks distinct programs.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Programs {
     /// How many there are.
     pub programs: usize,

@@ -68,6 +68,7 @@ impl Source {
 /// The answer of one engine as a case of its own.
 fn alone(name: &str, answer: Answer) -> Case {
     Case {
+        about: answer.about.clone(),
         problem: name.to_owned(),
         file: name.to_owned(),
         inputs: IndexMap::new(),

@@ -155,6 +155,7 @@ mod tests {
 
     fn case(file: &str, inputs: &[(&str, i64)]) -> Case {
         Case {
+            about: None,
             problem: "a kernel".to_owned(),
             file: file.to_owned(),
             inputs: inputs.iter().map(|(n, v)| ((*n).to_owned(), *v)).collect(),
