@@ -115,8 +115,8 @@ spaces-report: setup ## all strategies, CP-SAT and Kernel Tuner over growing spa
 	PYTHON=$$(bash scripts/setup-python.sh cp-sat ortools) \
 		KERNEL_TUNER=$$(PYTHON=$$KERNEL_TUNER bash scripts/setup-python.sh kernel-tuner kernel_tuner) cargo bench $(FLAGS) --bench spaces -- --write
 
-schedules-report: setup ## both ends of open schedules: docs/results/schedules.md
-	cargo bench $(FLAGS) -p tickbound-schedules --bench ends > docs/results/schedules.md
+schedules-report: setup ## both ends of open schedules, beside CP-SAT: docs/results/schedules.md
+	PYTHON=$$(bash scripts/setup-python.sh cp-sat ortools) cargo bench $(FLAGS) -p tickbound-schedules --bench ends > docs/results/schedules.md
 
 schema: setup ## write schema/answer.schema.json, which is generated from the types
 	WRITE_SCHEMA=1 cargo test $(FLAGS) -p tickbound --lib schema

@@ -1,11 +1,13 @@
 //! Open schedules: hand-made cases, and every schedule of small random problems.
 
+use std::collections::BTreeMap;
+
 use indexmap::IndexMap;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tickbound_model::simulate::{
-    Decision, Explored, FirstCome, Limits, Options, Run, Scripted, SimulateError, Span, explore,
-    simulate, simulate_with,
+    Decision, Explored, FirstCome, Limits, Options, Run, Scripted, SimulateError, Span, SpanKind,
+    Trace, WarpTicks, explore, simulate, simulate_with,
 };
 use tickbound_model::{Bound, Problem};
 
@@ -420,6 +422,33 @@ fn a_trace_shows_what_occupies_dispatchers() {
 }
 
 #[test]
+fn a_trace_shows_what_warps_wait_for() {
+    // Two warps, one dispatcher, one slot: the second loads when the first one's datum is there.
+    let value = with(
+        unit(2, json!([{ "global": 1 }, "barrier", { "until": 20 }, { "work": 2 }])),
+        &[("/platform/warps/memory_slots", json!(1)), ("/platform/barrier", json!(1))],
+    );
+    let run = run(&value).unwrap();
+    let waits = run.trace.unwrap().waits;
+    let waits: Vec<_> = waits.iter().map(|s| (s.item, s.label.as_str(), s.start, s.end)).collect();
+    assert_eq!(
+        waits,
+        [
+            (0, "wait for a load", 2, 8),
+            (1, "wait for a memory slot", 0, 8),
+            (1, "wait for a load", 10, 16),
+            (0, "barrier", 8, 17),
+            (1, "barrier", 16, 17),
+            (0, "until", 17, 21),
+            (1, "until", 17, 21),
+            (1, "wait for a dispatcher", 21, 23),
+        ]
+    );
+    let warps = WarpTicks { running: 8, load: 12, dispatcher: 2, slot: 8, until: 8, barrier: 10 };
+    assert_eq!((run.time, run.warps), (25, Some(warps)));
+}
+
+#[test]
 fn a_script_is_followed_or_says_that_it_was_not() {
     let value = unit(2, json!([compute_or_load(6)]));
     let (problem, bound) = only(&value);
@@ -620,6 +649,36 @@ fn small_problem() -> impl Strategy<Value = Value> {
     )
 }
 
+/// A warp does or waits for one thing after another, without a gap, from the beginning of its group to its end; the sums are those of
+/// all spans.
+fn one_after_another(spans: &[Span], waits: &[Span], sums: WarpTicks) {
+    let all = || spans.iter().chain(waits);
+    let mut of_warps: BTreeMap<(i64, i64), Vec<(i64, i64)>> = BTreeMap::new();
+    for span in all() {
+        of_warps.entry((span.group, span.item)).or_default().push((span.start, span.end));
+    }
+    let mut begins: BTreeMap<i64, i64> = BTreeMap::new();
+    for (warp, times) in &mut of_warps {
+        times.sort_unstable();
+        for (before, after) in times.iter().zip(times.iter().skip(1)) {
+            assert_eq!(before.1, after.0, "warp {warp:?}: {times:?}");
+        }
+        assert_eq!(*begins.entry(warp.0).or_insert(times[0].0), times[0].0, "warp {warp:?}");
+    }
+    let ticks = |of: fn(SpanKind) -> bool| -> i64 {
+        all().filter(|s| of(s.kind)).map(|s| s.end - s.start).sum()
+    };
+    let expected = WarpTicks {
+        running: ticks(|kind| matches!(kind, SpanKind::Access(_))),
+        load: ticks(|kind| kind == SpanKind::Load),
+        dispatcher: ticks(|kind| kind == SpanKind::Dispatcher),
+        slot: ticks(|kind| kind == SpanKind::Slot),
+        until: ticks(|kind| kind == SpanKind::Until),
+        barrier: ticks(|kind| kind == SpanKind::Barrier),
+    };
+    assert_eq!(sums, expected);
+}
+
 const FEW: Limits = Limits { max_states: 3000, max_events: 1_000_000 };
 
 /// One random run, with its trace and the units of its groups.
@@ -674,8 +733,9 @@ proptest! {
             let (run, places) = random_run(&problem, &bound, seed);
             prop_assert!(between.contains(&run.time), "{} of {:?}", run.time, found);
             // `finish` is in the trace, too, but no part of the schedule.
-            let mut spans = run.trace.unwrap().spans;
+            let Trace { mut spans, waits, .. } = run.trace.unwrap();
             spans.retain(|s| s.start < run.time - 4);
+            one_after_another(&spans, &waits, run.warps.unwrap());
             let mut script = script(&spans, width, &places);
             let again = simulate_with(&problem, &bound, &Options::default(), &mut script).unwrap();
             prop_assert!(script.followed(), "{:?}", script);

@@ -4,7 +4,7 @@
 //! best that was found. What is too large to be explored, or comes after a stop, stays open: its
 //! bounds, its schedules made by rule and those of a beam search bound the answer, and close it where they meet.
 
-use tickbound_model::simulate::{self, Script};
+use tickbound_model::simulate::{self, Run, Script, WarpTicks};
 use tickbound_model::verdict::Found;
 use tickbound_schedules::{Explored, Launch, Limits, ScheduleError, Tried, try_rules};
 
@@ -236,7 +236,7 @@ fn answer(
     let (lower, upper) = if worst { best.worst() } else { (lower, upper) };
     let optima = if worst { std::slice::from_ref(best) } else { cases };
     let script = best.script(objective);
-    let replayed = replayed(inquiry, best, &script, upper)?;
+    let run = replayed(inquiry, best, &script, upper)?;
     let found = |case: &Case| Found {
         configuration: space.bound[case.configuration].configuration.clone(),
         time: upper,
@@ -246,7 +246,7 @@ fn answer(
     let ending = Ending {
         finished,
         optima: if finished { optima.iter().map(found).collect() } else { Vec::new() },
-        replayed,
+        replayed: run.is_some(),
         size,
         ..Ending::default()
     };
@@ -259,8 +259,27 @@ fn answer(
         first_come: first_come(inquiry, best.configuration)?,
         script,
         ends: best.both.as_ref().and_then(|both| both.scripts.clone()),
+        warps: run.map(|run| spent(inquiry, best, run)).transpose()?.flatten(),
     });
     Ok(result)
+}
+
+/// What the warps spend their time on under the best and the worst schedule, one of which was `run`.
+///
+/// # Errors
+/// The other end takes another time in the simulator.
+fn spent(
+    inquiry: &Inquiry<'_>,
+    case: &Case,
+    run: Run,
+) -> Result<Option<(WarpTicks, WarpTicks)>, SolveError> {
+    let Some(both) = &case.both else { return Ok(None) };
+    let Some((best, worst)) = &both.scripts else { return Ok(None) };
+    let asked_best = inquiry.options.objective == Objective::Best;
+    let (other, ticks) = if asked_best { (worst, both.worst) } else { (best, both.best) };
+    let Some(other) = replayed(inquiry, case, other, ticks)? else { return Ok(None) };
+    let (best, worst) = if asked_best { (run, other) } else { (other, run) };
+    Ok(best.warps.zip(worst.warps))
 }
 
 /// What lies between two bounds that meet.
@@ -268,7 +287,7 @@ fn known((least, most): (i64, i64)) -> Option<i64> {
     (least == most).then_some(least)
 }
 
-/// True if the simulator has followed the schedule and takes as long.
+/// The simulator's run, if it has followed the schedule and takes as long.
 ///
 /// # Errors
 /// It takes another time, or its first-come schedule lies outside of the two ends.
@@ -277,27 +296,24 @@ fn replayed(
     best: &Case,
     script: &Script,
     ticks: i64,
-) -> Result<bool, SolveError> {
+) -> Result<Option<Run>, SolveError> {
     let bound = &inquiry.space.bound[best.configuration];
     if best.both.is_none() && inquiry.bracket.out_of_time() {
-        return Ok(false);
+        return Ok(None);
     }
     let run = match script.run(inquiry.problem, bound, &simulate::Options::default()) {
-        Err(error) if error.is_too_large() => return Ok(false),
+        Err(error) if error.is_too_large() => return Ok(None),
         run => run?,
     };
-    let takes = run.map(|run| run.time);
+    let takes = run.as_ref().map(|run| run.time);
     let agrees = match &best.both {
         // Of one that is open `ticks` may be a bound that no schedule is known to take.
-        None if best.some.as_ref().is_none_or(|some| !some.takes(ticks)) => {
-            return Ok(takes == Some(ticks));
-        }
-        None => takes == Some(ticks),
+        None => takes == Some(ticks) || best.some.as_ref().is_none_or(|some| !some.takes(ticks)),
         Some(both) if both.scripts.is_some() => takes == Some(ticks),
         Some(both) => takes.is_some_and(|takes| both.best <= takes && takes <= both.worst),
     };
     if agrees {
-        return Ok(takes == Some(ticks));
+        return Ok(run.filter(|run| run.time == ticks));
     }
     Err(SolveError::Disagreement {
         configuration: inquiry.problem.name_values(&bound.configuration).to_string(),

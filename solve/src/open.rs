@@ -93,6 +93,7 @@ fn formula(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
             first_come: Some(first_come(&task, c)?),
             script,
             ends: None,
+            warps: None,
         });
         if options.objective == Objective::Worst && finished {
             return worst_of(&task, inquiry, c, result);
@@ -279,6 +280,7 @@ fn robust(task: &Task<'_>, inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveErr
             first_come,
             script,
             ends: None,
+            warps: None,
         });
     }
     Ok(result)

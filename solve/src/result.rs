@@ -3,7 +3,7 @@
 use num_bigint::BigUint;
 use serde::Serialize;
 use tickbound_encodings::{Encoded, Encoding};
-use tickbound_model::simulate::Script;
+use tickbound_model::simulate::{Script, WarpTicks};
 use tickbound_model::verdict::{Found, Status, StopReason};
 
 use crate::bracket::{Bounds, Bracket, Known};
@@ -57,6 +57,8 @@ pub struct OpenSchedule {
     pub script: Script,
     /// A best and a worst schedule, if both are known.
     pub ends: Option<(Script, Script)>,
+    /// What the warps spend their time on under the one and the other, if the simulator has followed both.
+    pub warps: Option<(WarpTicks, WarpTicks)>,
 }
 
 /// The result of [`super::tune`].

@@ -102,6 +102,11 @@ pub struct Answer {
     pub worst_case: Option<i64>,
     /// `tune`: ticks of the configuration if the warp that has been ready longest is started first.
     pub first_come: Option<i64>,
+    /// `tune`: what warps spend their time on under the best schedule, in ticks summed over all warps: `running`, and waiting for a
+    /// `load`, a `dispatcher`, a memory `slot`, in `until`, or at a `barrier`. `null` where schedules are not open, or not both ends known.
+    pub best_case_warps: Option<Values>,
+    /// `tune`: the same under the worst schedule.
+    pub worst_case_warps: Option<Values>,
     /// `tune`: a plain solver has confirmed the least time over all configurations.
     pub confirmed_uncut: Option<bool>,
     /// `tune`: what bounds the time of the best configuration found, under the profile `resources`.
@@ -271,7 +276,7 @@ impl Answer {
         (
             "tune",
             "about time status lower upper configuration optima more_optima encoding strategy \
-             solver_calls seconds stopped_by objective best_case worst_case first_come \
+             solver_calls seconds stopped_by objective best_case worst_case first_come best_case_warps worst_case_warps \
              confirmed_uncut replayed size configurations optima_count next indifferent proved_by checked \
              simulated_because resources programs programs_whole",
         ),

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use tickbound_message::grouped;
+use tickbound_model::simulate::WarpTicks;
 use tickbound_model::{Configuration, Problem};
 use tickbound_solve::Proof;
 use tickbound_solve::{Encoding, Objective, TuneResult};
@@ -24,6 +25,7 @@ pub fn answer(problem: &Problem, r: &TuneResult) -> Answer {
         configuration => Optimum::Tied(configuration),
     });
     let schedule = r.schedule.as_ref();
+    let warps = schedule.and_then(|s| s.warps.as_ref());
     let programs: Vec<Folded> = r.programs.list.iter().map(|p| folded(problem, p)).collect();
     let some = !programs.is_empty();
     Answer {
@@ -41,6 +43,8 @@ pub fn answer(problem: &Problem, r: &TuneResult) -> Answer {
         best_case: schedule.map_or(r.upper, |s| s.best_case),
         worst_case: schedule.map_or(r.upper, |s| s.worst_case),
         first_come: schedule.map_or(r.upper, |s| s.first_come),
+        best_case_warps: warps.and_then(|(best, _)| serde_json::from_value(json!(best)).ok()),
+        worst_case_warps: warps.and_then(|(_, worst)| serde_json::from_value(json!(worst)).ok()),
         confirmed_uncut: Some(r.confirmed_uncut),
         replayed: Some(r.replayed),
         resources: r
@@ -135,8 +139,9 @@ fn proof(problem: &Problem, r: &TuneResult, answer: &Answer) -> Vec<Line> {
         )
     });
     let before = [ties(problem, r), next, matters, schedules];
+    let before = before.into_iter().flatten().chain(waits(r));
     let after = [checked, answer.replay()];
-    before.into_iter().flatten().chain(proofs).chain(after.into_iter().flatten()).collect()
+    before.chain(proofs).chain(after.into_iter().flatten()).collect()
 }
 
 /// How many configurations there are.
@@ -180,6 +185,24 @@ fn proved(r: &TuneResult, proof: &Proof) -> String {
             format!("Z3 finds nothing within {below} ticks among all configurations")
         }
     }
+}
+
+/// What warps run and wait for under both ends of their schedules.
+fn waits(r: &TuneResult) -> Vec<Line> {
+    let Some((best, worst)) = r.schedule.as_ref().and_then(|s| s.warps.as_ref()) else {
+        return Vec::new();
+    };
+    let line = |case: &str, warps: &WarpTicks| {
+        let all = warps.waits().iter().map(|(_, ticks)| *ticks).sum::<i64>() + warps.running;
+        let percent = |ticks: i64| format!("{:.1} %", 100.0 * ticks as f64 / all.max(1) as f64);
+        let mut waits = warps.waits();
+        waits.sort_by_key(|(_, ticks)| -ticks);
+        let waits = waits.iter().filter(|(_, ticks)| *ticks > 0);
+        let waits = waits.map(|(what, ticks)| format!("wait {} {what}", percent(*ticks)));
+        let text = std::iter::once(format!("run {} of their time", percent(warps.running)));
+        ("warps:", format!("{case}: they {}", text.chain(waits).collect::<Vec<_>>().join(", ")))
+    };
+    vec![line("best case", best), line("worst case", worst)]
 }
 
 /// What a proof over open schedules rests on.

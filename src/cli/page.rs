@@ -8,7 +8,7 @@ use tickbound_model::count::count;
 use tickbound_model::simulate::{Options, Script, SimulateError, simulate};
 use tickbound_model::verdict::Status;
 use tickbound_model::{Bound, Problem};
-use tickbound_solve::{Objective, SolveError, TuneResult};
+use tickbound_solve::{SolveError, TuneResult};
 
 use super::exit::CliError;
 use super::plot::MAX_CONFIGURATIONS;
@@ -90,7 +90,7 @@ fn add_run(
     let counts = count(problem, bound).ok().map(|counts| explain::listed(&counts));
     let counts = counts.filter(|counts| counts != "nothing");
     page.facts.extend(counts.map(|counts| ("one launch".into(), counts)));
-    for (name, script) in runs(result) {
+    for (name, script) in timeline::shown(result) {
         let run = match timeline::of(problem, bound, &script) {
             Err(CliError::Solve(SolveError::Simulate(e))) if e.is_too_large() => return Ok(()),
             run => run?,
@@ -104,19 +104,6 @@ fn add_run(
         page.timelines.extend(lanes.map(|lanes| (heading, lanes)));
     }
     Ok(())
-}
-
-/// The schedules that are shown: both ends where they are known, that of the answer first.
-fn runs(result: &TuneResult) -> Vec<(Option<&'static str>, Script)> {
-    let Some(schedule) = &result.schedule else { return vec![(None, Script::default())] };
-    let Some((best, worst)) = schedule.ends.clone() else {
-        return vec![(None, schedule.script.clone())];
-    };
-    let mut runs = vec![(Some("Best schedule"), best), (Some("Worst schedule"), worst)];
-    if result.objective != Objective::Best {
-        runs.reverse();
-    }
-    runs
 }
 
 /// The clocks of a group under the profile `resources`.

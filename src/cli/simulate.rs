@@ -46,7 +46,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let run = simulate(&problem, &bound, &options)?;
     let resources = Resources::of(&problem, &values);
     if let Some(path) = &args.trace {
-        let (spans, truncated) = timeline::write(&problem, &bound, &Script::FirstCome, path)?;
+        let (spans, truncated) =
+            timeline::write(&problem, &bound, &[(None, Script::FirstCome)], path)?;
         let note = if truncated { ", the first of many" } else { "" };
         eprintln!("tickbound: {path}: {spans} spans{note}; open it in Perfetto");
     }

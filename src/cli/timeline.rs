@@ -1,4 +1,4 @@
-//! The timeline of one configuration as a trace file.
+//! The timelines of one configuration as a trace file: one run, or the best and the worst schedule side by side.
 
 use super::exit::CliError;
 use std::collections::HashMap;
@@ -8,6 +8,7 @@ use tickbound_model::{Bound, ModelError, Problem, Profile};
 
 use crate::report::{TimelineSpan, write_timeline};
 use tickbound_model::simulate::Script;
+use tickbound_solve::{Objective, TuneResult};
 
 /// Most spans of a timeline: about 25 MB of JSON, which Perfetto opens at once.
 pub const MAX_SPANS: usize = 200_000;
@@ -27,12 +28,30 @@ pub fn check(problem: &Problem, trace: Option<&String>) -> Result<(), CliError> 
 /// What a run did.
 #[derive(Debug)]
 pub struct Timeline {
-    /// What each element did when.
+    /// What each element did when, or each dispatcher.
     pub spans: Vec<TimelineSpan>,
+    /// What each warp did and waited for when; empty where the schedule is not open.
+    pub warps: Vec<TimelineSpan>,
     /// There was more, which was left out.
     pub truncated: bool,
     /// When the run ends.
     pub time: i64,
+}
+
+/// A schedule to be shown, with its name if there are several.
+pub type Shown = (Option<&'static str>, Script);
+
+/// The schedules of a result that are shown: both ends where they are known, that of the answer first.
+pub fn shown(result: &TuneResult) -> Vec<Shown> {
+    let Some(schedule) = &result.schedule else { return vec![(None, Script::default())] };
+    let Some((best, worst)) = schedule.ends.clone() else {
+        return vec![(None, schedule.script.clone())];
+    };
+    let mut runs = vec![(Some("Best schedule"), best), (Some("Worst schedule"), worst)];
+    if result.objective != Objective::Best {
+        runs.reverse();
+    }
+    runs
 }
 
 /// Simulates a configuration under a schedule.
@@ -47,28 +66,40 @@ pub fn of(problem: &Problem, bound: &Bound, script: &Script) -> Result<Timeline,
     let warps = problem.profile != Profile::Published2023 && problem.platform.warps().is_some();
     let lane = if warps { "dispatcher" } else { "element" };
     let spans = without_covered_waits(&trace.spans).map(|s| timeline_span(s, lane)).collect();
-    Ok(Timeline { spans, truncated: trace.truncated, time })
+    let width = problem.platform.warps().map_or(1, |warps| warps.width);
+    let open = if problem.has_open_schedule() { trace.spans.as_slice() } else { &[] };
+    let warps = open.iter().chain(&trace.waits).map(|s| warp_span(s, width)).collect();
+    Ok(Timeline { spans, warps, truncated: trace.truncated, time })
 }
 
-/// Simulates a configuration under a schedule and writes its timeline. Returns the number of spans,
-/// and whether there were more.
+/// Simulates a configuration under the schedules and writes their timelines into one file. Returns the
+/// number of spans, and whether there were more.
 ///
 /// # Errors
-/// If the simulation or the writing fails.
+/// If a simulation or the writing fails.
 pub fn write(
     problem: &Problem,
     bound: &Bound,
-    script: &Script,
+    runs: &[Shown],
     path: &str,
 ) -> Result<(usize, bool), CliError> {
-    let run = of(problem, bound, script)?;
+    let (mut spans, mut truncated) = (Vec::new(), false);
+    for (name, script) in runs {
+        let run = of(problem, bound, script)?;
+        truncated |= run.truncated;
+        let whose = name.map_or_else(String::new, |name| format!("{name}, "));
+        spans.extend(run.spans.into_iter().chain(run.warps).map(|mut span| {
+            span.process.insert_str(0, &whose);
+            span
+        }));
+    }
     let title = format!("{} ({})", problem.name, problem.name_values(&bound.configuration));
-    // At most some 25 MB, as few spans are kept.
+    // At most some 100 MB, as few spans are kept.
     let mut text = Vec::new();
-    let count = write_timeline(&mut text, &title, run.spans)?;
+    let count = write_timeline(&mut text, &title, spans)?;
     tickbound_output::write(path, &text)
         .map_err(|error| CliError::Write { path: path.to_owned(), error })?;
-    Ok((count, run.truncated))
+    Ok((count, truncated))
 }
 
 /// Drops that an item waits at a barrier while its element still runs others, so that the spans
@@ -94,5 +125,14 @@ fn timeline_span(span: &Span, lane: &str) -> TimelineSpan {
         start: span.start,
         end: span.end,
         args: vec![("group".into(), span.group), ("item".into(), span.item)],
+    }
+}
+
+/// On a track of the warp's own, beside those of the dispatchers.
+fn warp_span(span: &Span, width: i64) -> TimelineSpan {
+    TimelineSpan {
+        process: format!("warps of unit {}", span.unit),
+        thread: format!("warp {} of group {}", span.item / width, span.group),
+        ..timeline_span(span, "dispatcher")
     }
 }

@@ -1,6 +1,6 @@
 //! What all parts of a simulation need: values of expressions, the count of events, the trace.
 
-use super::trace::{Span, SpanKind, Trace};
+use super::trace::{Span, SpanKind, Trace, WarpTicks};
 use super::{Options, Run, SimulateError};
 use crate::{Bound, Expr, ModelError, Problem, Stmt};
 
@@ -25,6 +25,8 @@ pub(super) struct Engine<'p> {
     env: Vec<i64>,
     events: u64,
     trace: Option<Trace>,
+    /// Of warps that compete for dispatchers.
+    warps: WarpTicks,
 }
 
 impl<'p> Engine<'p> {
@@ -48,12 +50,14 @@ impl<'p> Engine<'p> {
             env: bound.env.clone(),
             events: 0,
             trace: options.trace.then(Trace::default),
+            warps: WarpTicks::default(),
         })
     }
 
     /// The result, at the end.
     pub fn run(self, time: i64) -> Run {
-        Run { time, trace: self.trace, events: self.events }
+        let warps = self.problem.has_open_schedule().then_some(self.warps);
+        Run { time, trace: self.trace, events: self.events, warps }
     }
 
     /// The value of `expr` for the item `lid` at `place`.
@@ -113,7 +117,7 @@ impl<'p> Engine<'p> {
     }
 
     fn trace_has_room(&self) -> bool {
-        self.trace.as_ref().is_some_and(|t| t.spans.len() < self.options.max_spans)
+        self.trace.as_ref().is_some_and(|t| t.spans.len() + t.waits.len() < self.options.max_spans)
     }
 
     /// Records what an item did from `start` to `end`.
@@ -125,24 +129,42 @@ impl<'p> Engine<'p> {
         item: i64,
         (start, end): (i64, i64),
     ) {
+        if let Some(trace) = self.room_for(start, end) {
+            let label = stmt.label.clone();
+            trace.spans.push(span(place, item, kind, label, (start, end)));
+        }
+    }
+
+    /// Counts what a warp that competes for dispatchers did or waited for, and records waits: under their own names, those in an
+    /// `until` and at a barrier too.
+    pub fn record_warp(&mut self, kind: SpanKind, place: &Place, item: i64, time: (i64, i64)) {
+        self.warps.add(kind, time.1 - time.0);
+        if matches!(kind, SpanKind::Access(_)) {
+            return;
+        }
+        if let Some(trace) = self.room_for(time.0, time.1) {
+            trace.waits.push(span(place, item, kind, kind.name().to_owned(), time));
+        }
+    }
+
+    /// The trace, if something from `start` to `end` belongs there and there is room.
+    fn room_for(&mut self, start: i64, end: i64) -> Option<&mut Trace> {
         let room = self.trace_has_room();
-        let Some(trace) = &mut self.trace else { return };
-        if start == end {
-            return;
-        }
-        if !room {
-            trace.truncated = true;
-            return;
-        }
-        trace.spans.push(Span {
-            unit: place.unit,
-            element: place.element,
-            group: place.serial,
-            item,
-            kind,
-            label: stmt.label.clone(),
-            start,
-            end,
-        });
+        let trace = self.trace.as_mut().filter(|_| start < end)?;
+        trace.truncated |= !room;
+        Some(trace).filter(|_| room)
+    }
+}
+
+fn span(place: &Place, item: i64, kind: SpanKind, label: String, time: (i64, i64)) -> Span {
+    Span {
+        unit: place.unit,
+        element: place.element,
+        group: place.serial,
+        item,
+        kind,
+        label,
+        start: time.0,
+        end: time.1,
     }
 }

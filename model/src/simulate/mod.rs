@@ -90,7 +90,7 @@ pub use resources::{
     Bottleneck, OccupancyLimit, PARTS, Resource, ResourceTime, program, resource_time, used,
 };
 pub use script::Script;
-pub use trace::{MAX_SPANS, Span, SpanKind, Trace};
+pub use trace::{MAX_SPANS, Span, SpanKind, Trace, WarpTicks};
 
 use crate::{Bound, Problem, Profile};
 
@@ -135,6 +135,8 @@ pub struct Run {
     pub trace: Option<Trace>,
     /// How many events were simulated one by one.
     pub events: u64,
+    /// What the warps spent their time on; `None` where the schedule is not open.
+    pub warps: Option<WarpTicks>,
 }
 
 /// Runs one configuration. If its schedule is open, this is the schedule of [`FirstCome`].

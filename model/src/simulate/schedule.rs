@@ -129,7 +129,10 @@ enum State<'p> {
         slot: bool,
     },
     /// Waits for the other warps of its group.
-    Arrived(&'p Stmt),
+    Arrived {
+        barrier: &'p Stmt,
+        since: i64,
+    },
     Ended,
 }
 
@@ -352,10 +355,18 @@ impl<'p> Unit<'p> {
         let mut groups = self.groups.iter_mut();
         let group = groups.find(|g| g.place.serial == group);
         let Some(warp) = group.and_then(|g| g.warps.get_mut(warp)) else { return Ok(()) };
-        let State::Ready { segment, .. } = warp.state else { return Ok(()) };
+        let State::Ready { segment, since } = warp.state else { return Ok(()) };
         let end = engine.later(&segment.stmt.at, now, segment.occupies, 1)?;
         let until = engine.later(&segment.stmt.at, end, segment.latency, 1)?;
-        warp.strand.record(engine, segment.stmt, SpanKind::Access(segment.access), (now, end));
+        let kind = SpanKind::Access(segment.access);
+        let ran = self.occupied_until.get(dispatcher).is_some_and(|until| *until == now);
+        let kept = if ran || !segment.needs_slot() { SpanKind::Dispatcher } else { SpanKind::Slot };
+        warp.strand.record(engine, segment.stmt, kind, (now, end));
+        for (kind, time) in
+            [(kept, (since, now)), (kind, (now, end)), (SpanKind::Load, (end, until))]
+        {
+            warp.strand.record_warp(engine, kind, time);
+        }
         warp.state = State::Asleep { until, slot: segment.needs_slot() };
         self.slots_taken += i64::from(segment.needs_slot());
         if self.occupied_until.len() <= dispatcher {
@@ -416,6 +427,9 @@ impl<'p> Group<'p> {
             }
             let until = engine.later("platform.barrier", now, rules.barrier, 1)?;
             for warp in &mut self.warps {
+                if let State::Arrived { since, .. } = warp.state {
+                    warp.strand.record_warp(engine, SpanKind::Barrier, (since, until));
+                }
                 warp.strand.next_phase(until);
                 warp.state = State::Asleep { until, slot: false };
             }
@@ -486,8 +500,11 @@ impl<'p> Warp<'p> {
                         _ => State::Ready { segment, since: now },
                     }
                 }
-                Step::Until { end, .. } => State::Asleep { until: end, slot: false },
-                Step::Barrier(stmt) => State::Arrived(stmt),
+                Step::Until { end, .. } => {
+                    self.strand.record_warp(engine, SpanKind::Until, (now, end));
+                    State::Asleep { until: end, slot: false }
+                }
+                Step::Barrier(barrier) => State::Arrived { barrier, since: now },
                 Step::End => State::Ended,
             };
         }
@@ -497,7 +514,7 @@ impl<'p> Warp<'p> {
     /// The barrier where it has arrived, or that it has ended, if one of these is so.
     fn stop(&self) -> Option<(i64, Option<&'p Stmt>)> {
         match self.state {
-            State::Arrived(stmt) => Some((self.strand.lid(), Some(stmt))),
+            State::Arrived { barrier, .. } => Some((self.strand.lid(), Some(barrier))),
             State::Ended => Some((self.strand.lid(), None)),
             State::Ready { .. } | State::Asleep { .. } => None,
         }
@@ -508,7 +525,7 @@ impl<'p> Warp<'p> {
             State::Ready { .. } => (0, 0),
             State::Asleep { until, slot: false } => (1, until - now),
             State::Asleep { until, slot: true } => (2, until - now),
-            State::Arrived(_) => (3, 0),
+            State::Arrived { .. } => (3, 0),
             State::Ended => return vec![dispatcher as i64, 4],
         };
         let mut all = vec![dispatcher as i64, kind, ticks];

@@ -391,6 +391,11 @@ impl<'p> Strand<'p> {
         engine.record(stmt, kind, &self.place, self.first_lid, time);
     }
 
+    /// Counts and records what a warp that competes for dispatchers does or waits for.
+    pub fn record_warp(&self, engine: &mut Engine<'p>, kind: SpanKind, time: (i64, i64)) {
+        engine.record_warp(kind, &self.place, self.first_lid, time);
+    }
+
     /// Records the wait at a barrier that is released now.
     pub fn record_wait(&self, engine: &mut Engine<'p>, barrier: &Stmt, released: i64) {
         self.record(engine, barrier, SpanKind::Barrier, (self.arrived, released));
