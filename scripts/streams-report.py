@@ -21,20 +21,33 @@ H200, PCIE, PORT = 4.8e12, 64e9, 25e9
 NODES, CORES = 64, 64
 # Seen of a device's memory by the product: what reo.md has of a fill on other devices, at its least.
 OF_FILL = 0.8
+# Open MPI asks for these where processes are more than cores, or root's, as in containers.
+AS_RANKS = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+    "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
+}
 
 
-def run(program, *arguments, environment=None):
-    """A run's JSON, with its seconds, seconds of processors and most memory in MB."""
+def run(program, *arguments, ranks=None):
+    """A run's JSON, with its seconds, seconds of processors and most memory of a process in MB; as `ranks` processes where they are given."""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    command = ["/usr/bin/env", "time", "-f", "%M", program, "reo", "compose", *arguments, "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **(environment or {})})
+    # `time` is a process of each rank's own: the largest of what they print is what a rank needs.
+    command = ["/usr/bin/env", "time", "-f", "memory %M", program, "reo", "compose", *arguments, "--json"]
+    environment = dict(os.environ)
+    if ranks:
+        command = ["mpirun", "-n", str(ranks), *command]
+        environment.update(AS_RANKS, RAYON_NUM_THREADS=str(max(1, os.cpu_count() // ranks)))
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
     if done.returncode != 0:
         raise SystemExit(f"{' '.join(command)}: {done.stderr}")
     seconds = time.monotonic() - began
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     processors = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    found = json.loads(done.stdout)
-    return {**found, "wall": seconds, "processors": processors, "memory": int(done.stderr.split()[-1]) / 1e3}
+    memory = max(int(line.split()[1]) for line in done.stderr.splitlines() if line.startswith("memory ")) / 1e3
+    return {**json.loads(done.stdout), "wall": seconds, "processors": processors, "memory": memory}
 
 
 def load():
@@ -56,13 +69,43 @@ def direct(folder, count):
 def dense(program, page):
     page("## Dense, counted and summed", "")
     page("    tickbound reo compose examples/connectors/buffers.treo --no-data --mode dense --set n=16 --stream", "")
-    page("| transitions, with idling | load | seconds | seconds of processors | most memory, MB |", "| ---: | ---: | ---: | ---: | ---: |")
-    before = load()
-    found = run(program, f"{CONNECTORS}/buffers.treo", "--no-data", "--mode", "dense", "--set", "n=16", "--stream")
-    steps = found["algebraic_transitions"]
-    page(f"| {steps} | {before} | {found['wall']:.1f} | {found['processors']:.1f} | {found['memory']:.0f} |", "")
-    page(f"Whole it would be 51.5 GB as sparse rows. The checksum is `{found['checksum']}`.", "")
-    return steps / found["processors"]
+    page("| | transitions, with idling | load | seconds | seconds of processors | most memory, MB | checksum |")
+    page("| --- | ---: | ---: | ---: | ---: | ---: | --- |")
+    ways = [("threads, blocks of 64 MB", [], None)]
+    ways += [(f"blocks of {size} MB", ["--block", f"{size}M"], None) for size in (8, 256)]
+    ways += [("OpenCL", ["--device", "opencl"], None)] * has_opencl(program)
+    ways += [(f"{ranks} ranks", [], ranks) for ranks in (1, 2, 4) if speaks_mpi(program)]
+    found = []
+    for what, words, ranks in ways:
+        before = load()
+        one = run(program, f"{CONNECTORS}/buffers.treo", "--no-data", "--mode", "dense", "--set", "n=16", "--stream", *words, ranks=ranks)
+        page(
+            f"| {what} | {one['algebraic_transitions']} | {before} | {one['wall']:.1f} | {one['processors']:.1f} | {one['memory']:.0f} | `{one['checksum']}` |"
+        )
+        found.append(one)
+    if len({one["checksum"] for one in found}) != 1:
+        raise SystemExit("the checksums differ")
+    page("", "Whole it would be 51.5 GB as sparse rows.", "")
+    return found[0]["algebraic_transitions"] / found[0]["processors"]
+
+
+def answers(command):
+    """Whether a command is there and ends well."""
+    try:
+        return subprocess.run(command, capture_output=True, env={**os.environ, **AS_RANKS}).returncode == 0
+    except FileNotFoundError:
+        return False
+
+
+def has_opencl(program):
+    """Whether there is an OpenCL device."""
+    small = [f"{CONNECTORS}/buffers.treo", "--no-data", "--mode", "dense", "--set", "n=2", "--stream"]
+    return answers([program, "reo", "compose", *small, "--device", "opencl"])
+
+
+def speaks_mpi(program):
+    """Whether the program was built with `--features mpi`, and there is an mpirun."""
+    return answers(["mpirun", "-n", "2", program, "reo", "compose", f"{CONNECTORS}/chain.treo", "--no-data", "--set", "n=2", "--stream"])
 
 
 def written(program, page):
@@ -93,19 +136,21 @@ def reachable(program, page):
     page("## Reachable", "")
     page("    tickbound reo compose examples/connectors/chain.treo --no-data --set n=22 [--stream] --memory SIZE", "")
     page("An open chain of 22 buffers: 4194304 states, 445923058 transitions. Whole, it is 5.3 GB.", "")
-    page("| | `--memory` | load | seconds | seconds of processors | most memory, MB | checksum |", "| --- | ---: | ---: | ---: | ---: | ---: | --- |")
+    page("| | `--memory` | load | seconds | seconds of processors | most memory of a process, MB | checksum |", "| --- | ---: | ---: | ---: | ---: | ---: | --- |")
     sums, rates = set(), []
-    for memory, stream in [("12G", False), ("512M", True), ("64M", True)]:
-        before = load()
+    ways = [("whole", "12G", None), ("some rows at a time", "512M", None), ("some rows at a time", "64M", None)]
+    ways += [(f"{ranks} ranks", "512M", ranks) for ranks in (2, 4) if speaks_mpi(program)]
+    for what, memory, ranks in ways:
+        before, stream = load(), what != "whole"
         words = ["--no-data", "--set", "n=22", "--memory", memory] + ["--stream"] * stream
-        found = run(program, f"{CONNECTORS}/chain.treo", *words)
+        found = run(program, f"{CONNECTORS}/chain.treo", *words, ranks=ranks)
         if (found["states"], found["transitions"]) != (4194304, 445923058):
             raise SystemExit(f"another product: {found}")
-        what = "some rows at a time" if stream else "whole"
         checksum = f"`{found['checksum']}`" if stream else ""
         page(f"| {what} | {memory} | {before} | {found['wall']:.1f} | {found['processors']:.1f} | {found['memory']:.0f} | {checksum} |")
         if stream:
             sums.add(found["checksum"])
+        if stream and not ranks:
             rates.append(found["transitions"] / found["processors"])
     if len(sums) != 1:
         raise SystemExit(f"the checksums differ: {sums}")

@@ -115,8 +115,16 @@ fn more_than_memory_is_made_in_blocks() {
     out.stdout(
         contains("2048 states, 4192256 transitions").and(contains("with idle loops 4194304")),
     );
-    let large = [&["compose"], &with(&["--stream"])[..]].concat();
-    reo(&large).assert().code(2).stderr(contains("the blocks of the dense product"));
+    // In memory threads have rows, and a dataset blocks.
+    let rows = [&["compose"], &with(&["--stream"])[..]].concat();
+    reo(&rows).assert().success().stdout(contains("2048 states, 4192256 transitions"));
+    let less = [&["compose"], &base[..6], &["1M", "--stream"]].concat();
+    let too_large = "the dense product in blocks: 1130496 bytes";
+    reo(&less).env("RAYON_NUM_THREADS", "2").assert().code(2).stderr(contains(too_large));
+    let folder = tempfile::tempdir().expect("a folder");
+    let dataset = folder.path().join("set").display().to_string();
+    let blocks = [&["compose"], &base[..], &["--stream", "--dataset", &dataset]].concat();
+    reo(&blocks).assert().code(2).stderr(contains("--block makes the blocks smaller"));
     let large = ["compose", BUFFERS, "--set", "n=16", "--mode", "dense"];
     reo(&large)
         .assert()

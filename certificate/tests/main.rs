@@ -9,6 +9,7 @@ mod marked;
 mod mutations;
 mod outside;
 mod random;
+mod schedules;
 
 use indexmap::IndexMap;
 use serde_json::Value;

@@ -92,8 +92,10 @@ pub(super) fn run(
     line: &Progress,
     ranks: &mut Ranks,
 ) -> Result<Streamed, CliError> {
-    let fits = limits.fits("the blocks of the dense product", need(args, matrices, maker));
-    fits.map_err(|e| input(format!("{e}; --block makes them smaller")))?;
+    let fits = limits.fits("the dense product in blocks", need(args, matrices, maker));
+    let blocks = maker.blocks() > 0 || args.dataset.is_some();
+    let smaller = if blocks { "; --block makes the blocks smaller" } else { "" };
+    fits.map_err(|e| input(format!("{e}{smaller}")))?;
     let plan = dense::plan(matrices, limits).map_err(input)?;
     let conditions = conditions(args, connector, plan.alphabet())?;
     let holds = |label: u64| holds(&conditions, plan.alphabet(), label);
