@@ -17,7 +17,7 @@ use crate::result::{OpenSchedule, Size, TuneResult};
 /// that is too large does not keep the others waiting.
 const STATES: [usize; 3] = [20_000, 200_000, 4_000_000];
 
-/// How wide the beam is each time, before the configuration is explored.
+/// How wide the beam is each time, after the exploration had too many states.
 const WIDTHS: [usize; 3] = [16, 64, 256];
 
 /// Most visits of a state, on average.
@@ -106,11 +106,11 @@ pub(super) fn tune(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
                 break;
             }
             // Both ends are told of what is small, also where one of them follows from bounds.
-            let closed = pass > 0 && case.is_closed(objective);
+            let closed = pass > 0 && (case.is_closed(objective) || case.value(objective).0 > upper);
             if closed || case.both.is_some() || case.why.is_some() {
                 continue;
             }
-            explore(inquiry, case, (objective, upper), pass)?;
+            explore(inquiry, case, pass)?;
             upper = upper.min(case.value(objective).1);
             if let (Objective::Best | Objective::Worst, Some(time)) = (objective, case.found()) {
                 let configuration = &inquiry.space.bound[case.configuration].configuration;
@@ -138,27 +138,13 @@ fn bounded(inquiry: &Inquiry<'_>) -> Result<Vec<Case>, SolveError> {
     (0..inquiry.space.bound.len()).map(case).collect()
 }
 
-/// Looks for good and bad schedules of a configuration, and explores all of them, unless those that were found show that it does not
-/// matter - that its worst case is above `upper` - or that none can be better.
-fn explore(
-    inquiry: &Inquiry<'_>,
-    case: &mut Case,
-    (objective, upper): (Objective, i64),
-    pass: usize,
-) -> Result<(), SolveError> {
+/// Explores all schedules of a configuration, or looks for good and bad ones where it has too many states.
+fn explore(inquiry: &Inquiry<'_>, case: &mut Case, pass: usize) -> Result<(), SolveError> {
     let stop = || inquiry.bracket.out_of_time();
     if stop() {
         return Ok(());
     }
     let launch = Launch::new(inquiry.problem, &inquiry.space.bound[case.configuration])?;
-    // Small launches are explored sooner than schedules are made.
-    if pass > 0 || objective == Objective::Robust {
-        search(inquiry, case, &launch, WIDTHS[pass])?;
-        let closed = pass > 0 && case.is_closed(objective);
-        if closed || case.value(objective).0 > upper {
-            return Ok(());
-        }
-    }
     let states = STATES[pass];
     let visits = states as u64 * VISITS;
     let limits = Limits { max_states: states, max_visits: visits, ..Limits::default() };
@@ -172,8 +158,8 @@ fn explore(
         }
         Err(error) => return Err(error.into()),
     }
-    if case.both.is_none() && case.some.is_none() {
-        search(inquiry, case, &launch, WIDTHS[0])?;
+    if case.both.is_none() {
+        search(inquiry, case, &launch, WIDTHS[pass])?;
     }
     Ok(())
 }
