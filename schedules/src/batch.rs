@@ -5,6 +5,8 @@
 //! families whose positions, in ascending order, are in the same phases go through the graph
 //! together: each is a *lane*, and what is done for one state is done for all lanes.
 
+use std::ops::Add;
+
 use rustc_hash::FxHashMap;
 
 use crate::graph::{Graph, Turn};
@@ -12,30 +14,72 @@ use crate::record::Range;
 use crate::state::Positions;
 
 /// Most lanes of a batch.
-pub(crate) const WIDTH: usize = 32;
+pub(crate) const WIDTH: usize = 16;
+
+/// A tick, as wide as the launch needs: the narrower, the more lanes a processor joins at once.
+pub(crate) trait Tick: Copy + Ord + Add<Output = Self> + 'static {
+    /// Ticks of a launch are below this.
+    const MOST: i64;
+    /// Later than all ticks, and still so with as many added.
+    const NEVER: Self;
+    /// Earlier than all ticks, and still so with as many added.
+    const BEFORE: Self;
+
+    /// A tick, or a number of ticks, below [`Tick::MOST`].
+    fn of(tick: i64) -> Self;
+
+    fn tick(self) -> i64;
+}
+
+impl Tick for i32 {
+    const MOST: i64 = 1 << 29;
+    const NEVER: i32 = 1 << 30;
+    const BEFORE: i32 = -(1 << 30);
+
+    fn of(tick: i64) -> i32 {
+        tick as i32
+    }
+
+    fn tick(self) -> i64 {
+        self.into()
+    }
+}
+
+impl Tick for i64 {
+    const MOST: i64 = i64::MAX;
+    const NEVER: i64 = Range::NONE.least;
+    const BEFORE: i64 = Range::NONE.greatest;
+
+    fn of(tick: i64) -> i64 {
+        tick
+    }
+
+    fn tick(self) -> i64 {
+        self
+    }
+}
 
 /// One range for each lane.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Ranges {
-    pub least: [i64; WIDTH],
-    pub greatest: [i64; WIDTH],
+pub(crate) struct Ranges<T> {
+    pub least: [T; WIDTH],
+    pub greatest: [T; WIDTH],
 }
 
-impl Ranges {
-    const NONE: Ranges =
-        Ranges { least: [Range::NONE.least; WIDTH], greatest: [Range::NONE.greatest; WIDTH] };
+impl<T: Tick> Ranges<T> {
+    const NONE: Ranges<T> = Ranges { least: [T::NEVER; WIDTH], greatest: [T::BEFORE; WIDTH] };
 
     pub fn lane(&self, lane: usize) -> Range {
-        Range { least: self.least[lane], greatest: self.greatest[lane] }
+        Range { least: self.least[lane].tick(), greatest: self.greatest[lane].tick() }
     }
 
     /// Takes in what is reached from these after so many ticks.
-    fn join(&mut self, from: &Ranges, ticks: i64) {
+    fn join(&mut self, from: &Ranges<T>, ticks: T) {
         for (here, there) in self.least.iter_mut().zip(&from.least) {
-            *here = (*here).min(there + ticks);
+            *here = (*here).min(*there + ticks);
         }
         for (here, there) in self.greatest.iter_mut().zip(&from.greatest) {
-            *here = (*here).max(there + ticks);
+            *here = (*here).max(*there + ticks);
         }
     }
 }
@@ -73,20 +117,31 @@ impl Advance {
 }
 
 /// Families that are looked at together.
-#[derive(Debug, Default)]
-pub(crate) struct Batch {
+#[derive(Debug)]
+pub(crate) struct Batch<T> {
     /// The positions of each family in ascending order.
     pub lanes: Vec<Positions>,
     pub cells: Vec<Cell>,
     /// What was reached, by rank, as cell and state.
     pub ranks: Vec<Vec<(u32, u32)>>,
     /// Of the states that were reached.
-    pub ranges: Vec<Ranges>,
+    pub ranges: Vec<Ranges<T>>,
     /// By the place of the group that comes to the end of its phase, for each lane.
     pub advances: FxHashMap<u32, Vec<Advance>>,
 }
 
-impl Batch {
+impl<T: Tick> Batch<T> {
+    /// Nothing, with memory of a batch that was looked at.
+    pub fn new(ranges: Vec<Ranges<T>>) -> Batch<T> {
+        Batch {
+            lanes: Vec::new(),
+            cells: Vec::new(),
+            ranks: Vec::new(),
+            ranges,
+            advances: FxHashMap::default(),
+        }
+    }
+
     /// The positions of the groups of a cell in a lane.
     pub fn positions(&self, cell: u32, lane: usize) -> Positions {
         let positions = &self.lanes[lane];
@@ -104,7 +159,7 @@ impl Batch {
     }
 
     /// The ranges of a state that was reached.
-    pub fn ranges_of(&self, cell: u32, number: u32) -> Ranges {
+    pub fn ranges_of(&self, cell: u32, number: u32) -> Ranges<T> {
         let at = self.cells[cell as usize].ranges.get(number as usize).copied();
         at.and_then(|at| self.ranges.get(at as usize)).copied().unwrap_or(Ranges::NONE)
     }
@@ -114,21 +169,21 @@ impl Batch {
         &mut self,
         graph: &Graph<'_>,
         (cell, node): (u32, u32),
-        from: &Ranges,
+        from: &Ranges<T>,
         ticks: i64,
     ) {
-        self.reached(graph, cell, node).join(from, ticks);
+        self.reached(graph, cell, node).join(from, T::of(ticks));
     }
 
     /// One lane reaches a state.
     pub fn reach(&mut self, graph: &Graph<'_>, (cell, node): (u32, u32), lane: u32, range: Range) {
         let ranges = self.reached(graph, cell, node);
         let lane = lane as usize;
-        ranges.least[lane] = ranges.least[lane].min(range.least);
-        ranges.greatest[lane] = ranges.greatest[lane].max(range.greatest);
+        ranges.least[lane] = ranges.least[lane].min(T::of(range.least));
+        ranges.greatest[lane] = ranges.greatest[lane].max(T::of(range.greatest));
     }
 
-    fn reached(&mut self, graph: &Graph<'_>, cell: u32, node: u32) -> &mut Ranges {
+    fn reached(&mut self, graph: &Graph<'_>, cell: u32, node: u32) -> &mut Ranges<T> {
         let of = graph.node(node);
         let places = &mut self.cells[cell as usize].ranges;
         let number = of.number as usize;

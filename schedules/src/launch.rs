@@ -124,7 +124,8 @@ impl Launch {
     }
 
     /// Segments of all warps.
-    pub(crate) fn segments(&self) -> u64 {
+    #[must_use]
+    pub fn segments(&self) -> u64 {
         let of = |b: &Begin| u64::from(b.count) * u64::from(self.rests[b.rest as usize].segments);
         let of_group = |first: u32| self.phases_from(first).flatten().map(of).sum::<u64>();
         let all = self.queue.iter().map(|(count, first)| count.saturating_mul(of_group(*first)));

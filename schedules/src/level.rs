@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use crate::batch::{Advance, Batch, Ranges, WIDTH};
+use crate::batch::{Advance, Batch, Ranges, Tick, WIDTH};
 use crate::graph::{Graph, Turn};
 use crate::launch::Launch;
 use crate::record::{Entries, Range};
 use crate::state::Positions;
 
 /// What is still to be looked at in a level.
-pub(crate) struct Level<'l> {
+pub(crate) struct Level<'l, T> {
     launch: &'l Launch,
-    batches: Vec<Batch>,
+    batches: Vec<Batch<T>>,
     /// Batches by the phases that their groups have left.
     queue: BTreeMap<u64, Vec<u32>>,
     /// The batch that takes the next lane of these phases.
@@ -21,7 +21,7 @@ pub(crate) struct Level<'l> {
     /// Batch and lane of each family, by its positions in ascending order.
     lanes: FxHashMap<Positions, (u32, u32)>,
     /// Memory of batches that were looked at.
-    spare: Vec<Vec<Ranges>>,
+    spare: Vec<Vec<Ranges<T>>>,
     /// Most lanes of a batch.
     width: usize,
     /// Where the next group begins, if there is one.
@@ -30,10 +30,10 @@ pub(crate) struct Level<'l> {
     pub entries: Entries,
 }
 
-impl<'l> Level<'l> {
+impl<'l, T: Tick> Level<'l, T> {
     /// Nothing is to be looked at. `states` were met so far: where these are many, few of them are the
     /// same for many positions.
-    pub fn new(launch: &'l Launch, next: Option<u32>, states: usize) -> Level<'l> {
+    pub fn new(launch: &'l Launch, next: Option<u32>, states: usize) -> Level<'l, T> {
         let width = (1 << 20) / states.max(1);
         Level {
             launch,
@@ -49,13 +49,14 @@ impl<'l> Level<'l> {
     }
 
     /// The next batch, with all that leads to it.
-    pub fn pop(&mut self) -> Option<Batch> {
+    pub fn pop(&mut self) -> Option<Batch<T>> {
         let mut last = self.queue.last_entry()?;
         let batch = last.get_mut().pop()?;
         if last.get().is_empty() {
             last.remove();
         }
-        Some(std::mem::take(&mut self.batches[batch as usize]))
+        let empty = Batch::new(Vec::new());
+        Some(std::mem::replace(&mut self.batches[batch as usize], empty))
     }
 
     /// Batch and lane of a family, by its positions in ascending order.
@@ -67,11 +68,11 @@ impl<'l> Level<'l> {
         let left: u64 = sorted.iter().map(|p| u64::from(of(p).left)).sum();
         let phases: Positions = sorted.iter().map(|p| of(p).phase).collect();
         let open = self.open.entry((left, phases)).or_insert(u32::MAX);
-        let full = |batch: &Batch| batch.lanes.len() >= self.width;
+        let full = |batch: &Batch<T>| batch.lanes.len() >= self.width;
         if self.batches.get(*open as usize).is_none_or(full) {
             *open = self.batches.len() as u32;
             let ranges = self.spare.pop().unwrap_or_default();
-            self.batches.push(Batch { ranges, ..Batch::default() });
+            self.batches.push(Batch::new(ranges));
             self.queue.entry(left).or_default().push(*open);
         }
         let batch = &mut self.batches[*open as usize];
@@ -121,13 +122,13 @@ impl<'l> Level<'l> {
     }
 
     /// Takes back the memory of a batch that was looked at.
-    pub fn reuse(&mut self, mut batch: Batch) {
+    pub fn reuse(&mut self, mut batch: Batch<T>) {
         batch.ranges.clear();
         self.spare.push(batch.ranges);
     }
 
     /// A batch that was not looked at yet.
-    pub fn batch(&mut self, batch: u32) -> &mut Batch {
+    pub fn batch(&mut self, batch: u32) -> &mut Batch<T> {
         &mut self.batches[batch as usize]
     }
 }

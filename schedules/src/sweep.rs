@@ -19,7 +19,7 @@ use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 use smallvec::SmallVec;
 
-use crate::batch::{Advance, Batch, Ranges};
+use crate::batch::{Advance, Batch, Ranges, Tick};
 use crate::error::{Limit, ScheduleError, TooLarge};
 use crate::graph::{Graph, Kind, Turn};
 use crate::level::Level;
@@ -58,6 +58,14 @@ impl<'a, 'l> Sweep<'a, 'l> {
     /// # Errors
     /// A limit, or the caller's stop.
     pub fn all(&mut self) -> Result<Swept, ScheduleError> {
+        if self.graph.launch.most() < <i32 as Tick>::MOST {
+            self.levels::<i32>()
+        } else {
+            self.levels::<i64>()
+        }
+    }
+
+    fn levels<T: Tick>(&mut self) -> Result<Swept, ScheduleError> {
         let launch = self.graph.launch;
         let (root, _) = self.graph.meet(State::empty(launch));
         let mut entries = Entries::default();
@@ -81,7 +89,7 @@ impl<'a, 'l> Sweep<'a, 'l> {
                 self.note(|record| record.skip(found.period));
             }
             self.note(|record| record.begin_level(placed));
-            let next = self.level(&entries, launch.queued(placed).map(|q| q.0), &mut range)?;
+            let next = self.level::<T>(&entries, launch.queued(placed).map(|q| q.0), &mut range)?;
             if placed == groups {
                 return Ok(Swept { range, visits: self.visits, skipped });
             }
@@ -100,13 +108,13 @@ impl<'a, 'l> Sweep<'a, 'l> {
 
     /// Runs one level; returns what enters the next, where groups begin at position `next`. Runs that
     /// end are joined to `ended`.
-    fn level(
+    fn level<T: Tick>(
         &mut self,
         entries: &Entries,
         next: Option<u32>,
         ended: &mut Range,
     ) -> Result<Entries, ScheduleError> {
-        let mut level = Level::new(self.graph.launch, next, self.graph.len());
+        let mut level = Level::<T>::new(self.graph.launch, next, self.graph.len());
         for (key, range) in entries {
             range.later(0, 0).ok_or(ScheduleError::TooLarge(TooLarge::Time))?;
             let positions = Positions::from_slice(&self.positions[key.0 as usize]);
@@ -120,10 +128,10 @@ impl<'a, 'l> Sweep<'a, 'l> {
     }
 
     /// Looks at all states of a batch, and at where they lead to.
-    fn batch(
+    fn batch<T: Tick>(
         &mut self,
-        mut batch: Batch,
-        level: &mut Level<'l>,
+        mut batch: Batch<T>,
+        level: &mut Level<'l, T>,
         ended: &mut Range,
     ) -> Result<(), ScheduleError> {
         for rank in (0..batch.ranks.len()).rev() {
@@ -153,7 +161,12 @@ impl<'a, 'l> Sweep<'a, 'l> {
         Ok(())
     }
 
-    fn open(&mut self, batch: &mut Batch, (cell, node): (u32, u32), ranges: &Ranges) {
+    fn open<T: Tick>(
+        &mut self,
+        batch: &mut Batch<T>,
+        (cell, node): (u32, u32),
+        ranges: &Ranges<T>,
+    ) {
         let phases = self.graph.node(node).phases;
         for edge in self.graph.edges(node) {
             let edge = self.graph.edge(edge);
@@ -174,12 +187,12 @@ impl<'a, 'l> Sweep<'a, 'l> {
     }
 
     /// Tells the record of an edge, lane by lane.
-    fn record_edge(
+    fn record_edge<T: Tick>(
         &mut self,
-        batch: &Batch,
+        batch: &Batch<T>,
         from: (u32, u32),
         to: (u32, u32),
-        (ranges, ticks): (&Ranges, i64),
+        (ranges, ticks): (&Ranges<T>, i64),
     ) {
         for lane in 0..batch.lanes.len() {
             let range = ranges.lane(lane);
@@ -193,12 +206,12 @@ impl<'a, 'l> Sweep<'a, 'l> {
     }
 
     /// A group comes to the end of its phase: each lane goes on to another batch.
-    fn complete(
+    fn complete<T: Tick>(
         &mut self,
-        batch: &mut Batch,
+        batch: &mut Batch<T>,
         (cell, node): (u32, u32),
-        (group, ranges): (usize, &Ranges),
-        level: &mut Level<'l>,
+        (group, ranges): (usize, &Ranges<T>),
+        level: &mut Level<'l, T>,
     ) {
         let pattern = batch.cells[cell as usize].pattern.clone();
         let place = pattern[group];
@@ -230,12 +243,12 @@ impl<'a, 'l> Sweep<'a, 'l> {
     }
 
     /// The cells and states that the end of a phase leads to.
-    fn targets(
+    fn targets<T: Tick>(
         &mut self,
         node: u32,
         pattern: &Positions,
         advance: &Advance,
-        there: &mut Batch,
+        there: &mut Batch<T>,
     ) -> Targets {
         let count = pattern.len() - usize::from(advance.turn == Turn::Finish);
         let mut targets = Targets::new();
@@ -249,12 +262,12 @@ impl<'a, 'l> Sweep<'a, 'l> {
     }
 
     /// A group is placed: each lane enters the next level.
-    fn place(
+    fn place<T: Tick>(
         &mut self,
-        batch: &Batch,
+        batch: &Batch<T>,
         (cell, node): (u32, u32),
-        ranges: &Ranges,
-        level: &mut Level<'l>,
+        ranges: &Ranges<T>,
+        level: &mut Level<'l, T>,
     ) {
         let Some(first) = level.next else { return };
         let turn = Turn::Place(self.graph.launch.positions[first as usize].phase);

@@ -20,6 +20,9 @@ const STATES: [usize; 3] = [20_000, 200_000, 4_000_000];
 /// How wide the beam is each time, after the exploration had too many states.
 const WIDTHS: [usize; 3] = [16, 64, 256];
 
+/// A launch of more segments than this takes seconds by each rule.
+const LONG: u64 = 100_000;
+
 /// Most visits of a state, on average.
 const VISITS: u64 = 500;
 
@@ -62,6 +65,15 @@ impl Case {
         self.both.as_ref().map(|both| both.best).or_else(some)
     }
 
+    /// Ticks of the first-come schedule, if it is one of those that were looked at and kept.
+    fn first_come(&self) -> Option<i64> {
+        let some = self.some.as_ref()?;
+        [&some.least, &some.greatest]
+            .into_iter()
+            .find(|(_, script)| *script == Script::FirstCome)
+            .map(|(ticks, _)| *ticks)
+    }
+
     /// Whether nothing is open of what was asked for.
     fn is_closed(&self, objective: Objective) -> bool {
         let met = |(least, most)| least == most;
@@ -100,7 +112,10 @@ pub(super) fn tune(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
     cases.sort_by_key(|case| (case.least, case.configuration));
     inquiry.bracket.raise(cases.first().map_or(0, |case| case.least));
     let mut upper = i64::MAX;
-    for pass in 0..STATES.len() {
+    // Nobody waits for a single one.
+    let passes =
+        if cases.len() == 1 { vec![0, STATES.len() - 1] } else { (0..STATES.len()).collect() };
+    for pass in passes {
         for case in &mut cases {
             if case.least > upper {
                 break;
@@ -159,22 +174,28 @@ fn explore(inquiry: &Inquiry<'_>, case: &mut Case, pass: usize) -> Result<(), So
         Err(error) => return Err(error.into()),
     }
     if case.both.is_none() {
-        search(inquiry, case, &launch, WIDTHS[pass])?;
+        search(inquiry, case, &launch, pass)?;
     }
     Ok(())
 }
 
-/// Looks for good and bad schedules of a configuration: by rule at first, then by a beam of so many runs.
+/// Looks for good and bad schedules of a configuration: by rule at first - of a long launch only by one, unless it will not be
+/// explored again - then by a beam.
 fn search(
     inquiry: &Inquiry<'_>,
     case: &mut Case,
     launch: &Launch,
-    width: usize,
+    pass: usize,
 ) -> Result<(), SolveError> {
-    if case.some.is_none() {
-        case.some = tried(inquiry, case.configuration)?;
+    let long = launch.segments() > LONG;
+    if long && pass + 1 < STATES.len() {
+        let found = first_come(inquiry, case.configuration)?;
+        let some = found.map(|ticks| (ticks, Script::FirstCome));
+        case.join(some.map(|some| Tried { least: some.clone(), greatest: some }));
+    } else if long || case.some.is_none() {
+        case.join(tried(inquiry, case.configuration)?);
     }
-    match launch.beam(width, &|| inquiry.bracket.out_of_time()) {
+    match launch.beam(WIDTHS[pass], &|| inquiry.bracket.out_of_time()) {
         Ok(found) => case.join(found),
         Err(ScheduleError::TooLarge(_)) => {}
         Err(error) => return Err(error.into()),
@@ -242,7 +263,10 @@ fn answer(
     result.schedule = Some(OpenSchedule {
         best_case: known(best.best()),
         worst_case: known(best.worst()),
-        first_come: first_come(inquiry, best.configuration)?,
+        first_come: match best.first_come() {
+            None => first_come(inquiry, best.configuration)?,
+            known => known,
+        },
         script,
         ends: best.both.as_ref().and_then(|both| both.scripts.clone()),
         warps: run.map(|run| spent(inquiry, best, run)).transpose()?.flatten(),

@@ -99,7 +99,7 @@ mod tests {
             span(0, "load", load, 0, 4),
             span(1, "load", load, 2, 9),
         ];
-        let trace = Trace { spans, truncated: false };
+        let trace = Trace { waits: Vec::new(), spans, truncated: false };
         let phase = |name: &str, kind: &str, start, end, ticks, times| Phase {
             name: name.to_owned(),
             kind: kind.to_owned(),

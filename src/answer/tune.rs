@@ -198,9 +198,12 @@ fn waits(r: &TuneResult) -> Vec<Line> {
         let mut waits = warps.waits();
         waits.sort_by_key(|(_, ticks)| -ticks);
         let waits = waits.iter().filter(|(_, ticks)| *ticks > 0);
-        let waits = waits.map(|(what, ticks)| format!("wait {} {what}", percent(*ticks)));
-        let text = std::iter::once(format!("run {} of their time", percent(warps.running)));
-        ("warps:", format!("{case}: they {}", text.chain(waits).collect::<Vec<_>>().join(", ")))
+        let waits: Vec<String> =
+            waits.map(|(what, ticks)| format!("{} {what}", percent(*ticks))).collect();
+        let running = format!("{case}: they run {} of their time", percent(warps.running));
+        let waits =
+            if waits.is_empty() { waits.concat() } else { format!(", wait {}", waits.join(", ")) };
+        ("warps:", running + &waits)
     };
     vec![line("best case", best), line("worst case", worst)]
 }
