@@ -8,13 +8,13 @@ use tickbound_schedules::Launch;
 
 use crate::{certificate, never, read};
 
-/// Groups of four warps that load and compute, on a multiprocessor that holds two of them and has two memory slots.
+/// Groups of four warps that load and compute, on a multiprocessor that holds two of them and has three memory slots.
 fn loads(rounds: u64, groups: &Value) -> Value {
     json!({
         "platform": {
             "units_per_device": 1, "elements_per_unit": 1, "global_access": 12, "barrier": 1,
             "global_issue": 2, "global_latency": 10,
-            "warps": { "width": 1, "dispatchers": 2, "resident_groups": 2, "memory_slots": 2 }
+            "warps": { "width": 1, "dispatchers": 2, "resident_groups": 2, "memory_slots": 3 }
         },
         "parameters": { "GROUPS": groups },
         "launch": { "global_size": "4 * GROUPS", "local_size": 4 },
@@ -56,7 +56,7 @@ fn small_launches_are_simulated() {
 
 #[test]
 fn large_launches_are_counted_and_bounded() {
-    // The simulator would need more states than a check gives it: with 12 groups no bound reaches the time, with 40 one does.
+    // The simulator would need more states than a check gives it. With 12 groups no bound is as great as the time, with 40 one is.
     let (_, report) = checked(&loads(3, &json!([12, 40])), None).expect("it holds");
     assert_eq!(
         report.trusted,
