@@ -21,7 +21,8 @@
 //! use tickbound_reo::ect::connector;
 //! use tickbound_reo::syntax::Source;
 //!
-//! let text = r#"<reo:Module xmlns:reo="http://www.cwi.nl/reo"><connectors name="one">
+//! let text = r#"<reo:Module xmlns:reo="http://www.cwi.nl/reo" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">
+//!   <connectors name="one">
 //!   <nodes name="a"/><nodes name="b"/>
 //!   <primitives xsi:type="channels:FIFO"><sourceEnds node="//@connectors.0/@nodes.0"/>
 //!     <sinkEnds node="//@connectors.0/@nodes.1"/></primitives></connectors></reo:Module>"#;
@@ -49,11 +50,13 @@ use crate::syntax::{Source, Spot};
 /// # Errors
 /// The first thing that is wrong with it.
 pub fn connector(source: &Source, name: Option<&str>) -> Result<Connector, EctError> {
-    let roots = xml::read(source)?;
-    let at = |element: &Element, fault: EctFault| source.fault(element.spot, fault);
-    let all: Vec<&Element> = roots.iter().flat_map(|root| root.named("connectors")).collect();
-    let called = |element: &&&Element| name.is_none_or(|name| element.value("name") == Some(name));
-    let found: Vec<&&Element> = all.iter().filter(called).collect();
+    let document = xml::read(source)?;
+    let roots = xml::roots(&document);
+    let at = |element: Element<'_>, fault: EctFault| source.fault(element.spot(), fault);
+    let all: Vec<Element<'_>> = roots.iter().flat_map(|root| root.named("connectors")).collect();
+    let called =
+        |element: &&Element<'_>| name.is_none_or(|name| element.value("name") == Some(name));
+    let found: Vec<&Element<'_>> = all.iter().filter(called).collect();
     let element = match (&found[..], all.is_empty()) {
         ([one], _) => **one,
         (_, true) => return Err(source.fault(Spot(0), EctFault::Empty)),
@@ -70,7 +73,7 @@ pub fn connector(source: &Source, name: Option<&str>) -> Result<Connector, EctEr
     drawn.wire(name).map_err(|(element, fault)| at(element, fault))
 }
 
-type Made<'a, T> = Result<T, (&'a Element, EctFault)>;
+type Made<'a, T> = Result<T, (Element<'a>, EctFault)>;
 
 /// A node: its name, what it does, and how many ends write to it and read from it.
 struct Node {
@@ -91,15 +94,15 @@ enum NodeKind {
 
 /// What a connector is made of.
 struct Drawn<'a> {
-    roots: &'a [Element],
+    roots: &'a [Element<'a>],
     /// Nodes by where their elements are in the text.
     nodes: IndexMap<usize, Node>,
-    primitives: Vec<(&'a Element, Vec<(usize, bool)>)>,
+    primitives: Vec<(Element<'a>, Vec<(usize, bool)>)>,
 }
 
 impl<'a> Drawn<'a> {
     /// Lists nodes and primitives, those of sub-connectors too.
-    fn collect(&mut self, connector: &'a Element) {
+    fn collect(&mut self, connector: Element<'a>) {
         for node in connector.named("nodes") {
             let given = node.value("name").filter(|name| !name.trim().is_empty());
             let mut name = given.map_or_else(|| format!("n{}", self.nodes.len()), str::to_owned);
@@ -112,7 +115,7 @@ impl<'a> Drawn<'a> {
                 _ => NodeKind::Replicate,
             };
             self.nodes
-                .insert(node.spot.0, Node { name, kind, writing: 0, reading: 0, open: false });
+                .insert(node.spot().0, Node { name, kind, writing: 0, reading: 0, open: false });
         }
         self.primitives.extend(connector.named("primitives").map(|element| (element, Vec::new())));
         connector.named("subConnectors").for_each(|inner| self.collect(inner));
@@ -140,7 +143,7 @@ impl<'a> Drawn<'a> {
                     ends.push((at, writes));
                 }
             }
-            let open = !is_channel(element);
+            let open = !is_channel(*element);
             ends.iter().filter(|_| open).for_each(|(at, _)| {
                 if let Some(node) = self.nodes.get_mut(at) {
                     node.open = true;
@@ -163,12 +166,12 @@ impl<'a> Drawn<'a> {
                     writes: *writes,
                 })
                 .collect();
-            if !is_channel(element) {
+            if !is_channel(*element) {
                 let kind = element.value("name").filter(|name| !name.is_empty());
                 wiring.show(kind.unwrap_or_else(|| element.kind()), &ends);
                 continue;
             }
-            let found = channel(element).map_err(|fault| (*element, fault))?;
+            let found = channel(*element).map_err(|fault| (*element, fault))?;
             let mut ends = ends;
             if matches!(found, Primitive::Timer(_)) {
                 ends.push(End::reads(TICK));
@@ -253,12 +256,12 @@ const EXPRESSION: &str = "it has no `expression`; give it the name of a predicat
 const TIMEOUT: &str = "it has no `timeout`; give it a number of ticks";
 
 /// Whether a primitive is a channel, not a component.
-fn is_channel(element: &Element) -> bool {
+fn is_channel(element: Element<'_>) -> bool {
     element.type_prefix() == Some("channels")
 }
 
 /// The built-in component that a channel is.
-fn channel(element: &Element) -> Result<Primitive, EctFault> {
+fn channel(element: Element<'_>) -> Result<Primitive, EctFault> {
     let is = |attribute: &str| element.value(attribute) == Some("true");
     let given = |attribute: &str| element.value(attribute).filter(|text| !text.trim().is_empty());
     let named = |word: &str| {
