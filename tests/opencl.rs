@@ -266,6 +266,23 @@ fn blocks_of_three_sizes() {
 }
 
 #[test]
+fn two_devices_make_a_stream() {
+    let devices = devices();
+    let Some(first) = devices.first() else { return };
+    let mut command = assert_cmd::cargo::cargo_bin_cmd!("tickbound");
+    // PoCL has the devices that it is told to have.
+    command.current_dir(env!("CARGO_MANIFEST_DIR")).env("POCL_DEVICES", "basic pthread");
+    command.args(["reo", "compose", "examples/connectors/buffers.treo", "--no-data"]);
+    command.args(["--set", "n=10", "--mode", "dense", "--stream", "--block", "256K"]);
+    let out = command.args(["--device", "opencl:all"]).assert().success().get_output().clone();
+    let said = String::from_utf8_lossy(&out.stdout);
+    // As threads make it, in docs/reo.md.
+    assert!(said.contains("checksum a0aa5bdaa6513d9f"), "{said}");
+    let two = said.contains("basic-") && said.contains(" + ") && said.contains("pthread-");
+    assert!(two || !first.platform.contains("Portable Computing Language"), "{said}");
+}
+
+#[test]
 fn limits() {
     let parts = matrices(&apart(&mut Symbols::new(), 10));
     for device in devices() {

@@ -1,8 +1,8 @@
 //! Products made by several processes together, over MPI.
 //!
 //! [`World::start`] joins the processes that `mpirun` or a batch system has started, if there are any; a [`World`] is the
-//! [`Exchange`] that the engines of [`tickbound_reo`] ask for. Nothing else is here: which states a rank has and what ranks
-//! tell each other is decided there, and tested there without MPI.
+//! [`Exchange`](tickbound_reo::product::reachable::Exchange) that the engines of [`tickbound_reo`] ask for. Nothing else is here: which states a
+//! rank has and what ranks tell each other is decided there, and tested there without MPI.
 //!
 //! The feature `mpi` brings MPI itself. Without it this crate needs nothing of the system, and says so where it is started by `mpirun`.
 //!
