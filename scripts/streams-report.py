@@ -74,7 +74,7 @@ def dense(program, page):
     ways = [("threads, blocks of 64 MB", [], None)]
     ways += [(f"blocks of {size} MB", ["--block", f"{size}M"], None) for size in (8, 256)]
     ways += [("OpenCL", ["--device", "opencl"], None)] * has_opencl(program)
-    ways += [(f"{ranks} ranks", [], ranks) for ranks in (1, 2, 4) if speaks_mpi(program)]
+    ways += [(f"{ranks} rank" + "s" * (ranks > 1), [], ranks) for ranks in (1, 2, 4) if speaks_mpi(program)]
     found = []
     for what, words, ranks in ways:
         before = load()
@@ -227,10 +227,11 @@ def main():
     page = lambda *more: lines.extend(more)
     model = next((l.split(":")[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), "processors")
     page("# Products larger than memory, measured", "")
-    profile = os.path.basename(os.path.dirname(arguments.program))
+    profile = os.path.basename(os.path.dirname(os.path.abspath(arguments.program)))
+    mpi = " and the feature `mpi`" if speaks_mpi(arguments.program) else ""
     page(
-        f"Written by `scripts/streams-report.py` on {arguments.date}, with the program of the profile `{profile}`, on {os.cpu_count()} cores of {model}. The load is that of `uptime` before",
-        "each run: what is above 0 is other work on the same cores. [What is measured](../reo.md#products-larger-than-memory).",
+        f"Written by `scripts/streams-report.py` on {arguments.date}, with the program of the profile `{profile}`{mpi}, on {os.cpu_count()} cores of {model}. The load is",
+        "that of `uptime` before each run, the run before it included. [What is measured](../reo.md#products-larger-than-memory).",
         "",
     )
     cell = dense(arguments.program, page)
