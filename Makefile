@@ -116,7 +116,11 @@ spaces-report: setup ## all strategies, CP-SAT and Kernel Tuner over growing spa
 		KERNEL_TUNER=$$(PYTHON=$$KERNEL_TUNER bash scripts/setup-python.sh kernel-tuner kernel_tuner) cargo bench $(FLAGS) --bench spaces -- --write
 
 schedules-report: setup ## both ends of open schedules, beside CP-SAT: docs/results/schedules.md
-	PYTHON=$$(bash scripts/setup-python.sh cp-sat ortools) cargo bench $(FLAGS) -p tickbound-schedules --bench ends > docs/results/schedules.md
+	@# The bench runs in the folder of its crate.
+	python=$$(bash scripts/setup-python.sh cp-sat ortools); export PYTHON=$${python:+$$(realpath -s "$$python")}; \
+		cargo bench $(FLAGS) -p tickbound-schedules --bench ends > target/schedules.md
+	@printf '\nWritten on %s, on %s cores of%s.\n' "$$(date -u +%F)" "$$(nproc)" "$$(sed -n 's/^model name.*://p' /proc/cpuinfo | head -n 1)" >> target/schedules.md
+	@mv target/schedules.md docs/results/schedules.md
 
 schema: setup ## write schema/answer.schema.json, which is generated from the types
 	WRITE_SCHEMA=1 cargo test $(FLAGS) -p tickbound --lib schema
