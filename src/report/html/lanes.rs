@@ -175,6 +175,11 @@ fn number(name: &str) -> u64 {
     name.rsplit(' ').next().and_then(|n| n.parse().ok()).unwrap_or(0)
 }
 
+/// What a track is of, `element` or `dispatcher`.
+pub(super) fn kind(track: &str) -> &str {
+    track.split(' ').next().unwrap_or_default()
+}
+
 /// What elements that do the same are called together.
 fn named(tracks: &[Track<'_>]) -> String {
     let mut units: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
@@ -182,11 +187,10 @@ fn named(tracks: &[Track<'_>]) -> String {
         units.entry(number(unit)).or_default().push(number(element));
     }
     let (unit, element) = tracks.first().copied().unwrap_or_default();
-    let word = |name: &str| name.split(' ').next().unwrap_or_default().to_owned();
     let each: Vec<u64> = units.keys().copied().collect();
     match units.values().all_equal_value() {
         Ok(elements) => {
-            format!("{}, {}", range(&word(unit), &each), range(&word(element), elements))
+            format!("{}, {}", range(kind(unit), &each), range(kind(element), elements))
         }
         Err(_) => {
             format!(
@@ -217,8 +221,10 @@ fn about(
     coarse: Option<i64>,
 ) -> String {
     let elements: usize = alike.values().map(Vec::len).sum();
+    let track = alike.values().flatten().next();
+    let kind = track.map_or("element", |(_, element)| kind(element));
     let mut text =
-        format!("The run of the best configuration, {time} ticks; {elements} elements work");
+        format!("The run of the best configuration, {time} ticks; {elements} {kind}s work");
     if alike.len() < elements {
         text += ", and those that do the same at the same time share a lane";
     }
@@ -268,6 +274,10 @@ mod tests {
         let names: Vec<&str> = lanes.lanes.iter().map(|l| l.name.as_str()).collect();
         assert_eq!(names, ["units 0, 1, 10, elements 0 to 1", "unit 2, element 0"]);
         assert_eq!(lanes.lanes[0].blocks, [(0, 8, 0, 0, 2), (8, 9, 1, 1, 1)]);
+        assert!(lanes.about.contains("7 elements work, and those"), "{}", lanes.about);
+        spans.iter_mut().for_each(|s| s.thread = s.thread.replace("element", "dispatcher"));
+        let lanes = Lanes::new(&spans, 9, false).unwrap();
+        assert!(lanes.about.contains("7 dispatchers work, and those"), "{}", lanes.about);
         assert_eq!((lanes.kinds.len(), lanes.end), (2, 9));
         assert_eq!(Lanes::new(&[], 0, false), None);
     }

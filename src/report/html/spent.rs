@@ -5,6 +5,7 @@ use itertools::Itertools;
 use serde::Serialize;
 
 use super::figures::numbers_grouped;
+use super::lanes::kind;
 use crate::report::timeline::TimelineSpan;
 
 /// Most steps that are told apart where the time goes.
@@ -63,6 +64,7 @@ impl Spent {
     #[must_use]
     pub fn of(spans: &[TimelineSpan], time: i64, truncated: bool) -> Option<Spent> {
         let elements = spans.iter().map(|s| (&s.process, &s.thread)).unique().count();
+        let kind = spans.first().map_or("element", |s| kind(&s.thread));
         let mut kinds: IndexMap<&str, i128> = IndexMap::new();
         let mut steps: IndexMap<(&str, &str), i128> = IndexMap::new();
         for span in spans {
@@ -93,7 +95,7 @@ impl Spent {
         by_step.extend((others > 0).then(|| stripe("other steps", IDLE, others)));
         let counted = match truncated {
             false => format!(
-                "The {time} ticks of each of {elements} elements that work, of the best configuration."
+                "The {time} ticks of each of {elements} {kind}s that work, of the best configuration."
             ),
             true => format!(
                 "The first {} spans of the best configuration's run, which has more.",
