@@ -7,13 +7,14 @@ use std::process::Command;
 
 use serde_json::Value;
 
-const CRATES: [&str; 17] = [
+const CRATES: [&str; 18] = [
     "message",
     "input",
     "output",
     "process",
     "elimination",
     "model",
+    "obligation",
     "certificate",
     "schedules",
     "encodings",

@@ -4,8 +4,8 @@
 //! right: [`crate::branches`] checks what comes out.
 
 use crate::branches::{Box, Branches, halves, is_closed, root};
-use crate::obligation::Obligation;
 use crate::refusal::Refusal;
+use tickbound_obligation::Obligation;
 
 /// Most boxes of a proof: a file of a few megabytes.
 const MOST_BOXES: usize = 1 << 18;

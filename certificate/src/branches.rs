@@ -7,11 +7,12 @@
 //! It is for spaces whose conditions are over too many parameters at once for [`crate::inequalities`].
 
 use serde::{Deserialize, Serialize};
+use tickbound_model::Expr;
 use tickbound_model::interval::Interval;
 
-use crate::obligation::{Obligation, Part};
-use crate::product::Factor;
 use crate::refusal::Refusal;
+use tickbound_obligation::product::Factor;
+use tickbound_obligation::{Obligation, Part};
 
 /// How many boxes pass between two looks at whether to stop.
 const PATIENCE: usize = 1 << 10;
@@ -67,7 +68,7 @@ fn of_part(part: &Part, of: &[Interval]) -> Option<i128> {
         let mut least = 1i128;
         for factor in &product.factors {
             let (low, high) = bounds(factor, of)?;
-            least = least.checked_mul(i128::from(low))?;
+            least = least.checked_mul(low)?;
             // What follows a 0 need not have a value.
             if high == 0 {
                 break;
@@ -79,19 +80,32 @@ fn of_part(part: &Part, of: &[Interval]) -> Option<i128> {
 }
 
 /// The least and the greatest value of a factor.
-fn bounds(factor: &Factor, of: &[Interval]) -> Option<(i64, i64)> {
-    if let Factor::Guard(e, holds) = factor {
-        let verdict = e.truth(of);
-        let (yes, no) = (verdict.may_hold, verdict.may_not_hold);
-        let (yes, no) = if *holds { (yes, no) } else { (no, yes) };
-        return (!verdict.may_fail).then_some((i64::from(!no), i64::from(yes)));
-    }
-    let range = factor.expression().range(of);
-    let values = range.values.filter(|_| !range.may_fail)?;
-    match factor {
-        Factor::Amount(_) if values.low < 0 => None,
-        _ => Some((values.low.max(0), values.high.max(0))),
-    }
+fn bounds(factor: &Factor, of: &[Interval]) -> Option<(i128, i128)> {
+    let values = |e: &Expr| {
+        let range = e.range(of);
+        range.values.filter(|_| !range.may_fail)
+    };
+    Some(match factor {
+        Factor::Guard(e, holds) => {
+            let verdict = e.truth(of);
+            let (yes, no) = (verdict.may_hold, verdict.may_not_hold);
+            let (yes, no) = if *holds { (yes, no) } else { (no, yes) };
+            (!verdict.may_fail).then_some((i128::from(!no), i128::from(yes)))?
+        }
+        Factor::Count(e) => values(e).map(|v| (v.low.max(0).into(), v.high.max(0).into()))?,
+        Factor::Amount(e) => {
+            values(e).filter(|v| v.low >= 0).map(|v| (v.low.into(), v.high.into()))?
+        }
+        // It has a value for a single choice of its parameters.
+        Factor::Phase(phase) => {
+            let open = |slot: &usize| *slot != phase.item && of[*slot].low != of[*slot].high;
+            if phase.expressions().any(|e| e.mentions(|slot| open(&slot))) {
+                return None;
+            }
+            let env: Vec<i64> = of.iter().map(|v| v.low).collect();
+            phase.value(&env).ok().map(|value| (value, value))?
+        }
+    })
 }
 
 /// Checks that a proof proves: no valid configuration takes fewer than `time` ticks. Returns the number of leaves.

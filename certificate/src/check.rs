@@ -13,11 +13,11 @@ use tickbound_model::{ModelError, Problem};
 use crate::branches;
 use crate::folder::{Certificate, Proved};
 use crate::inequalities;
-use crate::obligation::Obligation;
 use crate::refusal::Refusal;
 use crate::schedules::{Trusted, least};
 use crate::texts;
 use crate::tools::{self, Said, Tools};
+use tickbound_obligation::Obligation;
 
 /// Configurations in which the sum is held against the simulator.
 const SAMPLE: u64 = 64;

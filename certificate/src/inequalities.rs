@@ -15,9 +15,9 @@ use std::collections::HashMap;
 use itertools::Itertools;
 use serde::{Deserialize, Serialize};
 
-use crate::obligation::{Obligation, Part, Time};
 use crate::refusal::Refusal;
 use crate::walk::Walk;
+use tickbound_obligation::{Obligation, Part, Time};
 
 /// A proof that no configuration takes fewer ticks than claimed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

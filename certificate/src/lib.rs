@@ -4,9 +4,8 @@
 //! takes less ([`folder`]). Whoever doubts it runs [`check::check`], which reads these files, runs the simulator, and uses none of
 //! the encodings and searches that found the time.
 //!
-//! - [`path`]: from a problem to what one element does, a step after another;
-//! - [`sum`]: from that to the run time as a sum of [`product`]s;
-//! - [`obligation`]: what is to be proved of a problem: conditions, and the sum;
+//! What is to be proved of a problem, its conditions and its run time as a sum, is an [obligation](tickbound_obligation).
+//!
 //! - [`inequalities`]: what a proof is, and its checker;
 //! - [`prove`]: finding one, by elimination;
 //! - [`branches`], [`mod@branch`]: the same by branch and bound, where elimination would take too much;
@@ -19,15 +18,11 @@ pub mod branches;
 pub mod check;
 pub mod folder;
 pub mod inequalities;
-pub mod obligation;
-pub mod path;
-pub mod product;
 pub mod prove;
 pub mod pseudo_boolean;
 mod refusal;
 mod schedules;
 pub mod smt;
-pub mod sum;
 mod texts;
 pub mod tools;
 mod walk;

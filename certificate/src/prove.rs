@@ -8,9 +8,9 @@ use std::collections::HashMap;
 use tickbound_elimination::{Least, Limits, Network, Relation, TooWide, Tree};
 
 use crate::inequalities::{Cluster, Proof, at_the_end, parts};
-use crate::obligation::{Obligation, Part};
 use crate::refusal::Refusal;
 use crate::walk::Walk;
+use tickbound_obligation::{Obligation, Part};
 
 /// Most rows of one relation or message.
 const MOST_ROWS: usize = 1 << 21;

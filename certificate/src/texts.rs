@@ -6,7 +6,6 @@ use tickbound_model::{Configuration, Problem};
 
 use crate::folder::{Text, Texts};
 use crate::inequalities::Proof;
-use crate::obligation::Obligation;
 use crate::prove::prove;
 use crate::pseudo_boolean::clusters::{Tables, shapes};
 use crate::pseudo_boolean::formula::{Formula, clusters};
@@ -14,6 +13,7 @@ use crate::pseudo_boolean::proof::{is_one, proof};
 use crate::refusal::Refusal;
 use crate::smt::induction::induction;
 use crate::smt::question::question;
+use tickbound_obligation::Obligation;
 
 /// All texts that there are for a problem, the least time and a configuration that takes it. Where one would be too long, or
 /// does not cover the problem, it is left out.

@@ -5,8 +5,8 @@
 
 use tickbound_model::space::{Condition, Outcome};
 
-use crate::obligation::Obligation;
 use crate::refusal::Refusal;
+use tickbound_obligation::Obligation;
 
 /// Most steps of one walk.
 const MAX_STEPS: u64 = 200_000_000;

@@ -8,9 +8,9 @@ use tickbound_certificate::Certificate;
 use tickbound_certificate::check::check;
 use tickbound_certificate::folder::{Text, Texts};
 use tickbound_certificate::inequalities;
-use tickbound_certificate::obligation::Obligation;
 use tickbound_certificate::tools::Said;
 use tickbound_model::{Configuration, Problem};
+use tickbound_obligation::Obligation;
 
 use crate::{certificate, large, least, never, outside, read};
 

@@ -11,11 +11,11 @@ use serde_json::Value;
 use tickbound_certificate::Refusal;
 use tickbound_certificate::check::check;
 use tickbound_certificate::folder::{Kind, Text, Texts};
-use tickbound_certificate::obligation::Obligation;
 use tickbound_certificate::smt::induction::induction;
 use tickbound_certificate::smt::question::question;
 use tickbound_certificate::tools::{Said, Tools, ask};
 use tickbound_model::simulate::{Options, simulate};
+use tickbound_obligation::Obligation;
 
 use crate::{certificate, large, least, marked, never, problems, read};
 

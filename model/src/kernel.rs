@@ -7,7 +7,7 @@ use super::platform::Access;
 pub type Program = Vec<Stmt>;
 
 /// One statement of a kernel program.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Stmt {
     /// Where it stands, for errors: `kernel[0].body[2]` of the problem file, or `minimum.cl, line 14` of a source.
     pub at: String,
@@ -18,7 +18,7 @@ pub struct Stmt {
 }
 
 /// What a statement does.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum StmtKind {
     /// `amount` accesses, each at the platform's price; a negative amount is an error.
     Access {

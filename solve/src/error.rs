@@ -65,6 +65,16 @@ pub enum SolveError {
         /// What the confirming solver found.
         found: i64,
     },
+    /// The time as derived a second way has another least: a fault of this program.
+    #[error(
+        "the least time is {claimed} ticks, and by a second derivation of the time {found}; this is a fault of tickbound, please report it with the problem file"
+    )]
+    Derivations {
+        /// What was claimed.
+        claimed: i64,
+        /// What the second derivation comes to.
+        found: i64,
+    },
     /// What cannot be: a fault of this program.
     #[error(transparent)]
     Fault(#[from] Fault),
@@ -82,11 +92,12 @@ impl SolveError {
     /// True if this program is at fault, not what it was given.
     #[must_use]
     pub fn is_fault(&self) -> bool {
-        use SolveError::{Disagreement, Fault, Panicked, Refuted, Schedule};
+        use SolveError::{Derivations, Disagreement, Fault, Panicked, Refuted, Schedule};
         matches!(
             self,
             Disagreement { .. }
                 | Refuted { .. }
+                | Derivations { .. }
                 | Fault(_)
                 | Panicked
                 | Schedule(ScheduleError::Fault(_))

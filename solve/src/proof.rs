@@ -22,6 +22,11 @@ pub enum Proof {
         /// How many boxes were looked at.
         boxes: u64,
     },
+    /// Elimination too, of the time as it was derived a second way.
+    SecondDerivation {
+        /// Rows of all relations and messages.
+        rows: u64,
+    },
     /// Z3 says that one tick less is unsatisfiable.
     Z3 {
         /// What the formula states: the space and the cost as they are, or a list of configurations.
@@ -40,6 +45,7 @@ impl Proof {
             Proof::Bounds => "bounds",
             Proof::Elimination { .. } => "elimination",
             Proof::Branching { .. } => "branching",
+            Proof::SecondDerivation { .. } => "second-derivation",
             Proof::Z3 { .. } => "z3",
         }
     }

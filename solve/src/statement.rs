@@ -79,15 +79,18 @@ fn settings() -> Params {
     settings
 }
 
-/// Asks a new solver for one tick less than the best time, for as long as everything before has taken.
-pub(crate) fn confirm(search: &Search<'_>) -> Result<Option<Proof>, SolveError> {
-    let claimed = search.bracket.bounds().upper();
-    let time = Duration::from_secs_f64(search.bracket.seconds());
+/// Asks a new solver for one tick less than the best time in a bracket, by the cost of a search, for so much time.
+pub(crate) fn confirm(
+    bracket: &Bracket<'_>,
+    search: &Search<'_>,
+    time: Duration,
+) -> Result<Option<Proof>, SolveError> {
+    let claimed = bracket.bounds().upper();
     if time < LEAST_TIME || claimed == i64::MAX {
         return Ok(None);
     }
     let started = Instant::now();
-    let out = || search.bracket.out_of_time() || started.elapsed() >= time;
+    let out = || bracket.out_of_time() || started.elapsed() >= time;
     let Some(statement) = Statement::until(search, &out) else { return Ok(None) };
     let stopped = AtomicBool::new(false);
     // A bracket of its own: the shared one is closed, which would stop the solver at once.
@@ -115,10 +118,10 @@ pub(crate) fn confirm(search: &Search<'_>) -> Result<Option<Proof>, SolveError> 
         }
         asked.join().map_err(|_| SolveError::Panicked)
     });
-    search.bracket.count_call();
+    bracket.count_call();
     match answer? {
         (Answer::No, size) => {
-            search.bracket.refute(claimed - 1);
+            bracket.refute(claimed - 1);
             Ok(Some(Proof::Z3 { listed: false, size: size as u64 }))
         }
         (Answer::Yes(_, found), _) => Err(SolveError::Refuted { claimed, found }),

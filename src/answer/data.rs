@@ -80,7 +80,7 @@ pub struct Answer {
     /// `tune`: valid configurations, if they were counted.
     pub configurations: Option<Tally>,
     /// `tune`: who has proved that nothing is faster: `simulation` (of all configurations), `bounds`,
-    /// `elimination`, `branching`, `z3`.
+    /// `elimination`, `branching`, `second-derivation`, `z3`.
     pub proved_by: Option<Vec<String>>,
     /// `tune`: why configurations were simulated one by one, with the place in the problem or the source, where the problem leaves
     /// nothing else.

@@ -175,6 +175,10 @@ fn proved(r: &TuneResult, proof: &Proof) -> String {
         (Proof::Branching { boxes }, _) => {
             format!("branch and bound over {} boxes", grouped(boxes))
         }
+        (Proof::SecondDerivation { rows }, _) => format!(
+            "a second derivation of the time has the same least (join tree of {} rows)",
+            grouped(rows)
+        ),
         (Proof::Z3 { .. }, Some(encoding)) => format!(
             "Z3 finds nothing within {below} ticks ({encoding} encoding, {} steps, {} calls){}",
             r.size.steps,

@@ -9,9 +9,9 @@ use itertools::Itertools;
 use serde::{Deserialize, Serialize};
 
 use crate::inequalities::{self, Proof};
-use crate::obligation::{Obligation, Part};
 use crate::refusal::Refusal;
 use crate::walk::Walk;
+use tickbound_obligation::{Obligation, Part};
 
 /// Most rows of all tables together.
 const MOST_ROWS: usize = 20_000;

@@ -17,8 +17,8 @@ use indexmap::IndexMap;
 use itertools::Itertools;
 
 use super::clusters::{Shape, Tables};
-use crate::obligation::Obligation;
 use crate::refusal::Refusal;
+use tickbound_obligation::Obligation;
 
 /// The line of the text that says what the clusters are.
 const CLUSTERS: &str = "* clusters: ";

@@ -26,11 +26,11 @@ use tickbound_model::{Expr, Problem};
 
 use super::question::{of_product, space};
 use super::terms::{Terms, number, of_all};
-use crate::obligation::Obligation;
-use crate::path::{Path, Step, StepKind, waits};
-use crate::product::{Factor, ObligationError, Product, uncovered};
 use crate::refusal::Refusal;
-use crate::sum::marks;
+use tickbound_obligation::Obligation;
+use tickbound_obligation::path::{Path, Step, StepKind, waits};
+use tickbound_obligation::product::{Factor, ObligationError, Product, uncovered};
+use tickbound_obligation::sum::marks;
 
 /// Most questions of one proof.
 const MOST_QUESTIONS: usize = 10_000;
@@ -266,6 +266,7 @@ impl Known {
                 let after = self.tracked(more(&ticks));
                 point(PointKind::Work, ticks, after)
             }
+            StepKind::Phase(_) => return uncovered(&step.at, "differs between items")?,
             StepKind::Mark => point(PointKind::Mark, "0".into(), "0".into()),
             StepKind::Until(ticks) => {
                 let end = self.meant(("u", "Int"), at, Meaning::Until(ticks.clone()));

@@ -11,9 +11,9 @@ use tickbound_model::Expr;
 use tickbound_model::space::{Condition, Outcome};
 
 use super::terms::{Terms, number, of_all};
-use crate::obligation::{Obligation, Part};
-use crate::product::{Factor, Product};
 use crate::refusal::Refusal;
+use tickbound_obligation::product::{Factor, Product, uncovered};
+use tickbound_obligation::{Obligation, Part};
 
 /// Whether something takes fewer ticks than `time`.
 ///
@@ -106,7 +106,7 @@ fn of_part(terms: &mut Terms<'_, '_>, part: &Part) -> Result<String, Refusal> {
 /// A product as a term, the last factor first: each is there only if those before it are not 0.
 pub fn of_product(terms: &mut Terms<'_, '_>, product: &Product) -> Result<String, Refusal> {
     let constant = |f: &Factor| match f {
-        Factor::Guard(..) => None,
+        Factor::Guard(..) | Factor::Phase(_) => None,
         Factor::Count(e) | Factor::Amount(e) => terms.constant(e).filter(|n| *n >= 0),
     };
     let numbers: Vec<Option<i64>> = product.factors.iter().map(constant).collect();
@@ -122,6 +122,7 @@ pub fn of_product(terms: &mut Terms<'_, '_>, product: &Product) -> Result<String
                 terms.named(guarded)?
             }
             Factor::Count(e) | Factor::Amount(e) => times(terms, e, &term)?,
+            Factor::Phase(_) => return uncovered(&product.at, "differs between items")?,
         };
     }
     Ok(term)

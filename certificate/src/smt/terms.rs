@@ -12,9 +12,9 @@ use itertools::Itertools;
 use tickbound_model::Expr;
 use tickbound_model::expr::{BinaryOp, Function};
 
-use crate::obligation::Obligation;
 use crate::refusal::Refusal;
 use crate::walk::Walk;
+use tickbound_obligation::Obligation;
 
 /// Most values over which a product is taken apart.
 const MOST_VALUES: usize = 1 << 12;

@@ -445,13 +445,26 @@ impl Phases {
     }
 }
 
-/// One of two programs that hang over.
+/// One of two programs that hang over. What either side does if the condition comes out otherwise is never reached.
 fn chosen(stmt: &Stmt, condition: &At, then: Program, otherwise: Program) -> Program {
+    let (then, otherwise) =
+        (side(&condition.expr, true, then), side(&condition.expr, false, otherwise));
     if then == otherwise {
         return then;
     }
     let kind = StmtKind::If { condition: condition.expr.clone(), then, otherwise };
     vec![Stmt { at: stmt.at.clone(), label: stmt.label.clone(), kind }]
+}
+
+/// A program that is reached only if the condition comes out so; where it begins by asking that again, the answer is known.
+fn side(condition: &Expr, holds: bool, mut program: Program) -> Program {
+    let asks_again =
+        |s: &Stmt| matches!(&s.kind, StmtKind::If { condition: c, .. } if c == condition);
+    while program.first().is_some_and(asks_again) {
+        let StmtKind::If { then, otherwise, .. } = program.remove(0).kind else { break };
+        program.splice(0..0, if holds { then } else { otherwise });
+    }
+    program
 }
 
 fn size(program: &[Stmt]) -> usize {

@@ -13,6 +13,7 @@ use tickbound_model::expr::{BinaryOp, Function};
 use tickbound_model::kernel::{has_barrier, has_until};
 use tickbound_model::{Expr, Launch, Problem, Profile, Stmt, StmtKind};
 
+use crate::phase::{Phase, Phases};
 use crate::product::{ObligationError, uncovered};
 
 /// What an element does.
@@ -50,6 +51,8 @@ pub enum StepKind {
         /// What it is multiplied by.
         times: Vec<Expr>,
     },
+    /// What the slowest element does between two barriers.
+    Phase(Box<Phase>),
     /// Remembers the present tick.
     Mark,
     /// Waits until more than so many ticks have passed since the mark.
@@ -97,7 +100,13 @@ impl Path {
                 let runs = vec![up(local.clone(), elements)];
                 let of = Reader { problem, runs, barrier: p.barrier(), merges: true };
                 let prices = [p.kernel_launch(), p.group_start()];
-                (prices, groups(global_size)?, of.steps(kernel)?)
+                let group = match of.steps(kernel) {
+                    Err(ObligationError::Uncovered { .. }) => {
+                        Phases::new(problem, local.clone()).steps(kernel)
+                    }
+                    steps => steps,
+                };
+                (prices, groups(global_size)?, group?)
             }
             // [2023], Section 5 and Listing 6: one unit, whose elements run the program again until all items have run.
             (Launch::Activations { activations, .. }, Profile::Published2023, None) => {
@@ -232,6 +241,6 @@ pub fn waits(steps: &[Step]) -> bool {
         StepKind::Until(_) => true,
         StepKind::Repeat { body, .. } => waits(body),
         StepKind::If { then, otherwise, .. } => waits(then) || waits(otherwise),
-        StepKind::Work { .. } | StepKind::Mark => false,
+        StepKind::Work { .. } | StepKind::Phase(_) | StepKind::Mark => false,
     })
 }

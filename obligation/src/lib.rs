@@ -1,13 +1,25 @@
 //! What is to be proved: that no valid configuration takes fewer ticks.
 //!
 //! In goes a problem, out comes its [`Obligation`]: for each parameter the values it may have, the conditions of a valid
-//! configuration, and the run time as a sum of products over the parameters ([`crate::sum`]), where the items are
-//! alike ([`crate::path`]):
+//! configuration, and the run time as a sum of products over the parameters, where the items are
+//! alike:
 //!
 //! ```text
 //! time  = launch + waves * (start + group) + finish
 //! group = sum over what an element does in a group: (how often) * (ticks)
 //! ```
+//!
+//! - [`path`]: from a problem to what one element does, a step after another;
+//! - [`phase`]: the same between two barriers, for the element that is last, where items differ;
+//! - [`sum`]: from that to the run time as a sum of [`product`]s.
+//!
+//! It is derived from `docs/semantics.md` on its own: neither the encodings, nor the searches, nor the simulator have a part in
+//! it. So it is what certificates are checked against, and what searches hold their own derivation of the time against.
+
+pub mod path;
+pub mod phase;
+pub mod product;
+pub mod sum;
 
 use itertools::Itertools;
 use tickbound_model::space::Condition;
@@ -118,7 +130,11 @@ fn chosen<'v>(all: &'v [Vec<i64>], of: &'v [usize]) -> Box<dyn Iterator<Item = V
 }
 
 impl Time {
-    fn new(problem: &Problem) -> Result<Time, ObligationError> {
+    /// Derives the run time of a problem.
+    ///
+    /// # Errors
+    /// As for [`Obligation::new`].
+    pub fn new(problem: &Problem) -> Result<Time, ObligationError> {
         let Path { launch, waves, start, group, finish } = Path::new(problem)?;
         let group = parts(problem, products(&group)?);
         let finish = Part::new(problem, products(&finish)?);
@@ -142,7 +158,7 @@ fn parts(problem: &Problem, products: Vec<Product>) -> Vec<Part> {
 impl Part {
     fn new(problem: &Problem, products: Vec<Product>) -> Part {
         let factors = products.iter().flat_map(|p| &p.factors);
-        let parameters = problem.parameters_of(factors.map(Factor::expression));
+        let parameters = problem.parameters_of(factors.flat_map(Factor::expressions));
         Part { parameters, products }
     }
 

@@ -4,6 +4,8 @@
 
 use tickbound_model::{Expr, ModelError};
 
+use crate::phase::Phase;
+
 /// Factors in the order in which an item comes to them: what follows a 0 need not have a value.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Product {
@@ -22,6 +24,8 @@ pub enum Factor {
     Guard(Expr, bool),
     /// An amount; below 0 is a fault of the problem.
     Amount(Expr),
+    /// What the slowest element does between two barriers.
+    Phase(Box<Phase>),
 }
 
 /// Why there is no obligation, or a part of it has no value.
@@ -49,12 +53,16 @@ pub enum ObligationError {
 }
 
 /// The error for what is not covered.
-pub(crate) fn uncovered<T>(at: &str, what: &'static str) -> Result<T, ObligationError> {
+///
+/// # Errors
+/// Always: [`ObligationError::Uncovered`].
+pub fn uncovered<T>(at: &str, what: &'static str) -> Result<T, ObligationError> {
     Err(ObligationError::Uncovered { at: at.to_owned(), what })
 }
 
 impl Product {
-    pub(crate) fn no_value(&self, what: impl ToString) -> ObligationError {
+    /// The error for a product without a value.
+    pub fn no_value(&self, what: impl ToString) -> ObligationError {
         ObligationError::NoValue { at: self.at.clone(), what: what.to_string() }
     }
 
@@ -65,16 +73,17 @@ impl Product {
     pub fn value(&self, env: &[i64]) -> Result<i128, ObligationError> {
         let mut product = 1i128;
         for factor in &self.factors {
-            let value = factor.expression().eval(env).map_err(|e| self.no_value(e))?;
+            let value = |e: &Expr| e.eval(env).map_err(|e| self.no_value(e));
             let value = match factor {
-                Factor::Count(_) => value.max(0),
-                Factor::Guard(_, holds) => i64::from((value != 0) == *holds),
-                Factor::Amount(_) if value < 0 => return Err(self.no_value("an amount below 0")),
-                Factor::Amount(_) => value,
+                Factor::Count(e) => value(e)?.max(0).into(),
+                Factor::Guard(e, holds) => i128::from((value(e)? != 0) == *holds),
+                Factor::Amount(e) => match value(e)? {
+                    n if n < 0 => return Err(self.no_value("an amount below 0")),
+                    n => n.into(),
+                },
+                Factor::Phase(phase) => phase.value(env).map_err(|e| self.no_value(e))?,
             };
-            product = product
-                .checked_mul(i128::from(value))
-                .ok_or_else(|| self.no_value("beyond 127 bits"))?;
+            product = product.checked_mul(value).ok_or_else(|| self.no_value("beyond 127 bits"))?;
             if product == 0 {
                 break;
             }
@@ -85,10 +94,10 @@ impl Product {
 
 impl Factor {
     /// What it is made of.
-    #[must_use]
-    pub fn expression(&self) -> &Expr {
+    pub fn expressions(&self) -> Vec<&Expr> {
         match self {
-            Factor::Count(e) | Factor::Guard(e, _) | Factor::Amount(e) => e,
+            Factor::Count(e) | Factor::Guard(e, _) | Factor::Amount(e) => vec![e],
+            Factor::Phase(phase) => phase.expressions().collect(),
         }
     }
 }

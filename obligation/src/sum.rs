@@ -57,6 +57,10 @@ impl Sum {
                     let ticks = times.iter().cloned().fold(amount.clone(), times_of);
                     if self.since { plus(since, ticks) } else { since }
                 }
+                StepKind::Phase(phase) => {
+                    self.add(step, within(Factor::Phase(phase.clone())))?;
+                    since
+                }
                 StepKind::Mark => Expr::Int(0),
                 StepKind::Until(_) if !waiting => since,
                 StepKind::Until(ticks) => {
@@ -139,7 +143,7 @@ impl Sum {
 pub fn marks(steps: &[Step]) -> Option<bool> {
     let of = |step: &Step| match &step.kind {
         StepKind::Mark => Some(true),
-        StepKind::Work { .. } | StepKind::Until(_) => Some(false),
+        StepKind::Work { .. } | StepKind::Phase(_) | StepKind::Until(_) => Some(false),
         StepKind::Repeat { body, .. } => match marks(body) {
             Some(false) => Some(false),
             _ => None,
