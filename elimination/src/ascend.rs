@@ -7,7 +7,7 @@ use crate::TooWide;
 use crate::limits::Limits;
 use crate::relation::Relation;
 use crate::tree::Tree;
-use crate::weight::{Least, Weight};
+use crate::weight::Least;
 
 /// The solutions of a tree, those with the least cost first; see [`Tree::ascending`].
 pub struct Ascending<'t, F> {
@@ -69,25 +69,20 @@ impl Tree<Least> {
 
     /// Every way to go on in the bucket that was eliminated last among the open ones.
     fn continued(&self, begun: &Begun, mut each: impl FnMut(Vec<u32>, Least)) {
-        let bucket = &self.buckets[begun.open - 1];
+        let variable = self.buckets[begun.open - 1].variable;
         let mut values = begun.values.clone();
-        let groups = || bucket.groups.iter();
-        let messages = groups().map(|g| self.relations[g.message].at(&values).copied());
-        let expected = messages.fold(Least(0), |sum, m| sum.times(&m.unwrap_or(Least(0))));
-        for value in 0..self.sizes[bucket.variable] {
-            values[bucket.variable] = value;
-            let mut weights =
-                groups().flat_map(|g| &g.relations).map(|r| self.relations[*r].at(&values));
-            let Some(own) = weights.try_fold(Least(0), |sum, w| Some(sum.times(w?))) else {
-                continue;
-            };
-            each(values.clone(), replaced(begun.sum, expected, own));
+        let expected = self.expected_of(begun.open - 1, &values);
+        for value in 0..self.sizes[variable] {
+            values[variable] = value;
+            if let Some(own) = self.own(begun.open - 1, &values) {
+                each(values.clone(), replaced(begun.sum, expected, own));
+            }
         }
     }
 }
 
 /// The sum with what was expected of a bucket replaced by what a value comes to.
-fn replaced(sum: Least, expected: Least, own: Least) -> Least {
+pub(crate) fn replaced(sum: Least, expected: Least, own: Least) -> Least {
     if sum == Least::FAILS || own == Least::FAILS {
         return if own == Least::FAILS || expected != Least::FAILS { Least::FAILS } else { own };
     }

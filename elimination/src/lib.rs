@@ -41,6 +41,7 @@
 //! ```
 
 mod ascend;
+mod guide;
 mod join;
 mod limits;
 mod pick;

@@ -78,6 +78,47 @@ pub fn has_barrier(program: &[Stmt]) -> bool {
     })
 }
 
+/// The condition of the first `if` around a barrier, in loops too.
+#[must_use]
+pub fn barrier_condition(program: &[Stmt]) -> Option<&Expr> {
+    program.iter().find_map(|s| match &s.kind {
+        StmtKind::If { condition, then, otherwise }
+            if has_barrier(then) || has_barrier(otherwise) =>
+        {
+            Some(condition)
+        }
+        StmtKind::Repeat { body, .. } => barrier_condition(body),
+        _ => None,
+    })
+}
+
+/// The program where a condition is known to come out so: the side taken stands for each `if` that asks it. It must have the
+/// same value wherever it is asked.
+#[must_use]
+pub fn answered(program: &[Stmt], known: &Expr, holds: bool) -> Program {
+    let mut out = Program::new();
+    for stmt in program {
+        let within = |program: &[Stmt]| answered(program, known, holds);
+        let kind = match &stmt.kind {
+            StmtKind::If { condition, then, otherwise } if condition == known => {
+                out.extend(within(if holds { then } else { otherwise }));
+                continue;
+            }
+            StmtKind::If { condition, then, otherwise } => StmtKind::If {
+                condition: condition.clone(),
+                then: within(then),
+                otherwise: within(otherwise),
+            },
+            StmtKind::Repeat { count, body } => {
+                StmtKind::Repeat { count: count.clone(), body: within(body) }
+            }
+            other => other.clone(),
+        };
+        out.push(Stmt { at: stmt.at.clone(), label: stmt.label.clone(), kind });
+    }
+    out
+}
+
 /// True if the program waits for a remembered time anywhere.
 #[must_use]
 pub fn has_until(program: &[Stmt]) -> bool {

@@ -223,7 +223,7 @@ fn same(a: &[Stmt], b: &[Stmt]) -> bool {
 
 /// True if an expression has a value, unless numbers become very large: it divides by nothing that may be 0, and has no
 /// power.
-fn always_has_a_value(e: &Expr) -> bool {
+pub(crate) fn always_has_a_value(e: &Expr) -> bool {
     let whole = match e {
         Expr::Binary(BinaryOp::Div | BinaryOp::FloorDiv | BinaryOp::Rem, _, b) => {
             matches!(**b, Expr::Int(n) if n != 0)

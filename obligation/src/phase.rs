@@ -9,10 +9,10 @@
 //! what hangs over from an iteration must be the same each time.
 
 use tickbound_model::expr::{BinaryOp, Function};
-use tickbound_model::kernel::{expressions, has_barrier};
+use tickbound_model::kernel::{answered, barrier_condition, expressions, has_barrier};
 use tickbound_model::{Access, Expr, Problem, Stmt, StmtKind};
 
-use crate::path::{Step, StepKind};
+use crate::path::{Step, StepKind, always_has_a_value};
 use crate::product::{ObligationError, uncovered};
 
 /// Most statements of a phase.
@@ -182,7 +182,19 @@ impl<'p> Phases<'p> {
                     let first = self.read(body, before.clone())?;
                     let next = self.read(body, first.open.clone())?;
                     if next.open != first.open {
-                        return uncovered(&stmt.at, "what hangs over differs between iterations");
+                        let asked =
+                            barrier_condition(body).filter(|asked| always_has_a_value(asked));
+                        let Some(asked) = asked else {
+                            let what = "what hangs over differs between iterations";
+                            return uncovered(&stmt.at, what);
+                        };
+                        // A loop for either answer: it is the same in every iteration.
+                        let side = |holds| answered(std::slice::from_ref(stmt), asked, holds);
+                        let both = either(stmt, asked, side(true), side(false));
+                        let Read { steps, open } = self.read(&both, before)?;
+                        read.steps.extend(steps);
+                        read.open = open;
+                        continue;
                     }
                     let some = Expr::binary(BinaryOp::Ge, count.clone(), Expr::Int(1));
                     let others = Expr::binary(BinaryOp::Sub, count, Expr::Int(1));
@@ -283,25 +295,13 @@ impl<'p> Phases<'p> {
 
 /// One of two programs that hang over.
 fn either(stmt: &Stmt, condition: &Expr, then: Vec<Stmt>, otherwise: Vec<Stmt>) -> Vec<Stmt> {
-    let (then, otherwise) = (known(then, condition, true), known(otherwise, condition, false));
+    let (then, otherwise) =
+        (answered(&then, condition, true), answered(&otherwise, condition, false));
     match then == otherwise {
         true => then,
         false => {
             let kind = StmtKind::If { condition: condition.clone(), then, otherwise };
             vec![Stmt { at: stmt.at.clone(), label: stmt.label.clone(), kind }]
         }
-    }
-}
-
-/// A program without the question with which it begins, if the answer is known there.
-fn known(program: Vec<Stmt>, condition: &Expr, holds: bool) -> Vec<Stmt> {
-    match program.split_first() {
-        Some((Stmt { kind: StmtKind::If { condition: c, then, otherwise }, .. }, rest))
-            if c == condition =>
-        {
-            let side = if holds { then } else { otherwise };
-            known([side.as_slice(), rest].concat(), condition, holds)
-        }
-        _ => program,
     }
 }

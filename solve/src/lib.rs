@@ -43,6 +43,7 @@ mod error;
 mod explored;
 mod fold;
 pub mod formula;
+mod guide;
 mod inquiry;
 pub mod instance;
 pub mod open;

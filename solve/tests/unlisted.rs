@@ -548,7 +548,6 @@ fn a_race_on_bounds() {
 }
 
 #[test]
-#[ignore = "not yet: a run that waits for marks has no bound over a box but 0"]
 fn branch_and_bound_on_bounds() {
     on_bounds(Strategy::Branch);
 }
@@ -565,4 +564,35 @@ fn a_division_of_a_definition_rounds_down_in_a_constraint() {
     assert_eq!(space.bound.len(), 2);
     let all = problem.configurations(&Limits::default()).expect("a structure");
     assert_eq!(all.count(), Some(BigUint::from(2u32)));
+}
+
+/// Under `published-2021`, where items do not differ, the cost is what the simulator takes in every configuration.
+#[test]
+fn warps_in_turn() {
+    let (mut covered, mut compared) = (0, 0);
+    for seed in 0..2000u64 {
+        let mut value = problem(seed);
+        value["profile"] = json!("published-2021");
+        value["platform"]["warps"] = json!({ "width": 1 + seed % 2, "dispatchers": 1 + seed / 2 % 2 });
+        let none = |name: &str| unreachable!("no platform is named, but {name} was asked for");
+        let problem = Problem::from_json(&value.to_string(), &IndexMap::new(), &none);
+        let Ok(problem) = problem else { continue };
+        let (Ok(cost), Ok(space)) = (Cost::new(&problem), problem.space()) else { continue };
+        assert!(cost.is_exact());
+        covered += 1;
+        for bound in &space.bound {
+            let run = simulate(&problem, bound, &simulate::Options::default());
+            match (run, cost.term().value(&bound.env)) {
+                (Ok(run), Ok(time)) => {
+                    assert_eq!(run.time, time, "seed {seed}: {:?}\n{value}", bound.configuration);
+                    compared += 1;
+                }
+                (Err(_), Err(_)) => {}
+                (run, time) => {
+                    panic!("seed {seed}: {:?}: {run:?} {time:?}\n{value}", bound.configuration)
+                }
+            }
+        }
+    }
+    assert_eq!((covered, compared), (716, 18_827));
 }

@@ -3,7 +3,9 @@
 use thiserror::Error;
 use tickbound_model::error::ModelError;
 use tickbound_model::expr::{BinaryOp, Expr, Function};
-use tickbound_model::kernel::{Program, Stmt, StmtKind, expressions, has_barrier, has_until};
+use tickbound_model::kernel::{
+    Program, Stmt, StmtKind, answered, barrier_condition, expressions, has_barrier, has_until,
+};
 use tickbound_model::{Access, Launch, Problem, Profile};
 
 use super::Cost;
@@ -34,12 +36,18 @@ fn uncovered<T>(at: &str, what: &'static str) -> Result<T, Uncovered> {
 
 /// See [`Cost::new`].
 pub(super) fn derive(problem: &Problem) -> Result<Cost, Uncovered> {
-    let kernel = priced(problem, &problem.kernel)?;
-    let finish = priced(problem, &problem.finish)?;
+    // Items of a warp that take different sides run both.
+    let merges = problem.platform.warps().is_none();
+    let kernel = priced(problem, &problem.kernel, merges)?;
+    let finish = priced(problem, &problem.finish, true)?;
     refuse(&finish, problem.first_item_slot(), "work differs between items")?;
     let (body, exact) = match (problem.profile, problem.platform.warps()) {
         (Profile::OpenCl, None) => groups(problem, &kernel)?,
         (Profile::Published2023, None) => (activations(problem, kernel)?, true),
+        (Profile::Published2021, Some(warps)) => {
+            let at_once = warps.width.saturating_mul(warps.dispatchers);
+            (warps_in_turn(problem, kernel, at_once)?, true)
+        }
         _ => return uncovered("platform.warps", "what warps do is not one expression"),
     };
     let mut parts = vec![body];
@@ -138,8 +146,29 @@ fn activations(problem: &Problem, kernel: Program) -> Result<Term, Uncovered> {
     ]))
 }
 
-/// The program with definitions put in, work in ticks, and branches gone whose sides are alike.
-fn priced(problem: &Problem, program: &[Stmt]) -> Result<Program, Uncovered> {
+/// `published-2021`: groups one after another; in each every dispatcher runs the program for its warps, `at_once` items
+/// at a time.
+fn warps_in_turn(problem: &Problem, kernel: Program, at_once: i64) -> Result<Term, Uncovered> {
+    let Launch::Range { global_size, local_size } = &problem.launch else {
+        return uncovered("launch", "activations belong to another profile");
+    };
+    refuse(&kernel, problem.first_item_slot(), "work differs between items")?;
+    let count = |at: &str, expr: Expr| Term::Count(At { at: at.into(), expr });
+    let local = problem.inlined("launch.local_size", local_size)?;
+    let global = problem.inlined("launch.global_size", global_size)?;
+    let groups = Expr::binary(BinaryOp::FloorDiv, global, local.clone());
+    let units = Expr::Int(problem.platform.units());
+    let waves = Expr::Call(Function::CeilDiv, vec![groups, units]);
+    let warps = Expr::binary(BinaryOp::FloorDiv, local, Expr::Int(at_once));
+    Ok(Term::Product(vec![
+        count("launch", waves),
+        count("launch.local_size", warps),
+        Term::Run { program: Box::new(kernel), barrier: 0 },
+    ]))
+}
+
+/// The program with definitions put in, work in ticks, and, if `merges`, branches gone whose sides are alike.
+fn priced(problem: &Problem, program: &[Stmt], merges: bool) -> Result<Program, Uncovered> {
     let mut out = Program::new();
     for stmt in program {
         let of = |e: &Expr| problem.inlined(&stmt.at, e);
@@ -154,11 +183,12 @@ fn priced(problem: &Problem, program: &[Stmt]) -> Result<Program, Uncovered> {
             }
             StmtKind::Until(ticks) => StmtKind::Until(of(ticks)?),
             StmtKind::Repeat { count, body } => {
-                StmtKind::Repeat { count: of(count)?, body: priced(problem, body)? }
+                StmtKind::Repeat { count: of(count)?, body: priced(problem, body, merges)? }
             }
             StmtKind::If { condition, then, otherwise } => {
-                let (then, otherwise) = (priced(problem, then)?, priced(problem, otherwise)?);
-                if alike(&then, &otherwise) && never_fails(condition) {
+                let side = |program: &[Stmt]| priced(problem, program, merges);
+                let (then, otherwise) = (side(then)?, side(otherwise)?);
+                if merges && alike(&then, &otherwise) && never_fails(condition) {
                     out.extend(then);
                     continue;
                 }
@@ -384,7 +414,15 @@ impl Phases {
                     done.ended.push(either(&some, all, Term::Number(0)));
                     // After one iteration or many the same hangs over: what stands behind the last barrier.
                     if next.open != first.open {
-                        return uncovered(&stmt.at, "what hangs over differs between iterations");
+                        let asked = barrier_condition(body).filter(|asked| never_fails(asked));
+                        let Some(asked) = asked else {
+                            let what = "what hangs over differs between iterations";
+                            return uncovered(&stmt.at, what);
+                        };
+                        let Done { ended, open } = self.sequence(&forked(stmt, asked), before)?;
+                        done.ended.extend(ended);
+                        done.open = open;
+                        continue;
                     }
                     done.open = chosen(stmt, &some, first.open, before);
                 }
@@ -445,26 +483,22 @@ impl Phases {
     }
 }
 
+/// A statement under a condition in it that has the same value wherever it is asked: for each answer by itself.
+fn forked(stmt: &Stmt, asked: &Expr) -> Program {
+    let side = |holds| answered(std::slice::from_ref(stmt), asked, holds);
+    let kind = StmtKind::If { condition: asked.clone(), then: side(true), otherwise: side(false) };
+    vec![Stmt { at: stmt.at.clone(), label: stmt.label.clone(), kind }]
+}
+
 /// One of two programs that hang over. What either side does if the condition comes out otherwise is never reached.
 fn chosen(stmt: &Stmt, condition: &At, then: Program, otherwise: Program) -> Program {
     let (then, otherwise) =
-        (side(&condition.expr, true, then), side(&condition.expr, false, otherwise));
+        (answered(&then, &condition.expr, true), answered(&otherwise, &condition.expr, false));
     if then == otherwise {
         return then;
     }
     let kind = StmtKind::If { condition: condition.expr.clone(), then, otherwise };
     vec![Stmt { at: stmt.at.clone(), label: stmt.label.clone(), kind }]
-}
-
-/// A program that is reached only if the condition comes out so; where it begins by asking that again, the answer is known.
-fn side(condition: &Expr, holds: bool, mut program: Program) -> Program {
-    let asks_again =
-        |s: &Stmt| matches!(&s.kind, StmtKind::If { condition: c, .. } if c == condition);
-    while program.first().is_some_and(asks_again) {
-        let StmtKind::If { then, otherwise, .. } = program.remove(0).kind else { break };
-        program.splice(0..0, if holds { then } else { otherwise });
-    }
-    program
 }
 
 fn size(program: &[Stmt]) -> usize {

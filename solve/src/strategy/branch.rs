@@ -2,10 +2,13 @@
 //!
 //! A box is a range of values for each parameter. It is dropped if some condition holds nowhere in it, or if
 //! no time in it can be below the best; otherwise it is halved along one parameter, and the half with the
-//! lower bound is looked at first. Bounds come from interval arithmetic on the expressions as they are, so
-//! that neither tables nor lists are needed, however large the domains.
+//! lower bound is looked at first. Bounds come from the messages of a small elimination ([`Guide`]), where there is one,
+//! and from interval arithmetic on the expressions as they are, which needs neither tables nor lists, however
+//! large the domains.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 use tickbound_model::Configuration;
 use tickbound_model::interval::Interval;
@@ -13,6 +16,7 @@ use tickbound_model::verdict::Found;
 
 use super::entry::{Entry, Run};
 use crate::error::SolveError;
+use crate::guide::{Box, Guide};
 use crate::proof::Proof;
 use crate::search::Search;
 use crate::shortlist::Shortlist;
@@ -22,20 +26,22 @@ pub(super) const ENTRY: Entry = Entry::with(Run::Unlisted(run));
 pub(super) fn run(search: &Search<'_>) -> Result<Option<Proof>, SolveError> {
     let mut walk = Walk::new(search, |walk| walk.search.bracket.done());
     let bracket = search.bracket;
-    let mut open = i64::MAX;
-    let complete =
-        walk.walk(&|| bracket.bounds().upper().saturating_sub(1), &mut |walk, configuration| {
-            let cost = walk.search.claimed(&configuration)?;
-            let claimed = walk.search.cost.is_exact().then_some(cost);
-            if walk.search.offer(configuration.clone(), claimed)?.is_none() {
-                walk.search.too_large(&configuration, cost);
-                open = open.min(cost);
-            }
-            Ok(true)
-        })?;
+    let open = Cell::new(i64::MAX);
+    let most = || bracket.bounds().upper().saturating_sub(1);
+    // A box that may have a configuration without a time has no bound.
+    let raised = |bound: i64| bracket.raise_rest(bound.min(open.get()).max(0));
+    let complete = walk.walk(&most, &raised, &mut |walk, configuration| {
+        let cost = walk.search.claimed(&configuration)?;
+        let claimed = walk.search.cost.is_exact().then_some(cost);
+        if walk.search.offer(configuration.clone(), claimed)?.is_none() {
+            walk.search.too_large(&configuration, cost);
+            open.set(open.get().min(cost));
+        }
+        Ok(true)
+    })?;
     if complete {
-        bracket.raise_rest(open);
-        if open == i64::MAX {
+        bracket.raise_rest(open.get());
+        if open.get() == i64::MAX {
             bracket.close();
         }
     }
@@ -52,7 +58,7 @@ pub(crate) fn best(
     let list = RefCell::new(Shortlist::new(top, least));
     let worst = || list.borrow().worst();
     let stop = |walk: &Walk<'_, '_>| walk.boxes > MOST_BOXES || walk.search.bracket.out_of_time();
-    let complete = Walk::new(search, stop).walk(&worst, &mut |walk, configuration| {
+    let complete = Walk::new(search, stop).walk(&worst, &|_| {}, &mut |walk, configuration| {
         if walk.search.claimed(&configuration)? > worst() {
             return Ok(true);
         }
@@ -66,6 +72,8 @@ pub(crate) fn best(
 
 /// Most boxes that are looked at to list the optima.
 const MOST_BOXES: u64 = 100_000;
+/// Most boxes that wait: some hundred megabytes.
+const MOST_WAITING: usize = 1 << 20;
 
 struct Walk<'s, 'a> {
     search: &'s Search<'a>,
@@ -77,6 +85,7 @@ struct Walk<'s, 'a> {
     boxes: u64,
     /// Asked now and then whether to stop.
     stop: fn(&Walk<'s, 'a>) -> bool,
+    guide: Option<Guide<'s, 'a>>,
     /// The parameters in the order in which boxes are halved along them.
     order: Vec<usize>,
 }
@@ -86,12 +95,9 @@ struct Walk<'s, 'a> {
 fn order(search: &Search<'_>) -> Vec<usize> {
     let weight = search.cost.term().mentions(search.problem());
     let mut order: Vec<usize> = (0..search.problem().parameters.len()).collect();
-    order.sort_by_key(|p| std::cmp::Reverse(weight.get(p).copied().unwrap_or(0)));
+    order.sort_by_key(|p| Reverse(weight.get(p).copied().unwrap_or(0)));
     order
 }
-
-/// For each parameter the first and the last of its values.
-type Box = Vec<(u32, u32)>;
 
 type Each<'e, 's, 'a> = &'e mut dyn FnMut(&Walk<'s, 'a>, Configuration) -> Result<bool, SolveError>;
 
@@ -101,41 +107,73 @@ impl<'s, 'a> Walk<'s, 'a> {
         values.iter_mut().for_each(|v| v.sort_unstable());
         let slots = search.configurations.intervals();
         let first = search.problem().first_parameter();
-        Walk { search, values, slots, first, boxes: 0, stop, order: order(search) }
+        let guide = Guide::new(search);
+        let order = guide.as_ref().map_or_else(|| order(search), |guide| guide.order().to_vec());
+        Walk { search, values, slots, first, boxes: 0, stop, guide, order }
     }
 
     /// Visits every configuration whose bound is at most `most()`, until `each` says false. True if none was left.
-    fn walk(&mut self, most: &dyn Fn() -> i64, each: Each<'_, 's, 'a>) -> Result<bool, SolveError> {
+    /// `raised` is told what no configuration undercuts that is still to be visited.
+    ///
+    /// The box with the least bound is taken next, and searched along the better halves down to a configuration;
+    /// the others wait. Where too many wait, it is searched to the end.
+    fn walk(
+        &mut self,
+        most: &dyn Fn() -> i64,
+        raised: &dyn Fn(i64),
+        each: Each<'_, 's, 'a>,
+    ) -> Result<bool, SolveError> {
         if self.values.iter().any(Vec::is_empty) {
             return Ok(true);
         }
         let whole: Box = self.values.iter().map(|v| (0, v.len() as u32 - 1)).collect();
-        let mut stack = vec![(i64::MIN, whole)];
-        while let Some((bound, of)) = stack.pop() {
+        let mut waiting = BinaryHeap::from([Reverse((i64::MIN, Reverse(0), whole))]);
+        while let Some(Reverse((bound, _, of))) = waiting.pop() {
             if bound > most() {
-                continue;
+                break;
             }
-            if self.boxes.is_multiple_of(64) && (self.stop)(self) {
-                return Ok(false);
-            }
-            let Some(split) = self.split(&of) else {
-                if !each(self, self.only(&of))? {
+            raised(bound);
+            let mut next = vec![(bound, of)];
+            while let Some((bound, of)) = next.pop() {
+                if bound > most() {
+                    continue;
+                }
+                if self.boxes.is_multiple_of(64) && (self.stop)(self) {
                     return Ok(false);
                 }
-                continue;
-            };
-            let (low, high) = of[split];
-            let middle = low + (high - low) / 2;
-            let mut halves = Vec::with_capacity(2);
-            for part in [(low, middle), (middle + 1, high)] {
-                let mut half = of.clone();
-                half[split] = part;
-                halves.extend(self.bound(&half).map(|bound| (bound, half)));
+                let Some(split) = self.split(&of) else {
+                    if !each(self, self.only(&of))? {
+                        return Ok(false);
+                    }
+                    continue;
+                };
+                let mut halves = self.halves(bound, &of, split);
+                let better = halves.pop();
+                match waiting.len() < MOST_WAITING {
+                    true => waiting.extend(
+                        halves.into_iter().map(|(b, half)| Reverse((b, Reverse(self.boxes), half))),
+                    ),
+                    false => next.extend(halves),
+                }
+                next.extend(better);
             }
-            halves.sort_by_key(|(bound, _)| std::cmp::Reverse(*bound));
-            stack.extend(halves);
         }
         Ok(true)
+    }
+
+    /// The halves of a box that may have valid configurations, with their bounds, the greater first.
+    fn halves(&mut self, bound: i64, of: &Box, split: usize) -> Vec<(i64, Box)> {
+        let (low, high) = of[split];
+        let middle = low + (high - low) / 2;
+        let mut halves = Vec::with_capacity(2);
+        for part in [(low, middle), (middle + 1, high)] {
+            let mut half = of.clone();
+            half[split] = part;
+            // What is true of a box is true of its halves.
+            halves.extend(self.bound(&half).map(|own| (own.max(bound), half)));
+        }
+        halves.sort_by_key(|(bound, _)| Reverse(*bound));
+        halves
     }
 
     /// The parameter along which a box is halved; `None` for a single configuration.
@@ -159,6 +197,10 @@ impl<'s, 'a> Walk<'s, 'a> {
         if self.search.configurations.excludes(&self.slots) {
             return None;
         }
-        Some(self.search.cost.term().least(&self.slots).unwrap_or(i64::MIN))
+        let of_messages = match &self.guide {
+            Some(guide) => guide.bound(of)?,
+            None => i64::MIN,
+        };
+        Some(self.search.cost.term().least(&self.slots).unwrap_or(i64::MIN).max(of_messages))
     }
 }
