@@ -85,6 +85,34 @@ fn ascends(network: &Network, kept: &[usize], rows: usize) {
     assert_eq!(sorted, all);
 }
 
+/// What messages say of a beginning: the least that goes on from there, or less where joins were divided; and it ends in the cost.
+fn guides(network: &Network, kept: &[usize], rows: usize) {
+    let all = listed(network);
+    let limits = Limits { rows, divide: true, ..Limits::default() };
+    let Ok(tree) = network.eliminated::<Least>(kept, &limits) else { return };
+    let (root, order) = (tree.root(&Limits::default()).expect("small"), tree.order());
+    assert_eq!(order.len(), network.sizes().len());
+    for (cost, solution) in &all {
+        for decided in kept.len()..=order.len() {
+            let (known, next) = (&order[..decided], order.get(decided));
+            let goes_on = |other: &&(i64, Vec<u32>)| {
+                known.iter().chain(next).all(|v| other.1[*v] == solution[*v])
+            };
+            let least = all.iter().find(goes_on).map(|(cost, _)| *cost);
+            let next = next.map_or(Vec::new(), |v| vec![solution[*v]]);
+            let mut values = solution.clone();
+            let said = tree.least_from(&root, &mut values, decided, &next).map(|l| l.0);
+            assert!(said.is_some() && said <= least, "{said:?} {least:?}");
+            if tree.is_exact() {
+                assert_eq!(said, least);
+            }
+            if decided == order.len() {
+                assert_eq!(said, Some(*cost));
+            }
+        }
+    }
+}
+
 #[test]
 fn as_listed() {
     arbtest(|u| {
@@ -92,7 +120,9 @@ fn as_listed() {
         agrees(&network);
         let kept: Vec<usize> =
             (0..network.sizes().len()).filter(|_| u.ratio(1, 3).unwrap_or(false)).collect();
-        ascends(&network, &kept, u.int_in_range(1..=200)?);
+        let rows = u.int_in_range(1..=200)?;
+        ascends(&network, &kept, rows);
+        guides(&network, &kept, rows);
         Ok(())
     })
     .budget_ms(4_000);

@@ -178,34 +178,9 @@ impl<'p> Phases<'p> {
             let step = |kind| Step { at: stmt.at.clone(), kind };
             match &stmt.kind {
                 StmtKind::Repeat { count, body } => {
-                    let count = of_all(count)?;
-                    let first = self.read(body, before.clone())?;
-                    let next = self.read(body, first.open.clone())?;
-                    if next.open != first.open {
-                        let asked =
-                            barrier_condition(body).filter(|asked| always_has_a_value(asked));
-                        let Some(asked) = asked else {
-                            let what = "what hangs over differs between iterations";
-                            return uncovered(&stmt.at, what);
-                        };
-                        // A loop for either answer: it is the same in every iteration.
-                        let side = |holds| answered(std::slice::from_ref(stmt), asked, holds);
-                        let both = either(stmt, asked, side(true), side(false));
-                        let Read { steps, open } = self.read(&both, before)?;
-                        read.steps.extend(steps);
-                        read.open = open;
-                        continue;
-                    }
-                    let some = Expr::binary(BinaryOp::Ge, count.clone(), Expr::Int(1));
-                    let others = Expr::binary(BinaryOp::Sub, count, Expr::Int(1));
-                    let mut then = first.steps;
-                    then.push(step(StepKind::Repeat { count: others, body: next.steps }));
-                    read.open = either(stmt, &some, first.open, before);
-                    read.steps.push(step(StepKind::If {
-                        condition: some,
-                        then,
-                        otherwise: Vec::new(),
-                    }));
+                    let Read { steps, open } = self.repeat(stmt, (of_all(count)?, body), before)?;
+                    read.steps.extend(steps);
+                    read.open = open;
                 }
                 StmtKind::If { condition, then, otherwise } => {
                     let condition = of_all(condition)?;
@@ -250,6 +225,34 @@ impl<'p> Phases<'p> {
 
     fn price(&self, access: Access) -> i64 {
         self.problem.platform.price(access)
+    }
+
+    /// A loop around a barrier.
+    fn repeat(
+        &self,
+        stmt: &Stmt,
+        (count, body): (Expr, &[Stmt]),
+        before: Vec<Stmt>,
+    ) -> Result<Read, ObligationError> {
+        let first = self.read(body, before.clone())?;
+        let next = self.read(body, first.open.clone())?;
+        if next.open != first.open {
+            let asked = barrier_condition(body).filter(|asked| always_has_a_value(asked));
+            let Some(asked) = asked else {
+                return uncovered(&stmt.at, "what hangs over differs between iterations");
+            };
+            // A loop for either answer: it is the same in every iteration.
+            let side = |holds| answered(std::slice::from_ref(stmt), asked, holds);
+            return self.read(&either(stmt, asked, side(true), side(false)), before);
+        }
+        let step = |kind| Step { at: stmt.at.clone(), kind };
+        let some = Expr::binary(BinaryOp::Ge, count.clone(), Expr::Int(1));
+        let others = Expr::binary(BinaryOp::Sub, count, Expr::Int(1));
+        let mut then = first.steps;
+        then.push(step(StepKind::Repeat { count: others, body: next.steps }));
+        let open = either(stmt, &some, first.open, before);
+        let steps = vec![step(StepKind::If { condition: some, then, otherwise: Vec::new() })];
+        Ok(Read { steps, open })
     }
 
     fn differs(&self, e: &Expr) -> bool {

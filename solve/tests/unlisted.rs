@@ -573,7 +573,8 @@ fn warps_in_turn() {
     for seed in 0..2000u64 {
         let mut value = problem(seed);
         value["profile"] = json!("published-2021");
-        value["platform"]["warps"] = json!({ "width": 1 + seed % 2, "dispatchers": 1 + seed / 2 % 2 });
+        value["platform"]["warps"] =
+            json!({ "width": 1 + seed % 2, "dispatchers": 1 + seed / 2 % 2 });
         let none = |name: &str| unreachable!("no platform is named, but {name} was asked for");
         let problem = Problem::from_json(&value.to_string(), &IndexMap::new(), &none);
         let Ok(problem) = problem else { continue };

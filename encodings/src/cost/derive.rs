@@ -402,29 +402,9 @@ impl Phases {
                 StmtKind::Repeat { count, body } => {
                     same(count)?;
                     let before = std::mem::take(&mut done.open);
-                    // The first iteration ends the phase that was open, each other the one before it.
-                    let first = self.sequence(body, before.clone())?;
-                    let next = self.sequence(body, first.open.clone())?;
-                    let some = at(&Expr::binary(BinaryOp::Ge, count.clone(), Expr::Int(1)));
-                    let more = at(&Expr::binary(BinaryOp::Sub, count.clone(), Expr::Int(1)));
-                    let all = sum(vec![
-                        sum(first.ended),
-                        product(vec![Term::Count(more), sum(next.ended)]),
-                    ]);
-                    done.ended.push(either(&some, all, Term::Number(0)));
-                    // After one iteration or many the same hangs over: what stands behind the last barrier.
-                    if next.open != first.open {
-                        let asked = barrier_condition(body).filter(|asked| never_fails(asked));
-                        let Some(asked) = asked else {
-                            let what = "what hangs over differs between iterations";
-                            return uncovered(&stmt.at, what);
-                        };
-                        let Done { ended, open } = self.sequence(&forked(stmt, asked), before)?;
-                        done.ended.extend(ended);
-                        done.open = open;
-                        continue;
-                    }
-                    done.open = chosen(stmt, &some, first.open, before);
+                    let Done { ended, open } = self.repeat(stmt, (count, body), before)?;
+                    done.ended.extend(ended);
+                    done.open = open;
                 }
                 StmtKind::If { condition, then, otherwise } => {
                     same(condition)?;
@@ -441,6 +421,32 @@ impl Phases {
             }
         }
         Ok(done)
+    }
+
+    /// A loop around barriers, after `before`, which has not met its barrier yet.
+    fn repeat(
+        &self,
+        stmt: &Stmt,
+        (count, body): (&Expr, &Program),
+        before: Program,
+    ) -> Result<Done, Uncovered> {
+        // The first iteration ends the phase that was open, each other the one before it.
+        let first = self.sequence(body, before.clone())?;
+        let next = self.sequence(body, first.open.clone())?;
+        // After one iteration or many the same hangs over: what stands behind the last barrier.
+        if next.open != first.open {
+            return match barrier_condition(body).filter(|asked| never_fails(asked)) {
+                Some(asked) => self.sequence(&forked(stmt, asked), before),
+                None => uncovered(&stmt.at, "what hangs over differs between iterations"),
+            };
+        }
+        let at = |expr: &Expr| At { at: stmt.at.clone(), expr: expr.clone() };
+        let some = at(&Expr::binary(BinaryOp::Ge, count.clone(), Expr::Int(1)));
+        let more = at(&Expr::binary(BinaryOp::Sub, count.clone(), Expr::Int(1)));
+        let others = product(vec![Term::Count(more), sum(next.ended)]);
+        let all = sum(vec![sum(first.ended), others]);
+        let ended = vec![either(&some, all, Term::Number(0))];
+        Ok(Done { ended, open: chosen(stmt, &some, first.open, before) })
     }
 
     /// The ticks of one phase: those of the slowest element.
