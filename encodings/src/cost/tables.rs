@@ -134,6 +134,20 @@ impl Tables {
         products: &[Product],
         limits: &Limits<'_>,
     ) -> Result<Relation, TooWide> {
+        let problem = configurations.problem();
+        let parameters = products.first().map_or(Vec::new(), |p| p.parameters(problem));
+        let mut factors = products.iter().flat_map(|p| &p.0);
+        // Where one factor takes all parameters, all combinations are looked at anyway: once, then.
+        if factors.any(|factor| factor.parameters(problem).len() == parameters.len()) {
+            let one = |product: &Product, env: &[i64]| product.value(env).unwrap_or(Least::FAILS.0);
+            let value =
+                |_: &[u32], env: &[i64]| Some(products.iter().map(|p| one(p, env)).fold(0, added));
+            return Ok(self.network.reduced(configurations.relation(
+                &parameters,
+                limits,
+                value,
+            )?));
+        }
         let mut sum: Option<Relation> = None;
         for product in products {
             let own = self.product(configurations, product, limits)?;
