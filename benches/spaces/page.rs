@@ -140,13 +140,14 @@ const WHY: &str = "\
   which is here given a formula with a row for each configuration.
 - `race` simulates every configuration where there are at most 20,000, before it does anything else: the strongest \
   proof, but the slowest way there. `eliminate` and `branch` are ahead of it by up to a hundred times just below that \
-  number. Above, it is `eliminate`, and then, if that took 40 ms or more, Z3 as a second opinion for at most as long \
-  again: up to twice the time.
+  number. Above, it is `eliminate`, and then, if its search took 40 ms or more, Z3 as a second opinion for at most as long \
+  as that.
 - `eliminate` grows with the rows of the join tree, not with the space: chains and trees get a few rows more with each \
-  parameter. GEMM's widest cluster has eight of its parameters, so its rows grow with the domains.
-- `branch` bounds a box of values by intervals. Quotients such as `MWG // (VWM * MDIMC)` name parameters that the \
-  constraints tie together and intervals do not, so their bounds are loose, most boxes are split to the end, and \
-  on GEMM it is weak. Sums over few parameters each suit it better; there, too, the boxes grow with the space.
+  parameter. GEMM's widest cluster has eight of its parameters, so its rows grow with the domains. About half of its \
+  time goes into the elimination of the time as it was derived a second way, which all four strategies here end with.
+- `branch` bounds a box of values by intervals, and by the messages of an elimination of at most 2^16 rows in a relation. Where \
+  that suffices without dividing a join it is as good as `eliminate`, and a handful of boxes are looked at. Where joins are \
+  divided, the boxes grow with what the messages leave open.
 - `descend` on the problem as stated is Z3 on the same tables, helped by what elimination has learned: slower than \
   `eliminate` by what Z3 takes. Up to 20,000 valid configurations it is asked about the list of them, which takes \
   longer than about many more without a list.
