@@ -41,7 +41,7 @@ for package in ziglang cmake maturin; do
 done
 export PATH=$path$PATH
 command -v make >/dev/null || die "make is needed to build Z3"
-if ! [ -d "$(rustc --print sysroot)/lib/rustlib/$target" ]; then
+if ! [ -d "$("${RUSTC:-rustc}" --print sysroot)/lib/rustlib/$target" ]; then
     rustup target add "$target" >&2 || die "Rust has no standard library for $target here; try \`rustup target add $target\`"
 fi
 
