@@ -45,14 +45,28 @@ fn put(text: &str) -> Result<(), CliError> {
     said(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
-/// As [`say`]; on a terminal long lines are broken, and the heading and the status have colour. What a program reads, an
-/// object, stays as it is.
+/// As [`say`]; on a terminal long lines are broken, and the heading and the status have colour.
 pub(crate) fn say_answer(text: &str) -> Result<(), CliError> {
-    let Some(width) = terminal_width().filter(|_| !text.starts_with('{')) else {
-        return say(text);
-    };
-    let text = hanging(&printable(text), width);
-    put(&if colour::is_wanted() { colour::painted(&text) } else { text })
+    let text = folded(text);
+    put(&if colour::is_wanted() && !is_object(&text) { colour::painted(&text) } else { text })
+}
+
+/// As [`say`]; on a terminal long lines are broken.
+pub(crate) fn say_folded(text: &str) -> Result<(), CliError> {
+    put(&folded(text))
+}
+
+fn folded(text: &str) -> String {
+    let text = printable(text).into_owned();
+    match terminal_width() {
+        Some(width) if !is_object(&text) => hanging(&text, width),
+        _ => text,
+    }
+}
+
+/// What a program reads stays as it is.
+fn is_object(text: &str) -> bool {
+    text.starts_with("{\"")
 }
 
 /// What came of writing to standard output.
