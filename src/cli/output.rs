@@ -18,6 +18,7 @@ use tickbound_output::Place;
 
 use super::colour;
 use super::exit::{CliError, input};
+use super::help;
 use super::stop;
 use crate::report::table::hanging;
 use crate::report::{Table, picture};
@@ -64,13 +65,19 @@ fn folded(text: &str) -> String {
     }
 }
 
+/// Help of the command line; on a terminal long lines are broken, and names have colour.
+pub(super) fn say_help(help: &clap::builder::StyledStr) -> Result<(), CliError> {
+    let text = if colour::is_wanted() { help.ansi().to_string() } else { help.to_string() };
+    put(&terminal_width().map_or_else(|| text.clone(), |width| help::folded(&text, width)))
+}
+
 /// What a program reads stays as it is.
 fn is_object(text: &str) -> bool {
     text.starts_with("{\"")
 }
 
 /// What came of writing to standard output.
-pub(crate) fn said(written: std::io::Result<()>) -> Result<(), CliError> {
+fn said(written: std::io::Result<()>) -> Result<(), CliError> {
     let closed = || Err(std::io::Error::other("it is closed"));
     let written = if CLOSED.load(Ordering::Relaxed) { closed() } else { written };
     written.map_err(|error| CliError::Write { path: "standard output".into(), error })
