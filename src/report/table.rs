@@ -29,6 +29,9 @@ use unicode_width::UnicodeWidthStr;
 /// Cells of text are not made narrower than this.
 const NARROWEST: usize = 8;
 
+/// Words up to this long stay within their column.
+const WORD: usize = 24;
+
 /// Blanks between columns.
 const GAP: usize = 2;
 
@@ -166,8 +169,8 @@ impl Table {
             let words = all().flat_map(|c| c.split_whitespace()).map(UnicodeWidthStr::width);
             let right = cells().any(|c| is_number(c))
                 && cells().all(|c| is_number(c) || NOTHING.contains(&c.as_str()));
-            let narrowest =
-                if right { width } else { words.max().unwrap_or(0).max(width.min(NARROWEST)) };
+            let word = words.max().unwrap_or(0).min(WORD);
+            let narrowest = if right { width } else { word.max(width.min(NARROWEST)) };
             Column { width, narrowest, right }
         };
         (0..self.headers.len()).map(column).collect()
