@@ -211,7 +211,7 @@ pub fn hanging(text: &str, width: usize) -> String {
         if name.is_empty() {
             return broken(line, width, 2).join("\n");
         }
-        let says = wrapped(says, width.saturating_sub(name.width()).max(NAME));
+        let says = wrapped(says, width.saturating_sub(name.width()).max(NARROWEST));
         format!("{name}{}", says.replace('\n', &format!("\n{}", " ".repeat(name.width()))))
     };
     text.split('\n').map(line).collect::<Vec<_>>().join("\n")
