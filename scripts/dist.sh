@@ -8,7 +8,8 @@
 # Z3, links against a C library as old as the one below, and builds for the other processor too. Maturin puts the program
 # into a wheel; the tarball takes it from there. The first run builds Z3, which takes an hour of a processor.
 #
-# What was made for this machine's processor is tried at once: scripts/try-dist.sh.
+# What was made is tried at once (scripts/try-dist.sh), that for the other processor where QEMU can run it
+# (scripts/emulator.sh). RUSTC names a compiler that has the other processor's standard library, where rustup has none.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -41,7 +42,7 @@ for package in ziglang cmake maturin; do
 done
 export PATH=$path$PATH
 command -v make >/dev/null || die "make is needed to build Z3"
-if ! [ -d "$(rustc --print sysroot)/lib/rustlib/$target" ]; then
+if ! [ -d "$("${RUSTC:-rustc}" --print sysroot)/lib/rustlib/$target" ]; then
     rustup target add "$target" >&2 || die "Rust has no standard library for $target here; try \`rustup target add $target\`"
 fi
 
@@ -78,8 +79,17 @@ cp -R examples platforms schema "$share"
 cp docs/install.md "$folder/INSTALL.md"
 cp LICENSE-APACHE LICENSE-MIT "$folder"
 cp "$licences" "$folder"
-if [ "$processor" = "$(uname -m)" ]; then
-    bash scripts/man-pages.sh "$folder/bin/tickbound" "$folder/share"
+runs=1
+emulator=$(bash scripts/emulator.sh "$processor") || runs=
+if [ -n "$runs" ]; then
+    program=$folder/bin/tickbound
+    if [ -n "$emulator" ]; then
+        mapfile -t emulator <<<"$emulator"
+        printf '#!/bin/sh\nexec "%s" -L "%s" "%s" "$@"\n' "${emulator[@]}" "$program" >"$work/emulated"
+        chmod 755 "$work/emulated"
+        program=$work/emulated
+    fi
+    bash scripts/man-pages.sh "$program" "$folder/share"
 else
     say "no manual pages and no completions: the program for $processor does not run here"
 fi
@@ -102,7 +112,7 @@ mv "$work/tarball" "$out/$name.tar.gz"
 
 # --- tried -------------------------------------------------------------------
 
-if [ "$processor" = "$(uname -m)" ]; then
+if [ -n "$runs" ]; then
     bash scripts/try-dist.sh "$out/$name.tar.gz" "$wheel"
 else
     say "made for $processor and not tried: this machine is $(uname -m); scripts/try-dist.sh tries it there"

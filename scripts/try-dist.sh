@@ -4,7 +4,8 @@
 #   scripts/try-dist.sh TARBALL [WHEEL]
 #
 # The tarball in a root folder that holds the C library's files and nothing else; the wheel in a new virtual environment that
-# reaches no package index.
+# reaches no package index. What is for another processor runs under QEMU (scripts/emulator.sh), whose one file the root folder
+# has besides; of its wheel only the program is looked at.
 set -euo pipefail
 
 [ $# -ge 1 ] || {
@@ -13,6 +14,7 @@ set -euo pipefail
 }
 tarball=$(realpath "$1")
 wheel=${2:+$(realpath "$2")}
+scripts=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 say() { echo "try-dist: $*" >&2; }
 die() {
@@ -29,15 +31,24 @@ name=$(basename "$tarball" .tar.gz)
 mkdir -p "$root/opt" "$root/work" "$root/bin" "$root/tmp"
 tar -xzf "$tarball" -C "$root/opt"
 [ -x "$root/opt/$name/bin/tickbound" ] || die "$tarball holds no $name/bin/tickbound"
-# The interpreter that the program names, and the libraries beside this machine's own.
+processor=${name%-linux}
+processor=${processor##*-}
+mapfile -t emulator < <(bash "$scripts/emulator.sh" "$processor")
+[ ${#emulator[@]} -eq 2 ] || [ "$processor" = "$(uname -m)" ] || die "$name does not run here"
+# The interpreter that the program names, and the libraries of the same C library: where they are here, and there.
 loader=$(readelf -l "$root/opt/$name/bin/tickbound" | sed -n 's/.*program interpreter: \(.*\)\]/\1/p')
-[ -e "$loader" ] || die "this machine has no $loader"
-mkdir -p "$root$(dirname "$loader")"
-cp -L "$loader" "$root$loader"
-libraries=$(dirname "$(ldd "$(command -v bash)" | sed -n 's/.*libc\.so\.6 => \([^ ]*\).*/\1/p')")
-mkdir -p "$root$libraries"
+prefix=${emulator[1]:-}
+if [ -n "$prefix" ]; then
+    libraries=/lib
+    cp -L "${emulator[0]}" "$root/bin/qemu"
+else
+    libraries=$(dirname "$(ldd "$(command -v bash)" | sed -n 's/.*libc\.so\.6 => \([^ ]*\).*/\1/p')")
+fi
+[ -e "$prefix$loader" ] || die "this machine has no $prefix$loader"
+mkdir -p "$root$(dirname "$loader")" "$root$libraries"
+cp -L "$prefix$loader" "$root$loader"
 for library in libc.so.6 libm.so.6 libdl.so.2 librt.so.1 libpthread.so.0; do
-    if [ -e "$libraries/$library" ]; then cp -L "$libraries/$library" "$root$libraries/"; fi
+    if [ -e "$prefix$libraries/$library" ]; then cp -L "$prefix$libraries/$library" "$root$libraries/"; fi
 done
 ln -s "../opt/$name/bin/tickbound" "$root/bin/tickbound"
 cp "$root/opt/$name/share/tickbound/examples/problems/matmul.json" "$root/work/mine.json"
@@ -50,6 +61,7 @@ if [ "$(id -u)" -eq 0 ]; then
 else
     enter=("$(command -v unshare)" --user --map-root-user "$chroot" "$root")
 fi
+if [ -n "$prefix" ]; then enter+=(/bin/qemu); fi
 
 # expect STATUS TEXT ARGUMENT...: the program in the root folder ends with the status, and says the text.
 expect() {
@@ -81,6 +93,14 @@ say "$name runs with the C library alone"
 # --- the wheel -----------------------------------------------------------------
 
 [ -n "$wheel" ] || exit 0
+if [ -n "$prefix" ]; then
+    python3 -c 'import sys, zipfile
+wheel = zipfile.ZipFile(sys.argv[1])
+(program,) = (n for n in wheel.namelist() if n.endswith(".data/scripts/tickbound"))
+sys.stdout.buffer.write(wheel.read(program))' "$wheel" | cmp - "$root/opt/$name/bin/tickbound" || die "$wheel has another program"
+    say "$(basename "$wheel") has the same program, and was not installed: that takes a Python for $processor"
+    exit 0
+fi
 python3 -m venv "$root/python"
 "$root/python/bin/pip" install --quiet --disable-pip-version-check --no-index --no-deps "$wheel"
 cd "$root/work"

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use tempfile::tempdir;
 
 const ABSTRACT: &str = "examples/problems/abstract.json";
+const MATMUL: &str = "examples/problems/matmul.json";
 const MINIMUM: &str = "examples/problems/minimum.json";
 
 fn export(arguments: &[&str]) -> Command {
@@ -102,7 +103,10 @@ fn what_has_no_text_is_refused() {
         &[ABSTRACT, "--input", "size=1000000000000", "--encoding", "tick"],
         &["--encoding tick", "1000000 steps"],
     );
-    btor2(&[ABSTRACT, "--set", "WG=5"], &["--to btor2", "there is no valid configuration"]);
+    btor2(
+        &[MATMUL, "--set", "TM=128", "--set", "TN=128"],
+        &["--to btor2", "there is no valid configuration"],
+    );
     let folder = tempdir().expect("a folder");
     let changed = |name: &str, change: &dyn Fn(&mut Value)| {
         let path =

@@ -19,6 +19,7 @@ fn tickbound() -> Command {
 }
 
 const ABSTRACT: &str = "examples/problems/abstract.json";
+const MATMUL: &str = "examples/problems/matmul.json";
 
 fn json_of(command: &mut Command) -> Value {
     let output = command.output().expect("the program runs");
@@ -240,8 +241,9 @@ fn files_that_are_no_problems() {
 
 #[test]
 fn options_that_do_not_fit() {
-    let cases: [(&[&str], &[&str]); 12] = [
+    let cases: [(&[&str], &[&str]); 13] = [
         (&["tune", "--set", "WX=3"], &["--set WX", "known here: WG, TS"]),
+        (&["tune", "--set", "WG=3"], &["parameters.WG", "3 is not in its domain", "4, 8"]),
         (&["tune", "--set", "WG=4", "--set", "WG=8"], &["--set WG", "given twice"]),
         (&["tune", "--input", "sise=3"], &["--input sise", "did you mean `size`"]),
         (&["tune", "--input", "size=8", "--input", "size=16"], &["--input size", "given twice"]),
@@ -306,11 +308,12 @@ fn options_that_cannot_be_read() {
 #[test]
 fn nothing_found_is_status_1() {
     tickbound()
-        .args(["tune", ABSTRACT, "--set", "WG=8", "--set", "TS=3"])
+        .args(["tune", MATMUL, "--set", "TM=128", "--set", "TN=128"])
         .assert()
         .code(1)
         .stdout(contains("no configuration"));
-    let result = json_of(tickbound().args(["tune", ABSTRACT, "--set", "TS=3", "--json"]));
+    let too_large = ["tune", MATMUL, "--set", "TM=128", "--set", "TN=128", "--json"];
+    let result = json_of(tickbound().args(too_large));
     assert_eq!(result["status"], "infeasible");
     assert_eq!((&result["time"], &result["configuration"]), (&Value::Null, &Value::Null));
     has_the_fields(&result);

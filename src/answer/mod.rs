@@ -20,6 +20,7 @@ pub(crate) mod names;
 pub mod resources;
 mod simulated;
 pub mod spin;
+mod ties;
 pub mod tune;
 mod words;
 

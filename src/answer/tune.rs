@@ -2,18 +2,16 @@
 
 use serde_json::json;
 use tickbound_message::grouped;
+use tickbound_model::Problem;
 use tickbound_model::simulate::WarpTicks;
-use tickbound_model::{Configuration, Problem};
 use tickbound_solve::Proof;
 use tickbound_solve::{Encoding, Objective, TuneResult};
 
 use super::about::microseconds;
 use super::data::{Answer, Folded, Optimum, Tally, tenth_of_millisecond, values};
 use super::resources::Resources;
-use super::words::{Line, named, titled};
-
-/// Ties named in the words.
-const NAMED: usize = 7;
+use super::ties;
+use super::words::{Line, titled};
 
 /// The result of a search with Z3 or by enumeration as an answer.
 #[must_use]
@@ -138,7 +136,7 @@ fn proof(problem: &Problem, r: &TuneResult, answer: &Answer) -> Vec<Line> {
             ),
         )
     });
-    let before = [ties(problem, r), next, matters, schedules];
+    let before = [ties::line(problem, r), next, matters, schedules];
     let before = before.into_iter().flatten().chain(waits(r));
     let after = [checked, answer.replay()];
     before.chain(proofs).chain(after.into_iter().flatten()).collect()
@@ -218,31 +216,4 @@ fn explored(r: &TuneResult) -> String {
         None => "every schedule of every configuration explored, or bounded from below".to_owned(),
         Some(_) => proved(r, &Proof::Z3 { listed: true, size: 0 }),
     }
-}
-
-/// The other configurations that take the least time, by the parameters in which they differ.
-fn ties(problem: &Problem, r: &TuneResult) -> Option<Line> {
-    let ties = r.optima.iter().skip(1).filter(|f| Some(f.time) == r.upper);
-    let ties: Vec<&Configuration> = ties.map(|f| &f.configuration).collect();
-    let best = r.optima.first().map(|f| &f.configuration)?;
-    let differs = |i: usize| ties.iter().any(|tie| tie.0.get(i) != best.0.get(i));
-    let different = |tie: &&Configuration| {
-        let all = values(problem, tie).into_iter().enumerate().filter(|(i, _)| differs(*i));
-        named(&all.map(|(_, value)| value).collect())
-    };
-    let ties: Vec<String> = ties.iter().map(different).collect();
-    let others =
-        r.optima_count.as_ref().map(|n| n.to_string().parse::<f64>().unwrap_or(f64::MAX) - 1.0);
-    let counted = others.filter(|n| *n > ties.len() as f64);
-    let more = match ties.len().saturating_sub(NAMED) {
-        _ if ties.is_empty() => return None,
-        _ if counted.is_some() => {
-            let all = r.optima_count.as_ref().map_or_else(String::new, grouped);
-            format!("; {all} optimal configurations in all")
-        }
-        n if r.more_optima => format!("; and more than {n} others"),
-        0 => String::new(),
-        n => format!("; and {n} more"),
-    };
-    Some(("ties:", format!("{}{more}", ties[..ties.len().min(NAMED)].join("; "))))
 }

@@ -1,7 +1,7 @@
 //! `tickbound calibrate`.
 
 use super::exit::{CliError, Exit, input};
-use super::output::{Outputs, save, say};
+use super::output::{Outputs, save, say, say_folded};
 use super::progress::Progress;
 use super::stop;
 use crate::calibrate::{Fault, OpenCl, Options, calibrate, today};
@@ -97,9 +97,13 @@ impl Args {
         if let Some(path) = &self.output {
             save(path, &file)?;
         }
-        say(&text)?;
+        if self.json {
+            say(&text)?
+        } else {
+            say_folded(&text)?
+        };
         if let (Some(path), false) = (&self.output, self.json) {
-            say(&format!("\nwritten: {path}; tune with --platform {}\n", as_option(path)))?;
+            say_folded(&format!("\nwritten: {path}; tune with --platform {}\n", as_option(path)))?;
         }
         Ok(())
     }

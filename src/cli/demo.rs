@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use tickbound_model::Problem;
 
 use super::exit::{CliError, Exit};
-use super::output::{say, width};
+use super::output::{say_folded, width};
 use super::progress::Progress;
 use super::stop;
 use crate::compare::paper::{Published, TABLE_1};
@@ -61,7 +61,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let large = tuned(1 << 30, interrupt)?;
     let shown = if args.markdown { table.to_markdown() } else { table.fitted(width()) };
     let intro = "The abstract OpenCL kernel of Garanina, Staroletov and Gorlatch (2023), on one\nunit of 4 elements: least model time over all workgroup sizes WG and tile sizes\nTS, beside the paper's Table 1.\n";
-    say(&format!(
+    say_folded(&format!(
         "{intro}\n{shown}\n{better} of {} times are below the paper's; all sizes together took {seconds:.3} s.\n\
          size 2^30: least time {} at WG,TS = {}, {}, in {:.3} s\n",
         TABLE_1.len(),

@@ -1,7 +1,7 @@
 //! `tickbound devices`.
 
 use super::exit::{CliError, Exit};
-use super::output::{say, say_json, width};
+use super::output::{say_folded, say_json, width};
 use crate::device;
 use crate::report::Table;
 
@@ -35,6 +35,6 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
             (device.memory >> 20).to_string(),
         ]);
     }
-    say(&format!("{}\nunits: compute units; MiB: global memory\n", table.fitted(width())))?;
+    say_folded(&format!("{}\nunits: compute units; MiB: global memory\n", table.fitted(width())))?;
     Ok(Exit::Done)
 }

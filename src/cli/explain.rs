@@ -12,7 +12,7 @@ use tickbound_opencl_c::{Reading, Variant};
 
 use super::exit::{CliError, Exit};
 use super::load::{Chosen, Setting, by_name};
-use super::output::{say, say_json, width};
+use super::output::{say_folded, say_json, width};
 use super::stop::{Memory, Timeout};
 use crate::answer::{self, About, COUNTED, Explained, Tally};
 use crate::report::explain;
@@ -48,7 +48,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     if args.json {
         say_json(&page.object(&configurations, choices)?)?;
     } else {
-        say(&page.text(&configurations, choices)?)?;
+        say_folded(&page.text(&configurations, choices)?)?;
     }
     Ok(Exit::found(configurations.count() != Some(BigUint::default())))
 }

@@ -9,7 +9,7 @@ use tickbound_propose::{Proposal, Wishes, print, propose, reference};
 
 use super::exit::{CliError, Exit};
 use super::load::{Setting, by_name, setup};
-use super::output::{Outputs, save, say};
+use super::output::{Outputs, save, say_folded};
 use super::stop::{Memory, Timeout};
 
 /// Arguments of `init`.
@@ -130,7 +130,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
             "tickbound: no reference is written, as the kernel cannot be measured with this file"
         );
     }
-    say(&said(args, &proposal, &problem, referenced.then_some(&reference_file)))?;
+    say_folded(&said(args, &proposal, &problem, referenced.then_some(&reference_file)))?;
     Ok(Exit::found(proposal.fault.is_none()))
 }
 

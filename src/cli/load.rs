@@ -322,6 +322,7 @@ fn fix(problem: &mut Problem, settings: &[Setting]) -> Result<(), CliError> {
             )
             .into());
         };
+        problem.check_value(p, value)?;
         let slot = Expr::Name(problem.first_parameter() + p);
         let expr = Expr::Binary(BinaryOp::Eq, Box::new(slot), Box::new(Expr::Int(value)));
         problem.constraints.push(Constraint { text: format!("{name} == {value}"), expr });

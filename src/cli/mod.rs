@@ -30,6 +30,7 @@ mod devices;
 mod exit;
 mod explain;
 mod export;
+mod help;
 mod init;
 mod load;
 mod measure;
@@ -50,7 +51,6 @@ mod tune;
 mod values;
 mod why;
 
-use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -63,7 +63,7 @@ pub use output::standard_output_is_closed;
 /// Finds the tuning parameters that give an OpenCL kernel its least run time, and proves it, from a
 /// timing model, without the device.
 #[derive(Debug, Parser)]
-#[command(version, about, max_term_width = 100)]
+#[command(version, about)]
 pub struct Cli {
     #[command(flatten)]
     manner: Manner,
@@ -155,9 +155,7 @@ pub fn main() -> ExitCode {
         }
         Err(e) if e.use_stderr() => e.exit(),
         // The help, or the version.
-        Err(e) => {
-            output::said(e.print().and_then(|()| std::io::stdout().flush())).map(|()| Exit::Done)
-        }
+        Err(e) => output::say_help(&e.render()).map(|()| Exit::Done),
     };
     let exit = match result {
         Ok(exit) => exit,

@@ -18,6 +18,7 @@ use tickbound_output::Place;
 
 use super::colour;
 use super::exit::{CliError, input};
+use super::help;
 use super::stop;
 use crate::report::table::hanging;
 use crate::report::{Table, picture};
@@ -45,18 +46,38 @@ fn put(text: &str) -> Result<(), CliError> {
     said(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
-/// As [`say`]; on a terminal long lines are broken, and the heading and the status have colour. What a program reads, an
-/// object, stays as it is.
+/// As [`say`]; on a terminal long lines are broken, and the heading and the status have colour.
 pub(crate) fn say_answer(text: &str) -> Result<(), CliError> {
-    let Some(width) = terminal_width().filter(|_| !text.starts_with('{')) else {
-        return say(text);
-    };
-    let text = hanging(&printable(text), width);
-    put(&if colour::is_wanted() { colour::painted(&text) } else { text })
+    let text = folded(text);
+    put(&if colour::is_wanted() && !is_object(&text) { colour::painted(&text) } else { text })
+}
+
+/// As [`say`]; on a terminal long lines are broken.
+pub(crate) fn say_folded(text: &str) -> Result<(), CliError> {
+    put(&folded(text))
+}
+
+fn folded(text: &str) -> String {
+    let text = printable(text).into_owned();
+    match terminal_width() {
+        Some(width) if !is_object(&text) => hanging(&text, width),
+        _ => text,
+    }
+}
+
+/// Help of the command line; on a terminal long lines are broken, and names have colour.
+pub(super) fn say_help(help: &clap::builder::StyledStr) -> Result<(), CliError> {
+    let text = if colour::is_wanted() { help.ansi().to_string() } else { help.to_string() };
+    put(&terminal_width().map_or_else(|| text.clone(), |width| help::folded(&text, width)))
+}
+
+/// What a program reads stays as it is.
+fn is_object(text: &str) -> bool {
+    text.starts_with("{\"")
 }
 
 /// What came of writing to standard output.
-pub(crate) fn said(written: std::io::Result<()>) -> Result<(), CliError> {
+fn said(written: std::io::Result<()>) -> Result<(), CliError> {
     let closed = || Err(std::io::Error::other("it is closed"));
     let written = if CLOSED.load(Ordering::Relaxed) { closed() } else { written };
     written.map_err(|error| CliError::Write { path: "standard output".into(), error })

@@ -1,7 +1,7 @@
 //! `tickbound platforms`.
 
 use super::exit::{CliError, Exit};
-use super::output::{say, width};
+use super::output::{say_folded, width};
 use tickbound_model::Platform;
 
 use crate::report::Table;
@@ -36,7 +36,7 @@ fn list() -> Result<(), CliError> {
             number("local_access").to_string(),
         ]);
     }
-    say(&format!(
+    say_folded(&format!(
         "{}\nelements per unit; global and local: ticks of one access\n",
         table.fitted(width())
     ))
@@ -50,7 +50,7 @@ fn show(name: &str) -> Result<(), CliError> {
     }
     let title = if p.name.is_empty() { name } else { &p.name };
     let tick = p.tick().map_or_else(String::new, |tick| format!("a tick is {tick}\n"));
-    say(&format!("{title}\n{tick}{}\n", table.fitted(width())))
+    say_folded(&format!("{title}\n{tick}{}\n", table.fitted(width())))
 }
 
 /// Where a number comes from.

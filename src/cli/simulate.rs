@@ -7,7 +7,7 @@ use tickbound_model::simulate::{Options, Script, simulate};
 
 use super::exit::{CliError, Exit};
 use super::load::{Chosen, Setting, by_name};
-use super::output::{Outputs, say, say_json};
+use super::output::{Outputs, say_folded, say_json};
 use super::stop::{Memory, Timeout};
 use super::timeline;
 use crate::answer::resources::Resources;
@@ -67,7 +67,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         let lines = resources.iter().flat_map(Resources::lines);
         let lines = lines.chain(answer::microseconds(&problem, run.time));
         let lines: String = lines.map(|(name, text)| format!("{name:<12}{text}\n")).collect();
-        say(&format!("{}: {} ticks{with}\n{lines}", problem.name, grouped(run.time)))?;
+        say_folded(&format!("{}: {} ticks{with}\n{lines}", problem.name, grouped(run.time)))?;
     }
     Ok(Exit::Done)
 }

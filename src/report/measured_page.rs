@@ -2,6 +2,7 @@
 
 use super::html::{Best, Configurations, Measure, Number, Page, Row, numbers_grouped};
 use super::measured::{MeasuredTimes, four_digits};
+use crate::answer::titled;
 use crate::measure::outcome::Outcome;
 use crate::measure::score::score;
 
@@ -15,11 +16,10 @@ impl MeasuredTimes<'_> {
         let (report, ranked) = (self.report, self.report.ranked());
         let best = ranked.first();
         let time = best.and_then(|m| m.record.outcome.timed()).map(|t| t.seconds() * 1e3);
-        let inputs = self.problem.inputs.iter().map(|(n, v)| format!(", {n} = {v}"));
-        let about = inputs.collect::<String>();
+        let about = titled(&self.problem.name, &self.problem.inputs);
         let values = best.map(|m| m.bound.configuration.0.clone()).unwrap_or_default();
         Page {
-            title: format!("{}{about} on {}", self.problem.name, report.device.name),
+            title: format!("{about} on {}", report.device.name),
             figure: time.map_or_else(|| "No time".into(), |ms| format!("{} ms", four_digits(ms))),
             meaning: match best {
                 Some(_) => format!("the fastest of {} measured", ranked.len()),

@@ -29,6 +29,12 @@ use unicode_width::UnicodeWidthStr;
 /// Cells of text are not made narrower than this.
 const NARROWEST: usize = 8;
 
+/// Words up to this long stay within their column.
+const WORD: usize = 24;
+
+/// Blanks between columns.
+const GAP: usize = 2;
+
 /// Stands for "no value" and fits into a column of numbers.
 const NOTHING: [&str; 3] = ["", "-", "?"];
 
@@ -100,14 +106,38 @@ impl Table {
     }
 
     /// The table as text in lines of at most `width` columns, if that can be: cells of text are broken at blanks, and what follows is
-    /// indented. Numbers and words are never broken.
+    /// indented; columns that do not fit beside the others stand below, after the first one again. Numbers and words are never
+    /// broken.
     #[must_use]
     pub fn fitted(&self, width: usize) -> String {
-        let mut columns = self.columns(0);
-        let gaps = 2 * columns.len().saturating_sub(1);
+        let columns = self.columns(0);
+        let Some(first) = columns.first() else { return self.to_string() };
+        let mut blocks: Vec<Vec<usize>> = vec![vec![0]];
+        let mut total = first.narrowest;
+        for (number, column) in columns.iter().enumerate().skip(1) {
+            total += GAP + column.narrowest;
+            if let Some(block) = blocks.last_mut().filter(|b| total <= width || b.len() == 1) {
+                block.push(number);
+            } else {
+                blocks.push(vec![0, number]);
+                total = first.narrowest + GAP + column.narrowest;
+            }
+        }
+        blocks.iter().map(|block| self.block(block, width)).collect::<Vec<_>>().join("\n")
+    }
+
+    /// Some of the columns, made narrow until they fit or cannot be narrower.
+    fn block(&self, numbers: &[usize], width: usize) -> String {
+        let part = |cells: &Vec<String>| {
+            numbers.iter().filter_map(|i| cells.get(*i).cloned()).collect::<Vec<_>>()
+        };
+        let part =
+            Table { headers: part(&self.headers), rows: self.rows.iter().map(part).collect() };
+        let mut columns = part.columns(0);
+        let gaps = GAP * columns.len().saturating_sub(1);
         let mut total = gaps + columns.iter().map(|c| c.width).sum::<usize>();
         while total > width {
-            let texts = columns.iter_mut().filter(|c| !c.right && c.width > NARROWEST);
+            let texts = columns.iter_mut().filter(|c| c.width > c.narrowest);
             let Some(widest) = texts.max_by_key(|c| c.width) else { break };
             widest.width -= 1;
             total -= 1;
@@ -125,22 +155,23 @@ impl Table {
                 out.push('\n');
             }
         };
-        add(&self.headers);
-        // Columns may be wider than was wanted, where a word is long.
+        add(&part.headers);
         add(&columns.iter().map(|c| "-".repeat(c.width)).collect::<Vec<_>>());
-        self.rows.iter().for_each(|row| add(row));
+        part.rows.iter().for_each(|row| add(row));
         out
     }
 
     fn columns(&self, least: usize) -> Vec<Column> {
         let column = |i: usize| {
             let cells = || self.rows.iter().filter_map(move |r| r.get(i));
-            let widths = cells().chain(self.headers.get(i)).map(|c| c.width());
-            Column {
-                width: widths.max().unwrap_or(0).max(least),
-                right: cells().any(|c| is_number(c))
-                    && cells().all(|c| is_number(c) || NOTHING.contains(&c.as_str())),
-            }
+            let all = || cells().chain(self.headers.get(i));
+            let width = all().map(|c| c.width()).max().unwrap_or(0).max(least);
+            let words = all().flat_map(|c| c.split_whitespace()).map(UnicodeWidthStr::width);
+            let right = cells().any(|c| is_number(c))
+                && cells().all(|c| is_number(c) || NOTHING.contains(&c.as_str()));
+            let word = words.max().unwrap_or(0).min(WORD);
+            let narrowest = if right { width } else { word.max(width.min(NARROWEST)) };
+            Column { width, narrowest, right }
         };
         (0..self.headers.len()).map(column).collect()
     }
@@ -165,20 +196,32 @@ pub fn wrapped(text: &str, width: usize) -> String {
     broken(text, width, 0).join("\n")
 }
 
-/// The columns that the names of an answer's lines take, such as `proved:`.
-const NAME: usize = 12;
+/// The columns that the names of an answer's lines take at most, such as `proved:     `.
+const NAME: usize = 16;
 
-/// An answer whose lines with a name go on below what they say, in lines of at most `width` columns; others stay.
+/// An answer in lines of at most `width` columns, if no word is longer. What a line with a name says goes on below, what
+/// others say under two more blanks. Two blanks in a row are between columns: rows of tables stay.
 #[must_use]
 pub fn hanging(text: &str, width: usize) -> String {
-    let line = |line: &str| match line.split_at_checked(NAME) {
-        Some((name, says)) if line.width() > width && name.contains(':') && name.ends_with(' ') => {
-            let says = wrapped(says, width.saturating_sub(NAME).max(NAME));
-            format!("{name}{}", says.replace('\n', &format!("\n{}", " ".repeat(NAME))))
+    let line = |line: &str| {
+        let (name, says) = line.split_at(name(line));
+        if line.width() <= width || says.trim_start().contains("  ") {
+            return line.to_owned();
         }
-        _ => line.to_owned(),
+        if name.is_empty() {
+            return broken(line, width, 2).join("\n");
+        }
+        let says = wrapped(says, width.saturating_sub(name.width()).max(NARROWEST));
+        format!("{name}{}", says.replace('\n', &format!("\n{}", " ".repeat(name.width()))))
     };
     text.split('\n').map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// How long the name of a line is, with its colon and the blanks behind it.
+fn name(line: &str) -> usize {
+    let Some((name, says)) = line.split_once(": ") else { return 0 };
+    let length = line.len() - says.trim_start().len();
+    if name.contains("  ") || length > NAME { 0 } else { length }
 }
 
 /// A text in lines of at most `width` columns: the first one keeps its indentation, others have `more` blanks more.
@@ -203,6 +246,8 @@ fn broken(text: &str, width: usize, more: usize) -> Vec<String> {
 
 struct Column {
     width: usize,
+    /// How narrow it can be made.
+    narrowest: usize,
     right: bool,
 }
 
@@ -239,10 +284,29 @@ mod tests {
 
     #[test]
     fn answers_fit() {
-        let text = "a heading that is longer than that\nties:       A=1, B=2; A=3, B=4; A=5, B=6\n";
-        let narrow = "a heading that is longer than that\nties:       A=1, B=2; A=3,\n            B=4; A=5, B=6\n";
-        assert_eq!(hanging(text, 28), narrow);
-        assert_eq!(hanging(text, 80), text);
+        let text = [
+            "a heading that is longer than that",
+            "ties:       A=1, B=2; A=3, B=4; A=5, B=6",
+            "not confirmed: by a bound alone",
+            "  ms  a row of a table is not broken",
+            "    a note: with blanks before it",
+            "the longest name of a line: text",
+        ];
+        let narrow = [
+            "a heading that is longer",
+            "  than that",
+            "ties:       A=1, B=2; A=3,",
+            "            B=4; A=5, B=6",
+            "not confirmed: by a bound",
+            "               alone",
+            "  ms  a row of a table is not broken",
+            "    a note: with blanks",
+            "      before it",
+            "the longest name of a line:",
+            "  text",
+        ];
+        assert_eq!(hanging(&text.join("\n"), 27), narrow.join("\n"));
+        assert_eq!(hanging(&text.join("\n"), 80), text.join("\n"));
     }
 
     #[test]
@@ -263,7 +327,10 @@ mod tests {
         ];
         assert_eq!(narrow.lines().collect::<Vec<_>>(), expected);
         assert!(narrow.lines().all(|line| line.len() <= 36));
-        // What cannot be narrower stays whole.
-        assert!(table.fitted(1).contains("1024"));
+        // What does not fit beside the first column stands below, and what cannot be narrower stays whole.
+        let two = table.fitted(18);
+        assert!(two.starts_with("   n  what there\n        is\n----  ----"), "{two}");
+        assert!(two.ends_with("\n\n   n  more\n----  ----\n1024  x\n"), "{two}");
+        assert_eq!(table.fitted(1).matches("1024").count(), 2);
     }
 }

@@ -135,6 +135,21 @@ impl Problem {
         })
     }
 
+    /// Refuses a value that the parameter in this place has with no choice of the others. A domain that depends on other
+    /// parameters refuses nothing here.
+    ///
+    /// # Errors
+    /// The value is not in the domain, or the domain has no values.
+    pub fn check_value(&self, place: usize, value: i64) -> Result<(), ModelError> {
+        let Some(parameter) = self.parameters.get(place) else { return Ok(()) };
+        let first = self.first_parameter();
+        if parameter.domain.expressions().iter().any(|e| e.mentions(|slot| slot >= first)) {
+            return Ok(());
+        }
+        let domain = self.independent_values(place)?;
+        in_domain(format!("parameters.{}", parameter.name), value, &domain)
+    }
+
     /// Puts a configuration in, given by name.
     ///
     /// # Errors
@@ -160,14 +175,7 @@ impl Problem {
                 ));
             };
             let domain = parameter.domain.values(&env).map_err(|e| self.fault(&at, &e, &env))?;
-            if !domain.contains(value) {
-                let some: Vec<String> = domain.iter().take(12).map(i64::to_string).collect();
-                return Err(ModelError::new(
-                    at,
-                    format!("{value} is not in its domain"),
-                    format!("choose one of {}", some.join(", ")),
-                ));
-            }
+            in_domain(at, *value, &domain)?;
             env[self.first_parameter() + i] = *value;
         }
         self.define(&mut env)?;
@@ -391,4 +399,17 @@ impl<'p> Walk<'p> {
         }
         Ok(())
     }
+}
+
+/// Refuses a value that is not among those of a domain.
+fn in_domain(at: String, value: i64, domain: &[i64]) -> Result<(), ModelError> {
+    if domain.contains(&value) {
+        return Ok(());
+    }
+    let some: Vec<String> = domain.iter().take(12).map(i64::to_string).collect();
+    Err(ModelError::new(
+        at,
+        format!("{value} is not in its domain"),
+        format!("choose one of {}", some.join(", ")),
+    ))
 }

@@ -12,7 +12,7 @@ use tickbound_reo::symbol::Name;
 use super::load::{self, notes, parts};
 use super::shared::{DEFAULT_MEMORY, within};
 use crate::cli::exit::{CliError, Exit, input};
-use crate::cli::output::{say, say_json};
+use crate::cli::output::{say_folded, say_json};
 use crate::cli::values::Size;
 
 /// Arguments of `reo check`.
@@ -100,7 +100,7 @@ fn broken(args: &Args, connector: &Connector, text: &str, lasso: &Lasso) -> Resu
         format!("  then for ever\n{}", listed(&cycle, run.len()))
     };
     let list = listed(&run, 0);
-    say(&format!("{}: `{text}` is broken by\n{list}{end}", connector.name))?;
+    say_folded(&format!("{}: `{text}` is broken by\n{list}{end}", connector.name))?;
     Ok(Exit::Nothing)
 }
 
@@ -124,10 +124,10 @@ fn answer(
         return Ok(outcome);
     }
     match steps {
-        None => say(&format!("{}: {good}\n", connector.name))?,
+        None => say_folded(&format!("{}: {good}\n", connector.name))?,
         Some(steps) => {
             let list = listed(&steps, 0);
-            say(&format!("{}: {bad} {} steps\n{list}", connector.name, steps.len()))?;
+            say_folded(&format!("{}: {bad} {} steps\n{list}", connector.name, steps.len()))?;
         }
     }
     Ok(outcome)

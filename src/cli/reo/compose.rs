@@ -20,7 +20,7 @@ use super::reached;
 use super::shared::{DEFAULT_MEMORY, KindArg, within_line};
 use super::stream::{self, StreamArgs, Streamed};
 use crate::cli::exit::{CliError, Exit, input};
-use crate::cli::output::{Outputs, say, say_json, say_or_save};
+use crate::cli::output::{Outputs, say_folded, say_json, say_or_save};
 use crate::cli::progress::Progress;
 use crate::cli::values::{Size, named};
 use crate::device::{self, Device, DeviceChoice, DeviceChoiceError, Picked};
@@ -172,7 +172,7 @@ fn tell(args: &Args, connector: &Connector, made: &Made, begin: Instant) -> Resu
     if args.to.is_some() && args.output.is_none() {
         eprintln!("tickbound: {}", line.trim_end());
     } else {
-        say(&line)?;
+        say_folded(&line)?;
     }
     Ok(exit)
 }

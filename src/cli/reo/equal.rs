@@ -10,7 +10,7 @@ use super::check::step;
 use super::load::{self, notes, parts};
 use super::shared::{DEFAULT_MEMORY, KindArg, within};
 use crate::cli::exit::{CliError, Exit, input};
-use crate::cli::output::{say, say_json};
+use crate::cli::output::{say_folded, say_json};
 use crate::cli::values::Size;
 
 /// Arguments of `reo equal`.
@@ -70,7 +70,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
             if args.json {
                 say_json(&json!({ "same": true, "run": null }))?;
             } else {
-                say(&format!("{} and {} do the same ({how})\n", left.name, right.name))?;
+                say_folded(&format!("{} and {} do the same ({how})\n", left.name, right.name))?;
             }
             Ok(Exit::Done)
         }
@@ -83,7 +83,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
             } else {
                 let list: Vec<String> =
                     steps.iter().enumerate().map(|(k, s)| format!("  {}. {s}\n", k + 1)).collect();
-                say(&format!(
+                say_folded(&format!(
                     "they differ ({how}): only {who} can take the last step of\n{}",
                     list.concat()
                 ))?;

@@ -10,7 +10,7 @@ use tickbound_reo::syntax::Source;
 
 use super::load::{self, notes};
 use crate::cli::exit::{CliError, Exit, input};
-use crate::cli::output::{Outputs, save, say, say_json};
+use crate::cli::output::{Outputs, save, say, say_folded, say_json};
 
 /// Arguments of `reo run`.
 #[derive(Debug, clap::Args)]
@@ -67,7 +67,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     if args.json {
         say_json(&answer(&mut player))?;
     } else if args.steps.is_some() || args.random.is_some() {
-        say(&format!("{}{}", saved(&player), where_it_stands(&player)))?;
+        say_folded(&format!("{}{}", saved(&player), where_it_stands(&player)))?;
         if !strayed {
             say("no step is possible\n")?;
         }
@@ -111,12 +111,13 @@ fn answer(player: &mut Player) -> Value {
 }
 
 const HELP: &str = "\
-  NUMBER                    take a step; `NUMBER {a = 1, b}` gives data, `{a = 1, b}` tells it by its names
-  u                         undo the last step
-  r                         take a step at random
-  l                         list the run so far
-  s FILE                    save the run
-  q                         quit
+  NUMBER      take a step; `NUMBER {a = 1, b}` gives data,
+              `{a = 1, b}` tells it by its names
+  u           undo the last step
+  r           take a step at random
+  l           list the run so far
+  s FILE      save the run
+  q           quit
 ";
 
 /// Asks for steps until there are none or the input ends.
@@ -135,7 +136,7 @@ fn play(player: &mut Player, args: &Args) -> Result<(), CliError> {
             ("", _) => {}
             ("q", _) => break,
             ("h", _) => say(HELP)?,
-            ("l", _) => say(&saved(player))?,
+            ("l", _) => say_folded(&saved(player))?,
             ("s", path) if !path.trim().is_empty() => {
                 Outputs::default().file("s", Some(path.trim())).check(&args.inputs())?;
                 save(path.trim(), &saved(player))?;
@@ -146,7 +147,7 @@ fn play(player: &mut Player, args: &Args) -> Result<(), CliError> {
             _ => match follow(player, &line) {
                 Ok(()) => show(player)?,
                 // A slip must not end a long run; a script's later lines are meant for another state than this one.
-                Err(why) if prompt => say(&format!("{why}\n"))?,
+                Err(why) if prompt => say_folded(&format!("{why}\n"))?,
                 Err(why) => {
                     return Err(input(format!("standard input, line {}: {why}", number + 1)));
                 }
@@ -182,5 +183,5 @@ fn offer(player: &mut Player) -> Result<(), CliError> {
     if more {
         out += "  and others; `{...}` with all names tells one that is not listed\n";
     }
-    say(&out)
+    say_folded(&out)
 }

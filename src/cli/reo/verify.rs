@@ -6,7 +6,7 @@ use serde_json::json;
 use tickbound_dataset::{Product, verify};
 
 use crate::cli::exit::{CliError, Exit, input};
-use crate::cli::output::{say, say_json};
+use crate::cli::output::{say_folded, say_json};
 use crate::cli::progress::Progress;
 use crate::cli::stop;
 
@@ -52,7 +52,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
             format!("; {} of them fulfil `{filter}` and are in the files", manifest.rows())
         })
         .collect();
-    say(&format!(
+    say_folded(&format!(
         "{}: {} whole: {} states, {idle}{} transitions in {} blocks, checksum {}{rows}\n",
         head.connector,
         args.folder,

@@ -98,7 +98,8 @@ impl Spent {
                 "The {time} ticks of each of {elements} {kind}s that work, of the best configuration."
             ),
             true => format!(
-                "The first {} spans of the best configuration's run, which has more.",
+                "The first {} spans of the best configuration's run, which has more; the ticks of \
+                 {elements} {kind}s, added up.",
                 spans.len()
             ),
         };
