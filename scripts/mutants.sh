@@ -5,7 +5,7 @@
 #
 # SHARD=K/N does the part K, from 0, of N. What was tried stays in target/mutants/PART: the same command tries again what no
 # test saw, and what was left when it was stopped. .cargo/mutants.toml says which files, and which changes nobody can see.
-# cargo-mutants is taken from the PATH or from CARGO_MUTANTS, a folder with bin/cargo-mutants.
+# cargo-mutants is taken from the PATH or from CARGO_MUTANTS, a folder with bin/cargo-mutants. Figures go into docs/reliability.md.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -56,4 +56,5 @@ for part in "${parts[@]}"; do
 done
 echo "mutants: what no test saw:"
 cat target/mutants/*/mutants.out/missed.txt target/mutants/*/*/mutants.out/missed.txt 2>/dev/null | sort -u || true
+python3 scripts/reliability.py - docs/reliability.md --date "$(date +%F)" --inputs 0 --stops 0 --kills 0
 exit "$survivors"

@@ -9,6 +9,8 @@ with .json for .md, after each row.
 Bad inputs: files of the examples, changed at random, for each reader. Stops: signals at random moments, and times given by
 --timeout. Kills: `measure` killed while it measures and started again, until it is done. Whatever breaks a promise of
 SECURITY.md is printed with what is needed to see it again, and the exit status is 1.
+
+What `make fuzz-guided` and `make mutants` leave in target/fuzz-guided and target/mutants is put into the page as well.
 """
 
 import argparse
@@ -18,6 +20,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -388,6 +391,42 @@ def kills(tickbound, count, seed, report):
         report.add("measure, to its end", seconds, faults, f"seed {seed}", note)
 
 
+# ---- what other targets have left -----------------------------------------------------------------------------------
+
+
+def guided(report):
+    """The last lines of libFuzzer for each reader, from the logs of scripts/fuzz-guided.sh."""
+    for log in sorted(pathlib.Path("target/fuzz-guided").glob("*.log")):
+        text = log.read_text(errors="replace")
+        runs = re.search(r"stat::number_of_executed_units:\s*(\d+)", text)
+        covered = re.findall(r" cov: (\d+)", text)
+        seconds = re.findall(r"Done \d+ runs in (\d+) second", text)
+        if runs and covered and seconds:
+            report.rows[f"guided: {log.stem}"] = {
+                "date": report.date, "runs": int(runs[1]), "seconds": int(seconds[-1]), "covered": [int(covered[0]), int(covered[-1])],
+                "faults": int("SUMMARY: " in text), "broken": []}
+
+
+def mutants(report):
+    """What came of changes to the program, from the folders of cargo-mutants."""
+    root = pathlib.Path("target/mutants")
+    for folder in sorted(root.rglob("mutants.out")):
+        lines = lambda name: len((folder / name).read_text().splitlines()) if (folder / name).exists() else 0
+        row = {"seen": lines("caught.txt") + lines("previously_caught.txt"), "unseen": lines("missed.txt"),
+               "endless": lines("timeout.txt"), "unbuilt": lines("unviable.txt")}
+        if any(row.values()):
+            part = str(folder.parent.relative_to(root))
+            report.rows[f"mutants: {part}"] = {"date": report.date, **row, "broken": []}
+
+
+def section(report, kind, heading, cells):
+    """The rows of one kind as a table."""
+    rows = [(name.removeprefix(f"{kind}: "), row) for name, row in report.rows.items() if name.startswith(f"{kind}: ")]
+    lines = [f"| | date | {' | '.join(heading)} |", "|---|---|" + "---:|" * len(heading)]
+    lines += [f"| {name} | {row['date']} | {' | '.join(cells(row))} |" for name, row in rows]
+    return "\n".join(lines) if rows else "Nothing was tried."
+
+
 # ---- the page --------------------------------------------------------------------------------------------------------
 
 
@@ -430,6 +469,23 @@ cache gets lost or changes, no process and no folder is left. {entries}
 
 {table(report, ["measure, killed", "measure, to its end"], "run")}
 
+## Guided fuzzing
+
+The readers in one process, with inputs that libFuzzer makes up, guided by the edges of the program that they reach (`make fuzz-guided`). It
+begins with the files of `tests/corpus`. Faults are panics, messages of several lines, more than 4 GB of memory, and more than 60 s.
+
+{section(report, "guided", ["inputs", "seconds", "faults", "edges at first", "edges at last"],
+         lambda row: [f"{row['runs']:,}", f"{row['seconds']}", f"{row['faults']}", *(f"{n:,}" for n in row["covered"])])}
+
+## Changes that tests see
+
+Bounds, caches and the reachable product are changed in small ways, one at a time, and the tests of their package are run (`make mutants`).
+A change that no test sees shows a test that is missing, unless it changes nothing that can be seen: those are in
+`.cargo/mutants.toml`, each with the reason, and are not tried.
+
+{section(report, "mutants", ["seen by a test", "seen by none", "endless", "not built"],
+         lambda row: [f"{row[key]:,}" for key in ("seen", "unseen", "endless", "unbuilt")])}
+
 ## Broken promises
 
 {broken}
@@ -449,16 +505,19 @@ def main():
     tickbound, output = os.path.abspath(options.tickbound), pathlib.Path(options.output)
     report = Report(output.with_suffix(".json"), options.date)
     asked = lambda what: options.only is None or what in options.only
+    parts = [(bad_input, what, options.inputs) for what in readers()] + [(stop, what, options.stops) for what in LONG]
+    parts = [(part, what, count) for part, what, count in parts if asked(what) and count]
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(options.at_once) as pool:
-        made = prepared(tickbound, pathlib.Path(folder))
-        parts = [(bad_input, what, options.inputs) for what in readers()] + [(stop, what, options.stops) for what in LONG]
-        for part, what, count in [(part, what, count) for part, what, count in parts if asked(what) and count]:
+        made = prepared(tickbound, pathlib.Path(folder)) if parts else {}
+        for part, what, count in parts:
             for result in pool.map(lambda n: part(tickbound, what, n, options.seed, made), range(count)):
                 report.add(what, *result)
             report.saved()
             print(f"{what}: {report.rows[what]['faults']} of {count}", file=sys.stderr, flush=True)
     if options.kills and asked("kills"):
         kills(tickbound, options.kills, options.seed, report)
+    guided(report)
+    mutants(report)
     report.saved()
     output.write_text(page(report, options))
     sys.exit(1 if report.broken() else 0)
