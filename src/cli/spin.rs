@@ -88,14 +88,12 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let answer = answer::spin::answer(&problem, &result);
     stop::last_words(|| {});
     say_result(args.json, &problem, &result)?;
-    if !args.json {
-        if args.search == Search::Swarm && !result.trails.is_empty() {
-            let best = result.trails.iter().take(LISTED).map(|trail| {
-                let steps = trail.steps.map_or_else(|| "-".into(), |s| s.to_string());
-                (vec![trail.found.time.to_string(), steps], &trail.found)
-            });
-            say(&format!("\n{}\n", ranking(&problem, &["ticks", "steps"], best)))?;
-        }
+    if !args.json && args.search == Search::Swarm && !result.trails.is_empty() {
+        let best = result.trails.iter().take(LISTED).map(|trail| {
+            let steps = trail.steps.map_or_else(|| "-".into(), |s| s.to_string());
+            (vec![trail.found.time.to_string(), steps], &trail.found)
+        });
+        say(&format!("\n{}\n", ranking(&problem, &["ticks", "steps"], best)))?;
     }
     if let Some(folder) = &args.keep {
         eprintln!("tickbound: {}: models, verifiers, trails and logs", folder.display());
