@@ -1,6 +1,6 @@
 # Everything tickbound needs to be built, shown and tested. `make` lists the targets.
 .DEFAULT_GOAL := help
-.PHONY: test-mpi advisories dist install outside wheels ci oldest tools compare coverage kernels-report reo-report spaces-report guards-report schedules-report schema scores reliability readme-blocks help setup build demo test test-long fuzz fuzz-guided bench bench-report doc fmt clean-deps
+.PHONY: test-mpi advisories dist install outside wheels ci oldest tools compare coverage kernels-report reo-report spaces-report guards-report schedules-report schema scores reliability readme-blocks help setup build demo test test-long fuzz fuzz-guided mutants bench bench-report doc fmt clean-deps
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -101,6 +101,12 @@ fuzz: setup ## fuzz all readers for FUZZ_SECONDS (600)
 
 fuzz-guided: setup ## fuzz the readers guided by coverage for FUZZ_SECONDS (600); needs a nightly Rust
 	@bash scripts/fuzz-guided.sh $(FUZZ_SECONDS)
+
+# Parts of `make mutants`: bounds, caches, reachable; all if it is empty. SHARD=0/8 is the first of eight shares.
+PARTS ?=
+
+mutants: setup ## change bounds, caches and the reachable product one place at a time, and tell what no test sees (hours; it goes on)
+	@bash scripts/mutants.sh $(PARTS)
 
 readme-blocks: build tools ## run the commands of README.md and docs/, and put in what they print (BLOCKS=--check compares)
 	PYTHON=$$(bash scripts/setup-python.sh cp-sat ortools) python3 scripts/readme-blocks.py $(BLOCKS) --program $(TARGET)/release/tickbound

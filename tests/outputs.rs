@@ -60,6 +60,34 @@ fn contents(folder: &TempDir) -> Vec<(PathBuf, Vec<u8>)> {
     files
 }
 
+/// What comes into a folder of results is no exception: its files have the names of problem files.
+#[test]
+fn a_certificate_takes_no_place_of_another_file() {
+    let folder = folder();
+    let proof = folder.path().join("proof");
+    std::fs::create_dir(&proof).unwrap();
+    let text = std::fs::read_to_string(folder.path().join("p.json")).unwrap();
+    let own = text.replace("here.json", "../here.json");
+    std::fs::write(proof.join("problem.json"), &own).unwrap();
+    for (arguments, option) in [
+        (
+            "tune proof/problem.json --certificate ./proof",
+            "--certificate ./proof/problem.json: this command reads",
+        ),
+        (
+            "tune p.json --html proof/claim.json --certificate proof",
+            "--certificate proof/claim.json: --html names the same file",
+        ),
+    ] {
+        let output = command(&folder, &arguments.split(' ').collect::<Vec<_>>()).output().unwrap();
+        let said = said(&output);
+        assert_eq!(output.status.code(), Some(2), "{arguments}: {said}");
+        assert!(said.contains(option) && said.lines().count() == 1, "{arguments}: {said}");
+        assert_eq!(std::fs::read_to_string(proof.join("problem.json")).unwrap(), own);
+        assert_eq!(std::fs::read_dir(&proof).unwrap().count(), 1, "{arguments}");
+    }
+}
+
 #[test]
 fn inputs_and_other_outputs_are_not_written_over() {
     let folder = folder();

@@ -64,7 +64,7 @@ impl Text {
 }
 
 /// All files that a certificate may have; the claim is the first to go and the last to come.
-fn files() -> impl Iterator<Item = &'static str> {
+pub fn files() -> impl Iterator<Item = &'static str> {
     [CLAIM, PROBLEM, INEQUALITIES, BRANCHES].into_iter().chain(Text::ALL.map(Text::file))
 }
 

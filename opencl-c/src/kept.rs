@@ -97,7 +97,7 @@ impl Kept {
     /// The readings that were kept under a key.
     pub(crate) fn load(&self, key: Key) -> Option<Vec<One>> {
         let path = self.path(key)?;
-        let bytes = std::fs::read(&path).ok()?;
+        let bytes = tickbound_input::bytes(&path).ok()?;
         let (sum, payload) = bytes.strip_prefix(MAGIC)?.split_at_checked(SUM)?;
         let readings = (sum == checksum(key, payload)).then(|| codec::read(payload))??;
         // The time says when it was last used.

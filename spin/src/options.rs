@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use tickbound_model::verdict::Found;
 use tickbound_model::{Problem, Space};
 
 use crate::error::SpinError;
@@ -73,6 +74,8 @@ pub enum Event {
         lower: i64,
         /// The best found.
         upper: Option<i64>,
+        /// Who takes so long.
+        best: Option<Found>,
     },
     /// A run begins, or a verifier is made for it.
     Started {

@@ -133,6 +133,19 @@ impl SpinResult {
         }
     }
 
+    /// What is known of a search that does not come back: none of its runs, only what they came to.
+    #[must_use]
+    pub fn cut(
+        self,
+        lower: i64,
+        best: Option<Found>,
+        seconds: f64,
+        why: Option<StopReason>,
+    ) -> SpinResult {
+        let upper = best.as_ref().map(|found| found.time);
+        SpinResult { status: Status::Bounded, lower, upper, best, seconds, stopped_by: why, ..self }
+    }
+
     /// True if there is a best configuration and our simulator has confirmed its time.
     #[must_use]
     pub fn replayed(&self) -> bool {

@@ -166,7 +166,8 @@ impl<'a> SearchState<'a> {
 
     fn tell_bounds(&self) {
         let (lower, upper) = self.bounds();
-        (self.observer)(&Event::Bounds { lower, upper });
+        let best = self.known().best().map(|trail| trail.found.clone());
+        (self.observer)(&Event::Bounds { lower, upper, best });
     }
 
     /// The reason for a stop from outside.

@@ -63,7 +63,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
             let result = if args.redraw {
                 measured(&Path::new(folder).join("comparison.json"))?
             } else {
-                paper_tables(options, &progress)?
+                paper_tables(options, args.json, &progress)?
             };
             write_paper(Path::new(folder), &result)?;
             result
@@ -74,11 +74,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         html::write(path, &[html::Source::from(result.clone())])?;
         eprintln!("tickbound: {path} written");
     }
-    if args.json {
-        say_json(&result)?;
-    } else {
-        say_answer(&comparison::words(&result))?;
-    }
+    stop::last_words(|| {});
+    say_result(args.json, &result)?;
     Ok(outcome(&result))
 }
 
@@ -105,8 +102,8 @@ fn side_by_side(
     let problems = files.map(|file| readable(file, &args.input, &mut inputs));
     let problems = problems.collect::<Result<Vec<_>, _>>()?;
     args.outputs().check(&inputs)?;
-    let interrupt = stop::flag();
-    let observer = |event: Event<'_>| show(progress, event);
+    let (interrupt, json) = (stop::flag(), args.json);
+    let observer = |event: Event<'_>| show(progress, json, event);
     let mut session = SideBySide::new(options, interrupt, &observer);
     for (problem, file) in problems.iter().zip(&args.problems) {
         progress.about(&format!("{}:", problem.name));
@@ -116,9 +113,9 @@ fn side_by_side(
     Ok(session.finish())
 }
 
-fn paper_tables(options: Options, progress: &Progress) -> Result<Comparison, CliError> {
+fn paper_tables(options: Options, json: bool, progress: &Progress) -> Result<Comparison, CliError> {
     let interrupt = stop::flag();
-    let observer = |event: Event<'_>| show(progress, event);
+    let observer = |event: Event<'_>| show(progress, json, event);
     let mut session = SideBySide::new(options, interrupt, &observer);
     paper::run(&mut session, &|problem| progress.about(&format!("{problem}:"))).map_err(input)?;
     Ok(session.finish())
@@ -194,10 +191,27 @@ fn outcome(result: &Comparison) -> Exit {
     Exit::found(result.agree && proved)
 }
 
-/// Shows which engine is at work, and since when.
-fn show(progress: &Progress, event: Event<'_>) {
-    if let Event::Start(engine) = event {
-        progress.say(engine.to_string());
-        progress.restart();
+/// Shows which engine is at work, and since when, and keeps what is said if it does not come back.
+fn show(progress: &Progress, json: bool, event: Event<'_>) {
+    match event {
+        Event::Start(engine) => {
+            progress.say(engine.to_string());
+            progress.restart();
+        }
+        Event::Known(known) => {
+            let mut known = known.clone();
+            stop::last_words(move || {
+                known.interrupted = true;
+                // There is nobody left to tell what went wrong.
+                say_result(json, &known).unwrap_or_default();
+            });
+        }
+    }
+}
+
+fn say_result(json: bool, result: &Comparison) -> Result<(), CliError> {
+    match json {
+        true => say_json(result),
+        false => say_answer(&comparison::words(result)),
     }
 }

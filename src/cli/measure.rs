@@ -210,7 +210,14 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         }
     };
     let folder = args.question.chosen.folder();
-    let mut teller = Teller { problem: &problem, progress: &progress, told: 0 };
+    let cache = options.cache.as_ref().map(|c| c.display().to_string());
+    let mut teller = Teller {
+        problem: &problem,
+        progress: &progress,
+        cache: cache.as_deref(),
+        told: 0,
+        kept: 0,
+    };
     let report = measure(&problem, &folder, plan, &options, interrupt, &mut |e| teller.tell(&e));
     let report = match report {
         Err(e) if e.is_only_stopped() => {
@@ -226,7 +233,6 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         progress.aside(&format!("tickbound: {mismatch}"));
     }
     drop(progress);
-    let cache = options.cache.as_ref().map(|c| c.display().to_string());
     let times = MeasuredTimes {
         problem: &problem,
         report: &report,
@@ -270,7 +276,11 @@ fn ticks(problem: &Problem, bound: &Bound, interrupt: &AtomicBool) -> Option<i64
 struct Teller<'a> {
     problem: &'a Problem,
     progress: &'a Progress,
+    cache: Option<&'a str>,
+    /// Failures that were told.
     told: usize,
+    /// Results that were measured and are in the cache.
+    kept: usize,
 }
 
 impl Teller<'_> {
@@ -279,11 +289,14 @@ impl Teller<'_> {
             Event::Note(note) => self.line(note),
             Event::Reference => self.progress.say("the host computes what is right".to_owned()),
             Event::Stage(bound, stage, done, of) => {
+                // By now the result before is in the cache.
+                self.last_words();
                 let named = self.problem.name_values(&bound.configuration);
                 let of = of.map_or_else(|| "measured".to_owned(), |of| format!("of {of}"));
                 self.progress.say(format!("{done} {of}; {named}: {}", stage.progress()));
             }
             Event::Measured(bound, record) => {
+                self.kept += 1;
                 let Outcome::Failed(failure) = &record.outcome else { return };
                 self.told += 1;
                 let named = self.problem.name_values(&bound.configuration);
@@ -294,6 +307,17 @@ impl Teller<'_> {
                 }
             }
         }
+    }
+
+    /// What is said if the campaign does not come back: nothing of it is lost.
+    fn last_words(&self) {
+        let (kept, cache) = (self.kept, self.cache.unwrap_or_default().to_owned());
+        stop::last_words(move || {
+            let why = stop::reason().map_or_else(String::new, |why| format!("{why}; "));
+            complain!(
+                "tickbound: {why}ended before it was finished; {kept} results are in {cache}, the same command goes on"
+            );
+        });
     }
 
     fn line(&self, text: &str) {

@@ -126,6 +126,19 @@ impl Outputs {
         self
     }
 
+    /// With those that may come into the folder of an option, if it is given. One that is not there yet has no file that could be lost.
+    pub(crate) fn folder(
+        mut self,
+        option: &'static str,
+        folder: Option<&Path>,
+        names: impl Iterator<Item = &'static str>,
+    ) -> Outputs {
+        if let Some(folder) = folder.filter(|folder| folder.is_dir()) {
+            self.0.extend(names.map(|name| (option, folder.join(name))));
+        }
+        self
+    }
+
     /// With the files of a picture, if it is asked for. Refuses a name that is not a picture's.
     pub(crate) fn picture(
         mut self,

@@ -1,10 +1,11 @@
 //! `tickbound spin`.
 
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tickbound_message::grouped;
 use tickbound_model::Problem;
+use tickbound_model::verdict::{self, Found};
 use tickbound_spin::promela;
 
 use super::exit::{CliError, Exit};
@@ -17,6 +18,7 @@ use super::values::named;
 use crate::answer;
 use tickbound_spin::output::ProgressLine;
 use tickbound_spin::promela::Style;
+use tickbound_spin::result::StopReason;
 use tickbound_spin::{Event, Options, Search, SpinResult, Subject, Tools, search};
 
 /// Trails listed in the words.
@@ -79,21 +81,19 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         let style = args.style;
         let model = promela::export(&problem, &space, &promela::Options { style })?;
         let shown = Shown::new(&problem);
+        last_words(args, &problem, &tools, shown.known.clone());
         let subject = Subject { problem: &problem, space: &space, model: &model };
         search(subject, &tools, &options, interrupt, &|event| shown.show(event))?
     };
     let answer = answer::spin::answer(&problem, &result);
-    if args.json {
-        say_json(&answer.json())?;
-    } else {
-        say_answer(&answer::spin::words(&problem, &result))?;
-        if args.search == Search::Swarm && !result.trails.is_empty() {
-            let best = result.trails.iter().take(LISTED).map(|trail| {
-                let steps = trail.steps.map_or_else(|| "-".into(), |s| s.to_string());
-                (vec![trail.found.time.to_string(), steps], &trail.found)
-            });
-            say(&format!("\n{}\n", ranking(&problem, &["ticks", "steps"], best)))?;
-        }
+    stop::last_words(|| {});
+    say_result(args.json, &problem, &result)?;
+    if !args.json && args.search == Search::Swarm && !result.trails.is_empty() {
+        let best = result.trails.iter().take(LISTED).map(|trail| {
+            let steps = trail.steps.map_or_else(|| "-".into(), |s| s.to_string());
+            (vec![trail.found.time.to_string(), steps], &trail.found)
+        });
+        say(&format!("\n{}\n", ranking(&problem, &["ticks", "steps"], best)))?;
     }
     if let Some(folder) = &args.keep {
         eprintln!("tickbound: {}: models, verifiers, trails and logs", folder.display());
@@ -101,8 +101,41 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     Ok(Exit::of(&answer))
 }
 
+fn say_result(json: bool, problem: &Problem, result: &SpinResult) -> Result<(), CliError> {
+    match json {
+        true => say_json(&answer::spin::answer(problem, result).json()),
+        false => say_answer(&answer::spin::words(problem, result)),
+    }
+}
+
+/// The least time cannot be below the first, and the best run so far.
+type Bracket = (i64, Option<Found>);
+
+/// What is said of the bracket if the search does not come back.
+fn last_words(args: &Args, problem: &Problem, tools: &Tools, known: Arc<Mutex<Bracket>>) {
+    let (json, problem) = (args.json, problem.clone());
+    let nothing = SpinResult::infeasible(args.search, args.style, tools);
+    stop::last_words(move || {
+        let (lower, best) = known.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let seconds = stop::began().elapsed().as_secs_f64();
+        let result = nothing.cut(lower, best, seconds, stop::reason().and_then(as_spin_says));
+        // There is nobody left to tell what went wrong.
+        say_result(json, &problem, &result).unwrap_or_default();
+    });
+}
+
+fn as_spin_says(reason: verdict::StopReason) -> Option<StopReason> {
+    match reason {
+        verdict::StopReason::TimeOut(seconds) => Some(StopReason::TimeOut(seconds)),
+        verdict::StopReason::Interrupted => Some(StopReason::Interrupted),
+        verdict::StopReason::Memory(bytes) => Some(StopReason::Memory(bytes)),
+        _ => None,
+    }
+}
+
 /// The progress of a search, for a line on a terminal.
 struct Shown {
+    known: Arc<Mutex<Bracket>>,
     progress: Progress,
     /// The bounds, and what runs.
     line: Mutex<(String, String)>,
@@ -110,13 +143,16 @@ struct Shown {
 
 impl Shown {
     fn new(problem: &Problem) -> Shown {
-        Shown { progress: Progress::new(&problem.name), line: Mutex::default() }
+        let (known, line) = (Arc::default(), Mutex::default());
+        Shown { known, progress: Progress::new(&problem.name), line }
     }
 
     fn show(&self, event: &Event) {
         let Ok(mut line) = self.line.lock() else { return };
         match event {
-            Event::Bounds { lower, upper } => {
+            Event::Bounds { lower, upper, best } => {
+                let now = (*lower, best.clone());
+                *self.known.lock().unwrap_or_else(PoisonError::into_inner) = now;
                 let upper = upper.map_or_else(|| "?".into(), grouped);
                 line.0 = format!("least time between {} and {upper} ticks; ", grouped(lower));
             }

@@ -85,6 +85,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     timeline::check(&problem, args.trace.as_ref())?;
     let outputs = Outputs::default().file("--trace", args.trace.as_ref());
     let outputs = outputs.picture("--plot", args.plot.as_ref())?.file("--html", args.html.as_ref());
+    let folder = args.certificate.as_deref().map(Path::new);
+    let outputs = outputs.folder("--certificate", folder, tickbound_certificate::folder::files());
     outputs.check(&args.question.chosen.files())?;
     if let Some(folder) = &args.certificate {
         if args.objective != Objective::Best {

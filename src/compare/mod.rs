@@ -61,7 +61,7 @@ pub struct Input<'a> {
     pub replaced: IndexMap<String, i64>,
 }
 
-/// Called before each engine is run, and with each row.
+/// Called before each engine is run, and after it.
 pub type Observer<'a> = &'a dyn Fn(Event<'_>);
 
 /// What happens during a comparison.
@@ -69,8 +69,8 @@ pub type Observer<'a> = &'a dyn Fn(Event<'_>);
 pub enum Event<'a> {
     /// An engine is about to run.
     Start(Engine),
-    /// An engine has ended.
-    End(&'a Row),
+    /// The comparison as far as it is known now, after each engine.
+    Known(&'a Comparison),
 }
 
 /// A comparison on its way.
@@ -82,6 +82,20 @@ pub struct SideBySide<'a> {
     cp_sat: OnceLock<Result<String, String>>,
     spin: OnceLock<Result<String, String>>,
     cases: Vec<Case>,
+}
+
+/// What engines have said of a problem.
+fn case(input: &Input<'_>, rows: Vec<Row>) -> Case {
+    let numbers = input.problem.inputs.iter().chain(&input.replaced);
+    Case {
+        about: Some(About::of(input.problem)),
+        problem: input.problem.name.clone(),
+        file: input.file.clone(),
+        inputs: numbers.map(|(name, value)| (name.clone(), *value)).collect(),
+        configurations: input.problem.space().ok().map(|s| s.bound.len() as u64),
+        disagreements: comparison::disagreements(&rows),
+        rows,
+    }
 }
 
 impl<'a> SideBySide<'a> {
@@ -112,25 +126,23 @@ impl<'a> SideBySide<'a> {
                     self.row(*engine, input)
                 }
             };
-            (self.observer)(Event::End(&row));
             rows.push(row);
+            let case = case(input, rows.clone());
+            let cases = self.cases.iter().cloned().chain([case]).collect();
+            (self.observer)(Event::Known(&self.comparison(cases)));
         }
-        let numbers = input.problem.inputs.iter().chain(&input.replaced);
-        self.cases.push(Case {
-            about: Some(About::of(input.problem)),
-            problem: input.problem.name.clone(),
-            file: input.file.clone(),
-            inputs: numbers.map(|(name, value)| (name.clone(), *value)).collect(),
-            configurations: input.problem.space().ok().map(|s| s.bound.len() as u64),
-            disagreements: comparison::disagreements(&rows),
-            rows,
-        });
+        self.cases.push(case(input, rows));
         &self.cases[self.cases.len() - 1]
     }
 
     /// The problems so far.
     #[must_use]
-    pub fn finish(self) -> Comparison {
+    pub fn finish(mut self) -> Comparison {
+        let cases = std::mem::take(&mut self.cases);
+        self.comparison(cases)
+    }
+
+    fn comparison(&self, cases: Vec<Case>) -> Comparison {
         Comparison {
             format: comparison::FORMAT.to_owned(),
             tickbound: env!("CARGO_PKG_VERSION").to_owned(),
@@ -138,9 +150,9 @@ impl<'a> SideBySide<'a> {
             timeout: self.options.timeout.as_secs_f64(),
             memory_limit: self.options.memory,
             interrupted: self.interrupted(),
-            agree: self.cases.iter().all(|c| c.disagreements.is_empty()),
+            agree: cases.iter().all(|c| c.disagreements.is_empty()),
             seconds: whole_milliseconds(self.started.elapsed()),
-            cases: self.cases,
+            cases,
         }
     }
 

@@ -179,3 +179,168 @@ pub(crate) fn integer(value: &Value) -> Option<i64> {
         }),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PARAMETERS: [&str; 2] = ["A", "B"];
+
+    fn parameters() -> Vec<String> {
+        PARAMETERS.map(str::to_owned).to_vec()
+    }
+
+    fn record(outcome: Outcome) -> Record {
+        Record {
+            values: vec![-3, 16],
+            outcome,
+            stages: Stages { compile: 0.5, verify: 0.25, run: 0.125, other: 2.0 },
+            timestamp: "2026-01-02 03:04:05.000006+00:00".into(),
+            source: "abc".into(),
+            rates: vec![("GB/s".into(), 1.5), ("GOP/s".into(), 2.5)],
+        }
+    }
+
+    fn timed(runs: &[f64], steady: bool, checked: bool) -> Outcome {
+        Outcome::Timed(Timed { runs: runs.to_vec(), steady, checked })
+    }
+
+    #[test]
+    fn every_field_of_a_time() {
+        let record = record(timed(&[0.002, 0.001, 0.004, 0.003, 0.005, 0.007, 0.006], true, true));
+        assert_eq!(record.key(), "-3,16");
+        let entry = record.entry(&parameters());
+        for (name, value) in [
+            ("A", json!(-3)),
+            ("B", json!(16)),
+            // The median, in milliseconds.
+            ("time", json!(4.0)),
+            ("times", json!([2.0, 1.0, 4.0, 3.0, 5.0, 7.0, 6.0])),
+            // All seven are in the interval of the median: half of 6 ms over 4 ms.
+            ("spread", json!(0.75)),
+            ("compile_time", json!(500.0)),
+            ("verification_time", json!(250.0)),
+            ("benchmark_time", json!(125.0)),
+            ("framework_time", json!(2000.0)),
+            ("strategy_time", json!(0)),
+            ("GB/s", json!(1.5)),
+            ("GOP/s", json!(2.5)),
+            ("timestamp", json!("2026-01-02 03:04:05.000006+00:00")),
+            ("steadiness", json!("steady")),
+            ("verification", json!("correct")),
+            ("source", json!("abc")),
+        ] {
+            assert_eq!(entry[name], value, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let kinds = FailureKind::ALL.map(|kind| Outcome::failed(kind, "because"));
+        let times = [(true, true), (true, false), (false, true), (false, false)]
+            .map(|(steady, checked)| timed(&[0.5, 0.25], steady, checked));
+        for outcome in kinds.into_iter().chain(times) {
+            let record = record(outcome);
+            let entry = record.entry(&parameters());
+            assert_eq!(Record::read(&entry, &parameters()).as_ref(), Some(&record), "{entry}");
+        }
+    }
+
+    /// Errors under the names that Kernel Tuner knows, by which its users sort them out.
+    #[test]
+    fn names_of_errors() {
+        for (kind, name) in [
+            (FailureKind::Compile, "CompilationFailedConfig"),
+            (FailureKind::Launch, "InvalidConfig"),
+            (FailureKind::Runtime, "RuntimeFailedConfig"),
+            (FailureKind::Timeout, "RuntimeFailedConfig"),
+            (FailureKind::Wrong, "RuntimeFailedConfig"),
+        ] {
+            let entry = record(Outcome::failed(kind, "because")).entry(&parameters());
+            assert_eq!((&entry["time"], &entry["message"]), (&json!(name), &json!("because")));
+        }
+    }
+
+    fn read(entry: Value) -> Option<Outcome> {
+        let mut whole = json!({ "A": 1, "B": 2 });
+        whole.as_object_mut()?.extend(entry.as_object()?.clone());
+        Record::read(&whole, &parameters()).map(|record| record.outcome)
+    }
+
+    #[test]
+    fn entries_of_kernel_tuner() {
+        // A time alone is one run; nothing is said of its output.
+        assert_eq!(read(json!({ "time": 2.0 })), Some(timed(&[0.002], true, false)));
+        let failed = |kind| Some(Outcome::failed(kind, "failed when it was measured"));
+        for (error, kind) in [
+            ("CompilationFailedConfig", FailureKind::Compile),
+            ("InvalidConfig", FailureKind::Launch),
+            ("RuntimeFailedConfig", FailureKind::Runtime),
+            ("ErrorConfig", FailureKind::Runtime),
+        ] {
+            assert_eq!(read(json!({ "time": error })), failed(kind), "{error}");
+            assert_eq!(read(json!({ "__error__": error, "time": 1.0 })), failed(kind), "{error}");
+            assert_eq!(read(json!({ "__error__": error })), failed(kind), "{error}");
+        }
+        let whole = json!({ "A": 1, "B": 2.0, "time": 2.0, "compile_time": 3.0 });
+        let record = Record::read(&whole, &parameters()).unwrap();
+        assert_eq!((record.values, record.stages.compile), (vec![1, 2], 0.003));
+        assert_eq!((record.stages.run, record.rates.len(), &*record.source), (0.0, 0, ""));
+    }
+
+    #[test]
+    fn what_is_no_result() {
+        for entry in [
+            json!({}),
+            json!({ "time": null }),
+            json!({ "time": "SomeOtherError" }),
+            json!({ "time": 0.0 }),
+            json!({ "time": -1.0 }),
+            json!({ "time": 1.0, "times": [1.0, 0.0] }),
+            json!({ "time": 1.0, "times": [1.0, "1"] }),
+            json!({ "time": 0.0, "times": [1.0] }),
+            json!({ "time": 1.0, "A": "x" }),
+            json!({ "time": 1.0, "A": 1.5 }),
+        ] {
+            assert_eq!(read(entry.clone()), None, "{entry}");
+        }
+        assert_eq!(Record::read(&json!({ "A": 1, "time": 1.0 }), &parameters()), None);
+    }
+
+    #[test]
+    fn keys_and_numbers() {
+        for (key, values) in [
+            ("", Some(vec![])),
+            ("1", Some(vec![1])),
+            ("1,-2", Some(vec![1, -2])),
+            ("1, 2", Some(vec![1, 2])),
+            ("True,False", Some(vec![1, 0])),
+            ("2.0,1e3", Some(vec![2, 1000])),
+            ("2.5", None),
+            ("x", None),
+            ("1,", None),
+        ] {
+            assert_eq!(key_values(key), values, "{key}");
+        }
+        for (value, number) in [
+            (json!(7), Some(7)),
+            (json!(i64::MIN), Some(i64::MIN)),
+            (json!("-7"), Some(-7)),
+            (json!("7.0"), None),
+            (json!(true), Some(1)),
+            (json!(false), Some(0)),
+            (json!(7.0), Some(7)),
+            (json!(-7.0), Some(-7)),
+            (json!(7.5), None),
+            (json!(8_999_999_999_999_999_u64 as f64), Some(8_999_999_999_999_999)),
+            (json!(9e15), None),
+            (json!(-9e15), None),
+            (json!(null), None),
+        ] {
+            assert_eq!(integer(&value), number, "{value}");
+        }
+        for (seconds, shown) in [(1.0, 1000.0), (1.234_567_891_2e-3, 1.234_567_9), (0.0, 0.0)] {
+            assert_eq!(milliseconds(seconds), shown, "{seconds}");
+        }
+    }
+}
