@@ -478,7 +478,7 @@ fn answers_are_valid_and_survive_being_read() {
     let answers: [&[&str]; 6] = [
         &["tune", ABSTRACT],
         &["tune", ABSTRACT, "--top", "5", "--strategy", "enumerate"],
-        &["tune", ABSTRACT, "--set", "TS=3"],
+        &["tune", "examples/problems/matmul.json", "--set", "TM=128", "--set", "TN=128"],
         &["tune", ABSTRACT, "--input", "size=64", "--encoding", "tick", "--timeout", "0.2"],
         &["tune", LATENCY, "--objective", "robust"],
         &["tune", "examples/problems/matmul.json"],
@@ -492,7 +492,7 @@ fn answers_are_valid_and_survive_being_read() {
         &["spin", ABSTRACT, "--input", "size=8"],
         &["spin", ABSTRACT, "--input", "size=8", "--search", "swarm", "--timeout", "5"],
         &["spin", LATENCY, "--search", "bisect", "--timeout", "5"],
-        &["spin", ABSTRACT, "--set", "TS=3"],
+        &["spin", "examples/problems/matmul.json", "--set", "TM=128", "--set", "TN=128"],
         &["cp-sat", ABSTRACT, "--input", "size=8"],
     ];
     for arguments in with_tools {

@@ -1,8 +1,7 @@
 //! What is to be proved: that no valid configuration takes fewer ticks.
 //!
 //! In goes a problem, out comes its [`Obligation`]: for each parameter the values it may have, the conditions of a valid
-//! configuration, and the run time as a sum of products over the parameters, where the items are
-//! alike:
+//! configuration, and the run time as a sum of products over the parameters:
 //!
 //! ```text
 //! time  = launch + waves * (start + group) + finish
@@ -10,7 +9,8 @@
 //! ```
 //!
 //! - [`path`]: from a problem to what one element does, a step after another;
-//! - [`phase`]: the same between two barriers, for the element that is last, where items differ;
+//! - [`step`]: what a step is;
+//! - [`phase`]: what the element that is last does between two barriers, where items differ;
 //! - [`sum`]: from that to the run time as a sum of [`product`]s.
 //!
 //! It is derived from `docs/semantics.md` on its own: neither the encodings, nor the searches, nor the simulator have a part in
@@ -18,7 +18,9 @@
 
 pub mod path;
 pub mod phase;
+mod phases;
 pub mod product;
+pub mod step;
 pub mod sum;
 
 use itertools::Itertools;

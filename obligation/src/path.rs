@@ -1,8 +1,8 @@
 //! The path of one element: what it does, one step after another, from the launch to the end.
 //!
-//! In goes a problem whose items are alike, out comes the [`Path`] of an element of the busiest unit. All other elements
-//! do the same at the same ticks, or less of it, so the time of the path is the time of the launch. It is derived from
-//! `docs/semantics.md` on its own: neither the encodings, nor the searches, nor the simulator have a part in it.
+//! In goes a problem whose groups are alike, out comes the [`Path`] of an element of the busiest unit. Where items are alike, all other
+//! elements do the same at the same ticks, or less of it, so the time of the path is the time of the launch. Where
+//! they differ, it is at each barrier the path of the element that is last there ([`crate::phase`]); that is for `opencl` alone.
 //!
 //! Items are alike if no expression differs between them, but for the condition of an `if` whose two sides do the same.
 //! Under `opencl` without warps nobody may wait for a mark: all items of an element then stand at a statement together,
@@ -13,8 +13,9 @@ use tickbound_model::expr::{BinaryOp, Function};
 use tickbound_model::kernel::{has_barrier, has_until};
 use tickbound_model::{Expr, Launch, Problem, Profile, Stmt, StmtKind};
 
-use crate::phase::{Phase, Phases};
+use crate::phases::Phases;
 use crate::product::{ObligationError, uncovered};
+use crate::step::{Step, StepKind, always_has_a_value};
 
 /// What an element does.
 #[derive(Debug, Clone)]
@@ -29,50 +30,6 @@ pub struct Path {
     pub group: Vec<Step>,
     /// What element 0 does after the last group.
     pub finish: Vec<Step>,
-}
-
-/// One step of a path.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step {
-    /// The statement, for messages.
-    pub at: String,
-    /// What it does.
-    pub kind: StepKind,
-}
-
-/// What a step does.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum StepKind {
-    /// Takes `amount` ticks, times each of the others. An amount below 0 is a fault of the problem; of the others, nothing
-    /// is below 0.
-    Work {
-        /// How much.
-        amount: Expr,
-        /// What it is multiplied by.
-        times: Vec<Expr>,
-    },
-    /// What the slowest element does between two barriers.
-    Phase(Box<Phase>),
-    /// Remembers the present tick.
-    Mark,
-    /// Waits until more than so many ticks have passed since the mark.
-    Until(Expr),
-    /// The body so often; a count below 0 is not at all.
-    Repeat {
-        /// How often.
-        count: Expr,
-        /// What is repeated.
-        body: Vec<Step>,
-    },
-    /// One of two sides.
-    If {
-        /// Not 0 for the first side.
-        condition: Expr,
-        /// The first side.
-        then: Vec<Step>,
-        /// The other side.
-        otherwise: Vec<Step>,
-    },
 }
 
 impl Path {
@@ -219,28 +176,4 @@ fn same(a: &[Stmt], b: &[Stmt]) -> bool {
         _ => a == b,
     };
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_kind(&a.kind, &b.kind))
-}
-
-/// True if an expression has a value, unless numbers become very large: it divides by nothing that may be 0, and has no
-/// power.
-pub(crate) fn always_has_a_value(e: &Expr) -> bool {
-    let whole = match e {
-        Expr::Binary(BinaryOp::Div | BinaryOp::FloorDiv | BinaryOp::Rem, _, b) => {
-            matches!(**b, Expr::Int(n) if n != 0)
-        }
-        Expr::Binary(BinaryOp::Pow, ..) | Expr::Call(Function::CeilDiv, _) => false,
-        _ => true,
-    };
-    whole && e.parts().all(always_has_a_value)
-}
-
-/// True if some step waits for a mark.
-#[must_use]
-pub fn waits(steps: &[Step]) -> bool {
-    steps.iter().any(|step| match &step.kind {
-        StepKind::Until(_) => true,
-        StepKind::Repeat { body, .. } => waits(body),
-        StepKind::If { then, otherwise, .. } => waits(then) || waits(otherwise),
-        StepKind::Work { .. } | StepKind::Phase(_) | StepKind::Mark => false,
-    })
 }

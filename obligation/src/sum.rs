@@ -12,8 +12,8 @@
 use tickbound_model::Expr;
 use tickbound_model::expr::{BinaryOp, Function};
 
-use crate::path::{Step, StepKind, waits};
 use crate::product::{Factor, ObligationError, Product, uncovered};
+use crate::step::{Step, StepKind, waits};
 
 /// Most products of a sum.
 const MAX_PRODUCTS: usize = 20_000;

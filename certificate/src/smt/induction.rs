@@ -28,8 +28,9 @@ use super::question::{of_product, space};
 use super::terms::{Terms, number, of_all};
 use crate::refusal::Refusal;
 use tickbound_obligation::Obligation;
-use tickbound_obligation::path::{Path, Step, StepKind, waits};
+use tickbound_obligation::path::Path;
 use tickbound_obligation::product::{Factor, ObligationError, Product, uncovered};
+use tickbound_obligation::step::{Step, StepKind, waits};
 use tickbound_obligation::sum::marks;
 
 /// Most questions of one proof.

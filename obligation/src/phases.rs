@@ -1,0 +1,226 @@
+//! The program of a group as phases, where items differ.
+//!
+//! In go statements, out come the steps of the element that is last at each barrier: a [`Phase`] for what differs, and what does not
+//! as a sum where every element has equally many items. A loop around a barrier is its first iteration, which ends the phase that was
+//! open, and the others, each of which ends the one before: what hangs over from an iteration must be the same each time.
+
+use tickbound_model::expr::{BinaryOp, Function};
+use tickbound_model::kernel::{answered, barrier_condition, expressions, has_barrier};
+use tickbound_model::{Access, Expr, Problem, Stmt, StmtKind};
+
+use crate::phase::Phase;
+use crate::product::{ObligationError, uncovered};
+use crate::step::{Step, StepKind, always_has_a_value};
+
+/// Most statements of a phase.
+const MAX_STATEMENTS: usize = 10_000;
+/// What a platform has a price for.
+const PRICED: [Access; 6] = [
+    Access::Global,
+    Access::Local,
+    Access::Constant,
+    Access::Compute,
+    Access::Atomic,
+    Access::LocalAtomic,
+];
+
+/// Reads the program of a group as phases.
+pub(crate) struct Phases<'p> {
+    problem: &'p Problem,
+    local: Expr,
+}
+
+/// The steps of phases that have ended, and what has met no barrier yet.
+struct Read {
+    steps: Vec<Step>,
+    open: Vec<Stmt>,
+}
+
+impl<'p> Phases<'p> {
+    /// For groups of so many items.
+    pub(crate) fn new(problem: &'p Problem, local: Expr) -> Phases<'p> {
+        Phases { problem, local }
+    }
+
+    /// The steps of a whole program.
+    pub(crate) fn steps(&self, program: &[Stmt]) -> Result<Vec<Step>, ObligationError> {
+        let Read { mut steps, open } = self.read(&self.inlined(program)?, Vec::new())?;
+        steps.extend(self.phase(open));
+        Ok(steps)
+    }
+
+    /// The program with definitions put in.
+    fn inlined(&self, program: &[Stmt]) -> Result<Vec<Stmt>, ObligationError> {
+        let one = |stmt: &Stmt| {
+            let of = |e: &Expr| match e.mentions(|slot| slot > self.problem.first_item_slot()) {
+                true => uncovered(&stmt.at, "differs between groups"),
+                false => Ok(self.problem.inlined(&stmt.at, e)?),
+            };
+            let kind = match &stmt.kind {
+                StmtKind::Access { access, amount } => {
+                    StmtKind::Access { access: *access, amount: of(amount)? }
+                }
+                StmtKind::Repeat { count, body } => {
+                    StmtKind::Repeat { count: of(count)?, body: self.inlined(body)? }
+                }
+                StmtKind::If { condition, then, otherwise } => StmtKind::If {
+                    condition: of(condition)?,
+                    then: self.inlined(then)?,
+                    otherwise: self.inlined(otherwise)?,
+                },
+                StmtKind::Until(_) => return uncovered(&stmt.at, "waits for a mark"),
+                StmtKind::Mark | StmtKind::Barrier => stmt.kind.clone(),
+            };
+            Ok(Stmt { at: stmt.at.clone(), label: stmt.label.clone(), kind })
+        };
+        program.iter().map(one).collect()
+    }
+
+    fn read(&self, program: &[Stmt], open: Vec<Stmt>) -> Result<Read, ObligationError> {
+        let mut read = Read { steps: Vec::new(), open };
+        for stmt in program {
+            if !has_barrier(std::slice::from_ref(stmt)) {
+                read.open.push(stmt.clone());
+                continue;
+            }
+            if read.open.len() + read.steps.len() > MAX_STATEMENTS {
+                return uncovered(&stmt.at, "too many statements");
+            }
+            let of_all = |e: &Expr| match self.differs(e) {
+                true => uncovered(&stmt.at, "holds a barrier and differs between items"),
+                false => Ok(e.clone()),
+            };
+            let before = std::mem::take(&mut read.open);
+            let step = |kind| Step { at: stmt.at.clone(), kind };
+            match &stmt.kind {
+                StmtKind::Repeat { count, body } => {
+                    let Read { steps, open } = self.repeat(stmt, (of_all(count)?, body), before)?;
+                    read.steps.extend(steps);
+                    read.open = open;
+                }
+                StmtKind::If { condition, then, otherwise } => {
+                    let condition = of_all(condition)?;
+                    let yes = self.read(then, before.clone())?;
+                    let no = self.read(otherwise, before)?;
+                    read.open = either(stmt, &condition, yes.open, no.open);
+                    let (then, otherwise) = (yes.steps, no.steps);
+                    read.steps.push(step(StepKind::If { condition, then, otherwise }));
+                }
+                _ => {
+                    read.steps.extend(self.phase(before));
+                    let amount = Expr::Int(self.problem.platform.barrier());
+                    read.steps.push(step(StepKind::Work { amount, times: Vec::new() }));
+                }
+            }
+        }
+        Ok(read)
+    }
+
+    /// What an item does that does as all others do.
+    fn alike(&self, program: &[Stmt]) -> Vec<Step> {
+        let one = |stmt: &Stmt| {
+            let kind = match &stmt.kind {
+                StmtKind::Access { access, amount } => {
+                    let times = vec![Expr::Int(self.price(*access))];
+                    StepKind::Work { amount: amount.clone(), times }
+                }
+                StmtKind::Repeat { count, body } => {
+                    StepKind::Repeat { count: count.clone(), body: self.alike(body) }
+                }
+                StmtKind::If { condition, then, otherwise } => StepKind::If {
+                    condition: condition.clone(),
+                    then: self.alike(then),
+                    otherwise: self.alike(otherwise),
+                },
+                StmtKind::Mark | StmtKind::Barrier | StmtKind::Until(_) => StepKind::Mark,
+            };
+            Step { at: stmt.at.clone(), kind }
+        };
+        program.iter().map(one).collect()
+    }
+
+    fn price(&self, access: Access) -> i64 {
+        self.problem.platform.price(access)
+    }
+
+    /// A loop around a barrier.
+    fn repeat(
+        &self,
+        stmt: &Stmt,
+        (count, body): (Expr, &[Stmt]),
+        before: Vec<Stmt>,
+    ) -> Result<Read, ObligationError> {
+        let first = self.read(body, before.clone())?;
+        let next = self.read(body, first.open.clone())?;
+        if next.open != first.open {
+            let asked = barrier_condition(body).filter(|asked| always_has_a_value(asked));
+            let Some(asked) = asked else {
+                return uncovered(&stmt.at, "what hangs over differs between iterations");
+            };
+            // A loop for either answer: it is the same in every iteration.
+            let side = |holds| answered(std::slice::from_ref(stmt), asked, holds);
+            return self.read(&either(stmt, asked, side(true), side(false)), before);
+        }
+        let step = |kind| Step { at: stmt.at.clone(), kind };
+        let some = Expr::binary(BinaryOp::Ge, count.clone(), Expr::Int(1));
+        let others = Expr::binary(BinaryOp::Sub, count, Expr::Int(1));
+        let mut then = first.steps;
+        then.push(step(StepKind::Repeat { count: others, body: next.steps }));
+        let open = either(stmt, &some, first.open, before);
+        let steps = vec![step(StepKind::If { condition: some, then, otherwise: Vec::new() })];
+        Ok(Read { steps, open })
+    }
+
+    fn differs(&self, e: &Expr) -> bool {
+        e.mentions(|slot| slot == self.problem.first_item_slot())
+    }
+
+    /// The steps of one phase.
+    fn phase(&self, program: Vec<Stmt>) -> Vec<Step> {
+        let Some(first) = program.first() else { return Vec::new() };
+        let at = first.at.clone();
+        let step = |kind| Step { at: at.clone(), kind };
+        let elements = self.problem.platform.elements_per_unit();
+        let whole = |program| {
+            let (local, item) = (self.local.clone(), self.problem.first_item_slot());
+            let prices = PRICED.map(|access| (access, self.price(access))).to_vec();
+            let phase = Phase { program, prices, local, elements, item };
+            step(StepKind::Phase(Box::new(phase)))
+        };
+        let differs = |stmt: &Stmt| {
+            let mut differs = false;
+            expressions(std::slice::from_ref(stmt), &mut |_, e| differs |= self.differs(e));
+            differs
+        };
+        let (own, same): (Vec<Stmt>, Vec<Stmt>) = program.iter().cloned().partition(differs);
+        let runs = Expr::Call(Function::CeilDiv, vec![self.local.clone(), Expr::Int(elements)]);
+        let same = vec![step(StepKind::Repeat { count: runs, body: self.alike(&same) })];
+        if own.is_empty() {
+            return same;
+        }
+        let even = Expr::binary(
+            BinaryOp::Or,
+            Expr::binary(BinaryOp::Le, self.local.clone(), Expr::Int(elements)),
+            Expr::binary(
+                BinaryOp::Eq,
+                Expr::binary(BinaryOp::Rem, self.local.clone(), Expr::Int(elements)),
+                Expr::Int(0),
+            ),
+        );
+        let then = [same, vec![whole(own)]].concat();
+        vec![step(StepKind::If { condition: even, then, otherwise: vec![whole(program)] })]
+    }
+}
+
+/// One of two programs that hang over.
+fn either(stmt: &Stmt, condition: &Expr, then: Vec<Stmt>, otherwise: Vec<Stmt>) -> Vec<Stmt> {
+    let (then, otherwise) =
+        (answered(&then, condition, true), answered(&otherwise, condition, false));
+    match then == otherwise {
+        true => then,
+        false => {
+            let kind = StmtKind::If { condition: condition.clone(), then, otherwise };
+            vec![Stmt { at: stmt.at.clone(), label: stmt.label.clone(), kind }]
+        }
+    }
+}

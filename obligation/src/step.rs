@@ -1,0 +1,74 @@
+//! Steps: what an element does, one after another.
+
+use tickbound_model::Expr;
+use tickbound_model::expr::{BinaryOp, Function};
+
+use crate::phase::Phase;
+
+/// One step of a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// The statement, for messages.
+    pub at: String,
+    /// What it does.
+    pub kind: StepKind,
+}
+
+/// What a step does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StepKind {
+    /// Takes `amount` ticks, times each of the others. An amount below 0 is a fault of the problem; of the others, nothing
+    /// is below 0.
+    Work {
+        /// How much.
+        amount: Expr,
+        /// What it is multiplied by.
+        times: Vec<Expr>,
+    },
+    /// What the slowest element does between two barriers.
+    Phase(Box<Phase>),
+    /// Remembers the present tick.
+    Mark,
+    /// Waits until more than so many ticks have passed since the mark.
+    Until(Expr),
+    /// The body so often; a count below 0 is not at all.
+    Repeat {
+        /// How often.
+        count: Expr,
+        /// What is repeated.
+        body: Vec<Step>,
+    },
+    /// One of two sides.
+    If {
+        /// Not 0 for the first side.
+        condition: Expr,
+        /// The first side.
+        then: Vec<Step>,
+        /// The other side.
+        otherwise: Vec<Step>,
+    },
+}
+
+/// True if some step waits for a mark.
+#[must_use]
+pub fn waits(steps: &[Step]) -> bool {
+    steps.iter().any(|step| match &step.kind {
+        StepKind::Until(_) => true,
+        StepKind::Repeat { body, .. } => waits(body),
+        StepKind::If { then, otherwise, .. } => waits(then) || waits(otherwise),
+        StepKind::Work { .. } | StepKind::Phase(_) | StepKind::Mark => false,
+    })
+}
+
+/// True if an expression has a value, unless numbers become very large: it divides by nothing that may be 0, and has no
+/// power.
+pub(crate) fn always_has_a_value(e: &Expr) -> bool {
+    let whole = match e {
+        Expr::Binary(BinaryOp::Div | BinaryOp::FloorDiv | BinaryOp::Rem, _, b) => {
+            matches!(**b, Expr::Int(n) if n != 0)
+        }
+        Expr::Binary(BinaryOp::Pow, ..) | Expr::Call(Function::CeilDiv, _) => false,
+        _ => true,
+    };
+    whole && e.parts().all(always_has_a_value)
+}
