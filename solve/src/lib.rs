@@ -68,6 +68,7 @@ pub use tickbound_encodings::Encoding;
 use tickbound_encodings::cost::{Cost, Term, Uncovered};
 use tickbound_encodings::plan::{Plan, PlanError};
 use tickbound_model::Problem;
+use tickbound_model::space::MAX_CONFIGURATIONS;
 use tickbound_model::verdict::Status;
 pub use tickbound_model::verdict::StopReason;
 
@@ -129,15 +130,23 @@ fn unlisted(
         let none = TuneResult::begun(options, bracket);
         return Ok(Some(TuneResult { status: Status::Infeasible, configurations: count, ..none }));
     }
+    let mut because = None;
     let cost = match cost {
         Err(Uncovered::Model(e)) => return Err(e.into()),
         // Without a cost all configurations are simulated, or they are listed.
-        Err(_) if uncovered => {
+        Err(why) if uncovered => {
+            because = Some(why.to_string());
             let nothing = Cost::of_term(Term::Number(0), false);
             let search = search::Search::new(&configurations, &nothing, bracket);
-            let because = cost.err().map(|e| e.to_string());
-            let result = unlisted::simulated(&search, options)?;
-            return Ok(result.map(|r| TuneResult { simulated_because: because, ..r }));
+            if let Some(result) = unlisted::simulated(&search, options)? {
+                return Ok(Some(TuneResult { simulated_because: because, ..result }));
+            }
+            // Too many to be listed have a bound.
+            let listed = count.as_ref().is_some_and(|n| *n <= MAX_CONFIGURATIONS.into());
+            match Cost::bound(problem) {
+                Ok(bound) if !listed => bound,
+                _ => return Ok(None),
+            }
         }
         cost => cost?,
     };
@@ -148,6 +157,7 @@ fn unlisted(
         return Ok(None);
     }
     let result = unlisted::tune(&configurations, &cost, options, bracket)?;
+    let result = TuneResult { simulated_because: because, ..result };
     let open = result.status == Status::Bounded && !bracket.out_of_time();
     Ok(Some(result).filter(|_| !(open && few && strategy.leaves_choice())))
 }

@@ -93,3 +93,34 @@ fn a_large_space_of_guarded_kernels() {
     assert_eq!((result.status, result.upper), (Status::Optimal, Some(41478)));
     assert_eq!(result.optima_count, Some(2u32.into()));
 }
+
+/// Groups that differ otherwise than by a guard, in a space that cannot be listed: a bound without what differs is never above the time,
+/// and closes where that is small.
+#[test]
+fn a_large_space_of_groups_that_differ() {
+    let value = |most: i64| {
+        json!({
+            "platform": { "units_per_device": 4, "elements_per_unit": 8, "global_access": 20, "barrier": 2 },
+            "parameters": { "WG": "powers_of_two(1, 64)", "T": format!("range(1, {most})"), "U": format!("range(1, {most})") },
+            "launch": { "global_size": 4096, "local_size": "WG" },
+            "kernel": [{ "global": "abs(T - 7) + abs(U - 9)" }, "barrier", { "compute": "1 if group % 3 == 1 else 2" },
+                       { "repeat": "1 + group % 2", "body": [{ "work": "lid % 2" }] }]
+        })
+    };
+    let small = parsed(&value(12));
+    let space = small.space().unwrap();
+    let bound = Cost::bound(&small).unwrap();
+    assert!(!bound.is_exact() && Cost::new(&small).is_err());
+    let mut least = i64::MAX;
+    for b in &space.bound {
+        let time = simulate::simulate(&small, b, &simulate::Options::default()).unwrap().time;
+        let bound = bound.term().value(&b.env).unwrap();
+        assert!((1..=time).contains(&bound), "{bound}, {time}: {:?}", b.configuration);
+        least = least.min(time);
+    }
+    let large = parsed(&value(400));
+    let result = tune(&large, &Options::default(), &AtomicBool::new(false), &|_| {}).unwrap();
+    assert_eq!(result.configurations, Some((7u64 * 400 * 400).into()));
+    assert_eq!((result.status, result.upper), (Status::Optimal, Some(least)), "{result:?}");
+    assert!(result.simulated_because.is_some());
+}

@@ -64,6 +64,61 @@ pub(super) fn derive(problem: &Problem) -> Result<Cost, Uncovered> {
     Ok(Cost { term: sum(parts), exact })
 }
 
+/// See [`Cost::bound`].
+pub(super) fn bound(problem: &Problem) -> Result<Cost, Uncovered> {
+    if (problem.profile, problem.platform.warps()) != (Profile::OpenCl, None) {
+        return uncovered("profile", "has no bound without a list");
+    }
+    let kernel = priced(problem, &problem.kernel, true)?;
+    let item = problem.first_item_slot();
+    // What differs between groups is left out, but for branches, which say which groups count; then what differs between items.
+    let alike = without(&kernel, &|stmt| mentions(stmt, item + 1) && !is_branch(stmt));
+    let simple = without(&alike, &|stmt| {
+        let waits = matches!(stmt.kind, StmtKind::Until(_) | StmtKind::Mark);
+        let of_items = mentions(stmt, item) && !(is_branch(stmt) && mentions(stmt, item + 1));
+        waits || of_items
+    });
+    let (group, _) = groups(problem, &alike).or_else(|_| groups(problem, &simple))?;
+    let launch = Term::Number(problem.platform.kernel_launch());
+    Ok(Cost { term: sum(vec![launch, group]), exact: false })
+}
+
+fn is_branch(stmt: &Stmt) -> bool {
+    matches!(stmt.kind, StmtKind::If { .. })
+}
+
+/// True if the statement's own expression names a slot from `first` on.
+fn mentions(stmt: &Stmt, first: usize) -> bool {
+    let of = |e: &Expr| e.mentions(|slot| slot >= first);
+    match &stmt.kind {
+        StmtKind::Access { amount: e, .. }
+        | StmtKind::Until(e)
+        | StmtKind::Repeat { count: e, .. }
+        | StmtKind::If { condition: e, .. } => of(e),
+        StmtKind::Mark | StmtKind::Barrier => false,
+    }
+}
+
+/// The program without some statements and what is in them.
+fn without(program: &[Stmt], drops: &dyn Fn(&Stmt) -> bool) -> Program {
+    let left = program.iter().filter(|stmt| !drops(stmt));
+    let within = |stmt: &Stmt| {
+        let kind = match &stmt.kind {
+            StmtKind::Repeat { count, body } => {
+                StmtKind::Repeat { count: count.clone(), body: without(body, drops) }
+            }
+            StmtKind::If { condition, then, otherwise } => StmtKind::If {
+                condition: condition.clone(),
+                then: without(then, drops),
+                otherwise: without(otherwise, drops),
+            },
+            other => other.clone(),
+        };
+        Stmt { at: stmt.at.clone(), label: stmt.label.clone(), kind }
+    };
+    left.map(within).collect()
+}
+
 /// `opencl`: groups one after another on each unit, all alike.
 fn groups(problem: &Problem, kernel: &Program) -> Result<(Term, bool), Uncovered> {
     let Launch::Range { global_size, local_size } = &problem.launch else {

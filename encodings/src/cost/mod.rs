@@ -48,6 +48,15 @@ impl Cost {
         }
     }
 
+    /// A lower bound under `opencl` without warps for what [`Cost::new`] does not cover: the time without what differs between groups, and if
+    /// need be without waits and what differs between items. Waits and work only add to a run, so none is shorter.
+    ///
+    /// # Errors
+    /// Another profile, warps, or a fault of the problem.
+    pub fn bound(problem: &Problem) -> Result<Cost, Uncovered> {
+        derive::bound(problem)
+    }
+
     /// A cost that is known otherwise, or a wrong one for a test of what finds it out. `exact` says that the
     /// term is the run time, not only a number of ticks that no run undercuts.
     #[must_use]
