@@ -243,7 +243,7 @@ fn ctrl_c_keeps_the_rows_so_far() {
     assert_eq!((&third["status"], &third["reason"]), (&json!("not-run"), &json!("interrupt")));
 }
 
-/// True if a process that this one has started searches with the tick encoding.
+/// True if a process that this one has started searches with the tick encoding, and listens to Ctrl-C by now.
 fn runs_tick(parent: &str) -> bool {
     let tasks = std::fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().flatten();
     let children = tasks.filter_map(|t| std::fs::read_to_string(t.path().join("children")).ok());
@@ -251,8 +251,17 @@ fn runs_tick(parent: &str) -> bool {
         |child| {
             std::fs::read(format!("/proc/{child}/cmdline"))
                 .is_ok_and(|line| String::from_utf8_lossy(&line).contains("\0tick\0"))
+                && catches_interrupts(&child)
         },
     )
+}
+
+/// True if a process has a handler for SIGINT.
+fn catches_interrupts(process: &str) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    caught.is_some_and(|mask| mask & 0b10 != 0)
 }
 
 /// A session whose engines are a shell script: `$1` is the subcommand, the rest follows.

@@ -287,17 +287,48 @@ fn libraries_stay_light() {
     }
 }
 
-#[test]
-fn the_examples_need_the_solver_alone() {
+/// What cargo says of the packages.
+fn packages() -> Vec<Value> {
     let metadata = Command::new(env!("CARGO"))
         .current_dir(root())
         .args(["metadata", "--offline", "--locked", "--no-deps", "--format-version", "1"])
         .output()
         .expect("cargo runs");
     let metadata: Value = serde_json::from_slice(&metadata.stdout).expect("JSON");
-    let packages = metadata["packages"].as_array().expect("packages");
+    metadata["packages"].as_array().expect("packages").clone()
+}
+
+/// True if a file in a folder has a test.
+fn has_tests(folder: &Path) -> bool {
+    let entries = std::fs::read_dir(folder).expect("a folder").map(|e| e.expect("an entry").path());
+    entries.into_iter().any(|path| match path.is_dir() {
+        true => has_tests(&path),
+        false => std::fs::read_to_string(&path).expect("a text").contains("#[test]"),
+    })
+}
+
+/// A library is compiled once more for its own tests, so those without any say `test = false`, and no others do.
+#[test]
+fn libraries_with_tests_of_their_own_run_them() {
+    let (mut tested, mut untested) = (0, 0);
+    for package in packages() {
+        for target in package["targets"].as_array().expect("targets") {
+            if target["kind"][0] == "lib" {
+                let source = Path::new(target["src_path"].as_str().expect("a path"));
+                let tests = has_tests(source.parent().expect("a folder"));
+                assert_eq!(target["test"], tests, "{}", package["name"]);
+                *(if tests { &mut tested } else { &mut untested }) += 1;
+            }
+        }
+    }
+    assert_eq!((tested, untested), (10, 8));
+}
+
+#[test]
+fn the_examples_need_the_solver_alone() {
+    let packages = packages();
     let mut examples: Vec<(&str, &str)> = Vec::new();
-    for package in packages {
+    for package in &packages {
         for target in package["targets"].as_array().expect("targets") {
             if target["kind"][0] == "example" {
                 examples.push((

@@ -19,7 +19,7 @@ fn spin_agrees(model: &str, formula: Option<&str>) -> bool {
     std::fs::write(folder.path().join("model.pml"), format!("{model}{ltl}")).expect("a file");
     run(folder.path(), "spin", &["-a", "model.pml"]);
     let claim = if formula.is_some() { "-DNOFAIR" } else { "-DNOCLAIM" };
-    run(folder.path(), "cc", &["-O0", "-w", "-DSAFETY", claim, "-o", "pan", "pan.c"]);
+    run(folder.path(), here::compiler(), &["-O0", "-w", "-DSAFETY", claim, "-o", "pan", "pan.c"]);
     let pan = folder.path().join("pan");
     let output = run(folder.path(), &pan.to_string_lossy(), &[]);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();

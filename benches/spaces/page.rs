@@ -138,9 +138,9 @@ const WHY: &str = "\
 - `enumerate`, `cp-sat` and Kernel Tuner need a list, so they take time in proportion to the number of valid \
   configurations. The list that the first two share ends at a million, a limit of this program and not of CP-SAT, \
   which is here given a formula with a row for each configuration.
-- `race` simulates every configuration where there are at most 20,000, before it does anything else: the strongest \
-  proof, but the slowest way there. `eliminate` and `branch` are ahead of it by up to a hundred times just below that \
-  number. Above, it is `eliminate`, and then, if its search took 40 ms or more, Z3 as a second opinion for at most as long \
+- `race` knows the least time as early as `eliminate` where tables of at most 4,096 rows hold the \
+  costs; where there are at most 20,000 configurations it then simulates every one, which is the strongest proof and \
+  what its time is made of. Above, it is `eliminate`, and then, if its search took 40 ms or more, Z3 as a second opinion for at most as long \
   as that.
 - `eliminate` grows with the rows of the join tree, not with the space: chains and trees get a few rows more with each \
   parameter. GEMM's widest cluster has eight of its parameters, so its rows grow with the domains. About half of its \

@@ -63,9 +63,9 @@ impl Text {
     }
 }
 
-/// All files that a certificate may have; the claim is the first to go and the last to come.
+/// All files that a certificate may have; the problem is the first to go and the last to come.
 pub fn files() -> impl Iterator<Item = &'static str> {
-    [CLAIM, PROBLEM, INEQUALITIES, BRANCHES].into_iter().chain(Text::ALL.map(Text::file))
+    [PROBLEM, CLAIM, INEQUALITIES, BRANCHES].into_iter().chain(Text::ALL.map(Text::file))
 }
 
 /// What is claimed.
@@ -162,7 +162,7 @@ pub struct Certificate {
 
 impl Certificate {
     /// Writes the files into a folder, which is made if it is not there. Files of a certificate that was there before
-    /// are replaced or removed; others are an error.
+    /// are replaced or removed; others are an error, and so is a problem without a claim, which may be the user's own.
     ///
     /// # Errors
     /// The folder has other files, or a file cannot be written.
@@ -170,7 +170,8 @@ impl Certificate {
         writable(folder)?;
         let of = |name: &str, e: std::io::Error| Refusal::File(name.to_owned(), e.to_string());
         std::fs::create_dir_all(folder).map_err(|e| of(&folder.display().to_string(), e))?;
-        // The claim comes last: without it a folder is no certificate.
+        // The problem comes last, also when this is killed: without it a folder is no certificate, and with it alone it
+        // is not one of ours.
         for name in files() {
             match std::fs::remove_file(folder.join(name)) {
                 Err(e) if e.kind() != ErrorKind::NotFound => return Err(of(name, e)),
@@ -180,7 +181,6 @@ impl Certificate {
         let write = |name: &str, text: String| {
             tickbound_output::write(folder.join(name), text.as_bytes()).map_err(|e| of(name, e))
         };
-        write(PROBLEM, format!("{:#}\n", self.problem))?;
         match &self.proof {
             Proved::Inequalities(proof) => write(INEQUALITIES, json(proof)? + "\n")?,
             Proved::Branches(tree) => {
@@ -194,7 +194,8 @@ impl Certificate {
             write(text.file(), own.clone())?;
         }
         let claim = serde_json::to_value(&self.claim).map_err(|e| Refusal::wrong(e.to_string()))?;
-        write(CLAIM, format!("{claim:#}\n"))
+        write(CLAIM, format!("{claim:#}\n"))?;
+        write(PROBLEM, format!("{:#}\n", self.problem))
     }
 
     /// Reads a folder.
@@ -232,16 +233,24 @@ impl Certificate {
     }
 }
 
-/// Whether a certificate can be written there: a folder that is not there yet, or has only files of a certificate.
+/// Whether a certificate can be written there: a folder that is not there yet, or has only files of a certificate, and
+/// a problem only with a claim.
 ///
 /// # Errors
 /// It cannot, and why.
 pub fn writable(folder: &Path) -> Result<(), Refusal> {
     match std::fs::symlink_metadata(folder) {
-        Err(e) if e.kind() == ErrorKind::NotFound => Ok(()),
-        Err(e) => Err(Refusal::File(folder.display().to_string(), e.to_string())),
-        Ok(_) => only_files(folder),
+        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(e) => return Err(Refusal::File(folder.display().to_string(), e.to_string())),
+        Ok(_) => only_files(folder)?,
     }
+    if folder.join(PROBLEM).exists() && !folder.join(CLAIM).exists() {
+        let what = format!(
+            "is there without {CLAIM}, so it is no certificate's; move it, or write elsewhere"
+        );
+        return Err(Refusal::File(PROBLEM.into(), what));
+    }
+    Ok(())
 }
 
 /// That a folder has nothing but files of a certificate.

@@ -543,4 +543,15 @@ fn files() {
     Certificate::read(certificate.path()).expect("read").write(folder.path()).expect("replaced");
     assert!(!folder.path().join(INEQUALITIES).exists());
     check(&Certificate::read(folder.path()).expect("read"), None, &never).expect("it holds");
+    // A problem alone is somebody's own, a claim alone what a kill has left.
+    let own = tempfile::tempdir().expect("a folder");
+    std::fs::write(own.path().join(PROBLEM), "{}").expect("written");
+    let written = Certificate::read(certificate.path()).expect("read").write(own.path());
+    assert_eq!(
+        written.unwrap_err().to_string(),
+        "problem.json: is there without claim.json, so it is no certificate's; move it, or write elsewhere"
+    );
+    assert_eq!(std::fs::read_to_string(own.path().join(PROBLEM)).expect("kept"), "{}");
+    std::fs::rename(own.path().join(PROBLEM), own.path().join(CLAIM)).expect("renamed");
+    Certificate::read(certificate.path()).expect("read").write(own.path()).expect("replaced");
 }

@@ -6,3 +6,4 @@ mod common;
 mod differential;
 mod encodings;
 mod resources;
+mod system;

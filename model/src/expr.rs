@@ -237,19 +237,14 @@ impl<N> Expr<N> {
         &self,
         by: &mut impl FnMut(&N) -> Result<Expr<M>, E>,
     ) -> Result<Expr<M>, E> {
+        let mut part = |part: &Expr<N>| part.replace(by).map(Box::new);
         Ok(match self {
             Expr::Int(v) => Expr::Int(*v),
-            Expr::Name(n) => by(n)?,
-            Expr::Neg(a) => Expr::Neg(Box::new(a.replace(by)?)),
-            Expr::Not(a) => Expr::Not(Box::new(a.replace(by)?)),
-            Expr::Binary(op, a, b) => {
-                Expr::Binary(*op, Box::new(a.replace(by)?), Box::new(b.replace(by)?))
-            }
-            Expr::Conditional(c, a, b) => Expr::Conditional(
-                Box::new(c.replace(by)?),
-                Box::new(a.replace(by)?),
-                Box::new(b.replace(by)?),
-            ),
+            Expr::Name(n) => return by(n),
+            Expr::Neg(a) => Expr::Neg(part(a)?),
+            Expr::Not(a) => Expr::Not(part(a)?),
+            Expr::Binary(op, a, b) => Expr::Binary(*op, part(a)?, part(b)?),
+            Expr::Conditional(c, a, b) => Expr::Conditional(part(c)?, part(a)?, part(b)?),
             Expr::Call(f, args) => {
                 Expr::Call(*f, args.iter().map(|a| a.replace(by)).collect::<Result<_, _>>()?)
             }

@@ -17,6 +17,14 @@ pub struct Stmt {
     pub kind: StmtKind,
 }
 
+impl Stmt {
+    /// A statement that stands in the place of this one.
+    #[must_use]
+    pub fn with(&self, kind: StmtKind) -> Stmt {
+        Stmt { at: self.at.clone(), label: self.label.clone(), kind }
+    }
+}
+
 /// What a statement does.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum StmtKind {
@@ -114,7 +122,7 @@ pub fn answered(program: &[Stmt], known: &Expr, holds: bool) -> Program {
             }
             other => other.clone(),
         };
-        out.push(Stmt { at: stmt.at.clone(), label: stmt.label.clone(), kind });
+        out.push(stmt.with(kind));
     }
     out
 }

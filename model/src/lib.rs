@@ -39,6 +39,7 @@ mod simple;
 pub mod simulate;
 pub mod source;
 pub mod space;
+mod special;
 pub mod t1;
 pub mod usage;
 pub mod verdict;

@@ -32,6 +32,16 @@ pub enum Access {
 }
 
 impl Access {
+    /// What a platform has a price for: all but plain work.
+    pub const PRICED: [Access; 6] = [
+        Access::Global,
+        Access::Local,
+        Access::Constant,
+        Access::Compute,
+        Access::Atomic,
+        Access::LocalAtomic,
+    ];
+
     /// The statement's name in a problem file.
     #[must_use]
     pub fn name(self) -> &'static str {

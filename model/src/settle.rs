@@ -128,6 +128,10 @@ impl Settler<'_> {
     /// True if the items of one launch agree.
     fn same_in_launch(&self, expr: &Expr, bound: &Bound, left: &mut usize) -> bool {
         let LaunchSize::Range { global, local } = bound.launch else { return false };
+        let expr = &expr.special(&bound.env, self.first);
+        if self.ends_differ(expr, bound, [global, local]) {
+            return false;
+        }
         let axes = Axes::new(self.first, &bound.env, [global, local], [expr]);
         let mut open = vec![axes.whole()];
         let mut of_first = None;
@@ -147,6 +151,19 @@ impl Settler<'_> {
             }
         }
         true
+    }
+
+    /// True if the first item of a launch, the last of its group and the last of all do not agree: most that differ
+    /// are known by these.
+    fn ends_differ(&self, expr: &Expr, bound: &Bound, [global, local]: [i64; 2]) -> bool {
+        let mut env = bound.env.clone();
+        let mut at = |gid: i64| {
+            let item = [gid % local, gid, gid / local];
+            env.get_mut(self.first..self.first + 3)?.copy_from_slice(&item);
+            expr.eval(&env).ok()
+        };
+        let ends = [0, local - 1, global - 1].map(&mut at);
+        ends.iter().flatten().any(|value| ends[0].is_some_and(|first| first != *value))
     }
 
     /// What a condition comes to, if that is the same for all configurations and items.

@@ -50,7 +50,7 @@ fn amount() -> impl Strategy<Value = String> {
         Just("group".to_owned()),
         Just("lid".to_owned()),
     ];
-    (leaf.clone(), leaf, 0..12_i64, 0..9).prop_map(|(a, b, n, shape)| match shape {
+    (leaf.clone(), leaf, 0..12_i64, 0..15).prop_map(|(a, b, n, shape)| match shape {
         0 => a,
         1 => format!("{a} + {b}"),
         2 => format!("max({a} - {b}, 0)"),
@@ -59,13 +59,19 @@ fn amount() -> impl Strategy<Value = String> {
         5 => format!("ceil_div({a}, {})", n + 1),
         6 => format!("abs({a} - {n})"),
         7 => format!("({a} + {n}) % 4"),
+        8 => format!("min(max(({a} - {b}) // 3, 0), {n})"),
+        9 => format!("max(({n} - 2 * {a}) // 4 + 1, ceil_div({b} - {n}, 2), 0)"),
+        11 => format!("({a} - {n}) // 3 * ({b} // 2 - 3) % 50"),
+        12 => format!("max(({a} + {n}) // ({b} % 3 + 1), {b} // 2, ({a} - 4) * {b})"),
+        13 => format!("abs(ceil_div({a} - {n}, -2) * (not {b} // 3)) % 9"),
+        10 => format!("min(5, {n} - min({n}, max(0, -ceil_div({n} - {a}, 3)), {b}))"),
         _ => format!("{n} * {a} if {a} < {b} else {n}"),
     })
 }
 
 fn condition() -> impl Strategy<Value = String> {
     let side = amount();
-    (side, 0..60_i64, 0..8).prop_map(|(a, n, shape)| match shape {
+    (side, 0..60_i64, 0..9).prop_map(|(a, n, shape)| match shape {
         0 => format!("gid < {}", 3 * n),
         1 => format!("X < {} and Y < {}", n % 17, n % 11),
         2 => format!("X > 0 and X < {}", n % 13),
@@ -73,6 +79,7 @@ fn condition() -> impl Strategy<Value = String> {
         4 => format!("Y == {} or X == 0", n % 7),
         5 => format!("lid < {}", n % 7),
         6 => format!("{a} < {n}"),
+        7 => format!("{a} // 3 + X % 5 < {}", n % 9),
         _ => format!("not ({a} == {n})"),
     })
 }
@@ -212,6 +219,19 @@ fn triangular_loops() {
         let falling = json!([{ "repeat": format!("{items} - gid"), "body": [{ "work": 1 }] }]);
         let ticks = (0..row[2]).map(|group| 2 * (items - 256 * group) - 128);
         assert_eq!(large(row, &falling), one_after_the_other(ticks));
+    }
+}
+
+/// Loops over what of a tile lies within an edge: a quotient between the ends of a clamp. Only groups across the edge differ.
+#[test]
+fn clamped_quotients() {
+    for (row, _) in shapes() {
+        let (groups, edge) = (row[2], 3 * row[2] / 2);
+        let within = format!("min(4, max(0, ceil_div({edge} - 6 * group, 4)))");
+        let kernel = json!([{ "repeat": within, "body": [{ "work": 7 }] }]);
+        let loops = |group: i64| (edge - 6 * group + 3).div_euclid(4).clamp(0, 4);
+        let ticks = (0..groups).map(|group| 14 * loops(group));
+        assert_eq!(large(row, &kernel), one_after_the_other(ticks));
     }
 }
 

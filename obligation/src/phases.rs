@@ -14,15 +14,6 @@ use crate::step::{Step, StepKind, always_has_a_value};
 
 /// Most statements of a phase.
 const MAX_STATEMENTS: usize = 10_000;
-/// What a platform has a price for.
-const PRICED: [Access; 6] = [
-    Access::Global,
-    Access::Local,
-    Access::Constant,
-    Access::Compute,
-    Access::Atomic,
-    Access::LocalAtomic,
-];
 
 /// Reads the program of a group as phases.
 pub(crate) struct Phases<'p> {
@@ -71,7 +62,7 @@ impl<'p> Phases<'p> {
                 StmtKind::Until(_) => return uncovered(&stmt.at, "waits for a mark"),
                 StmtKind::Mark | StmtKind::Barrier => stmt.kind.clone(),
             };
-            Ok(Stmt { at: stmt.at.clone(), label: stmt.label.clone(), kind })
+            Ok(stmt.with(kind))
         };
         program.iter().map(one).collect()
     }
@@ -183,7 +174,7 @@ impl<'p> Phases<'p> {
         let elements = self.problem.platform.elements_per_unit();
         let whole = |program| {
             let (local, item) = (self.local.clone(), self.problem.first_item_slot());
-            let prices = PRICED.map(|access| (access, self.price(access))).to_vec();
+            let prices = Access::PRICED.map(|access| (access, self.price(access))).to_vec();
             let phase = Phase { program, prices, local, elements, item };
             step(StepKind::Phase(Box::new(phase)))
         };
@@ -220,7 +211,7 @@ fn either(stmt: &Stmt, condition: &Expr, then: Vec<Stmt>, otherwise: Vec<Stmt>) 
         true => then,
         false => {
             let kind = StmtKind::If { condition: condition.clone(), then, otherwise };
-            vec![Stmt { at: stmt.at.clone(), label: stmt.label.clone(), kind }]
+            vec![stmt.with(kind)]
         }
     }
 }

@@ -58,6 +58,10 @@ use rustix::process::{Resource, Rlimit, getpid, setrlimit};
 pub use scratch::{Scratch, sweep, sweep_in};
 pub use shell::{command_line, quoted};
 
+/// Environment variable that tells a `tickbound` how many milliseconds it has to end by itself once it is stopped, where who
+/// runs it gives less than it would take: after [`Limits::grace`] it could not print what it has found.
+pub const GRACE_VARIABLE: &str = "TICKBOUND_GRACE";
+
 /// How often flags and limits are looked at.
 const POLL: Duration = Duration::from_millis(10);
 /// How often memory is looked at: each time reads several files of `/proc`.

@@ -123,10 +123,12 @@ fn references_by_marks_and_components() {
 fn refused() {
     let module =
         |kind: &str, reads: &[usize], writes: &[usize]| module(&AB, &[(kind, reads, writes)]);
-    let cases: [(String, &str); 14] = [
+    let cases: [(String, &str); 16] = [
         (String::new(), "1:1: the document does not have a root node"),
         ("<a><b></a>".into(), "1:7: expected 'b' tag, not 'a'"),
         ("<a>".into(), "the root node was opened but never closed"),
+        ("<a/\r>".into(), r"1:4: expected '>' not '\u{d}'"),
+        ("<a/\n>".into(), r"1:4: expected '>' not '\n'"),
         ("<a x=\"1\" x=\"2\"/>".into(), "1:10: attribute 'x' is already defined"),
         ("<a x=\"&nbsp;\"/>".into(), "1:7: unknown entity reference 'nbsp'"),
         (

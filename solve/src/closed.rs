@@ -49,10 +49,9 @@ pub(super) fn tune(inquiry: &Inquiry<'_>, plan: Option<Plan>) -> Result<TuneResu
     let encoding = options.encoding.unwrap_or_default();
     // 1. A lower bound for every configuration.
     let bounds = options.bounds && !options.strategy.entry().from_nothing;
-    let lower = match plan.as_ref().filter(|_| bounds) {
-        Some(plan) => lower_bounds(plan),
-        None => vec![0; space.bound.len()],
-    };
+    let lower = plan.as_ref().filter(|_| bounds).map(lower_bounds);
+    let bounded = lower.is_some();
+    let lower = lower.unwrap_or_else(|| vec![0; space.bound.len()]);
     // 2. The first incumbents, by simulation.
     let task = Task::new(inquiry.problem, space, bracket, &lower);
     task.probe(if bounds { PROBES } else { 1 })?;
@@ -80,8 +79,9 @@ pub(super) fn tune(inquiry: &Inquiry<'_>, plan: Option<Plan>) -> Result<TuneResu
     if ending.finished {
         (ending.optima, ending.more_optima) = ranked(&task, options.top, best)?;
     }
-    ending.proofs = proofs(&ending, size);
-    if ending.finished && ending.encoding.is_none() {
+    ending.proofs = proofs(&ending, size, bounded);
+    // Without bounds the simulator has run everything, and there is nothing to hold against it.
+    if ending.finished && ending.encoding.is_none() && bounded {
         ending.checked = Some(against::simulator(&task, options.seed, &mut |_| Ok(None))?);
     }
     ending.replayed = best.best.is_some_and(|(c, t)| task.replay(c, None).is_ok_and(|r| r == t));
@@ -89,13 +89,14 @@ pub(super) fn tune(inquiry: &Inquiry<'_>, plan: Option<Plan>) -> Result<TuneResu
 }
 
 /// Who has proved that nothing is faster.
-fn proofs(ending: &Ending, size: Size) -> Vec<Proof> {
+fn proofs(ending: &Ending, size: Size, bounded: bool) -> Vec<Proof> {
     match ending.finished {
         false => Vec::new(),
         true if ending.encoding.is_some() => {
             vec![Proof::Z3 { listed: true, size: size.variables as u64 }]
         }
-        true => vec![Proof::Bounds],
+        true if bounded => vec![Proof::Bounds],
+        true => vec![Proof::Simulation { configurations: size.configurations as u64 }],
     }
 }
 
@@ -222,7 +223,7 @@ fn ranked(task: &Task<'_>, top: usize, bounds: Bounds) -> Result<(Vec<Found>, bo
         if bounds.best.is_some_and(|(known, _)| known == c) {
             continue;
         }
-        let time = match task.replay(c, None) {
+        let time = match task.time(c) {
             Ok(time) => time,
             Err(SolveError::Simulate(e)) if e.is_too_large() => continue,
             Err(e) => return Err(e),

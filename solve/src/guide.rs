@@ -4,9 +4,7 @@
 //! the first parameters of its order are single values, it says what no configuration in it undercuts. The fewer joins
 //! were divided, the nearer that is to the least time.
 
-use tickbound_elimination::Limits;
-
-use crate::search::{Eliminated, Search, limits};
+use crate::search::{Eliminated, Search};
 
 /// Most rows of one of its relations.
 const MOST_ROWS: usize = 1 << 16;
@@ -17,7 +15,7 @@ pub(crate) type Box = Vec<(u32, u32)>;
 /// What the messages of an elimination say of boxes.
 pub(crate) struct Guide<'s, 'a> {
     search: &'s Search<'a>,
-    found: Eliminated,
+    found: &'s Eliminated,
     /// The parameters in the order in which they are to be decided.
     order: Vec<usize>,
     /// The indices of each parameter's values, in increasing order of the values.
@@ -29,9 +27,7 @@ pub(crate) struct Guide<'s, 'a> {
 impl<'s, 'a> Guide<'s, 'a> {
     /// Makes one; `None` if even that is too large, or at a stop.
     pub(crate) fn new(search: &'s Search<'a>) -> Option<Guide<'s, 'a>> {
-        let stop = || search.bracket.out_of_time();
-        let limits = Limits { divide: true, ..limits(MOST_ROWS, &stop) };
-        let found = search.eliminate(&limits).ok()?;
+        let found = search.guiding(MOST_ROWS)?;
         let (order, values) = (found.tree.order(), search.configurations.values());
         let sorted = |values: &Vec<i64>| {
             let mut places: Vec<u32> = (0..values.len() as u32).collect();
@@ -55,7 +51,7 @@ impl<'s, 'a> Guide<'s, 'a> {
 
     /// Ticks that no configuration in a box undercuts; `None` if none is valid.
     pub(crate) fn bound(&self, of: &Box) -> Option<i64> {
-        let Eliminated { tables, tree, root } = &self.found;
+        let Eliminated { tables, tree, root } = self.found;
         let single = |p: &&usize| of[**p].0 == of[**p].1;
         let decided = self.order.iter().take_while(single).count();
         let mut indices = vec![0; of.len()];

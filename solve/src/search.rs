@@ -11,7 +11,7 @@ use tickbound_encodings::system::Fault;
 use tickbound_model::simulate;
 use tickbound_model::space::Configurations;
 use tickbound_model::verdict::Found;
-use tickbound_model::{Bound, Configuration, ModelError, Problem};
+use tickbound_model::{Configuration, ModelError, Problem};
 
 use crate::bracket::Bracket;
 use crate::error::SolveError;
@@ -43,8 +43,9 @@ pub struct Search<'a> {
     rows: AtomicUsize,
     eliminated: OnceLock<Eliminated>,
     bounding: OnceLock<Eliminated>,
-    /// The times of all configurations in the order of the space, where all were simulated.
-    all: OnceLock<Vec<i64>>,
+    guiding: OnceLock<Option<Eliminated>>,
+    /// All configurations with their times in the order of the space, where all were simulated.
+    all: OnceLock<Vec<Found>>,
 }
 
 /// A cost whose parameters were eliminated exactly.
@@ -82,6 +83,7 @@ impl<'a> Search<'a> {
             rows: AtomicUsize::new(MOST_ROWS),
             eliminated: OnceLock::new(),
             bounding: OnceLock::new(),
+            guiding: OnceLock::new(),
             all: OnceLock::new(),
         }
     }
@@ -139,6 +141,14 @@ impl<'a> Search<'a> {
         }
         let found = self.eliminate(&Limits { divide: true, ..limits(self.rows(), stop) })?;
         Ok(self.bounding.get_or_init(|| found))
+    }
+
+    /// An elimination with at most so many rows in a relation, whose costs may be lower bounds; made once. `None` if even that is too
+    /// large, or at a stop.
+    pub(crate) fn guiding(&self, rows: usize) -> Option<&Eliminated> {
+        let stop = || self.bracket.out_of_time();
+        let limits = Limits { divide: true, ..limits(rows, &stop) };
+        self.guiding.get_or_init(|| self.eliminate(&limits).ok()).as_ref()
     }
 
     /// The elimination of the cost's smallest form.
@@ -275,21 +285,28 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Takes the times of all configurations, in the order of the space.
-    pub(crate) fn listed(&self, space: Vec<Bound>, times: &[i64]) {
-        for (c, (bound, time)) in space.iter().zip(times).enumerate() {
-            self.bracket.offer(c, &bound.configuration, *time);
+    /// Takes the simulated times of all configurations, in the order of the space. What was tried before keeps its
+    /// number.
+    ///
+    /// # Errors
+    /// One takes another time than was claimed.
+    pub(crate) fn listed(&self, all: Vec<Found>) -> Result<(), SolveError> {
+        for Found { configuration, time } in &all {
+            if let Some(known) = self.known(configuration) {
+                self.agreed(configuration, Some(known.time), *time)?;
+            }
+            let tried = Tried { time: *time, simulated: true };
+            let index = self.lock().insert_full(configuration.clone(), tried).0;
+            self.bracket.offer(index, configuration, *time);
         }
-        let all = space.into_iter().map(|b| b.configuration);
-        let tried = times.iter().map(|time| Tried { time: *time, simulated: true });
-        *self.lock() = all.zip(tried).collect();
-        self.simulated.store(times.len() as u64, Ordering::Relaxed);
+        self.simulated.store(all.len() as u64, Ordering::Relaxed);
         self.bracket.close();
-        self.all.get_or_init(|| times.to_vec());
+        self.all.get_or_init(|| all);
+        Ok(())
     }
 
-    /// The times of all configurations in the order of the space, if all were simulated.
-    pub(crate) fn all_times(&self) -> Option<&[i64]> {
+    /// All configurations with their times in the order of the space, if all were simulated.
+    pub(crate) fn all(&self) -> Option<&[Found]> {
         self.all.get().map(Vec::as_slice)
     }
 

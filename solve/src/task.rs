@@ -2,7 +2,7 @@
 //! simulated before it counts.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tickbound_encodings::system::Fault;
 use tickbound_model::simulate::{self, Script};
@@ -49,6 +49,8 @@ pub struct Task<'a> {
     pub bracket: &'a Bracket<'a>,
     /// The schedule that led to the best time of each configuration, where schedules are open.
     scripts: Mutex<HashMap<usize, (i64, Script)>>,
+    /// Times of configurations that were simulated.
+    times: Mutex<HashMap<usize, i64>>,
 }
 
 impl<'a> Task<'a> {
@@ -59,13 +61,14 @@ impl<'a> Task<'a> {
         bracket: &'a Bracket<'a>,
         lower: &'a [i64],
     ) -> Task<'a> {
-        Task { problem, space, lower, formula: None, bracket, scripts: Mutex::default() }
+        let (scripts, times) = (Mutex::default(), Mutex::default());
+        Task { problem, space, lower, formula: None, bracket, scripts, times }
     }
 
     /// The same task with a formula.
     pub(crate) fn on(&self, formula: Formula<'a>) -> Task<'a> {
         let Task { problem, space, lower, bracket, .. } = *self;
-        Task { problem, space, lower, formula: Some(formula), bracket, scripts: Mutex::default() }
+        Task { formula: Some(formula), ..Task::new(problem, space, bracket, lower) }
     }
 
     /// Follows a schedule in the simulator and offers the time to the bracket.
@@ -122,6 +125,40 @@ impl<'a> Task<'a> {
         Ok(time)
     }
 
+    /// Ticks of configuration `c`, which is simulated unless it was before.
+    pub(crate) fn time(&self, c: usize) -> Result<i64, SolveError> {
+        if let Some(time) = self.known().get(&c) {
+            return Ok(*time);
+        }
+        let time = self.replay(c, None)?;
+        self.known().insert(c, time);
+        Ok(time)
+    }
+
+    /// Simulates some configurations, each on a thread of its own, and offers their times in this order.
+    pub(crate) fn times_at_once(&self, some: &[usize]) -> Result<(), SolveError> {
+        let Some((first, others)) = some.split_first() else { return Ok(()) };
+        let options = simulate::Options::default();
+        std::thread::scope(|scope| {
+            let run = |c: &usize| {
+                let bound = &self.space.bound[*c];
+                scope.spawn(|| simulate::simulate(self.problem, bound, &options))
+            };
+            let running: Vec<_> = others.iter().map(run).collect();
+            self.time(*first)?;
+            for (c, running) in others.iter().zip(running) {
+                let time = running.join().map_err(|_| SolveError::Panicked)??.time;
+                self.bracket.offer(*c, &self.space.bound[*c].configuration, time);
+                self.known().insert(*c, time);
+            }
+            Ok(())
+        })
+    }
+
+    fn known(&self) -> MutexGuard<'_, HashMap<usize, i64>> {
+        self.times.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Simulates the configurations with the least lower bounds, `most` of them, while one may be
     /// better than the best so far.
     pub(crate) fn probe(&self, most: usize) -> Result<(), SolveError> {
@@ -131,7 +168,7 @@ impl<'a> Task<'a> {
             if self.lower[c] >= self.bracket.bounds().upper() || self.bracket.out_of_time() {
                 break;
             }
-            match self.replay(c, None) {
+            match self.time(c) {
                 Err(SolveError::Simulate(e)) if e.is_too_large() => {}
                 other => drop(other?),
             }

@@ -552,6 +552,30 @@ fn branch_and_bound_on_bounds() {
     on_bounds(Strategy::Branch);
 }
 
+/// Every two of 14 parameters share a cost, so that tables are too large: one configuration is known before anything else.
+#[test]
+fn a_search_that_is_stopped_at_once_has_something_to_show() {
+    let parameters: IndexMap<String, &str> =
+        (0..14).map(|i| (format!("P{i}"), "range(1, 40)")).collect();
+    let pairs = (0..14).flat_map(|i| (i + 1..14).map(move |j| (i, j)));
+    let kernel: Vec<Value> =
+        pairs.map(|(i, j)| json!({ "work": format!("(3 * P{i} + 5 * P{j}) % 13") })).collect();
+    let problem = parsed(&json!({
+        "platform": { "units_per_device": 4, "elements_per_unit": 4, "global_access": 5 },
+        "parameters": parameters, "launch": { "global_size": 16, "local_size": 4 },
+        "kernel": kernel }));
+    for strategy in [Strategy::Race, Strategy::Eliminate, Strategy::Branch] {
+        let options = Options { strategy, ..Options::default() };
+        let result = tune(&problem, &options, &AtomicBool::new(true), &|_| {}).expect("a result");
+        assert_eq!(result.status, Status::Bounded, "{strategy:?}");
+        let best = result.best.expect("a configuration");
+        let bound =
+            problem.configurations(&Limits::default()).expect("a space").bind(&best.configuration);
+        let run = simulate(&problem, &bound.expect("valid"), &simulate::Options::default());
+        assert_eq!((Some(best.time), best.time), (result.upper, run.expect("a time").time));
+    }
+}
+
 /// In a constraint `/` is exact, in a definition that the constraint uses it is not.
 #[test]
 fn a_division_of_a_definition_rounds_down_in_a_constraint() {

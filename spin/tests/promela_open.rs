@@ -6,9 +6,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use crate::here::{compiler, here};
 use indexmap::IndexMap;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -44,25 +45,6 @@ fn latency() -> Value {
 }
 
 // ---- running SPIN --------------------------------------------------------------------------------
-
-/// True if SPIN and a C compiler can be run.
-fn available() -> bool {
-    let runs = |program: &str, argument: &str| {
-        let mut command = Command::new(program);
-        let command = command.arg(argument).stdout(Stdio::null()).stderr(Stdio::null());
-        command.status().is_ok_and(|s| s.success())
-    };
-    let missing: Vec<&str> = [("spin", "-V"), ("cc", "--version")]
-        .into_iter()
-        .filter(|(program, argument)| !runs(program, argument))
-        .map(|(program, _)| program)
-        .collect();
-    assert!(missing.is_empty() || std::env::var_os("CI").is_none(), "missing: {missing:?}");
-    if !missing.is_empty() {
-        eprintln!("skipped, missing: {}", missing.join(", "));
-    }
-    missing.is_empty()
-}
 
 /// A model in a folder of its own, which is removed at the end.
 struct Spin {
@@ -108,7 +90,7 @@ impl Spin {
             flags.push("-DNOCLAIM");
         }
         flags.extend(["-o", "pan", "pan.c"]);
-        let said = self.run("cc", &flags);
+        let said = self.run(compiler(), &flags);
         assert!(self.folder.join("pan").exists(), "{said}");
     }
 
@@ -252,7 +234,7 @@ fn snapshots() {
 fn latency_in_lockstep() {
     let model = model(&latency(), Style::Lockstep);
     assert!(model.open_schedule && model.configurations == 7 && model.max_time >= 154);
-    if available() {
+    if here() {
         let (problem, space) = read(&latency());
         let expected = explored(&problem, &space, 1_000_000).unwrap();
         let spin = Spin::new(&model);
@@ -268,7 +250,7 @@ fn latency_with_processes() {
     value["parameters"]["WG"] = json!([4, 8, 16]);
     let model = model(&value, Style::Processes);
     assert!(model.open_schedule && model.configurations == 5);
-    if available() {
+    if here() {
         let (problem, space) = read(&value);
         let expected = explored(&problem, &space, 1_000_000).unwrap();
         let spin = Spin::new(&model);
@@ -282,7 +264,7 @@ fn properties_and_branch_and_bound() {
     let mut value = latency();
     value["parameters"]["WG"] = json!([8, 16]);
     value["parameters"]["UNROLL"] = json!([2]);
-    if !available() {
+    if !here() {
         return;
     }
     for style in [Style::Lockstep, Style::Processes] {
@@ -434,7 +416,7 @@ fn small_problem(units: std::ops::Range<i64>) -> impl Strategy<Value = Value> {
 
 /// Looks at random problems: small enough for the explorer, and some of them really open.
 fn check_random(style: Style, cases: u32, states: u64, units: std::ops::Range<i64>) {
-    if !available() {
+    if !here() {
         return;
     }
     let many = std::env::var("SPIN_CASES").ok().and_then(|n| n.parse().ok());

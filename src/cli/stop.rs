@@ -237,8 +237,16 @@ fn hear() {
     eprintln!("\ntickbound: interrupted; finishing with what is known (again: stop at once)");
 }
 
+/// [`GRACE`], or less if who runs this process has less.
+fn grace() -> Duration {
+    let given = std::env::var(tickbound_process::GRACE_VARIABLE).ok();
+    let given = given.and_then(|text| text.parse().ok()).map(Duration::from_millis);
+    given.map_or(GRACE, |given| given.min(GRACE))
+}
+
 /// Sets the flag when the time is over, and ends the process if nobody else does.
 fn watch() {
+    let grace = grace();
     let mut state = lock();
     loop {
         state.weigh();
@@ -248,12 +256,13 @@ fn watch() {
             Some(stop) if now < stop => Some(stop),
             Some(stop) => {
                 FLAG.store(true, Ordering::SeqCst);
-                if now >= stop + GRACE && state.writing == 0 {
+                let end_at = stop + grace;
+                if now >= end_at && state.writing == 0 {
                     let words = state.words.take();
                     drop(state);
                     end(words);
                 }
-                Some(stop + GRACE).filter(|end| now < *end)
+                Some(end_at).filter(|end| now < *end)
             }
         };
         let next = match state.memory {

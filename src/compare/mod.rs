@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 use indexmap::IndexMap;
 use tickbound_model::Problem;
 use tickbound_model::verdict::Status;
-use tickbound_process::{Ended, Finished, Limits, quoted};
+use tickbound_process::{Ended, Finished, Limits, Stopped, quoted};
 
 use crate::answer::comparison::{self, Case, Comparison, Row, RowStatus};
 use crate::answer::{About, Answer};
@@ -37,7 +37,7 @@ pub use engine::Engine;
 /// What an engine may take beyond its time before it is stopped from outside: reading, reporting.
 const SLACK: Duration = Duration::from_secs(5);
 /// How long an engine may take to stop once it has been asked to: less than this program itself has.
-const GRACE: Duration = Duration::from_millis(500);
+const GRACE: Duration = Duration::from_millis(750);
 
 /// Limits for each engine, and where the engines are.
 #[derive(Debug, Clone)]
@@ -84,15 +84,15 @@ pub struct SideBySide<'a> {
     cases: Vec<Case>,
 }
 
-/// What engines have said of a problem.
-fn case(input: &Input<'_>, rows: Vec<Row>) -> Case {
+/// What engines have said of a problem with so many configurations.
+fn case(input: &Input<'_>, configurations: Option<u64>, rows: Vec<Row>) -> Case {
     let numbers = input.problem.inputs.iter().chain(&input.replaced);
     Case {
         about: Some(About::of(input.problem)),
         problem: input.problem.name.clone(),
         file: input.file.clone(),
         inputs: numbers.map(|(name, value)| (name.clone(), *value)).collect(),
-        configurations: input.problem.space().ok().map(|s| s.bound.len() as u64),
+        configurations,
         disagreements: comparison::disagreements(&rows),
         rows,
     }
@@ -116,6 +116,7 @@ impl<'a> SideBySide<'a> {
         engines: &[Engine],
         skip: &dyn Fn(Engine, &[Row]) -> Option<String>,
     ) -> &Case {
+        let configurations = input.problem.space().ok().map(|s| s.bound.len() as u64);
         let mut rows = Vec::new();
         for engine in engines {
             let row = match skip(*engine, &rows) {
@@ -127,11 +128,11 @@ impl<'a> SideBySide<'a> {
                 }
             };
             rows.push(row);
-            let case = case(input, rows.clone());
+            let case = case(input, configurations, rows.clone());
             let cases = self.cases.iter().cloned().chain([case]).collect();
             (self.observer)(Event::Known(&self.comparison(cases)));
         }
-        self.cases.push(case(input, rows));
+        self.cases.push(case(input, configurations, rows));
         &self.cases[self.cases.len() - 1]
     }
 
@@ -174,6 +175,9 @@ impl<'a> SideBySide<'a> {
         let arguments = self.arguments(engine, input);
         let mut command = Command::new(&self.options.program);
         command.args(&arguments);
+        // Half of it for work that may look at the flag, half for what is known without it.
+        let half = GRACE / 2;
+        command.env(tickbound_process::GRACE_VARIABLE, half.as_millis().to_string());
         let limits = Limits {
             time: Some(self.options.timeout + SLACK),
             memory: self.options.memory,
@@ -272,6 +276,8 @@ fn heard(engine: Engine, finished: &Finished) -> Row {
 fn silent(finished: &Finished) -> (RowStatus, String) {
     let why = finished.last_error().map(|l| l.strip_prefix("tickbound: ").unwrap_or(l).to_owned());
     match finished.ended {
+        // It was interrupted before it listened.
+        Ended::Stopped(Stopped::Interrupted) => (RowStatus::NotRun, "interrupt".to_owned()),
         Ended::Exit(2) => (RowStatus::Refused, why.unwrap_or_else(|| "no reason given".to_owned())),
         _ => (RowStatus::Failed, why.unwrap_or_else(|| finished.ended.to_string())),
     }
@@ -284,7 +290,6 @@ fn whole_milliseconds(time: Duration) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tickbound_process::Stopped;
 
     fn finished(ended: Ended, stdout: &str, stderr: &str) -> Finished {
         Finished {
@@ -324,6 +329,7 @@ mod tests {
         for (ended, output, errors, status, reason) in [
             (Ended::Exit(2), "", "tickbound: a.json: no\n", RowStatus::Refused, "a.json: no"),
             (Ended::Exit(2), "", "", RowStatus::Refused, "no reason given"),
+            (Ended::Stopped(Stopped::Interrupted), "", "", RowStatus::NotRun, "interrupt"),
             (Ended::Signal(9), "", "", RowStatus::Failed, "signal 9 (killed)"),
             (Ended::Exit(101), "{", "thread panicked\n\n", RowStatus::Failed, "thread panicked"),
         ] {

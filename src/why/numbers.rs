@@ -161,18 +161,9 @@ fn of_statements(problem: &Problem, name: &str) -> bool {
         "global_issue" | "global_latency" => {
             problem.platform.warps().is_some() && accesses(&problem.kernel, Access::Global)
         }
-        _ => ALL.into_iter().any(priced),
+        _ => Access::PRICED.into_iter().any(priced),
     }
 }
-
-const ALL: [Access; 6] = [
-    Access::Global,
-    Access::Local,
-    Access::Constant,
-    Access::Compute,
-    Access::Atomic,
-    Access::LocalAtomic,
-];
 
 fn accesses(program: &Program, which: Access) -> bool {
     program.iter().any(|stmt| match &stmt.kind {

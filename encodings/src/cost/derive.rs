@@ -114,7 +114,7 @@ fn without(program: &[Stmt], drops: &dyn Fn(&Stmt) -> bool) -> Program {
             },
             other => other.clone(),
         };
-        Stmt { at: stmt.at.clone(), label: stmt.label.clone(), kind }
+        stmt.with(kind)
     };
     left.map(within).collect()
 }
@@ -177,7 +177,7 @@ fn inside(program: &[Stmt], group: usize, guards: &mut Vec<(At, bool)>) -> Progr
             }
             other => other.clone(),
         };
-        out.push(Stmt { at: stmt.at.clone(), label: stmt.label.clone(), kind });
+        out.push(stmt.with(kind));
     }
     out
 }
@@ -251,7 +251,7 @@ fn priced(problem: &Problem, program: &[Stmt], merges: bool) -> Result<Program, 
             }
             StmtKind::Mark | StmtKind::Barrier => stmt.kind.clone(),
         };
-        out.push(Stmt { at: stmt.at.clone(), label: stmt.label.clone(), kind });
+        out.push(stmt.with(kind));
     }
     Ok(out)
 }
@@ -548,7 +548,7 @@ impl Phases {
 fn forked(stmt: &Stmt, asked: &Expr) -> Program {
     let side = |holds| answered(std::slice::from_ref(stmt), asked, holds);
     let kind = StmtKind::If { condition: asked.clone(), then: side(true), otherwise: side(false) };
-    vec![Stmt { at: stmt.at.clone(), label: stmt.label.clone(), kind }]
+    vec![stmt.with(kind)]
 }
 
 /// One of two programs that hang over. What either side does if the condition comes out otherwise is never reached.
@@ -559,7 +559,7 @@ fn chosen(stmt: &Stmt, condition: &At, then: Program, otherwise: Program) -> Pro
         return then;
     }
     let kind = StmtKind::If { condition: condition.expr.clone(), then, otherwise };
-    vec![Stmt { at: stmt.at.clone(), label: stmt.label.clone(), kind }]
+    vec![stmt.with(kind)]
 }
 
 fn size(program: &[Stmt]) -> usize {

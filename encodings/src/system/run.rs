@@ -215,30 +215,3 @@ fn decided(
     }
     Ok(all)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::{Builder, Int, Parameter};
-    use super::*;
-
-    /// A system whose cost is `value` where the goal holds, for configurations 0 and 1.
-    fn ending_with(unread: bool) -> System {
-        let b = Builder::new(
-            vec![Parameter { name: "n".into(), values: vec![3, 5] }],
-            vec![vec![0], vec![1]],
-        );
-        let table = b.table("t", &[Some(7), None]);
-        let cost = if unread { b.table("nowhere", &[None, None]) } else { table };
-        let i = b.state::<Int>("i");
-        i.define(b.int(0), i.now());
-        b.finish(i.now().equals(b.int(0)), cost + i.now(), b.bool(true)).unwrap()
-    }
-
-    #[test]
-    fn a_value_that_is_not_there_is_a_fault() {
-        assert!(matches!(run(&ending_with(true), 0, 1), Err(RunError::Fault(_))));
-        let constant = ending_with(false);
-        // A table of one value is that value: what nobody reads may be anything.
-        assert_eq!(run(&constant, 0, 1), Ok(Run { steps: 0, cost: 7 }));
-    }
-}

@@ -77,26 +77,3 @@ fn distinct<'c>(
     }
     Some(fewer)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn support_is_least() {
-        let configurations: Vec<Vec<u32>> = (0..3)
-            .flat_map(|a| (0..2).flat_map(move |b| (0..2).map(move |c| vec![a, b, c])))
-            .collect();
-        let values: Vec<Option<i64>> =
-            configurations.iter().map(|c| Some(i64::from(c[0] * 10 + c[2]))).collect();
-        let (support, rows) = minimal_support(&configurations, 3, &values);
-        assert_eq!(support, vec![0, 2]);
-        assert_eq!(rows.len(), 6);
-        assert_eq!(rows[&vec![2, 1]], 21);
-        let constant = vec![Some(7); 12];
-        assert_eq!(minimal_support(&configurations, 3, &constant).0, Vec::<usize>::new());
-        let only_b0: Vec<Option<i64>> =
-            configurations.iter().map(|c| (c[1] == 0).then_some(i64::from(c[0]))).collect();
-        assert_eq!(minimal_support(&configurations, 3, &only_b0).0, vec![0]);
-    }
-}

@@ -2,7 +2,8 @@
 
 use super::Region;
 use super::axes::Axes;
-use super::value::{Stop, truth};
+use super::known::Stop;
+use super::value::truth;
 use crate::expr::Expr;
 
 /// Most regions that are looked at.

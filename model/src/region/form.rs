@@ -28,7 +28,11 @@ impl Form {
     /// The sum with a multiple of another; `None` beyond 127 bits.
     #[must_use]
     pub fn plus(&self, times: i128, other: &Form) -> Option<Form> {
-        let add = |a: i128, b: i128| a.checked_add(b.checked_mul(times)?);
+        // Most slopes are 0, and a checked product of 128 bits is slow.
+        let add = |a: i128, b: i128| match b {
+            0 => Some(a),
+            _ => a.checked_add(b.checked_mul(times)?),
+        };
         let mut slopes = [0; MOST_AXES];
         for (i, slope) in slopes.iter_mut().enumerate() {
             *slope = add(self.slopes[i], other.slopes[i])?;

@@ -10,14 +10,17 @@
 //! from a few regions.
 
 mod axes;
+mod bounds;
 mod count;
 mod form;
+mod known;
 mod value;
 
 pub use axes::{Axes, Axis};
 pub use count::groups_where;
 pub use form::{Form, MOST_AXES};
-pub use value::{Stop, truth, value};
+pub use known::Stop;
+pub use value::{truth, value};
 
 /// A part of a launch: for each axis the first and the last number.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +34,8 @@ impl Region {
     #[must_use]
     pub fn range(&self, form: &Form) -> Option<(i128, i128)> {
         let (mut low, mut high) = (form.constant, form.constant);
-        for ((first, last), slope) in self.sides.iter().zip(&form.slopes) {
+        let sloping = self.sides.iter().zip(&form.slopes).filter(|(_, slope)| **slope != 0);
+        for ((first, last), slope) in sloping {
             let ends = [i128::from(*first), i128::from(*last)].map(|x| x.checked_mul(*slope));
             let (a, b) = (ends[0]?, ends[1]?);
             low = low.checked_add(a.min(b))?;

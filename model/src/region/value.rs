@@ -3,28 +3,15 @@
 use super::Region;
 use super::axes::Axes;
 use super::form::Form;
+use super::known::{Bounds, Known, Stop, Wide};
 use crate::expr::{BinaryOp, Expr, Function};
-
-/// Why an expression has no form over a region.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stop {
-    /// It has one, or comes closer, on both sides of a cut; the second side begins at `at`.
-    Cut {
-        /// The axis.
-        axis: usize,
-        /// First number of the second side.
-        at: i64,
-    },
-    /// Some item may have no value, or one beyond 64 bits.
-    Fault,
-}
 
 /// The form of an expression over a region, for one configuration's values of all other names.
 ///
 /// # Errors
 /// Where to cut the region, or that some item may have no value.
 pub fn value(e: &Expr, env: &[i64], axes: &Axes, region: &Region) -> Result<Form, Stop> {
-    Over { env, axes, region }.value(e)
+    Over { env, axes, region }.value(e).map_err(|wide| wide.stop)
 }
 
 /// What a condition comes to, everywhere in a region.
@@ -32,118 +19,143 @@ pub fn value(e: &Expr, env: &[i64], axes: &Axes, region: &Region) -> Result<Form
 /// # Errors
 /// As for [`value`].
 pub fn truth(e: &Expr, env: &[i64], axes: &Axes, region: &Region) -> Result<bool, Stop> {
-    Over { env, axes, region }.truth(e)
+    Over { env, axes, region }.truth(e).map_err(|wide| wide.stop)
 }
 
-struct Over<'r> {
+/// Expressions over one region.
+pub(super) struct Over<'r> {
     env: &'r [i64],
     axes: &'r Axes,
     region: &'r Region,
 }
 
 impl Over<'_> {
-    fn value(&self, e: &Expr) -> Result<Form, Stop> {
-        let form = match e {
-            Expr::Int(n) => Form::constant(i128::from(*n)),
+    pub(super) fn value(&self, e: &Expr) -> Known {
+        let known = match e {
+            Expr::Int(n) => return Ok(Form::constant(i128::from(*n))),
             Expr::Name(slot) => match self.axes.name(*slot) {
-                Some(form) => *form,
-                None => Form::constant(i128::from(self.env[*slot])),
+                Some(form) => Ok(*form),
+                None => return Ok(Form::constant(i128::from(self.env[*slot]))),
             },
-            Expr::Neg(a) => self.value(a)?.times(-1).ok_or(Stop::Fault)?,
-            Expr::Not(a) => number(!self.truth(a)?),
-            Expr::Conditional(c, a, b) => self.value(if self.truth(c)? { a } else { b })?,
-            Expr::Binary(op, a, b) => self.binary(*op, a, b)?,
-            Expr::Call(f, parts) => self.call(*f, parts)?,
+            Expr::Neg(a) => self.sum(&Ok(Form::constant(0)), -1, &self.value(a)),
+            Expr::Not(a) => Ok(number(!self.truth(a)?)),
+            Expr::Conditional(c, a, b) => self.value(if self.truth(c)? { a } else { b }),
+            Expr::Binary(op, a, b) => self.binary(*op, a, b),
+            Expr::Call(f, parts) => self.call(*f, parts),
         };
-        self.in_64_bits(form)
+        self.in_64_bits(known)
     }
 
-    fn in_64_bits(&self, form: Form) -> Result<Form, Stop> {
-        let (low, high) = self.range(&form)?;
-        match low >= i128::from(i64::MIN) && high <= i128::from(i64::MAX) {
-            true => Ok(form),
-            false => Err(Stop::Fault),
+    fn in_64_bits(&self, known: Known) -> Known {
+        let Some((low, high)) = self.bounds(&known) else { return known };
+        let fits = low >= i128::from(i64::MIN) && high <= i128::from(i64::MAX);
+        match (fits, known) {
+            (false, Ok(_)) => Err(Stop::Fault.into()),
+            (false, Err(wide)) => Err(wide.stop.into()),
+            (true, Err(_)) if low == high => Ok(Form::constant(low)),
+            (true, known) => known,
         }
     }
 
-    fn range(&self, form: &Form) -> Result<(i128, i128), Stop> {
+    pub(super) fn range(&self, form: &Form) -> Result<Bounds, Stop> {
         self.region.range(form).ok_or(Stop::Fault)
     }
 
-    fn truth(&self, e: &Expr) -> Result<bool, Stop> {
-        let value = self.value(e)?;
-        self.is_not_zero(&value)
+    fn truth(&self, e: &Expr) -> Result<bool, Wide> {
+        self.is_not_zero(&self.value(e))
     }
 
-    fn is_not_zero(&self, form: &Form) -> Result<bool, Stop> {
-        match self.reaches(form, 0)? {
-            true => self.reaches(form, 1),
+    fn is_not_zero(&self, known: &Known) -> Result<bool, Wide> {
+        match self.reaches(known, 0)? {
+            true => self.reaches(known, 1),
             false => Ok(true),
         }
     }
 
-    /// Whether the form is at least `bound`, everywhere alike.
-    fn reaches(&self, form: &Form, bound: i128) -> Result<bool, Stop> {
-        let (low, high) = self.range(form)?;
-        match (low >= bound, high >= bound) {
-            (true, _) => Ok(true),
-            (_, false) => Ok(false),
-            _ => Err(self.cut(form, bound)),
+    /// Whether a value is at least `bound`, everywhere alike.
+    pub(super) fn reaches(&self, known: &Known, bound: i128) -> Result<bool, Wide> {
+        match (self.bounds(known), known) {
+            (Some((low, _)), _) if low >= bound => Ok(true),
+            (Some((_, high)), _) if high < bound => Ok(false),
+            (_, Err(wide)) => Err(wide.stop.into()),
+            (Some(_), Ok(form)) => Err(self.cut(form, bound).into()),
+            (None, Ok(_)) => Err(Stop::Fault.into()),
         }
     }
 
-    fn binary(&self, op: BinaryOp, a: &Expr, b: &Expr) -> Result<Form, Stop> {
+    /// A value and a multiple of another.
+    pub(super) fn sum(&self, a: &Known, times: i128, b: &Known) -> Known {
+        match (a, b) {
+            (Ok(a), Ok(b)) => Ok(a.plus(times, b).ok_or(Stop::Fault)?),
+            (Err(wide), _) | (_, Err(wide)) => {
+                Err(Wide { stop: wide.stop, bounds: self.sum_bounds(a, times, b) })
+            }
+        }
+    }
+
+    fn binary(&self, op: BinaryOp, a: &Expr, b: &Expr) -> Known {
         match op {
             BinaryOp::And => return Ok(number(self.truth(a)? && self.truth(b)?)),
             BinaryOp::Or => return Ok(number(self.truth(a)? || self.truth(b)?)),
             _ => {}
         }
-        let (a, b) = (self.value(a)?, self.value(b)?);
-        let less = || a.plus(-1, &b).ok_or(Stop::Fault);
+        let (a, b) = (self.value(a), self.value(b));
+        let less = || self.sum(&a, -1, &b);
         Ok(match op {
-            BinaryOp::Add => a.plus(1, &b).ok_or(Stop::Fault)?,
-            BinaryOp::Sub => less()?,
-            BinaryOp::Mul => self.product(&a, &b)?,
-            BinaryOp::Div | BinaryOp::FloorDiv => self.quotient(&a, &b)?,
-            BinaryOp::Rem => {
-                let by = self.constant(&b)?;
-                a.plus(-by, &self.quotient(&a, &b)?).ok_or(Stop::Fault)?
-            }
+            BinaryOp::Add => return self.sum(&a, 1, &b),
+            BinaryOp::Sub => return less(),
+            BinaryOp::Mul => self.product(&formed(a)?, &formed(b)?)?,
+            BinaryOp::Div | BinaryOp::FloorDiv => return self.quotient_of(a, &formed(b)?),
+            BinaryOp::Rem => return self.remainder(&a, &formed(b)?),
             BinaryOp::Pow => {
                 let of = |form| self.constant(form).map(|n| Expr::Int(n as i64));
-                let power = Expr::binary(BinaryOp::Pow, of(&a)?, of(&b)?);
+                let power = Expr::binary(BinaryOp::Pow, of(&formed(a)?)?, of(&formed(b)?)?);
                 Form::constant(power.eval(&[]).map_err(|_| Stop::Fault)?.into())
             }
-            BinaryOp::Eq => number(!self.is_not_zero(&less()?)?),
-            BinaryOp::Ne => number(self.is_not_zero(&less()?)?),
-            BinaryOp::Lt => number(!self.reaches(&less()?, 0)?),
-            BinaryOp::Ge => number(self.reaches(&less()?, 0)?),
-            BinaryOp::Le => number(!self.reaches(&less()?, 1)?),
-            BinaryOp::Gt => number(self.reaches(&less()?, 1)?),
+            BinaryOp::Eq => number(!self.is_not_zero(&less())?),
+            BinaryOp::Ne => number(self.is_not_zero(&less())?),
+            BinaryOp::Lt => number(!self.reaches(&less(), 0)?),
+            BinaryOp::Ge => number(self.reaches(&less(), 0)?),
+            BinaryOp::Le => number(!self.reaches(&less(), 1)?),
+            BinaryOp::Gt => number(self.reaches(&less(), 1)?),
             // Returned above.
-            BinaryOp::And | BinaryOp::Or => return Err(Stop::Fault),
+            BinaryOp::And | BinaryOp::Or => return Err(Stop::Fault.into()),
         })
     }
 
-    fn call(&self, f: Function, parts: &[Expr]) -> Result<Form, Stop> {
-        let mut values = parts.iter().map(|part| self.value(part));
-        let first = values.next().unwrap_or(Err(Stop::Fault))?;
-        match f {
-            Function::Abs => match self.reaches(&first, 0)? {
-                true => Ok(first),
-                false => first.times(-1).ok_or(Stop::Fault),
-            },
-            Function::CeilDiv => {
-                let by = values.next().unwrap_or(Err(Stop::Fault))?;
-                let negative = first.times(-1).ok_or(Stop::Fault)?;
-                self.quotient(&negative, &by)?.times(-1).ok_or(Stop::Fault)
+    fn call(&self, f: Function, parts: &[Expr]) -> Known {
+        let negative = |known: &Known| self.sum(&Ok(Form::constant(0)), -1, known);
+        match (f, parts) {
+            (Function::Abs, [a]) => {
+                let a = self.value(a);
+                if self.reaches(&a, 0)? { a } else { negative(&a) }
             }
-            Function::Min | Function::Max => values.try_fold(first, |best, next| {
-                let next = next?;
-                let above = self.reaches(&best.plus(-1, &next).ok_or(Stop::Fault)?, 0)?;
-                Ok(if above == (f == Function::Max) { best } else { next })
-            }),
+            (Function::CeilDiv, [a, by]) => {
+                let by = formed(self.value(by))?;
+                negative(&self.quotient_of(negative(&self.value(a)), &by))
+            }
+            (Function::Min | Function::Max, _) => self.extreme(f == Function::Max, parts),
+            (Function::Abs | Function::CeilDiv, _) => Err(Stop::Fault.into()),
         }
+    }
+
+    /// The quotient rounded down, or its bounds.
+    fn quotient_of(&self, a: Known, by: &Form) -> Known {
+        let stop = match &a {
+            Ok(a) => match self.quotient(a, by) {
+                Ok(whole) => return Ok(whole),
+                Err(stop) => stop,
+            },
+            Err(wide) => wide.stop,
+        };
+        Err(Wide { stop, bounds: self.quotient_bounds(&a, by) })
+    }
+
+    /// The rest of a quotient rounded down, or its bounds.
+    fn remainder(&self, a: &Known, by: &Form) -> Known {
+        let whole = self.quotient_of(*a, by);
+        let rest = self.sum(a, -self.constant(by)?, &whole);
+        rest.map_err(|wide| Wide { bounds: self.remainder_bounds(a, by), ..wide })
     }
 
     fn product(&self, a: &Form, b: &Form) -> Result<Form, Stop> {
@@ -188,13 +200,13 @@ impl Over<'_> {
         (low == high).then_some(low)
     }
 
-    fn constant(&self, form: &Form) -> Result<i128, Stop> {
+    pub(super) fn constant(&self, form: &Form) -> Result<i128, Stop> {
         self.fixed(form).ok_or_else(|| self.halve(form))
     }
 
     /// Where a form that lies on both sides of a bound is to be cut: groups first, the slowest axis first, and
     /// there where one side is decided.
-    fn cut(&self, form: &Form, bound: i128) -> Stop {
+    pub(super) fn cut(&self, form: &Form, bound: i128) -> Stop {
         let Ok((low, high)) = self.range(form) else { return Stop::Fault };
         for (axis, (first, last)) in self.region.sides.iter().copied().enumerate() {
             let slope = form.slopes[axis];
@@ -229,6 +241,11 @@ impl Over<'_> {
         }
         Stop::Fault
     }
+}
+
+/// The form, or why there is none: bounds of a part are none of the whole.
+fn formed(known: Known) -> Result<Form, Stop> {
+    known.map_err(|wide| wide.stop)
 }
 
 fn number(truth: bool) -> Form {

@@ -3,10 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
+use crate::Bound;
 use crate::expr::{BinaryOp, Expr};
 use crate::kernel::{Program, Stmt, StmtKind, has_until};
 use crate::region::{Axes, Form, Region, Stop, truth, value};
-use crate::{Bound, Problem};
 
 /// How often items may be told apart in any group, beside four times each.
 const MOST_APART: usize = 1 << 18;
@@ -23,7 +23,7 @@ pub(super) struct Alike {
 
 /// Looks for boxes of groups.
 pub(super) struct Look<'l> {
-    problem: &'l Problem,
+    kernel: &'l Program,
     bound: &'l Bound,
     axes: &'l Axes,
     /// Somebody waits for a mark.
@@ -37,14 +37,14 @@ pub(super) struct Look<'l> {
 impl<'l> Look<'l> {
     /// A look at no more than `most` statements, each in each box.
     pub fn new(
-        problem: &'l Problem,
+        kernel: &'l Program,
         bound: &'l Bound,
         axes: &'l Axes,
         elements: Option<i64>,
         most: usize,
     ) -> Look<'l> {
-        let marks = has_until(&problem.kernel);
-        Look { problem, bound, axes, marks, elements, left: most }
+        let marks = has_until(kernel);
+        Look { kernel, bound, axes, marks, elements, left: most }
     }
 
     /// The boxes of the launch, by their first group; `None` if they are too many, or some item may have a fault.
@@ -53,7 +53,7 @@ impl<'l> Look<'l> {
         let mut open = vec![self.axes.whole()];
         while let Some(region) = open.pop() {
             let mut seen = Seen::new(&region, self.elements.map(|_| self.bound.launch.local()));
-            match self.program(&self.problem.kernel, &region, false, &mut seen) {
+            match self.program(self.kernel, &region, false, &mut seen) {
                 Ok(()) => {
                     let elements = self.elements.map(|n| different(&seen.kinds, n));
                     let (mut sides, mut varies) = (region.sides, seen.varies);

@@ -24,6 +24,7 @@ use super::units::{Ramp, Units};
 use crate::LaunchSize;
 use crate::kernel::expressions;
 use crate::region::{Axes, Axis};
+use crate::special::special;
 
 /// Most statements that are looked at, each in each box of groups and items.
 const MOST_LOOKS: usize = 1 << 20;
@@ -68,7 +69,8 @@ pub(super) fn run<'p>(
     let (problem, bound) = (engine.problem, engine.bound);
     let LaunchSize::Range { global, local } = bound.launch else { return Ok(None) };
     let (first, mut all, mut groups_differ) = (problem.first_item_slot(), Vec::new(), false);
-    expressions(&problem.kernel, &mut |_, e| {
+    let kernel = special(&problem.kernel, &bound.env, first);
+    expressions(&kernel, &mut |_, e| {
         groups_differ |= e.mentions(|slot| slot > first);
         all.push(e);
     });
@@ -76,7 +78,7 @@ pub(super) fn run<'p>(
     let boxes = 8 + usize::try_from(local / 16).unwrap_or(0);
     let most = if groups_differ { MOST_LOOKS } else { boxes * (all.len() + 1) };
     let axes = Axes::new(first, &bound.env, [global, local], all);
-    let Some(boxes) = Look::new(problem, bound, &axes, elements, most).boxes() else {
+    let Some(boxes) = Look::new(&kernel, bound, &axes, elements, most).boxes() else {
         return Ok(None);
     };
     let mut known = HashMap::new();

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use roxmltree::{Document, Node};
+use tickbound_message::printable;
 
 use super::fault::{EctError, EctFault};
 use crate::syntax::{Fault, MAX_NESTING, MAX_TEXT, Source, Spot};
@@ -71,8 +72,11 @@ pub(super) fn read(source: &Source) -> Result<Document<'_>, EctError> {
         let column = line.char_indices().nth(place.col.saturating_sub(1) as usize);
         let what = match error {
             roxmltree::Error::DtdDetected => "a document type is not read; leave it out".to_owned(),
-            // Its place stands before it already.
-            error => error.to_string().replace(&format!(" at {place}"), ""),
+            // Its place stands before it already; a character that it quotes may break the line.
+            error => {
+                let said = error.to_string().replace(&format!(" at {place}"), "");
+                printable(&said.replace('\n', "\\n")).into_owned()
+            }
         };
         wrong(at + column.map_or(line.len(), |(at, _)| at), what)
     })?;

@@ -1,6 +1,7 @@
 //! Holding the cost against the simulator: everywhere if that is cheap, elsewhere at random.
 
 use tickbound_model::Space;
+use tickbound_model::verdict::Found;
 
 use crate::error::SolveError;
 use crate::random::Random;
@@ -36,19 +37,34 @@ pub(super) fn all(search: &Search<'_>) -> Result<bool, SolveError> {
             return Ok(false);
         }
     }
-    let mut times = Vec::with_capacity(bound.len());
-    for b in &bound {
+    let mut all = Vec::with_capacity(bound.len());
+    for b in bound {
         if search.bracket.out_of_time() {
             return Ok(false);
         }
-        let Simulated::Time { ticks, events } = simulated(problem, b, left)? else {
+        let Simulated::Time { ticks, events } = simulated(problem, &b, left)? else {
             return Ok(false);
         };
         left = left.saturating_sub(events);
-        times.push(ticks);
+        all.push(Found { configuration: b.configuration, time: ticks });
     }
-    search.listed(bound, &times);
+    search.listed(all)?;
     Ok(true)
+}
+
+/// Simulates one configuration drawn at random and offers its time, so that a search that is stopped before it proposes
+/// anything has something to show.
+pub(super) fn first(search: &Search<'_>, seed: u64) -> Result<(), SolveError> {
+    let mut random = Random(seed);
+    let Some(configuration) = search.configurations.random(&mut || random.next()) else {
+        return Ok(());
+    };
+    let bound = search.configurations.bind(&configuration)?;
+    // One at fault or too large is left to the search.
+    if let Ok(Simulated::Time { .. }) = simulated(search.problem(), &bound, SAMPLE_EVENTS) {
+        search.offer(configuration, None)?;
+    }
+    Ok(())
 }
 
 /// Simulates configurations drawn at random and compares; how many.

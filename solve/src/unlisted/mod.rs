@@ -4,13 +4,15 @@
 //! bracket on them: elimination over a join tree, branch and bound over boxes, or Z3 on the same conditions
 //! and costs. What comes out names who proved what ([`crate::Proof`]).
 //!
-//! 1. If running all configurations in the simulator is cheap, that is done, and nothing else is needed.
-//! 2. Otherwise the costs are tabulated and the parameters eliminated. Every configuration that a strategy
-//!    proposes is simulated before it counts.
-//! 3. Configurations drawn at random are simulated too and held against the cost, so that a fault in it
+//! 1. Where small tables hold the costs, the parameters are eliminated, so that the answer is known at once.
+//! 2. If running all configurations in the simulator is cheap, that is done, and nothing else is needed.
+//! 3. Otherwise the costs are tabulated and the parameters eliminated. Every configuration that a strategy
+//!    proposes is simulated before it counts. Where tables would be large one drawn at random comes first, so that
+//!    there is something to show.
+//! 4. Configurations drawn at random are simulated too and held against the cost, so that a fault in it
 //!    shows outside the optimum as well.
-//! 4. Where the time can be derived a second way, its parameters are eliminated too; the least must be the same.
-//! 5. Z3 is asked for one tick less, if it answers within the time that 1 to 3 have taken.
+//! 5. Where the time can be derived a second way, its parameters are eliminated too; the least must be the same.
+//! 6. Z3 is asked for one tick less, if it answers within the time that 1 to 4 have taken.
 //!
 //! A configuration that is too large to simulate, or whose time leaves 63 bits, is excluded by its bound, or
 //! it stays open and is named as what keeps the bracket from closing.
@@ -35,6 +37,9 @@ use crate::search::{MOST_ROWS, Search};
 use crate::statement::{self, Statement};
 use crate::strategy::{self, Strategy};
 
+/// Most rows of a join that is tried before everything else: some milliseconds.
+const FEW_ROWS: usize = 1 << 12;
+
 /// Most rows of a join at first, before other ways are tried as well.
 const FIRST_ROWS: usize = 1 << 19;
 
@@ -56,6 +61,9 @@ pub fn tune(
 /// # Errors
 /// As for [`crate::tune`].
 pub fn tune_search(search: &Search<'_>, options: &Options) -> Result<TuneResult, SolveError> {
+    if options.strategy.leaves_choice() {
+        at_once(search)?;
+    }
     if let Some(result) = simulated(search, options)? {
         return Ok(result);
     }
@@ -69,6 +77,20 @@ pub fn tune_search(search: &Search<'_>, options: &Options) -> Result<TuneResult,
         if finished { rank::ranking(search, options.top)? } else { rank::Ranking::default() };
     search.bracket.fault()?;
     result(search, options, Ended { finished, proofs, checked, ranking })
+}
+
+/// Closes the bracket if small tables do.
+fn at_once(search: &Search<'_>) -> Result<(), SolveError> {
+    search.limit_rows(FEW_ROWS);
+    if search.eliminated().is_none() {
+        return Ok(());
+    }
+    search.limit_rows(FIRST_ROWS);
+    match strategy::unlisted(search, Strategy::Eliminate) {
+        // The problem is at fault. That is met again, first in the order of the space if all are simulated.
+        Err(why) if !why.is_fault() => Ok(()),
+        end => end.map(|_| ()),
+    }
 }
 
 /// Simulates all configurations; `None` if that is not cheap, or another way was asked for.
@@ -111,6 +133,7 @@ fn closed(search: &Search<'_>, options: &Options) -> Result<Option<Proof>, Solve
         return strategy::unlisted(search, Strategy::Eliminate);
     }
     search.limit_rows(MOST_ROWS);
+    check::first(search, options.seed)?;
     strategy::unlisted(search, options.strategy)
 }
 

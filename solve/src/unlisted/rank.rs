@@ -35,8 +35,8 @@ pub(super) struct Ranking {
 /// Lists the optima, and at least `top` configurations.
 pub(super) fn ranking(search: &Search<'_>, top: usize) -> Result<Ranking, SolveError> {
     let least = search.bracket.bounds().upper();
-    if let Some(times) = search.all_times() {
-        return of_all(search, times, top);
+    if let Some(all) = search.all() {
+        return of_all(search, all, top);
     }
     let mut ranking = match search.eliminated() {
         Some(Eliminated { tables, tree, .. }) => {
@@ -58,23 +58,23 @@ fn sort(optima: &mut [Found]) {
 }
 
 /// The ranking where every time is known, in the order of the space.
-fn of_all(search: &Search<'_>, times: &[i64], top: usize) -> Result<Ranking, SolveError> {
-    let least = times.iter().copied().min().unwrap_or(0);
-    let mut order: Vec<usize> = (0..times.len()).collect();
-    order.sort_by_key(|c| (times[*c], *c));
-    let count = times.iter().filter(|t| **t == least).count();
+fn of_all(search: &Search<'_>, all: &[Found], top: usize) -> Result<Ranking, SolveError> {
+    let mut order: Vec<&Found> = all.iter().collect();
+    order.sort_by_key(|found| found.time);
+    let least = order.first().map_or(0, |found| found.time);
+    let count = order.partition_point(|found| found.time == least);
     let listed = top.max(count.min(MAX_OPTIMA));
     let mut fold = Fold::new(search.problem(), top);
-    for c in order.iter().copied() {
-        let Some(fold) = fold.as_mut().filter(|fold| fold.wants(times[c])) else { break };
-        fold.add(&search.found(c).configuration, times[c])?;
+    for found in &order {
+        let Some(fold) = fold.as_mut().filter(|fold| fold.wants(found.time)) else { break };
+        fold.add(&found.configuration, found.time)?;
     }
     Ok(Ranking {
-        optima: order.iter().take(listed).map(|c| search.found(*c)).collect(),
+        optima: order.iter().take(listed).copied().cloned().collect(),
         programs: fold.map(|fold| fold.programs(true)).unwrap_or_default(),
         more: count > listed,
         count: Some(count.into()),
-        next: times.iter().copied().filter(|t| *t > least).min(),
+        next: order.get(count).map(|found| found.time),
         indifferent: Vec::new(),
     })
 }

@@ -88,7 +88,7 @@ fn priced(program: &[Stmt], prices: &[(Access, i64)]) -> Program {
             },
             StmtKind::Mark | StmtKind::Barrier | StmtKind::Until(_) => stmt.kind.clone(),
         };
-        Stmt { at: stmt.at.clone(), label: stmt.label.clone(), kind }
+        stmt.with(kind)
     };
     program.iter().map(one).collect()
 }
