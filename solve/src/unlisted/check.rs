@@ -60,11 +60,13 @@ pub(super) fn first(search: &Search<'_>, seed: u64) -> Result<(), SolveError> {
         return Ok(());
     };
     let bound = search.configurations.bind(&configuration)?;
-    // One at fault or too large is left to the search.
-    if let Ok(Simulated::Time { .. }) = simulated(search.problem(), &bound, SAMPLE_EVENTS) {
-        search.offer(configuration, None)?;
+    // One at fault or too large is left to the search, and so is one that closes the bracket: whoever closes it says why.
+    match simulated(search.problem(), &bound, SAMPLE_EVENTS) {
+        Ok(Simulated::Time { ticks, .. }) if ticks > search.bracket.bounds().lower => {
+            search.offer(configuration, None).map(|_| ())
+        }
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// Simulates configurations drawn at random and compares; how many.
