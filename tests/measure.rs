@@ -31,7 +31,7 @@ struct Case {
 }
 
 /// What a command said.
-struct Said {
+struct Printed {
     status: Option<i32>,
     out: String,
     err: String,
@@ -116,15 +116,15 @@ impl Case {
         command
     }
 
-    fn say(&self, arguments: &[&str]) -> Said {
+    fn say(&self, arguments: &[&str]) -> Printed {
         let output = self.command(arguments).output().unwrap();
         let text = |bytes| String::from_utf8(bytes).unwrap();
         let (out, err) = (text(output.stdout), text(output.stderr));
         assert!(!err.contains("panicked"), "{err}");
-        Said { status: output.status.code(), out, err }
+        Printed { status: output.status.code(), out, err }
     }
 
-    fn json(&self, arguments: &[&str]) -> (Value, Said) {
+    fn json(&self, arguments: &[&str]) -> (Value, Printed) {
         let said = self.say(&[arguments, &["--json"]].concat());
         let value = serde_json::from_str(&said.out).unwrap_or_else(|e| panic!("{e}: {}", said.err));
         (value, said)
@@ -153,7 +153,7 @@ fn failures(result: &Value) -> Vec<(String, String)> {
 }
 
 #[track_caller]
-fn refused(said: &Said, parts: &[&str]) {
+fn refused(said: &Printed, parts: &[&str]) {
     assert_eq!(said.status, Some(2), "{}", said.err);
     let notes = ["no model", "runs the kernel of"];
     let lines: Vec<&str> =

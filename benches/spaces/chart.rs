@@ -108,7 +108,7 @@ fn points(measured: &Measured, contender: usize) -> Vec<((f64, f64), bool)> {
                 let seconds = outcome.seconds().unwrap_or_default();
                 points.push(((x, seconds.max(SECONDS.0)), true));
             }
-            crate::contenders::Outcome::TimedOut => points.push(((x, LIMIT as f64), false)),
+            crate::contenders::Timing::TimedOut => points.push(((x, LIMIT as f64), false)),
             _ => {}
         }
     }

@@ -39,7 +39,7 @@ pub const CONTENDERS: [Contender; 7] = [
 
 /// What came of one problem.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Outcome {
+pub enum Timing {
     /// It ended: seconds, the least time unless only the space was built, valid configurations if it says so.
     Done { seconds: f64, least: Option<i64>, configurations: Option<u64> },
     /// The time was up.
@@ -54,11 +54,11 @@ pub enum Outcome {
     NotTried,
 }
 
-impl Outcome {
+impl Timing {
     /// The seconds if it ended.
     pub fn seconds(&self) -> Option<f64> {
         match self {
-            Outcome::Done { seconds, .. } => Some(*seconds),
+            Timing::Done { seconds, .. } => Some(*seconds),
             _ => None,
         }
     }
@@ -66,13 +66,13 @@ impl Outcome {
     /// The cell of a table.
     pub fn shown(&self) -> String {
         match self {
-            Outcome::Done { seconds, .. } if *seconds < 0.01 => format!("{seconds:.4}"),
-            Outcome::Done { seconds, .. } => format!("{seconds:.3}"),
-            Outcome::TimedOut => format!("> {LIMIT}"),
-            Outcome::OutOfMemory => "memory".to_owned(),
-            Outcome::Refused(_) => "refused".to_owned(),
-            Outcome::Absent => "absent".to_owned(),
-            Outcome::NotTried => "-".to_owned(),
+            Timing::Done { seconds, .. } if *seconds < 0.01 => format!("{seconds:.4}"),
+            Timing::Done { seconds, .. } => format!("{seconds:.3}"),
+            Timing::TimedOut => format!("> {LIMIT}"),
+            Timing::OutOfMemory => "memory".to_owned(),
+            Timing::Refused(_) => "refused".to_owned(),
+            Timing::Absent => "absent".to_owned(),
+            Timing::NotTried => "-".to_owned(),
         }
     }
 }
@@ -88,17 +88,17 @@ impl Contender {
     }
 
     /// Times it on the problem in a file: once, or the median of three if that is short.
-    pub fn timed(self, problem: &Path) -> Outcome {
+    pub fn timed(self, problem: &Path) -> Timing {
         let mut all = vec![self.once(problem)];
         while all.len() < 3 && all.iter().all(|o| o.seconds().is_some_and(|s| s < SHORT)) {
             all.push(self.once(problem));
         }
-        let place = |o: &Outcome| o.seconds().unwrap_or(f64::INFINITY);
+        let place = |o: &Timing| o.seconds().unwrap_or(f64::INFINITY);
         all.sort_by(|a, b| place(a).total_cmp(&place(b)));
         all.swap_remove(all.len() / 2)
     }
 
-    fn once(self, problem: &Path) -> Outcome {
+    fn once(self, problem: &Path) -> Timing {
         let limit = LIMIT.to_string();
         let search = |arguments: &[&str]| {
             let mut command = tickbound(arguments);
@@ -106,7 +106,7 @@ impl Contender {
         };
         match self {
             Contender::Strategy(name) => search(&["tune", "--strategy", name]),
-            Contender::CpSat if !has(&python("PYTHON", "cp-sat"), "ortools") => Outcome::Absent,
+            Contender::CpSat if !has(&python("PYTHON", "cp-sat"), "ortools") => Timing::Absent,
             Contender::CpSat => search(&["cp-sat"]),
             Contender::KernelTuner => kernel_tuner(problem),
         }
@@ -125,10 +125,10 @@ pub fn program(kernel: &str) -> Value {
 }
 
 /// Kernel Tuner on the T1 file of a problem.
-fn kernel_tuner(problem: &Path) -> Outcome {
+fn kernel_tuner(problem: &Path) -> Timing {
     let python = python("KERNEL_TUNER", "kernel-tuner");
     if !has(&python, "kernel_tuner") {
-        return Outcome::Absent;
+        return Timing::Absent;
     }
     let t1 = ended(tickbound(&["export", "--to", "t1"]).arg(problem), "");
     if t1.ended != Ended::Exit(0) {
@@ -139,10 +139,10 @@ fn kernel_tuner(problem: &Path) -> Outcome {
 }
 
 /// What a finished search says. A fault of the program ends the benchmark.
-fn outcome(finished: Finished) -> Outcome {
+fn outcome(finished: Finished) -> Timing {
     const SIGALRM: i32 = 14;
     let answer: Value = serde_json::from_str(&finished.stdout).unwrap_or_default();
-    let done = || Outcome::Done {
+    let done = || Timing::Done {
         seconds: answer["seconds"].as_f64().expect("an answer has seconds"),
         least: answer["time"].as_i64(),
         configurations: answer["configurations"].as_u64(),
@@ -150,10 +150,10 @@ fn outcome(finished: Finished) -> Outcome {
     match finished.ended {
         Ended::Exit(0) => done(),
         Ended::Exit(1) | Ended::Signal(SIGALRM) | Ended::Stopped(Stopped::Time(_)) => {
-            Outcome::TimedOut
+            Timing::TimedOut
         }
-        Ended::Exit(2) => Outcome::Refused(finished.last_error().unwrap_or_default().to_owned()),
-        Ended::Stopped(Stopped::Memory(_)) => Outcome::OutOfMemory,
+        Ended::Exit(2) => Timing::Refused(finished.last_error().unwrap_or_default().to_owned()),
+        Ended::Stopped(Stopped::Memory(_)) => Timing::OutOfMemory,
         other => panic!("a search ended with {other:?}: {}", finished.stderr),
     }
 }

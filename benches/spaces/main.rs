@@ -17,7 +17,7 @@ mod problems;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use contenders::{CONTENDERS, Contender, Outcome};
+use contenders::{CONTENDERS, Contender, Timing};
 use problems::{Family, Problem};
 
 /// A family, measured.
@@ -37,7 +37,7 @@ pub struct Row {
     /// What all agree on.
     pub least: Option<i64>,
     /// What each of [`CONTENDERS`] came to.
-    pub outcomes: Vec<Outcome>,
+    pub outcomes: Vec<Timing>,
 }
 
 fn main() {
@@ -69,10 +69,10 @@ fn measure(family: Family, folder: &Path) -> Measured {
         let file = file(problem, folder);
         let tried = |i: usize| !family.grows || rows.last().is_none_or(|row: &Row| row.ended(i));
         let outcome =
-            |(i, c): (usize, &Contender)| if tried(i) { c.timed(&file) } else { Outcome::NotTried };
-        let outcomes: Vec<Outcome> = CONTENDERS.iter().enumerate().map(outcome).collect();
+            |(i, c): (usize, &Contender)| if tried(i) { c.timed(&file) } else { Timing::NotTried };
+        let outcomes: Vec<Timing> = CONTENDERS.iter().enumerate().map(outcome).collect();
         let row = Row::new(&format!("{}, {label}", family.name), label.clone(), outcomes);
-        let shown: Vec<String> = row.outcomes.iter().map(Outcome::shown).collect();
+        let shown: Vec<String> = row.outcomes.iter().map(Timing::shown).collect();
         println!(
             "spaces: {}, {label}: {:?}, {}",
             family.name,
@@ -102,10 +102,10 @@ fn file(problem: &Problem, folder: &Path) -> PathBuf {
 
 impl Row {
     /// The row of a problem that `about` names. Panics unless all agree.
-    fn new(about: &str, label: String, outcomes: Vec<Outcome>) -> Row {
+    fn new(about: &str, label: String, outcomes: Vec<Timing>) -> Row {
         let mut row = Row { label, configurations: None, least: None, outcomes };
         for (contender, outcome) in CONTENDERS.iter().zip(&row.outcomes) {
-            let Outcome::Done { least, configurations, .. } = outcome else { continue };
+            let Timing::Done { least, configurations, .. } = outcome else { continue };
             let name = contender.name();
             agree(&mut row.least, *least, &format!("{about}: {name}: least time"));
             agree(

@@ -7,7 +7,7 @@ use tickbound::machine::Machine;
 use tickbound::report::Table;
 
 use crate::common::today;
-use crate::contenders::{CONTENDERS, LIMIT, Outcome, SHORT, python, version};
+use crate::contenders::{CONTENDERS, LIMIT, SHORT, Timing, python, version};
 use crate::{Measured, Row};
 
 /// The seconds of a family.
@@ -21,7 +21,7 @@ pub fn table(measured: &Measured) -> Table {
             row.configurations.map_or_else(unknown, |n| n.to_string()),
             row.least.map_or_else(unknown, |t| t.to_string()),
         ];
-        table.push(facts.into_iter().chain(row.outcomes.iter().map(Outcome::shown)));
+        table.push(facts.into_iter().chain(row.outcomes.iter().map(Timing::shown)));
     }
     table
 }
@@ -53,7 +53,7 @@ fn refusals(all: &[Measured]) -> String {
     let mut said: Vec<String> = Vec::new();
     for row in all.iter().flat_map(|m| &m.rows) {
         for (contender, outcome) in CONTENDERS.iter().zip(&row.outcomes) {
-            if let Outcome::Refused(why) = outcome {
+            if let Timing::Refused(why) = outcome {
                 said.push(format!(
                     "- `{}`: {}\n",
                     contender.name(),

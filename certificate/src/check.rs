@@ -16,7 +16,7 @@ use crate::inequalities;
 use crate::refusal::Refusal;
 use crate::schedules::{Trusted, least};
 use crate::texts;
-use crate::tools::{self, Said, Tools};
+use crate::tools::{self, ToolReport, Tools};
 use tickbound_obligation::Obligation;
 
 /// Configurations in which the sum is held against the simulator.
@@ -102,8 +102,8 @@ pub fn reported(
     texts::same(&problem, &certificate.texts, time, stop)?;
     if let Some(tools) = tools {
         tools::ask(&certificate.texts, time, tools, &mut |said| match said {
-            Said::Checked(what) => report.checked.push(what),
-            Said::NotChecked(what) => report.not_checked.push(what),
+            ToolReport::Checked(what) => report.checked.push(what),
+            ToolReport::NotChecked(what) => report.not_checked.push(what),
         })?;
     }
     Ok(())

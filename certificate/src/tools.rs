@@ -34,7 +34,7 @@ pub struct Tools<'a> {
 
 /// What a program has said of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Said {
+pub enum ToolReport {
     /// It agrees; in a sentence.
     Checked(String),
     /// It is not there, or gives no answer; in a sentence.
@@ -70,7 +70,7 @@ pub fn ask(
     texts: &Texts,
     time: i64,
     tools: &Tools<'_>,
-    each: &mut dyn FnMut(Said),
+    each: &mut dyn FnMut(ToolReport),
 ) -> Result<(), Refusal> {
     let of = |e: std::io::Error| Refusal::File("the temporary folder".into(), e.to_string());
     let folder = Scratch::new("check").map_err(of)?;
@@ -85,7 +85,7 @@ pub fn ask(
         }
         let Some(found) = program(tool.name.as_ref(), tools.path) else {
             let files = reads.iter().map(|t| t.file()).collect::<Vec<_>>().join(" and ");
-            each(Said::NotChecked(format!("{files} by {}, which is not on PATH", tool.name)));
+            each(ToolReport::NotChecked(format!("{files} by {}, which is not on PATH", tool.name)));
             continue;
         };
         let name = format!("{} {}", tool.name, version(&found, tools)).trim_end().to_owned();
@@ -135,7 +135,7 @@ fn unsatisfiable(
     text: Text,
     asked: &str,
     finished: &Finished,
-) -> Result<Said, Refusal> {
+) -> Result<ToolReport, Refusal> {
     let file = text.file();
     let questions = asked.matches("(check-sat)").count();
     let answers: Vec<&str> =
@@ -146,23 +146,23 @@ fn unsatisfiable(
     }
     let unsat = answers.iter().filter(|a| **a == "unsat").count();
     Ok(match unsat == questions && answers.len() == questions {
-        true if questions == 1 => Said::Checked(format!("{file} by {name}: unsat")),
-        true => Said::Checked(format!("{file} by {name}: unsat, {questions} times")),
-        false => Said::NotChecked(format!("{file} by {name}: {}", why(finished))),
+        true if questions == 1 => ToolReport::Checked(format!("{file} by {name}: unsat")),
+        true => ToolReport::Checked(format!("{file} by {name}: unsat, {questions} times")),
+        false => ToolReport::NotChecked(format!("{file} by {name}: {}", why(finished))),
     })
 }
 
 /// Whether VeriPB has verified the claim. It also verifies a proof that assumes something, with a warning: that is no proof.
-fn verified(name: &str, finished: &Finished, time: i64) -> Result<Said, Refusal> {
+fn verified(name: &str, finished: &Finished, time: i64) -> Result<ToolReport, Refusal> {
     let file = Text::FormulaProof.file();
     let bounds = format!("s VERIFIED BOUNDS {time} <= obj <= {time}");
     let verified = finished.stdout.lines().any(|line| line.trim() == bounds);
     let warned = [&finished.stdout, &finished.stderr].iter().any(|t| t.contains("Warning"));
     match finished.ended {
         Ended::Exit(0) if verified && !warned => {
-            Ok(Said::Checked(format!("{file} by {name}: the least objective is {time}")))
+            Ok(ToolReport::Checked(format!("{file} by {name}: the least objective is {time}")))
         }
-        Ended::Stopped(why) => Ok(Said::NotChecked(format!("{file} by {name}: {why}"))),
+        Ended::Stopped(why) => Ok(ToolReport::NotChecked(format!("{file} by {name}: {why}"))),
         _ => {
             let what = format!("{name} does not verify it: {}", why(finished));
             Err(Refusal::File(file.into(), what))

@@ -3,7 +3,7 @@
 //! In go some parameters, out comes each combination of their values for which no condition over these parameters alone is
 //! false. Every valid configuration has one of these combinations, which is all that a proof relies on.
 
-use tickbound_model::space::{Condition, Outcome};
+use tickbound_model::space::{Condition, Holds};
 
 use crate::refusal::Refusal;
 use tickbound_obligation::Obligation;
@@ -96,7 +96,7 @@ impl<'o, 'p> Walk<'o, 'p> {
 
     /// True unless a condition says no. One without a value excludes nothing.
     fn allowed(&self, depth: usize, env: &[i64]) -> bool {
-        let no = |c: &&Condition| c.outcome(self.obligation.problem, env) == Outcome::No;
+        let no = |c: &&Condition| c.outcome(self.obligation.problem, env) == Holds::No;
         !self.conditions[depth].iter().any(no)
     }
 }

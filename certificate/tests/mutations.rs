@@ -8,7 +8,7 @@ use tickbound_certificate::Certificate;
 use tickbound_certificate::check::check;
 use tickbound_certificate::folder::{Text, Texts};
 use tickbound_certificate::inequalities;
-use tickbound_certificate::tools::Said;
+use tickbound_certificate::tools::ToolReport;
 use tickbound_model::{Configuration, Problem};
 use tickbound_obligation::Obligation;
 
@@ -424,7 +424,7 @@ fn proofs_of_a_formula() {
         match outside::said(&texts, time) {
             Err(e) => assert!(e.to_string().contains("does not verify it"), "{what}: {e}"),
             Ok(said) => assert!(
-                matches!(said.as_slice(), [Said::NotChecked(absent)] if absent.ends_with("not on PATH")),
+                matches!(said.as_slice(), [ToolReport::NotChecked(absent)] if absent.ends_with("not on PATH")),
                 "{what}: {said:?}"
             ),
         }

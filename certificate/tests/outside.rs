@@ -13,7 +13,7 @@ use tickbound_certificate::check::check;
 use tickbound_certificate::folder::{Kind, Text, Texts};
 use tickbound_certificate::smt::induction::induction;
 use tickbound_certificate::smt::question::question;
-use tickbound_certificate::tools::{Said, Tools, ask};
+use tickbound_certificate::tools::{ToolReport, Tools, ask};
 use tickbound_model::simulate::{Options, simulate};
 use tickbound_obligation::Obligation;
 
@@ -30,13 +30,13 @@ fn path() -> OsString {
 }
 
 /// Asks the programs that are there. In CI all four must be.
-pub fn said(texts: &Texts, time: i64) -> Result<Vec<Said>, Refusal> {
+pub fn said(texts: &Texts, time: i64) -> Result<Vec<ToolReport>, Refusal> {
     let path = path();
     let tools =
         Tools { path: &path, time: Duration::from_secs(300), interrupt: &NEVER, show: &|_| {} };
     let mut all = Vec::new();
     ask(texts, time, &tools, &mut |said| all.push(said))?;
-    let absent = all.iter().find(|s| matches!(s, Said::NotChecked(_)));
+    let absent = all.iter().find(|s| matches!(s, ToolReport::NotChecked(_)));
     assert!(std::env::var_os("CI").is_none() || absent.is_none(), "{absent:?}");
     Ok(all)
 }
@@ -163,7 +163,7 @@ fn programs_agree() {
         }
         check(&written, None, &never).unwrap_or_else(|e| panic!("{number}: {e}"));
         for what in said(&written.texts, time).unwrap_or_else(|e| panic!("{number}: {e}")) {
-            let Said::NotChecked(what) = what else { continue };
+            let ToolReport::NotChecked(what) = what else { continue };
             assert!(what.ends_with("which is not on PATH"), "{number}: {what}");
         }
         let Ok(obligation) = Obligation::new(&problem) else { continue };
@@ -176,7 +176,7 @@ fn programs_agree() {
             match said(&Texts::from([(text, asked)]), time + 1) {
                 Err(e) => assert!(e.to_string().contains("satisfiable"), "{number}: {e}"),
                 Ok(all) => assert!(
-                    all.iter().all(|s| matches!(s, Said::NotChecked(_))),
+                    all.iter().all(|s| matches!(s, ToolReport::NotChecked(_))),
                     "{number}: {all:?}"
                 ),
             }
@@ -215,7 +215,7 @@ fn the_tables() {
         check(&written, None, &never).expect("it holds");
         let said = said(&written.texts, time).expect("no program finds it wrong");
         // cvc5 and Z3 two texts each, Yices one, VeriPB one; a program that is not there says so once.
-        let checked = said.iter().filter(|s| matches!(s, Said::Checked(_))).count();
+        let checked = said.iter().filter(|s| matches!(s, ToolReport::Checked(_))).count();
         assert!(checked == 6 || std::env::var_os("CI").is_none(), "{said:?}");
     }
 }
@@ -245,7 +245,10 @@ fn no_question_is_empty() {
             match said(&Texts::from([(Text::Induction, alone)]), time) {
                 Err(e) => assert!(e.to_string().contains("satisfiable"), "{n}: {e}"),
                 Ok(all) => {
-                    assert!(all.iter().all(|s| matches!(s, Said::NotChecked(_))), "{n}: {all:?}")
+                    assert!(
+                        all.iter().all(|s| matches!(s, ToolReport::NotChecked(_))),
+                        "{n}: {all:?}"
+                    )
                 }
             }
         }

@@ -65,7 +65,7 @@ impl Head {
         let plan = stream.plan();
         let Checksum { steps, sum } = plan.checksum();
         Head {
-            states: Some(plan.shape().states() as u64),
+            states: Some(plan.sizes().states() as u64),
             initial: plan.initial().to_vec(),
             steps: Some(steps),
             sum: Some(hex(sum)),

@@ -206,14 +206,14 @@ fn expression(r: &mut Random, depth: u32, tame: bool) -> Expr<Slot> {
 }
 
 /// What is said of a box: values, whether the expression holds as a constraint, and whether it is other than 0.
-type Said = (Range, Verdict, Verdict);
+type Evaluated = (Range, Verdict, Verdict);
 
-fn said(e: &Expr<Slot>, of: &[Interval]) -> Said {
+fn said(e: &Expr<Slot>, of: &[Interval]) -> Evaluated {
     (e.range(of), e.verdict(of), e.truth(of))
 }
 
 /// What may be, and what is at a point.
-fn covers((range, verdict, truth): Said, e: &Expr<Slot>, point: &[i64]) -> bool {
+fn covers((range, verdict, truth): Evaluated, e: &Expr<Slot>, point: &[i64]) -> bool {
     let value = e.eval(point);
     let range = match value {
         Ok(v) => range.values.is_some_and(|values| values.contains(v)),
@@ -228,7 +228,7 @@ fn covers((range, verdict, truth): Said, e: &Expr<Slot>, point: &[i64]) -> bool 
 }
 
 /// A range and verdicts that allow one thing each.
-fn single((range, verdict, truth): Said) -> bool {
+fn single((range, verdict, truth): Evaluated) -> bool {
     let of_range = range.values.map_or(range.may_fail, |v| v.is_point() && !range.may_fail);
     let one =
         |v: Verdict| [v.may_hold, v.may_not_hold, v.may_fail].iter().filter(|is| **is).count() == 1;

@@ -57,14 +57,14 @@ fn expected(whole: &Matrix) -> (Tally, Columns) {
 /// The same from blocks of so many bytes, both as threads make them and as they come from elsewhere.
 fn streamed(plan: &Plan, bytes: u64, condition: Option<&Condition>) -> (Tally, Columns) {
     let stream = Stream::new(plan, bytes);
-    assert_eq!(stream.blocks().map(|b| b.rows).sum::<usize>(), plan.shape().states());
+    assert_eq!(stream.blocks().map(|b| b.rows).sum::<usize>(), plan.sizes().states());
     assert_eq!(stream.blocks().count(), stream.len());
     let cells = plan.run(&MEMORY).unwrap().cells().to_vec();
     let (mut tally, mut columns) = (Tally::default(), Columns::default());
     for block in stream.blocks() {
         let made =
             stream.each(block, &MEMORY, |rows| (rows.tally(condition), rows.columns())).unwrap();
-        let row = plan.shape().row();
+        let row = plan.sizes().row();
         let here = &cells[block.first * row..][..block.rows * row];
         let seen =
             stream.pieces(block, here, &MEMORY, |rows| (rows.tally(condition), rows.columns()));

@@ -31,7 +31,7 @@ struct Follower {
 }
 
 /// One choice of a run, of those that were kept.
-struct Choice {
+struct Link {
     before: Option<usize>,
     /// Its number among the steps that were possible.
     step: usize,
@@ -67,7 +67,7 @@ fn search(
 ) -> Result<Option<(i64, Script)>, ScheduleError> {
     let left = Left::new(launch);
     let sooner = |a: i64, b: i64| if end == End::Best { a < b } else { a > b };
-    let mut choices: Vec<Choice> = Vec::new();
+    let mut choices: Vec<Link> = Vec::new();
     // By segments that are left.
     let mut waiting: BTreeMap<u64, Vec<Follower>> = BTreeMap::new();
     let mut found: Option<(i64, Option<usize>)> = None;
@@ -84,7 +84,7 @@ fn search(
             let open = steps.len() > 1;
             for (step, mut run) in steps.into_iter().enumerate() {
                 let choice = if open {
-                    choices.push(Choice { before: choice, step });
+                    choices.push(Link { before: choice, step });
                     Some(choices.len() - 1)
                 } else {
                     choice

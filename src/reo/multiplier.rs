@@ -12,7 +12,7 @@ use std::time::Instant;
 use thiserror::Error;
 use tickbound_reo::limits::{Limits, Progress, Stopped};
 use tickbound_reo::product::dense::{
-    Batch, BatchPlan, Checksum, DenseError, EMPTY, Matrix, Part, Plan, Shape, need,
+    Batch, BatchPlan, Checksum, DenseError, EMPTY, Matrix, Part, Plan, Sizes, need,
 };
 
 use crate::device::{Arg, Buffer, Device, DeviceError, Kernel, Launch, Program, Session};
@@ -149,14 +149,14 @@ impl Multiplier {
     /// # Errors
     /// A row is too large, or the device has no memory for the factors and some rows.
     pub fn rows<'a>(&'a self, plan: &'a Plan, words: usize) -> Result<Rows<'a>, MultiplierError> {
-        let shape = plan.shape();
-        fits32("a row of the product", shape.row() as u128)?;
+        let sizes = plan.sizes();
+        fits32("a row of the product", sizes.row() as u128)?;
         let most = (SLAB.min(self.device().max_alloc) / 8).min(words as u64);
-        let rows = (most as usize / shape.row().max(1)).clamp(1, shape.states().max(1));
+        let rows = (most as usize / sizes.row().max(1)).clamp(1, sizes.states().max(1));
         let buffers = Buffers {
             left: self.session.upload(plan.left())?,
             right: self.session.upload(plan.right())?,
-            out: self.session.buffer(rows * shape.row())?,
+            out: self.session.buffer(rows * sizes.row())?,
         };
         Ok(Rows { engine: self, plan, buffers, rows })
     }
@@ -207,7 +207,7 @@ impl Multiplier {
         let parts = plan.parts();
         for (at, part) in parts.iter().enumerate() {
             fits32("a product of the batch", part.words() as u128)?;
-            let (left, right) = factor_words(part.shape);
+            let (left, right) = factor_words(part.sizes);
             let here = part.words().max(left).max(right);
             if words + here > most && at > begin {
                 slabs.push(&parts[begin..at]);
@@ -230,9 +230,9 @@ impl Multiplier {
             return Ok(0.0);
         };
         let words = |part: &Part| {
-            let shape = part.shape;
+            let sizes = part.sizes;
             let sizes =
-                [shape.left_states, shape.left_slots, shape.right_states, shape.right_slots];
+                [sizes.left_states, sizes.left_slots, sizes.right_states, sizes.right_slots];
             let places =
                 [part.left - first.left, part.right - first.right, part.cells - first.cells];
             let places = places.map(|at| at as u64);
@@ -240,7 +240,7 @@ impl Multiplier {
         };
         let table: Vec<u64> = parts.iter().flat_map(words).collect();
         // Factors and cells of the parts follow each other.
-        let (left, right) = factor_words(last.shape);
+        let (left, right) = factor_words(last.sizes);
         let buffers = Buffers {
             left: self.session.upload(&plan.left()[first.left..last.left + left])?,
             right: self.session.upload(&plan.right()[first.right..last.right + right])?,
@@ -274,8 +274,8 @@ impl Multiplier {
         first: usize,
         rows: usize,
     ) -> Result<Launch<'a>, MultiplierError> {
-        let Shape { left_states, left_slots, right_states, right_slots } = part.shape;
-        let row = part.shape.row();
+        let Sizes { left_states, left_slots, right_states, right_slots } = part.sizes;
+        let row = part.sizes.row();
         buffers.check(part, rows)?;
         let number = |n: usize| Arg::U32(n as u32);
         let place = |n: usize| Arg::U64(n as u64);
@@ -335,13 +335,13 @@ impl Rows<'_> {
         out: &mut [u64],
         limits: &Limits,
     ) -> Result<(), MultiplierError> {
-        let shape = self.plan.shape();
-        let row = shape.row().max(1);
-        let needed = shape.states().saturating_sub(first).saturating_mul(row);
+        let sizes = self.plan.sizes();
+        let row = sizes.row().max(1);
+        let needed = sizes.states().saturating_sub(first).saturating_mul(row);
         if !out.len().is_multiple_of(row) || out.len() > needed {
             return Err(DenseError::Cells { found: out.len(), needed }.into());
         }
-        let part = Part { shape, mask: self.plan.mask(), left: 0, right: 0, cells: 0 };
+        let part = Part { sizes, mask: self.plan.mask(), left: 0, right: 0, cells: 0 };
         for (slab, out) in out.chunks_mut(self.rows * row).enumerate() {
             limits.go_on()?;
             let (first, here) = (first + slab * self.rows, out.len() / row);
@@ -364,14 +364,14 @@ struct Buffers {
 impl Buffers {
     /// Whether a part's factors and `rows` of its rows lie within the buffers.
     fn check(&self, part: &Part, rows: usize) -> Result<(), DeviceError> {
-        let (left, right) = factor_words(part.shape);
+        let (left, right) = factor_words(part.sizes);
         let lie = |buffer: &Buffer<u64>, offset: usize, words: usize| {
             let (end, len) = (offset.saturating_add(words), buffer.len());
             if end <= len { Ok(()) } else { Err(DeviceError::Range { offset, end, len }) }
         };
         lie(&self.left, part.left, left)?;
         lie(&self.right, part.right, right)?;
-        lie(&self.out, part.cells, rows.saturating_mul(part.shape.row()))
+        lie(&self.out, part.cells, rows.saturating_mul(part.sizes.row()))
     }
 }
 
@@ -388,9 +388,9 @@ pub fn agree(device: &str, expected: Checksum, found: Checksum) -> Result<(), Mu
 }
 
 /// Words of the left and of the right factor.
-fn factor_words(shape: Shape) -> (usize, usize) {
+fn factor_words(sizes: Sizes) -> (usize, usize) {
     let words = |n: usize, k: usize| n.saturating_mul(n).saturating_mul(k);
-    (words(shape.left_states, shape.left_slots), words(shape.right_states, shape.right_slots))
+    (words(sizes.left_states, sizes.left_slots), words(sizes.right_states, sizes.right_slots))
 }
 
 /// Items and groups for rows of some width.

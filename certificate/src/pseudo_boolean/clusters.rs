@@ -19,7 +19,7 @@ const MOST_ROWS: usize = 20_000;
 /// One cluster, by the numbers of parameters, parts and clusters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Shape {
+pub struct ClusterShape {
     /// Its parameters, in increasing order.
     pub over: Vec<usize>,
     /// The parts of the run time that it takes.
@@ -34,7 +34,7 @@ pub struct Shape {
 ///
 /// # Errors
 /// The proof is of a group, or names a parameter that there is not.
-pub fn shapes(obligation: &Obligation<'_>, proof: &Proof) -> Result<Vec<Shape>, Refusal> {
+pub fn shapes(obligation: &Obligation<'_>, proof: &Proof) -> Result<Vec<ClusterShape>, Refusal> {
     if proof.by_group {
         return Err(Refusal::wrong("the clusters of a group do not make up the launch"));
     }
@@ -46,7 +46,7 @@ pub fn shapes(obligation: &Obligation<'_>, proof: &Proof) -> Result<Vec<Shape>, 
     let places = |names: &[String]| names.iter().map(place).collect::<Result<Vec<usize>, _>>();
     let shape = |c: &inequalities::Cluster| {
         let (parts, messages) = (c.parts.clone(), c.messages.clone());
-        Ok(Shape { over: places(&c.over)?, parts, messages, to: places(&c.to)? })
+        Ok(ClusterShape { over: places(&c.over)?, parts, messages, to: places(&c.to)? })
     };
     proof.clusters.iter().map(shape).collect()
 }
@@ -55,7 +55,7 @@ pub fn shapes(obligation: &Obligation<'_>, proof: &Proof) -> Result<Vec<Shape>, 
 #[derive(Debug, Clone)]
 pub struct Tables {
     /// The clusters.
-    pub shapes: Vec<Shape>,
+    pub shapes: Vec<ClusterShape>,
     /// For each cluster its rows: the numbers of the values of its parameters, and ticks.
     pub rows: Vec<Vec<(Vec<u32>, i64)>>,
     /// Ticks that depend on nothing.
@@ -69,7 +69,7 @@ impl Tables {
     /// The clusters leave out a part or a condition, a table is too large, a part has no value, or a stop.
     pub fn new(
         obligation: &Obligation<'_>,
-        shapes: Vec<Shape>,
+        shapes: Vec<ClusterShape>,
         stop: &dyn Fn() -> bool,
     ) -> Result<Tables, Refusal> {
         let parts = inequalities::parts(obligation, false);
@@ -130,7 +130,11 @@ fn ticks<'a>(parts: impl Iterator<Item = &'a Part>, env: &[i64]) -> Result<i64, 
 }
 
 /// That clusters take every part once, and every condition is within one.
-fn complete(obligation: &Obligation<'_>, parts: &[Part], shapes: &[Shape]) -> Result<(), Refusal> {
+fn complete(
+    obligation: &Obligation<'_>,
+    parts: &[Part],
+    shapes: &[ClusterShape],
+) -> Result<(), Refusal> {
     let wrong = |what: String| Err(Refusal::wrong(format!("clusters: {what}")));
     let mut taken = vec![false; parts.len()];
     for (number, shape) in shapes.iter().enumerate() {

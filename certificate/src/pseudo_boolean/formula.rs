@@ -16,7 +16,7 @@ use std::fmt::Write;
 use indexmap::IndexMap;
 use itertools::Itertools;
 
-use super::clusters::{Shape, Tables};
+use super::clusters::{ClusterShape, Tables};
 use crate::refusal::Refusal;
 use tickbound_obligation::Obligation;
 
@@ -134,7 +134,7 @@ impl Formula {
     ///
     /// # Errors
     /// The clusters cannot be written.
-    pub fn text(&self, shapes: &[Shape]) -> Result<String, Refusal> {
+    pub fn text(&self, shapes: &[ClusterShape]) -> Result<String, Refusal> {
         let sum = |terms: &[(i64, usize)]| {
             terms.iter().map(|(n, x)| format!("{n:+} x{}", x + 1)).join(" ")
         };
@@ -154,7 +154,7 @@ impl Formula {
 ///
 /// # Errors
 /// It names none.
-pub fn clusters(text: &str) -> Result<Vec<Shape>, Refusal> {
+pub fn clusters(text: &str) -> Result<Vec<ClusterShape>, Refusal> {
     let named = text.lines().find_map(|line| line.strip_prefix(CLUSTERS));
     let named = named.ok_or_else(|| Refusal::wrong("the formula does not name its clusters"))?;
     serde_json::from_str(named).map_err(|e| Refusal::wrong(format!("clusters: {e}")))

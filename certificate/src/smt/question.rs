@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use itertools::Itertools;
 use tickbound_model::Expr;
-use tickbound_model::space::{Condition, Outcome};
+use tickbound_model::space::{Condition, Holds};
 
 use super::terms::{Terms, number, of_all};
 use crate::refusal::Refusal;
@@ -75,7 +75,7 @@ fn holds(
     let mut some_excluded = false;
     let all: usize = over.iter().map(|p| obligation.values[*p].len()).product();
     terms.walk(&over, &mut |env, choice| match condition.outcome(obligation.problem, env)
-        == Outcome::No
+        == Holds::No
     {
         true => some_excluded = true,
         false => allowed.push(choice),

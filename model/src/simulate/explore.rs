@@ -116,7 +116,7 @@ struct Node<'p> {
 }
 
 /// What a state leads to.
-enum Outcome<'p> {
+enum Reached<'p> {
     Known(Range),
     Open(Box<Node<'p>>),
 }
@@ -137,8 +137,8 @@ impl<'p> Search<'p> {
         let mut last = self.follow(root)?;
         loop {
             match last {
-                Outcome::Open(node) => path.push(*node),
-                Outcome::Known(range) => match path.last_mut() {
+                Reached::Open(node) => path.push(*node),
+                Reached::Known(range) => match path.last_mut() {
                     Some(node) => node.tried.join(range),
                     None => return Ok(range),
                 },
@@ -154,13 +154,13 @@ impl<'p> Search<'p> {
                     machine.take(&mut self.engine, option)?;
                     self.follow(machine)?
                 }
-                _ => Outcome::Known(path.pop().map_or(Range::NONE, |node| self.learn(node))),
+                _ => Reached::Known(path.pop().map_or(Range::NONE, |node| self.learn(node))),
             };
         }
     }
 
     /// Goes on while there is no choice.
-    fn follow(&mut self, mut machine: Machine<'p>) -> Result<Outcome<'p>, SimulateError> {
+    fn follow(&mut self, mut machine: Machine<'p>) -> Result<Reached<'p>, SimulateError> {
         let mut options = Vec::new();
         loop {
             machine.options_of_one(&mut options);
@@ -169,7 +169,7 @@ impl<'p> Search<'p> {
                 [] => {
                     let end = Range { best: machine.instant(), worst: machine.instant() };
                     self.completed.join(end);
-                    return Ok(Outcome::Known(end));
+                    return Ok(Reached::Known(end));
                 }
                 [only] => machine.take(&mut self.engine, *only)?,
                 _ => break,
@@ -180,11 +180,11 @@ impl<'p> Search<'p> {
             let now = machine.instant();
             let range = Range { best: now + ticks.best, worst: now + ticks.worst };
             self.completed.join(range);
-            return Ok(Outcome::Known(range));
+            return Ok(Reached::Known(range));
         }
         options.reverse();
         let tried = Range::NONE;
-        Ok(Outcome::Open(Box::new(Node { machine, fingerprint, options, tried })))
+        Ok(Reached::Open(Box::new(Node { machine, fingerprint, options, tried })))
     }
 
     /// All options of a node have been tried.

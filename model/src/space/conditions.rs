@@ -42,7 +42,7 @@ pub(super) enum Kind {
 
 /// How a condition comes out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
+pub enum Holds {
     /// It holds.
     Yes,
     /// It does not: the choice is not valid.
@@ -90,9 +90,9 @@ pub(super) fn size(e: &Expr, env: &[i64]) -> Result<i64, Fault> {
 impl Condition {
     /// How it comes out for the values in `env`, those of its parameters set.
     #[must_use]
-    pub fn outcome(&self, problem: &Problem, env: &[i64]) -> Outcome {
+    pub fn outcome(&self, problem: &Problem, env: &[i64]) -> Holds {
         self.holds(problem, env)
-            .map_or_else(Outcome::Fault, |holds| if holds { Outcome::Yes } else { Outcome::No })
+            .map_or_else(Holds::Fault, |holds| if holds { Holds::Yes } else { Holds::No })
     }
 
     fn holds(&self, problem: &Problem, env: &[i64]) -> Result<bool, Fault> {

@@ -7,6 +7,6 @@ mod conditions;
 mod list;
 mod structure;
 
-pub use conditions::{Condition, Fault, Outcome};
+pub use conditions::{Condition, Fault, Holds};
 pub use list::{Bound, Configuration, LaunchSize, MAX_CHOICES, MAX_CONFIGURATIONS, Space};
 pub use structure::Configurations;

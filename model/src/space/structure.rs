@@ -14,7 +14,7 @@
 use num_bigint::BigUint;
 use tickbound_elimination::{Count, Least, Limits, Network, Relation, TooWide, Tree};
 
-use super::conditions::{Condition, Outcome};
+use super::conditions::{Condition, Holds};
 use super::list::{Bound, Configuration};
 use crate::error::ModelError;
 use crate::expr::Slot;
@@ -256,7 +256,7 @@ impl<'p> Configurations<'p> {
     pub fn allows(&self, indices: &[u32]) -> bool {
         let mut env = self.problem.base_env();
         self.put(indices, &mut env);
-        let holds = |c: &usize| self.conditions[*c].outcome(self.problem, &env) != Outcome::No;
+        let holds = |c: &usize| self.conditions[*c].outcome(self.problem, &env) != Holds::No;
         self.wide.iter().all(holds)
     }
 
@@ -408,7 +408,7 @@ impl<'p> Configurations<'p> {
             let place = condition.parameters[0];
             self.values[place].retain(|v| {
                 env[first + place] = *v;
-                condition.outcome(self.problem, &env) != Outcome::No
+                condition.outcome(self.problem, &env) != Holds::No
             });
         }
     }
@@ -417,13 +417,13 @@ impl<'p> Configurations<'p> {
     fn check_constant(&mut self, c: usize) -> Result<(), ModelError> {
         let condition = &self.conditions[c];
         match condition.outcome(self.problem, &self.problem.base_env()) {
-            Outcome::Yes => Ok(()),
-            Outcome::No => {
+            Holds::Yes => Ok(()),
+            Holds::No => {
                 let nothing = self.network.scope(&[]).map_err(|_| stopped())?;
                 self.network.add(Relation::new(nothing));
                 Ok(())
             }
-            Outcome::Fault(fault) => {
+            Holds::Fault(fault) => {
                 Err(fault.error(self.problem, &condition.at, &self.problem.base_env()))
             }
         }
@@ -455,9 +455,9 @@ impl<'p> Configurations<'p> {
         let mut excluded = 0u64;
         let walked = self.enumerate(&parameters, &filters, &mut |indices, env| {
             match condition.outcome(self.problem, env) {
-                Outcome::Yes => allowed.insert(allowed.scope().key(indices), 0),
-                Outcome::No => excluded += 1,
-                Outcome::Fault(_) => {
+                Holds::Yes => allowed.insert(allowed.scope().key(indices), 0),
+                Holds::No => excluded += 1,
+                Holds::Fault(_) => {
                     allowed.insert(allowed.scope().key(indices), 0);
                     faults.insert(faults.scope().key(indices), 0);
                 }
@@ -490,7 +490,7 @@ impl<'p> Configurations<'p> {
                 let condition = &self.conditions[*c];
                 let mut env = self.problem.base_env();
                 self.put(&indices, &mut env);
-                if let Outcome::Fault(fault) = condition.outcome(self.problem, &env) {
+                if let Holds::Fault(fault) = condition.outcome(self.problem, &env) {
                     return Err(fault.error(self.problem, &condition.at, &env));
                 }
             }

@@ -44,7 +44,7 @@ pub(super) fn merge(symbols: &[Expr], alternatives: Vec<Alternative>) -> Vec<Nod
         }
     }
     let choices = by_value.into_iter().map(|(value, some)| (value, merge(rest, some))).collect();
-    Choice { symbol }.lists(choices)
+    Merge { symbol }.lists(choices)
 }
 
 /// A value for each structural symbol, and numbers.
@@ -65,15 +65,15 @@ pub(crate) fn numbers(symbols: &[Expr], alternatives: Vec<Numbers>) -> Vec<Expr>
     let places = lists.first().map_or(0, |(_, list)| list.len());
     let place =
         |i: usize| lists.iter().filter_map(move |(v, list)| Some((*v, list.get(i)?.clone())));
-    (0..places).map(|i| Choice { symbol }.numbers(place(i).collect())).collect()
+    (0..places).map(|i| Merge { symbol }.numbers(place(i).collect())).collect()
 }
 
 /// What depends on one symbol.
-struct Choice<'s> {
+struct Merge<'s> {
     symbol: &'s Expr,
 }
 
-impl Choice<'_> {
+impl Merge<'_> {
     /// Merges lists of statements: what all of them have, in the same order, is shared.
     fn lists(&self, mut lists: Vec<(i64, Vec<Node>)>) -> Vec<Node> {
         let mut merged = Vec::new();

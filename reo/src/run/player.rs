@@ -76,7 +76,7 @@ struct Moment {
 
 /// A step that can be taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Choice {
+pub struct Enabled {
     /// The names that fire.
     pub names: Vec<Name>,
     /// The data at them.
@@ -108,7 +108,7 @@ pub struct Player {
     /// Words of the connector: none of them is a fresh constant.
     own: usize,
     now: Moment,
-    past: Vec<(Moment, usize, Choice)>,
+    past: Vec<(Moment, usize, Enabled)>,
 }
 
 impl Player {
@@ -154,9 +154,9 @@ impl Player {
 
     /// The steps that can be taken, in an order that depends on the connector and the state alone, and
     /// whether there are more than are listed.
-    pub fn choices(&mut self) -> (Vec<Choice>, bool) {
+    pub fn choices(&mut self) -> (Vec<Enabled>, bool) {
         let product = std::mem::replace(&mut self.product, Implicit::new(Vec::new()));
-        let mut choices: Vec<Choice> = Vec::new();
+        let mut choices: Vec<Enabled> = Vec::new();
         let mut more = false;
         if let Ok(row) = product.row(&self.now.states) {
             for (tried, step) in row.enumerate() {
@@ -177,7 +177,7 @@ impl Player {
     }
 
     /// A step with some data given, if it is possible.
-    fn choice(&mut self, step: Step, names: Vec<Name>, given: &[(Name, Term)]) -> Option<Choice> {
+    fn choice(&mut self, step: Step, names: Vec<Name>, given: &[(Name, Term)]) -> Option<Enabled> {
         let Player { symbols, own, now, .. } = self;
         // A datum that is given as a fresh constant is one from now on.
         let numbers = given.iter().filter_map(|(_, value)| match value {
@@ -202,7 +202,7 @@ impl Player {
         let Settled { data, after, facts } = settle(&literals, &names, symbols, &mut new)?;
         cells.extend(after);
         let next = Moment { states: step.to.clone(), cells, facts, fresh: taken };
-        Some(Choice { names, data, step, next })
+        Some(Enabled { names, data, step, next })
     }
 
     /// Takes the step that is asked for.
@@ -218,7 +218,7 @@ impl Player {
             words.sort_unstable();
             words
         });
-        let fits = |choice: &Choice| {
+        let fits = |choice: &Enabled| {
             let shown = self.shown(choice);
             let mut shown: Vec<&str> = shown.iter().map(|n| self.symbols.word(n.0)).collect();
             shown.sort_unstable();
@@ -281,7 +281,7 @@ impl Player {
         true
     }
 
-    fn go(&mut self, number: usize, choice: Choice) {
+    fn go(&mut self, number: usize, choice: Enabled) {
         let before = std::mem::replace(&mut self.now, choice.next.clone());
         self.past.push((before, number + 1, choice));
     }
@@ -304,7 +304,7 @@ impl Player {
     #[must_use]
     pub fn taken(&self) -> Vec<Taken> {
         let later = self.past.iter().skip(1).map(|(moment, ..)| moment).chain([&self.now]);
-        let taken = |((_, _, choice), after): (&(Moment, usize, Choice), &Moment)| Taken {
+        let taken = |((_, _, choice), after): (&(Moment, usize, Enabled), &Moment)| Taken {
             names: choice.names.clone(),
             text: self.text(choice),
             cells: self.held(after).filter_map(|cell| self.content(after, cell)).collect(),
@@ -321,7 +321,7 @@ impl Player {
     /// A step as text: the names of the interface that fire, with their data; those inside where it
     /// is a step inside.
     #[must_use]
-    pub fn text(&self, choice: &Choice) -> String {
+    pub fn text(&self, choice: &Enabled) -> String {
         let pair = |name: Name| {
             let datum = choice.data.get(&name).map(|d| d.text(&self.symbols));
             format!("{} = {}", self.word(name), datum.unwrap_or_default())
@@ -332,7 +332,7 @@ impl Player {
 
     /// What a step changes in the cells that are read again, as text: `$m = 1`.
     #[must_use]
-    pub fn effect(&self, choice: &Choice) -> Vec<String> {
+    pub fn effect(&self, choice: &Enabled) -> Vec<String> {
         let before: HashMap<Cell, &Term> =
             self.held(&self.now).filter_map(|c| Some((c, self.now.cells.get(&c)?))).collect();
         let text = |cell: Cell| {
@@ -345,11 +345,11 @@ impl Player {
 
     /// Whether a step is inside: the environment sees none of its names.
     #[must_use]
-    pub fn is_inside(&self, choice: &Choice) -> bool {
+    pub fn is_inside(&self, choice: &Enabled) -> bool {
         !choice.names.iter().any(|n| self.visible.contains(n))
     }
 
-    fn shown(&self, choice: &Choice) -> Vec<Name> {
+    fn shown(&self, choice: &Enabled) -> Vec<Name> {
         let inside = self.is_inside(choice);
         choice.names.iter().copied().filter(|n| inside || self.visible.contains(n)).collect()
     }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::{Made, program::holds};
-use tickbound_reo::run::{Choice, Player, Random, Wanted};
+use tickbound_reo::run::{Enabled, Player, Random, Wanted};
 use tickbound_reo::symbol::Name;
 use tickbound_reo::syntax::Source;
 
@@ -68,7 +68,7 @@ fn outcomes(made: &Made, player: &mut Player, offers: &[Option<&str>]) -> Vec<(S
 }
 
 /// The step with the data that are put, if something waits at each of its ports.
-fn wanted(made: &Made, number: usize, choice: &Choice, offers: &[Option<&str>]) -> Option<Wanted> {
+fn wanted(made: &Made, number: usize, choice: &Enabled, offers: &[Option<&str>]) -> Option<Wanted> {
     let alphabet = made.automaton().alphabet();
     let datum = |name: &Name| {
         let word = made.connector.symbols.word(name.0);

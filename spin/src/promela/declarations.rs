@@ -88,7 +88,7 @@ impl Declarations {
             let mut alternatives = Vec::new();
             for (condition, values) in options(facts, p)? {
                 let choice = choice(name, &values);
-                if matches!(choice, Choice::Select(_)) {
+                if matches!(choice, Selection::Select(_)) {
                     (most, selects) = (most.max(values.len()), true);
                 }
                 alternatives.push((condition, choice.lines()));
@@ -140,29 +140,30 @@ fn options(facts: &Facts<'_>, p: usize) -> Result<Options, PromelaError> {
 }
 
 /// How one of some values is chosen.
-enum Choice {
+enum Selection {
     Assign(String),
     /// Seed 000, Listing 3, lines 6 to 10.
     Select(String),
     Alternatives(Vec<String>),
 }
 
-impl Choice {
+impl Selection {
     fn lines(self) -> Vec<String> {
         match self {
-            Choice::Assign(line) | Choice::Select(line) => vec![line],
-            Choice::Alternatives(lines) => lines,
+            Selection::Assign(line) | Selection::Select(line) => vec![line],
+            Selection::Alternatives(lines) => lines,
         }
     }
 }
 
-fn choice(name: &str, values: &[i64]) -> Choice {
+fn choice(name: &str, values: &[i64]) -> Selection {
     let (first, count) = (values.first().copied().unwrap_or(0), values.len());
     if count <= 1 {
-        return Choice::Assign(format!("{name} = {first};"));
+        return Selection::Assign(format!("{name} = {first};"));
     }
-    let select =
-        |text: String| Choice::Select(format!("select (i : 0 .. {}); {name} = {text};", count - 1));
+    let select = |text: String| {
+        Selection::Select(format!("select (i : 0 .. {}); {name} = {text};", count - 1))
+    };
     let step = values[1] - first;
     if first > 0 && values.windows(2).all(|w| w[1] == 2 * w[0]) {
         select(format!("{first} << i"))
@@ -173,7 +174,7 @@ fn choice(name: &str, values: &[i64]) -> Choice {
         let mut lines = vec!["if".to_owned()];
         lines.extend(values.iter().map(|v| format!(":: {name} = {};", literal(*v))));
         lines.push("fi;".into());
-        Choice::Alternatives(lines)
+        Selection::Alternatives(lines)
     }
 }
 

@@ -159,7 +159,7 @@ pub(super) fn run(
         tally,
         names: plan.alphabet().len(),
         idle: true,
-        extent: Extent::Blocks { done, blocks: stream.len(), states: plan.shape().states() },
+        extent: Extent::Blocks { done, blocks: stream.len(), states: plan.sizes().states() },
         broken,
         asked,
     })
@@ -391,7 +391,7 @@ struct Meter<'a> {
 impl<'a> Meter<'a> {
     fn new(line: &'a Progress, stream: &Stream, before: Tally) -> Meter<'a> {
         let now = Instant::now();
-        let states = stream.plan().shape().states() as u64;
+        let states = stream.plan().sizes().states() as u64;
         Meter { line, began: now, shown: now, blocks: stream.len(), states, before }
     }
 

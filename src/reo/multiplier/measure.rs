@@ -32,8 +32,8 @@ impl Multiplier {
             limits.go_on()?;
             let mut launches = Vec::with_capacity(parts.len());
             for part in parts.iter().filter(|part| part.words() > 0) {
-                fits32("a row of the product", part.shape.row() as u128)?;
-                launches.push(self.launch(&buffers, part, 0, part.shape.states())?);
+                fits32("a row of the product", part.sizes.row() as u128)?;
+                launches.push(self.launch(&buffers, part, 0, part.sizes.states())?);
             }
             for launch in launches {
                 times.kernels += launch.wait()?.seconds();
@@ -52,19 +52,19 @@ impl Multiplier {
     /// # Errors
     /// As [`Multiplier::product`]; a product that is larger than a buffer may be.
     pub fn against_fill(&self, plan: &Plan, runs: usize) -> Result<Vec<[f64; 2]>, MultiplierError> {
-        let shape = plan.shape();
-        fits32("a row of the product", shape.row() as u128)?;
-        let words = usize::try_from(shape.words()).unwrap_or(usize::MAX);
+        let sizes = plan.sizes();
+        fits32("a row of the product", sizes.row() as u128)?;
+        let words = usize::try_from(sizes.words()).unwrap_or(usize::MAX);
         let buffers = Buffers {
             left: self.session.upload(plan.left())?,
             right: self.session.upload(plan.right())?,
             out: self.session.buffer(words)?,
         };
-        let part = Part { shape, mask: plan.mask(), left: 0, right: 0, cells: 0 };
-        let rows = shape.states();
+        let part = Part { sizes, mask: plan.mask(), left: 0, right: 0, cells: 0 };
+        let rows = sizes.states();
         let mut times = Vec::new();
         for _ in 0..runs {
-            let plain = self.plain(&buffers.out, shape.row(), rows)?;
+            let plain = self.plain(&buffers.out, sizes.row(), rows)?;
             let product = self.launch(&buffers, &part, 0, rows)?.wait()?;
             times.push([plain, product.seconds()]);
         }

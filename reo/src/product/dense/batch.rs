@@ -8,7 +8,7 @@ use super::checksum::{self, Checksum};
 use super::error::DenseError;
 use super::matrix::Matrix;
 use super::memory;
-use super::shape::{Shape, initial};
+use super::sizes::{Sizes, initial};
 use super::word::EMPTY;
 use crate::limits::{Limits, Progress};
 use crate::symbol::Name;
@@ -20,7 +20,7 @@ const BLOCK: usize = 32;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Part {
     /// The sizes.
-    pub shape: Shape,
+    pub sizes: Sizes,
     /// Bits on which two labels must agree.
     pub mask: u64,
     /// Where its left factor begins in [`BatchPlan::left`].
@@ -35,7 +35,7 @@ impl Part {
     /// Words of its cells.
     #[must_use]
     pub fn words(&self) -> usize {
-        self.shape.row() * self.shape.states()
+        self.sizes.row() * self.sizes.states()
     }
 }
 
@@ -55,7 +55,7 @@ impl BatchPlan {
     /// # Errors
     /// Of the first pair that has too many names or states, or more memory than allowed.
     pub fn new(pairs: &[(&Matrix, &Matrix)], limits: &Limits) -> Result<BatchPlan, DenseError> {
-        let words = |(a, b): &(&Matrix, &Matrix)| Shape::of(a, b).words();
+        let words = |(a, b): &(&Matrix, &Matrix)| Sizes::of(a, b).words();
         let total = pairs.iter().map(words).fold(0, u128::saturating_add);
         let inputs: u128 = pairs.iter().map(|(a, b)| (a.cells.len() + b.cells.len()) as u128).sum();
         limits.fits("a batch of dense products", total.saturating_add(inputs).saturating_mul(8))?;
@@ -78,7 +78,7 @@ impl BatchPlan {
 
     fn push(&mut self, left: &Matrix, right: &Matrix, union: &Union) -> Result<(), DenseError> {
         let part = Part {
-            shape: Shape::of(left, right),
+            sizes: Sizes::of(left, right),
             mask: union.common | EMPTY,
             left: self.left.len(),
             right: self.right.len(),
@@ -159,14 +159,14 @@ impl BatchPlan {
             return;
         }
         let (left, right) = self.factors(part);
-        cells::rows(&Factors::new(part.shape, part.mask, left, right), 0, out);
+        cells::rows(&Factors::new(part.sizes, part.mask, left, right), 0, out);
     }
 
     /// The cells of a product's factors.
     fn factors(&self, part: &Part) -> (&[u64], &[u64]) {
-        let shape = part.shape;
-        let left = shape.left_states * shape.left_states * shape.left_slots;
-        let right = shape.right_states * shape.right_states * shape.right_slots;
+        let sizes = part.sizes;
+        let left = sizes.left_states * sizes.left_states * sizes.left_slots;
+        let right = sizes.right_states * sizes.right_states * sizes.right_slots;
         (&self.left[part.left..][..left], &self.right[part.right..][..right])
     }
 
@@ -174,7 +174,7 @@ impl BatchPlan {
     #[must_use]
     pub fn checksum(&self, part: &Part) -> Checksum {
         let (left, right) = self.factors(part);
-        checksum::of_product(part.shape, part.mask, left, right)
+        checksum::of_product(part.sizes, part.mask, left, right)
     }
 
     /// The batch whose cells were made elsewhere.
@@ -222,7 +222,7 @@ impl Batch {
         let part = self.parts.get(number)?;
         let (alphabet, initial) = &self.names[number];
         let cells = self.cells[part.cells..][..part.words()].to_vec();
-        Some(part.shape.matrix(alphabet, initial, cells))
+        Some(part.sizes.matrix(alphabet, initial, cells))
     }
 }
 

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use super::shape::Shape;
+use super::sizes::Sizes;
 use super::word::EMPTY;
 
 /// The label of a joint step, or [`EMPTY`] if the labels contradict each other or either is none.
@@ -21,7 +21,7 @@ fn join(a: u64, b: u64, mask: u64) -> u64 {
 /// The factors of a product as the loops read them, both over the union of the alphabets.
 #[derive(Debug)]
 pub(super) struct Factors<'a> {
-    shape: Shape,
+    sizes: Sizes,
     mask: u64,
     /// The left matrix.
     left: &'a [u64],
@@ -30,12 +30,12 @@ pub(super) struct Factors<'a> {
 }
 
 impl<'a> Factors<'a> {
-    pub fn new(shape: Shape, mask: u64, left: &'a [u64], right: &'a [u64]) -> Self {
-        let wide = match shape.left_slots {
+    pub fn new(sizes: Sizes, mask: u64, left: &'a [u64], right: &'a [u64]) -> Self {
+        let wide = match sizes.left_slots {
             1 => Cow::Borrowed(right),
-            times => Cow::Owned(widen(right, shape.right_slots, times)),
+            times => Cow::Owned(widen(right, sizes.right_slots, times)),
         };
-        Factors { shape, mask, left, wide }
+        Factors { sizes, mask, left, wide }
     }
 }
 
@@ -70,9 +70,9 @@ unsafe fn rows_avx2(factors: &Factors, first: usize, out: &mut [u64]) {
 
 #[inline(always)]
 fn rows_plain(factors: &Factors, first: usize, out: &mut [u64]) {
-    let shape = factors.shape;
-    let (n, m, ka) = (shape.left_states, shape.right_states, shape.left_slots);
-    let run = m * shape.slots();
+    let sizes = factors.sizes;
+    let (n, m, ka) = (sizes.left_states, sizes.right_states, sizes.left_slots);
+    let run = m * sizes.slots();
     let mut tiles = Tiles::default();
     for (row, out) in (first..).zip(out.chunks_exact_mut(n * run)) {
         let (p, q) = (row / m, row % m);
@@ -85,7 +85,7 @@ fn rows_plain(factors: &Factors, first: usize, out: &mut [u64]) {
             (1, 4) => narrow::<4>(out, left, right, mask),
             (1, 8) => narrow::<8>(out, left, right, mask),
             (1, _) => wide(out, left, right, mask),
-            _ => tiled(out, right, tiles.of(p, left, shape), mask),
+            _ => tiled(out, right, tiles.of(p, left, sizes), mask),
         }
     }
 }
@@ -136,13 +136,13 @@ struct Tiles {
 
 impl Tiles {
     /// The tiles of left row `p`, and the words of each.
-    fn of(&mut self, p: usize, left: &[u64], shape: Shape) -> (&[u64], usize) {
-        let width = shape.slots() * TILE.div_ceil(shape.slots());
+    fn of(&mut self, p: usize, left: &[u64], sizes: Sizes) -> (&[u64], usize) {
+        let width = sizes.slots() * TILE.div_ceil(sizes.slots());
         if self.row != Some(p) {
             self.row = Some(p);
             self.words.clear();
-            for cell in left.chunks_exact(shape.left_slots) {
-                let slots = cell.iter().flat_map(|a| std::iter::repeat_n(*a, shape.right_slots));
+            for cell in left.chunks_exact(sizes.left_slots) {
+                let slots = cell.iter().flat_map(|a| std::iter::repeat_n(*a, sizes.right_slots));
                 self.words.extend(slots.cycle().take(width));
             }
         }

@@ -13,7 +13,7 @@ use std::ops::Add;
 use rayon::prelude::*;
 
 use super::plan::Plan;
-use super::shape::Shape;
+use super::sizes::Sizes;
 use super::word::EMPTY;
 
 /// A count and a sum over the steps of a matrix, or of a part of it; the checksum of the whole is
@@ -98,14 +98,14 @@ impl Plan {
     /// The checksum that the product's cells must have.
     #[must_use]
     pub fn checksum(&self) -> Checksum {
-        of_product(self.shape, self.mask, &self.left, &self.right)
+        of_product(self.sizes, self.mask, &self.left, &self.right)
     }
 }
 
 /// The checksum of a product, from its factors over one alphabet.
-pub(super) fn of_product(shape: Shape, mask: u64, left: &[u64], right: &[u64]) -> Checksum {
-    let (n, m) = (shape.left_states as u64, shape.right_states as u64);
-    let (ka, kb) = (shape.left_slots as u64, shape.right_slots as u64);
+pub(super) fn of_product(sizes: Sizes, mask: u64, left: &[u64], right: &[u64]) -> Checksum {
+    let (n, m) = (sizes.left_states as u64, sizes.right_states as u64);
+    let (ka, kb) = (sizes.left_slots as u64, sizes.right_slots as u64);
     let slots = ka.wrapping_mul(kb);
     // The slot of ((p, q), (p', q'), (i, j)) is ((p * m + q) * n * m + p' * m + q') * slots + i * kb + j.
     let row = n.wrapping_mul(m).wrapping_mul(slots);

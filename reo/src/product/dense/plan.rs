@@ -9,7 +9,7 @@ use super::cells::{self, Factors};
 use super::error::DenseError;
 use super::matrix::Matrix;
 use super::memory;
-use super::shape::{Shape, initial};
+use super::sizes::{Sizes, initial};
 use super::word::EMPTY;
 use crate::limits::{Limits, Progress};
 use crate::symbol::Name;
@@ -22,7 +22,7 @@ const BLOCK: usize = 1 << 16;
 pub struct Plan {
     pub(super) alphabet: Vec<Name>,
     pub(super) initial: Vec<u32>,
-    pub(super) shape: Shape,
+    pub(super) sizes: Sizes,
     pub(super) mask: u64,
     pub(super) left: Vec<u64>,
     pub(super) right: Vec<u64>,
@@ -37,7 +37,7 @@ impl Plan {
         let union = Union::new(&left.alphabet, &right.alphabet)?;
         let mut plan = Plan {
             initial: initial(left, right)?,
-            shape: Shape::of(left, right),
+            sizes: Sizes::of(left, right),
             mask: union.common | EMPTY,
             left: Vec::with_capacity(left.cells.len()),
             right: Vec::with_capacity(right.cells.len()),
@@ -63,8 +63,8 @@ impl Plan {
 
     /// The sizes.
     #[must_use]
-    pub fn shape(&self) -> Shape {
-        self.shape
+    pub fn sizes(&self) -> Sizes {
+        self.sizes
     }
 
     /// Bits on which two labels must agree: the names of both factors, and the bit of [`EMPTY`].
@@ -100,7 +100,7 @@ impl Plan {
     /// # Errors
     /// More than allowed, or more than there is.
     pub fn allocate(&self, limits: &Limits) -> Result<Vec<u64>, DenseError> {
-        let words = self.shape.words();
+        let words = self.sizes.words();
         let bytes = words.saturating_mul(8);
         limits.fits("the dense product", bytes)?;
         let what = "the dense product";
@@ -114,24 +114,24 @@ impl Plan {
     /// `cells` has another length than the product, or it was stopped: then some cells are made
     /// and others are not.
     pub fn fill(&self, cells: &mut [u64], limits: &Limits) -> Result<(), DenseError> {
-        self.shape.check(cells)?;
+        self.sizes.check(cells)?;
         if cells.is_empty() {
             return Ok(());
         }
-        let factors = Factors::new(self.shape, self.mask, &self.left, &self.right);
+        let factors = Factors::new(self.sizes, self.mask, &self.left, &self.right);
         if cells.len() <= BLOCK {
             // Handing it to another thread would cost more than a small product does.
             limits.go_on()?;
             cells::rows(&factors, 0, cells);
             return Ok(());
         }
-        let rows = (BLOCK / self.shape.row()).max(1);
+        let rows = (BLOCK / self.sizes.row()).max(1);
         let done = AtomicU64::new(0);
-        let blocks = cells.par_chunks_mut(rows * self.shape.row()).enumerate();
+        let blocks = cells.par_chunks_mut(rows * self.sizes.row()).enumerate();
         blocks.try_for_each(|(block, out)| {
             limits.go_on()?;
             cells::rows(&factors, block * rows, out);
-            let more = (out.len() / self.shape.row()) as u64;
+            let more = (out.len() / self.sizes.row()) as u64;
             let states = done.fetch_add(more, Ordering::Relaxed) + more;
             (limits.progress)(Progress { states, ..Progress::default() });
             Ok(())
@@ -143,8 +143,8 @@ impl Plan {
     /// # Errors
     /// Another number of words than the product has.
     pub fn matrix(&self, cells: Vec<u64>) -> Result<Matrix, DenseError> {
-        self.shape.check(&cells)?;
-        Ok(self.shape.matrix(&self.alphabet, &self.initial, cells))
+        self.sizes.check(&cells)?;
+        Ok(self.sizes.matrix(&self.alphabet, &self.initial, cells))
     }
 }
 

@@ -8,7 +8,7 @@ use crate::symbol::Name;
 
 /// The sizes of a product and its factors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shape {
+pub struct Sizes {
     /// States of the left factor.
     pub left_states: usize,
     /// Slots of the left factor's cells, at least 1.
@@ -19,9 +19,9 @@ pub struct Shape {
     pub right_slots: usize,
 }
 
-impl Shape {
-    pub(super) fn of(left: &Matrix, right: &Matrix) -> Shape {
-        Shape {
+impl Sizes {
+    pub(super) fn of(left: &Matrix, right: &Matrix) -> Sizes {
+        Sizes {
             left_states: left.states,
             left_slots: left.slots,
             right_states: right.states,

@@ -51,11 +51,11 @@ struct Lister {
 
 impl Lister {
     fn new(plan: &Plan, form: Form) -> Lister {
-        let shape = plan.shape;
+        let sizes = plan.sizes;
         Lister {
-            left: Sparse::new(&plan.left, shape.left_states, shape.left_slots),
-            right: Sparse::new(&plan.right, shape.right_states, shape.right_slots),
-            right_states: shape.right_states,
+            left: Sparse::new(&plan.left, sizes.left_states, sizes.left_slots),
+            right: Sparse::new(&plan.right, sizes.right_states, sizes.right_slots),
+            right_states: sizes.right_states,
             mask: plan.mask,
             form,
         }
@@ -81,7 +81,7 @@ impl Plan {
     /// How many transitions the product has, idle loops among them: in closed form, no cell is made.
     #[must_use]
     pub fn transitions(&self, form: Form) -> u64 {
-        let idle = if form == Form::Standard { self.shape.states() as u64 } else { 0 };
+        let idle = if form == Form::Standard { self.sizes.states() as u64 } else { 0 };
         self.checksum().steps.saturating_sub(idle)
     }
 
@@ -91,7 +91,7 @@ impl Plan {
     /// # Errors
     /// More memory than allowed or there is, or it was stopped.
     pub fn automaton(&self, form: Form, limits: &Limits) -> Result<Automaton, DenseError> {
-        let states = self.shape.states();
+        let states = self.sizes.states();
         let bytes = u128::from(self.transitions(form)) * STEP_BYTES + 8 * (states as u128 + 1);
         limits.fits("the sparse rows", bytes)?;
         let lister = Lister::new(self, form);

@@ -19,7 +19,7 @@ use super::cells::{self, Factors};
 use super::error::DenseError;
 use super::memory;
 use super::plan::Plan;
-use super::shape::Shape;
+use super::sizes::Sizes;
 use super::word::EMPTY;
 use crate::limits::Limits;
 
@@ -51,8 +51,8 @@ impl<'p> Stream<'p> {
     #[must_use]
     pub fn new(plan: &'p Plan, bytes: u64) -> Stream<'p> {
         let words = usize::try_from(bytes / 8).unwrap_or(usize::MAX);
-        let rows = (words / plan.shape.row().max(1)).clamp(1, plan.shape.states().max(1));
-        let factors = Factors::new(plan.shape, plan.mask, &plan.left, &plan.right);
+        let rows = (words / plan.sizes.row().max(1)).clamp(1, plan.sizes.states().max(1));
+        let factors = Factors::new(plan.sizes, plan.mask, &plan.left, &plan.right);
         Stream { plan, factors, rows }
     }
 
@@ -65,7 +65,7 @@ impl<'p> Stream<'p> {
     /// How many blocks there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.plan.shape.states().div_ceil(self.rows)
+        self.plan.sizes.states().div_ceil(self.rows)
     }
 
     /// Whether there is none, as the product has no state.
@@ -77,12 +77,12 @@ impl<'p> Stream<'p> {
     /// Words of each block's cells; the last may have fewer.
     #[must_use]
     pub fn words(&self) -> usize {
-        self.rows * self.plan.shape.row()
+        self.rows * self.plan.sizes.row()
     }
 
     /// The blocks, in order.
     pub fn blocks(&self) -> impl Iterator<Item = Block> + use<> {
-        let (states, rows) = (self.plan.shape.states(), self.rows);
+        let (states, rows) = (self.plan.sizes.states(), self.rows);
         (0..states).step_by(rows).enumerate().map(move |(number, first)| Block {
             number,
             first,
@@ -100,7 +100,7 @@ impl<'p> Stream<'p> {
         limits: &Limits,
         see: impl Fn(RowsOf) -> T + Sync,
     ) -> Result<Vec<T>, DenseError> {
-        let (row, at_once) = (self.plan.shape.row(), self.piece());
+        let (row, at_once) = (self.plan.sizes.row(), self.piece());
         let pieces = (0..block.rows.div_ceil(at_once)).into_par_iter();
         let room = || memory::zeroed("some rows of the dense product", at_once * row);
         let made = pieces.map_init(room, |room, piece| {
@@ -110,7 +110,7 @@ impl<'p> Stream<'p> {
             let room = room.as_mut().map_err(|e| e.clone())?;
             let cells = &mut room[..rows * row];
             cells::rows(&self.factors, block.first + first, cells);
-            Ok(see(RowsOf { shape: self.plan.shape, first: block.first + first, cells }))
+            Ok(see(RowsOf { sizes: self.plan.sizes, first: block.first + first, cells }))
         });
         made.collect()
     }
@@ -126,7 +126,7 @@ impl<'p> Stream<'p> {
         limits: &Limits,
         see: impl Fn(RowsOf) -> T + Sync,
     ) -> Result<Vec<T>, DenseError> {
-        let (row, at_once) = (self.plan.shape.row(), self.piece());
+        let (row, at_once) = (self.plan.sizes.row(), self.piece());
         if cells.len() != block.rows * row {
             return Err(DenseError::Cells { found: cells.len(), needed: block.rows * row });
         }
@@ -134,21 +134,21 @@ impl<'p> Stream<'p> {
         let seen = pieces.map(|(piece, cells)| {
             limits.go_on()?;
             let first = block.first + piece * at_once;
-            Ok(see(RowsOf { shape: self.plan.shape, first, cells }))
+            Ok(see(RowsOf { sizes: self.plan.sizes, first, cells }))
         });
         seen.collect()
     }
 
     /// Rows that are made and seen at once.
     fn piece(&self) -> usize {
-        (PIECE / self.plan.shape.row().max(1)).clamp(1, self.rows)
+        (PIECE / self.plan.sizes.row().max(1)).clamp(1, self.rows)
     }
 }
 
 /// Some rows of a product.
 #[derive(Debug, Clone, Copy)]
 pub struct RowsOf<'a> {
-    pub(super) shape: Shape,
+    pub(super) sizes: Sizes,
     pub(super) first: usize,
     pub(super) cells: &'a [u64],
 }
@@ -174,8 +174,8 @@ impl RowsOf<'_> {
             to: Vec::with_capacity(steps),
             labels: Vec::with_capacity(steps),
         };
-        let slots = self.shape.slots();
-        for (from, cells) in (self.first..).zip(self.cells.chunks_exact(self.shape.row().max(1))) {
+        let slots = self.sizes.slots();
+        for (from, cells) in (self.first..).zip(self.cells.chunks_exact(self.sizes.row().max(1))) {
             for (to, cell) in cells.chunks_exact(slots).enumerate() {
                 for label in cell.iter().filter(|label| **label != EMPTY) {
                     columns.to.push(to as u32);

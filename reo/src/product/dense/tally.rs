@@ -4,7 +4,7 @@ use std::iter::Sum;
 use std::ops::Add;
 
 use super::checksum::Checksum;
-use super::shape::Shape;
+use super::sizes::Sizes;
 use super::stream::{Columns, RowsOf};
 use super::word::EMPTY;
 
@@ -105,8 +105,8 @@ impl RowsOf<'_> {
     #[must_use]
     pub fn tally(&self, condition: Option<&Condition>) -> Tally {
         let mut all = Tally::default();
-        for (from, cells) in (self.first..).zip(self.cells.chunks_exact(self.shape.row().max(1))) {
-            let sums = sums(self.shape, from as u64, cells);
+        for (from, cells) in (self.first..).zip(self.cells.chunks_exact(self.sizes.row().max(1))) {
+            let sums = sums(self.sizes, from as u64, cells);
             let stuck = sums.labels & !EMPTY == 0;
             all.states += 1;
             all.checksum = all.checksum + sums.checksum;
@@ -121,7 +121,7 @@ impl RowsOf<'_> {
     }
 
     fn weigh(&self, from: usize, cells: &[u64], condition: &Condition, all: &mut Tally) {
-        let slots = self.shape.slots();
+        let slots = self.sizes.slots();
         for (to, cell) in cells.chunks_exact(slots).enumerate() {
             let steps = cell.iter().filter(|label| !matches!(**label, EMPTY | 0));
             for label in steps.filter(|label| !condition(**label)) {
@@ -161,28 +161,28 @@ struct Sums {
     labels: u64,
 }
 
-fn sums(shape: Shape, from: u64, cells: &[u64]) -> Sums {
+fn sums(sizes: Sizes, from: u64, cells: &[u64]) -> Sums {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") {
         // SAFETY: the processor has AVX2, as just asked; there is no other condition.
-        return unsafe { sums_avx2(shape, from, cells) };
+        return unsafe { sums_avx2(sizes, from, cells) };
     }
-    sums_plain(shape, from, cells)
+    sums_plain(sizes, from, cells)
 }
 
 /// # Safety
 /// The processor must have AVX2.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-unsafe fn sums_avx2(shape: Shape, from: u64, cells: &[u64]) -> Sums {
-    sums_plain(shape, from, cells)
+unsafe fn sums_avx2(sizes: Sizes, from: u64, cells: &[u64]) -> Sums {
+    sums_plain(sizes, from, cells)
 }
 
 #[inline(always)]
-fn sums_plain(shape: Shape, from: u64, cells: &[u64]) -> Sums {
-    let slots = shape.slots();
+fn sums_plain(sizes: Sizes, from: u64, cells: &[u64]) -> Sums {
+    let slots = sizes.slots();
     let (cell, slot) =
-        (from.wrapping_mul(shape.states() as u64), from.wrapping_mul(shape.row() as u64));
+        (from.wrapping_mul(sizes.states() as u64), from.wrapping_mul(sizes.row() as u64));
     let mut sums = Sums::default();
     // One slot is the rule, and the loop without another inside vectorises.
     if slots == 1 {

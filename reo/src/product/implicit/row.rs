@@ -17,7 +17,7 @@ pub struct Step {
 
 /// What a factor may do: a step, or nothing.
 #[derive(Debug)]
-struct Choice<'a> {
+struct FactorStep<'a> {
     /// For each name of the factor's alphabet, whether it fires.
     fires: Vec<bool>,
     /// Over the product's alphabet.
@@ -32,7 +32,7 @@ struct Factor<'a> {
     number: usize,
     /// Where its names stand in the product's alphabet.
     names: Vec<usize>,
-    choices: Vec<Choice<'a>>,
+    choices: Vec<FactorStep<'a>>,
 }
 
 /// The steps that leave one state of the product: the silent ones, factor by factor, then the joint
@@ -84,7 +84,7 @@ impl<'a> Row<'a> {
     /// Lets the next factor take its first choice from `from` on that agrees with those before.
     fn take(&mut self, from: usize) -> bool {
         let factor = &self.factors[self.taken.len()];
-        let agrees = |choice: &Choice| {
+        let agrees = |choice: &FactorStep| {
             let mut names = factor.names.iter().zip(&choice.fires);
             names.all(|(name, fires)| {
                 let (before, parts) = self.names[*name];
@@ -205,14 +205,14 @@ fn order(product: &Implicit) -> Vec<usize> {
 fn factor(product: &Implicit, number: usize, state: u32) -> Factor<'_> {
     let (automaton, map) = (&product.factors[number], &product.maps[number]);
     let size = automaton.alphabet().len();
-    let idle = Choice {
+    let idle = FactorStep {
         fires: vec![false; size],
         label: vec![0; label::words_for(product.alphabet.len())],
         constraint: None,
         to: state,
     };
     let steps = automaton.steps(state).filter(|step| !label::is_silent(step.label));
-    let steps = steps.map(|step| Choice {
+    let steps = steps.map(|step| FactorStep {
         fires: (0..size).map(|bit| label::has(step.label, bit)).collect(),
         label: map.apply(step.label),
         constraint: Some(automaton.constraints().get(step.condition)),

@@ -10,7 +10,7 @@ use tickbound_message::suggest;
 use super::expander::{Done, Expander};
 use super::frame::Frame;
 use super::leaf::{Key, Leaf, Make};
-use super::scope::{Component, Scope, Trouble};
+use super::scope::{Component, Scope, Unresolved};
 use super::text::listed;
 use crate::catalog::{CatalogError, MAX_ENDS, Primitive, TICK};
 use crate::connector::{Connector, End, Wiring};
@@ -295,7 +295,7 @@ impl Words for AtomWords<'_, '_> {
         if !f.definition().parameters.iter().any(|p| p.name.word == word) {
             return Ok(None);
         }
-        let missing = Trouble::Missing(f.spot, word.to_owned());
+        let missing = Unresolved::Missing(f.spot, word.to_owned());
         Err(f.unset(self.scope, missing))
     }
 

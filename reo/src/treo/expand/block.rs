@@ -5,7 +5,7 @@
 
 use super::expander::{Done, Expander};
 use super::frame::Frame;
-use super::scope::{Component, Scope, Trouble, Value};
+use super::scope::{Component, Scope, Unresolved, Value};
 use super::sizes::Fit;
 use super::value::is_range;
 use crate::treo::ast::{Block, Comparison, Item, Parameter, Predicate, Value as Written, Variable};
@@ -13,7 +13,7 @@ use crate::treo::error::TreoError;
 use crate::treo::files::Target;
 
 /// What a predicate comes to, once its words have values.
-enum Outcome {
+enum Resolved {
     /// Whether it holds.
     Test(bool),
     /// It gives a word, perhaps with a range, a value.
@@ -42,15 +42,15 @@ impl Expander<'_> {
         let rest: Vec<usize> = left.iter().copied().filter(|n| *n != at).collect();
         let spot = block.predicates[at].0;
         let values = match outcome {
-            Outcome::Test(false) => return Ok(()),
-            Outcome::Test(true) => return self.deeper(f, |x, f| x.items(f, scope, block, &rest)),
-            Outcome::Give(word, value) => {
+            Resolved::Test(false) => return Ok(()),
+            Resolved::Test(true) => return self.deeper(f, |x, f| x.items(f, scope, block, &rest)),
+            Resolved::Give(word, value) => {
                 let mut inner = Scope::inside(scope);
                 self.give(f, &mut inner, &word, value)?;
                 return self.deeper(f, |x, f| x.items(f, &inner, block, &rest));
             }
-            Outcome::Each(word, Value::List(values)) => (word, values),
-            Outcome::Each(_, other) => return Err(f.kind(spot, &other, "a list `<1..n>`")),
+            Resolved::Each(word, Value::List(values)) => (word, values),
+            Resolved::Each(_, other) => return Err(f.kind(spot, &other, "a list `<1..n>`")),
         };
         for value in values.1.iter() {
             let mut inner = Scope::inside(scope);
@@ -90,8 +90,8 @@ impl Expander<'_> {
         scope: &Scope<'_>,
         block: &Block,
         left: &[usize],
-    ) -> Result<(usize, Outcome), TreoError> {
-        let mut trouble = None;
+    ) -> Result<(usize, Resolved), TreoError> {
+        let mut unresolved = None;
         for lists in [false, true] {
             for at in left {
                 let (spot, predicate) = &block.predicates[*at];
@@ -100,23 +100,28 @@ impl Expander<'_> {
                     Predicate::In(word, list) if lists => self.membership(f, scope, word, list),
                     Predicate::Compare(how, a, b) if !lists => self.compare(f, scope, *how, a, b),
                     Predicate::Not(_) | Predicate::All(_) | Predicate::Any(_) if !lists => {
-                        self.test(f, scope, predicate).map(Outcome::Test)
+                        self.test(f, scope, predicate).map(Resolved::Test)
                     }
                     _ => continue,
                 };
                 match tried {
                     Ok(outcome) => return Ok((*at, outcome)),
-                    Err(Trouble::Fault(error)) => return Err(error),
-                    Err(missing) => trouble = trouble.or(Some(missing)),
+                    Err(Unresolved::Fault(error)) => return Err(error),
+                    Err(missing) => unresolved = unresolved.or(Some(missing)),
                 }
             }
         }
-        let trouble = trouble.unwrap_or(Trouble::Missing(f.spot, "a word".into()));
-        Err(f.unset(scope, trouble))
+        let unresolved = unresolved.unwrap_or(Unresolved::Missing(f.spot, "a word".into()));
+        Err(f.unset(scope, unresolved))
     }
 
     /// Whether a predicate holds whose words all have values.
-    fn test(&mut self, f: &Frame, scope: &Scope<'_>, tested: &Predicate) -> Result<bool, Trouble> {
+    fn test(
+        &mut self,
+        f: &Frame,
+        scope: &Scope<'_>,
+        tested: &Predicate,
+    ) -> Result<bool, Unresolved> {
         let outcome = match tested {
             Predicate::Not(inner) => return self.test(f, scope, inner).map(|holds| !holds),
             Predicate::All(all) | Predicate::Any(all) => {
@@ -132,9 +137,9 @@ impl Expander<'_> {
             Predicate::Compare(how, a, b) => self.compare(f, scope, *how, a, b)?,
         };
         match outcome {
-            Outcome::Test(holds) => Ok(holds),
-            Outcome::Give(word, _) => Err(Trouble::Missing(word.spot, word.to_string())),
-            Outcome::Each(word, _) => Err(Trouble::Missing(f.spot, word)),
+            Resolved::Test(holds) => Ok(holds),
+            Resolved::Give(word, _) => Err(Unresolved::Missing(word.spot, word.to_string())),
+            Resolved::Each(word, _) => Err(Unresolved::Missing(f.spot, word)),
         }
     }
 
@@ -144,7 +149,7 @@ impl Expander<'_> {
         scope: &Scope<'_>,
         word: &Variable,
         list: &Written,
-    ) -> Result<Outcome, Trouble> {
+    ) -> Result<Resolved, Unresolved> {
         let list = self.value(f, scope, list)?;
         let names = self.names(f, scope, word)?;
         let name = match names.as_slice() {
@@ -153,9 +158,9 @@ impl Expander<'_> {
         };
         match (scope.get(&name), list) {
             (Some(bound), Value::List(items)) => {
-                Ok(Outcome::Test(items.iter().any(|item| item.same(bound))))
+                Ok(Resolved::Test(items.iter().any(|item| item.same(bound))))
             }
-            (_, list) => Ok(Outcome::Each(name, list)),
+            (_, list) => Ok(Resolved::Each(name, list)),
         }
     }
 
@@ -166,11 +171,11 @@ impl Expander<'_> {
         how: Comparison,
         left: &Written,
         right: &Written,
-    ) -> Result<Outcome, Trouble> {
+    ) -> Result<Resolved, Unresolved> {
         let (a, b) = (self.value(f, scope, left), self.value(f, scope, right));
         let (a, b) = match (a, b) {
             (Ok(a), Ok(b)) => (a, b),
-            (Err(Trouble::Fault(error)), _) | (_, Err(Trouble::Fault(error))) => {
+            (Err(Unresolved::Fault(error)), _) | (_, Err(Unresolved::Fault(error))) => {
                 return Err(error.into());
             }
             (Err(missing), Ok(value)) => return given(how, left, value, missing),
@@ -197,7 +202,7 @@ impl Expander<'_> {
                 }
             }
         };
-        Ok(Outcome::Test(holds))
+        Ok(Resolved::Test(holds))
     }
 
     /// Gives a word its value, or the words of a range those of a list.
@@ -226,15 +231,15 @@ fn given(
     how: Comparison,
     side: &Written,
     value: Value,
-    missing: Trouble,
-) -> Result<Outcome, Trouble> {
+    missing: Unresolved,
+) -> Result<Resolved, Unresolved> {
     match (how, side, &missing) {
-        (Comparison::Equal, Written::Variable(word), Trouble::Missing(_, name))
+        (Comparison::Equal, Written::Variable(word), Unresolved::Missing(_, name))
             if is_range(word)
                 || word.indices.is_empty()
                 || name.starts_with(&format!("{}[", word.word)) =>
         {
-            Ok(Outcome::Give(word.clone(), value))
+            Ok(Resolved::Give(word.clone(), value))
         }
         _ => Err(missing),
     }

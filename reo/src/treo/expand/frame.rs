@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tickbound_message::{excerpt, suggest};
 
-use super::scope::{Scope, Trouble, Value};
+use super::scope::{Scope, Unresolved, Value};
 use crate::syntax::Spot;
 use crate::treo::ast::{Definition, Direction, Variable};
 use crate::treo::error::{TreoError, TreoFault};
@@ -70,10 +70,10 @@ impl Frame {
     }
 
     /// The error for a word without a value where one is needed.
-    pub fn unset(&self, scope: &Scope<'_>, trouble: Trouble) -> TreoError {
-        let (spot, word) = match trouble {
-            Trouble::Fault(error) => return error,
-            Trouble::Missing(spot, word) => (spot, word),
+    pub fn unset(&self, scope: &Scope<'_>, unresolved: Unresolved) -> TreoError {
+        let (spot, word) = match unresolved {
+            Unresolved::Fault(error) => return error,
+            Unresolved::Missing(spot, word) => (spot, word),
         };
         let definition = self.definition();
         let name = &definition.name;

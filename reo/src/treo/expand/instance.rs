@@ -6,7 +6,7 @@ use tickbound_message::suggest;
 
 use super::expander::{Done, Expander};
 use super::frame::Frame;
-use super::scope::{Component, Scope, Trouble, Value};
+use super::scope::{Component, Scope, Unresolved, Value};
 use super::sizes::Fit;
 use super::text::{counted, listed};
 use super::top::words_of_signature;
@@ -55,13 +55,13 @@ impl Expander<'_> {
         match self.value(f, scope, &Written::Variable(word.clone())) {
             Ok(Value::Component(component)) => Ok(component),
             Ok(other) => Err(f.kind(word.spot, &other, "a component")),
-            Err(Trouble::Missing(spot, missing)) if missing == word.word => {
+            Err(Unresolved::Missing(spot, missing)) if missing == word.word => {
                 let known = self.files.words(f.file);
                 let near = suggest(&missing, known.iter().map(String::as_str));
                 let fix = format!("define or import it ({near})");
                 Err(f.fault(spot, TreoFault::Unknown { word: missing, what: "component", fix }))
             }
-            Err(trouble) => Err(f.unset(scope, trouble)),
+            Err(unresolved) => Err(f.unset(scope, unresolved)),
         }
     }
 

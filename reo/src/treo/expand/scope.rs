@@ -106,15 +106,15 @@ impl<'p> Scope<'p> {
 
 /// Why there is no value.
 #[derive(Debug)]
-pub(super) enum Trouble {
+pub(super) enum Unresolved {
     /// A word has none, so far.
     Missing(Spot, String),
     /// There cannot be one.
     Fault(TreoError),
 }
 
-impl From<TreoError> for Trouble {
-    fn from(error: TreoError) -> Trouble {
-        Trouble::Fault(error)
+impl From<TreoError> for Unresolved {
+    fn from(error: TreoError) -> Unresolved {
+        Unresolved::Fault(error)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::expander::Expander;
 use super::frame::Frame;
-use super::scope::{Scope, Trouble, Value};
+use super::scope::{Scope, Unresolved, Value};
 use crate::treo::ast::Variable;
 
 /// Whether lengths fit.
@@ -85,8 +85,8 @@ impl Expander<'_> {
         let word = match self.lengths(f, scope, formals) {
             Ok(total) if total == length => return Fit::Yes,
             Ok(_) => return Fit::No,
-            Err(Trouble::Missing(_, word)) => word,
-            Err(Trouble::Fault(_)) => return Fit::Unknown,
+            Err(Unresolved::Missing(_, word)) => word,
+            Err(Unresolved::Fault(_)) => return Fit::Unknown,
         };
         let mut with = |k: i64| {
             let mut trial = Scope::inside(scope);
@@ -112,7 +112,7 @@ impl Expander<'_> {
         f: &Frame,
         scope: &Scope<'_>,
         formals: &[&Variable],
-    ) -> Result<i64, Trouble> {
+    ) -> Result<i64, Unresolved> {
         formals.iter().try_fold(0i64, |sum, formal| {
             // Ranges are far shorter than the numbers at which this would stick.
             Ok(sum.saturating_add(self.length(f, scope, formal)?))

@@ -6,7 +6,7 @@ use tickbound_message::{excerpt, suggest};
 
 use super::expander::Expander;
 use super::frame::Frame;
-use super::scope::{Scope, Trouble, Value};
+use super::scope::{Scope, Unresolved, Value};
 use crate::connector::Connector;
 use crate::syntax::Source;
 use crate::treo::ast::{Definition, File, Index, Value as Written, Variable};
@@ -60,8 +60,8 @@ impl Expander<'_> {
         let written = parse::setting(&source)?;
         let value = match (self.value(f, scope, &written), &written) {
             (Ok(value), _) => value,
-            (Err(Trouble::Missing(_, text)), Written::Variable(_)) => Value::Text(text.into()),
-            (Err(trouble), _) => return Err(f.unset(scope, trouble)),
+            (Err(Unresolved::Missing(_, text)), Written::Variable(_)) => Value::Text(text.into()),
+            (Err(unresolved), _) => return Err(f.unset(scope, unresolved)),
         };
         let parameter = definition.parameters.iter().find(|p| p.name.word == base);
         match (parameter, value) {

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use super::expander::Expander;
 use super::frame::Frame;
-use super::scope::{Component, Scope, Trouble, Value};
+use super::scope::{Component, Scope, Unresolved, Value};
 use crate::syntax::Spot;
 use crate::treo::ast::{self, Index, ListItem, Operator, Variable};
 use crate::treo::error::{MAX_RANGE, TreoError, TreoFault};
 
-type Tried<T> = Result<T, Trouble>;
+type Tried<T> = Result<T, Unresolved>;
 
 impl Expander<'_> {
     pub(super) fn value(
@@ -78,7 +78,7 @@ impl Expander<'_> {
             return Ok(value.clone());
         }
         if !at.indices.is_empty() {
-            return Err(Trouble::Missing(at.spot, name.to_owned()));
+            return Err(Unresolved::Missing(at.spot, name.to_owned()));
         }
         match self.files.target(f.file, name)? {
             Some(target) => {
@@ -90,7 +90,7 @@ impl Expander<'_> {
             None if matches!(name, "true" | "false") || name.contains('.') => {
                 Ok(Value::Text(name.into()))
             }
-            None => Err(Trouble::Missing(at.spot, name.to_owned())),
+            None => Err(Unresolved::Missing(at.spot, name.to_owned())),
         }
     }
 
