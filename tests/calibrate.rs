@@ -493,6 +493,6 @@ fn ctrl_c_writes_nothing() {
     rustix::process::kill_process(process, rustix::process::Signal::INT).unwrap();
     let said = child.wait_with_output().unwrap();
     assert_eq!(said.status.code(), Some(1));
-    assert_eq!(line(&said), "tickbound: interrupted; nothing was written");
+    assert_eq!(line(&said), "tickbound: interrupt; nothing was written");
     assert!(!folder.path().join("x.json").exists());
 }

@@ -1,10 +1,12 @@
 //! `tickbound reo` as a person or a script meets it.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use std::time::Duration;
 
 use assert_cmd::Command;
-use assert_cmd::cargo::cargo_bin_cmd;
+use assert_cmd::cargo::{cargo_bin, cargo_bin_cmd};
 use predicates::prelude::*;
 use predicates::str::contains;
 use serde_json::Value;
@@ -428,4 +430,23 @@ fn a_wrong_line_on_a_pipe_ends_the_run_and_keeps_it() {
     let ended = reo(&run).write_stdin("1\n9\n1\n").assert().code(2);
     ended.stderr(contains("standard input, line 2: ").and(contains("there is no step 9")));
     assert_eq!(std::fs::read_to_string(&kept).expect("kept").lines().count(), 1);
+}
+
+#[test]
+fn a_stop_keeps_the_steps_taken() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let kept = folder.path().join("kept").to_string_lossy().into_owned();
+    let run = ["run", "examples/connectors/fifo1.cat", "--save", &kept, "--timeout", "1"];
+    // More random steps than there is time for.
+    let random = reo(&run).args(["--random", "1000000000"]).assert().code(1);
+    random.stderr(contains("time-out of 1 s; stopped after "));
+    let steps = std::fs::read_to_string(&kept).expect("kept").lines().count();
+    assert!(steps > 1, "{steps} steps");
+    // It waits for a line that does not come.
+    let mut command = std::process::Command::new(cargo_bin!("tickbound"));
+    let command = command.current_dir(env!("CARGO_MANIFEST_DIR")).arg("reo").args(run);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("it starts");
+    child.stdin.as_mut().expect("a pipe").write_all(b"1\n1\n").expect("written");
+    assert_eq!(child.wait().expect("it ends").code(), Some(1));
+    assert_eq!(std::fs::read_to_string(&kept).expect("kept").lines().count(), 2);
 }

@@ -3,7 +3,7 @@
 use super::exit::{CliError, Exit, input};
 use super::output::{Outputs, save, say, say_folded};
 use super::progress::Progress;
-use super::stop;
+use super::stop::{self, Limits};
 use crate::calibrate::{Fault, OpenCl, Options, calibrate, today};
 use crate::device::{self, Device, DeviceChoice, Picked, Session};
 
@@ -25,9 +25,12 @@ pub struct Args {
     /// Fewer repetitions and a smaller buffer: a few seconds
     #[arg(long)]
     quick: bool,
+    #[command(flatten)]
+    limits: Limits,
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
+    args.limits.watched()?;
     Outputs::default().file("--output", args.output.as_ref()).check(&[])?;
     let choice = args.choice()?;
     let listing = device::list();
@@ -43,11 +46,17 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     match args.measure(device) {
         Ok(()) => Ok(Exit::Done),
         Err(Stopped::Interrupted) => {
-            complain!("tickbound: {}", Fault::Interrupted);
+            complain!("tickbound: {}", stopped());
             Ok(Exit::Nothing)
         }
         Err(Stopped::Failed(e)) => Err(e),
     }
+}
+
+/// What is said at a stop.
+fn stopped() -> String {
+    stop::reason()
+        .map_or_else(|| Fault::Interrupted.to_string(), |why| format!("{why}; nothing was written"))
 }
 
 /// Why there is no platform.
@@ -80,7 +89,7 @@ impl Args {
 
     fn measure(&self, device: &Device) -> Result<(), Stopped> {
         stop::quiet();
-        stop::last_words(|| complain!("tickbound: {}", Fault::Interrupted));
+        stop::last_words(|| complain!("tickbound: {}", stopped()));
         let interrupt = stop::flag();
         let options = if self.quick { Options::quick() } else { Options::thorough() };
         let progress = Progress::new(&device.name);

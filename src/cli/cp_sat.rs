@@ -3,7 +3,7 @@
 use super::exit::{CliError, Exit};
 use super::load::Chosen;
 use super::output::{say_answer, say_json};
-use super::stop::{self, Memory, Timeout};
+use super::stop::{self, Limits};
 use super::values::named;
 use crate::cp_sat::{self, Python};
 use tickbound_solve::Encoding;
@@ -20,21 +20,18 @@ pub struct Args {
     #[arg(long, value_name = "N")]
     workers: Option<usize>,
     #[command(flatten)]
-    timeout: Timeout,
-    #[command(flatten)]
-    memory: Memory,
+    limits: Limits,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
-    args.timeout.watched()?;
-    args.memory.watched();
+    args.limits.watched()?;
     let problem = args.chosen.model()?;
     let options = cp_sat::Options {
         encoding: Some(args.encoding),
-        timeout: args.timeout.watched()?,
+        timeout: args.limits.watched()?,
         since: Some(stop::began()),
         workers: args.workers,
     };

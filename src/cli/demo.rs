@@ -8,7 +8,7 @@ use tickbound_model::Problem;
 use super::exit::{CliError, Exit};
 use super::output::{say_folded, width};
 use super::progress::Progress;
-use super::stop;
+use super::stop::{self, Limits};
 use crate::compare::paper::{Published, TABLE_1};
 use crate::report::Table;
 use tickbound_model::platforms;
@@ -21,12 +21,15 @@ pub struct Args {
     /// Print the table as Markdown
     #[arg(long)]
     markdown: bool,
+    #[command(flatten)]
+    limits: Limits,
 }
 
 /// The problem of the demonstration, as shipped in examples/problems.
 const ABSTRACT: &str = include_str!("../../examples/problems/abstract.json");
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
+    args.limits.watched()?;
     let interrupt = stop::flag();
     let mut table = Table::new([
         "size",
@@ -65,7 +68,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         "{intro}\n{shown}\n{better} of {} times are below the paper's; all sizes together took {seconds:.3} s.\n\
          size 2^30: least time {} at WG,TS = {}, {}, in {:.3} s\n",
         TABLE_1.len(),
-        large.upper.unwrap_or_default(),
+        large.upper.map_or_else(|| "?".into(), |t| t.to_string()),
         optima(&large),
         if large.status == Status::Optimal { "proved" } else { "open" },
         large.seconds,

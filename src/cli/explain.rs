@@ -13,7 +13,7 @@ use tickbound_opencl_c::{Reading, Variant};
 use super::exit::{CliError, Exit};
 use super::load::{Chosen, Setting, by_name};
 use super::output::{say_folded, say_json, width};
-use super::stop::{Memory, Timeout};
+use super::stop::Limits;
 use crate::answer::{self, About, COUNTED, Explained, Tally};
 use crate::report::explain;
 
@@ -26,17 +26,14 @@ pub struct Args {
     #[arg(long = "set", value_name = "P=V")]
     set: Vec<Setting>,
     #[command(flatten)]
-    timeout: Timeout,
-    #[command(flatten)]
-    memory: Memory,
+    limits: Limits,
     /// Print one JSON object, with the program in the problem format
     #[arg(long)]
     json: bool,
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
-    args.memory.watched();
-    args.timeout.watched()?;
+    args.limits.watched()?;
     let (problem, reading) = args.chosen.explained()?;
     let configurations = problem.configurations(&Limits::default())?;
     let choices = problem.choices()?;

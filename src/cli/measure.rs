@@ -13,7 +13,7 @@ use super::exit::{CliError, Exit, input};
 use super::load::{Question, positive_seconds, setup};
 use super::output::{Outputs, save, say_answer, say_json, written};
 use super::progress::Progress;
-use super::stop::{self, Memory, Timeout};
+use super::stop::{self, Limits};
 use super::values::Size;
 use crate::device::DeviceChoice;
 use crate::device::platform::mismatch;
@@ -78,9 +78,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     html: Option<String>,
     #[command(flatten)]
-    timeout: Timeout,
-    #[command(flatten)]
-    memory: Memory,
+    limits: Limits,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -124,7 +122,7 @@ impl Args {
             limit: positive_seconds("--limit", self.limit)?,
             reference_limit: positive_seconds("--reference-limit", self.reference_limit)?,
             reference_memory: self.reference_memory.0,
-            timeout: self.timeout.watched()?,
+            timeout: self.limits.watched()?,
             since: Some(stop::began()),
             cache: Some(PathBuf::from(cache)),
             program,
@@ -179,8 +177,7 @@ impl Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
-    args.timeout.watched()?;
-    args.memory.watched();
+    args.limits.watched()?;
     let mut problem = args.question.read()?;
     if problem.source.is_none() {
         return Err(MeasureError::NoSource.into());

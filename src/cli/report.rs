@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::exit::{CliError, Exit};
 use super::output::Outputs;
+use super::stop::Limits;
 use crate::report::html;
 
 /// Arguments of `report`.
@@ -15,9 +16,12 @@ pub struct Args {
     /// The report
     #[arg(short, long, value_name = "FILE")]
     output: String,
+    #[command(flatten)]
+    limits: Limits,
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
+    args.limits.watched()?;
     let inputs: Vec<PathBuf> = args.results.iter().map(PathBuf::from).collect();
     Outputs::default().file("--output", Some(&args.output)).check(&inputs)?;
     let mut sources = Vec::new();

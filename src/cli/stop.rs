@@ -187,6 +187,26 @@ impl Timeout {
     }
 }
 
+/// The options `--timeout` and `--memory`.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub struct Limits {
+    #[command(flatten)]
+    timeout: Timeout,
+    #[command(flatten)]
+    memory: Memory,
+}
+
+impl Limits {
+    /// The time, from the start of the process; from now on time and memory are watched.
+    ///
+    /// # Errors
+    /// If it is no length of time.
+    pub(super) fn watched(self) -> Result<Option<Duration>, CliError> {
+        self.memory.watched();
+        self.timeout.watched()
+    }
+}
+
 /// What `words` prints is from now on the last that is printed if the process must be ended.
 pub(super) fn last_words(words: impl FnOnce() + Send + 'static) {
     lock().words = Some(Box::new(words));

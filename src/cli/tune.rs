@@ -14,7 +14,7 @@ use super::load::Question;
 use super::output::{Outputs, ranking, rows_width, say_answer, written};
 use super::plot::Drawing;
 use super::progress::Progress;
-use super::stop::{self, Memory, Timeout};
+use super::stop::{self, Limits};
 use super::values::{OrAuto, named, or_auto};
 use super::{page, timeline};
 use crate::answer;
@@ -40,9 +40,7 @@ pub struct Args {
     #[arg(long, value_name = "K", default_value_t = 0)]
     top: usize,
     #[command(flatten)]
-    timeout: Timeout,
-    #[command(flatten)]
-    memory: Memory,
+    limits: Limits,
     /// What the random choice of configurations depends on that are simulated as a check
     #[arg(long, value_name = "SEED", default_value_t = 0)]
     seed: u64,
@@ -70,7 +68,7 @@ impl Args {
             strategy: self.strategy,
             objective: self.objective,
             top: self.top,
-            timeout: self.timeout.watched()?,
+            timeout: self.limits.watched()?,
             since: Some(stop::began()),
             seed: self.seed,
             ..Options::default()
@@ -79,7 +77,6 @@ impl Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
-    args.memory.watched();
     let options = args.options()?;
     let problem = args.question.problem()?;
     timeline::check(&problem, args.trace.as_ref())?;

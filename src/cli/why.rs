@@ -11,7 +11,7 @@ use super::exit::{CliError, Exit, input};
 use super::load::Question;
 use super::output::{Outputs, say_answer, width, written};
 use super::progress::Progress;
-use super::stop::{self, Memory, Timeout};
+use super::stop::{self, Limits};
 use super::values::{OrAuto, named, or_auto};
 use crate::why::page::page;
 use crate::why::words::words;
@@ -29,9 +29,7 @@ pub struct Args {
     #[arg(long, value_parser = named::<Strategy>(), default_value = "race")]
     strategy: Strategy,
     #[command(flatten)]
-    timeout: Timeout,
-    #[command(flatten)]
-    memory: Memory,
+    limits: Limits,
     /// What the random choice of configurations depends on that are simulated as a check
     #[arg(long, value_name = "SEED", default_value_t = 0)]
     seed: u64,
@@ -50,11 +48,10 @@ struct Told {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
-    args.memory.watched();
     let options = Options {
         encoding: args.encoding,
         strategy: args.strategy,
-        timeout: args.timeout.watched()?,
+        timeout: args.limits.watched()?,
         since: Some(stop::began()),
         seed: args.seed,
         ..Options::default()

@@ -1,14 +1,15 @@
-//! Loops that are left in the midst of an iteration: `if (i == last) break;`.
+//! Loops that are left in the midst of an iteration: `if (i == last) break;`, `if (i >= n) return;`.
 //!
 //! As many iterations are complete as neither end the loop nor leave it; they are read as those of any loop. What
-//! follows is the test of one more, and if it holds, that iteration up to where it leaves.
+//! follows is the test of one more, and if it holds, that iteration up to where it leaves. After a `return` the rest of
+//! the function is not walked.
 
 use super::form::{Exits, Loop};
 use super::nodes::mention;
 use super::probe::Walked;
 use super::statements::Rest;
 use super::symbolic::Poly;
-use super::{Read, Reader};
+use super::{Read, Reader, scan};
 use crate::ast::{Expr, Stmt};
 
 impl<'a> Reader<'a> {
@@ -64,11 +65,11 @@ impl<'a> Reader<'a> {
         if exits.leaving {
             let last = exits.at.last().is_some_and(|exit| std::ptr::eq(*exit, stmt));
             if last {
-                return self.run(then, None);
+                return self.leave_by(then);
             }
             let go_on = |r: &mut Self| r.run(otherwise, Some(after));
             return self
-                .fork(&leave, (&stmt.at, condition), |r| r.run(then, None), go_on)
+                .fork(&leave, (&stmt.at, condition), |r| r.leave_by(then), go_on)
                 .map(drop);
         }
         let stay = self.terms.not(&leave);
@@ -77,6 +78,29 @@ impl<'a> Reader<'a> {
         }
         self.terms.assume(&stay);
         self.run(otherwise, Some(after))
+    }
+
+    /// The side of an exit that leaves the loop.
+    fn leave_by(&mut self, side: &'a [Stmt]) -> Read<()> {
+        self.run(side, None)?;
+        if scan::returns(side) {
+            self.state.left = Some(Poly::int(1));
+        }
+        Ok(())
+    }
+
+    /// What follows a loop with a `return`, if that has not ended the function.
+    pub fn unless_left(
+        &mut self,
+        stmt: &'a Stmt,
+        left: &Poly,
+        rest: impl FnOnce(&mut Self) -> Read<()>,
+    ) -> Read<()> {
+        let exits = Loop::of(stmt).and_then(|l| Exits::of(&l));
+        let condition = exits.and_then(|exits| exits.returning());
+        // Nothing else leaves a function in a loop that was read.
+        let Some(asked) = condition else { return rest(self) };
+        self.fork(left, asked, |_| Ok(()), rest).map(drop)
     }
 
     /// The condition of a loop and those of its exits that were met in an iteration.

@@ -82,12 +82,20 @@ impl<'a> Exits<'a> {
         };
         for stmt in body.iter().filter(|stmt| scan::escapes(std::slice::from_ref(stmt))) {
             let StmtKind::If(_, then, otherwise) = &stmt.kind else { return None };
-            if !scan::always_breaks(then) || scan::escapes(otherwise) {
+            if !scan::always_ends_loop(then) || scan::escapes(otherwise) {
                 return None;
             }
             at.push(stmt);
         }
         Some(Exits { body: l.body, at, leaving: false, stays: Vec::new() })
+    }
+
+    /// The first condition under which the loop ends the function.
+    pub fn returning(&self) -> Option<(&'a At, &'a Expr)> {
+        self.at.iter().find_map(|stmt| match &stmt.kind {
+            StmtKind::If(condition, then, _) if scan::returns(then) => Some((&stmt.at, condition)),
+            _ => None,
+        })
     }
 }
 

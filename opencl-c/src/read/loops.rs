@@ -58,7 +58,7 @@ impl<'a> Reader<'a> {
                 let any = self.terms.unknown(Dependence::Data);
                 return self.bounded_loop(l, any);
             }
-            let exits = Exits::of(l).filter(|_| !l.after && !scan::returns(l.body));
+            let exits = Exits::of(l).filter(|_| !l.after);
             return self.loop_with_exits(l, exits.ok_or_else(|| self.unbounded(l))?);
         }
         let (probe, count) = self.counted(l)?;

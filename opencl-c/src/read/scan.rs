@@ -145,13 +145,13 @@ fn leaves(body: &[Stmt], is: &dyn Fn(&StmtKind) -> bool) -> bool {
     })
 }
 
-/// Whether the statements end with a `break`, and there is no other.
-pub fn always_breaks(body: &[Stmt]) -> bool {
+/// Whether the statements end with a `break` or a `return`, and leave at no other place.
+pub fn always_ends_loop(body: &[Stmt]) -> bool {
     let Some((last, before)) = body.split_last() else { return false };
     !escapes(before)
         && match &last.kind {
-            StmtKind::Break => true,
-            StmtKind::Block(body) => always_breaks(body),
+            StmtKind::Break | StmtKind::Return(_) => true,
+            StmtKind::Block(body) => always_ends_loop(body),
             _ => false,
         }
 }

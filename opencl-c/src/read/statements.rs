@@ -46,6 +46,9 @@ impl<'a> Reader<'a> {
                 StmtKind::Continue => return Ok(()),
                 _ => self.statement(stmt)?,
             }
+            if let Some(left) = self.state.left.take() {
+                return self.unless_left(stmt, &left, |r| r.run(after.stmts, rest));
+            }
         }
         match rest {
             Some(rest) => self.run(rest.stmts, rest.next),

@@ -55,6 +55,8 @@ pub struct State {
     pub values: BTreeMap<VariableId, Value>,
     /// What the function that is being walked returned.
     pub returned: Option<Value>,
+    /// Whether a loop that has just been walked has ended the function; absent: it has not.
+    pub left: Option<Poly>,
 }
 
 impl Value {
@@ -191,6 +193,10 @@ impl State {
             (Some(x), None) | (None, Some(x)) => Some(x.clone()),
             (None, None) => None,
         };
-        State { values, returned }
+        let left = (a.left.is_some() || b.left.is_some()).then(|| {
+            let of = |state: &State| state.left.clone().unwrap_or_else(|| Poly::int(0));
+            terms.choice(condition, &of(a), &of(b))
+        });
+        State { values, returned, left }
     }
 }

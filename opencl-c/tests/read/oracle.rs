@@ -92,7 +92,7 @@ fn compare(case: &Case, seed: u64) -> Result<Verdict, String> {
 }
 
 /// Bodies that try what is easy to get wrong.
-const BODIES: [&str; 46] = [
+const BODIES: [&str; 53] = [
     "int2 r = (int2)(2, n); for (int i = r.x; i < r.y; i++) a[i] = 0; for (int i = 0; i < r.s0; i++) b[i] = 1;",
     "struct S { char c; int n; float f; int m; } s; s.n = n; s.m = N; s.c = 300; \
      for (int i = s.c; i < s.n + s.m + 40; i++) a[i] = 0;",
@@ -150,6 +150,14 @@ const BODIES: [&str; 46] = [
     "int t1 = 0; int *p = &t1; for (int i = 0; i < N; i++) (*p)++; if (t1 == 3) a[0] = 1;",
     "int2 w = (int2)(1, 2); w.x = n; if (lid < 1) a[0] = w.y; struct { int m; } s; s.m = 3; ",
     "for (int i = 0; i < N; i++) { int k1 = i; while (k1 > 0) { k1 /= 2; a[k1] = 1; } }",
+    "for (int i = lid; i < 20; i += 4) { if (i >= n + 5) return; a[i] = 0; } b[0] = 1;",
+    "for (int i = 0; i < N; i++) { a[i] = 1; if (i == n) { b[0] = 1; return; } if (i == u) break; l[0] = 1; } b[1] = 2;",
+    "for (int i = 0; ; i++) { if (i >= n) return; a[i] = 0; } b[0] = 1;",
+    "if (lid > 1) { for (int i = 0; i < N; i++) { if (i > n) return; a[i] = 0; } b[0] = 1; } b[1] = b[2];",
+    "int i = 0; while (i < N) { if (i + lid >= n) return; a[i] = 1; i++; } b[0] = i; if (i == 3) b[1] = 1;",
+    "for (int i = 0; i < N; i++) { if (i == u) return; a[i] = 1; } for (int i = 0; i < 4; i++) { if (i == n) return; b[i]++; } l[0] = 1;",
+    "for (int j = 0; j < 3; j++) a[j] = 1; switch (N) { case 1: for (int i = 0; i < 5; i++) { if (i == n) return; a[i] = 0; } \
+     default: b[0] = 1; } l[0] = 1;",
     "if (n > 3 || (lid > 1 && (a[0] = 1, u > 2))) b[0] = 3; else b[1] = c[1];",
 ];
 

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, IsTerminal, stdin};
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Map, Value, json};
 use tickbound_reo::connector::Connector;
@@ -11,6 +12,7 @@ use tickbound_reo::syntax::Source;
 use super::load::{self, notes};
 use crate::cli::exit::{CliError, Exit, input};
 use crate::cli::output::{Outputs, save, say, say_folded, say_json};
+use crate::cli::stop::{self, Memory};
 
 /// Arguments of `reo run`.
 #[derive(Debug, clap::Args)]
@@ -31,6 +33,8 @@ pub(super) struct Args {
     /// Save the run, for --steps
     #[arg(long, value_name = "FILE")]
     save: Option<String>,
+    #[command(flatten)]
+    memory: Memory,
     /// Print one JSON object with the steps and the cells
     #[arg(long)]
     json: bool,
@@ -44,6 +48,7 @@ impl Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
+    args.memory.watched();
     let connector = load::connector(&args.file, &args.choice)?;
     notes(&connector);
     let outputs = Outputs::default().file("--save", args.save.as_ref());
@@ -53,9 +58,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         None => Player::new(&connector).map_err(input)?,
     };
     let mut random = Random::new(args.seed);
-    let strayed = (0..args.random.unwrap_or(0)).all(|_| player.stray(&mut random));
+    let strayed =
+        (0..args.random.unwrap_or(0)).all(|_| !stop::is_due() && player.stray(&mut random));
     let played = if args.steps.is_none() && args.random.is_none() {
-        play(&mut player, args)
+        play(&mut player, args, &saved_at_a_stop(args.save.as_ref()))
     } else {
         Ok(())
     };
@@ -68,9 +74,13 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         say_json(&answer(&mut player))?;
     } else if args.steps.is_some() || args.random.is_some() {
         say_folded(&format!("{}{}", saved(&player), where_it_stands(&player)))?;
-        if !strayed {
+        if !strayed && stop::reason().is_none() {
             say("no step is possible\n")?;
         }
+    }
+    if let (false, Some(why)) = (strayed, stop::reason()) {
+        complain!("tickbound: {why}; stopped after {} steps", player.lines().len());
+        return Ok(Exit::Nothing);
     }
     Ok(Exit::Done)
 }
@@ -120,12 +130,31 @@ const HELP: &str = "\
   q           quit
 ";
 
-/// Asks for steps until there are none or the input ends.
-fn play(player: &mut Player, args: &Args) -> Result<(), CliError> {
+/// The run so far, as text. If the process is ended while it waits for a line, what is in it then is saved to `path`.
+fn saved_at_a_stop(path: Option<&String>) -> Arc<Mutex<String>> {
+    let so_far = Arc::new(Mutex::new(String::new()));
+    if let Some(path) = path.cloned() {
+        let text = Arc::clone(&so_far);
+        stop::last_words(move || {
+            let text = text.lock().unwrap_or_else(PoisonError::into_inner);
+            match save(&path, &text) {
+                Ok(()) => complain!("tickbound: the run so far is in {path}"),
+                Err(e) => complain!("tickbound: {e}"),
+            }
+        });
+    }
+    so_far
+}
+
+/// Asks for steps until there are none or the input ends; keeps the run so far in `so_far`.
+fn play(player: &mut Player, args: &Args, so_far: &Mutex<String>) -> Result<(), CliError> {
     let quiet = args.json;
     let prompt = stdin().is_terminal() && !quiet;
     let mut random = Random::new(0);
-    let show = |player: &mut Player| if quiet { Ok(()) } else { offer(player) };
+    let show = |player: &mut Player| {
+        *so_far.lock().unwrap_or_else(PoisonError::into_inner) = saved(player);
+        if quiet { Ok(()) } else { offer(player) }
+    };
     show(player)?;
     if prompt {
         say("h for help\n> ")?;

@@ -8,19 +8,22 @@ use tickbound_dataset::{Product, verify};
 use crate::cli::exit::{CliError, Exit, input};
 use crate::cli::output::{say_folded, say_json};
 use crate::cli::progress::Progress;
-use crate::cli::stop;
+use crate::cli::stop::{self, Memory};
 
 /// Arguments of `reo verify`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The dataset: a folder that `reo compose --dataset` has written
     folder: String,
+    #[command(flatten)]
+    memory: Memory,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
+    args.memory.watched();
     let line = Progress::new("verifying");
     let go_on = |block: usize| {
         line.say(format!("block {block}"));

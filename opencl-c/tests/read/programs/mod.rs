@@ -304,7 +304,7 @@ impl Writer {
         self.inside(name);
     }
 
-    /// A loop that is left in the midst of an iteration.
+    /// A loop that is left in the midst of an iteration, perhaps with the kernel.
     fn left_early(&mut self) {
         let name = self.fresh("i");
         let (from, to, last) = (self.bound(), self.bound(), self.bound());
@@ -313,7 +313,8 @@ impl Writer {
         let condition = condition.replace('I', &name).replace('L', &last);
         self.line(&format!("for (int {name} = {from}; {name} < {to}; {name} += {step}) {{"));
         self.line(&format!("    a[{name} & 7] += 1;"));
-        self.line(&format!("    if ({condition}) {{ l[0] = 1; break; }}"));
+        let leave = if self.loops == 0 { self.random.pick(&["break", "return"]) } else { "break" };
+        self.line(&format!("    if ({condition}) {{ l[0] = 1; {leave}; }}"));
         self.inside(name);
     }
 
