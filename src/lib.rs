@@ -70,6 +70,8 @@ pub mod calibrate;
 pub mod cli;
 #[cfg(feature = "plots")]
 pub mod compare;
+#[cfg(feature = "cli")]
+mod compiler;
 pub mod cp_sat;
 #[cfg(feature = "device")]
 pub mod device;

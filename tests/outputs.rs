@@ -150,6 +150,10 @@ fn modes_links_and_devices_stay() {
     if cfg!(target_os = "linux") {
         assert!(export("/dev/null").is_empty());
         assert_eq!(export("/dev/stdout"), text.as_bytes());
+        let both = ["tune", "k.json", "--trace", "/dev/stdout", "--html", "/dev/stdout"];
+        let refused = command(&folder, &both).output().unwrap();
+        let why = "--html /dev/stdout: --trace names the same file";
+        assert!(said(&refused).contains(why), "{}", said(&refused));
     }
     let beside = |path: &Path| path.extension().is_some_and(|end| end == "new");
     assert!(!contents(&folder).iter().any(|(path, _)| beside(path)), "nothing is left behind");

@@ -5,10 +5,10 @@
 //! calls with too few or too many arguments, and nesting that could exhaust the stack.
 
 use super::error::ModelError;
-use super::expr::{Expr, Function};
+use super::expr::{BinaryOp, Expr, Function};
 use super::json::join;
 use super::kernel::{Program, Stmt, StmtKind};
-use super::problem::Problem;
+use super::problem::{Problem, Profile};
 use super::scope::{ITEM_NAMES, Scope};
 use super::usage::{Usage, of_items};
 
@@ -54,6 +54,37 @@ impl Problem {
             }
         }
         self.usage = usage;
+        Ok(())
+    }
+
+    /// Puts in the registers of an item where parameters, by their places, have these values; everywhere if there are none. What
+    /// was put in before holds elsewhere.
+    ///
+    /// # Errors
+    /// The profile does not ask for registers, a value is in no domain, or there are too many cases to be written as one expression.
+    pub fn set_registers(&mut self, at: &[(usize, i64)], registers: i64) -> Result<(), ModelError> {
+        if self.profile != Profile::Resources {
+            let what = format!("the profile {} does not ask for registers", self.profile.name());
+            return Err(ModelError::new("usage.registers", what, "take the profile resources"));
+        }
+        let first = self.first_parameter();
+        let equal = |(p, value): &(usize, i64)| {
+            Expr::binary(BinaryOp::Eq, Expr::Name(first + p), Expr::Int(*value))
+        };
+        at.iter().try_for_each(|(p, value)| self.check_value(*p, *value))?;
+        let condition = at.iter().map(equal).reduce(|a, b| Expr::binary(BinaryOp::And, a, b));
+        let before = std::mem::replace(&mut self.usage.registers, Expr::Int(registers));
+        if let Some(condition) = condition {
+            let of = Box::new(Expr::Int(registers));
+            self.usage.registers = Expr::Conditional(Box::new(condition), of, Box::new(before));
+        }
+        check(&self.scope, &self.usage.registers, "usage.registers", MAX_BUILT_DEPTH).map_err(
+            |_| {
+                let what = "registers are given for too many cases";
+                ModelError::new("usage.registers", what, "give them for fewer configurations")
+            },
+        )?;
+        self.stated_usage.push("registers");
         Ok(())
     }
 }

@@ -52,13 +52,14 @@ impl Place {
         Err(io::Error::other("links that lead to one another"))
     }
 
-    /// Whether this is the same file as another. Of devices and pipes none is.
+    /// Whether this is the same file or stream of this process as another. Of devices and pipes none is.
     #[must_use]
     pub fn is(&self, other: &Place) -> bool {
         match (self, other) {
             (Place::File(one), Place::File(other)) => {
                 one == other || identity(one).is_some_and(|one| identity(other) == Some(one))
             }
+            (Place::Output, Place::Output) | (Place::Error, Place::Error) => true,
             _ => false,
         }
     }

@@ -3,7 +3,7 @@
 use super::exit::{CliError, Exit, input};
 use super::output::{Outputs, save, say, say_folded};
 use super::progress::Progress;
-use super::stop::{self, Limits};
+use super::stop::{self, Stops};
 use crate::calibrate::{Fault, OpenCl, Options, calibrate, today};
 use crate::device::{self, Device, DeviceChoice, Picked, Session};
 
@@ -26,11 +26,11 @@ pub struct Args {
     #[arg(long)]
     quick: bool,
     #[command(flatten)]
-    limits: Limits,
+    stops: Stops,
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
-    args.limits.watched()?;
+    args.stops.watched()?;
     Outputs::default().file("--output", args.output.as_ref()).check(&[])?;
     let choice = args.choice()?;
     let listing = device::list();

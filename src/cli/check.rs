@@ -14,7 +14,7 @@ use super::exit::{CliError, Exit};
 use super::load::{Chosen, Setting};
 use super::output::{say_answer, say_json};
 use super::progress::Progress;
-use super::stop::{self, Limits};
+use super::stop::{self, Stops};
 use crate::answer::{About, Checked, named};
 
 /// Arguments of `check`.
@@ -35,14 +35,14 @@ pub struct Args {
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     tool_time: u32,
     #[command(flatten)]
-    limits: Limits,
+    stops: Stops,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
-    args.limits.watched()?;
+    args.stops.watched()?;
     let folder = Path::new(&args.folder);
     if !folder.is_dir() {
         let why = "there is no such folder; name one that `tune --certificate` has written";

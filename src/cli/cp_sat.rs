@@ -3,7 +3,7 @@
 use super::exit::{CliError, Exit};
 use super::load::Chosen;
 use super::output::{say_answer, say_json};
-use super::stop::{self, Limits};
+use super::stop::{self, Stops};
 use super::values::named;
 use crate::cp_sat::{self, Python};
 use tickbound_solve::Encoding;
@@ -20,18 +20,18 @@ pub struct Args {
     #[arg(long, value_name = "N")]
     workers: Option<usize>,
     #[command(flatten)]
-    limits: Limits,
+    stops: Stops,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
-    args.limits.watched()?;
+    args.stops.watched()?;
     let problem = args.chosen.model()?;
     let options = cp_sat::Options {
         encoding: Some(args.encoding),
-        timeout: args.limits.watched()?,
+        timeout: args.stops.watched()?,
         since: Some(stop::began()),
         workers: args.workers,
     };

@@ -8,7 +8,7 @@ use tickbound_model::Problem;
 use super::exit::{CliError, Exit};
 use super::output::{say_folded, width};
 use super::progress::Progress;
-use super::stop::{self, Limits};
+use super::stop::{self, Stops};
 use crate::compare::paper::{Published, TABLE_1};
 use crate::report::Table;
 use tickbound_model::platforms;
@@ -22,14 +22,14 @@ pub struct Args {
     #[arg(long)]
     markdown: bool,
     #[command(flatten)]
-    limits: Limits,
+    stops: Stops,
 }
 
 /// The problem of the demonstration, as shipped in examples/problems.
 const ABSTRACT: &str = include_str!("../../examples/problems/abstract.json");
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
-    args.limits.watched()?;
+    args.stops.watched()?;
     let interrupt = stop::flag();
     let mut table = Table::new([
         "size",

@@ -13,7 +13,7 @@ use tickbound_opencl_c::{Reading, Variant};
 use super::exit::{CliError, Exit};
 use super::load::{Chosen, Setting, by_name};
 use super::output::{say_folded, say_json, width};
-use super::stop::Limits;
+use super::stop::Stops;
 use crate::answer::{self, About, COUNTED, Explained, Tally};
 use crate::report::explain;
 
@@ -26,14 +26,14 @@ pub struct Args {
     #[arg(long = "set", value_name = "P=V")]
     set: Vec<Setting>,
     #[command(flatten)]
-    limits: Limits,
+    stops: Stops,
     /// Print one JSON object, with the program in the problem format
     #[arg(long)]
     json: bool,
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
-    args.limits.watched()?;
+    args.stops.watched()?;
     let (problem, reading) = args.chosen.explained()?;
     let configurations = problem.configurations(&Limits::default())?;
     let choices = problem.choices()?;

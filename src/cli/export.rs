@@ -13,7 +13,7 @@ use tickbound_spin::promela::{self, Style};
 use super::exit::{CliError, Exit};
 use super::load::Question;
 use super::output::{Outputs, say_or_save};
-use super::stop::{self, Limits};
+use super::stop::{self, Stops};
 use super::values::named;
 
 /// What a problem can be written for.
@@ -37,7 +37,7 @@ pub struct Args {
     #[command(flatten)]
     question: Question,
     #[command(flatten)]
-    limits: Limits,
+    stops: Stops,
     /// What to write
     #[arg(long, value_enum)]
     to: Target,
@@ -78,7 +78,7 @@ impl Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
-    args.limits.watched()?;
+    args.stops.watched()?;
     args.fitting()?;
     match args.to {
         Target::Promela => write_promela(args)?,

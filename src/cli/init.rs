@@ -10,7 +10,7 @@ use tickbound_propose::{Proposal, Wishes, print, propose, reference};
 use super::exit::{CliError, Exit};
 use super::load::{Setting, by_name, setup};
 use super::output::{Outputs, save, say_folded};
-use super::stop::Limits;
+use super::stop::Stops;
 
 /// Arguments of `init`.
 #[derive(Debug, clap::Args)]
@@ -48,7 +48,7 @@ pub struct Args {
     #[arg(long)]
     force: bool,
     #[command(flatten)]
-    limits: Limits,
+    stops: Stops,
 }
 
 /// A `NAME=TEXT` option.
@@ -97,7 +97,7 @@ fn platform(args: &Args) -> String {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
-    args.limits.watched()?;
+    args.stops.watched()?;
     let problem = args.output.clone().unwrap_or_else(|| args.source.with_extension("json"));
     let reference_file = args.source.with_extension("ref.c");
     check(args, &problem, &reference_file)?;

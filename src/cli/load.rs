@@ -14,6 +14,7 @@ use tickbound_model::t1;
 use tickbound_model::{ModelError, Problem};
 use tickbound_opencl_c::{Child, Kept, Reading, Setup, attach_with, inputs_as_macros};
 
+use crate::compiler;
 use crate::measure::files::Files;
 use tickbound_model::platforms;
 
@@ -58,6 +59,53 @@ impl std::str::FromStr for Setting {
         let value = value.trim().replace('_', "").parse().map_err(|_| fix)?;
         Ok(Setting { name: name.trim().to_owned(), value })
     }
+}
+
+/// A `[NAME=VALUE,...:]FILE` option: what a compiler printed, for all configurations or for those with these values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct CompilerReport {
+    at: Vec<Setting>,
+    file: String,
+}
+
+impl std::str::FromStr for CompilerReport {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let Some((at, file)) = text.split_once(':').filter(|(at, _)| at.contains('=')) else {
+            return Ok(CompilerReport { at: Vec::new(), file: text.to_owned() });
+        };
+        let at = at.split(',').map(str::parse).collect::<Result<_, _>>()?;
+        Ok(CompilerReport { at, file: file.to_owned() })
+    }
+}
+
+impl CompilerReport {
+    /// Puts the registers of the problem's kernel in.
+    fn put_into(&self, problem: &mut Problem) -> Result<(), CliError> {
+        let file = &self.file;
+        let fault = |why: String| CliError::Input(format!("--report {file}: {why}"));
+        let text = tickbound_input::text(file)
+            .map_err(|error| CliError::Read { path: file.clone(), error })?;
+        let kernel = problem.source.as_ref().map(|source| source.entry.as_str());
+        let registers = compiler::registers(&text, kernel).map_err(fault)?;
+        let at = by_name("--report", &self.at)?;
+        let place = |name: &str| place_of(problem, "--report", name);
+        let at: Vec<(usize, i64)> = at
+            .iter()
+            .map(|(name, value)| Ok((place(name)?, *value)))
+            .collect::<Result<_, ModelError>>()?;
+        Ok(problem.set_registers(&at, registers.live())?)
+    }
+}
+
+/// The place of a parameter that an option names.
+fn place_of(problem: &Problem, option: &str, name: &str) -> Result<usize, ModelError> {
+    let known: Vec<&str> = problem.parameters.iter().map(|p| p.name.as_str()).collect();
+    known.iter().position(|known| *known == name).ok_or_else(|| {
+        let fix = format!("known here: {}", known.join(", "));
+        ModelError::new(format!("{option} {name}"), "no parameter has this name", fix)
+    })
 }
 
 /// A time that an option gives in seconds, above 0.
@@ -108,6 +156,10 @@ pub struct Chosen {
     /// Leave out a part of the profile resources
     #[arg(long, value_name = "PART")]
     pub without: Vec<String>,
+    /// Take registers and spills from what a compiler printed: ptxas -v, a build with -cl-nv-verbose, or AMD's metadata;
+    /// with P=V,...: where parameters have these values
+    #[arg(long = "report", value_name = "[P=V,...:]FILE")]
+    reports: Vec<CompilerReport>,
     /// The files that were read.
     #[arg(skip)]
     files: RefCell<Vec<PathBuf>>,
@@ -165,11 +217,21 @@ impl Chosen {
 
     /// The problem with its kernel program, and what was read out of the source.
     fn attached(&self, mut problem: Problem) -> Result<(Problem, Option<Reading>), CliError> {
-        if problem.source.is_none() {
-            return Ok((problem, None));
-        }
-        let reading = attach_with(&mut problem, &self.folder(), &setup()?)?;
+        let reading = self.attach(&mut problem)?;
         Ok((problem, reading))
+    }
+
+    /// Puts in the kernel program, where the problem names a source, and the registers that compilers have told.
+    ///
+    /// # Errors
+    /// The source cannot be read, or a report is none of this kernel.
+    pub fn attach(&self, problem: &mut Problem) -> Result<Option<Reading>, CliError> {
+        let reading = match problem.source {
+            Some(_) => attach_with(problem, &self.folder(), &setup()?)?,
+            None => None,
+        };
+        self.reports.iter().try_for_each(|report| report.put_into(problem))?;
+        Ok(reading)
     }
 
     /// Reads the problem; the kernel program is empty if the file names a source. Platforms that
@@ -313,15 +375,7 @@ impl Question {
 /// Fixes parameters by constraints.
 fn fix(problem: &mut Problem, settings: &[Setting]) -> Result<(), CliError> {
     for (name, value) in by_name("--set", settings)? {
-        let Some(p) = problem.parameters.iter().position(|p| p.name == name) else {
-            let known: Vec<&str> = problem.parameters.iter().map(|p| p.name.as_str()).collect();
-            return Err(ModelError::new(
-                format!("--set {name}"),
-                "no parameter has this name",
-                format!("known here: {}", known.join(", ")),
-            )
-            .into());
-        };
+        let p = place_of(problem, "--set", &name)?;
         problem.check_value(p, value)?;
         let slot = Expr::Name(problem.first_parameter() + p);
         let expr = Expr::Binary(BinaryOp::Eq, Box::new(slot), Box::new(Expr::Int(value)));

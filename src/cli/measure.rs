@@ -7,13 +7,12 @@ use tickbound_elimination::Limits;
 use tickbound_message::one_line;
 use tickbound_model::simulate::{self, simulate};
 use tickbound_model::{Bound, Problem};
-use tickbound_opencl_c::attach_with;
 
 use super::exit::{CliError, Exit, input};
-use super::load::{Question, positive_seconds, setup};
+use super::load::{Question, positive_seconds};
 use super::output::{Outputs, save, say_answer, say_json, written};
 use super::progress::Progress;
-use super::stop::{self, Limits};
+use super::stop::{self, Stops};
 use super::values::Size;
 use crate::device::DeviceChoice;
 use crate::device::platform::mismatch;
@@ -78,7 +77,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     html: Option<String>,
     #[command(flatten)]
-    limits: Limits,
+    stops: Stops,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -122,7 +121,7 @@ impl Args {
             limit: positive_seconds("--limit", self.limit)?,
             reference_limit: positive_seconds("--reference-limit", self.reference_limit)?,
             reference_memory: self.reference_memory.0,
-            timeout: self.limits.watched()?,
+            timeout: self.stops.watched()?,
             since: Some(stop::began()),
             cache: Some(PathBuf::from(cache)),
             program,
@@ -165,9 +164,9 @@ impl Args {
         if !needed && configurations > MOST_MODELLED {
             return Ok(());
         }
-        match attach_with(problem, &self.question.chosen.folder(), &setup()?) {
+        match self.question.chosen.attach(problem) {
             Ok(_) => Ok(()),
-            Err(e) if needed => Err(e.into()),
+            Err(e) if needed => Err(e),
             Err(e) => {
                 eprintln!("tickbound: no model beside the times: {}", one_line(&e.to_string()));
                 Ok(())
@@ -177,7 +176,7 @@ impl Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
-    args.limits.watched()?;
+    args.stops.watched()?;
     let mut problem = args.question.read()?;
     if problem.source.is_none() {
         return Err(MeasureError::NoSource.into());

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::exit::{CliError, Exit};
 use super::output::Outputs;
-use super::stop::Limits;
+use super::stop::Stops;
 use crate::report::html;
 
 /// Arguments of `report`.
@@ -17,11 +17,11 @@ pub struct Args {
     #[arg(short, long, value_name = "FILE")]
     output: String,
     #[command(flatten)]
-    limits: Limits,
+    stops: Stops,
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
-    args.limits.watched()?;
+    args.stops.watched()?;
     let inputs: Vec<PathBuf> = args.results.iter().map(PathBuf::from).collect();
     Outputs::default().file("--output", Some(&args.output)).check(&inputs)?;
     let mut sources = Vec::new();

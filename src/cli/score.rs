@@ -11,7 +11,7 @@ use super::exit::{CliError, Exit};
 use super::load::Question;
 use super::output::{Outputs, say_answer, say_json, written};
 use super::progress::Progress;
-use super::stop::Limits;
+use super::stop::Stops;
 use crate::answer::About;
 use crate::device::platform::mismatch;
 use crate::measure::cache::usual_name;
@@ -44,7 +44,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     html: Option<String>,
     #[command(flatten)]
-    limits: Limits,
+    stops: Stops,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -108,7 +108,7 @@ fn compare(problem: &Problem, results: &Results, progress: &Progress) -> Compare
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
-    args.limits.watched()?;
+    args.stops.watched()?;
     let problem = args.question.problem()?;
     let mut inputs = args.question.chosen.files();
     let against = args.against(&problem)?;

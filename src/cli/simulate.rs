@@ -8,7 +8,7 @@ use tickbound_model::simulate::{Options, Script, simulate};
 use super::exit::{CliError, Exit};
 use super::load::{Chosen, Setting, by_name};
 use super::output::{Outputs, say_folded, say_json};
-use super::stop::Limits;
+use super::stop::Stops;
 use super::timeline;
 use crate::answer::resources::Resources;
 use crate::answer::{self, About, Phase, Simulated};
@@ -25,14 +25,14 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     trace: Option<String>,
     #[command(flatten)]
-    limits: Limits,
+    stops: Stops,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
-    args.limits.watched()?;
+    args.stops.watched()?;
     let problem = args.chosen.model()?;
     timeline::check(&problem, args.trace.as_ref())?;
     Outputs::default().file("--trace", args.trace.as_ref()).check(&args.chosen.files())?;

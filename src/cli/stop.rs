@@ -189,14 +189,14 @@ impl Timeout {
 
 /// The options `--timeout` and `--memory`.
 #[derive(Debug, Clone, Copy, clap::Args)]
-pub struct Limits {
+pub struct Stops {
     #[command(flatten)]
     timeout: Timeout,
     #[command(flatten)]
     memory: Memory,
 }
 
-impl Limits {
+impl Stops {
     /// The time, from the start of the process; from now on time and memory are watched.
     ///
     /// # Errors

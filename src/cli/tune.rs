@@ -14,7 +14,7 @@ use super::load::Question;
 use super::output::{Outputs, ranking, rows_width, say_answer, written};
 use super::plot::Drawing;
 use super::progress::Progress;
-use super::stop::{self, Limits};
+use super::stop::{self, Stops};
 use super::values::{OrAuto, named, or_auto};
 use super::{page, timeline};
 use crate::answer;
@@ -40,7 +40,7 @@ pub struct Args {
     #[arg(long, value_name = "K", default_value_t = 0)]
     top: usize,
     #[command(flatten)]
-    limits: Limits,
+    stops: Stops,
     /// What the random choice of configurations depends on that are simulated as a check
     #[arg(long, value_name = "SEED", default_value_t = 0)]
     seed: u64,
@@ -68,7 +68,7 @@ impl Args {
             strategy: self.strategy,
             objective: self.objective,
             top: self.top,
-            timeout: self.limits.watched()?,
+            timeout: self.stops.watched()?,
             since: Some(stop::began()),
             seed: self.seed,
             ..Options::default()

@@ -11,7 +11,7 @@ use super::exit::{CliError, Exit, input};
 use super::load::Question;
 use super::output::{Outputs, say_answer, width, written};
 use super::progress::Progress;
-use super::stop::{self, Limits};
+use super::stop::{self, Stops};
 use super::values::{OrAuto, named, or_auto};
 use crate::why::page::page;
 use crate::why::words::words;
@@ -29,7 +29,7 @@ pub struct Args {
     #[arg(long, value_parser = named::<Strategy>(), default_value = "race")]
     strategy: Strategy,
     #[command(flatten)]
-    limits: Limits,
+    stops: Stops,
     /// What the random choice of configurations depends on that are simulated as a check
     #[arg(long, value_name = "SEED", default_value_t = 0)]
     seed: u64,
@@ -51,7 +51,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let options = Options {
         encoding: args.encoding,
         strategy: args.strategy,
-        timeout: args.limits.watched()?,
+        timeout: args.stops.watched()?,
         since: Some(stop::began()),
         seed: args.seed,
         ..Options::default()

@@ -68,9 +68,7 @@ impl<'a> Reader<'a> {
                 return self.leave_by(then);
             }
             let go_on = |r: &mut Self| r.run(otherwise, Some(after));
-            return self
-                .fork(&leave, (&stmt.at, condition), |r| r.leave_by(then), go_on)
-                .map(drop);
+            return self.fork(&leave, (&stmt.at, condition), |r| r.leave_by(then), go_on).map(drop);
         }
         let stay = self.terms.not(&leave);
         if let Some(exits) = self.exits.last_mut() {
