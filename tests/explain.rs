@@ -80,6 +80,65 @@ fn what_a_transpose_uses() {
              local_steps 1, registers 20, spill_uses 2, dram_bytes 67108864"
         )
     );
+    // L1 bounds it: 132 passes of conflicts in line 22 and 4 of the tile's rows, 1.1 clocks each; 8 requests to global memory, half of
+    // them in each line, are 4 passes there.
+    let lines: Vec<&str> =
+        text.lines().skip_while(|line| !line.starts_with("bound by:")).map(str::trim).collect();
+    assert_eq!(lines[0], "bound by:   L1");
+    assert_eq!(
+        lines[4..],
+        [
+            "by line:     94 % ############################   transpose.cl:22",
+            "6 % ##                             transpose.cl:17",
+        ]
+    );
+}
+
+/// What compilers say takes the place of what was counted, where parameters have the values that are named.
+#[test]
+fn registers_that_a_compiler_tells() {
+    if !can_read() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let log = folder.path().join("build.log").display().to_string();
+    let text = "ptxas info    : Compiling entry function 'transpose' for 'sm_75'\n\
+        ptxas info    : Function properties for transpose\n    \
+        64 bytes stack frame, 64 bytes spill stores, 64 bytes spill loads\n\
+        ptxas info    : Used 255 registers, 368 bytes cmem[0]\n";
+    std::fs::write(&log, text).expect("written");
+    let problem = ["transpose.json", "--profile", "resources", "--platform", "rtx-2080-ti"];
+    let run = |report: &str, more: &[&str]| {
+        tickbound(&kernels(), &[&["simulate"], &problem[..], &["--report", report], more].concat())
+    };
+    let at = ["--set", "TILE=32", "--set", "ROWS=8", "--set", "PAD=1"];
+    let registers = |report: &str| {
+        let (text, errors, status) = run(report, &at);
+        assert_eq!((errors.as_str(), status), ("", 0));
+        let line = text.lines().find(|line| line.starts_with("registers:")).map(str::to_owned);
+        line.expect("registers")
+    };
+    // 256 are given to an item, 255 of them to use.
+    let told = "registers:  255 of an item, 16 more are kept in memory";
+    assert_eq!(registers(&log), told);
+    assert_eq!(registers(&format!("ROWS=8,TILE=32:{log}")), told);
+    assert_eq!(registers(&format!("TILE=64:{log}")), "registers:  24 of an item");
+    for (report, why) in [
+        (format!("TILES=64:{log}"), "--report TILES: no parameter has this name"),
+        (format!("TILE=65:{log}"), "65"),
+        (format!("TILE=x:{log}"), "NAME=VALUE"),
+        (
+            "none.log".to_owned(),
+            "--report none.log: there is no such file; give a file with what a compiler",
+        ),
+        ("transpose.cl".to_owned(), "--report transpose.cl: no kernel with registers is in it"),
+    ] {
+        let (_, errors, status) = run(&report, &at);
+        assert!(status == 2 && errors.contains(why), "{report}: {errors}");
+    }
+    let other = ["simulate", "transpose.json", "--report", &log];
+    let (_, errors, status) = tickbound(&kernels(), &[&other[..], &at].concat());
+    assert!(status == 2 && errors.contains("the profile opencl does not ask for"), "{errors}");
 }
 
 #[test]

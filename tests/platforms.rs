@@ -29,6 +29,7 @@ fn key_numbers() {
         ("mi250x", 110, 64, 600, 64, 4),
         ("radeon-w6600", 14, 128, 600, 64, 5),
         ("radeon-w7800", 35, 128, 600, 64, 5),
+        ("pocl-xeon", 2, 1, 5, 5, 1),
     ] {
         let p = load(name);
         assert_eq!(p.name, name);
@@ -36,7 +37,7 @@ fn key_numbers() {
         let prices = [Access::Global, Access::Local, Access::Compute].map(|a| p.price(a));
         assert_eq!(prices, [global, local, compute], "{name}");
     }
-    assert_eq!(platforms::names().count(), 16);
+    assert_eq!(platforms::names().count(), 17);
     let warps = load("fermi-2021").warps().expect("warps");
     assert_eq!((warps.width, warps.dispatchers), (16, 2));
 }
@@ -48,10 +49,15 @@ fn devices_have_no_warps() {
         let p = load(name);
         assert_eq!(p.warps(), None, "{name}");
         let resources = p.resources();
-        assert_eq!(resources.warp_width, Some(if name == "mi250x" { 64 } else { 32 }), "{name}");
+        let (width, items) = match name {
+            "mi250x" => (64, 1024),
+            "pocl-xeon" => (1, 4096),
+            _ => (32, 1024),
+        };
+        assert_eq!(resources.warp_width, Some(width), "{name}");
         let rates = [resources.real_lanes, resources.l2_bytes_per_clock, resources.l2_latency];
         assert!(rates.iter().all(Option::is_some), "{name}");
-        assert_eq!(p.max_group_size(), Some(1024), "{name}");
+        assert_eq!(p.max_group_size(), Some(items), "{name}");
     }
 }
 
@@ -116,15 +122,15 @@ fn names_that_are_wrong() {
             "cray",
             "platform: no platform is called `cray`; write one of abstract-2023, fermi-2021, \
              gtx-570, gtx-680, p104-100, rtx-2080-ti, titan-rtx, a100, rtx-3090, rtx-a4000, \
-             rtx-a6000, radeon-w6600, mi250x, h100, radeon-w7800, h200, or the path of a platform \
-             file",
+             rtx-a6000, radeon-w6600, mi250x, h100, radeon-w7800, h200, pocl-xeon, or the path of a \
+             platform file",
         ),
         (
             "",
             "platform: no platform is called ``; write one of abstract-2023, fermi-2021, \
              gtx-570, gtx-680, p104-100, rtx-2080-ti, titan-rtx, a100, rtx-3090, rtx-a4000, \
-             rtx-a6000, radeon-w6600, mi250x, h100, radeon-w7800, h200, or the path of a platform \
-             file",
+             rtx-a6000, radeon-w6600, mi250x, h100, radeon-w7800, h200, pocl-xeon, or the path of a \
+             platform file",
         ),
     ] {
         let error = platforms::find(name).expect_err(name);

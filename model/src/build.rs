@@ -10,7 +10,7 @@ use super::json::join;
 use super::kernel::{Program, Stmt, StmtKind};
 use super::problem::{Problem, Profile};
 use super::scope::{ITEM_NAMES, Scope};
-use super::usage::{Usage, of_items};
+use super::usage::{LineUsage, Usage, of_items};
 
 /// Deepest nesting of a built program: levels of statements and of the expression inside them.
 ///
@@ -32,11 +32,24 @@ impl Problem {
         Ok(())
     }
 
-    /// Puts in what the kernel uses, as it was counted. What the problem file states of it stays.
+    /// Puts in what the kernel uses, as it was counted, in all and by lines. What the problem file states of it stays.
     ///
     /// # Errors
     /// As for [`Problem::set_kernel`], or a name that differs between items. The usage is then left as it was.
-    pub fn set_usage(&mut self, mut usage: Usage) -> Result<(), ModelError> {
+    pub fn set_usage(&mut self, mut usage: Usage, lines: Vec<LineUsage>) -> Result<(), ModelError> {
+        self.check_usage(&usage)?;
+        lines.iter().try_for_each(|line| self.check_usage(&line.usage))?;
+        self.usage_lines = lines;
+        for ((name, counted), (_, stated)) in usage.entries_mut().zip(self.usage.entries()) {
+            if self.stated_usage.contains(&name) {
+                *counted = stated.clone();
+            }
+        }
+        self.usage = usage;
+        Ok(())
+    }
+
+    fn check_usage(&self, usage: &Usage) -> Result<(), ModelError> {
         let first_item = self.first_item_slot();
         let places = first_item..first_item + ITEM_NAMES.len();
         for (name, expr) in usage.entries() {
@@ -48,12 +61,6 @@ impl Problem {
             }
             check(&self.scope, expr, &at, MAX_BUILT_DEPTH)?;
         }
-        for ((name, counted), (_, stated)) in usage.entries_mut().zip(self.usage.entries()) {
-            if self.stated_usage.contains(&name) {
-                *counted = stated.clone();
-            }
-        }
-        self.usage = usage;
         Ok(())
     }
 

@@ -54,4 +54,4 @@ pub use problem::{Dimension, Launch, Parameter, Problem, Profile};
 pub use resources::{Part, Resources};
 pub use source::KernelSource;
 pub use space::{Bound, Configuration, Configurations, LaunchSize, Space};
-pub use usage::Usage;
+pub use usage::{LineUsage, Usage};

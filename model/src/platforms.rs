@@ -43,6 +43,7 @@ const SHIPPED: &[(&str, &str)] = shipped![
     "h100",
     "radeon-w7800",
     "h200",
+    "pocl-xeon",
 ];
 
 /// The names of the shipped platforms.

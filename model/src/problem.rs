@@ -19,7 +19,7 @@ use super::platform::{Access, Platform};
 use super::resources::Part;
 use super::scope::{ITEM_NAMES, NameKind, Scope};
 use super::source::KernelSource;
-use super::usage::Usage;
+use super::usage::{LineUsage, Usage};
 
 /// The version of the problem format that this crate reads.
 pub const FORMAT_VERSION: i64 = 1;
@@ -148,6 +148,8 @@ pub struct Problem {
     pub(crate) usage: Usage,
     /// Names of the usage that the file states.
     pub(crate) stated_usage: Vec<&'static str>,
+    /// The usage by lines of the source, where it was counted in one.
+    pub(crate) usage_lines: Vec<LineUsage>,
 }
 
 /// Finds a platform that a problem names instead of writing out.
@@ -248,6 +250,7 @@ impl Problem {
             without,
             usage,
             stated_usage,
+            usage_lines: Vec::new(),
         };
         problem.check_profile()?;
         Ok(problem)
@@ -293,6 +296,12 @@ impl Problem {
     #[must_use]
     pub fn usage(&self) -> &Usage {
         &self.usage
+    }
+
+    /// What each line of the source adds to the usage, where that was counted in one.
+    #[must_use]
+    pub fn usage_lines(&self) -> &[LineUsage] {
+        &self.usage_lines
     }
 
     /// First slot of the parameters.

@@ -86,6 +86,17 @@ usage! {
     dram_bytes,
 }
 
+/// What one line of a kernel's source adds to its usage.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LineUsage {
+    /// The file, as messages name it.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// What it adds.
+    pub usage: Usage,
+}
+
 impl Usage {
     /// The fault that nothing is counted, if nothing is: a time of nothing would be invented.
     ///
@@ -159,7 +170,7 @@ mod tests {
             problem(&json!({ "real": "twice + units_per_device", "barriers": 3 })).unwrap();
         assert_eq!(shown(&read), ["real: twice + units_per_device", "barriers: 3"]);
         let counted = Usage { real: Expr::Int(7), integer: Expr::Int(8), ..Usage::default() };
-        read.set_usage(counted).unwrap();
+        read.set_usage(counted, Vec::new()).unwrap();
         assert_eq!(shown(&read), ["real: twice + units_per_device", "integer: 8", "barriers: 3"]);
     }
 
@@ -182,9 +193,12 @@ mod tests {
         let before = read.clone();
         let of = |real| Usage { real, ..Usage::default() };
         let lid = read.first_item_slot();
-        assert_eq!(read.set_usage(of(Expr::Name(lid))).unwrap_err().to_string(), item);
+        assert_eq!(read.set_usage(of(Expr::Name(lid)), Vec::new()).unwrap_err().to_string(), item);
         let nowhere = "usage.real: there is no name in slot 99; use another slot";
-        assert_eq!(read.set_usage(of(Expr::Name(99))).unwrap_err().to_string(), nowhere);
+        assert_eq!(
+            read.set_usage(of(Expr::Name(99)), Vec::new()).unwrap_err().to_string(),
+            nowhere
+        );
         assert_eq!(read, before);
     }
 }

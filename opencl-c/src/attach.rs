@@ -70,7 +70,8 @@ pub fn attach_with(
             request.more.iter().map(|(name, path)| (name.as_str(), text(path))).collect();
         let more = more.iter().map(|(name, text)| (*name, text.as_str()));
         let said = said_unrolled(more.chain([(request.name.as_str(), first.as_str())]));
-        problem.set_usage(usage(&extracted, &names, &said, &Device::of(problem))?)?;
+        let (used, lines) = usage(&extracted, &names, &said, &Device::of(problem))?;
+        problem.set_usage(used, lines)?;
     }
     Ok(Some(Reading { name: request.name, text: first, extracted }))
 }

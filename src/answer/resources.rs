@@ -1,9 +1,14 @@
 //! Where the time goes under the profile `resources`, as data and in words.
 
+use std::cmp::Reverse;
+
 use indexmap::IndexMap;
+use itertools::Itertools;
 use serde::{Deserialize, Serialize};
-use tickbound_model::simulate::{Bottleneck, PARTS, ResourceTime, resource_time};
-use tickbound_model::{Problem, Profile};
+use tickbound_model::simulate::{
+    Bottleneck, PARTS, ResourceTime, SimulateError, of_lines, resource_time,
+};
+use tickbound_model::{Bound, Problem, Profile};
 
 /// What bounds the time of a configuration under the profile `resources`, and how full a unit is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,7 +32,28 @@ pub struct Resources {
     pub spilled: i64,
     /// The time in microseconds, where the clock is known.
     pub microseconds: Option<f64>,
+    /// Lines of the source by how much they ask for of what bounds the time, most first; none where the usage was not counted
+    /// in a source.
+    pub source_lines: Vec<SourceLine>,
 }
+
+/// How much one line of the source asks for of what bounds the time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct SourceLine {
+    /// The file, as messages name it.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// Its share in what all lines ask for, each for itself: from 0 to 1.
+    pub share: f64,
+}
+
+/// Most lines of the source that are shown to people, and the least share of one.
+const MOST_LINES: usize = 6;
+const LEAST_SHARE: f64 = 0.01;
+/// Characters of a bar for a whole.
+const BAR: f64 = 30.0;
 
 impl Resources {
     /// Of one configuration; `None` under other profiles, or if it has no time.
@@ -36,8 +62,17 @@ impl Resources {
         if problem.profile != Profile::Resources {
             return None;
         }
-        let time = resource_time(problem, &problem.bind(values).ok()?).ok()?;
-        Some(Resources::new(problem, &time))
+        Resources::of_bound(problem, &problem.bind(values).ok()?).ok()
+    }
+
+    /// Of one configuration under the profile `resources`.
+    ///
+    /// # Errors
+    /// It has no time.
+    pub fn of_bound(problem: &Problem, bound: &Bound) -> Result<Resources, SimulateError> {
+        let time = resource_time(problem, bound)?;
+        let asked = of_lines(problem, bound, &time)?;
+        Ok(Resources { source_lines: shares(problem, &asked), ..Resources::new(problem, &time) })
     }
 
     fn new(problem: &Problem, time: &ResourceTime) -> Resources {
@@ -62,6 +97,7 @@ impl Resources {
                 .platform
                 .clock_microseconds()
                 .map(|clock| (time.time as f64 * clock * 1e3).round() / 1e3),
+            source_lines: Vec::new(),
         }
     }
 
@@ -82,7 +118,7 @@ impl Resources {
             0 => String::new(),
             n => format!(", {n} more are kept in memory"),
         };
-        vec![
+        let mut lines = vec![
             ("bound by:", bound),
             ("a group:", format!("clocks of {}", each.join(", "))),
             (
@@ -93,6 +129,31 @@ impl Resources {
                 ),
             ),
             ("registers:", format!("{} of an item{spilled}", self.registers)),
-        ]
+        ];
+        let seen = self.source_lines.iter().filter(|line| line.share >= LEAST_SHARE);
+        let bars = seen.take(MOST_LINES).map(SourceLine::bar);
+        lines.extend(bars.enumerate().map(|(i, bar)| (if i == 0 { "by line:" } else { "" }, bar)));
+        lines
     }
+}
+
+impl SourceLine {
+    fn bar(&self) -> String {
+        let bar = "#".repeat((self.share * BAR).round() as usize);
+        format!("{:>3.0} % {bar:<30} {}:{}", self.share * 100.0, self.file, self.line)
+    }
+}
+
+/// The lines of the source that ask for something, most first.
+fn shares(problem: &Problem, asked: &[i64]) -> Vec<SourceLine> {
+    let whole: f64 = asked.iter().map(|n| *n as f64).sum();
+    let asking = problem.usage_lines().iter().zip(asked).filter(|(_, n)| **n > 0);
+    asking
+        .sorted_by_key(|(_, n)| Reverse(**n))
+        .map(|(of, n)| SourceLine {
+            file: of.file.clone(),
+            line: of.line,
+            share: (*n as f64 / whole * 1e4).round() / 1e4,
+        })
+        .collect()
 }

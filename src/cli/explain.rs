@@ -14,6 +14,7 @@ use super::exit::{CliError, Exit};
 use super::load::{Chosen, Setting, by_name};
 use super::output::{say_folded, say_json, width};
 use super::stop::Stops;
+use crate::answer::resources::Resources;
 use crate::answer::{self, About, COUNTED, Explained, Tally};
 use crate::report::explain;
 
@@ -89,6 +90,9 @@ impl Page<'_> {
                 let all = Usage::NAMES.iter().zip(used).filter(|(_, n)| *n != 0);
                 let all: Vec<String> = all.map(|(name, n)| format!("{name} {n}")).collect();
                 let _ = writeln!(text, "\nit uses: {}", all.join(", "));
+                for (name, line) in Resources::of_bound(problem, bound)?.lines() {
+                    let _ = writeln!(text, "{name:<12}{line}");
+                }
             }
         }
         Ok(text)

@@ -86,7 +86,7 @@ impl CompilerReport {
         let file = &self.file;
         let fault = |why: String| CliError::Input(format!("--report {file}: {why}"));
         let text = tickbound_input::text(file)
-            .map_err(|error| CliError::Read { path: file.clone(), error })?;
+            .map_err(|error| fault(format!("{error}; give a file with what a compiler printed")))?;
         let kernel = problem.source.as_ref().map(|source| source.entry.as_str());
         let registers = compiler::registers(&text, kernel).map_err(fault)?;
         let at = by_name("--report", &self.at)?;

@@ -15,7 +15,7 @@ use super::plot::MAX_CONFIGURATIONS;
 use super::{explain, stop, timeline};
 use crate::answer;
 use crate::answer::Answer;
-use crate::answer::resources::Resources;
+use crate::answer::resources::{Resources, SourceLine};
 use crate::measure::select::{Selection, select, total};
 use crate::report::html::{
     Best, Configurations, Lanes, Measure, Number, Page, Part, Row, Spent, Stripe, numbers_grouped,
@@ -117,13 +117,27 @@ fn of_resources(resources: &Resources) -> Option<Spent> {
         Stripe::new(name, kind, *n, most, 1)
     };
     let lines: Vec<Stripe> = used.into_iter().map(line).collect();
-    (!lines.is_empty()).then(|| Spent {
+    let mut parts = vec![Part { head: "resource", lines }];
+    parts.extend(of_source_lines(resources));
+    (most > 0.0).then(|| Spent {
         about: "Clocks that one group takes of each resource of a unit, for the best configuration; they pass side by side, and \
-                shares are of the greatest."
+                shares are of the greatest. Lines of the source: by what a group would take of the resource that bounds the time \
+                if it ran the line alone."
             .into(),
         unit: "clocks",
-        parts: vec![Part { head: "resource", lines }],
+        parts,
     })
+}
+
+/// The clocks of the resource that bounds the time, by lines of the source.
+fn of_source_lines(resources: &Resources) -> Option<Part> {
+    let clocks = *resources.group.get(&resources.bound_by)?;
+    let stripe = |line: &SourceLine| {
+        let name = format!("{}:{}", line.file, line.line);
+        Stripe::new(&name, "global", line.share * clocks, clocks, 1)
+    };
+    let lines: Vec<Stripe> = resources.source_lines.iter().map(stripe).collect();
+    (!lines.is_empty()).then_some(Part { head: "line of the source", lines })
 }
 
 /// All configurations with their ticks, or those that the search names and some drawn at random.

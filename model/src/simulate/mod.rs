@@ -87,7 +87,8 @@ pub use chooser::{Chooser, Decision, FirstCome, Scripted};
 pub use error::SimulateError;
 pub use explore::{Explored, Limits, explore};
 pub use resources::{
-    Bottleneck, OccupancyLimit, PARTS, Resource, ResourceTime, program, resource_time, used,
+    Bottleneck, OccupancyLimit, PARTS, Resource, ResourceTime, of_lines, program, resource_time,
+    used,
 };
 pub use script::Script;
 pub use trace::{MAX_SPANS, Span, SpanKind, Trace, WarpTicks};

@@ -8,7 +8,7 @@ use std::fmt;
 use std::ops::{Add, Mul, Sub};
 
 use crate::expr::EvalError;
-use crate::usage::Usage;
+use crate::usage::{LineUsage, Usage};
 use crate::{Bound, Expr, LaunchSize, ModelError, Part, Problem, Profile, Resources};
 
 use super::SimulateError;
@@ -102,24 +102,48 @@ impl ResourceTime {
 /// A usage without a value or below 0, or a number beyond 63 bits.
 pub fn resource_time(problem: &Problem, bound: &Bound) -> Result<ResourceTime, SimulateError> {
     problem.usage().is_counted()?;
-    let LaunchSize::Range { global, local } = bound.launch else {
-        let fix = "give global_size and local_size";
-        return Err(ModelError::new("launch", "does not fit the profile", fix).into());
+    let model = Model::new(problem, bound, Values::new(problem, problem.usage(), &bound.env)?)?;
+    model.run().ok_or_else(|| overflow(problem, bound))
+}
+
+fn overflow(problem: &Problem, bound: &Bound) -> SimulateError {
+    problem.fault("profile resources", &EvalError::Overflow, &bound.env).into()
+}
+
+/// How much each line of the source asks for of what bounds the time of a configuration, in the order of
+/// [`Problem::usage_lines`]: parts of a clock that a group would take of the busiest resource if it ran the line alone, or bytes
+/// of the device's memory. They tell lines from each other; their sum is not the time. Memory operations for spilled registers
+/// are no line's.
+///
+/// # Errors
+/// As for [`resource_time`].
+pub fn of_lines(
+    problem: &Problem,
+    bound: &Bound,
+    time: &ResourceTime,
+) -> Result<Vec<i64>, SimulateError> {
+    let resource = match time.bottleneck {
+        Bottleneck::Unit => time.busiest(),
+        Bottleneck::Chain => Some(Resource::Latency),
+        Bottleneck::Dram => None,
     };
-    let model = Model {
-        r: problem.platform.resources(),
-        units: Int::of(problem.platform.units()),
-        local_memory: problem.platform.local_memory(),
-        clock: problem.platform.clock_mhz(),
-        without: &problem.without,
-        u: Values::new(problem, &bound.env)?,
-        items: Int::of(local),
-        groups: Int::of(global / local),
+    let of = |LineUsage { usage, .. }: &LineUsage| {
+        let whole = problem.usage();
+        let alone = Usage {
+            registers: whole.registers.clone(),
+            local_bytes: whole.local_bytes.clone(),
+            spill_uses: Expr::Int(0),
+            ..usage.clone()
+        };
+        let values = Values::new(problem, &alone, &bound.env)?;
+        let Some(resource) = resource else {
+            return values.get("dram_bytes").0.ok_or_else(|| overflow(problem, bound));
+        };
+        let alone = Model::new(problem, bound, values)?.run();
+        let group = alone.ok_or_else(|| overflow(problem, bound))?.group;
+        Ok(group.iter().find(|(r, _)| *r == resource).map_or(0, |(_, parts)| *parts))
     };
-    model.run().ok_or_else(|| {
-        let overflow = EvalError::Overflow;
-        problem.fault("profile resources", &overflow, &bound.env).into()
-    })
+    problem.usage_lines().iter().map(of).collect()
 }
 
 /// A number of at most 63 bits, or none after an overflow or a division by 0.
@@ -178,7 +202,7 @@ impl Mul for Int {
 /// # Errors
 /// A usage without a value or below 0.
 pub fn used(problem: &Problem, bound: &Bound) -> Result<Vec<i64>, SimulateError> {
-    let Values(values) = Values::new(problem, &bound.env)?;
+    let Values(values) = Values::new(problem, problem.usage(), &bound.env)?;
     Ok(values.into_iter().filter_map(|(_, value)| value.0).collect())
 }
 
@@ -200,7 +224,7 @@ pub fn program(problem: &Problem, bound: &Bound) -> Result<Option<Vec<i64>>, Sim
 struct Values(Vec<(&'static str, Int)>);
 
 impl Values {
-    fn new(problem: &Problem, env: &[i64]) -> Result<Values, ModelError> {
+    fn new(problem: &Problem, usage: &Usage, env: &[i64]) -> Result<Values, ModelError> {
         let value = |(name, expr): (&'static str, &Expr)| {
             let fault = |what: &dyn fmt::Display| {
                 problem.fault(&format!("usage.{name}"), &format_args!("{what}"), env)
@@ -210,7 +234,7 @@ impl Values {
                 n => Ok((name, Int::of(n))),
             }
         };
-        Usage::entries(problem.usage()).map(value).collect::<Result<_, _>>().map(Values)
+        usage.entries().map(value).collect::<Result<_, _>>().map(Values)
     }
 
     fn get(&self, name: &str) -> Int {
@@ -238,7 +262,24 @@ struct Registers {
     spilled: Int,
 }
 
-impl Model<'_> {
+impl<'p> Model<'p> {
+    fn new(problem: &'p Problem, bound: &Bound, u: Values) -> Result<Model<'p>, ModelError> {
+        let LaunchSize::Range { global, local } = bound.launch else {
+            let fix = "give global_size and local_size";
+            return Err(ModelError::new("launch", "does not fit the profile", fix));
+        };
+        Ok(Model {
+            r: problem.platform.resources(),
+            units: Int::of(problem.platform.units()),
+            local_memory: problem.platform.local_memory(),
+            clock: problem.platform.clock_mhz(),
+            without: &problem.without,
+            u,
+            items: Int::of(local),
+            groups: Int::of(global / local),
+        })
+    }
+
     fn has(&self, part: Part) -> bool {
         !self.without.contains(&part)
     }

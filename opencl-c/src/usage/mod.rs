@@ -29,11 +29,11 @@ mod traffic;
 mod unroll;
 mod walk;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 use itertools::Itertools;
-use tickbound_model::{Expr, Problem, Usage};
+use tickbound_model::{Expr, LineUsage, Problem, Usage};
 
 use crate::error::ReadError;
 use crate::extract::{Extracted, Variant};
@@ -92,7 +92,7 @@ impl Device {
     }
 }
 
-/// What a kernel with this source uses.
+/// What a kernel with this source uses, in all and by lines.
 ///
 /// # Errors
 /// A step uses a name that the problem does not say anything about.
@@ -101,7 +101,7 @@ pub(crate) fn usage(
     names: &Names,
     said: &BTreeSet<(String, u32)>,
     device: &Device,
-) -> Result<Usage, ReadError> {
+) -> Result<(Usage, Vec<LineUsage>), ReadError> {
     let unrolled = |at: &crate::ast::At| said.contains(&(at.file.to_string(), at.line));
     let of = |variant: &Variant| {
         let names = names.of_parameters(&variant.parameters);
@@ -111,7 +111,8 @@ pub(crate) fn usage(
     let all = extracted.variants.iter().map(of).collect::<Result<Vec<_>, ReadError>>()?;
     let symbols: Vec<_> =
         extracted.structural.iter().map(|name| names.symbol(name)).try_collect()?;
-    let mut sums: IndexMap<&str, Expr> = IndexMap::new();
+    let mut whole = Usage::default();
+    let mut lines: BTreeMap<walk::Line, Usage> = BTreeMap::new();
     // Part by part: each depends on few of the symbols.
     for origin in all.iter().flat_map(|(_, parts)| parts.keys()).unique() {
         let part = |parts: &IndexMap<walk::Origin, Expr>| {
@@ -119,15 +120,24 @@ pub(crate) fn usage(
         };
         let alternatives = all.iter().map(|(values, parts)| (values.clone(), part(parts)));
         for merged in numbers(&symbols, alternatives.collect()) {
-            let sum = sums.entry(origin.0).or_insert(Expr::Int(0));
-            *sum = number::add(std::mem::replace(sum, Expr::Int(0)), merged);
+            if let Some(line) = &origin.1 {
+                add_to(lines.entry(line.clone()).or_default(), origin.0, merged.clone());
+            }
+            add_to(&mut whole, origin.0, merged);
         }
     }
-    let mut usage = Usage::default();
-    for (name, number) in usage.entries_mut() {
-        *number = sums.swap_remove(name).unwrap_or(Expr::Int(0));
+    let line = |((file, line), usage): (walk::Line, Usage)| LineUsage {
+        file: file.to_string(),
+        line,
+        usage,
+    };
+    Ok((whole, lines.into_iter().map(line).collect()))
+}
+
+fn add_to(usage: &mut Usage, what: &str, more: Expr) {
+    for (_, sum) in usage.entries_mut().filter(|(name, _)| *name == what) {
+        *sum = number::add(std::mem::replace(sum, Expr::Int(0)), more.clone());
     }
-    Ok(usage)
 }
 
 /// Files and lines of loops with `#pragma unroll` before them, but for `#pragma unroll 1`, in sources by name and text.

@@ -1,5 +1,7 @@
 //! The walk over the steps of one variant.
 
+use std::sync::Arc;
+
 use indexmap::IndexMap;
 use itertools::Itertools;
 use tickbound_model::Expr;
@@ -34,8 +36,11 @@ const SHORT_AT_ONCE: i64 = 4;
 /// Most bytes that one instruction moves for a lane.
 const WIDEST: i64 = 16;
 
-/// Where a part of a usage comes from: what it is a part of, the line of the source, and the array.
-pub(super) type Origin = (&'static str, u32, String);
+/// Where a part of a usage comes from: what it is a part of, the line of the source if it is of one, and the array.
+pub(super) type Origin = (&'static str, Option<Line>, String);
+
+/// A file as messages name it, and a line of it.
+pub(super) type Line = (Arc<str>, u32);
 
 /// The parts that the steps of one variant add to what is used.
 pub(super) fn parts(
@@ -64,7 +69,7 @@ pub(super) fn parts(
     };
     let mut batch = Batch::new();
     walk.steps(&steps.body, &Around::nothing(), &mut batch)?;
-    walk.wait(batch.waits(device.line, Expr::Int(1), Expr::Int(1)), 0);
+    walk.wait(batch.waits(device.line, Expr::Int(1), Expr::Int(1)), None);
     walk.finish(steps)
 }
 
@@ -97,8 +102,9 @@ struct Walk<'a> {
     innermost: Option<Expr>,
     /// What compilers keep in registers that leave loads in the source's order.
     kept: Kept,
-    /// Different bytes of each array in global memory that are loaded or stored, of a group and of the launch.
-    arrays: IndexMap<(String, bool), (Expr, Expr)>,
+    /// Different bytes of each array in global memory that are loaded or stored, of a group and of the launch, and where it is
+    /// first done.
+    arrays: IndexMap<(String, bool), (Expr, Expr, At)>,
 }
 
 impl Walk<'_> {
@@ -114,14 +120,14 @@ impl Walk<'_> {
                 StepKind::Access(access) => self.access(access, &step.at, around, batch)?,
                 StepKind::Atomic(space) => self.atomic(*space, &step.at, around),
                 StepKind::Compute { .. } => {}
-                StepKind::Barrier => self.add("barriers", step.at.line, "", around.executed()),
+                StepKind::Barrier => self.add("barriers", Some(&step.at), "", around.executed()),
                 StepKind::Repeat { count, whole, body } => {
                     let whole = whole.as_ref().unwrap_or(count);
                     self.repeat((count, whole, &step.at), body, around, batch)?;
                 }
                 StepKind::If { condition, depends, then, otherwise } => {
                     if !macros_only(condition) {
-                        self.add("branches", step.at.line, "", around.rolled());
+                        self.add("branches", Some(&step.at), "", around.rolled());
                     }
                     for (side, holds) in [(then, true), (otherwise, false)] {
                         let inside = self.side((condition, *depends, &step.at), holds, around)?;
@@ -191,21 +197,21 @@ impl Walk<'_> {
         // Compilers unroll a loop in part that is short: one without a loop in it, or that only copies.
         let short = ceil_div(iterations.clone(), Expr::Int(SHORT_AT_ONCE));
         let tests = if own.around_any { iterations.clone() } else { short.clone() };
-        self.add("integer", at.line, "", mul(Expr::Int(ITERATION), tests.clone()));
-        self.add("branches", at.line, "", tests);
+        self.add("integer", Some(at), "", mul(Expr::Int(ITERATION), tests.clone()));
+        self.add("branches", Some(at), "", tests);
         batch.around_loop |= own.around_loop || own.real;
         if own.real && !own.around_loop {
             let most = self.innermost.take();
             self.innermost = Some(most.map_or(iterations.clone(), |m| max(m, iterations.clone())));
         }
         let waits = if own.real && own.around_any { iterations.clone() } else { short };
-        self.wait(own.waits(self.device.line, iterations, waits), at.line);
+        self.wait(own.waits(self.device.line, iterations, waits), Some(at));
         Ok(())
     }
 
-    fn wait(&mut self, Waits { far, near, local }: Waits, line: u32) {
+    fn wait(&mut self, Waits { far, near, local }: Waits, at: Option<&At>) {
         for (what, times) in [("far_steps", far), ("near_steps", near), ("local_steps", local)] {
-            self.add(what, line, "", times);
+            self.add(what, at, "", times);
         }
     }
 
@@ -232,7 +238,7 @@ impl Walk<'_> {
         }
         // A multiplication takes an addition with it.
         let real = adds.max(multiplies);
-        let line = steps.first().map_or(0, |step| step.at.line);
+        let at = steps.first().map(|step| &step.at);
         let executed = around.executed();
         // Beside real numbers, whole ones are of places and conditions on them, which unrolled iterations have in common.
         let places = if real > 0 { around.rolled() } else { executed.clone() };
@@ -242,7 +248,7 @@ impl Walk<'_> {
             ("convert", convert, &executed),
             ("special", special, &executed),
         ] {
-            self.add(what, line, "", mul(Expr::Int(n), executed.clone()));
+            self.add(what, at, "", mul(Expr::Int(n), executed.clone()));
         }
         real > 0
     }
@@ -252,8 +258,8 @@ impl Walk<'_> {
         let executed = around.executed();
         let passes = mul(executed.clone(), Expr::Int(self.device.warp));
         let (requests, wavefronts) = of_memory(space);
-        self.add(requests, at.line, "", executed);
-        self.add(wavefronts, at.line, "", passes);
+        self.add(requests, Some(at), "", executed);
+        self.add(wavefronts, Some(at), "", passes);
     }
 
     fn access(
@@ -298,7 +304,7 @@ impl Walk<'_> {
         // An address that comes from data is computed for each request.
         let from_data = is_from_data(access);
         let addresses = if from_data { mul(Expr::Int(2), requests) } else { around.rolled() };
-        self.add("integer", at.line, &access.array, addresses);
+        self.add("integer", Some(at), &access.array, addresses);
         if !access.store {
             let each = mul(around.taken.clone(), each);
             batch.load(access, rolled.first(), each);
@@ -344,19 +350,20 @@ impl Walk<'_> {
             None => (Expr::Int(*words), Expr::Int(self.device.warp)),
         };
         let (count, passed) = of_memory(access.space);
-        self.add(count, at.line, &access.array, requests.clone());
+        self.add(count, Some(at), &access.array, requests.clone());
         if !access.store && self.read_only.contains(&access.array) {
-            self.add("read_only_requests", at.line, &access.array, requests.clone());
+            self.add("read_only_requests", Some(at), &access.array, requests.clone());
         }
-        self.add(passed, at.line, &access.array, mul(requests.clone(), wavefronts));
+        self.add(passed, Some(at), &access.array, mul(requests.clone(), wavefronts));
         if access.space != Space::Local {
-            self.add("global_lines", at.line, &access.array, mul(requests, touched));
+            self.add("global_lines", Some(at), &access.array, mul(requests, touched));
         }
     }
 
     /// Adds to a part.
-    fn add(&mut self, what: &'static str, line: u32, array: &str, more: Expr) {
+    fn add(&mut self, what: &'static str, at: Option<&At>, array: &str, more: Expr) {
         if more != Expr::Int(0) {
+            let line = at.map(|at| (Arc::clone(&at.file), at.line));
             let part = self.parts.entry((what, line, array.to_owned())).or_insert(Expr::Int(0));
             *part = add(std::mem::replace(part, Expr::Int(0)), more);
         }
@@ -451,13 +458,15 @@ impl Walk<'_> {
         let Moved { group, launch, beyond_l2 } = traffic.moved(&self.at_work);
         let taken = |bytes| mul(around.taken.clone(), bytes);
         if !access.store && !self.is_in_l2(&access.array) {
-            self.add("beyond_l2_bytes", at.line, &access.array, taken(beyond_l2));
+            self.add("beyond_l2_bytes", Some(at), &access.array, taken(beyond_l2));
         }
         let (group, launch) = (taken(group), taken(launch));
         let key = (access.array.clone(), access.store);
         let known = match self.arrays.get(&key) {
-            Some((least, most)) => (max(least.clone(), group), max(most.clone(), launch)),
-            None => (group, launch),
+            Some((least, most, first)) => {
+                (max(least.clone(), group), max(most.clone(), launch), first.clone())
+            }
+            None => (group, launch, at.clone()),
         };
         self.arrays.insert(key, known);
         Ok(())
@@ -473,25 +482,25 @@ impl Walk<'_> {
     }
 
     fn finish(mut self, steps: &Steps) -> Result<IndexMap<Origin, Expr>, ReadError> {
-        for ((array, _), (group, launch)) in std::mem::take(&mut self.arrays) {
+        for ((array, _), (group, launch, at)) in std::mem::take(&mut self.arrays) {
             let whole = self.names.bytes_of(&array).cloned();
             let launch = whole.map_or(launch.clone(), |whole| min(launch, whole));
-            self.add("l2_bytes", 0, &array, group);
-            self.add("dram_bytes", 0, &array, launch);
+            self.add("l2_bytes", Some(&at), &array, group);
+            self.add("dram_bytes", Some(&at), &array, launch);
         }
         for array in &steps.locals {
             let bytes = self.names.put_in(&array.bytes, &array.at)?;
-            self.add("local_bytes", array.at.line, &array.name, bytes);
+            self.add("local_bytes", Some(&array.at), &array.name, bytes);
         }
-        self.add("registers", 0, "", Expr::Int(PLAIN_REGISTERS));
+        self.add("registers", None, "", Expr::Int(PLAIN_REGISTERS));
         for array in &steps.privates {
             let bytes = self.names.put_in(&array.bytes, &array.at)?;
-            self.add("registers", array.at.line, &array.name, ceil_div(bytes, Expr::Int(4)));
+            self.add("registers", Some(&array.at), &array.name, ceil_div(bytes, Expr::Int(4)));
         }
-        self.add("registers", 0, "kept", self.kept.registers());
+        self.add("registers", None, "kept", self.kept.registers());
         let innermost = self.innermost.take().unwrap_or(Expr::Int(1));
         let uses = self.kept.spill_uses(mul(Expr::Int(2), innermost));
-        self.add("spill_uses", 0, "", uses);
+        self.add("spill_uses", None, "", uses);
         Ok(self.parts)
     }
 }
