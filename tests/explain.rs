@@ -80,6 +80,15 @@ fn what_a_transpose_uses() {
              local_steps 1, registers 20, spill_uses 2, dram_bytes 67108864"
         )
     );
+    // Line 22 reads a column of the tile: 32 passes for each of 4 requests.
+    let line = text.lines().find(|line| line.starts_with("transpose.cl:22: "));
+    assert_eq!(
+        line,
+        Some(
+            "transpose.cl:22: integer 8, local_requests 4, local_wavefronts 128, global_requests 4, global_wavefronts 4, \
+             global_lines 4, l2_bytes 4096, dram_bytes 33554432"
+        )
+    );
     // L1 bounds it: 132 passes of conflicts in line 22 and 4 of the tile's rows, 1.1 clocks each; 8 requests to global memory, half of
     // them in each line, are 4 passes there.
     let lines: Vec<&str> =

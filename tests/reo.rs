@@ -446,7 +446,9 @@ fn a_stop_keeps_the_steps_taken() {
     let mut command = std::process::Command::new(cargo_bin!("tickbound"));
     let command = command.current_dir(env!("CARGO_MANIFEST_DIR")).arg("reo").args(run);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("it starts");
-    child.stdin.as_mut().expect("a pipe").write_all(b"1\n1\n").expect("written");
+    // Kept open: at its end the run would end by itself.
+    let mut lines = child.stdin.take().expect("a pipe");
+    lines.write_all(b"1\n1\n").expect("written");
     assert_eq!(child.wait().expect("it ends").code(), Some(1));
     assert_eq!(std::fs::read_to_string(&kept).expect("kept").lines().count(), 2);
 }

@@ -3,11 +3,12 @@
 use std::fmt::Write;
 
 use indexmap::IndexSet;
+use itertools::Itertools;
 use num_bigint::BigUint;
 use tickbound_elimination::Limits;
 use tickbound_model::count::{Counts, count};
-use tickbound_model::simulate::used;
-use tickbound_model::{Bound, Configurations, Problem, Profile, Usage};
+use tickbound_model::simulate::{used, used_of};
+use tickbound_model::{Bound, Configurations, LineUsage, Problem, Profile, Usage};
 use tickbound_opencl_c::{Reading, Variant};
 
 use super::exit::{CliError, Exit};
@@ -86,16 +87,32 @@ impl Page<'_> {
                 listed(&counts)
             );
             if problem.profile == Profile::Resources {
-                let used = used(problem, bound)?;
-                let all = Usage::NAMES.iter().zip(used).filter(|(_, n)| *n != 0);
-                let all: Vec<String> = all.map(|(name, n)| format!("{name} {n}")).collect();
-                let _ = writeln!(text, "\nit uses: {}", all.join(", "));
-                for (name, line) in Resources::of_bound(problem, bound)?.lines() {
-                    let _ = writeln!(text, "{name:<12}{line}");
-                }
+                self.add_used(&mut text, bound)?;
             }
         }
         Ok(text)
+    }
+
+    /// What a configuration uses of a device, in all and by lines, and what bounds its time.
+    fn add_used(&self, text: &mut String, bound: &Bound) -> Result<(), CliError> {
+        let problem = self.problem;
+        let uses = |usage: &Usage| -> Result<String, CliError> {
+            let used = used_of(problem, usage, bound)?;
+            let all = Usage::NAMES.iter().zip(used).filter(|(_, n)| *n != 0);
+            Ok(all.map(|(name, n)| format!("{name} {n}")).join(", "))
+        };
+        let _ = writeln!(text, "\nit uses: {}", uses(problem.usage())?);
+        for LineUsage { file, line, usage } in problem.usage_lines() {
+            let uses = uses(usage)?;
+            if !uses.is_empty() {
+                let _ = writeln!(text, "{file}:{line}: {uses}");
+            }
+        }
+        text.push('\n');
+        for (name, line) in Resources::of_bound(problem, bound)?.lines() {
+            let _ = writeln!(text, "{name:<12}{line}");
+        }
+        Ok(())
     }
 
     fn add_steps(&self, text: &mut String, reading: &Reading, all: &Configurations<'_>) {

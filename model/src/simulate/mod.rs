@@ -88,7 +88,7 @@ pub use error::SimulateError;
 pub use explore::{Explored, Limits, explore};
 pub use resources::{
     Bottleneck, OccupancyLimit, PARTS, Resource, ResourceTime, of_lines, program, resource_time,
-    used,
+    used, used_of,
 };
 pub use script::Script;
 pub use trace::{MAX_SPANS, Span, SpanKind, Trace, WarpTicks};

@@ -202,7 +202,15 @@ impl Mul for Int {
 /// # Errors
 /// A usage without a value or below 0.
 pub fn used(problem: &Problem, bound: &Bound) -> Result<Vec<i64>, SimulateError> {
-    let Values(values) = Values::new(problem, problem.usage(), &bound.env)?;
+    used_of(problem, problem.usage(), bound)
+}
+
+/// The same of another usage of the problem's, such as that of one of its lines.
+///
+/// # Errors
+/// As for [`used`].
+pub fn used_of(problem: &Problem, usage: &Usage, bound: &Bound) -> Result<Vec<i64>, SimulateError> {
+    let Values(values) = Values::new(problem, usage, &bound.env)?;
     Ok(values.into_iter().filter_map(|(_, value)| value.0).collect())
 }
 
