@@ -6,6 +6,10 @@
 //! counted in the source.
 
 use indexmap::IndexMap;
+use itertools::Itertools;
+
+/// Most kernels that an error names.
+const MOST_NAMES: usize = 8;
 
 /// What a compiler needs for one item of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -31,7 +35,10 @@ impl Registers {
 pub fn registers(text: &str, kernel: Option<&str>) -> Result<Registers, String> {
     let mut kernels = of_nvidia(text);
     kernels.extend(of_amd(text));
-    let names = || kernels.keys().copied().collect::<Vec<_>>().join(", ");
+    let names = || {
+        let more = if kernels.len() > MOST_NAMES { ", ..." } else { "" };
+        format!("{}{more}", kernels.keys().take(MOST_NAMES).format(", "))
+    };
     match (kernel, kernels.len()) {
         (_, 0) => Err("no kernel with registers is in it; give what `ptxas -v`, a build with -cl-nv-verbose, or \
              `llvm-readelf --notes` prints"

@@ -103,8 +103,8 @@ impl Page<'_> {
         };
         let _ = writeln!(text, "\nit uses: {}", uses(problem.usage())?);
         for LineUsage { file, line, usage } in problem.usage_lines() {
-            let uses = uses(usage)?;
-            if !uses.is_empty() {
+            // A line alone may have no value where the whole has one.
+            if let Some(uses) = uses(usage).ok().filter(|uses| !uses.is_empty()) {
                 let _ = writeln!(text, "{file}:{line}: {uses}");
             }
         }
