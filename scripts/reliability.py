@@ -493,6 +493,9 @@ A change that no test sees shows a test that is missing, unless it changes nothi
 
 
 def main():
+    # Who is started in the background may ignore these, and so would all that is started here.
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tickbound")
     parser.add_argument("output")
