@@ -80,18 +80,22 @@ impl Problem {
         };
         at.iter().try_for_each(|(p, value)| self.check_value(*p, *value))?;
         let condition = at.iter().map(equal).reduce(|a, b| Expr::binary(BinaryOp::And, a, b));
-        let before = std::mem::replace(&mut self.usage.registers, Expr::Int(registers));
-        if let Some(condition) = condition {
-            let of = Box::new(Expr::Int(registers));
-            self.usage.registers = Expr::Conditional(Box::new(condition), of, Box::new(before));
+        let given = Expr::Int(registers);
+        let given = match condition {
+            None => given,
+            Some(condition) => {
+                let before = Box::new(self.usage.registers.clone());
+                Expr::Conditional(Box::new(condition), Box::new(given), before)
+            }
+        };
+        check(&self.scope, &given, "usage.registers", MAX_BUILT_DEPTH).map_err(|_| {
+            let what = "registers are given for too many cases";
+            ModelError::new("usage.registers", what, "give them for fewer configurations")
+        })?;
+        self.usage.registers = given;
+        if !self.stated_usage.contains(&"registers") {
+            self.stated_usage.push("registers");
         }
-        check(&self.scope, &self.usage.registers, "usage.registers", MAX_BUILT_DEPTH).map_err(
-            |_| {
-                let what = "registers are given for too many cases";
-                ModelError::new("usage.registers", what, "give them for fewer configurations")
-            },
-        )?;
-        self.stated_usage.push("registers");
         Ok(())
     }
 }

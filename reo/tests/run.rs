@@ -164,7 +164,7 @@ proptest! {
         let product = compose(&refs, &Limits::memory(1 << 28)).unwrap();
         let mut states: Vec<u32> = product.initial().to_vec();
         for line in run.lines() {
-            let wanted = Wanted::all(&Source::new("l", &line)).unwrap();
+            let wanted = Wanted::all(&Source::new("l", line)).unwrap();
             let mut names: Vec<String> =
                 wanted[0].names.iter().flatten().map(|(w, _)| w.clone()).collect();
             names.sort();

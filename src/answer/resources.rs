@@ -102,9 +102,18 @@ impl Resources {
         }
     }
 
-    /// The lines for people: a name, such as `bound by:`, and what it says.
+    /// The lines for people: a name, such as `bound by:`, and what it says; at the end bars by line of the source.
     #[must_use]
     pub fn lines(&self) -> Vec<(&'static str, String)> {
+        let seen = self.source_lines.iter().filter(|line| line.share >= LEAST_SHARE);
+        let bars = seen.take(MOST_LINES).map(SourceLine::bar);
+        let bars = bars.enumerate().map(|(i, bar)| (if i == 0 { "by line:" } else { "" }, bar));
+        self.facts().into_iter().chain(bars).collect()
+    }
+
+    /// As [`Resources::lines`], without the bars.
+    #[must_use]
+    pub fn facts(&self) -> Vec<(&'static str, String)> {
         let bound = match self.bound_by.as_str() {
             "chain" => "what one group waits for, step after step".to_owned(),
             "dram" => "the device's memory".to_owned(),
@@ -119,7 +128,7 @@ impl Resources {
             0 => String::new(),
             n => format!(", {n} more are kept in memory"),
         };
-        let mut lines = vec![
+        vec![
             ("bound by:", bound),
             ("a group:", format!("clocks of {}", each.join(", "))),
             (
@@ -130,11 +139,7 @@ impl Resources {
                 ),
             ),
             ("registers:", format!("{} of an item{spilled}", self.registers)),
-        ];
-        let seen = self.source_lines.iter().filter(|line| line.share >= LEAST_SHARE);
-        let bars = seen.take(MOST_LINES).map(SourceLine::bar);
-        lines.extend(bars.enumerate().map(|(i, bar)| (if i == 0 { "by line:" } else { "" }, bar)));
-        lines
+        ]
     }
 }
 

@@ -75,7 +75,8 @@ fn folded(problem: &Problem, of: &tickbound_solve::Folded) -> Folded {
 pub fn words(problem: &Problem, r: &TuneResult) -> String {
     let answer = answer(problem, r);
     let least = format!("{}:", sought(r));
-    answer.words(&heading(problem, r), &least, lines(problem, r, &answer))
+    let resources = answer.resources.as_ref().map(Resources::lines).unwrap_or_default();
+    answer.words(&heading(problem, r), &least, lines(problem, r, &answer, resources))
 }
 
 /// What was searched, and how many configurations it has.
@@ -94,14 +95,18 @@ pub fn sought(r: &TuneResult) -> &'static str {
     }
 }
 
-/// What is known beside the least time.
+/// What is known beside the least time, without bars.
 #[must_use]
-pub fn lines(problem: &Problem, r: &TuneResult, answer: &Answer) -> Vec<Line> {
+pub fn facts(problem: &Problem, r: &TuneResult, answer: &Answer) -> Vec<Line> {
+    let resources = answer.resources.as_ref().map(Resources::facts).unwrap_or_default();
+    lines(problem, r, answer, resources)
+}
+
+fn lines(problem: &Problem, r: &TuneResult, answer: &Answer, resources: Vec<Line>) -> Vec<Line> {
     let proof = if answer.proved() { proof(problem, r, answer) } else { Vec::new() };
-    let resources = answer.resources.iter().flat_map(Resources::lines);
     let time = answer.time.and_then(|ticks| microseconds(problem, ticks));
     let simulated = r.simulated_because.iter().map(|why| ("simulated:", why.clone()));
-    resources.chain(time).chain(proof).chain(simulated).chain(answer.stop()).collect()
+    resources.into_iter().chain(time).chain(proof).chain(simulated).chain(answer.stop()).collect()
 }
 
 /// The lines about a least time that is proved.

@@ -33,7 +33,8 @@ const MOST_EVENTS: u64 = 1_000_000_000;
 pub fn of(problem: &Problem, result: &TuneResult, seed: u64) -> Result<Page, CliError> {
     let answer = answer::tune::answer(problem, result);
     let (figure, meaning) = told(result, &answer);
-    let lines = answer::tune::lines(problem, result, &answer);
+    // The bars of the terminal are a table of the page.
+    let lines = answer::tune::facts(problem, result, &answer);
     let lines = lines.into_iter().map(|(name, text)| (name.trim_end_matches(':').to_owned(), text));
     let mut page = Page {
         title: answer::tune::heading(problem, result),

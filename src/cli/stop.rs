@@ -22,8 +22,9 @@ use tickbound_model::verdict::StopReason;
 use super::exit::{CliError, Exit};
 use super::values::Size;
 
-/// How long a command may take to end by itself.
-const GRACE: Duration = Duration::from_millis(850);
+/// How long a command may take to end by itself. What is left of a second is for giving back its memory: gigabytes
+/// of a formula take up to 0.2 s on a slow machine.
+const GRACE: Duration = Duration::from_millis(700);
 /// The clock sets the flag so much later than the time is over, so that who looks at both says that it was the clock.
 const AFTER: Duration = Duration::from_millis(10);
 

@@ -230,9 +230,8 @@ impl Multiplier {
             return Ok(0.0);
         };
         let words = |part: &Part| {
-            let sizes = part.sizes;
-            let sizes =
-                [sizes.left_states, sizes.left_slots, sizes.right_states, sizes.right_slots];
+            let Sizes { left_states, left_slots, right_states, right_slots } = part.sizes;
+            let sizes = [left_states, left_slots, right_states, right_slots];
             let places =
                 [part.left - first.left, part.right - first.right, part.cells - first.cells];
             let places = places.map(|at| at as u64);

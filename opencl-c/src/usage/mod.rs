@@ -135,8 +135,8 @@ pub(crate) fn usage(
 }
 
 fn add_to(usage: &mut Usage, what: &str, more: Expr) {
-    for (_, sum) in usage.entries_mut().filter(|(name, _)| *name == what) {
-        *sum = number::add(std::mem::replace(sum, Expr::Int(0)), more.clone());
+    if let Some((_, sum)) = usage.entries_mut().find(|(name, _)| *name == what) {
+        *sum = number::add(std::mem::replace(sum, Expr::Int(0)), more);
     }
 }
 

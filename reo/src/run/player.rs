@@ -108,7 +108,10 @@ pub struct Player {
     /// Words of the connector: none of them is a fresh constant.
     own: usize,
     now: Moment,
-    past: Vec<(Moment, usize, Enabled)>,
+    /// For each step taken what was before, and all names that fired.
+    past: Vec<(Moment, Vec<Name>)>,
+    /// The steps of `past` as text, made when they are taken: who is stopped has no time to make a long run's.
+    lines: Vec<String>,
 }
 
 impl Player {
@@ -131,8 +134,17 @@ impl Player {
         let now = Moment { states, cells, facts: Vec::new(), fresh: 0 };
         let (symbols, visible) = (connector.symbols.clone(), connector.interface.clone());
         let own = symbols.len();
-        let mut player =
-            Player { product, symbols, visible, live, owner, own, now, past: Vec::new() };
+        let mut player = Player {
+            product,
+            symbols,
+            visible,
+            live,
+            owner,
+            own,
+            now,
+            past: Vec::new(),
+            lines: Vec::new(),
+        };
         let held = player.held(&player.now);
         let unknown: Vec<Cell> = held.filter(|c| !player.now.cells.contains_key(c)).collect();
         for cell in unknown {
@@ -282,13 +294,15 @@ impl Player {
     }
 
     fn go(&mut self, number: usize, choice: Enabled) {
-        let before = std::mem::replace(&mut self.now, choice.next.clone());
-        self.past.push((before, number + 1, choice));
+        self.lines.push(format!("{} {}", number + 1, self.text(&choice)));
+        let before = std::mem::replace(&mut self.now, choice.next);
+        self.past.push((before, choice.names));
     }
 
     /// Takes the last step back; `false` if there is none.
     pub fn undo(&mut self) -> bool {
-        let Some((before, ..)) = self.past.pop() else { return false };
+        let Some((before, _)) = self.past.pop() else { return false };
+        self.lines.pop();
         self.now = before;
         true
     }
@@ -296,20 +310,21 @@ impl Player {
     /// The run so far, a line for each step: its number among the choices, its names and their data.
     /// Read as [`Wanted`] steps it is the same run.
     #[must_use]
-    pub fn lines(&self) -> Vec<String> {
-        self.past.iter().map(|(_, k, choice)| format!("{k} {}", self.text(choice))).collect()
+    pub fn lines(&self) -> &[String] {
+        &self.lines
     }
 
     /// The run so far, step by step.
     #[must_use]
     pub fn taken(&self) -> Vec<Taken> {
-        let later = self.past.iter().skip(1).map(|(moment, ..)| moment).chain([&self.now]);
-        let taken = |((_, _, choice), after): (&(Moment, usize, Enabled), &Moment)| Taken {
-            names: choice.names.clone(),
-            text: self.text(choice),
-            cells: self.held(after).filter_map(|cell| self.content(after, cell)).collect(),
-        };
-        self.past.iter().zip(later).map(taken).collect()
+        let later = self.past.iter().skip(1).map(|(moment, _)| moment).chain([&self.now]);
+        let taken =
+            |(((_, names), line), after): ((&(Moment, Vec<Name>), &String), &Moment)| Taken {
+                names: names.clone(),
+                text: line.split_once(' ').map_or(line.as_str(), |(_, text)| text).to_owned(),
+                cells: self.held(after).filter_map(|cell| self.content(after, cell)).collect(),
+            };
+        self.past.iter().zip(&self.lines).zip(later).map(taken).collect()
     }
 
     /// What a cell holds, as text: `$m = 1`.

@@ -54,7 +54,7 @@ fn outcomes(made: &Made, player: &mut Player, offers: &[Option<&str>]) -> Vec<(S
             continue;
         }
         if player.facts().iter().all(|fact| is_so(fact)) {
-            let line = player.lines().pop().unwrap_or_default();
+            let line = player.lines().last().cloned().unwrap_or_default();
             let (_, fired) = line.split_once(' ').unwrap_or_default();
             let cells: String =
                 player.cells().iter().map(|(c, held)| format!(" {c}={held}")).collect();

@@ -6,6 +6,7 @@ mod compose;
 mod draw;
 mod equal;
 mod generate;
+mod lines;
 mod load;
 mod ranks;
 mod reached;

@@ -1,14 +1,14 @@
 //! `tickbound reo run`.
 
-use std::io::{BufRead, IsTerminal, stdin};
+use std::io::{IsTerminal, stdin};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Map, Value, json};
 use tickbound_reo::connector::Connector;
 use tickbound_reo::run::{Player, Random, Wanted};
 use tickbound_reo::syntax::Source;
 
+use super::lines::{Lines, Next};
 use super::load::{self, notes};
 use crate::cli::exit::{CliError, Exit, input};
 use crate::cli::output::{Outputs, save, say, say_folded, say_json};
@@ -61,28 +61,31 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let strayed =
         (0..args.random.unwrap_or(0)).all(|_| !stop::is_due() && player.stray(&mut random));
     let played = if args.steps.is_none() && args.random.is_none() {
-        play(&mut player, args, &saved_at_a_stop(args.save.as_ref()))
+        play(&mut player, args)
     } else {
-        Ok(())
+        Ok(strayed)
     };
     // Also what was done before a line that is wrong.
     if let Some(path) = &args.save {
         save(path, &saved(&player))?;
     }
-    played?;
+    let cut = if played? { None } else { stop::reason() };
+    if let Some(why) = &cut {
+        let kept = args.save.as_ref().map(|path| format!("; the run so far is in {path}"));
+        let kept = kept.unwrap_or_default();
+        complain!("tickbound: {why}; stopped after {} steps{kept}", player.lines().len());
+        // What follows can take too long if the run is long, and is no loss.
+        stop::last_words(|| {});
+    }
     if args.json {
         say_json(&answer(&mut player))?;
     } else if args.steps.is_some() || args.random.is_some() {
         say_folded(&format!("{}{}", saved(&player), where_it_stands(&player)))?;
-        if !strayed && stop::reason().is_none() {
+        if !strayed && cut.is_none() {
             say("no step is possible\n")?;
         }
     }
-    if let (false, Some(why)) = (strayed, stop::reason()) {
-        complain!("tickbound: {why}; stopped after {} steps", player.lines().len());
-        return Ok(Exit::Nothing);
-    }
-    Ok(Exit::Done)
+    Ok(if cut.is_some() { Exit::Nothing } else { Exit::Done })
 }
 
 /// The run that a file has saved.
@@ -97,7 +100,7 @@ pub(super) fn steps_of(connector: &Connector, path: &str) -> Result<Player, CliE
 }
 
 fn saved(player: &Player) -> String {
-    player.lines().iter().map(|line| format!("{line}\n")).collect()
+    player.lines().iter().flat_map(|line| [line, "\n"]).collect()
 }
 
 /// Cells, and what is known of functions and predicates, a line each where there are some.
@@ -130,37 +133,23 @@ const HELP: &str = "\
   q           quit
 ";
 
-/// The run so far, as text. If the process is ended while it waits for a line, what is in it then is saved to `path`.
-fn saved_at_a_stop(path: Option<&String>) -> Arc<Mutex<String>> {
-    let so_far = Arc::new(Mutex::new(String::new()));
-    if let Some(path) = path.cloned() {
-        let text = Arc::clone(&so_far);
-        stop::last_words(move || {
-            let text = text.lock().unwrap_or_else(PoisonError::into_inner);
-            match save(&path, &text) {
-                Ok(()) => complain!("tickbound: the run so far is in {path}"),
-                Err(e) => complain!("tickbound: {e}"),
-            }
-        });
-    }
-    so_far
-}
-
-/// Asks for steps until there are none or the input ends; keeps the run so far in `so_far`.
-fn play(player: &mut Player, args: &Args, so_far: &Mutex<String>) -> Result<(), CliError> {
+/// Asks for steps until the input ends; false if the command had to end before.
+fn play(player: &mut Player, args: &Args) -> Result<bool, CliError> {
     let quiet = args.json;
     let prompt = stdin().is_terminal() && !quiet;
     let mut random = Random::new(0);
-    let show = |player: &mut Player| {
-        *so_far.lock().unwrap_or_else(PoisonError::into_inner) = saved(player);
-        if quiet { Ok(()) } else { offer(player) }
-    };
+    let show = |player: &mut Player| if quiet { Ok(()) } else { offer(player) };
     show(player)?;
     if prompt {
         say("h for help\n> ")?;
     }
-    for (number, line) in stdin().lock().lines().enumerate() {
-        let line = line.map_err(|error| input(format!("standard input: {error}")))?;
+    let lines = Lines::new()?;
+    for number in 1.. {
+        let line = match lines.next()? {
+            Next::Line(line) => line,
+            Next::End => break,
+            Next::Stop => return Ok(false),
+        };
         match line.trim().split_once(' ').unwrap_or((line.trim(), "")) {
             ("", _) => {}
             ("q", _) => break,
@@ -178,7 +167,7 @@ fn play(player: &mut Player, args: &Args, so_far: &Mutex<String>) -> Result<(), 
                 // A slip must not end a long run; a script's later lines are meant for another state than this one.
                 Err(why) if prompt => say_folded(&format!("{why}\n"))?,
                 Err(why) => {
-                    return Err(input(format!("standard input, line {}: {why}", number + 1)));
+                    return Err(input(format!("standard input, line {number}: {why}")));
                 }
             },
         }
@@ -186,7 +175,7 @@ fn play(player: &mut Player, args: &Args, so_far: &Mutex<String>) -> Result<(), 
             say("> ")?;
         }
     }
-    Ok(())
+    Ok(true)
 }
 
 fn follow(player: &mut Player, line: &str) -> Result<(), String> {
