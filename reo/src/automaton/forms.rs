@@ -89,9 +89,23 @@ impl Automaton {
     /// reachable and numbered so.
     #[must_use]
     pub fn into_reachable(self) -> Automaton {
-        let (old, _) = self.breadth_first();
-        let same = old.len() == self.states() && old.iter().zip(0..).all(|(s, n)| *s == n);
-        if same { self } else { self.reachable().0 }
+        if self.is_breadth_first() { self } else { self.reachable().0 }
+    }
+
+    /// Whether all states are reachable and numbered breadth first: read in order, each state is found
+    /// before its own steps are read, and after all that have smaller numbers.
+    fn is_breadth_first(&self) -> bool {
+        let mut found = self.initial().len();
+        let in_order = self.initial().iter().zip(0..).all(|(state, number)| *state == number);
+        let read = |state: usize| {
+            let row = &self.targets()[self.rows()[state]..self.rows()[state + 1]];
+            state < found
+                && row.iter().all(|to| {
+                    found += usize::from(*to as usize == found);
+                    (*to as usize) < found
+                })
+        };
+        in_order && (0..self.states()).all(read)
     }
 
     /// The states that can be reached, breadth first, and for each state its place among them.

@@ -1,5 +1,8 @@
 //! Steps as numbers, and which of them count.
 
+use std::hash::Hash;
+
+use rayon::prelude::*;
 use rustc_hash::FxHashMap as HashMap;
 
 use crate::automaton::Automaton;
@@ -17,6 +20,9 @@ pub enum Kind {
 /// The number of the silent action.
 pub(super) const SILENT: u32 = 0;
 
+/// Steps that one thread numbers at a time.
+const CHUNK: usize = 1 << 16;
+
 /// Kinds of steps as numbers: a label with a constraint each. Number 0 is the unconditional silent
 /// one, whether it occurs or not.
 pub(super) struct Actions {
@@ -25,16 +31,16 @@ pub(super) struct Actions {
 
 impl Actions {
     pub fn new(automaton: &Automaton) -> Actions {
-        let silent = vec![0; automaton.words()];
-        let mut numbers: HashMap<(&[u64], u32), u32> = HashMap::default();
-        numbers.insert((&silent[..], 0), SILENT);
-        let labels = automaton.labels().chunks_exact(automaton.words());
-        let mut of_step = Vec::with_capacity(automaton.transitions());
-        for (at, label) in labels.enumerate() {
-            let condition = automaton.conditions().get(at).copied().unwrap_or(0);
-            let next = numbers.len() as u32;
-            of_step.push(*numbers.entry((label, condition)).or_insert(next));
-        }
+        let (words, labels) = (automaton.words(), automaton.labels());
+        let condition = |at: usize| automaton.conditions().get(at).copied().unwrap_or(0);
+        let steps = automaton.transitions();
+        // Nearly all labels have one word, which is compared far faster than a slice.
+        let of_step = if words == 1 {
+            numbered(steps, (0, 0), |at| (labels[at], condition(at)))
+        } else {
+            let silent = vec![0; words];
+            numbered(steps, (&silent[..], 0), |at| (&labels[at * words..][..words], condition(at)))
+        };
         Actions { of_step }
     }
 
@@ -49,4 +55,38 @@ impl Actions {
         let targets = &automaton.targets()[range.clone()];
         self.of_step[range].iter().copied().zip(targets.iter().copied())
     }
+}
+
+/// A number for each step: equal keys have equal numbers, and the key `first` has number 0.
+fn numbered<K: Copy + Eq + Hash + Send + Sync>(
+    steps: usize,
+    first: K,
+    key: impl Fn(usize) -> K + Sync,
+) -> Vec<u32> {
+    let mut numbers = vec![0; steps];
+    // Numbers within each chunk to begin with.
+    let chunks = numbers.par_chunks_mut(CHUNK).enumerate().map(|(chunk, numbers)| {
+        let (mut known, mut keys) = (HashMap::default(), Vec::new());
+        for (at, number) in (chunk * CHUNK..).zip(numbers) {
+            let key = key(at);
+            *number = *known.entry(key).or_insert_with(|| {
+                keys.push(key);
+                keys.len() as u32 - 1
+            });
+        }
+        keys
+    });
+    let chunks: Vec<Vec<K>> = chunks.collect();
+    let mut known: HashMap<K, u32> = HashMap::default();
+    known.insert(first, SILENT);
+    let mut number = |key: &K| {
+        let next = known.len() as u32;
+        *known.entry(*key).or_insert(next)
+    };
+    let whole: Vec<Vec<u32>> =
+        chunks.iter().map(|keys| keys.iter().map(&mut number).collect()).collect();
+    numbers.par_chunks_mut(CHUNK).zip(&whole).for_each(|(numbers, whole)| {
+        numbers.iter_mut().for_each(|number| *number = whole[*number as usize]);
+    });
+    numbers
 }

@@ -20,6 +20,8 @@ pub use actions::Kind;
 pub use difference::{Difference, Verdict, compare};
 pub use partition::{Partition, partition};
 
+use actions::Actions;
+
 use crate::automaton::Automaton;
 use crate::limits::{Limits, Stopped};
 
@@ -43,15 +45,15 @@ pub fn minimise(
 /// As [`partition`].
 pub fn least(automaton: Automaton, kind: Kind, limits: &Limits<'_>) -> Result<Automaton, Stopped> {
     let reachable = automaton.into_reachable();
-    let found = partition(&reachable, kind, false, limits)?;
-    let has_silent = || reachable.all_steps().any(|step| reachable.is_silent(&step));
-    let kind = if kind == Kind::Weak && has_silent() { Kind::Weak } else { Kind::Strong };
+    let actions = Actions::new(&reachable);
+    let kind = if actions.has_silent() { kind } else { Kind::Strong };
+    let found = partition::refined(&reachable, &actions, kind, false, limits)?;
     if kind == Kind::Strong && found.blocks == reachable.states() {
         return Ok(reachable);
     }
     let least = match kind {
         Kind::Strong => quotient::strong(&reachable, &found),
-        Kind::Weak => quotient::weak(&reachable, &found),
+        Kind::Weak => quotient::weak(&reachable, &actions, &found),
     };
     Ok(least.into_reachable())
 }

@@ -26,8 +26,18 @@ pub fn partition(
     keep_iterations: bool,
     limits: &Limits<'_>,
 ) -> Result<Partition, Stopped> {
-    let actions = Actions::new(automaton);
-    let mut signer = Signer::new(automaton, &actions, kind);
+    refined(automaton, &Actions::new(automaton), kind, keep_iterations, limits)
+}
+
+/// As [`partition`], of an automaton whose actions are known.
+pub(super) fn refined(
+    automaton: &Automaton,
+    actions: &Actions,
+    kind: Kind,
+    keep_iterations: bool,
+    limits: &Limits<'_>,
+) -> Result<Partition, Stopped> {
+    let signer = Signer::new(automaton, actions, kind);
     let mut block = vec![0u32; automaton.states()];
     let mut blocks = usize::from(automaton.states() > 0);
     let mut iterations = Vec::new();

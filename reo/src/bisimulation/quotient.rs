@@ -31,11 +31,10 @@ pub(super) fn strong(automaton: &Automaton, found: &Partition) -> Automaton {
 
 /// Weak: the fewest steps from which the others follow. They are unique, as blocks that reach each
 /// other silently would be equivalent.
-pub(super) fn weak(automaton: &Automaton, found: &Partition) -> Automaton {
-    let actions = Actions::new(automaton);
-    let cycles = Silent::new(automaton, &actions);
+pub(super) fn weak(automaton: &Automaton, actions: &Actions, found: &Partition) -> Automaton {
+    let cycles = Silent::new(automaton, actions);
     let unlimited = Limits::memory(u64::MAX);
-    let Ok(saturated) = Saturated::new(automaton, &actions, &cycles, &found.block, &unlimited)
+    let Ok(saturated) = Saturated::new(automaton, actions, &cycles, &found.block, &unlimited)
     else {
         return automaton.clone();
     };
@@ -53,7 +52,7 @@ pub(super) fn weak(automaton: &Automaton, found: &Partition) -> Automaton {
     let reaches = |from: u32, to: u32| {
         from != to && saturated.silent[cycle_of[from as usize]].binary_search(&to).is_ok()
     };
-    let samples = samples(automaton, &actions);
+    let samples = samples(automaton, actions);
     let mut builder = builder(automaton, found);
     let nothing = vec![0; automaton.words()];
     for block in 0..found.blocks as u32 {

@@ -1,6 +1,11 @@
 //! Signatures of states, and one iteration of refinement.
 
-use rustc_hash::FxHashMap as HashMap;
+use std::hash::BuildHasher;
+use std::ops::Range;
+
+use hashbrown::HashTable;
+use rayon::prelude::*;
+use rustc_hash::FxBuildHasher;
 
 use super::actions::{Actions, Kind, SILENT};
 use crate::automaton::Automaton;
@@ -25,7 +30,7 @@ impl<'a> Signer<'a> {
     /// The partition in which states are together that were together and have equal signatures,
     /// and its number of blocks.
     pub(super) fn refine(
-        &mut self,
+        &self,
         block: &[u32],
         limits: &Limits<'_>,
     ) -> Result<(Vec<u32>, usize), Stopped> {
@@ -35,24 +40,49 @@ impl<'a> Signer<'a> {
             }
             None => None,
         };
-        let mut numbers: HashMap<Vec<u64>, u32> = HashMap::default();
-        let mut next = Vec::with_capacity(block.len());
-        let (mut signature, mut stored) = (Vec::new(), 0u128);
+        let mut known = Known::default();
+        let mut next: Vec<u32> = Vec::with_capacity(block.len());
         let (alone, mut count) = (alone(block), 0u32);
-        for state in 0..self.automaton.states() as u32 {
-            if state % POLL == 0 {
-                limits.go_on()?;
-                let (blocks, states) = (Some(u64::from(count)), block.len() as u64);
-                (limits.progress)(Progress { blocks, states, transitions: 0 });
+        let states = self.automaton.states() as u32;
+        for batch in (0..states).step_by(BATCH as usize) {
+            limits.go_on()?;
+            let (blocks, all) = (Some(u64::from(count)), block.len() as u64);
+            (limits.progress)(Progress { blocks, states: all, transitions: 0 });
+            let end = states.min(batch.saturating_add(BATCH));
+            let pieces = (batch..end).into_par_iter().step_by(PIECE as usize);
+            let made = pieces.map(|from| {
+                let piece = from..end.min(from.saturating_add(PIECE));
+                self.signatures(piece, block, &alone, weak.as_ref())
+            });
+            for signature in made.collect::<Vec<_>>().iter().flat_map(Signatures::iter) {
+                next.push(match signature {
+                    None => count,
+                    Some((signature, hash)) => known.number(signature, hash, count, limits)?,
+                });
+                count = count.max(next.last().map_or(0, |number| number + 1));
             }
-            // A block of one state cannot be split: nothing has to be known of it.
-            if alone[block[state as usize] as usize] {
-                next.push(count);
-                count += 1;
+        }
+        Ok((next, count as usize))
+    }
+
+    /// The signatures of some states: nothing for those that are alone in their block, which cannot be
+    /// split.
+    fn signatures(
+        &self,
+        states: Range<u32>,
+        block: &[u32],
+        alone: &[bool],
+        weak: Option<&Saturated>,
+    ) -> Signatures {
+        let (mut made, mut signature) = (Signatures::default(), Vec::new());
+        for state in states {
+            let own = block[state as usize];
+            if alone[own as usize] {
+                made.ends.push((made.words.len(), 0));
                 continue;
             }
             signature.clear();
-            match (&weak, &self.weak) {
+            match (weak, &self.weak) {
                 (Some(saturated), Some(silent)) => {
                     saturated.signature(silent.cycle[state as usize], &mut signature);
                 }
@@ -63,26 +93,71 @@ impl<'a> Signer<'a> {
                     signature.dedup();
                 }
             }
-            signature.push(u64::from(block[state as usize]));
-            let number = match numbers.get(&signature) {
-                Some(number) => *number,
-                None => {
-                    stored += signature.len() as u128 * 8 + 48;
-                    limits.fits("signatures of bisimulation", stored)?;
-                    let number = count;
-                    count += 1;
-                    numbers.insert(signature.clone(), number);
-                    number
-                }
-            };
-            next.push(number);
+            signature.push(u64::from(own));
+            made.words.extend_from_slice(&signature);
+            made.ends.push((made.words.len(), FxBuildHasher.hash_one(&signature)));
         }
-        Ok((next, count as usize))
+        made
     }
 }
 
-/// States between two looks at the stop flag.
-const POLL: u32 = 1 << 13;
+/// States between two looks at the stop flag, whose signatures are in memory at a time.
+const BATCH: u32 = 1 << 13;
+/// States of which one thread makes the signatures.
+const PIECE: u32 = 1 << 7;
+
+/// The signatures of some states, one behind another.
+#[derive(Default)]
+struct Signatures {
+    words: Vec<u64>,
+    /// For each state where its signature ends, and its hash; it is empty for one that has none.
+    ends: Vec<(usize, u64)>,
+}
+
+impl Signatures {
+    fn iter(&self) -> impl Iterator<Item = Option<(&[u64], u64)>> {
+        let mut from = 0;
+        self.ends.iter().map(move |(end, hash)| {
+            let signature = &self.words[from..*end];
+            from = *end;
+            (!signature.is_empty()).then_some((signature, *hash))
+        })
+    }
+}
+
+/// Signatures that were seen, one behind another, and the block of each.
+#[derive(Default)]
+struct Known {
+    words: Vec<u64>,
+    /// Where each begins and ends, and its block.
+    all: Vec<(Range<usize>, u32)>,
+    /// Places in `all`, by hash.
+    table: HashTable<u32>,
+}
+
+impl Known {
+    /// The block of a signature; `next` if it is new.
+    fn number(
+        &mut self,
+        signature: &[u64],
+        hash: u64,
+        next: u32,
+        limits: &Limits<'_>,
+    ) -> Result<u32, Stopped> {
+        let same = |at: &u32| &self.words[self.all[*at as usize].0.clone()] == signature;
+        if let Some(at) = self.table.find(hash, same) {
+            return Ok(self.all[*at as usize].1);
+        }
+        let begin = self.words.len();
+        let stored = (begin + signature.len()) as u128 * 8 + (self.all.len() as u128 + 1) * 32;
+        limits.fits("signatures of bisimulation", stored)?;
+        self.words.extend_from_slice(signature);
+        let of = |at: &u32| FxBuildHasher.hash_one(&self.words[self.all[*at as usize].0.clone()]);
+        self.table.insert_unique(hash, self.all.len() as u32, of);
+        self.all.push((begin..self.words.len(), next));
+        Ok(next)
+    }
+}
 
 /// For each block whether it has one state.
 fn alone(block: &[u32]) -> Vec<bool> {

@@ -11,11 +11,13 @@ use crate::symbol::Cell;
 /// For each state the cells whose value some run from there reads before it is overwritten.
 pub(crate) struct Live {
     cells: Vec<Cell>,
+    /// Words of a set of cells.
+    words: usize,
     /// A set of cells for each class.
-    sets: Vec<Vec<u64>>,
+    sets: Vec<u64>,
     class: Vec<u32>,
     /// For each constraint of the automaton the cells that it writes.
-    writes: Vec<Vec<u64>>,
+    writes: Vec<u64>,
 }
 
 impl Live {
@@ -24,21 +26,24 @@ impl Live {
         self.class[state as usize]
     }
 
+    fn set(&self, state: u32) -> &[u64] {
+        &self.sets[self.class(state) as usize * self.words..][..self.words]
+    }
+
     /// Whether each cell that the automaton's constraint with this number writes is live in `state`.
     pub(crate) fn keeps_all(&self, condition: u32, state: u32) -> bool {
-        let set = &self.sets[self.class(state) as usize];
-        self.writes[condition as usize].iter().zip(set).all(|(writes, live)| writes & !live == 0)
+        let writes = &self.writes[condition as usize * self.words..][..self.words];
+        writes.iter().zip(self.set(state)).all(|(writes, live)| writes & !live == 0)
     }
 
     /// Whether some run from `state` reads a cell before it is overwritten.
     pub(crate) fn is_live(&self, cell: Cell, state: u32) -> bool {
-        let set = &self.sets[self.class(state) as usize];
-        self.cells.binary_search(&cell).is_ok_and(|bit| label::has(set, bit))
+        self.cells.binary_search(&cell).is_ok_and(|bit| label::has(self.set(state), bit))
     }
 
     /// Cells that a constraint writes and that nothing reads after `state`, sorted.
     pub(crate) fn dead(&self, constraint: &Constraint, state: u32) -> Vec<Cell> {
-        let set = &self.sets[self.class(state) as usize];
+        let set = self.set(state);
         let dead = |cell: &Cell| self.cells.binary_search(cell).is_ok_and(|b| !label::has(set, b));
         written(constraint).into_iter().filter(dead).collect()
     }
@@ -47,58 +52,75 @@ impl Live {
 /// The live cells of each state.
 pub(crate) fn cells(automaton: &Automaton) -> Live {
     let cells = automaton.cells().to_vec();
-    let words = label::words_for(cells.len());
-    let touched = touched(automaton, &cells, words);
-    let mut live = vec![0u64; words * automaton.states()];
-    let mut changed = !cells.is_empty();
-    while changed {
-        changed = false;
-        for state in (0..automaton.states() as u32).rev() {
-            for step in automaton.steps(state) {
-                let (reads, writes) = &touched[step.condition as usize];
-                for w in 0..words {
-                    let after = live[step.to as usize * words + w];
-                    let here = &mut live[state as usize * words + w];
-                    let more = *here | reads[w] | (after & !writes[w]);
-                    changed |= more != *here;
-                    *here = more;
-                }
-            }
-        }
-    }
+    let words = cells.len().div_ceil(64);
+    let (reads, writes) = touched(automaton, &cells, words);
+    let plane = |word: usize| {
+        let of =
+            |all: &[u64]| -> Vec<u64> { all.iter().skip(word).step_by(words).copied().collect() };
+        plane(automaton, &of(&reads), &of(&writes))
+    };
+    let planes: Vec<Vec<u64>> = (0..words).map(plane).collect();
     let mut numbers: HashMap<Vec<u64>, u32> = HashMap::default();
-    let mut sets = Vec::new();
-    let mut class = Vec::with_capacity(automaton.states());
-    for set in live.chunks_exact(words) {
-        let number = *numbers.entry(set.to_vec()).or_insert_with(|| {
-            sets.push(set.to_vec());
-            sets.len() as u32 - 1
-        });
+    let (mut sets, mut class) = (Vec::new(), Vec::with_capacity(automaton.states()));
+    let mut set = Vec::with_capacity(words);
+    for state in 0..automaton.states() {
+        set.clear();
+        set.extend(planes.iter().map(|plane| plane[state]));
+        let number = match numbers.get(&set) {
+            Some(number) => *number,
+            None => {
+                let number = numbers.len() as u32;
+                sets.extend_from_slice(&set);
+                numbers.insert(set.clone(), number);
+                number
+            }
+        };
         class.push(number);
     }
-    let writes = touched.into_iter().map(|(_, writes)| writes).collect();
-    Live { cells, sets, class, writes }
+    Live { cells, words, sets, class, writes }
 }
 
-/// For each constraint the cells it reads and those it writes.
-fn touched(automaton: &Automaton, cells: &[Cell], words: usize) -> Vec<(Vec<u64>, Vec<u64>)> {
+/// One word of the sets of all states: the least with what each step reads, and what it does not write
+/// of what is live after it.
+fn plane(automaton: &Automaton, reads: &[u64], writes: &[u64]) -> Vec<u64> {
+    let (rows, targets) = (automaton.rows(), automaton.targets());
+    let condition = |at: usize| automaton.conditions().get(at).map_or(0, |c| *c as usize);
+    let mut live = vec![0u64; automaton.states()];
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for state in (0..live.len()).rev() {
+            let mut here = live[state];
+            for at in rows[state]..rows[state + 1] {
+                let of = condition(at);
+                here |= reads[of] | (live[targets[at] as usize] & !writes[of]);
+            }
+            changed |= here != live[state];
+            live[state] = here;
+        }
+    }
+    live
+}
+
+/// For each constraint the cells it reads and those it writes, as sets of so many words.
+fn touched(automaton: &Automaton, cells: &[Cell], words: usize) -> (Vec<u64>, Vec<u64>) {
     let all = automaton.constraints();
-    let touch = |number: u32| {
-        let (mut reads, mut writes) = (vec![0; words], vec![0; words]);
-        let constraint = all.get(number);
+    let (mut reads, mut writes) = (vec![0; words * all.len()], vec![0; words * all.len()]);
+    for number in 0..all.len() {
+        let constraint = all.get(number as u32);
+        let place = number * words..(number + 1) * words;
         constraint.visit(|term| {
             if let Term::Before(cell) = term
                 && let Ok(bit) = cells.binary_search(cell)
             {
-                label::set(&mut reads, bit);
+                label::set(&mut reads[place.clone()], bit);
             }
         });
         for cell in written(constraint) {
             if let Ok(bit) = cells.binary_search(&cell) {
-                label::set(&mut writes, bit);
+                label::set(&mut writes[place.clone()], bit);
             }
         }
-        (reads, writes)
-    };
-    (0..all.len() as u32).map(touch).collect()
+    }
+    (reads, writes)
 }

@@ -40,15 +40,21 @@ pub fn hide_between(automaton: &Automaton, names: &[Name]) -> Automaton {
 #[must_use]
 pub fn simplified(automaton: Automaton) -> Automaton {
     let live = live::cells(&automaton);
-    let mut seen: HashMap<(u32, u32), bool> = HashMap::default();
+    // For each constraint where all that it writes is read again, and others by what is read again.
+    let mut simplest: Vec<Option<bool>> = vec![None; automaton.constraints().len()];
+    let mut elsewhere: HashMap<(u32, u32), Option<bool>> = HashMap::default();
     let unchanged = automaton.all_steps().all(|step| {
-        let key = (step.condition, left_of(&live, &step));
-        let same = seen.entry(key).or_insert_with(|| {
+        let known = if live.keeps_all(step.condition, step.to) {
+            &mut simplest[step.condition as usize]
+        } else {
+            elsewhere.entry((step.condition, live.class(step.to))).or_default()
+        };
+        let same = *known.get_or_insert_with(|| {
             let given = automaton.constraint(&step);
             let dead = live.dead(given, step.to);
             simplify(given, &Gone { names: &[], cells: &dead }).as_ref() == Some(given)
         });
-        *same && !automaton.is_idle(&step)
+        same && !automaton.is_idle(&step)
     });
     if unchanged { automaton } else { hide(&automaton, &[]) }
 }

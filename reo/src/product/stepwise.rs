@@ -65,14 +65,15 @@ pub fn compose(
         let most = (whole.states(), whole.transitions());
         return Ok(composed(hidden(whole, &options.hidden, limits)?, most));
     };
+    if options.hidden.is_empty() {
+        // Nothing can go between the steps: there is one order only.
+        return pieces(parts, &[], kind, usize::MAX, limits);
+    }
     let mut allowed = FIRST.min(limits.memory);
     loop {
         let limited = Limits { memory: allowed, ..*limits };
         let mut stopped = None;
         for group in [1, usize::MAX] {
-            if options.hidden.is_empty() && group == 1 {
-                continue;
-            }
             match pieces(parts, &options.hidden, kind, group, &limited) {
                 Err(why @ (Stopped::Memory { .. } | Stopped::States(_))) => stopped = Some(why),
                 done => return done,

@@ -357,11 +357,17 @@ impl<'a, S: Layout> Row<'a, S> {
     #[inline]
     fn stage(&self, acts: &[Act], wakes: &[u64], from: usize, fired: &[u64]) -> Option<usize> {
         let words = self.layout.label();
-        let mut later = acts[from..].iter().zip(wakes[from * words..].chunks_exact(words));
-        let matters = |(act, wakes): (&Act, &[u64])| {
-            act.free || wakes.iter().zip(fired).any(|(w, f)| w & f != 0)
+        let fired = &fired[..words];
+        let matters = |at: &usize| {
+            let wakes = &wakes[at * words..][..words];
+            acts[*at].free || wakes.iter().zip(fired).any(|(w, f)| w & f != 0)
         };
-        later.position(matters).map(|at| from + at)
+        let next = |from: usize| (from..acts.len()).find(matters);
+        let at = next(from)?;
+        // A question to the part that chooses next is answered by its choice.
+        let answered = |later: &usize| acts[*later].active == acts[at].active;
+        let choice = if acts[at].only_ask { next(at + 1).filter(answered) } else { None };
+        choice.or(Some(at))
     }
 
     /// What a stage may choose, as far as the search has decided.
