@@ -54,12 +54,15 @@ impl<'a> Signer<'a> {
                 let piece = from..end.min(from.saturating_add(PIECE));
                 self.signatures(piece, block, &alone, weak.as_ref())
             });
-            for signature in made.collect::<Vec<_>>().iter().flat_map(Signatures::iter) {
-                next.push(match signature {
+            let made: Vec<Signatures> = made.collect();
+            for (state, signature) in (batch..).zip(made.iter().flat_map(Signatures::iter)) {
+                let first = |state| self.signatures(state..state + 1, block, &alone, weak.as_ref());
+                let number = match signature {
                     None => count,
-                    Some((signature, hash)) => known.number(signature, hash, count, limits)?,
-                });
-                count = count.max(next.last().map_or(0, |number| number + 1));
+                    Some(signature) => known.number(state, signature, count, first, limits)?,
+                };
+                next.push(number);
+                count = count.max(number + 1);
             }
         }
         Ok((next, count as usize))
@@ -125,36 +128,51 @@ impl Signatures {
     }
 }
 
-/// Signatures that were seen, one behind another, and the block of each.
+/// Signatures that were seen. Most states end alone in their blocks: a signature is stored when another
+/// state has the same hash, not before.
 #[derive(Default)]
 struct Known {
     words: Vec<u64>,
-    /// Where each begins and ends, and its block.
-    all: Vec<(Range<usize>, u32)>,
-    /// Places in `all`, by hash.
-    table: HashTable<u32>,
+    all: Vec<Seen>,
+    /// Hashes, and places in `all`.
+    table: HashTable<(u64, u32)>,
+}
+
+/// A signature that was seen.
+struct Seen {
+    /// The first state that has it.
+    state: u32,
+    block: u32,
+    /// Where it is stored; nothing is, as long as it is empty.
+    place: Range<usize>,
 }
 
 impl Known {
-    /// The block of a signature; `next` if it is new.
+    /// The block of a signature with its hash, which `state` has; `next` if it is new. `first` makes the
+    /// signature of a state again.
     fn number(
         &mut self,
-        signature: &[u64],
-        hash: u64,
+        state: u32,
+        (signature, hash): (&[u64], u64),
         next: u32,
+        first: impl Fn(u32) -> Signatures,
         limits: &Limits<'_>,
     ) -> Result<u32, Stopped> {
-        let same = |at: &u32| &self.words[self.all[*at as usize].0.clone()] == signature;
-        if let Some(at) = self.table.find(hash, same) {
-            return Ok(self.all[*at as usize].1);
-        }
-        let begin = self.words.len();
-        let stored = (begin + signature.len()) as u128 * 8 + (self.all.len() as u128 + 1) * 32;
+        let stored = self.words.len() as u128 * 8 + (self.all.len() as u128 + 1) * 48;
         limits.fits("signatures of bisimulation", stored)?;
-        self.words.extend_from_slice(signature);
-        let of = |at: &u32| FxBuildHasher.hash_one(&self.words[self.all[*at as usize].0.clone()]);
-        self.table.insert_unique(hash, self.all.len() as u32, of);
-        self.all.push((begin..self.words.len(), next));
+        for (_, at) in self.table.iter_hash(hash).filter(|(known, _)| *known == hash) {
+            let seen = &mut self.all[*at as usize];
+            if seen.place.is_empty() {
+                let begin = self.words.len();
+                self.words.extend(first(seen.state).words);
+                seen.place = begin..self.words.len();
+            }
+            if &self.words[seen.place.clone()] == signature {
+                return Ok(seen.block);
+            }
+        }
+        self.table.insert_unique(hash, (hash, self.all.len() as u32), |(hash, _)| *hash);
+        self.all.push(Seen { state, block: next, place: 0..0 });
         Ok(next)
     }
 }

@@ -1,5 +1,8 @@
 //! Which cells are read again, state by state: a backward analysis.
 
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use rayon::prelude::*;
 use rustc_hash::FxHashMap as HashMap;
 
 use crate::automaton::Automaton;
@@ -49,6 +52,9 @@ impl Live {
     }
 }
 
+/// States that one thread looks at in turn.
+const PIECE: usize = 1 << 10;
+
 /// The live cells of each state.
 pub(crate) fn cells(automaton: &Automaton) -> Live {
     let cells = automaton.cells().to_vec();
@@ -85,21 +91,28 @@ pub(crate) fn cells(automaton: &Automaton) -> Live {
 fn plane(automaton: &Automaton, reads: &[u64], writes: &[u64]) -> Vec<u64> {
     let (rows, targets) = (automaton.rows(), automaton.targets());
     let condition = |at: usize| automaton.conditions().get(at).map_or(0, |c| *c as usize);
-    let mut live = vec![0u64; automaton.states()];
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for state in (0..live.len()).rev() {
-            let mut here = live[state];
-            for at in rows[state]..rows[state + 1] {
-                let of = condition(at);
-                here |= reads[of] | (live[targets[at] as usize] & !writes[of]);
-            }
-            changed |= here != live[state];
-            live[state] = here;
+    // The least solution does not depend on the order in which threads come to it.
+    let live: Vec<AtomicU64> = (0..automaton.states()).map(|_| AtomicU64::new(0)).collect();
+    let grow = |state: usize| {
+        let known = live[state].load(Relaxed);
+        let mut here = known;
+        for at in rows[state]..rows[state + 1] {
+            let of = condition(at);
+            here |= reads[of] | (live[targets[at] as usize].load(Relaxed) & !writes[of]);
         }
-    }
-    live
+        if here != known {
+            live[state].store(here, Relaxed);
+        }
+        here != known
+    };
+    while (0..live.len())
+        .into_par_iter()
+        .rev()
+        .with_min_len(PIECE)
+        .map(grow)
+        .reduce(|| false, |a, b| a | b)
+    {}
+    live.into_iter().map(AtomicU64::into_inner).collect()
 }
 
 /// For each constraint the cells it reads and those it writes, as sets of so many words.

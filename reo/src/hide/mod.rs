@@ -13,6 +13,9 @@
 pub mod confluence;
 pub(crate) mod live;
 
+use std::ops::Range;
+
+use rayon::prelude::*;
 use rustc_hash::FxHashMap as HashMap;
 
 use crate::automaton::{Automaton, Builder, Step};
@@ -40,10 +43,23 @@ pub fn hide_between(automaton: &Automaton, names: &[Name]) -> Automaton {
 #[must_use]
 pub fn simplified(automaton: Automaton) -> Automaton {
     let live = live::cells(&automaton);
+    let pieces = automaton.states().div_ceil(PIECE);
+    let unchanged = (0..pieces).into_par_iter().all(|piece| {
+        let end = automaton.states().min((piece + 1) * PIECE);
+        is_simplest(&automaton, &live, piece * PIECE..end)
+    });
+    if unchanged { automaton } else { hide(&automaton, &[]) }
+}
+
+/// States that one thread looks at in turn.
+const PIECE: usize = 1 << 14;
+
+/// Whether the steps of some states have their simplest constraints, and none does nothing.
+fn is_simplest(automaton: &Automaton, live: &live::Live, states: Range<usize>) -> bool {
     // For each constraint where all that it writes is read again, and others by what is read again.
     let mut simplest: Vec<Option<bool>> = vec![None; automaton.constraints().len()];
     let mut elsewhere: HashMap<(u32, u32), Option<bool>> = HashMap::default();
-    let unchanged = automaton.all_steps().all(|step| {
+    states.flat_map(|state| automaton.steps(state as u32)).all(|step| {
         let known = if live.keeps_all(step.condition, step.to) {
             &mut simplest[step.condition as usize]
         } else {
@@ -55,8 +71,7 @@ pub fn simplified(automaton: Automaton) -> Automaton {
             simplify(given, &Gone { names: &[], cells: &dead }).as_ref() == Some(given)
         });
         same && !automaton.is_idle(&step)
-    });
-    if unchanged { automaton } else { hide(&automaton, &[]) }
+    })
 }
 
 /// What a step's simplest constraint depends on beside its constraint: the live cells of the target, by
