@@ -26,7 +26,7 @@ BUILDING = [("gemm", "rtx-2080-ti"), ("gemm", "rtx-3090"), ("convolution", "rtx-
             ("coulomb", "rtx-2080-ti")]
 
 PARTS = ["wavefronts", "addresses", "lines", "read-only", "pipe", "special", "spill", "occupancy",
-         "latency", "l2", "dram", "mixing", "tail", "launch"]
+         "latency", "l2", "dram", "contention", "mixing", "tail", "launch"]
 
 # Guided searches that the figures are medians of.
 SEEDS = 25

@@ -157,13 +157,15 @@ fn check_constraints(problem: &Problem, answer: &Value, seen: &mut Seen) {
 }
 
 /// Prices and numbers that any kernel may use.
-const PRICES: [&str; 9] = [
+const PRICES: [&str; 11] = [
     "global_access",
     "local_access",
     "constant_access",
     "compute_op",
     "atomic_access",
     "local_atomic_access",
+    "shared_atomic_access",
+    "shared_local_atomic_access",
     "barrier",
     "group_start",
     "kernel_launch",
@@ -185,6 +187,7 @@ fn check_numbers(problem: &Problem, answer: &Value, seen: &mut Seen) {
                 || name.ends_with("issue")
                 || name == "read_only_percent"
                 || name == "launch_nanoseconds"
+                || name == "shared_atomic_clocks"
         );
         if check_finding(name, &number["found"], &with(problem, name, to), base) {
             match number["found"]["saves"].as_i64() {

@@ -27,19 +27,25 @@ pub enum Access {
     Atomic,
     /// Atomic operation on local memory.
     LocalAtomic,
+    /// Atomic operation on one address of global memory that all items use at once.
+    SharedAtomic,
+    /// Atomic operation on one address of local memory that all items of a group use at once.
+    SharedLocalAtomic,
     /// Work given directly in ticks.
     Work,
 }
 
 impl Access {
     /// What a platform has a price for: all but plain work.
-    pub const PRICED: [Access; 6] = [
+    pub const PRICED: [Access; 8] = [
         Access::Global,
         Access::Local,
         Access::Constant,
         Access::Compute,
         Access::Atomic,
         Access::LocalAtomic,
+        Access::SharedAtomic,
+        Access::SharedLocalAtomic,
     ];
 
     /// The statement's name in a problem file.
@@ -52,6 +58,8 @@ impl Access {
             Access::Compute => "compute",
             Access::Atomic => "atomic",
             Access::LocalAtomic => "local_atomic",
+            Access::SharedAtomic => "shared_atomic",
+            Access::SharedLocalAtomic => "shared_local_atomic",
             Access::Work => "work",
         }
     }
@@ -125,6 +133,19 @@ const FIELDS: &[FieldRule] = &[
         0,
         None,
         "ticks of one atomic operation on local memory; as atomic_access if absent",
+    ),
+    rule(
+        "shared_atomic_access",
+        0,
+        None,
+        "ticks of one atomic operation on an address that all items use; as atomic_access if absent",
+    ),
+    rule(
+        "shared_local_atomic_access",
+        0,
+        None,
+        "ticks of one atomic operation on an address of local memory that all items of a group use; as \
+         local_atomic_access if absent",
     ),
     rule("barrier", 0, Some(0), "ticks from the last arrival at a barrier to its release"),
     rule("group_start", 0, Some(0), "ticks to start a group on a unit"),
@@ -205,7 +226,9 @@ impl Platform {
         }
         let global = platform.need("global_access");
         let atomic = *platform.fields.entry("atomic_access").or_insert(global);
-        platform.fields.entry("local_atomic_access").or_insert(atomic);
+        let local_atomic = *platform.fields.entry("local_atomic_access").or_insert(atomic);
+        platform.fields.entry("shared_atomic_access").or_insert(atomic);
+        platform.fields.entry("shared_local_atomic_access").or_insert(local_atomic);
         let local = platform.need("local_access");
         platform.fields.entry("constant_access").or_insert(local);
         Ok(platform)
@@ -297,7 +320,8 @@ impl Platform {
         match name {
             "constant_access" => Some("local_access"),
             "atomic_access" => Some("global_access"),
-            "local_atomic_access" => Some("atomic_access"),
+            "local_atomic_access" | "shared_atomic_access" => Some("atomic_access"),
+            "shared_local_atomic_access" => Some("local_atomic_access"),
             _ => None,
         }
     }
@@ -373,15 +397,7 @@ impl Platform {
     /// Ticks of one `access` on an element.
     #[must_use]
     pub fn price(&self, access: Access) -> i64 {
-        match access {
-            Access::Global => self.need("global_access"),
-            Access::Local => self.need("local_access"),
-            Access::Constant => self.need("constant_access"),
-            Access::Compute => self.need("compute_op"),
-            Access::Atomic => self.need("atomic_access"),
-            Access::LocalAtomic => self.need("local_atomic_access"),
-            Access::Work => 1,
-        }
+        Platform::price_name(access).map_or(1, |name| self.need(name))
     }
 
     /// The name under which expressions see the price of `access`; `None` for plain work.
@@ -394,6 +410,8 @@ impl Platform {
             Access::Compute => "compute_op",
             Access::Atomic => "atomic_access",
             Access::LocalAtomic => "local_atomic_access",
+            Access::SharedAtomic => "shared_atomic_access",
+            Access::SharedLocalAtomic => "shared_local_atomic_access",
             Access::Work => return None,
         })
     }

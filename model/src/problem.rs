@@ -562,7 +562,7 @@ fn read_sizes(
     Ok(sizes)
 }
 
-const STATEMENTS: [&str; 12] = [
+const STATEMENTS: [&str; 14] = [
     "barrier",
     "mark",
     "until",
@@ -573,6 +573,8 @@ const STATEMENTS: [&str; 12] = [
     "compute",
     "atomic",
     "local_atomic",
+    "shared_atomic",
+    "shared_local_atomic",
     "repeat",
     "if",
 ];
@@ -625,6 +627,8 @@ fn read_kind(
         "compute" => access(Access::Compute),
         "atomic" => access(Access::Atomic),
         "local_atomic" => access(Access::LocalAtomic),
+        "shared_atomic" => access(Access::SharedAtomic),
+        "shared_local_atomic" => access(Access::SharedLocalAtomic),
         "until" => Ok(StmtKind::Until(expr(main)?)),
         "repeat" => Ok(StmtKind::Repeat {
             count: expr(main)?,

@@ -27,6 +27,8 @@ crate::named! {
         L2 = "l2",
         /// Bytes that the device's memory moves.
         Dram = "dram",
+        /// Atomic operations on one address.
+        Contention = "contention",
         /// That resources of a unit are not all busy at once.
         Mixing = "mixing",
         /// That the last wave of groups takes as long as a full one.
@@ -141,6 +143,8 @@ resources! {
     dram_latency: 0,
     /// clocks of a barrier
     barrier_latency: 0,
+    /// clocks of an atomic operation on an address of global memory that others work on
+    shared_atomic_clocks: 0,
     /// nanoseconds of a launch
     launch_nanoseconds: 0,
 }

@@ -84,6 +84,8 @@ usage! {
     beyond_l2_bytes,
     /// Of the whole launch: bytes between the last cache and the device's memory.
     dram_bytes,
+    /// Of the whole launch: atomic operations on one address of global memory, which are done one after the other.
+    shared_atomics,
 }
 
 /// What one line of a kernel's source adds to its usage.

@@ -344,12 +344,15 @@ fn atoms_have_their_prices() {
         ("compute", 2),
         ("atomic", 70),
         ("local_atomic", 11),
+        ("shared_atomic", 300),
+        ("shared_local_atomic", 17),
         ("work", 1),
     ];
     for (atom, price) in prices {
         let value = json!({ "platform": { "units_per_device": 1, "elements_per_unit": 1,
                 "global_access": 40, "local_access": 3, "compute_op": 2, "atomic_access": 70,
-                "local_atomic_access": 11 },
+                "local_atomic_access": 11, "shared_atomic_access": 300,
+                "shared_local_atomic_access": 17 },
             "launch": { "global_size": 1, "local_size": 1 }, "kernel": [{ atom: 6 }] });
         assert_eq!(run_only(&value, &Options::default()).unwrap().time, 6 * price, "{atom}");
     }
@@ -357,15 +360,18 @@ fn atoms_have_their_prices() {
 
 /// Files from before there was a price of its own keep their times.
 #[test]
-fn atomics_on_local_memory_cost_what_others_do_if_nothing_is_said() {
-    for (atomic, price) in [(json!(70), 70), (json!(null), 40)] {
+fn atomics_cost_what_others_do_if_nothing_is_said() {
+    let atoms = ["local_atomic", "shared_atomic", "shared_local_atomic"];
+    for (atom, (atomic, price)) in
+        atoms.into_iter().cartesian_product([(json!(70), 70), (json!(null), 40)])
+    {
         let mut value = json!({ "platform": { "units_per_device": 1, "elements_per_unit": 1,
                 "global_access": 40 },
-            "launch": { "global_size": 1, "local_size": 1 }, "kernel": [{ "local_atomic": 6 }] });
+            "launch": { "global_size": 1, "local_size": 1 }, "kernel": [{ atom: 6 }] });
         if !atomic.is_null() {
             value["platform"]["atomic_access"] = atomic;
         }
-        assert_eq!(run_only(&value, &Options::default()).unwrap().time, 6 * price);
+        assert_eq!(run_only(&value, &Options::default()).unwrap().time, 6 * price, "{atom}");
     }
 }
 

@@ -306,7 +306,7 @@ kinds! {
         7 ManyReadings { name, structural }
     }
     StepKind {
-        0 Access(a), 1 Atomic(a), 2 Compute { kind, amount, width }, 3 Barrier, 4 Repeat { count, whole, body },
+        0 Access(a), 1 Atomic { space, shared }, 2 Compute { kind, amount, width }, 3 Barrier, 4 Repeat { count, whole, body },
         5 If { condition, depends, then, otherwise }
     }
     Number { 0 Int(a), 1 Name(a), 2 Neg(a), 3 Not(a), 4 Binary(a, b, c), 5 Conditional(a, b, c), 6 Call(a, b) }

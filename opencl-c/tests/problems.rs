@@ -198,12 +198,69 @@ fn atomics_by_their_memory() {
     if !ready() {
         return;
     }
-    let text = "kernel void k(global int *a) {\n    local int l;\n    atomic_inc(&l);\n    atomic_inc(&l);\n    \
-                atomic_add(a, 1);\n}\n";
+    let text = "kernel void k(global int *a) {\n    local int l[4];\n    int i = get_local_id(0);\n    \
+                atomic_inc(&l[i]);\n    atomic_inc(&l[3 - i]);\n    atomic_add(a + get_global_id(0), 1);\n}\n";
     let folder = folder(&[("k.cl", text)]);
     let (problem, _) = read(folder.path(), json!({ "opencl": "k.cl", "entry": "k" })).unwrap();
     assert_eq!(counted(&problem, Access::LocalAtomic), 16);
     assert_eq!(counted(&problem, Access::Atomic), 8);
+}
+
+/// One address of all items is told from others, unless one item of a group is picked out. Eight items, two a group.
+#[test]
+fn atomics_on_one_address() {
+    if !ready() {
+        return;
+    }
+    let kinds =
+        [Access::Atomic, Access::LocalAtomic, Access::SharedAtomic, Access::SharedLocalAtomic];
+    for (statement, counts) in [
+        ("atomic_add(a, 1);", [0, 0, 8, 0]),
+        ("atomic_add(&a[get_group_id(0)], 1);", [8, 0, 0, 0]),
+        ("atomic_add(&a[a[0]], 1);", [8, 0, 0, 0]),
+        ("atomic_add(&l[get_group_id(0) % 2], 1);", [0, 0, 0, 8]),
+        ("if (i == 0) atomic_add(a, 1);", [4, 0, 0, 0]),
+        ("if (!i) atomic_add(l, 1);", [0, 4, 0, 0]),
+        ("if (i != 0) ; else atomic_add(a, 1);", [4, 0, 0, 0]),
+        ("if (get_global_id(0) < 7) atomic_add(a, 1);", [0, 0, 7, 0]),
+        ("for (int k = 0; k < 3; k++) atomic_add(l, k);", [0, 0, 0, 24]),
+        ("for (int k = 0; k < 3; k++) atomic_add(&a[k], k);", [24, 0, 0, 0]),
+    ] {
+        let text = format!(
+            "kernel void k(global int *a) {{\n    local int l[4];\n    int i = get_local_id(0);\n    {statement}\n}}\n"
+        );
+        let folder = folder(&[("k.cl", &text)]);
+        let (problem, _) = read(folder.path(), json!({ "opencl": "k.cl", "entry": "k" })).unwrap();
+        assert_eq!(kinds.map(|kind| counted(&problem, kind)), counts, "{statement}");
+    }
+}
+
+/// What one address of the launch is asked for, under the profile `resources`: groups of two, four of them.
+#[test]
+fn atomics_on_one_address_of_the_launch_are_usage() {
+    if !ready() {
+        return;
+    }
+    for (statement, used) in [
+        ("atomic_add(a, 1);", 8),
+        ("atomic_add(l, 1);", 0),
+        ("atomic_add(&a[i], 1);", 0),
+        ("if (i == 0) atomic_add(a, 1);", 4),
+        ("for (int k = 0; k < 3; k++) if (i == 1) atomic_add(a, k);", 12),
+        ("if (i == 0) for (int k = 0; k < n; k++) atomic_add(a, k);", 12),
+        ("if (i == 0) { if (n < 0) atomic_add(a, 1); else atomic_sub(a, 1); }", 4),
+    ] {
+        let text = format!(
+            "kernel void k(global int *a, int n) {{\n    local int l[4];\n    int i = get_local_id(0);\n    {statement}\n}}\n"
+        );
+        let folder = folder(&[("k.cl", &text)]);
+        let arguments = json!([{ "name": "a", "type": "int", "length": 8 }, { "name": "n", "type": "int", "value": "n" }]);
+        let kernel = json!({ "opencl": "k.cl", "entry": "k", "arguments": arguments });
+        let (problem, _) = read(folder.path(), kernel).unwrap();
+        let space = problem.space().unwrap();
+        let value = problem.usage().shared_atomics.eval(&space.bound[0].env);
+        assert_eq!(value, Ok(used), "{statement}");
+    }
 }
 
 /// A macro of a parameter's name can be made to stand for itself.

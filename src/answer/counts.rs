@@ -7,12 +7,14 @@ use tickbound_model::count;
 use super::data::Tally;
 
 /// Kinds of access, in the order in which counts show them.
-pub const COUNTED: [Access; 6] = [
+pub const COUNTED: [Access; 8] = [
     Access::Global,
     Access::Local,
     Access::Constant,
     Access::Atomic,
     Access::LocalAtomic,
+    Access::SharedAtomic,
+    Access::SharedLocalAtomic,
     Access::Compute,
 ];
 

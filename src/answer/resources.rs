@@ -117,6 +117,7 @@ impl Resources {
         let bound = match self.bound_by.as_str() {
             "chain" => "what one group waits for, step after step".to_owned(),
             "dram" => "the device's memory".to_owned(),
+            "contention" => "atomic operations on one address".to_owned(),
             resource => resource.to_owned(),
         };
         let mut each: Vec<(&String, &f64)> =

@@ -151,6 +151,19 @@ kernel void atomics(global uint *counters, global uint *out, uint apart, uint it
     out[get_global_id(0)] = sum;
 }
 
+// The same in local memory, which has a counter for each item of a group.
+kernel void local_atomics(global uint *out, local uint *counters, uint apart, uint iterations)
+{
+    counters[get_local_id(0)] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    local uint *own = counters + get_local_id(0) * apart;
+    uint sum = 0;
+    for (uint r = 0; r < iterations; r++) {
+        R4(sum += atomic_add(own, 1u);)
+    }
+    out[get_global_id(0)] = sum;
+}
+
 // Groups from `from` on leave a mark; in timed launches that is the last one.
 kernel void start(global uint *out, uint from)
 {

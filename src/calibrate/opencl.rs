@@ -190,6 +190,10 @@ impl<'s> OpenCl<'s> {
             Work::LoadConstant => vec![table, out, many, step, iterations],
             Work::Atomic => vec![Arg::buffer(&self.counters), out, Arg::U32(1), iterations],
             Work::AtomicShared => vec![Arg::buffer(&self.counters), out, Arg::U32(0), iterations],
+            Work::LocalAtomic => vec![out, Arg::Local(4 * run.group), Arg::U32(1), iterations],
+            Work::LocalAtomicShared => {
+                vec![out, Arg::Local(4 * run.group), Arg::U32(0), iterations]
+            }
             Work::Start => vec![out, from],
             Work::Fill { .. } => return None,
         })
@@ -211,7 +215,7 @@ impl<'s> OpenCl<'s> {
         // that there are 8 cells for each item of `stream`. A chase stays on its cycle, which lies within its cells
         // or the table; it begins at a place of it, as `prepare` writes 0, which is on every cycle,
         // whenever another chase was there before. `load_local` reads up to 2 * group + 14 cells of a
-        // tile that has 2 * group + 16, and `load_constant` stays in the table. The launch is waited
+        // tile that has 2 * group + 16, `local_atomics` works on one counter an item, and `load_constant` stays in the table. The launch is waited
         // for, and the buffers live until then.
         let launch = unsafe { self.session.enqueue(kernel, &arguments, &global, Some(&local))? };
         Ok(times(launch.wait()?))

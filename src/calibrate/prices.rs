@@ -146,6 +146,21 @@ fn accesses(survey: &Survey, elements: usize, units: f64) -> Vec<Number> {
             busy(survey.atomic),
             "additions to a counter of each item's own, all units busy",
         ),
+        price(
+            "local_atomic_access",
+            busy(survey.local_atomic),
+            "additions to a counter of each item's own in local memory, all units busy",
+        ),
+        price(
+            "shared_atomic_access",
+            busy(survey.atomic_shared),
+            "additions to one counter of all items, all units busy",
+        ),
+        price(
+            "shared_local_atomic_access",
+            busy(survey.local_atomic_shared),
+            "additions to one counter of each group in local memory, all units busy",
+        ),
     ];
     if let Some((bytes, latency)) = survey.chases.last() {
         let how = format!("dependent loads in random order over {}, one item", bytes_text(*bytes));
@@ -200,7 +215,7 @@ fn asides(survey: &Survey) -> Vec<Aside> {
         let value = if rate > 0.0 { format!("{rate:.1} Gflop/s") } else { "too fast".into() };
         Aside { what: format!("fma, groups of {group}"), value, sample: *s }
     }));
-    asides.push(time("atomic addition, one counter".into(), &survey.atomic_shared));
+    asides.push(time("atomic addition, one counter".into(), &survey.atomic_shared.sample));
     for (group, sample) in &survey.barriers {
         asides.push(time(format!("barrier, {group} items"), sample));
     }

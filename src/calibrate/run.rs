@@ -40,6 +40,10 @@ pub enum Work {
     Atomic,
     /// 4 atomic additions to one counter of all items.
     AtomicShared,
+    /// 4 atomic additions to a counter of the item's own in local memory.
+    LocalAtomic,
+    /// 4 atomic additions to one counter of the group in local memory.
+    LocalAtomicShared,
     /// Nothing; there are no iterations.
     Start,
     /// The driver's own fill of so many bytes, in place of a kernel.
@@ -59,6 +63,7 @@ impl Work {
             Work::Chase { .. } | Work::ChaseLocal | Work::ChaseConstant => 16,
             Work::LoadLocal | Work::LoadConstant => 16,
             Work::Atomic | Work::AtomicShared => 4,
+            Work::LocalAtomic | Work::LocalAtomicShared => 4,
             Work::Start | Work::Fill { .. } => 1,
         }
     }
@@ -77,6 +82,7 @@ impl Work {
             Work::LoadLocal => "load_local",
             Work::LoadConstant => "load_constant",
             Work::Atomic | Work::AtomicShared => "atomics",
+            Work::LocalAtomic | Work::LocalAtomicShared => "local_atomics",
             Work::Start => "start",
             Work::Fill { .. } => "fill",
         }

@@ -49,7 +49,11 @@ pub struct Survey {
     /// One atomic addition to a counter of the item's own, of all items together.
     pub atomic: Busy,
     /// One atomic addition to the same counter, of all items together.
-    pub atomic_shared: Sample,
+    pub atomic_shared: Busy,
+    /// One atomic addition to a counter of the item's own in local memory, of all items together.
+    pub local_atomic: Busy,
+    /// One atomic addition to the same counter of the group in local memory, of all items together.
+    pub local_atomic_shared: Busy,
     /// One barrier of one group, by the size of the group; the last one is the largest.
     pub barriers: Vec<(usize, Sample)>,
     /// One group without work, of all units together.
@@ -108,7 +112,9 @@ pub fn survey(
     let constant = sizes.load(sampler, Work::LoadConstant)?;
     progress("atomic operations");
     let atomic = sizes.load(sampler, Work::Atomic)?;
-    let atomic_shared = sizes.load(sampler, Work::AtomicShared)?.sample;
+    let atomic_shared = sizes.load(sampler, Work::AtomicShared)?;
+    let local_atomic = sizes.load(sampler, Work::LocalAtomic)?;
+    let local_atomic_shared = sizes.load(sampler, Work::LocalAtomicShared)?;
     progress("barriers");
     let barriers = sizes.barriers(sampler)?;
     progress("starting groups and kernels");
@@ -127,6 +133,8 @@ pub fn survey(
         constant,
         atomic,
         atomic_shared,
+        local_atomic,
+        local_atomic_shared,
         barriers,
         group,
         launch,
@@ -138,9 +146,10 @@ impl Sizes {
     /// The largest group of at most `wish` items that a kernel can be run in.
     fn group(&self, sampler: &mut Sampler<'_>, work: Work, wish: usize) -> Result<usize, Fault> {
         let most = sampler.runner.most_items(work)?.min(self.max_group).min(wish);
-        // Local memory is for two cells an item and 16 more.
         let fits = match work {
+            // Two cells an item and 16 more.
             Work::LoadLocal => (self.local_memory / 4).saturating_sub(16) / 2,
+            Work::LocalAtomic | Work::LocalAtomicShared => self.local_memory / 4,
             _ => most,
         };
         Ok(most.min(fits).max(1))

@@ -43,6 +43,8 @@ impl Runner for OpenCl<'_> {
             }
             Work::LoadLocal | Work::LoadConstant => self.verify_loads(run),
             Work::Atomic | Work::AtomicShared => self.verify_atomics(run, operations),
+            Work::LocalAtomic => self.compare_out(run, |_| Some(below(operations))),
+            Work::LocalAtomicShared => self.verify_sums(run, operations),
             Work::Start => {
                 let out = self.out(run.groups)?;
                 self.compare(run, (0..).zip(out).map(|(i, got)| (i, got, expect::mark(i))))
@@ -103,8 +105,6 @@ impl OpenCl<'_> {
 
     /// The counters have counted, and each value was seen by one item only: then their sum is right.
     fn verify_atomics(&self, run: &Run, operations: u64) -> Result<(), Fault> {
-        // Numbers of 32 bits, as the kernel's.
-        let below = |n: u64| (u128::from(n) * u128::from(n.saturating_sub(1)) / 2) as u32;
         let (items, shared) = (run.items() as u64, run.work == Work::AtomicShared);
         let mut counters = vec![0; if shared { 1 } else { run.items() }];
         self.session.read(&self.counters, 0, &mut counters)?;
@@ -113,9 +113,26 @@ impl OpenCl<'_> {
         if !shared {
             return self.compare_out(run, |_| Some(below(operations)));
         }
-        let sum = self.out(run.items())?.iter().fold(0u32, |sum, x| sum.wrapping_add(*x));
+        let sum = sum(&self.out(run.items())?);
         self.compare(run, [(0, sum, below(counted))])
     }
+
+    /// Each value of a group's counter was seen by one of its items.
+    fn verify_sums(&self, run: &Run, operations: u64) -> Result<(), Fault> {
+        let expected = below(run.group as u64 * operations);
+        let out = self.out(run.items())?;
+        let groups = out.chunks(run.group).enumerate();
+        self.compare(run, groups.map(|(i, group)| (i * run.group, sum(group), expected)))
+    }
+}
+
+/// The sum of the numbers below `n`, in 32 bits, as the kernel's.
+fn below(n: u64) -> u32 {
+    (u128::from(n) * u128::from(n.saturating_sub(1)) / 2) as u32
+}
+
+fn sum(numbers: &[u32]) -> u32 {
+    numbers.iter().fold(0, |sum, x| sum.wrapping_add(*x))
 }
 
 #[cfg(test)]
@@ -146,7 +163,9 @@ mod tests {
             (Work::LoadConstant, 4, "TAKE(12) TAKE(14)", "TAKE(12)"),
             (Work::LoadConstant, 4, "at = at + 16 <= cells ? at : 0", "at = 0"),
             (Work::Atomic, 4, "atomic_add(mine, 1u)", "*mine"),
-            (Work::AtomicShared, 4, "* apart", "* 1"),
+            (Work::AtomicShared, 4, "get_global_id(0) * apart", "get_global_id(0)"),
+            (Work::LocalAtomic, 4, "atomic_add(own, 1u)", "*own"),
+            (Work::LocalAtomicShared, 4, "get_local_id(0) * apart", "get_local_id(0)"),
             (Work::Start, 4, "group >= from", "group > from"),
         ];
         for (work, groups, right, wrong) in table {

@@ -21,7 +21,7 @@ pub struct Args {
     /// Value of a parameter; every parameter needs one
     #[arg(long = "set", value_name = "P=V")]
     set: Vec<Setting>,
-    /// Write the timeline (Trace Event JSON, for Perfetto) to this file
+    /// Write the timeline to this file, a picture (.svg, .png) or Trace Event JSON for Perfetto
     #[arg(long, value_name = "FILE")]
     trace: Option<String>,
     #[command(flatten)]
@@ -43,10 +43,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let run = simulate(&problem, &bound, &options)?;
     let resources = Resources::of(&problem, &values);
     if let Some(path) = &args.trace {
-        let (spans, truncated) =
-            timeline::write(&problem, &bound, &[(None, Script::FirstCome)], path)?;
-        let note = if truncated { ", the first of many" } else { "" };
-        eprintln!("tickbound: {path}: {spans} spans{note}; open it in Perfetto");
+        timeline::write(&problem, &bound, &[(None, Script::FirstCome)], path)?;
     }
     if args.json {
         say_json(&Simulated {

@@ -1,12 +1,16 @@
 //! The timelines of one configuration as a trace file: one run, or the best and the worst schedule side by side.
 
 use super::exit::CliError;
+use super::output::written;
 use std::collections::HashMap;
+use std::path::Path;
 
+use tickbound_message::grouped;
 use tickbound_model::simulate::{Options, Span, SpanKind};
 use tickbound_model::{Bound, ModelError, Problem, Profile};
 
-use crate::report::{TimelineSpan, write_timeline};
+use crate::report::html::Lanes;
+use crate::report::{Runs, TimelineSpan, write_timeline};
 use tickbound_model::simulate::Script;
 use tickbound_solve::{Objective, TuneResult};
 
@@ -72,12 +76,49 @@ pub fn of(problem: &Problem, bound: &Bound, script: &Script) -> Result<Timeline,
     Ok(Timeline { spans, warps, truncated: trace.truncated, time })
 }
 
-/// Simulates a configuration under the schedules and writes their timelines into one file. Returns the
-/// number of spans, and whether there were more.
+/// Simulates a configuration under the schedules and writes their timelines into one file, which a line on standard error says:
+/// a picture where it is called so, else a trace file.
 ///
 /// # Errors
 /// If a simulation or the writing fails.
-pub fn write(
+pub fn write(problem: &Problem, bound: &Bound, runs: &[Shown], path: &str) -> Result<(), CliError> {
+    if is_picture(path) {
+        written(&picture(problem, bound, runs)?.write(path)?);
+        return Ok(());
+    }
+    let (spans, truncated) = trace(problem, bound, runs, path)?;
+    let note = if truncated { ", the first of many" } else { "" };
+    eprintln!("tickbound: {path}: {spans} spans{note}; open it in Perfetto");
+    Ok(())
+}
+
+/// Whether a file's name is that of a picture.
+fn is_picture(path: &str) -> bool {
+    let ends = Path::new(path).extension();
+    ends.is_some_and(|e| e.eq_ignore_ascii_case("svg") || e.eq_ignore_ascii_case("png"))
+}
+
+/// The timelines, those of dispatchers or elements above those of warps.
+fn picture(problem: &Problem, bound: &Bound, shown: &[Shown]) -> Result<Runs, CliError> {
+    let mut runs = Vec::new();
+    for (name, script) in shown {
+        let run = of(problem, bound, script)?;
+        let ticks = format!("{} ticks", grouped(run.time));
+        let heading = name.map_or_else(|| ticks.clone(), |name| format!("{name}: {ticks}"));
+        let lanes = [&run.spans, &run.warps].map(|s| Lanes::new(s, run.time, run.truncated));
+        let headings = [heading, name.map_or("Warps".to_owned(), |name| format!("{name}, warps"))];
+        runs.extend(headings.into_iter().zip(lanes).filter_map(|(of, lanes)| Some((of, lanes?))));
+    }
+    Ok(Runs { title: title(problem, bound), runs })
+}
+
+/// What is shown.
+fn title(problem: &Problem, bound: &Bound) -> String {
+    format!("{} ({})", problem.name, problem.name_values(&bound.configuration))
+}
+
+/// Writes a trace file. Returns the number of spans, and whether there were more.
+fn trace(
     problem: &Problem,
     bound: &Bound,
     runs: &[Shown],
@@ -93,10 +134,9 @@ pub fn write(
             span
         }));
     }
-    let title = format!("{} ({})", problem.name, problem.name_values(&bound.configuration));
     // At most some 100 MB, as few spans are kept.
     let mut text = Vec::new();
-    let count = write_timeline(&mut text, &title, spans)?;
+    let count = write_timeline(&mut text, &title(problem, bound), spans)?;
     tickbound_output::write(path, &text)
         .map_err(|error| CliError::Write { path: path.to_owned(), error })?;
     Ok((count, truncated))

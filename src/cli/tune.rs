@@ -44,7 +44,8 @@ pub struct Args {
     /// What the random choice of configurations depends on that are simulated as a check
     #[arg(long, value_name = "SEED", default_value_t = 0)]
     seed: u64,
-    /// Write the timeline of the best run (Trace Event JSON, for Perfetto) to this file; of open schedules the best and the worst
+    /// Write the timeline of the best run to this file, a picture (.svg, .png) or Trace Event JSON for Perfetto; of open schedules
+    /// the best and the worst
     #[arg(long, value_name = "FILE")]
     trace: Option<String>,
     /// Draw time over two parameters (.svg or .png; both without an extension)
@@ -204,9 +205,7 @@ fn write_files(
             problem.parameters.iter().map(|p| p.name.clone()).zip(best.configuration.0.clone());
         let bound = problem.bind(&values.collect())?;
         let runs = timeline::shown(result);
-        let (spans, truncated) = timeline::write(problem, &bound, &runs, path)?;
-        let note = if truncated { ", the first of many" } else { "" };
-        eprintln!("tickbound: {path}: {spans} spans{note}; open it in Perfetto");
+        timeline::write(problem, &bound, &runs, path)?;
     }
     if let (Some(path), Some(drawing)) = (&args.plot, drawing) {
         written(&drawing.write(path)?);

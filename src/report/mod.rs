@@ -5,6 +5,7 @@
 //!
 //! - [`HeatMap`]: the time over two parameters, as SVG and PNG;
 //! - [`write_timeline`]: who did what when, as Trace Event JSON for Perfetto;
+//! - [`Runs`]: the same as a picture;
 //! - [`Table`]: aligned columns for a terminal, and the same table in Markdown;
 //! - [`MeasuredTimes`]: times of a device, as words, as JSON, and as a [`Chart`];
 //! - [`comparison`] and [`html`]: engines side by side, as words and as a page with plots; answers as pages.
@@ -21,6 +22,7 @@ pub mod measured;
 mod measured_chart;
 pub mod measured_page;
 pub mod picture;
+pub mod runs;
 pub mod table;
 pub mod timeline;
 
@@ -29,5 +31,6 @@ pub use error::ReportError;
 pub use heatmap::{Axis, HeatMap};
 #[cfg(feature = "device")]
 pub use measured::MeasuredTimes;
+pub use runs::Runs;
 pub use table::Table;
 pub use timeline::{TimelineSpan, write_timeline};

@@ -4,8 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use plotters::coord::Shift;
-use plotters::prelude::{DrawingArea, DrawingAreaErrorKind, IntoDrawingArea, SVGBackend};
-use plotters::style::{FontStyle, RGBColor, register_font};
+use plotters::prelude::{
+    DrawingArea, DrawingAreaErrorKind, IntoDrawingArea, Rectangle, SVGBackend,
+};
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::{Color, FontStyle, FontTransform, IntoFont, RGBColor, register_font};
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg;
 
@@ -36,6 +39,48 @@ const LINES: [RGBColor; 7] = [
     RGBColor(66, 150, 200),
     RGBColor(118, 118, 118),
 ];
+
+/// A drawing area for rectangles and texts at whole pixels.
+pub(super) struct Sheet<'a, 'b> {
+    pub area: &'a Area<'b>,
+}
+
+impl Sheet<'_, '_> {
+    /// A filled rectangle.
+    pub fn fill(&self, (x, y): (i32, i32), (width, height): (i32, i32), colour: RGBColor) -> Drawn {
+        self.area.draw(&Rectangle::new([(x, y), (x + width, y + height)], colour.filled()))
+    }
+
+    /// A frame of `thickness` pixels along the inside of the rectangle. Filled bars, not strokes:
+    /// a stroke at whole coordinates lies between pixels and is blurred where SVG is smoothed.
+    pub fn frame(
+        &self,
+        (x, y): (i32, i32),
+        (width, height): (i32, i32),
+        thickness: i32,
+        colour: RGBColor,
+    ) -> Drawn {
+        self.fill((x, y), (width, thickness), colour)?;
+        self.fill((x, y + height - thickness), (width, thickness), colour)?;
+        self.fill((x, y), (thickness, height), colour)?;
+        self.fill((x + width - thickness, y), (thickness, height), colour)
+    }
+
+    /// One line of text whose middle line is at `y`; `h` says which end of it is at `x`.
+    pub fn text(&self, text: &str, size: i32, (x, y): (i32, i32), h: HPos, ink: RGBColor) -> Drawn {
+        let drop = (f64::from(size) * TEXT_DROP).round() as i32;
+        let font = (FONT, size).into_font().color(&ink).pos(Pos::new(h, VPos::Center));
+        self.area.draw_text(text, &font, (x, y + drop))
+    }
+
+    /// One line of text that reads upwards, centred at the point.
+    pub fn text_upwards(&self, text: &str, size: i32, (x, y): (i32, i32), ink: RGBColor) -> Drawn {
+        let drop = (f64::from(size) * TEXT_DROP).round() as i32;
+        let font = (FONT, size).into_font().transform(FontTransform::Rotate270);
+        let font = font.color(&ink).pos(Pos::new(HPos::Center, VPos::Center));
+        self.area.draw_text(text, &font, (x + drop, y))
+    }
+}
 
 /// The colour of a line: one of seven, then the same ones darker.
 #[must_use]

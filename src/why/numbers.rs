@@ -15,13 +15,15 @@ use super::data::{Finding, Number, Why};
 use super::search::{Asked, Changed, Ears, refused};
 
 /// Prices and waits: better if less.
-const LESS: [&str; 19] = [
+const LESS: [&str; 22] = [
     "global_access",
     "local_access",
     "constant_access",
     "compute_op",
     "atomic_access",
     "local_atomic_access",
+    "shared_atomic_access",
+    "shared_local_atomic_access",
     "barrier",
     "group_start",
     "kernel_launch",
@@ -34,6 +36,7 @@ const LESS: [&str; 19] = [
     "l3_latency",
     "dram_latency",
     "barrier_latency",
+    "shared_atomic_clocks",
     "launch_nanoseconds",
 ];
 
@@ -185,6 +188,7 @@ fn of_resources(problem: &Problem, name: &str) -> bool {
         "special_lanes" => counted(&["special"]),
         "read_only_percent" => counted(&["read_only_requests"]),
         "barrier_latency" => counted(&["barriers"]),
+        "shared_atomic_clocks" => counted(&["shared_atomics"]),
         "local_latency" => counted(&["local_steps"]),
         "l1_latency" => counted(&["near_steps"]),
         "l2_latency" | "l3_latency" | "dram_latency" => counted(&["far_steps"]),

@@ -243,6 +243,10 @@ impl Formulas<'_> {
             let parts = &(&dram * &clock.into()) * &PARTS.into();
             longest = longest.max(&parts.ceil(&rate.into()));
         }
+        if let Some(clocks) = self.r.shared_atomic_clocks.filter(|_| self.has(Part::Contention)) {
+            let parts = &(&self.used("shared_atomics") * &clocks.into()) * &PARTS.into();
+            longest = longest.max(&parts);
+        }
         let price = self.r.launch_nanoseconds.filter(|_| self.has(Part::Launch));
         if let Some((price, clock)) = price.zip(self.problem.platform.clock_mhz()) {
             let parts = &(&E::from(price) * &clock.into()) * &PARTS.into();

@@ -95,7 +95,7 @@ fn platform() -> BoxedStrategy<Value> {
         .prop_map(|(units, elements, global, local, devices)| {
             let mut platform = json!({ "units_per_device": units, "elements_per_unit": elements,
                 "global_access": global, "local_access": local, "compute_op": 1,
-                "local_atomic_access": 2 * local + 3 });
+                "local_atomic_access": 2 * local + 3, "shared_atomic_access": global + 5 });
             if devices {
                 platform["devices"] = json!(2);
             }
@@ -223,7 +223,16 @@ fn some<T: fmt::Debug + 'static>(
 }
 
 fn leaf() -> BoxedStrategy<Value> {
-    let access = select(vec!["work", "global", "local", "compute", "atomic", "local_atomic"]);
+    let access = select(vec![
+        "work",
+        "global",
+        "local",
+        "compute",
+        "atomic",
+        "local_atomic",
+        "shared_atomic",
+        "shared_local_atomic",
+    ]);
     let until = prop_oneof![
         2 => (-3..15_i64).prop_map(|n| json!(n)),
         2 => any_amount().prop_map(|e| json!(format!("2 * ({e})"))),

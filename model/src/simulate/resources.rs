@@ -45,6 +45,8 @@ crate::named! {
         Chain = "chain",
         /// The device's memory.
         Dram = "dram",
+        /// Atomic operations on one address, one after the other.
+        Contention = "contention",
     }
 }
 
@@ -111,8 +113,8 @@ fn overflow(problem: &Problem, bound: &Bound) -> SimulateError {
 }
 
 /// How much each line of the source asks for of what bounds the time of a configuration, in the order of
-/// [`Problem::usage_lines`]: parts of a clock that a group would take of the busiest resource if it ran the line alone, or bytes
-/// of the device's memory. They tell lines from each other; their sum is not the time. Memory operations for spilled registers
+/// [`Problem::usage_lines`]: parts of a clock that a group would take of the busiest resource if it ran the line alone, bytes
+/// of the device's memory, or atomic operations on one address. They tell lines from each other; their sum is not the time. Memory operations for spilled registers
 /// are no line's.
 ///
 /// # Errors
@@ -122,10 +124,14 @@ pub fn of_lines(
     bound: &Bound,
     time: &ResourceTime,
 ) -> Result<Vec<i64>, SimulateError> {
+    let of_launch = match time.bottleneck {
+        Bottleneck::Dram => Some("dram_bytes"),
+        Bottleneck::Contention => Some("shared_atomics"),
+        Bottleneck::Unit | Bottleneck::Chain => None,
+    };
     let resource = match time.bottleneck {
-        Bottleneck::Unit => time.busiest(),
         Bottleneck::Chain => Some(Resource::Latency),
-        Bottleneck::Dram => None,
+        _ => time.busiest(),
     };
     let of = |LineUsage { usage, .. }: &LineUsage| {
         let whole = problem.usage();
@@ -136,12 +142,12 @@ pub fn of_lines(
             ..usage.clone()
         };
         let values = Values::new(problem, &alone, &bound.env)?;
-        let Some(resource) = resource else {
-            return values.get("dram_bytes").0.ok_or_else(|| overflow(problem, bound));
-        };
+        if let Some(name) = of_launch {
+            return values.get(name).0.ok_or_else(|| overflow(problem, bound));
+        }
         let alone = Model::new(problem, bound, values)?.run();
         let group = alone.ok_or_else(|| overflow(problem, bound))?.group;
-        Ok(group.iter().find(|(r, _)| *r == resource).map_or(0, |(_, parts)| *parts))
+        Ok(group.iter().find(|(r, _)| Some(*r) == resource).map_or(0, |(_, parts)| *parts))
     };
     problem.usage_lines().iter().map(of).collect()
 }
@@ -326,12 +332,14 @@ impl<'p> Model<'p> {
         let of_units = self.of_units(self.mixed(&group, groups));
         let chain = chain.unwrap_or(Int::of(0));
         let dram = self.dram(&registers, groups, spills);
-        let longest = of_units.max(chain).max(dram);
+        let contention = self.contention();
+        let longest = of_units.max(chain).max(dram).max(contention);
         let time = (longest + self.launch()).ceil(Int::of(PARTS));
         let bottleneck = match longest.0? {
             t if t == of_units.0? => Bottleneck::Unit,
             t if t == chain.0? => Bottleneck::Chain,
-            _ => Bottleneck::Dram,
+            t if t == dram.0? => Bottleneck::Dram,
+            _ => Bottleneck::Contention,
         };
         Some(ResourceTime {
             time: time.0?,
@@ -560,6 +568,12 @@ impl<'p> Model<'p> {
             }
             _ => Int::of(0),
         }
+    }
+
+    /// What L2 takes for the launch's atomic operations on one address.
+    fn contention(&self) -> Int {
+        let clocks = self.r.shared_atomic_clocks.filter(|_| self.has(Part::Contention));
+        self.u.get("shared_atomics") * Int::of(clocks.unwrap_or(0)) * Int::of(PARTS)
     }
 
     fn launch(&self) -> Int {

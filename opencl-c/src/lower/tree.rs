@@ -7,7 +7,7 @@ use tickbound_model::{Access, Expr, Program, Stmt, StmtKind};
 use super::names::Names;
 use crate::ast::{At, Space};
 use crate::error::ReadError;
-use crate::steps::{Arithmetic, Step, StepKind};
+use crate::steps::{Arithmetic, Step, StepKind, picks_one};
 
 /// A statement of a kernel program, over the problem's names.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -95,6 +95,21 @@ impl Lines {
 
 /// The program of some steps; neighbours of one kind become one statement.
 pub(super) fn program(steps: &[Step], names: &Names) -> Result<Vec<Node>, ReadError> {
+    part(steps, names, false)
+}
+
+/// What one atomic operation costs, on an address that all items use at once or not.
+fn atomic(space: Space, shared: bool) -> Access {
+    match (space, shared) {
+        (Space::Local, true) => Access::SharedLocalAtomic,
+        (Space::Local, false) => Access::LocalAtomic,
+        (_, true) => Access::SharedAtomic,
+        (_, false) => Access::Atomic,
+    }
+}
+
+/// The program of steps that all items come to, or `of_one` in a group.
+fn part(steps: &[Step], names: &Names, of_one: bool) -> Result<Vec<Node>, ReadError> {
     let mut nodes = Vec::new();
     for step in steps {
         let lines = Lines::at(&step.at);
@@ -102,18 +117,20 @@ pub(super) fn program(steps: &[Step], names: &Names) -> Result<Vec<Node>, ReadEr
             |access, n| Node::Amount { access, amount: Expr::Int(n), lines: lines.clone() };
         let node = match &step.kind {
             StepKind::Access(access) => priced(access.space).map(|access| amount(access, 1)),
-            StepKind::Atomic(Space::Local) => Some(amount(Access::LocalAtomic, 1)),
-            StepKind::Atomic(_) => Some(amount(Access::Atomic, 1)),
+            StepKind::Atomic { space, shared } => {
+                Some(amount(atomic(*space, *shared && !of_one), 1))
+            }
             StepKind::Compute { kind: Arithmetic::Index, .. } => None,
             StepKind::Compute { amount: n, .. } => Some(amount(Access::Compute, i64::from(*n))),
             StepKind::Barrier => Some(Node::Barrier { lines }),
             StepKind::Repeat { count, body, .. } => {
-                let body = program(body, names)?;
+                let body = part(body, names, of_one)?;
                 let count = names.put_in(count, &step.at)?;
                 (!body.is_empty()).then_some(Node::Repeat { count, body, lines })
             }
             StepKind::If { condition, then, otherwise, .. } => {
-                let (then, otherwise) = (program(then, names)?, program(otherwise, names)?);
+                let side = |steps, holds| part(steps, names, of_one || picks_one(condition, holds));
+                let (then, otherwise) = (side(then, true)?, side(otherwise, false)?);
                 if then == otherwise {
                     then.into_iter().for_each(|node| push(&mut nodes, node));
                     continue;

@@ -20,8 +20,8 @@ pub struct Node {
 pub enum NodeKind {
     /// A load or store.
     Access(Reach),
-    /// An atomic operation.
-    Atomic(Space),
+    /// An atomic operation; `shared`: on one address of all items that share the memory.
+    Atomic { space: Space, shared: bool },
     /// Arithmetic.
     Compute { kind: Arithmetic, amount: u32, width: u8 },
     /// A barrier.
@@ -58,8 +58,8 @@ impl NodeKind {
             (NodeKind::Access(a), NodeKind::Access(b)) => {
                 (a.space, a.store, a.element, a.width) == (b.space, b.store, b.element, b.width)
             }
-            (NodeKind::Atomic(a), NodeKind::Atomic(b)) => a == b,
-            (NodeKind::Barrier, NodeKind::Barrier) => true,
+            (NodeKind::Atomic { .. }, NodeKind::Atomic { .. })
+            | (NodeKind::Barrier, NodeKind::Barrier) => self == other,
             (
                 NodeKind::Repeat { count: a, body: x, .. },
                 NodeKind::Repeat { count: b, body: y, .. },
@@ -78,7 +78,7 @@ impl NodeKind {
             NodeKind::Compute { .. } => false,
             NodeKind::Repeat { body, .. } => matter(body),
             NodeKind::If { then, otherwise, .. } => matter(then) || matter(otherwise),
-            NodeKind::Access(_) | NodeKind::Atomic(_) | NodeKind::Barrier => true,
+            NodeKind::Access(_) | NodeKind::Atomic { .. } | NodeKind::Barrier => true,
         }
     }
 }

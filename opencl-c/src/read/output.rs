@@ -64,7 +64,7 @@ impl<'a> Reader<'a> {
                     iterations: reach.iterations.into_iter().map(|(_, stride)| stride).collect(),
                 })
             }
-            NodeKind::Atomic(space) => StepKind::Atomic(space),
+            NodeKind::Atomic { space, shared } => StepKind::Atomic { space, shared },
             NodeKind::Compute { kind, amount, width } => StepKind::Compute { kind, amount, width },
             NodeKind::Barrier => StepKind::Barrier,
             NodeKind::Repeat { count, whole, body } => {

@@ -6,6 +6,7 @@ use tickbound_model::expr::BinaryOp;
 
 use super::nodes::{Node, NodeKind, Reach};
 use super::symbolic::{Atom, Kind, Leaf, Monomial, Poly, Terms};
+use crate::ast::Space;
 use crate::steps::{Dependence, Digit, Number, Stride};
 
 /// Between neighbouring items in dimension 0.
@@ -18,6 +19,15 @@ pub fn items(terms: &mut Terms, reach: &Reach) -> Stride {
     }
     let atom = name(terms, "$lid_0");
     stride(terms, reach, atom)
+}
+
+/// Whether an address is the same for all items that share the memory: those of a group, or of the launch.
+pub fn is_shared(terms: &Terms, space: Space, offset: &Poly) -> bool {
+    let of_group =
+        |atom: &Atom| matches!(terms.kind(*atom), Kind::Name(name) if name.starts_with("$group_"));
+    // What has no name may differ between groups.
+    let of_launch = || terms.leaves(offset).is_empty() && !terms.names(offset).iter().any(of_group);
+    terms.depends(offset) == Dependence::Uniform && (space == Space::Local || of_launch())
 }
 
 /// Between neighbouring groups, for each dimension.

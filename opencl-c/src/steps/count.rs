@@ -47,7 +47,7 @@ fn add(
                 let of = if access.store { &mut counts.stores } else { &mut counts.loads };
                 more(of, access.space, times);
             }
-            StepKind::Atomic(space) => more(&mut counts.atomics, *space, times),
+            StepKind::Atomic { space, .. } => more(&mut counts.atomics, *space, times),
             StepKind::Barrier => counts.barriers = counts.barriers.saturating_add(times),
             StepKind::Compute { .. } => {}
             StepKind::Repeat { count, body, .. } => {

@@ -12,9 +12,11 @@
 //! of a problem, as `$` is no part of one.
 
 mod count;
+mod picks;
 mod print;
 
 pub use count::{Counts, count};
+pub use picks::picks_one;
 pub use print::print;
 
 use tickbound_model::Expr;
@@ -77,8 +79,13 @@ pub struct Step {
 pub enum StepKind {
     /// One load or store of one scalar or vector.
     Access(Access),
-    /// One atomic operation on memory of this space.
-    Atomic(Space),
+    /// One atomic operation.
+    Atomic {
+        /// Which memory.
+        space: Space,
+        /// Whether its address is the same for all items that share the memory: those of the group, or of the launch.
+        shared: bool,
+    },
     /// So many operations of one kind, each on `width` components.
     Compute {
         /// The kind.

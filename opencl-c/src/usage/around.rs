@@ -13,6 +13,8 @@ pub(super) struct Around {
     pub taken: Expr,
     /// Whether one of them depends on the item.
     pub guarded: bool,
+    /// Where one item of each group comes: 1 if it takes all other branches around, else 0.
+    alone: Option<Expr>,
     /// Of all items, how many in how many come here.
     share: (Expr, Expr),
 }
@@ -40,12 +42,18 @@ pub(super) struct Share {
 impl Around {
     pub fn nothing() -> Around {
         let share = (Expr::Int(1), Expr::Int(1));
-        Around { loops: Vec::new(), taken: Expr::Int(1), guarded: false, share }
+        Around { loops: Vec::new(), taken: Expr::Int(1), guarded: false, alone: None, share }
     }
 
     /// How often the steps are executed, on average over the items where that is known.
     pub fn executed(&self) -> Expr {
         self.shared(self.loops.iter().fold(self.taken.clone(), |all, l| mul(all, l.trips.clone())))
+    }
+
+    /// How often one item of each group executes the steps, where only one does.
+    pub fn executed_alone(&self) -> Option<Expr> {
+        let alone = self.alone.clone()?;
+        Some(self.loops.iter().fold(alone, |all, l| mul(all, l.trips.clone())))
     }
 
     /// How often, if those in unrolled loops, with no other in them, are executed once.
@@ -78,12 +86,18 @@ impl Around {
 
     /// Where a condition holds (1) or does not (0).
     pub fn on_side(&self, condition: Expr, holds: bool) -> Around {
-        let (then, otherwise) = (self.taken.clone(), Expr::Int(0));
-        let taken = match holds {
-            true => choice(condition, then, otherwise),
-            false => choice(condition, otherwise, then),
+        let on_side = |taken: &Expr| match holds {
+            true => choice(condition.clone(), taken.clone(), Expr::Int(0)),
+            false => choice(condition.clone(), Expr::Int(0), taken.clone()),
         };
-        Around { taken, ..self.clone() }
+        let (taken, alone) = (on_side(&self.taken), self.alone.as_ref().map(on_side));
+        Around { taken, alone, ..self.clone() }
+    }
+
+    /// Where one item of each group comes, which came from `before`.
+    pub fn of_one(self, before: &Around) -> Around {
+        let alone = before.alone.as_ref().unwrap_or(&before.taken);
+        Around { alone: Some(alone.clone()), ..self }
     }
 
     /// The same, behind a condition on the item if there is one.

@@ -48,7 +48,7 @@ impl Unroll<'_> {
                     Expr::Int(0)
                 }
                 StepKind::Compute { amount, .. } => Expr::Int(i64::from(*amount)),
-                StepKind::Atomic(_) | StepKind::Barrier => Expr::Int(1),
+                StepKind::Atomic { .. } | StepKind::Barrier => Expr::Int(1),
                 // Of the parts of a loop the first stands for all.
                 StepKind::Repeat { whole: Some(_), .. } if cut == Some(&step.at) => Expr::Int(0),
                 StepKind::Repeat { count, whole, body } => {

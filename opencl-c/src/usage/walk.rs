@@ -20,7 +20,9 @@ use super::{Device, PLAIN_REGISTERS};
 use crate::ast::{At, Space};
 use crate::error::ReadError;
 use crate::lower::{Item, Names};
-use crate::steps::{Access, Arithmetic, Dependence, Number, Step, StepKind, Steps, Stride};
+use crate::steps::{
+    Access, Arithmetic, Dependence, Number, Step, StepKind, Steps, Stride, picks_one,
+};
 
 /// Instructions of one division of whole numbers and, beside one on the special lanes, of real ones: compilers make
 /// sequences of them.
@@ -118,7 +120,9 @@ impl Walk<'_> {
         for step in steps {
             match &step.kind {
                 StepKind::Access(access) => self.access(access, &step.at, around, batch)?,
-                StepKind::Atomic(space) => self.atomic(*space, &step.at, around),
+                StepKind::Atomic { space, shared } => {
+                    self.atomic((*space, *shared), &step.at, around)?;
+                }
                 StepKind::Compute { .. } => {}
                 StepKind::Barrier => self.add("barriers", Some(&step.at), "", around.executed()),
                 StepKind::Repeat { count, whole, body } => {
@@ -150,6 +154,7 @@ impl Walk<'_> {
             Some(shares) => shares.into_iter().fold(around.clone(), |all, s| all.of_items(s)),
             None => around.on_side(self.names.put_in(condition, at)?, holds),
         };
+        let inside = if picks_one(condition, holds) { inside.of_one(around) } else { inside };
         Ok(inside.guarded_if(depends > Dependence::Uniform))
     }
 
@@ -253,13 +258,33 @@ impl Walk<'_> {
         real > 0
     }
 
-    /// An atomic operation: one request that all lanes pass one after the other.
-    fn atomic(&mut self, space: Space, at: &At, around: &Around) {
+    /// An atomic operation: one request that all lanes pass one after the other. On one address of the launch L2 does
+    /// those of all items one after the other.
+    fn atomic(
+        &mut self,
+        (space, shared): (Space, bool),
+        at: &At,
+        around: &Around,
+    ) -> Result<(), ReadError> {
         let executed = around.executed();
         let passes = mul(executed.clone(), Expr::Int(self.device.warp));
         let (requests, wavefronts) = of_memory(space);
-        self.add(requests, Some(at), "", executed);
+        self.add(requests, Some(at), "", executed.clone());
         self.add(wavefronts, Some(at), "", passes);
+        if shared && space != Space::Local {
+            let groups = self.product("groups", at)?;
+            let of_group = match around.executed_alone() {
+                Some(alone) => alone,
+                None => mul(self.product("local", at)?, executed),
+            };
+            self.add("shared_atomics", Some(at), "", mul(groups, of_group));
+        }
+        Ok(())
+    }
+
+    /// Items of a group (`local`) or groups of the launch (`groups`).
+    fn product(&self, what: &str, at: &At) -> Result<Expr, ReadError> {
+        Ok(sizes(self.names, what, at)?.into_iter().fold(Expr::Int(1), mul))
     }
 
     fn access(

@@ -38,7 +38,9 @@ impl Read {
         ] {
             assert_eq!(program.of(access), i128::from(of_run), "{} with {with}", access.name());
         }
-        let atomics = program.of(Access::Atomic) + program.of(Access::LocalAtomic);
+        let kinds =
+            [Access::Atomic, Access::LocalAtomic, Access::SharedAtomic, Access::SharedLocalAtomic];
+        let atomics: i128 = kinds.iter().map(|kind| program.of(*kind)).sum();
         assert_eq!(atomics, i128::from(run.atomics), "atomics with {with}");
         let grid = self.problem.grid_sizes(&bound.env).unwrap();
         let items: i64 = grid.iter().map(|[_, local]| local).product();

@@ -41,8 +41,8 @@ fn accesses() {
     2  store global v 4x2 items [0]
     ");
     insta::assert_snapshot!(body("atomic_add(&a[0], 1); atomic_max(l, 2);"), @r"
-    2  atomic global
-    2  atomic local
+    2  atomic global shared
+    2  atomic local shared
     ");
 }
 

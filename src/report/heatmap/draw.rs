@@ -1,22 +1,16 @@
 //! The strokes of a heat map.
 
-use plotters::prelude::Rectangle;
 use plotters::style::colors::colormaps::{ColorMap, ViridisRGB};
-use plotters::style::text_anchor::{HPos, Pos, VPos};
-use plotters::style::{BLACK, Color, FontTransform, IntoFont, RGBColor, WHITE};
+use plotters::style::text_anchor::HPos;
+use plotters::style::{BLACK, RGBColor, WHITE};
 
 use super::layout::{AXIS_TITLE, BAR_WIDTH, Layout, MARGIN, TICK, TITLE, position};
 use super::map::HeatMap;
-use crate::report::picture::{Area, Drawn, FONT, TEXT_DROP};
+use crate::report::picture::{Area, Drawn, Sheet};
 
 const INK: RGBColor = RGBColor(40, 40, 40);
 /// A configuration that does not exist.
 const NONE: RGBColor = RGBColor(226, 226, 226);
-
-/// A drawing area.
-struct Sheet<'a, 'b> {
-    area: &'a Area<'b>,
-}
 
 /// Draws the map.
 pub(super) fn draw(map: &HeatMap, layout: &Layout, area: &Area<'_>) -> Drawn {
@@ -27,42 +21,6 @@ pub(super) fn draw(map: &HeatMap, layout: &Layout, area: &Area<'_>) -> Drawn {
     axes(&sheet, map, layout)?;
     bar(&sheet, map, layout)?;
     legend(&sheet, map, layout)
-}
-
-impl Sheet<'_, '_> {
-    fn fill(&self, (x, y): (i32, i32), (width, height): (i32, i32), colour: RGBColor) -> Drawn {
-        self.area.draw(&Rectangle::new([(x, y), (x + width, y + height)], colour.filled()))
-    }
-
-    /// A frame of `thickness` pixels along the inside of the rectangle. Filled bars, not strokes:
-    /// a stroke at whole coordinates lies between pixels and is blurred where SVG is smoothed.
-    fn frame(
-        &self,
-        (x, y): (i32, i32),
-        (width, height): (i32, i32),
-        thickness: i32,
-        colour: RGBColor,
-    ) -> Drawn {
-        self.fill((x, y), (width, thickness), colour)?;
-        self.fill((x, y + height - thickness), (width, thickness), colour)?;
-        self.fill((x, y), (thickness, height), colour)?;
-        self.fill((x + width - thickness, y), (thickness, height), colour)
-    }
-
-    /// One line of text whose middle line is at `y`; `h` says which end of it is at `x`.
-    fn text(&self, text: &str, size: i32, (x, y): (i32, i32), h: HPos, ink: RGBColor) -> Drawn {
-        let drop = (f64::from(size) * TEXT_DROP).round() as i32;
-        let font = (FONT, size).into_font().color(&ink).pos(Pos::new(h, VPos::Center));
-        self.area.draw_text(text, &font, (x, y + drop))
-    }
-
-    /// One line of text that reads upwards, centred at the point.
-    fn text_upwards(&self, text: &str, size: i32, (x, y): (i32, i32), ink: RGBColor) -> Drawn {
-        let drop = (f64::from(size) * TEXT_DROP).round() as i32;
-        let font = (FONT, size).into_font().transform(FontTransform::Rotate270);
-        let font = font.color(&ink).pos(Pos::new(HPos::Center, VPos::Center));
-        self.area.draw_text(text, &font, (x + drop, y))
-    }
 }
 
 fn colour(position: f64) -> RGBColor {

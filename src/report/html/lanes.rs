@@ -187,12 +187,16 @@ fn named(tracks: &[Track<'_>]) -> String {
         units.entry(number(unit)).or_default().push(number(element));
     }
     let (unit, element) = tracks.first().copied().unwrap_or_default();
+    // Those of warps have two numbers: `warp 1 of group 3`.
+    if tracks.len() == 1 {
+        return format!("{unit}, {element}");
+    }
     let each: Vec<u64> = units.keys().copied().collect();
     match units.values().all_equal_value() {
-        Ok(elements) => {
+        Ok(elements) if !element.contains(" of ") => {
             format!("{}, {}", range(kind(unit), &each), range(kind(element), elements))
         }
-        Err(_) => {
+        _ => {
             format!(
                 "{unit}, {element}, and {} others",
                 numbers_grouped(&(tracks.len() - 1).to_string())

@@ -3,7 +3,7 @@
 use super::super::nodes::NodeKind;
 use super::super::places::Place;
 use super::super::value::Value;
-use super::super::{Read, Reader, counts};
+use super::super::{Read, Reader, counts, strides};
 use crate::ast::{Expr, Space};
 use crate::error::ReadError;
 use crate::steps::Dependence;
@@ -22,7 +22,10 @@ impl<'a> Reader<'a> {
         let mut values = self.all(arguments)?.into_iter();
         let Some(object) = values.next() else { return Ok(None) };
         match self.pointee(object, &e.at)? {
-            Place::Memory(space, ..) => self.emit(NodeKind::Atomic(space), &e.at),
+            Place::Memory(space, _, offset) => {
+                let shared = strides::is_shared(&self.terms, space, &offset);
+                self.emit(NodeKind::Atomic { space, shared }, &e.at);
+            }
             place => self.smudge_place(&place),
         }
         for value in values {
