@@ -1,6 +1,7 @@
 //! The reference simulator against the published numbers, closed formulas and hand-made cases.
 
 use indexmap::IndexMap;
+use itertools::Itertools;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tickbound_model::simulate::{MAX_ITEMS, Options, Run, SimulateError, Span, SpanKind, simulate};

@@ -45,7 +45,7 @@ impl<'s> Found<'s> {
                     self.walk(body, loops);
                     loops.pop();
                 }
-                StepKind::Atomic(Space::Global) => self.atomics = true,
+                StepKind::Atomic { space: Space::Global, .. } => self.atomics = true,
                 StepKind::If { condition, then, otherwise, .. } => {
                     self.conditions.push(condition);
                     self.walk(then, loops);

@@ -93,7 +93,10 @@ impl Page<'_> {
 fn say(kind: &StepKind) -> String {
     match kind {
         StepKind::Access(access) => say_access(access),
-        StepKind::Atomic(space) => format!("atomic operation on {} memory", space_name(*space)),
+        StepKind::Atomic { space, shared } => {
+            let on = if *shared { "one address of " } else { "" };
+            format!("atomic operation on {on}{} memory", space_name(*space))
+        }
         StepKind::Compute { kind, amount, width } => {
             let wide = if *width > 1 { format!(", {width} wide") } else { String::new() };
             format!("compute {amount} {}{wide}", arithmetic(*kind))
