@@ -622,6 +622,27 @@ fn no_overlap(tracks: &BTreeMap<(String, String), Vec<(i64, i64)>>) {
     }
 }
 
+/// Both ends of open schedules are drawn, dispatchers and warps.
+#[test]
+fn a_trace_can_be_a_picture() {
+    let folder = TempDir::new().expect("a folder");
+    let file = folder.path().join("runs.svg");
+    let path = file.to_str().expect("UTF-8");
+    let latency = "examples/problems/latency.json";
+    tickbound().args(["tune", latency, "--trace", path]).assert().success();
+    let svg = std::fs::read_to_string(&file).expect("a picture");
+    for text in [
+        "Best schedule: 54 ticks",
+        "Worst schedule: 61 ticks",
+        "Worst schedule, warps",
+        "unit 0, dispatcher 1",
+        "warp 1 of group 0",
+        "wait for a load",
+    ] {
+        assert!(svg.contains(text), "{text}");
+    }
+}
+
 #[test]
 fn a_trace_has_one_track_per_element() {
     let folder = tempfile::tempdir().expect("a folder");

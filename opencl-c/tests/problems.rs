@@ -23,8 +23,15 @@ fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
 
 /// A problem with this kernel, read, or the error.
 fn read(folder: &Path, kernel: Value) -> Result<(Problem, Reading), String> {
+    read_under("opencl", folder, kernel)
+}
+
+/// The same under a profile.
+fn read_under(profile: &str, folder: &Path, kernel: Value) -> Result<(Problem, Reading), String> {
     let value = json!({
-        "platform": { "units_per_device": 1, "elements_per_unit": 2, "global_access": 4 },
+        "profile": profile,
+        "platform": { "units_per_device": 1, "elements_per_unit": 2, "global_access": 4,
+            "resources": { "warp_width": 2 } },
         "inputs": { "n": 3 }, "parameters": { "WG": [2, 4] },
         "launch": { "global_size": 8, "local_size": "WG" }, "kernel": kernel
     });
@@ -256,7 +263,7 @@ fn atomics_on_one_address_of_the_launch_are_usage() {
         let folder = folder(&[("k.cl", &text)]);
         let arguments = json!([{ "name": "a", "type": "int", "length": 8 }, { "name": "n", "type": "int", "value": "n" }]);
         let kernel = json!({ "opencl": "k.cl", "entry": "k", "arguments": arguments });
-        let (problem, _) = read(folder.path(), kernel).unwrap();
+        let (problem, _) = read_under("resources", folder.path(), kernel).unwrap();
         let space = problem.space().unwrap();
         let value = problem.usage().shared_atomics.eval(&space.bound[0].env);
         assert_eq!(value, Ok(used), "{statement}");

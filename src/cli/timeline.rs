@@ -103,7 +103,8 @@ fn picture(problem: &Problem, bound: &Bound, shown: &[Shown]) -> Result<Runs, Cl
     let mut runs = Vec::new();
     for (name, script) in shown {
         let run = of(problem, bound, script)?;
-        let ticks = format!("{} ticks", grouped(run.time));
+        let rest = if run.truncated { "; only the beginning is drawn" } else { "" };
+        let ticks = format!("{} ticks{rest}", grouped(run.time));
         let heading = name.map_or_else(|| ticks.clone(), |name| format!("{name}: {ticks}"));
         let lanes = [&run.spans, &run.warps].map(|s| Lanes::new(s, run.time, run.truncated));
         let headings = [heading, name.map_or("Warps".to_owned(), |name| format!("{name}, warps"))];

@@ -26,13 +26,13 @@ const TEXT: i32 = 12;
 const LINE: i32 = 28;
 const TICKS: i32 = 30;
 /// A kind in the legend.
-const KEY: i32 = 130;
+const KEY: i32 = 150;
 
 const INK: RGBColor = RGBColor(40, 40, 40);
 const EMPTY: RGBColor = RGBColor(240, 240, 240);
 
-/// Colours of kinds of work, as pages have them (after Okabe and Ito).
-const KINDS: [(&str, RGBColor); 8] = [
+/// Colours of kinds of work, as pages have them (after Okabe and Ito), and pale ones of what warps wait for.
+const KINDS: [(&str, RGBColor); 11] = [
     ("global", RGBColor(0, 114, 178)),
     ("local", RGBColor(0, 158, 115)),
     ("constant", RGBColor(86, 180, 233)),
@@ -41,6 +41,9 @@ const KINDS: [(&str, RGBColor); 8] = [
     ("until", RGBColor(123, 111, 196)),
     ("barrier", RGBColor(213, 94, 0)),
     ("idle", RGBColor(201, 204, 209)),
+    ("wait for a load", RGBColor(168, 200, 222)),
+    ("wait for a dispatcher", RGBColor(222, 205, 160)),
+    ("wait for a memory slot", RGBColor(205, 188, 222)),
 ];
 
 /// Runs to be drawn.

@@ -441,7 +441,7 @@ fn loops_that_try_again() {
     3  repeat 1
     3    load global a 4 items [0] iterations [0]
     3    1 Index
-    3    atomic global
+    3    atomic global shared
     3    1 Index
     ");
     c.bounds = vec![("add: atomic_cmpxchg(to, old, old + by) != old", 5)];
@@ -449,7 +449,7 @@ fn loops_that_try_again() {
     3  repeat $bound_0
     3    load global a 4 items [0] iterations [0]
     3    1 Index
-    3    atomic global
+    3    atomic global shared
     3    1 Index
     ");
 }
