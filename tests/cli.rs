@@ -625,7 +625,7 @@ fn no_overlap(tracks: &BTreeMap<(String, String), Vec<(i64, i64)>>) {
 /// Both ends of open schedules are drawn, dispatchers and warps.
 #[test]
 fn a_trace_can_be_a_picture() {
-    let folder = TempDir::new().expect("a folder");
+    let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("runs.svg");
     let path = file.to_str().expect("UTF-8");
     let latency = "examples/problems/latency.json";
