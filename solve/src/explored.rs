@@ -238,11 +238,13 @@ fn answer(
     if let Some(why) = cases.iter().find_map(|case| case.why.clone()).filter(|_| !finished) {
         bracket.give_up(why);
     }
-    // For the worst case the configuration is that with the best case.
+    // For the worst case the configuration is that with the best case: until this is known, the search is for the best case.
     let worst = objective == Objective::Worst && finished;
+    let asked =
+        if objective == Objective::Worst && !finished { Objective::Best } else { objective };
     let (lower, upper) = if worst { best.worst() } else { (lower, upper) };
     let optima = if worst { std::slice::from_ref(best) } else { cases };
-    let script = best.script(objective);
+    let script = best.script(asked);
     let run = replayed(inquiry, best, &script, upper)?;
     let found = |case: &Case| Found {
         configuration: space.bound[case.configuration].configuration.clone(),
@@ -269,23 +271,23 @@ fn answer(
         },
         script,
         ends: best.both.as_ref().and_then(|both| both.scripts.clone()),
-        warps: run.map(|run| spent(inquiry, best, run)).transpose()?.flatten(),
+        warps: run.map(|run| spent(inquiry, best, (asked, run))).transpose()?.flatten(),
     });
     Ok(result)
 }
 
-/// What the warps spend their time on under the best and the worst schedule, one of which was `run`.
+/// What the warps spend their time on under the best and the worst schedule; one of them was run, that which was asked for.
 ///
 /// # Errors
 /// The other end takes another time in the simulator.
 fn spent(
     inquiry: &Inquiry<'_>,
     case: &Case,
-    run: Run,
+    (asked, run): (Objective, Run),
 ) -> Result<Option<(WarpTicks, WarpTicks)>, SolveError> {
     let Some(both) = &case.both else { return Ok(None) };
     let Some((best, worst)) = &both.scripts else { return Ok(None) };
-    let asked_best = inquiry.options.objective == Objective::Best;
+    let asked_best = asked == Objective::Best;
     let (other, ticks) = if asked_best { (worst, both.worst) } else { (best, both.best) };
     let Some(other) = replayed(inquiry, case, other, ticks)? else { return Ok(None) };
     let (best, worst) = if asked_best { (run, other) } else { (other, run) };

@@ -148,3 +148,28 @@ fn the_robust_choice_is_another() {
     let of = |wg, best, worst| (vec![wg, 2], Some(best), Some(worst));
     assert_eq!(found, [of(16, 88, 121), of(16, 88, 121), of(32, 97, 119)]);
 }
+
+/// The worst case is that of the configuration with the best case. While another one may have a better best case, the answer is a bracket
+/// of the best case, with a schedule that takes it.
+#[test]
+fn the_worst_case_waits_for_the_best_one() {
+    let text = std::fs::read_to_string(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../examples/problems/latency.json"
+    ))
+    .expect("the example");
+    let mut value: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    // A phase of more ticks than exploring and its bounds have room for.
+    value["parameters"] = serde_json::json!({ "WG": [8], "UNROLL": [2], "LONG": [0, 1] });
+    let long = serde_json::json!({ "compute": "LONG * 2147483648" });
+    value["kernel"].as_array_mut().expect("a program").push(long);
+    let problem = Problem::from_value(&value, &IndexMap::new(), &tickbound_model::platforms::find)
+        .expect("a valid problem");
+    let options = Options { objective: Objective::Worst, ..Options::default() };
+    let result = tune(&problem, &options, &AtomicBool::new(false), &|_| {}).expect("a result");
+    assert_eq!((result.status, result.lower, result.upper), (Status::Bounded, 0, Some(54)));
+    assert_eq!(result.best.expect("a configuration").configuration.0, [8, 2, 0]);
+    let ends = result.schedule.expect("an open schedule");
+    assert!(result.replayed && ends.warps.is_some());
+    assert_eq!((ends.best_case, ends.worst_case), (Some(54), Some(61)));
+}
