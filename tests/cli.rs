@@ -622,6 +622,28 @@ fn no_overlap(tracks: &BTreeMap<(String, String), Vec<(i64, i64)>>) {
     }
 }
 
+/// While a configuration with a better best case may be there, nothing is said of the worst case.
+#[test]
+fn a_worst_case_that_is_open_is_not_bracketed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = std::fs::read_to_string("examples/problems/latency.json").expect("the example");
+    let mut value: Value = serde_json::from_str(&text).expect("JSON");
+    value["parameters"] = serde_json::json!({ "WG": [8], "UNROLL": [2], "LONG": [0, 1] });
+    let long = serde_json::json!({ "compute": "LONG * 2147483648" });
+    value["kernel"].as_array_mut().expect("a program").push(long);
+    let file = folder.path().join("long.json");
+    std::fs::write(&file, value.to_string()).expect("a file");
+    let path = file.to_str().expect("UTF-8");
+    let said = tickbound().args(["tune", path, "--objective", "worst"]).assert().code(1);
+    let said = String::from_utf8(said.get_output().stdout.clone()).expect("UTF-8");
+    let [bracket, worst] = [1, 2].map(|line| said.lines().nth(line).expect("a line"));
+    assert_eq!(
+        bracket,
+        "not proved: the best case is between 0 and 54 ticks; best so far: WG=8, UNROLL=2, LONG=0"
+    );
+    assert_eq!(worst, "worst case: that of the configuration with the best case, once it is known");
+}
+
 /// Both ends of open schedules are drawn, dispatchers and warps.
 #[test]
 fn a_trace_can_be_a_picture() {

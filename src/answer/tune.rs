@@ -4,6 +4,7 @@ use serde_json::json;
 use tickbound_message::grouped;
 use tickbound_model::Problem;
 use tickbound_model::simulate::WarpTicks;
+use tickbound_model::verdict::Status;
 use tickbound_solve::Proof;
 use tickbound_solve::{Encoding, Objective, TuneResult};
 
@@ -85,14 +86,21 @@ pub fn heading(problem: &Problem, r: &TuneResult) -> String {
     format!("{}, {}", titled(&problem.name, &problem.inputs), counted(r))
 }
 
-/// What the time is that was searched for.
+/// What the time is that was searched for. The worst case is that of the configuration with the best case, so the search is for that
+/// until it is known.
 #[must_use]
 pub fn sought(r: &TuneResult) -> &'static str {
     match (&r.schedule, r.objective) {
+        (Some(_), Objective::Worst) if is_worst_case_open(r) => "best case",
         (Some(_), Objective::Worst) => "worst case",
         (Some(_), Objective::Robust) => "least worst case",
         _ => "least time",
     }
+}
+
+/// Whether a worst case was asked for and its configuration is not known yet.
+fn is_worst_case_open(r: &TuneResult) -> bool {
+    r.objective == Objective::Worst && r.schedule.is_some() && r.status != Status::Optimal
 }
 
 /// What is known beside the least time, without bars.
@@ -105,6 +113,9 @@ pub fn facts(problem: &Problem, r: &TuneResult, answer: &Answer) -> Vec<Line> {
 fn lines(problem: &Problem, r: &TuneResult, answer: &Answer, resources: Vec<Line>) -> Vec<Line> {
     let proof = if answer.proved() { proof(problem, r, answer) } else { Vec::new() };
     let time = answer.time.and_then(|ticks| microseconds(problem, ticks));
+    let later = "that of the configuration with the best case, once it is known";
+    let later = is_worst_case_open(r).then(|| ("worst case:", later.to_owned()));
+    let time = time.into_iter().chain(later);
     let simulated = r.simulated_because.iter().map(|why| ("simulated:", why.clone()));
     resources.into_iter().chain(time).chain(proof).chain(simulated).chain(answer.stop()).collect()
 }
