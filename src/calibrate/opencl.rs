@@ -37,7 +37,7 @@ pub(super) struct Cells {
     pub order: Vec<u32>,
     pub buffer: Buffer<u32>,
     /// A fill has gone over them.
-    spoilt: bool,
+    overwritten: bool,
 }
 
 impl<'s> OpenCl<'s> {
@@ -152,7 +152,7 @@ impl<'s> OpenCl<'s> {
             return Err(self.refused(run, format!("a footprint of {bytes} bytes")));
         }
         let filling = matches!(run.work, Work::Fill { .. });
-        let fit = |c: &Cells| c.buffer.len() == cells && (filling || !c.spoilt);
+        let fit = |c: &Cells| c.buffer.len() == cells && (filling || !c.overwritten);
         if self.cells.as_ref().is_some_and(fit) {
             return Ok(());
         }
@@ -165,14 +165,14 @@ impl<'s> OpenCl<'s> {
         // SAFETY: item i, below `cells`, writes cell i of as many, and reads place i / LINE of an order
         // with cells / LINE places. The launch is waited for, and the buffers live until then.
         unsafe { self.session.enqueue(&kernel, &arguments, &[cells], None)? }.wait()?;
-        self.cells = Some(Cells { order, buffer, spoilt: false });
+        self.cells = Some(Cells { order, buffer, overwritten: false });
         Ok(())
     }
 
     fn arguments(&self, run: &Run, from: usize) -> Option<Vec<Arg<'_>>> {
         let (out, place) = (Arg::buffer(&self.out), Arg::buffer(&self.place));
         let (table, iterations) = (Arg::buffer(&self.table.1), Arg::U32(run.iterations));
-        let cells = self.cells.as_ref().filter(|c| !c.spoilt).map(|c| Arg::buffer(&c.buffer));
+        let cells = self.cells.as_ref().filter(|c| !c.overwritten).map(|c| Arg::buffer(&c.buffer));
         let from = Arg::U32(u32::try_from(from).ok()?);
         let (many, step) = (Arg::U32(CELLS as u32), Arg::U32(STEP as u32));
         Some(match run.work {
@@ -203,7 +203,7 @@ impl<'s> OpenCl<'s> {
     pub(super) fn launch(&mut self, run: &Run, from: usize) -> Result<Times, Fault> {
         self.prepare(run)?;
         if let (Work::Fill { .. }, Some(cells)) = (run.work, &mut self.cells) {
-            cells.spoilt = true;
+            cells.overwritten = true;
             return Ok(times(self.session.fill(&cells.buffer, FILLING)?));
         }
         let kernel = self.kernels.get(run.work.kernel());

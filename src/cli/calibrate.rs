@@ -89,7 +89,7 @@ impl Args {
 
     fn measure(&self, device: &Device) -> Result<(), Stopped> {
         stop::quiet();
-        stop::last_words(|| complain!("tickbound: {}", stopped()));
+        stop::on_forced_end(|| complain!("tickbound: {}", stopped()));
         let interrupt = stop::flag();
         let options = if self.quick { Options::quick() } else { Options::thorough() };
         let progress = Progress::new(&device.name);

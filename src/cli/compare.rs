@@ -74,7 +74,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         html::write(path, &[html::Source::from(result.clone())])?;
         eprintln!("tickbound: {path} written");
     }
-    stop::last_words(|| {});
+    stop::on_forced_end(|| {});
     say_result(args.json, &result)?;
     Ok(outcome(&result))
 }
@@ -200,7 +200,7 @@ fn show(progress: &Progress, json: bool, event: Event<'_>) {
         }
         Event::Known(known) => {
             let mut known = known.clone();
-            stop::last_words(move || {
+            stop::on_forced_end(move || {
                 known.interrupted = true;
                 // There is nobody left to tell what went wrong.
                 say_result(json, &known).unwrap_or_default();

@@ -286,7 +286,7 @@ impl Teller<'_> {
             Event::Reference => self.progress.say("the host computes what is right".to_owned()),
             Event::Stage(bound, stage, done, of) => {
                 // By now the result before is in the cache.
-                self.last_words();
+                self.on_forced_end();
                 let named = self.problem.name_values(&bound.configuration);
                 let of = of.map_or_else(|| "measured".to_owned(), |of| format!("of {of}"));
                 self.progress.say(format!("{done} {of}; {named}: {}", stage.progress()));
@@ -306,9 +306,9 @@ impl Teller<'_> {
     }
 
     /// What is said if the campaign does not come back: nothing of it is lost.
-    fn last_words(&self) {
+    fn on_forced_end(&self) {
         let (kept, cache) = (self.kept, self.cache.unwrap_or_default().to_owned());
-        stop::last_words(move || {
+        stop::on_forced_end(move || {
             let why = stop::reason().map_or_else(String::new, |why| format!("{why}; "));
             complain!(
                 "tickbound: {why}ended before it was finished; {kept} results are in {cache}, the same command goes on"

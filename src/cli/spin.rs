@@ -81,12 +81,12 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         let style = args.style;
         let model = promela::export(&problem, &space, &promela::Options { style })?;
         let shown = Shown::new(&problem);
-        last_words(args, &problem, &tools, shown.known.clone());
+        on_forced_end(args, &problem, &tools, shown.known.clone());
         let subject = Subject { problem: &problem, space: &space, model: &model };
         search(subject, &tools, &options, interrupt, &|event| shown.show(event))?
     };
     let answer = answer::spin::answer(&problem, &result);
-    stop::last_words(|| {});
+    stop::on_forced_end(|| {});
     say_result(args.json, &problem, &result)?;
     if !args.json && args.search == Search::Swarm && !result.trails.is_empty() {
         let best = result.trails.iter().take(LISTED).map(|trail| {
@@ -112,10 +112,10 @@ fn say_result(json: bool, problem: &Problem, result: &SpinResult) -> Result<(), 
 type Bracket = (i64, Option<Found>);
 
 /// What is said of the bracket if the search does not come back.
-fn last_words(args: &Args, problem: &Problem, tools: &Tools, known: Arc<Mutex<Bracket>>) {
+fn on_forced_end(args: &Args, problem: &Problem, tools: &Tools, known: Arc<Mutex<Bracket>>) {
     let (json, problem) = (args.json, problem.clone());
     let nothing = SpinResult::infeasible(args.search, args.style, tools);
-    stop::last_words(move || {
+    stop::on_forced_end(move || {
         let (lower, best) = known.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let seconds = stop::began().elapsed().as_secs_f64();
         let result = nothing.cut(lower, best, seconds, stop::reason().and_then(as_spin_says));

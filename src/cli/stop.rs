@@ -6,8 +6,8 @@
 //! has. A second signal ends the process at once.
 //!
 //! Some work cannot look: a call of Z3 that does not listen, or a step that is long for one input in a thousand.
-//! So what has not ended within [`GRACE`] is ended: the process prints its [`last_words`], which are what is
-//! known by then, and leaves. What it has written is whole (caches line by line, files by renaming), its children end
+//! So what has not ended within [`GRACE`] is ended: the process prints what is known by then
+//! ([`on_forced_end`]), and leaves. What it has written is whole (caches line by line, files by renaming), its children end
 //! with it ([`tickbound_process`]), and its folders are removed at the next start.
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -208,9 +208,9 @@ impl Stops {
     }
 }
 
-/// What `words` prints is from now on the last that is printed if the process must be ended.
-pub(super) fn last_words(words: impl FnOnce() + Send + 'static) {
-    lock().words = Some(Box::new(words));
+/// From now on `print` is what prints what is known if the process must be ended.
+pub(super) fn on_forced_end(print: impl FnOnce() + Send + 'static) {
+    lock().words = Some(Box::new(print));
 }
 
 /// The process is not ended until what is returned is dropped: something is written that is to be whole.

@@ -98,7 +98,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let mut result = {
         let progress = Progress::new(&problem.name);
         let known = Arc::new(Mutex::new(Known::default()));
-        last_words(args.json, &problem, &options, known.clone());
+        on_forced_end(args.json, &problem, &options, known.clone());
         let told = AtomicBool::new(false);
         let observer = |now: &Known| {
             progress.show(now.bounds);
@@ -124,12 +124,12 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     }
     // If a picture takes too long, this is still said.
     let last = text.clone();
-    stop::last_words(move || say_answer(&last).unwrap_or_default());
+    stop::on_forced_end(move || say_answer(&last).unwrap_or_default());
     write_files(args, &problem, drawing.as_ref(), &result)?;
     if let Some(folder) = &args.certificate {
         certify(&problem, &result, Path::new(folder))?;
     }
-    stop::last_words(|| {});
+    stop::on_forced_end(|| {});
     say_answer(&text)?;
     Ok(Exit::of(&answer))
 }
@@ -143,9 +143,9 @@ fn said(json: bool, problem: &Problem, result: &TuneResult) -> String {
 }
 
 /// What is said of the bracket if the search does not come back.
-fn last_words(json: bool, problem: &Problem, options: &Options, known: Arc<Mutex<Known>>) {
+fn on_forced_end(json: bool, problem: &Problem, options: &Options, known: Arc<Mutex<Known>>) {
     let (problem, options) = (problem.clone(), options.clone());
-    stop::last_words(move || {
+    stop::on_forced_end(move || {
         let known = known.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let seconds = stop::began().elapsed().as_secs_f64();
         let result = TuneResult::cut(&options, known, seconds, stop::reason());

@@ -41,7 +41,7 @@ pub struct Args {
     json: bool,
 }
 
-/// What is known, for the last words.
+/// What is known, in case the process must be ended.
 struct Told {
     search: Known,
     why: Option<Why>,
@@ -60,7 +60,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let outputs = Outputs::default().file("--html", args.html.as_ref());
     outputs.check(&args.question.chosen.files())?;
     let told = Arc::new(Mutex::new(Told { search: Known::default(), why: None }));
-    last_words(args, &problem, &options, told.clone());
+    on_forced_end(args, &problem, &options, told.clone());
     let mut answer = {
         let progress = Progress::new(&problem.name);
         let search = |heard: Heard<'_>| match heard {
@@ -87,12 +87,12 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let text = said(args, &answer)?;
     // If the page takes too long, this is still said.
     let last = text.clone();
-    stop::last_words(move || say_answer(&last).unwrap_or_default());
+    stop::on_forced_end(move || say_answer(&last).unwrap_or_default());
     if let Some(path) = &args.html {
         page(&answer).write(path)?;
         written(&[path.into()]);
     }
-    stop::last_words(|| {});
+    stop::on_forced_end(|| {});
     say_answer(&text)?;
     Ok(Exit::found(answer.status == Status::Optimal && answer.not_known.is_empty()))
 }
@@ -124,10 +124,10 @@ fn again(
 }
 
 /// What is said if a search does not come back.
-fn last_words(args: &Args, problem: &Problem, options: &Options, told: Arc<Mutex<Told>>) {
+fn on_forced_end(args: &Args, problem: &Problem, options: &Options, told: Arc<Mutex<Told>>) {
     let (problem, options) = (problem.clone(), options.clone());
     let (json, fixed) = (args.json, args.question.fixed_parameters());
-    stop::last_words(move || {
+    stop::on_forced_end(move || {
         let Told { search, why } = &*lock(&told);
         let seconds = stop::began().elapsed().as_secs_f64();
         let cut = || {

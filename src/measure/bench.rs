@@ -13,7 +13,7 @@ use std::time::Instant;
 use super::check;
 use super::guarded::{Guarded, Round, Side};
 use super::job::{Argument, BufferArgument, Job};
-use super::job_error::{JobError, explain, not_launched, of_memory, spoilt};
+use super::job_error::{JobError, explain, not_launched, of_memory, unusable};
 use super::outcome::{Failure, FailureKind, Outcome, Stages, Timed};
 use crate::device::{Arg, DeviceError, Kernel, Program, Session};
 
@@ -106,7 +106,7 @@ impl<'s> Bench<'s> {
         unsafe { self.once(job, &kernel)? };
         self.check_zones(Round::First)?;
         self.check(job)?;
-        self.arm(Round::Last).map_err(spoilt)?;
+        self.arm(Round::Last).map_err(unusable)?;
         let verified = Instant::now();
         stage(Stage::Run);
         // SAFETY: as above.
@@ -174,7 +174,7 @@ impl<'s> Bench<'s> {
     /// Looks whether the kernel has written past one of its buffers.
     fn check_zones(&self, round: Round) -> Result<(), JobError> {
         for kept in &self.buffers {
-            let Some(breach) = kept.buffer.breach(self.session, round).map_err(spoilt)? else {
+            let Some(breach) = kept.buffer.breach(self.session, round).map_err(unusable)? else {
                 continue;
             };
             let BufferArgument { name, length, element, .. } = &kept.argument;
@@ -213,7 +213,7 @@ impl<'s> Bench<'s> {
     /// As [`Bench::run`].
     unsafe fn once(&self, job: &Job, kernel: &Kernel) -> Result<f64, JobError> {
         for output in job.outputs() {
-            self.fill(self.kept(output)?).map_err(spoilt)?;
+            self.fill(self.kept(output)?).map_err(unusable)?;
         }
         let arguments = job.arguments.iter().map(|argument| {
             Ok(match argument {
@@ -228,7 +228,7 @@ impl<'s> Bench<'s> {
         // SAFETY: the caller answers for the kernel; the launch is waited for at once.
         let launch = unsafe { self.session.enqueue(kernel, &arguments, &global, Some(&local)) };
         let launch = launch.map_err(|e| not_launched(job, e))?;
-        launch.wait().map(|timing| timing.seconds()).map_err(spoilt)
+        launch.wait().map(|timing| timing.seconds()).map_err(unusable)
     }
 
     /// # Safety
@@ -292,7 +292,7 @@ impl<'s> Bench<'s> {
             };
             rest = others;
             let mut got = vec![0; bytes];
-            self.session.read(self.kept(output)?.buffer.data(), 0, &mut got).map_err(spoilt)?;
+            self.session.read(self.kept(output)?.buffer.data(), 0, &mut got).map_err(unusable)?;
             if let Some(wrong) = check::compare(output.element, job.tolerance, &got, expected) {
                 let check::Wrong { index, got, expected, count } = wrong;
                 let others = match count - 1 {

@@ -10,7 +10,7 @@ use crate::device::DeviceError;
 pub enum JobError {
     /// The job is at fault, and the session can go on.
     Job(Failure),
-    /// The job's kernel failed on the device, and the session may be spoilt.
+    /// The job's kernel failed on the device, and the session may be unusable.
     Kernel(Failure),
     /// The device failed before the kernel ran.
     Device(DeviceError),
@@ -51,7 +51,7 @@ pub(super) fn of_memory(e: DeviceError) -> JobError {
 }
 
 /// A kernel that has failed on the device.
-pub(super) fn spoilt(e: DeviceError) -> JobError {
+pub(super) fn unusable(e: DeviceError) -> JobError {
     JobError::Kernel(Failure { kind: FailureKind::Runtime, message: e.to_string() })
 }
 

@@ -75,7 +75,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         let kept = kept.unwrap_or_default();
         complain!("tickbound: {why}; stopped after {} steps{kept}", player.lines().len());
         // What follows can take too long if the run is long, and is no loss.
-        stop::last_words(|| {});
+        stop::on_forced_end(|| {});
     }
     if args.json {
         say_json(&answer(&mut player))?;

@@ -94,7 +94,7 @@ impl Head {
             |field| {
                 let what = field.replace('_', " ");
                 let Some(theirs) = other.get(field) else {
-                    return Some(format!("the line with its {what} is missing or broken; mend it"));
+                    return Some(format!("the line with its {what} is missing or broken; fix it"));
                 };
                 (*theirs != ours[field])
                     .then(|| format!("its {what} is {theirs}, not {}", ours[field]))
