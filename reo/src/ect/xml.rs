@@ -38,6 +38,11 @@ impl<'a> Element<'a> {
         self.0.attributes().find(is).map(|a| a.value())
     }
 
+    /// The text in it.
+    pub fn text(self) -> &'a str {
+        self.0.text().unwrap_or_default()
+    }
+
     /// The elements in it of this name.
     pub fn named(self, name: &str) -> impl Iterator<Item = Element<'a>> {
         let is = move |node: &Node<'_, '_>| node.is_element() && node.tag_name().name() == name;
