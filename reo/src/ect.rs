@@ -62,7 +62,7 @@ pub fn connector(source: &Source, name: Option<&str>) -> Result<Connector, EctEr
     let element = match (&found[..], all.is_empty()) {
         ([one], _) => **one,
         (_, true) => return Err(source.fault(Spot(0), EctFault::Empty("connectors"))),
-        _ => return Err(source.fault(Spot(0), EctFault::several("connectors", &all))),
+        _ => return Err(source.fault(Spot(0), xml::several("connectors", &all))),
     };
     let mut drawn = Drawn { roots: &roots, nodes: IndexMap::new(), primitives: Vec::new() };
     drawn.collect(element);

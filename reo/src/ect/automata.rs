@@ -41,7 +41,7 @@ pub fn automata(source: &Source, name: Option<&str>) -> Result<Connector, EctErr
         return Err(source.fault(Spot(0), EctFault::Empty("automata")));
     }
     if found.is_empty() || name.is_none() && found.len() > 1 {
-        return Err(source.fault(Spot(0), EctFault::several("automata", &all)));
+        return Err(source.fault(Spot(0), xml::several("automata", &all)));
     }
     let mut reader = Reader { known: xml::identified(&roots), roots: &roots, notes: Vec::new() };
     let mut files = Vec::new();

@@ -2,9 +2,6 @@
 
 use thiserror::Error;
 
-use tickbound_message::excerpt;
-
-use super::xml::Element;
 use crate::cat::CatFault;
 use crate::catalog::CatalogError;
 use crate::syntax::At;
@@ -57,12 +54,4 @@ pub enum EctFault {
     /// Arguments or ends that do not fit.
     #[error(transparent)]
     Catalog(#[from] CatalogError),
-}
-
-impl EctFault {
-    /// There are several of these, or none of the name that was asked for.
-    pub(super) fn several(what: &'static str, all: &[Element<'_>]) -> EctFault {
-        let names = all.iter().map(|e| format!("`{}`", excerpt(e.value("name").unwrap_or(""))));
-        EctFault::Several(what, names.collect::<Vec<_>>().join(", "))
-    }
 }

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use roxmltree::{Document, Node};
-use tickbound_message::printable;
+use tickbound_message::{excerpt, printable};
 
 use super::fault::{EctError, EctFault};
 use crate::syntax::{Fault, MAX_NESTING, MAX_TEXT, Source, Spot};
@@ -128,4 +128,10 @@ pub(super) fn resolved(
         element = element.named(name).nth(number.parse().ok()?)?;
     }
     Some(element.spot())
+}
+
+/// There are several of these elements, or none of the name that was asked for.
+pub(super) fn several(what: &'static str, all: &[Element<'_>]) -> EctFault {
+    let names = all.iter().map(|e| format!("`{}`", excerpt(e.value("name").unwrap_or(""))));
+    EctFault::Several(what, names.collect::<Vec<_>>().join(", "))
 }
