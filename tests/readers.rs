@@ -233,7 +233,12 @@ fn cat_file(text: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// The files of both editors: one text is a connector or an automaton, never both.
 fn reo_file(text: &str) -> Result<(), String> {
+    if let Ok(automata) = ect::automata(&Source::new("a.ea", text), None) {
+        composed(&automata);
+        return Ok(());
+    }
     composed(&ect::connector(&Source::new("a.reo", text), None).map_err(said)?);
     Ok(())
 }

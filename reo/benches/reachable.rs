@@ -4,15 +4,20 @@
 //! times (5 unless told) on all cores, or as many as `RAYON_NUM_THREADS` says; the shortest time
 //! counts, and the longest is shown beside it. The textbook product, folded over the parts and
 //! then cut to what is reachable, is measured in the same run on smaller sizes.
+//!
+//! What is compared with a bar is measured in seconds of all processors and in turns, so that other work on the machine
+//! and its clock rate concern both sides alike: a part with many steps beside a chain, by their
+//! steps a second (`-- "many steps"`), and minimising where no two states do the same beside composing (`-- least`). Of
+//! the turns' ratios the median counts.
 
 use std::time::{Duration, Instant};
 
 use tickbound_reo::automaton::{Automaton, Builder};
-use tickbound_reo::bisimulation::Kind;
+use tickbound_reo::bisimulation::{self, Kind};
 use tickbound_reo::constraint::Constraint;
+use tickbound_reo::hide::simplified;
 use tickbound_reo::limits::Limits;
 use tickbound_reo::primitive::{self, Content};
-use tickbound_reo::product::stepwise::{self, Options};
 use tickbound_reo::product::{reachable, textbook};
 use tickbound_reo::symbol::{Name, Symbols};
 
@@ -33,8 +38,16 @@ fn main() {
             whole(name, &parts, runs);
         }
     }
-    for (name, parts) in minimised() {
-        if name.contains(only) {
+    for (name, parts, beside) in [
+        ("many steps, plain", plain(interleaved(18)), plain(chain(18))),
+        ("many steps, data", interleaved(18), chain(18)),
+    ] {
+        if !only.is_empty() && name.contains(only) {
+            many_steps(name, &parts, &beside, runs);
+        }
+    }
+    for (name, parts) in [("least, plain", plain(chain(18))), ("least, data", chain(18))] {
+        if !only.is_empty() && name.contains(only) {
             minimising(name, &parts, runs);
         }
     }
@@ -48,7 +61,6 @@ fn main() {
 type Case = (&'static str, Vec<Automaton>);
 
 fn cases() -> Vec<Case> {
-    let plain = |parts: Vec<Automaton>| parts.iter().map(Automaton::without_data).collect();
     vec![
         ("independent 12, plain", plain(independent(12))),
         ("independent 12, data", independent(12)),
@@ -63,21 +75,85 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-/// Products in which nothing can be hidden, minimised.
-fn minimised() -> Vec<Case> {
-    let plain = |parts: Vec<Automaton>| parts.iter().map(Automaton::without_data).collect();
-    vec![("chain 18, least, plain", plain(chain(18))), ("chain 18, least, data", chain(18))]
+fn plain(parts: Vec<Automaton>) -> Vec<Automaton> {
+    parts.iter().map(Automaton::without_data).collect()
 }
 
-fn minimising(name: &str, parts: &[Automaton], runs: usize) {
-    let parts: Vec<&Automaton> = parts.iter().collect();
-    let compose = |minimise: Option<Kind>| {
-        let options = Options { hidden: Vec::new(), minimise };
-        let times = timed(runs, || stepwise::compose(&parts, &options, &Limits::memory(16 * GIB)));
-        times[0].as_secs_f64() * 1e3
+/// Steps a second of all processors: of a part with many steps, and of a chain.
+fn many_steps(name: &str, parts: &[Automaton], beside: &[Automaton], runs: usize) {
+    let rate = |parts: &[Automaton]| {
+        let parts: Vec<&Automaton> = parts.iter().collect();
+        let (used, product) =
+            used(|| reachable::compose(&parts, &Limits::memory(16 * GIB)).expect("fits"));
+        product.transitions() as f64 / used.seconds / 1e6
     };
-    let (alone, least) = (compose(None), compose(Some(Kind::Weak)));
-    println!("{name:<28} composed {alone:.1} ms, composed and minimised {least:.1} ms");
+    let turn = |_| (rate(parts), rate(beside));
+    let turns: Vec<(f64, f64)> = (0..runs.max(1)).map(turn).collect();
+    println!(
+        "{name:<28} {:.1} million T/s of CPU time, chain 18 {:.1}: the chain is {:.2} times as fast",
+        median(turns.iter().map(|t| t.0)),
+        median(turns.iter().map(|t| t.1)),
+        median(turns.iter().map(|t| t.1 / t.0))
+    );
+}
+
+/// Composing, and minimising what was composed, where no two states do the same.
+fn minimising(name: &str, parts: &[Automaton], runs: usize) {
+    let (parts, limits): (Vec<&Automaton>, _) = (parts.iter().collect(), Limits::memory(16 * GIB));
+    let turn = |_| {
+        let (composing, whole) = used(|| reachable::compose(&parts, &limits).expect("fits"));
+        let states = whole.states();
+        let (minimising, least) =
+            used(|| bisimulation::least(simplified(whole), Kind::Weak, &limits).expect("fits"));
+        assert_eq!(least.states(), states);
+        (composing, minimising)
+    };
+    let turns: Vec<(Used, Used)> = (0..runs.max(1)).map(turn).collect();
+    let of = |part: fn(&(Used, Used)) -> f64| median(turns.iter().map(part));
+    println!(
+        "{name:<28} composed in {:.2} s of CPU time, up to {:.0} MB; minimised in {:.2} s, {:.2} times that, up to {:.0} MB",
+        of(|t| t.0.seconds),
+        of(|t| t.0.megabytes),
+        of(|t| t.1.seconds),
+        of(|t| t.1.seconds / t.0.seconds),
+        of(|t| t.1.megabytes)
+    );
+}
+
+/// What some work has used: seconds of all processors, and memory at its height.
+#[derive(Debug, Clone, Copy)]
+struct Used {
+    seconds: f64,
+    megabytes: f64,
+}
+
+fn used<T>(work: impl FnOnce() -> T) -> (Used, T) {
+    // The height of memory is measured anew.
+    _ = std::fs::write("/proc/self/clear_refs", "5");
+    let (begin, wall) = (cpu_seconds(), Instant::now());
+    let made = work();
+    let wall = wall.elapsed().as_secs_f64() * rayon::current_num_threads() as f64;
+    let seconds = begin.zip(cpu_seconds()).map_or(wall, |(begin, end)| end - begin);
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let height = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes = height.and_then(|text| text.split_whitespace().next()?.parse::<f64>().ok());
+    (Used { seconds, megabytes: kilobytes.unwrap_or(f64::NAN) / 1e3 }, made)
+}
+
+/// Seconds that the threads of this process have run, where Linux tells.
+fn cpu_seconds() -> Option<f64> {
+    let mut sum = 0.0;
+    for task in std::fs::read_dir("/proc/self/task").ok()? {
+        let text = std::fs::read_to_string(task.ok()?.path().join("schedstat")).ok()?;
+        sum += text.split_whitespace().next()?.parse::<f64>().ok()? / 1e9;
+    }
+    Some(sum)
+}
+
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut all: Vec<f64> = values.collect();
+    all.sort_by(f64::total_cmp);
+    all[all.len() / 2]
 }
 
 fn small() -> Vec<Case> {

@@ -4,7 +4,7 @@
 //! file  := automaton*
 //! automaton := "name" [ name [:: (IN | OUT | UNKNOWN)], ... ] state, ...
 //! state := name [*] [[ cell [:: constant], ... ]] [[ step, ... ]]
-//! step  := [ name, ... ] :: condition :: state
+//! step  := [ name [:: (IN | OUT)], ... ] :: condition :: state
 //! ```
 //!
 //! `OUT` and `IN` are said of the environment, as in the samples: what it puts out the automaton takes,
@@ -78,29 +78,29 @@ pub enum CatFault {
 }
 
 /// A state as written.
-struct State {
-    spot: Spot,
-    cells: IndexSet<String>,
-    contents: Vec<(Spot, String, String)>,
-    initial: bool,
-    steps: Vec<Step>,
+pub(crate) struct State {
+    pub spot: Spot,
+    pub cells: IndexSet<String>,
+    pub contents: Vec<(Spot, String, String)>,
+    pub initial: bool,
+    pub steps: Vec<Step>,
 }
 
 /// A step as written, in one case of its condition.
 #[derive(Clone)]
-struct Step {
-    fire: Vec<(Spot, String)>,
-    claims: Vec<Claimed>,
-    to: (Spot, String),
+pub(crate) struct Step {
+    pub fire: Vec<(Spot, String)>,
+    pub claims: Vec<Claimed>,
+    pub to: (Spot, String),
 }
 
 /// An automaton as written.
-struct File {
-    name: String,
-    names: IndexSet<String>,
+pub(crate) struct File {
+    pub name: String,
+    pub names: IndexSet<String>,
     /// Names that are `IN`: the automaton writes there.
-    written: Vec<String>,
-    states: IndexMap<String, State>,
+    pub written: Vec<String>,
+    pub states: IndexMap<String, State>,
 }
 
 /// The automata of a `.cat` text, as the parts of a connector.
@@ -110,14 +110,25 @@ struct File {
 pub fn connector(source: &Source) -> Result<Connector, CatError> {
     let tokens = lex::tokens(source, CAT).map_err(|e| e.map(CatFault::from))?;
     let cursor = &mut Cursor::new(source, &tokens);
-    let mut files = vec![file(source, cursor)?];
+    let first = file(source, cursor)?;
+    let mut more = Vec::new();
     while *cursor.peek(0) != Kind::End {
-        files.push(file(source, cursor)?);
+        more.push(file(source, cursor)?);
     }
-    let alone = files.len() == 1;
+    of_automata(source, &first, &more)
+}
+
+/// The connector of some automata, called as the first.
+pub(crate) fn of_automata(
+    source: &Source,
+    first: &File,
+    more: &[File],
+) -> Result<Connector, CatError> {
+    let files: Vec<&File> = std::iter::once(first).chain(more).collect();
+    let alone = more.is_empty();
     let (mut symbols, mut notes) = (Symbols::new(), Notes::default());
     let (mut parts, mut circuit) = (Vec::new(), Vec::new());
-    for (k, file) in files.iter().enumerate() {
+    for (k, file) in files.iter().copied().enumerate() {
         let own = if alone { String::new() } else { format!("{}.{}/", file.name, k + 1) };
         let mut maker = Maker { source, file, own, symbols: &mut symbols, notes: &mut notes };
         parts.push(Part { kind: file.name.clone(), automaton: maker.automaton()? });
@@ -132,7 +143,7 @@ pub fn connector(source: &Source) -> Result<Connector, CatError> {
     let interface: IndexSet<&String> = files.iter().flat_map(|f| &f.names).collect();
     let written: IndexSet<&String> = files.iter().flat_map(|f| &f.written).collect();
     Ok(Connector {
-        name: files[0].name.clone(),
+        name: first.name.clone(),
         interface: interface.into_iter().map(|n| symbols.name(n)).collect(),
         written: written.into_iter().map(|n| symbols.name(n)).collect(),
         symbols,
@@ -239,7 +250,7 @@ fn cell(c: &mut Cursor<'_>, contents: &mut Vec<(Spot, String, String)>) -> Read<
 /// A step for each case of its condition.
 fn steps(c: &mut Cursor<'_>) -> Read<Vec<Step>> {
     c.need("[")?;
-    let fire = c.list("]", word)?;
+    let fire = c.list("]", |c| port(c).map(|port| port.0))?;
     c.need("::")?;
     let cases = condition::cases(c, Dialect::Cat)?;
     c.need("::")?;
@@ -339,6 +350,7 @@ impl<'f> Maker<'f, '_> {
     fn constraint(&mut self, from: (&str, &State), to: &State, step: &Step) -> Constraint {
         let mut literals = Vec::new();
         let mut mentioned: IndexSet<&str> = IndexSet::new();
+        let mut nameless: IndexSet<u32> = IndexSet::new();
         for (spot, claim) in &step.claims {
             if let Some(why) = self.senseless(from, to, step, claim) {
                 self.note(*spot, &format!("{why}; what is said about it is left out"));
@@ -351,7 +363,7 @@ impl<'f> Maker<'f, '_> {
                     }
                 });
             }
-            let claim = self.with_constants(*spot, claim);
+            let claim = self.with_constants(*spot, claim, &mut nameless);
             literals.push((*spot, claim));
         }
         let constraint = condition::constraint(&literals, self.symbols);
@@ -392,9 +404,9 @@ impl<'f> Maker<'f, '_> {
         why
     }
 
-    /// The claim with constants for words that are no names.
-    fn with_constants(&mut self, spot: Spot, claim: &Claim) -> Claim {
-        let mut value = |v: &Value| self.value(spot, v);
+    /// The claim with constants for words that are no names, and values without a name numbered from 0.
+    fn with_constants(&mut self, spot: Spot, claim: &Claim, nameless: &mut IndexSet<u32>) -> Claim {
+        let mut value = |v: &Value| self.value(spot, v, nameless);
         match claim {
             Claim::Equal(a, b) => Claim::Equal(value(a), value(b)),
             Claim::Different(a, b) => Claim::Different(value(a), value(b)),
@@ -404,17 +416,19 @@ impl<'f> Maker<'f, '_> {
         }
     }
 
-    fn value(&mut self, spot: Spot, value: &Value) -> Value {
+    fn value(&mut self, spot: Spot, value: &Value, nameless: &mut IndexSet<u32>) -> Value {
         match value {
             Value::Word(word) if !self.file.names.contains(word) => {
                 self.note(spot, &format!("`{word}` is no name; it is taken as a constant"));
                 Value::Constant(word.clone())
             }
             Value::Call(f, values) => {
-                Value::Call(f.clone(), values.iter().map(|v| self.value(spot, v)).collect())
+                let values = values.iter().map(|v| self.value(spot, v, nameless));
+                Value::Call(f.clone(), values.collect())
             }
             Value::Before(cell) => Value::Before(format!("{}{cell}", self.own)),
             Value::After(cell) => Value::After(format!("{}{cell}", self.own)),
+            Value::Some(k) => Value::Some(nameless.insert_full(*k).0 as u32),
             other => other.clone(),
         }
     }

@@ -19,6 +19,7 @@ use thiserror::Error;
 use tickbound_message::suggest;
 
 use crate::automaton::Automaton;
+use crate::constant::predicate_word;
 use crate::primitive::{self, Content};
 use crate::symbol::{Cell, Name, Symbols};
 
@@ -346,7 +347,10 @@ impl Primitive {
                 let content = content(held.as_deref(), Content::Empty, symbols);
                 primitive::variable(first, last, cell(symbols), content)
             }
-            Primitive::Filter(p) => primitive::filter(first, last, symbols.intern(p)),
+            Primitive::Filter(p) => match predicate_word(p) {
+                (true, p) => primitive::filter(first, last, symbols.intern(p)),
+                (false, p) => primitive::filter_not(first, last, symbols.intern(p)),
+            },
             Primitive::Transform(f) => primitive::transform(first, last, symbols.intern(f)),
             Primitive::Merger => primitive::merger(inputs, last),
             Primitive::Join(f) => primitive::join(inputs, last, symbols.intern(f)),

@@ -6,6 +6,12 @@
 /// Signs of arithmetic: functions with these names stand between their arguments.
 pub const OPERATORS: [&str; 5] = ["+", "-", "*", "/", "%"];
 
+/// The predicate that says which of two data is less.
+pub const LESS: &str = "<";
+
+/// Relations of an order: all of them say that [`LESS`] holds or fails.
+pub const RELATIONS: [&str; 4] = ["<=", ">=", "<", ">"];
+
 /// The word of the constant that is written as `text` in quotes.
 #[must_use]
 pub fn constant_word(text: &str) -> String {
@@ -30,6 +36,16 @@ fn is_number(word: &str) -> bool {
     let size = word.strip_prefix('-').unwrap_or(word);
     let (whole, rest) = size.split_once('.').unwrap_or((size, "0"));
     digits(whole) && digits(rest)
+}
+
+/// A predicate as a parameter names it: whether it has to hold, and the predicate. `!P` is the opposite of `P`.
+#[must_use]
+pub fn predicate_word(word: &str) -> (bool, &str) {
+    let (mut holds, mut rest) = (true, word.trim());
+    while let Some(inner) = rest.strip_prefix('!') {
+        (holds, rest) = (!holds, inner.trim_start());
+    }
+    (holds, rest)
 }
 
 /// The integer that a word is, if it is one of 64 bits.

@@ -1,4 +1,4 @@
-//! Connectors of the Extensible Coordination Tools: the `.reo` files of their editor, read.
+//! Connectors of the Extensible Coordination Tools: the `.reo` files of their editor, read; and their `.ea` files ([`automata()`]).
 //!
 //! Such a file is XML as the Eclipse Modeling Framework writes it: a `reo:Module` with `connectors`, each with `nodes` and
 //! `primitives`, whose `sourceEnds` and `sinkEnds` tell the `node` that they join, by an `xmi:id` or by a path such as
@@ -31,12 +31,14 @@
 //! # Ok::<(), tickbound_reo::ect::EctError>(())
 //! ```
 
+mod automata;
 mod fault;
 mod xml;
 
 use indexmap::{IndexMap, IndexSet};
 use tickbound_message::excerpt;
 
+pub use self::automata::automata;
 pub use self::fault::{EctError, EctFault};
 
 use self::xml::Element;
@@ -59,12 +61,8 @@ pub fn connector(source: &Source, name: Option<&str>) -> Result<Connector, EctEr
     let found: Vec<&Element<'_>> = all.iter().filter(called).collect();
     let element = match (&found[..], all.is_empty()) {
         ([one], _) => **one,
-        (_, true) => return Err(source.fault(Spot(0), EctFault::Empty)),
-        _ => {
-            let names = all.iter().map(|e| format!("`{}`", excerpt(e.value("name").unwrap_or(""))));
-            let names = names.collect::<Vec<_>>().join(", ");
-            return Err(source.fault(Spot(0), EctFault::Several(names)));
-        }
+        (_, true) => return Err(source.fault(Spot(0), EctFault::Empty("connectors"))),
+        _ => return Err(source.fault(Spot(0), xml::several("connectors", &all))),
     };
     let mut drawn = Drawn { roots: &roots, nodes: IndexMap::new(), primitives: Vec::new() };
     drawn.collect(element);

@@ -60,9 +60,19 @@ pub fn async_drain(a: Name, b: Name) -> Automaton {
 /// Filter: what fulfils `predicate` passes as in a [`sync`], the rest is lost.
 #[must_use]
 pub fn filter(a: Name, b: Name, predicate: Symbol) -> Automaton {
+    sieve(a, b, predicate, true)
+}
+
+/// Filter of the opposite of `predicate`: what fulfils it is lost, the rest passes.
+#[must_use]
+pub fn filter_not(a: Name, b: Name, predicate: Symbol) -> Automaton {
+    sieve(a, b, predicate, false)
+}
+
+fn sieve(a: Name, b: Name, predicate: Symbol, passes: bool) -> Automaton {
     let test = |holds| Literal::Predicate(holds, predicate, [Term::Datum(a)].into());
-    let pass = Constraint::new([test(true), equal(Term::Datum(a), Term::Datum(b))]);
-    stateless(&[a, b], &[(&[a, b], pass), (&[a], one(test(false)))])
+    let pass = Constraint::new([test(passes), equal(Term::Datum(a), Term::Datum(b))]);
+    stateless(&[a, b], &[(&[a, b], pass), (&[a], one(test(!passes)))])
 }
 
 /// Transform: `b` gives `function` of the datum at `a`.

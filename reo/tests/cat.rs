@@ -128,6 +128,11 @@ fn liberties_are_noted() {
             Err(()),
         ),
         (
+            "\"f\"[A::OUT, B] q*[[A::OUT, B]::B=? & A <= 3 & _7 != B::p], p[m]",
+            "0 {A, B} B = _0 & $m' = _2 & B != _1 & 3 >= A -> 1\n",
+            Err(()),
+        ),
+        (
             "\"f\"[A] q*[], p[m::1][]",
             "",
             place(16, "`m` holds something at the start of no run; what it holds is left out"),

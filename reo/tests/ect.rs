@@ -168,3 +168,112 @@ fn one_of_several_is_asked_for_by_name() {
     assert_eq!((y.name.as_str(), y.interface.len()), ("y", 1));
     assert!(ect::connector(&source, Some("z")).is_err());
 }
+
+/// A module of the automata editor: two buffers in a row, and one that keeps less than it could.
+fn automata(conditions: &str) -> String {
+    let ports = |names: &str| {
+        let values: String = names.split(' ').map(|n| format!("<values>{n}</values>")).collect();
+        format!(
+            "<extensions xsi:type=\"portNames:AutomatonPortNames\" id=\"org.ect.ea.extensions.automatonPortNames\">{values}</extensions>"
+        )
+    };
+    let state = |name: &str, start: bool, cells: &str| {
+        format!(
+            "<states name=\"{name}\"><extensions id=\"e.startStates\" value=\"{start}\"/><extensions id=\"e.stateMemory\">{cells}</extensions></states>"
+        )
+    };
+    let step = |at: usize, from: usize, to: usize, names: &str, condition: &str| {
+        let values: String = names.split(' ').map(|n| format!("<values>{n}</values>")).collect();
+        let end = |state: usize| format!("/0/@automata.{at}/@states.{state}");
+        format!(
+            "<transitions source=\"{}\" target=\"{}\"><extensions id=\"e.transitionPortNames\">{values}</extensions>{condition}</transitions>",
+            end(from),
+            end(to)
+        )
+    };
+    let equation = |left: &str, right: &str| {
+        format!(
+            "<extensions xsi:type=\"constraints:Equation\" id=\"e.constraints\"><left xsi:type=\"constraints:Element\" {left}/><right xsi:type=\"constraints:Element\" {right}/></extensions>"
+        )
+    };
+    let buffer = |at: usize, a: &str, b: &str| {
+        let put = equation("value=\"m\" type=\"TARGET_MEMORY\"", &format!("value=\"{a}\""));
+        let take = equation("value=\"m\" type=\"SOURCE_MEMORY\"", &format!("value=\"{b}\""));
+        format!(
+            "<automata name=\"FIFO\">{}{}{}{}{}</automata>",
+            ports(&format!("{a} {b}")),
+            state("q", true, ""),
+            state("q", false, "<values>m</values>"),
+            step(at, 0, 1, a, &put),
+            step(at, 1, 0, b, &take)
+        )
+    };
+    let third = format!(
+        "<automata name=\"Third\">{}{}{}</automata>",
+        ports("A C"),
+        state("q", true, "<values>k</values><initializations key=\"k\" value=\"&quot;1&quot;\"/>"),
+        step(2, 0, 0, "A C", conditions)
+    );
+    format!(
+        "<?xml version=\"1.0\"?><xmi:XMI xmlns:xmi=\"http://www.omg.org/XMI\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xmlns:org.ect.ea.automata=\"http://www.cwi.nl/ea/automata\">\n<org.ect.ea.automata:Module>{}{}{third}</org.ect.ea.automata:Module>\n<diagram/></xmi:XMI>",
+        buffer(0, "A", "B"),
+        buffer(1, "B", "C")
+    )
+}
+
+fn ea(text: &str, name: Option<&str>) -> Result<Connector, String> {
+    ect::automata(&Source::new("f.ea", text), name).map_err(|e| e.to_string())
+}
+
+#[test]
+fn automata_of_the_editor() {
+    let text = automata("");
+    let two = ea(&text, Some("FIFO")).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!((two.parts.len(), two.interface.len()), (2, 3));
+    let whole = composed(&two);
+    assert_eq!((whole.states(), whole.transitions()), (4, 6));
+    assert_eq!(
+        two.parts[1].automaton.text(&two.symbols),
+        "0 {B} B = $FIFO.2/m' -> 1\n1 {C} C = $FIFO.2/m -> 0\n"
+    );
+    let condition = "<extensions xsi:type=\"constraints:Disjunction\" id=\"e.constraints\">\
+        <members xsi:type=\"constraints:Conjunction\">\
+        <members xsi:type=\"constraints:Predicate\" type=\"&lt;=\"><left xsi:type=\"constraints:Element\" value=\"A\"/>\
+        <right xsi:type=\"constraints:Element\" value=\"3\" type=\"INTEGER\"/></members>\
+        <members xsi:type=\"constraints:Equation\"><left xsi:type=\"constraints:Element\" value=\"C\"/>\
+        <right xsi:type=\"constraints:Function\" value=\"f\"><parameters xsi:type=\"constraints:Element\" value=\"A\"/>\
+        <parameters xsi:type=\"constraints:Element\" value=\"1\" type=\"STRING\"/></right></members></members>\
+        <members xsi:type=\"constraints:Equation\"><left xsi:type=\"constraints:Element\" value=\"C\"/>\
+        <right xsi:type=\"constraints:Element\" value=\"?\" type=\"ARBITRARY\"/></members>\
+        <members xsi:type=\"constraints:Literal\"/></extensions>\
+        <extensions id=\"e.costValues\"/>";
+    let third = ea(&automata(condition), Some("Third")).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(
+        third.parts[0].automaton.text(&third.symbols),
+        "0 {A, C} C = _0 -> 0\n0 {A, C} C = f(A, \"1\") & 3 >= A -> 0\n"
+    );
+    assert_eq!(third.parts[0].automaton.contents().len(), 1);
+    assert!(third.notes[0].ends_with("costs are left out"), "{:?}", third.notes);
+}
+
+#[test]
+fn automata_that_are_refused() {
+    for (from, to, error) in [
+        ("", "", "the file has the automata `FIFO`, `FIFO`, `Third`; give --component"),
+        ("\"true\"", "\"false\"", "has no start state; mark one in the editor"),
+        ("e.stateMemory", "e.clocks", "the extension `clocks` is not read here"),
+        ("constraints:Equation", "constraints:Maybe", "`Maybe` in a constraint is not read here"),
+        ("@states.1", "@states.9", "which is no state of its automaton"),
+        ("<values>B</values></extensions><states", "</extensions><states", "`B` is no name"),
+        ("<right", "<wrong", "f.ea:"),
+        ("<automata", "<automaton", "f.ea:"),
+    ] {
+        let name = (!from.is_empty()).then_some("FIFO");
+        let read = ea(&automata("").replace(from, to), name);
+        let fault = read.err().unwrap_or_default();
+        assert!(fault.contains(error) && !fault.contains('\n'), "{from}: {fault}");
+    }
+    assert!(
+        ea(&automata(""), Some("Fourth")).is_err_and(|e| e.contains("`Third`; give --component"))
+    );
+}

@@ -51,6 +51,18 @@ fn what_a_filter_lets_through_does_not_reach_what_wants_the_rest() {
     assert_eq!(size(&text), (1, 1));
 }
 
+/// A parameter may name the opposite of a predicate.
+#[test]
+fn what_a_filter_lets_through_does_not_pass_its_opposite() {
+    for inner in ["filter<\"!P\">(x,b)", "f<\" ! P\">(x,b)", "f<\"!!!P\">(x,b)"] {
+        let text = format!(
+            "g(a?,b!){{ filter<\"P\">(a,x) {inner} }}
+             f<P>(a?,b!){{ #RBA {{a,b}} P(a), a = b  {{a,~b}} !P(a) }}"
+        );
+        assert_eq!(size(&text), (1, 2), "{inner}");
+    }
+}
+
 #[test]
 fn two_constants_do_not_meet() {
     let wants = |name: &str, value: &str| format!("{name}(b?){{ #RBA {{b}} b=\"{value}\" }}");

@@ -161,6 +161,33 @@ fn of_three_hundred_parts_one_is_enabled() {
     assert!(product.all_steps().all(|s| !product.constraint(&s).is_true()));
 }
 
+/// A part that lets one of many move at a time: more stages than a word has bits. Each name wakes a part, which may wake
+/// another one, and every third of these refuses.
+#[test]
+fn one_of_a_hundred_moves_and_wakes_the_others() {
+    let mut symbols = Symbols::new();
+    let (a, b) = (names(&mut symbols, "a", 100), names(&mut symbols, "b", 100));
+    let mut hub = Builder::over(a.clone(), 1, vec![0]);
+    for name in &a {
+        hub.step(0, &[*name], Constraint::default(), 0);
+    }
+    let mut parts = vec![hub.finish().expect("fits together")];
+    for (at, (a, b)) in a.iter().zip(&b).enumerate() {
+        let states = if at < 3 { 2 } else { 1 };
+        let mut moves = Builder::over([*a, *b], states, vec![0]);
+        moves.step(0, &[*a, *b], Constraint::default(), states as u32 - 1);
+        moves.step(states as u32 - 1, &[*a], Constraint::default(), 0);
+        let mut wakes = Builder::over([*b], 1, vec![0]);
+        if at % 3 > 0 {
+            wakes.step(0, &[*b], Constraint::default(), 0);
+        }
+        parts.extend([moves, wakes].map(|part| part.finish().expect("fits together")));
+    }
+    same(&parts);
+    // The first is stuck, the next two go round; of the others 33 have one step and 64 two.
+    assert_eq!(size(&parts), (4, 4 * (2 + 33 + 2 * 64)));
+}
+
 #[test]
 fn parts_that_never_move_change_nothing() {
     // Seventy full buffers that nobody empties: keys of two words, looked up by their hashes.

@@ -263,7 +263,7 @@ fn foreign_code_is_left_to_the_environment() {
     let text = "
         main() { red(x) red(x) blue(x) }
         red(a!) { #JAVA \"Red\" #PROMELA \"red { }\" }
-        blue(a?) { #JAVA \"Blue\" }";
+        blue(a?) { #PR identity(a;) | Java : \"Blue\" }";
     let source = Source::new("main.treo", text);
     let connector = treo::connector(&source, &Disk(Vec::new()), &request(""));
     let connector = connector.unwrap_or_else(|e| panic!("{e}"));

@@ -35,6 +35,11 @@ fn rules_become_automata() {
             "0 {a} a = $m' & !P(a) -> 1\n1 {a} a = $m' & a != $m & !P(a) -> 1\n1 {b} \"x\" = $m & b = f($m, 3) -> 1\n",
         ),
         (
+            "the order of data; of integers it is known",
+            "$q = 3; {a, ~b} a < $q  {~a, b} b >= 1, b > 2, 1 <= 1  {a, b} $q < 3",
+            "0 {a} a < 3 -> 0\n0 {b} b >= 1 & 2 < b -> 0\n",
+        ),
+        (
             "a cell of which only is said that it is full holds anything",
             "{a, ~b} $m' != null  {~a, b} b = $m, $m' = null",
             "0 {a} $m' = _0 -> 1\n1 {a} $m' = _0 -> 1\n1 {b} b = $m -> 0\n",

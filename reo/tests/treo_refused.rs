@@ -114,7 +114,7 @@ fn faults_say_where_what_and_the_mend() {
             "f(a?) { #RBA $m = a; {a} }",
             "1:14: a cell begins with something that is no constant; write `null`, a number, a text in quotes or a parameter",
         ),
-        ("f(a?) { #RBA {a} $m }", "1:21: `}` where `=` or `!=` should stand"),
+        ("f(a?) { #RBA {a} $m }", "1:21: `}` where `=`, `!=` or `<` should stand"),
         (
             "f(a?) { #RAB {a} true }",
             "1:10: `#RAB` is no section that is read here; did you mean `RBA`?",

@@ -240,6 +240,11 @@ impl Automaton {
         label::is_silent(step.label) && self.constraint(step).is_true()
     }
 
+    /// Whether in some step no name fires.
+    pub(crate) fn has_silent_labels(&self) -> bool {
+        self.labels().chunks_exact(self.words()).any(label::is_silent)
+    }
+
     /// Whether a step does nothing.
     #[must_use]
     pub fn is_idle(&self, step: &Step<'_>) -> bool {

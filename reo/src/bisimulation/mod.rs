@@ -4,13 +4,15 @@
 //! once simplified; constraints that mean the same but are written differently keep states apart,
 //! which is sound. Partitions are refined by signatures (Blom and Orzan, A distributed algorithm for
 //! strong bisimulation reduction of state spaces, 2005): in each iteration a state's signature is the
-//! set of its kinds of steps and the blocks they lead to, until no iteration splits a block.
+//! set of its kinds of steps and the blocks they lead to, until no iteration splits a block. Where steps are compared as
+//! they are, hashes of signatures go ahead (`colour.rs`), so that few iterations are left.
 //!
 //! [`Kind::Weak`] is Milner's weak bisimulation with unconditional silent steps as the silent ones;
 //! silent steps with a condition or an effect on memory are compared like others. Weak bisimilarity
 //! is kept by product and hiding (`docs/reo.md`), so it may be used between them.
 
 mod actions;
+mod colour;
 mod difference;
 mod partition;
 mod quotient;
@@ -45,15 +47,26 @@ pub fn minimise(
 /// As [`partition`].
 pub fn least(automaton: Automaton, kind: Kind, limits: &Limits<'_>) -> Result<Automaton, Stopped> {
     let reachable = automaton.into_reachable();
-    let actions = Actions::new(&reachable);
-    let kind = if actions.has_silent() { kind } else { Kind::Strong };
-    let found = partition::refined(&reachable, &actions, kind, false, limits)?;
-    if kind == Kind::Strong && found.blocks == reachable.states() {
+    let states = reachable.states();
+    if kind == Kind::Weak && has_silent(&reachable) {
+        let actions = Actions::new(&reachable);
+        let begin = (vec![0; states], usize::from(states > 0));
+        let found = partition::refined(&reachable, &actions, kind, begin, false, limits)?;
+        return Ok(quotient::weak(&reachable, &actions, &found).into_reachable());
+    }
+    let begin = colour::colours(&reachable, limits)?;
+    if begin.1 == states {
         return Ok(reachable);
     }
-    let least = match kind {
-        Kind::Strong => quotient::strong(&reachable, &found),
-        Kind::Weak => quotient::weak(&reachable, &actions, &found),
-    };
-    Ok(least.into_reachable())
+    let actions = Actions::new(&reachable);
+    let found = partition::refined(&reachable, &actions, Kind::Strong, begin, false, limits)?;
+    if found.blocks == states {
+        return Ok(reachable);
+    }
+    Ok(quotient::strong(&reachable, &found).into_reachable())
+}
+
+/// Whether there are unconditional silent steps: without any, weak bisimulation is the strong one.
+fn has_silent(automaton: &Automaton) -> bool {
+    automaton.has_silent_labels() && automaton.all_steps().any(|step| automaton.is_silent(&step))
 }

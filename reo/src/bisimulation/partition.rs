@@ -26,20 +26,20 @@ pub fn partition(
     keep_iterations: bool,
     limits: &Limits<'_>,
 ) -> Result<Partition, Stopped> {
-    refined(automaton, &Actions::new(automaton), kind, keep_iterations, limits)
+    let begin = (vec![0u32; automaton.states()], usize::from(automaton.states() > 0));
+    refined(automaton, &Actions::new(automaton), kind, begin, keep_iterations, limits)
 }
 
-/// As [`partition`], of an automaton whose actions are known.
+/// As [`partition`], of an automaton whose actions are known, from blocks and their number on that part no two bisimilar states.
 pub(super) fn refined(
     automaton: &Automaton,
     actions: &Actions,
     kind: Kind,
+    (mut block, mut blocks): (Vec<u32>, usize),
     keep_iterations: bool,
     limits: &Limits<'_>,
 ) -> Result<Partition, Stopped> {
     let signer = Signer::new(automaton, actions, kind);
-    let mut block = vec![0u32; automaton.states()];
-    let mut blocks = usize::from(automaton.states() > 0);
     let mut iterations = Vec::new();
     loop {
         let (next, count) = signer.refine(&block, limits)?;

@@ -23,7 +23,7 @@ use indexmap::IndexSet;
 use itertools::Itertools;
 use rustc_hash::{FxBuildHasher, FxHasher};
 
-use crate::constant::{OPERATORS, constant_text};
+use crate::constant::{LESS, OPERATORS, constant_text};
 use crate::symbol::{Cell, Name, Symbol, Symbols};
 
 /// Something that has a value in a step.
@@ -254,10 +254,16 @@ fn literal_text(literal: &Literal, symbols: &Symbols) -> String {
     match literal {
         Literal::Equal(a, b) => format!("{} = {}", a.text(symbols), b.text(symbols)),
         Literal::Different(a, b) => format!("{} != {}", a.text(symbols), b.text(symbols)),
-        Literal::Predicate(holds, p, terms) => {
-            let sign = if *holds { "" } else { "!" };
-            format!("{sign}{}({})", symbols.word(*p), list_text(terms, symbols))
-        }
+        Literal::Predicate(holds, p, terms) => match &terms[..] {
+            [a, b] if symbols.word(*p) == LESS => {
+                let sign = if *holds { LESS } else { ">=" };
+                format!("{} {sign} {}", a.text(symbols), b.text(symbols))
+            }
+            _ => {
+                let sign = if *holds { "" } else { "!" };
+                format!("{sign}{}({})", symbols.word(*p), list_text(terms, symbols))
+            }
+        },
     }
 }
 

@@ -1,25 +1,45 @@
-//! Why a `.reo` file cannot be read.
+//! Why a `.reo` or `.ea` file cannot be read.
 
 use thiserror::Error;
 
+use crate::cat::CatFault;
 use crate::catalog::CatalogError;
 use crate::syntax::At;
 
 /// A fault and its place, on one line.
 pub type EctError = At<EctFault>;
 
-/// What is wrong with a `.reo` file, and the fix.
+/// What is wrong with a `.reo` or `.ea` file, and the fix.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum EctFault {
     /// It is no XML that is read here.
     #[error("{0}")]
     Xml(String),
     /// Nothing to read.
-    #[error("the file has no `connectors`; give a file that the Reo editor has saved")]
-    Empty,
-    /// Several connectors, or none of this name.
-    #[error("the file has the connectors {0}; give --component and one of them")]
-    Several(String),
+    #[error("the file has no `{0}`; give a file that the editor has saved")]
+    Empty(&'static str),
+    /// Several connectors or automata, or none of this name.
+    #[error("the file has the {0} {1}; give --component and one of them")]
+    Several(&'static str, String),
+    /// No automaton that begins somewhere.
+    #[error("the automaton `{0}` has no start state; mark one in the editor")]
+    Start(String),
+    /// A part of an automaton that means nothing here.
+    #[error(
+        "the extension `{0}` is not read here; leave it out, or use port names, start states, state memory and constraints"
+    )]
+    Extension(String),
+    /// A piece of a condition that means nothing here.
+    #[error(
+        "`{0}` in a constraint is not read here; use equations, predicates, literals, functions, conjunctions and disjunctions"
+    )]
+    Element(String),
+    /// A transition that hangs in the air.
+    #[error("the {0} of a transition is `{1}`, which is no state of its automaton; draw it anew")]
+    State(&'static str, String),
+    /// Names or cells that do not fit.
+    #[error(transparent)]
+    Automaton(#[from] CatFault),
     /// A channel that has no meaning here.
     #[error(
         "`{0}` is no channel that is read here; use Sync, LossySync, FIFO, LossyFIFO, drains, spouts, Filter, Transform or Timer"

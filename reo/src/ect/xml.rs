@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use roxmltree::{Document, Node};
-use tickbound_message::printable;
+use tickbound_message::{excerpt, printable};
 
 use super::fault::{EctError, EctFault};
 use crate::syntax::{Fault, MAX_NESTING, MAX_TEXT, Source, Spot};
@@ -36,6 +36,11 @@ impl<'a> Element<'a> {
         let is =
             |a: &roxmltree::Attribute<'_, '_>| a.namespace().is_some() && a.name() == attribute;
         self.0.attributes().find(is).map(|a| a.value())
+    }
+
+    /// The text in it.
+    pub fn text(self) -> &'a str {
+        self.0.text().unwrap_or_default()
     }
 
     /// The elements in it of this name.
@@ -123,4 +128,10 @@ pub(super) fn resolved(
         element = element.named(name).nth(number.parse().ok()?)?;
     }
     Some(element.spot())
+}
+
+/// There are several of these elements, or none of the name that was asked for.
+pub(super) fn several(what: &'static str, all: &[Element<'_>]) -> EctFault {
+    let names = all.iter().map(|e| format!("`{}`", excerpt(e.value("name").unwrap_or(""))));
+    EctFault::Several(what, names.collect::<Vec<_>>().join(", "))
 }

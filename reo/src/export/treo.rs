@@ -9,7 +9,7 @@ use std::fmt::Write;
 use super::subject::{ExportError, Subject};
 use super::words::Identifiers;
 use crate::automaton::Step;
-use crate::constant::{OPERATORS, constant_text};
+use crate::constant::{LESS, OPERATORS, constant_text};
 use crate::constraint::simplify::written;
 use crate::constraint::{Constraint, Literal, Term};
 use crate::hide::live;
@@ -144,9 +144,14 @@ fn literals(
                 format!("{} != {}", term(subject, a, words)?, term(subject, b, words)?)
             }
             Literal::Predicate(holds, p, terms) => {
-                let sign = if *holds { "" } else { "!" };
-                let p = words.function(subject.symbols.word(*p));
-                format!("{sign}{p}({})", list(subject, terms, words)?.join(", "))
+                let (p, all) = (subject.symbols.word(*p), list(subject, terms, words)?);
+                match &all[..] {
+                    [a, b] if p == LESS => format!("{a} {} {b}", if *holds { LESS } else { ">=" }),
+                    _ => {
+                        let sign = if *holds { "" } else { "!" };
+                        format!("{sign}{}({})", words.function(p), all.join(", "))
+                    }
+                }
             }
         };
         _ = write!(out, ", {text}");

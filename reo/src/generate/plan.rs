@@ -4,6 +4,7 @@ use indexmap::IndexMap;
 
 use super::error::{GenerateError, MAX_STEPS};
 use crate::automaton::{Automaton, Step as Arrow};
+use crate::constant::LESS;
 use crate::constraint::simplify::{Gone, simplify};
 use crate::constraint::{Constraint, Literal, Term};
 use crate::export::Subject;
@@ -419,6 +420,7 @@ impl Words {
                 ("*", 2) => "multiply",
                 ("/", 2) => "divide",
                 ("%", 2) => "remainder",
+                (LESS, 2) => "less",
                 _ => text,
             };
             Word { word: words.fresh(prefix, word), text: plain(text), arguments }

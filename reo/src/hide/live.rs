@@ -1,6 +1,6 @@
 //! Which cells are read again, state by state: a backward analysis.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap as HashMap;
@@ -14,10 +14,8 @@ use crate::symbol::Cell;
 /// For each state the cells whose value some run from there reads before it is overwritten.
 pub(crate) struct Live {
     cells: Vec<Cell>,
-    /// Words of a set of cells.
-    words: usize,
-    /// A set of cells for each class.
-    sets: Vec<u64>,
+    /// The sets of all states, a word of each in turn.
+    planes: Vec<Vec<u64>>,
     class: Vec<u32>,
     /// For each constraint of the automaton the cells that it writes.
     writes: Vec<u64>,
@@ -29,25 +27,25 @@ impl Live {
         self.class[state as usize]
     }
 
-    fn set(&self, state: u32) -> &[u64] {
-        &self.sets[self.class(state) as usize * self.words..][..self.words]
+    fn has(&self, state: u32, bit: usize) -> bool {
+        self.planes[bit / 64][state as usize] >> (bit % 64) & 1 == 1
     }
 
     /// Whether each cell that the automaton's constraint with this number writes is live in `state`.
     pub(crate) fn keeps_all(&self, condition: u32, state: u32) -> bool {
-        let writes = &self.writes[condition as usize * self.words..][..self.words];
-        writes.iter().zip(self.set(state)).all(|(writes, live)| writes & !live == 0)
+        let words = self.planes.len();
+        let writes = &self.writes[condition as usize * words..][..words];
+        writes.iter().zip(&self.planes).all(|(writes, live)| writes & !live[state as usize] == 0)
     }
 
     /// Whether some run from `state` reads a cell before it is overwritten.
     pub(crate) fn is_live(&self, cell: Cell, state: u32) -> bool {
-        self.cells.binary_search(&cell).is_ok_and(|bit| label::has(self.set(state), bit))
+        self.cells.binary_search(&cell).is_ok_and(|bit| self.has(state, bit))
     }
 
     /// Cells that a constraint writes and that nothing reads after `state`, sorted.
     pub(crate) fn dead(&self, constraint: &Constraint, state: u32) -> Vec<Cell> {
-        let set = self.set(state);
-        let dead = |cell: &Cell| self.cells.binary_search(cell).is_ok_and(|b| !label::has(set, b));
+        let dead = |cell: &Cell| self.cells.binary_search(cell).is_ok_and(|b| !self.has(state, b));
         written(constraint).into_iter().filter(dead).collect()
     }
 }
@@ -67,7 +65,7 @@ pub(crate) fn cells(automaton: &Automaton) -> Live {
     };
     let planes: Vec<Vec<u64>> = (0..words).map(plane).collect();
     let mut numbers: HashMap<Vec<u64>, u32> = HashMap::default();
-    let (mut sets, mut class) = (Vec::new(), Vec::with_capacity(automaton.states()));
+    let mut class = Vec::with_capacity(automaton.states());
     let mut set = Vec::with_capacity(words);
     for state in 0..automaton.states() {
         set.clear();
@@ -76,14 +74,13 @@ pub(crate) fn cells(automaton: &Automaton) -> Live {
             Some(number) => *number,
             None => {
                 let number = numbers.len() as u32;
-                sets.extend_from_slice(&set);
                 numbers.insert(set.clone(), number);
                 number
             }
         };
         class.push(number);
     }
-    Live { cells, words, sets, class, writes }
+    Live { cells, planes, class, writes }
 }
 
 /// One word of the sets of all states: the least with what each step reads, and what it does not write
@@ -93,25 +90,32 @@ fn plane(automaton: &Automaton, reads: &[u64], writes: &[u64]) -> Vec<u64> {
     let condition = |at: usize| automaton.conditions().get(at).map_or(0, |c| *c as usize);
     // The least solution does not depend on the order in which threads come to it.
     let live: Vec<AtomicU64> = (0..automaton.states()).map(|_| AtomicU64::new(0)).collect();
-    let grow = |state: usize| {
+    // The last sweep in which a state's set has grown; all are looked at in the first.
+    let grown: Vec<AtomicU32> = (0..automaton.states()).map(|_| AtomicU32::new(0)).collect();
+    let grow = |state: usize, sweep: u32| {
+        let row = rows[state]..rows[state + 1];
+        let moved = |to: &u32| grown[*to as usize].load(Relaxed) + 1 >= sweep;
+        if sweep > 1 && !targets[row.clone()].iter().any(moved) {
+            return false;
+        }
         let known = live[state].load(Relaxed);
         let mut here = known;
-        for at in rows[state]..rows[state + 1] {
+        for at in row {
             let of = condition(at);
             here |= reads[of] | (live[targets[at] as usize].load(Relaxed) & !writes[of]);
         }
         if here != known {
             live[state].store(here, Relaxed);
+            grown[state].store(sweep, Relaxed);
         }
         here != known
     };
-    while (0..live.len())
-        .into_par_iter()
-        .rev()
-        .with_min_len(PIECE)
-        .map(grow)
-        .reduce(|| false, |a, b| a | b)
-    {}
+    for sweep in 1.. {
+        let states = (0..live.len()).into_par_iter().rev().with_min_len(PIECE);
+        if !states.map(|state| grow(state, sweep)).reduce(|| false, |a, b| a | b) {
+            break;
+        }
+    }
     live.into_iter().map(AtomicU64::into_inner).collect()
 }
 

@@ -14,6 +14,7 @@ pub mod confluence;
 pub(crate) mod live;
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap as HashMap;
@@ -42,11 +43,15 @@ pub fn hide_between(automaton: &Automaton, names: &[Name]) -> Automaton {
 /// so already is given back.
 #[must_use]
 pub fn simplified(automaton: Automaton) -> Automaton {
+    if automaton.constraints().len() == 1 && !automaton.has_silent_labels() {
+        return automaton;
+    }
     let live = live::cells(&automaton);
     let pieces = automaton.states().div_ceil(PIECE);
+    let simplest: Vec<OnceLock<bool>> = vec![OnceLock::new(); automaton.constraints().len()];
     let unchanged = (0..pieces).into_par_iter().all(|piece| {
         let end = automaton.states().min((piece + 1) * PIECE);
-        is_simplest(&automaton, &live, piece * PIECE..end)
+        is_simplest(&automaton, &live, &simplest, piece * PIECE..end)
     });
     if unchanged { automaton } else { hide(&automaton, &[]) }
 }
@@ -54,18 +59,23 @@ pub fn simplified(automaton: Automaton) -> Automaton {
 /// States that one thread looks at in turn.
 const PIECE: usize = 1 << 14;
 
-/// Whether the steps of some states have their simplest constraints, and none does nothing.
-fn is_simplest(automaton: &Automaton, live: &live::Live, states: Range<usize>) -> bool {
-    // For each constraint where all that it writes is read again, and others by what is read again.
-    let mut simplest: Vec<Option<bool>> = vec![None; automaton.constraints().len()];
-    let mut elsewhere: HashMap<(u32, u32), Option<bool>> = HashMap::default();
+/// Whether the steps of some states have their simplest constraints, and none does nothing. `simplest` says it of each
+/// constraint where all that it writes is read again, once somebody has found it out.
+fn is_simplest(
+    automaton: &Automaton,
+    live: &live::Live,
+    simplest: &[OnceLock<bool>],
+    states: Range<usize>,
+) -> bool {
+    // Of constraints elsewhere, by what is read again.
+    let mut elsewhere: HashMap<(u32, u32), OnceLock<bool>> = HashMap::default();
     states.flat_map(|state| automaton.steps(state as u32)).all(|step| {
         let known = if live.keeps_all(step.condition, step.to) {
-            &mut simplest[step.condition as usize]
+            &simplest[step.condition as usize]
         } else {
             elsewhere.entry((step.condition, live.class(step.to))).or_default()
         };
-        let same = *known.get_or_insert_with(|| {
+        let same = *known.get_or_init(|| {
             let given = automaton.constraint(&step);
             let dead = live.dead(given, step.to);
             simplify(given, &Gone { names: &[], cells: &dead }).as_ref() == Some(given)

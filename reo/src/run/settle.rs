@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::constant::{integer, worked_out};
+use crate::constant::{LESS, integer, worked_out};
 use crate::constraint::simplify::{Gone, conjunction};
 use crate::constraint::{Literal, Term};
 use crate::symbol::{Cell, Name, Symbol, Symbols};
@@ -91,26 +91,40 @@ fn first_open(literals: &[Literal]) -> Option<Term> {
     first
 }
 
-/// With arithmetic on integers replaced by its results.
+/// With arithmetic and order of integers replaced by their results.
 fn worked_out_in(literal: &Literal, symbols: &mut Symbols) -> Literal {
     let mut term = |t: &Term| value_of(t, symbols);
     match literal {
         Literal::Equal(a, b) => Literal::Equal(term(a), term(b)),
         Literal::Different(a, b) => Literal::Different(term(a), term(b)),
         Literal::Predicate(holds, p, terms) => {
-            Literal::Predicate(*holds, *p, terms.iter().map(term).collect())
+            let terms: Vec<Term> = terms.iter().map(term).collect();
+            match &terms[..] {
+                [a, b] if symbols.word(*p) == LESS => {
+                    match (known(a, symbols), known(b, symbols)) {
+                        // `a = a` holds always, `a != a` never.
+                        (Some(x), Some(y)) if (x < y) == *holds => {
+                            Literal::Equal(a.clone(), a.clone())
+                        }
+                        (Some(_), Some(_)) => Literal::Different(a.clone(), a.clone()),
+                        _ => Literal::Predicate(*holds, *p, terms.into()),
+                    }
+                }
+                _ => Literal::Predicate(*holds, *p, terms.into()),
+            }
         }
     }
+}
+
+/// The integer that a term is, if it is one.
+fn known(term: &Term, symbols: &Symbols) -> Option<i64> {
+    if let Term::Constant(c) = term { integer(symbols.word(*c)) } else { None }
 }
 
 fn value_of(term: &Term, symbols: &mut Symbols) -> Term {
     let Term::Call(f, terms) = term else { return term.clone() };
     let terms: Vec<Term> = terms.iter().map(|t| value_of(t, symbols)).collect();
-    let known = |t: &Term| match t {
-        Term::Constant(c) => integer(symbols.word(*c)),
-        _ => None,
-    };
-    let integers: Option<Vec<i64>> = terms.iter().map(known).collect();
+    let integers: Option<Vec<i64>> = terms.iter().map(|t| known(t, symbols)).collect();
     let result = integers.and_then(|all| worked_out(symbols.word(*f), &all));
     match result {
         Some(k) => Term::Constant(symbols.intern(&k.to_string())),

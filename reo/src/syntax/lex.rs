@@ -80,7 +80,7 @@ fn begins(c: char) -> bool {
 }
 
 /// Most values without a name that a text may number; a larger number makes a word like others.
-const MAX_NAMELESS: u32 = 1 << 16;
+pub(super) const MAX_NAMELESS: u32 = 1 << 16;
 
 /// The number of a value without a name, `_1`.
 pub(super) fn nameless(word: &str) -> Option<u32> {

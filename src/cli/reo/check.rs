@@ -18,7 +18,7 @@ use crate::cli::values::Size;
 /// Arguments of `reo check`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Connector: a .treo, .cat, .reo or .json file
+    /// Connector: a .treo, .cat, .reo, .ea or .json file
     file: String,
     #[command(flatten)]
     choice: load::ConnectorArgs,

@@ -60,7 +60,7 @@ enum Target {
 /// Arguments of `reo compose`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Connector: a .treo, .cat, .reo or .json file
+    /// Connector: a .treo, .cat, .reo, .ea or .json file
     file: String,
     #[command(flatten)]
     choice: load::ConnectorArgs,

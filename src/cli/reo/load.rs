@@ -82,10 +82,11 @@ impl Library for Disk<'_> {
     }
 }
 
-/// The connector in the file at `path`: Treo, `.cat`, `.reo` or JSON, by the end of its name.
+/// The connector in the file at `path`: Treo, `.cat`, `.reo`, `.ea` or JSON, by the end of its name.
 pub(super) fn connector(path: &str, choice: &ConnectorArgs) -> Result<Connector, CliError> {
-    let unreadable =
-        |error| CliError::Input(format!("{path}: {error}; give a .treo, .cat, .reo or .json file"));
+    let unreadable = |error| {
+        CliError::Input(format!("{path}: {error}; give a .treo, .cat, .reo, .ea or .json file"))
+    };
     let text = match Disk(&[], &choice.files).read(path) {
         Ok(Some(text)) => text,
         Ok(None) => return Err(unreadable("there is no such file".into())),
@@ -93,7 +94,7 @@ pub(super) fn connector(path: &str, choice: &ConnectorArgs) -> Result<Connector,
     };
     let source = Source::new(path, &text);
     let end = Path::new(path).extension().and_then(|e| e.to_str()).unwrap_or_default();
-    let named = end == "treo" || end == "reo" && choice.set.is_empty();
+    let named = end == "treo" || ["reo", "ea"].contains(&end) && choice.set.is_empty();
     if !named && (choice.component.is_some() || !choice.set.is_empty()) {
         return Err(input(format!("{path}: --component and --set are for .treo files")));
     }
@@ -111,6 +112,7 @@ pub(super) fn connector(path: &str, choice: &ConnectorArgs) -> Result<Connector,
         }
         "cat" => cat::connector(&source).map_err(input)?,
         "reo" => ect::connector(&source, choice.component.as_deref()).map_err(input)?,
+        "ea" => ect::automata(&source, choice.component.as_deref()).map_err(input)?,
         "json" => json::connector(&source).map_err(input)?,
         _ => return Err(unreadable("unknown kind of file".into())),
     };

@@ -17,7 +17,7 @@ use crate::cli::stop::{self, Memory};
 /// Arguments of `reo run`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Connector: a .treo, .cat, .reo or .json file
+    /// Connector: a .treo, .cat, .reo, .ea or .json file
     file: String,
     #[command(flatten)]
     choice: load::ConnectorArgs,

@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use super::allowed::{Guard, allows};
-use super::layout::{Layout, add};
+use super::layout::Layout;
 use super::plan::Plan;
 use crate::limits::{Limits, Stopped};
 
@@ -34,10 +34,14 @@ pub(super) struct Row<'a, S> {
     sizes: Vec<(usize, usize)>,
     /// What the search does one after the other, group by group.
     acts: Vec<Act>,
-    /// For each act the names decided before it that its part has, side by side.
-    wakes: Vec<u64>,
     /// Where each group begins in `acts`, and the end of the last.
     groups: Vec<usize>,
+    /// Words of a set of acts of one group.
+    sets: usize,
+    /// For each group its acts that are free.
+    free: Vec<u64>,
+    /// For each name the acts of its group, in whose parts it is decided when they come.
+    wakes: Vec<u64>,
     path: Path,
     guard: Guard,
 }
@@ -59,12 +63,14 @@ struct Act {
     free: bool,
 }
 
-/// Where the search stands: stage, vectors, names and choices at each depth.
+/// Where the search stands: for each choice its stage, the vectors and names before it, and what is still to be chosen.
 #[derive(Default)]
 struct Path {
     at: Vec<usize>,
     sums: Vec<u64>,
     fired: Vec<u64>,
+    /// The acts that may do anything but nothing.
+    awake: Vec<u64>,
     rest: Vec<Rest>,
 }
 
@@ -73,6 +79,16 @@ struct Path {
 struct Rest {
     nothing: bool,
     live: (usize, usize),
+}
+
+/// What is left when everything that has to be done is done.
+enum Settled {
+    /// Some part does not agree.
+    Not,
+    /// Nothing.
+    Whole,
+    /// A stage that has a choice.
+    Open(usize, Rest),
 }
 
 /// What is done with the steps of a group.
@@ -101,8 +117,10 @@ impl<'a, S: Layout> Row<'a, S> {
             group_masks: Vec::new(),
             sizes: Vec::new(),
             acts: Vec::new(),
-            wakes: Vec::new(),
             groups: Vec::new(),
+            sets: 1,
+            free: Vec::new(),
+            wakes: Vec::new(),
             path: Path::default(),
             guard: Guard::default(),
         }
@@ -137,14 +155,24 @@ impl<'a, S: Layout> Row<'a, S> {
         self.active.clear();
         self.masks.clear();
         self.next.copy_from_slice(&self.can);
-        for (part, at) in self.at.iter().enumerate() {
-            let options = plan.options[*at]..plan.options[*at + 1];
+        for (part, &at) in self.at.iter().enumerate() {
+            let options = plan.options[at]..plan.options[at + 1];
             if options.is_empty() {
                 // Its names were struck out to begin with.
                 continue;
             }
             let (from, base) = (self.live.len(), self.masks.len());
-            self.masks.resize(base + words, 0);
+            let foreign = &plan.foreign[part * words..][..words];
+            let allowed = &plan.allowed[at * words..][..words];
+            let known = allowed.iter().zip(foreign).map(|(a, f)| a & !f);
+            self.masks.extend(known);
+            if self.masks[base..].iter().zip(&self.can).all(|(m, c)| m & !c == 0) {
+                // All of them; what they do not fire was struck out to begin with.
+                self.live.extend(options);
+                self.active.push(Active { part, live: (from, self.live.len()), group: 0 });
+                continue;
+            }
+            self.masks[base..].fill(0);
             for option in options {
                 let label = &plan.labels[option as usize * words..][..words];
                 if label.iter().zip(&self.can).all(|(l, c)| l & !c == 0) {
@@ -152,7 +180,6 @@ impl<'a, S: Layout> Row<'a, S> {
                     self.masks[base..].iter_mut().zip(label).for_each(|(m, l)| *m |= l);
                 }
             }
-            let foreign = &plan.foreign[part * words..][..words];
             let mask = self.masks[base..].iter().zip(foreign);
             self.next.iter_mut().zip(mask).for_each(|(n, (m, f))| *n &= m | f);
             if self.live.len() == from {
@@ -244,10 +271,33 @@ impl<'a, S: Layout> Row<'a, S> {
             *at += 1;
         }
         self.ask();
+        self.wake();
+    }
+
+    /// Enters which acts are free, and which a name wakes.
+    fn wake(&mut self) {
+        let words = self.layout.label();
+        let longest = self.groups.windows(2).map(|group| group[1] - group[0]).max();
+        self.sets = longest.unwrap_or(0).div_ceil(64).max(1);
+        let sets = self.sets;
+        self.free.clear();
+        self.free.resize(self.groups() * sets, 0);
         self.wakes.clear();
-        for act in &self.acts {
-            let part = self.active[act.active].part;
-            self.wakes.extend_from_slice(&self.plan.decided[part * words..][..words]);
+        self.wakes.resize(words * 64 * sets, 0);
+        for (group, free) in self.free.chunks_exact_mut(sets).enumerate() {
+            let acts = &self.acts[self.groups[group]..self.groups[group + 1]];
+            for (at, act) in acts.iter().enumerate() {
+                let (word, bit) = (at / 64, 1 << (at % 64));
+                if act.free {
+                    free[word] |= bit;
+                }
+                let decided = &self.plan.decided[self.active[act.active].part * words..][..words];
+                for (from, (decided, can)) in decided.iter().zip(&self.can).enumerate() {
+                    each(decided & can, |name| {
+                        self.wakes[(from * 64 + name) * sets + word] |= bit;
+                    });
+                }
+            }
         }
     }
 
@@ -273,14 +323,20 @@ impl<'a, S: Layout> Row<'a, S> {
         let acts: Range<usize> = self.groups[group]..self.groups[group + 1];
         let (all, words, deep) = (self.layout.all(), self.layout.label(), acts.len());
         let mut path = std::mem::take(&mut self.path);
-        path.at.clear();
-        path.at.resize(deep, 0);
-        path.sums.clear();
-        path.sums.resize((deep + 1) * all, 0);
-        path.fired.clear();
-        path.fired.resize((deep + 1) * words, 0);
-        path.rest.clear();
-        path.rest.resize(deep, Rest::default());
+        // Each depth is written before it is read, but for the vector and the names to begin with.
+        if path.at.len() < deep {
+            path.at.resize(deep, 0);
+            path.sums.resize((deep + 1) * all, 0);
+            path.fired.resize((deep + 1) * words, 0);
+            path.rest.resize(deep, Rest::default());
+        }
+        let sets = self.sets;
+        if path.awake.len() < (deep + 1) * sets {
+            path.awake.resize((deep + 1) * sets, 0);
+        }
+        path.sums[..all].fill(0);
+        path.fired[..words].fill(0);
+        path.awake[..sets].copy_from_slice(&self.free[group * sets..][..sets]);
         let mut guard = std::mem::take(&mut self.guard);
         let done = self.search(acts, &mut path, &mut guard, visitor);
         self.path = path;
@@ -295,29 +351,27 @@ impl<'a, S: Layout> Row<'a, S> {
         guard: &mut Guard,
         visitor: &mut impl Visit,
     ) -> Result<bool, Stopped> {
-        let words = self.layout.label();
-        let wakes = &self.wakes[acts.start * words..acts.end * words];
-        let acts = &self.acts[acts];
         let (all, last) = (self.layout.all(), acts.len() - 1);
+        let acts = &self.acts[acts];
         let (plan, layout) = (self.plan, self.layout);
         let guarded = !plan.guards.is_empty();
-        // Each stage that has to do nothing is passed over.
-        let Some(first) = self.stage(acts, wakes, 0, &path.fired) else {
-            return visitor.visit(&path.sums[..all], true, &[]);
-        };
-        path.at[0] = first;
-        let (mut depth, mut enter) = (0, true);
+        let (mut depth, mut next) = (0, 0);
         for iteration in 1_usize.. {
             if iteration & POLL == 0 {
                 self.limits.go_on()?;
             }
-            let at = path.at[depth];
-            if enter {
-                path.rest[depth] = self.choices(acts[at], path, depth);
-                if at == last {
-                    let rest = std::mem::take(&mut path.rest[depth]);
+            let found = self.settle(acts, next, path, depth);
+            let sum = &path.sums[depth * all..][..all];
+            match found {
+                Settled::Not => {}
+                _ if guarded && !allows(plan, layout, sum) => {}
+                Settled::Whole => {
+                    if !visitor.visit(sum, true, &[])? {
+                        return Ok(false);
+                    }
+                }
+                Settled::Open(at, rest) if at == last => {
                     let mut options = &self.live[rest.live.0..rest.live.1];
-                    let sum = &path.sums[depth * all..][..all];
                     if guarded {
                         options = guard.among(plan, layout, sum, options);
                     }
@@ -326,57 +380,68 @@ impl<'a, S: Layout> Row<'a, S> {
                         return Ok(false);
                     }
                 }
-            }
-            enter = false;
-            if !self.descend(path, depth) {
-                if depth == 0 {
-                    break;
-                }
-                depth -= 1;
-                continue;
-            }
-            let sum = &path.sums[(depth + 1) * all..][..all];
-            if guarded && !allows(plan, layout, sum) {
-                continue;
-            }
-            match self.stage(acts, wakes, at + 1, &path.fired[(depth + 1) * words..]) {
-                Some(next) => {
+                Settled::Open(at, rest) => {
+                    path.at[depth] = at;
+                    path.rest[depth] = rest;
                     depth += 1;
-                    path.at[depth] = next;
-                    enter = true;
                 }
-                None if !visitor.visit(sum, true, &[])? => return Ok(false),
-                None => {}
             }
+            while depth > 0 && !self.descend(path, depth - 1) {
+                depth -= 1;
+            }
+            if depth == 0 {
+                break;
+            }
+            next = path.at[depth - 1] + 1;
         }
         Ok(true)
     }
 
-    /// The first stage from `from` on that may do anything but nothing, when the names `fired` fire:
-    /// its part may act by itself, or one of its decided names fires.
+    /// Takes what the stages from `from` on have to do, up to one that has a choice.
     #[inline]
-    fn stage(&self, acts: &[Act], wakes: &[u64], from: usize, fired: &[u64]) -> Option<usize> {
-        let words = self.layout.label();
-        let fired = &fired[..words];
-        let matters = |at: &usize| {
-            let wakes = &wakes[at * words..][..words];
-            acts[*at].free || wakes.iter().zip(fired).any(|(w, f)| w & f != 0)
-        };
-        let next = |from: usize| (from..acts.len()).find(matters);
-        let at = next(from)?;
-        // A question to the part that chooses next is answered by its choice.
-        let answered = |later: &usize| acts[*later].active == acts[at].active;
-        let choice = if acts[at].only_ask { next(at + 1).filter(answered) } else { None };
-        choice.or(Some(at))
+    fn settle(&self, acts: &[Act], mut from: usize, path: &mut Path, depth: usize) -> Settled {
+        let (all, words, sets) = (self.layout.all(), self.layout.label(), self.sets);
+        let sum = &mut path.sums[depth * all..][..all];
+        let fired = &mut path.fired[depth * words..][..words];
+        let awake = &mut path.awake[depth * sets..][..sets];
+        while let Some(at) = stage(acts, awake, from) {
+            let rest = self.choices(acts[at], fired);
+            match (rest.nothing, rest.live.1 - rest.live.0) {
+                (true, 0) => {}
+                (false, 1) => {
+                    let option = self.live[rest.live.0] as usize;
+                    let vector = &self.plan.vectors[option * all..][..all];
+                    (0..all).for_each(|w| sum[w] = sum[w].wrapping_add(vector[w]));
+                    self.fire(option, fired, awake);
+                }
+                (false, 0) => return Settled::Not,
+                _ => return Settled::Open(at, rest),
+            }
+            from = at + 1;
+        }
+        Settled::Whole
     }
 
-    /// What a stage may choose, as far as the search has decided.
+    /// Lets the names of an option fire.
     #[inline]
-    fn choices(&self, act: Act, path: &Path, depth: usize) -> Rest {
+    fn fire(&self, option: usize, fired: &mut [u64], awake: &mut [u64]) {
+        let (words, sets) = (self.layout.label(), self.sets);
+        let label = &self.plan.labels[option * words..][..words];
+        for word in 0..words {
+            each(label[word] & !fired[word], |name| {
+                let woken = &self.wakes[(word * 64 + name) * sets..][..sets];
+                awake.iter_mut().zip(woken).for_each(|(a, w)| *a |= w);
+            });
+            fired[word] |= label[word];
+        }
+    }
+
+    /// What a stage may choose when the names `fired` fire.
+    #[inline]
+    fn choices(&self, act: Act, fired: &[u64]) -> Rest {
         let words = self.layout.label();
         let Active { part, live: (from, to), .. } = self.active[act.active];
         let shared = &self.plan.decided[part * words..][..words];
-        let fired = &path.fired[depth * words..][..words];
         let label = |option: &u32| &self.plan.labels[*option as usize * words..][..words];
         let compare = |option: &u32| {
             let both = label(option).iter().zip(fired).zip(shared);
@@ -402,22 +467,26 @@ impl<'a, S: Layout> Row<'a, S> {
     /// Takes the next choice at a depth, if there is one.
     #[inline]
     fn descend(&self, path: &mut Path, depth: usize) -> bool {
-        let (all, words) = (self.layout.all(), self.layout.label());
+        let (all, words, sets) = (self.layout.all(), self.layout.label(), self.sets);
         let rest = &mut path.rest[depth];
         if !rest.nothing && rest.live.0 == rest.live.1 {
             return false;
         }
-        path.sums.copy_within(depth * all..(depth + 1) * all, (depth + 1) * all);
-        path.fired.copy_within(depth * words..(depth + 1) * words, (depth + 1) * words);
+        let (sums, next) = path.sums[depth * all..][..2 * all].split_at_mut(all);
+        let (fired, then) = path.fired[depth * words..][..2 * words].split_at_mut(words);
+        let (awake, woken) = path.awake[depth * sets..][..2 * sets].split_at_mut(sets);
+        (0..words).for_each(|w| then[w] = fired[w]);
+        (0..sets).for_each(|w| woken[w] = awake[w]);
         if rest.nothing {
             rest.nothing = false;
+            (0..all).for_each(|w| next[w] = sums[w]);
             return true;
         }
         let option = self.live[rest.live.0] as usize;
         rest.live.0 += 1;
-        add(&mut path.sums[(depth + 1) * all..], &self.plan.vectors[option * all..][..all]);
-        let label = &self.plan.labels[option * words..][..words];
-        path.fired[(depth + 1) * words..].iter_mut().zip(label).for_each(|(f, l)| *f |= l);
+        let vector = &self.plan.vectors[option * all..][..all];
+        (0..all).for_each(|w| next[w] = sums[w].wrapping_add(vector[w]));
+        self.fire(option, then, woken);
         true
     }
 
@@ -428,5 +497,37 @@ impl<'a, S: Layout> Row<'a, S> {
         let range =
             move |at: usize| plan.silent[at] as usize * all..plan.silent[at + 1] as usize * all;
         at.flat_map(move |at| plan.silent_vectors[range(at)].chunks_exact(all))
+    }
+}
+
+/// The first stage from `from` on that may do anything but nothing: its part may act by itself, or one of its decided
+/// names fires.
+#[inline]
+fn stage(acts: &[Act], awake: &[u64], from: usize) -> Option<usize> {
+    let at = first(awake, from)?;
+    // A question to the part that chooses next is answered by its choice.
+    let answered = |later: &usize| acts[*later].active == acts[at].active;
+    let choice = if acts[at].only_ask { first(awake, at + 1).filter(answered) } else { None };
+    choice.or(Some(at))
+}
+
+/// The first of a set from `from` on.
+#[inline]
+fn first(set: &[u64], from: usize) -> Option<usize> {
+    let word = from / 64;
+    let here = set.get(word)? & (u64::MAX << (from % 64));
+    if here != 0 {
+        return Some(word * 64 + here.trailing_zeros() as usize);
+    }
+    let later = (word + 1..set.len()).find(|word| set[*word] != 0)?;
+    Some(later * 64 + set[later].trailing_zeros() as usize)
+}
+
+/// Does something with each of the ones of a word.
+#[inline(always)]
+fn each(mut word: u64, mut with: impl FnMut(usize)) {
+    while word != 0 {
+        with(word.trailing_zeros() as usize);
+        word &= word - 1;
     }
 }

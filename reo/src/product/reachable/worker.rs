@@ -276,13 +276,14 @@ struct List<'b, S> {
 impl<S: Layout> Visit for List<'_, S> {
     #[inline]
     fn visit(&mut self, sum: &[u64], nothing: bool, options: &[u32]) -> Result<bool, Stopped> {
+        let all = self.layout.all();
+        let sum = &sum[..all];
         if nothing {
-            self.into.extend_from_slice(sum);
+            self.into.extend((0..all).map(|w| sum[w]));
         }
         for option in options {
-            let from = self.into.len();
-            self.into.extend_from_slice(sum);
-            add(&mut self.into[from..], self.plan.vector_of(self.layout, *option));
+            let vector = &self.plan.vector_of(self.layout, *option)[..all];
+            self.into.extend((0..all).map(|w| sum[w].wrapping_add(vector[w])));
         }
         Ok(self.into.len() <= self.most)
     }

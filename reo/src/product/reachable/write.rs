@@ -111,6 +111,11 @@ impl<S: Layout> Combiner<S> {
     /// The block with each of the steps of one more group; the first is "no step".
     fn times(&mut self, list: &[u64]) {
         let (all, before) = (self.layout.all(), self.block.len());
+        if before == all {
+            // Nothing but "no step" so far.
+            self.block.extend_from_slice(&list[all..]);
+            return;
+        }
         self.block.reserve(before * (list.len() / all - 1));
         for step in list.chunks_exact(all).skip(1) {
             let from = self.block.len();

@@ -1,6 +1,6 @@
 //! What a condition says.
 
-use crate::constant::{integer, worked_out};
+use crate::constant::{LESS, integer, worked_out};
 use crate::constraint::{Constraint, Literal, Term};
 use crate::symbol::{Cell, Symbols};
 use crate::syntax::Spot;
@@ -42,6 +42,34 @@ pub enum Claim {
 pub type Claimed = (Spot, Claim);
 
 impl Claim {
+    /// `left sign right` for a sign of [`crate::constant::RELATIONS`]. Of two values the one is less or it is not: so
+    /// `>=` is that `<` fails.
+    pub(crate) fn relation(sign: &str, left: Value, right: Value) -> Claim {
+        let (holds, one, other) = match sign {
+            "<" => (true, left, right),
+            ">" => (true, right, left),
+            "<=" => (false, right, left),
+            _ => (false, left, right),
+        };
+        Claim::Predicate(holds, LESS.to_owned(), vec![one, other]).decided()
+    }
+
+    /// The claim; where it compares two integers with [`LESS`], one that always or never holds.
+    pub(crate) fn decided(self) -> Claim {
+        let Claim::Predicate(holds, p, values) = &self else { return self };
+        let [Value::Constant(a), Value::Constant(b)] = &values[..] else { return self };
+        let (Some(x), Some(y)) = (integer(a), integer(b)) else { return self };
+        if p != LESS {
+            return self;
+        }
+        let same = Value::Constant(a.clone());
+        if (x < y) == *holds {
+            Claim::Equal(same.clone(), same)
+        } else {
+            Claim::Different(same.clone(), same)
+        }
+    }
+
     /// The claim as a literal; `word` tells what a word is, `cell` which cell it is as one.
     pub(crate) fn literal(
         &self,

@@ -26,6 +26,7 @@ mod write;
 
 pub(crate) use claim::constant_of;
 pub use claim::{Claim, Claimed, Value, constraint};
+pub(crate) use read::all_of;
 pub use read::{Cases, Dialect, cases, parse, value};
 pub use write::text;
 pub(crate) use write::{claims_text, own_word as word_text};
@@ -53,6 +54,7 @@ mod tests {
             "a = b + 1 & c = ((a * 2) - $m) / f(a - 1)",
             "a = (-(b + 1)) - (-c) & d = -f(b)",
             "a = b & P(c) | P(b)",
+            "a < b + 1 & f(c) >= 3",
         ] {
             assert_eq!(read(text), Ok(text.into()));
         }
@@ -66,6 +68,8 @@ mod tests {
         assert_eq!(read("false"), Ok(String::new()));
         assert_eq!(read("false | a = 1 + 2 * 3"), Ok("a = 7".into()));
         assert_eq!(read("(a) = (1 - 1)"), Ok("a = 0".into()));
+        assert_eq!(read("a > b & a <= b"), Ok("b < a & b >= a".into()));
+        assert_eq!(read("!(a < b) & 1 < 2 & 3 < 2"), Ok("a >= b & 1 = 1 & 3 != 3".into()));
     }
 
     #[test]
@@ -75,7 +79,7 @@ mod tests {
                 "",
                 "1:1: the end of the text where a value (a name, a constant, `$cell` or `f(...)`) should stand",
             ),
-            ("a", "1:2: the end of the text where `=` or `!=` should stand"),
+            ("a", "1:2: the end of the text where `=`, `!=` or `<` should stand"),
             ("a = b c", "1:7: `c` where `&` or `|` should stand"),
             ("a = b, c = d", "1:6: `,` where `&` or `|` should stand"),
             (

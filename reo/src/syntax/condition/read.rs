@@ -4,7 +4,8 @@
 //! condition := either (, either)*
 //! either    := all ((| or ||) all)*
 //! all       := one ((& or &&) one)*
-//! one       := ! one | ( condition ) | true | false | value (= | !=) value | word ( value, ... )
+//! one       := ! one | ( condition ) | true | false | value relation value | word ( value, ... )
+//! relation  := = | != | < | <= | > | >=
 //! value     := product ((+ | -) product)*
 //! product   := signed ((* | / | %) signed)*
 //! signed    := - signed | ( value ) | number | text | word [( value, ... )] | $ cell [']
@@ -16,8 +17,8 @@
 use std::fmt::Write;
 
 use super::claim::{Claim, Claimed, RESERVED, Value};
-use crate::constant::{OPERATORS, constant_word};
-use crate::syntax::lex::{self, Cursor, Kind, OWN, nameless};
+use crate::constant::{OPERATORS, RELATIONS, constant_word};
+use crate::syntax::lex::{self, Cursor, Kind, MAX_NAMELESS, OWN, nameless};
 use crate::syntax::{At, Fault, Read, Source, Spot};
 
 /// How a language writes conditions.
@@ -25,7 +26,7 @@ use crate::syntax::{At, Fault, Read, Source, Spot};
 pub enum Dialect {
     /// `#RBA`: cells `$m` and `$m'`, `null` or `*` for an empty cell, `,` as a loose `&`.
     Rules,
-    /// `.cat`: cells `$s.m` (before) and `$t.m` (after).
+    /// `.cat`: cells `$s.m` (before) and `$t.m` (after); `?` is any value, another one wherever it stands.
     Cat,
     /// As this crate writes: cells `$m` and `$m'`.
     Own,
@@ -96,16 +97,20 @@ fn within(c: &Cursor<'_>, cases: Cases) -> Read<Cases> {
     if cases.len() > MAX_CASES { Err(c.fault(Fault::Condition(CASES))) } else { Ok(cases) }
 }
 
-/// Each case of one with each of the other.
 fn both(c: &Cursor<'_>, one: &Cases, other: &Cases) -> Read<Cases> {
+    all_of(one, other).ok_or_else(|| c.fault(Fault::Condition(CASES)))
+}
+
+/// Each case of one with each of the other, unless there are too many.
+pub(crate) fn all_of(one: &Cases, other: &Cases) -> Option<Cases> {
     if one.len().saturating_mul(other.len()) > MAX_CASES {
-        return Err(c.fault(Fault::Condition(CASES)));
+        return None;
     }
     let with = |a: &Vec<Claimed>| {
         let a = a.clone();
         other.iter().map(move |b| a.iter().chain(b).cloned().collect())
     };
-    Ok(one.iter().flat_map(with).collect())
+    Some(one.iter().flat_map(with).collect())
 }
 
 fn one(c: &mut Cursor<'_>, dialect: Dialect) -> Read<Cases> {
@@ -136,7 +141,7 @@ fn bracket(c: &mut Cursor<'_>, dialect: Dialect) -> Read<Cases> {
 
 /// One claim, or a word for one.
 fn claim(c: &mut Cursor<'_>, dialect: Dialect, spot: Spot) -> Read<Cases> {
-    let alone = !matches!(c.peek(1), Kind::Sign("=" | "!="));
+    let alone = !matches!(c.peek(1), Kind::Sign("=" | "!=" | "<" | "<=" | ">" | ">="));
     for (word, cases) in [("true", vec![Vec::new()]), ("false", Vec::new())] {
         if alone && c.is_word(word) {
             c.take();
@@ -144,13 +149,17 @@ fn claim(c: &mut Cursor<'_>, dialect: Dialect, spot: Spot) -> Read<Cases> {
         }
     }
     let left = value(c, dialect)?;
+    if let Some(sign) = RELATIONS.into_iter().find(|sign| c.eat(sign)) {
+        let right = value(c, dialect)?;
+        return Ok(vec![vec![(spot, Claim::relation(sign, left, right))]]);
+    }
     let different = c.is("!=");
     if !different && !c.is("=") {
         return match left {
             Value::Call(word, values) if !OPERATORS.contains(&word.as_str()) => {
                 Ok(vec![vec![(spot, Claim::Predicate(true, word, values))]])
             }
-            _ => Err(c.expected("`=` or `!=`")),
+            _ => Err(c.expected("`=`, `!=` or `<`")),
         };
     }
     c.take();
@@ -251,6 +260,11 @@ fn leaf(c: &mut Cursor<'_>, dialect: Dialect) -> Read<Value> {
         return cell(c, dialect);
     }
     match c.peek(0) {
+        Kind::Sign("?") if dialect == Dialect::Cat => {
+            let any = Value::Some(MAX_NAMELESS.saturating_add(c.spot().0 as u32));
+            c.take();
+            Ok(any)
+        }
         Kind::Number(constant) => {
             c.take();
             Ok(Value::Constant(constant.clone()))

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use itertools::Itertools;
 
 use super::claim::{Claim, Claimed, RESERVED, Value};
-use crate::constant::{OPERATORS, constant_text};
+use crate::constant::{LESS, OPERATORS, constant_text};
 use crate::constraint::{Constraint, Literal, Term};
 use crate::symbol::Symbols;
 use crate::syntax::lex::OWN;
@@ -56,10 +56,16 @@ fn claim_text(claim: &Claim, rules: bool) -> String {
     match claim {
         Claim::Equal(a, b) => format!("{} = {}", value_text(a, rules), value_text(b, rules)),
         Claim::Different(a, b) => format!("{} != {}", value_text(a, rules), value_text(b, rules)),
-        Claim::Predicate(holds, p, values) => {
-            let sign = if *holds { "" } else { "!" };
-            format!("{sign}{}({})", word_text(p, rules), values_text(values, rules))
-        }
+        Claim::Predicate(holds, p, values) => match &values[..] {
+            [a, b] if p == LESS => {
+                let sign = if *holds { LESS } else { ">=" };
+                format!("{} {sign} {}", value_text(a, rules), value_text(b, rules))
+            }
+            _ => {
+                let sign = if *holds { "" } else { "!" };
+                format!("{sign}{}({})", word_text(p, rules), values_text(values, rules))
+            }
+        },
     }
 }
 

@@ -19,6 +19,7 @@ use tickbound_message::suggest;
 
 use super::search::{Domain, Joint, Search, after_cells, leaves};
 use super::template::{Template, Words};
+use crate::constant::predicate_word;
 use crate::syntax::Spot;
 use crate::syntax::condition::{Claim, Value};
 use crate::treo::ast::{Rule, Rules};
@@ -190,7 +191,9 @@ impl Reader<'_> {
             Claim::Different(a, b) => Claim::Different(value(a)?, value(b)?),
             Claim::Predicate(holds, p, values) => {
                 let values = values.iter().map(value).collect::<Result<Vec<_>, _>>()?;
-                Claim::Predicate(*holds, self.function(p)?, values)
+                let p = self.function(p)?;
+                let (passes, p) = predicate_word(&p);
+                Claim::Predicate(*holds == passes, p.to_owned(), values).decided()
             }
         })
     }

@@ -170,7 +170,11 @@ impl<'a> Search<'a> {
             Claim::Different(a, b) => (false, value(a), value(b)),
             Claim::Predicate(holds, p, values) => {
                 let values = values.iter().map(value).collect();
-                return Decided::Later(Claim::Predicate(*holds, p.clone(), values));
+                return match Claim::Predicate(*holds, p.clone(), values).decided() {
+                    Claim::Equal(..) => Decided::Always,
+                    Claim::Different(..) => Decided::Never,
+                    open @ Claim::Predicate(..) => Decided::Later(open),
+                };
             }
         };
         let same = match (&a, &b) {

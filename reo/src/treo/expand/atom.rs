@@ -21,15 +21,21 @@ use crate::treo::error::{MAX_PARTS, MAX_SIZE, TreoError, TreoFault};
 
 impl Expander<'_> {
     pub(super) fn atom(&mut self, f: &mut Frame, scope: &Scope<'_>, all: &[Meaning]) -> Done {
-        let known = all.iter().find(|m| !matches!(m, Meaning::Foreign(..)));
+        let foreign = all.iter().any(|m| matches!(m, Meaning::Foreign(..)));
+        let says = |m: &&Meaning| match m {
+            Meaning::Foreign(..) => false,
+            // Beside foreign code it lists the nodes of the code, and says no more.
+            Meaning::Primitive(it) => !(foreign && it.word.eq_ignore_ascii_case("identity")),
+            Meaning::Rules(_) | Meaning::States(_) => true,
+        };
+        let known = all.iter().find(says);
         let kind = f.definition().name.clone();
         if f.ports.len() > MAX_ENDS {
             return Err(f.fault(f.spot, TreoFault::limit("nodes of one atom", MAX_ENDS)));
         }
         let names: Vec<String> = f.ports.iter().map(|(name, _)| name.clone()).collect();
-        let foreign = all.iter().any(|m| matches!(m, Meaning::Foreign(..)));
         if foreign {
-            self.foreign_note(f, all);
+            self.foreign_note(f, all, known.is_none());
         }
         let make = match known {
             Some(Meaning::Primitive(primitive)) => {
@@ -89,13 +95,12 @@ impl Expander<'_> {
         f.ports.iter().map(end).collect()
     }
 
-    fn foreign_note(&mut self, f: &Frame, all: &[Meaning]) {
+    fn foreign_note(&mut self, f: &Frame, all: &[Meaning], alone: bool) {
         let mut tags = all.iter().filter_map(|m| match m {
             Meaning::Foreign(tag, _) => Some(format!("#{tag}")),
             _ => None,
         });
         let nodes = listed(f.ports.iter().map(|(name, _)| f.node(name)));
-        let alone = all.iter().all(|m| matches!(m, Meaning::Foreign(..)));
         let (is, more) = if alone { ("is", "") } else { ("has", " more") };
         self.notes.add(format!(
             "`{}` {is} foreign code ({}); what it does{more} at {nodes} is left to the environment",
