@@ -165,14 +165,14 @@ impl<'a, S: Layout> Row<'a, S> {
             let foreign = &plan.foreign[part * words..][..words];
             let allowed = &plan.allowed[at * words..][..words];
             let known = allowed.iter().zip(foreign).map(|(a, f)| a & !f);
-            self.masks.extend(known);
-            if self.masks[base..].iter().zip(&self.can).all(|(m, c)| m & !c == 0) {
+            if known.clone().zip(&self.can).all(|(m, c)| m & !c == 0) {
                 // All of them; what they do not fire was struck out to begin with.
+                self.masks.extend(known);
                 self.live.extend(options);
                 self.active.push(Active { part, live: (from, self.live.len()), group: 0 });
                 continue;
             }
-            self.masks[base..].fill(0);
+            self.masks.resize(base + words, 0);
             for option in options {
                 let label = &plan.labels[option as usize * words..][..words];
                 if label.iter().zip(&self.can).all(|(l, c)| l & !c == 0) {
