@@ -205,6 +205,13 @@ pub enum ArgumentKind {
         /// Elements.
         length: Expr,
     },
+    /// A vector or a structure by value.
+    Whole {
+        /// Its elements.
+        length: Expr,
+        /// What they are.
+        fill: Fill,
+    },
     /// A whole number by value.
     Scalar(Expr),
     /// A real number by value, as it was written.
@@ -399,17 +406,22 @@ fn read_argument_kind(
         ));
     };
     let length = expr(length)?;
-    if let Some(space) = object.take("space") {
-        let text = space.text()?;
-        if text != "local" {
-            return Err(unknown(&space, "space", text, ["local"].into_iter()));
+    let space = object.take("space");
+    let known = space.as_ref().map(|space| Ok((space, space.text()?))).transpose()?;
+    match known {
+        Some((_, "local")) => return Ok(ArgumentKind::Local { length }),
+        None | Some((_, "private")) => {}
+        Some((space, text)) => {
+            return Err(unknown(space, "space", text, ["local", "private"].into_iter()));
         }
-        return Ok(ArgumentKind::Local { length });
     }
     let fill = match object.take("fill") {
         Some(fill) => read_fill(&fill, scope)?,
         None => Fill::Constant(Expr::Int(0)),
     };
+    if known.is_some() {
+        return Ok(ArgumentKind::Whole { length, fill });
+    }
     let output = match object.take("output") {
         Some(f) => f.value.as_bool().ok_or_else(|| f.expected("true or false"))?,
         None => false,

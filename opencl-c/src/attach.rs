@@ -115,6 +115,7 @@ fn check_types(
         let given = match argument.kind {
             ArgumentKind::Buffer { .. } => By::Buffer,
             ArgumentKind::Local { .. } => By::Local,
+            ArgumentKind::Whole { .. } => By::Whole,
             ArgumentKind::Scalar(_) | ArgumentKind::Real(_) => By::Value,
         };
         if given != expected {
@@ -122,11 +123,14 @@ fn check_types(
                 By::Buffer => "give it a \"length\" without a \"space\"",
                 By::Local => "give it a \"length\" and \"space\": \"local\"",
                 By::Value => "give it a \"value\"",
+                By::Whole => "give it a \"length\" and \"space\": \"private\"",
             };
             return fault(given.what().to_owned(), fix.to_owned());
         }
         let element = argument.element;
+        // A vector or a structure is as well given by its bytes.
         if let Some(fits) = parameter.element
+            && expected != By::Whole
             && (fits.is_real(), fits.bytes()) != (element.is_real(), element.bytes())
         {
             let is = format!("{} of type {}", given.what(), element.name());
@@ -162,7 +166,9 @@ impl Reader<'_> {
             }
         }
         let argument = |a: &tickbound_model::source::Argument| match &a.kind {
-            ArgumentKind::Buffer { .. } | ArgumentKind::Local { .. } => Ok(Passed::Memory),
+            ArgumentKind::Buffer { .. }
+            | ArgumentKind::Local { .. }
+            | ArgumentKind::Whole { .. } => Ok(Passed::Memory),
             ArgumentKind::Real(number) => Ok(Passed::Real(number.parse().ok())),
             ArgumentKind::Scalar(value) if a.element.is_real() => {
                 let symbol = self.symbol(&format!("kernel.arguments.{}", a.name), value)?;

@@ -255,7 +255,7 @@ fields! {
     Expanded { text, open, asked }
     ModelError { at, what, fix }
     One { parameters, types, steps, matched }
-    ParameterType { text, by, element }
+    ParameterType { text, by, element, bytes }
     Kernel { name, parameters }
     KernelParameter { name, ty }
     Steps { body, locals, privates, read_only, assumed, dimensions }
@@ -303,7 +303,7 @@ kinds! {
     ReadError {
         0 Source { at, what, fix }, 1 Unbounded { at, key }, 2 File { name, what, fix }, 3 Model(a), 4 Stopped { name },
         5 Undeclared { at, what, values, types }, 6 Unsided { at, key, function },
-        7 ManyReadings { name, structural }
+        7 ManyReadings { name, structural }, 8 Differing { at, line, branch }
     }
     StepKind {
         0 Access(a), 1 Atomic { space, shared }, 2 Compute { kind, amount, width }, 3 Barrier, 4 Repeat { count, whole, body },
@@ -317,7 +317,7 @@ kinds! {
         0 Index, 1 Integer, 2 IntegerMultiply, 3 IntegerDivide, 4 Real, 5 RealMultiply, 6 RealMultiplyAdd,
         7 RealDivide, 8 Special, 9 Convert
     }
-    By { 0 Buffer, 1 Local, 2 Value }
+    By { 0 Buffer, 1 Local, 2 Value, 3 Whole }
     ElementType {
         0 Char, 1 Uchar, 2 Short, 3 Ushort, 4 Int, 5 Uint, 6 Long, 7 Ulong, 8 Float, 9 Double
     }

@@ -1,6 +1,7 @@
 //! What can go wrong while a kernel is read.
 
 use crate::ast::At;
+use crate::read::MOST_ITERATIONS;
 use crate::reading::MAX_VARIANTS;
 
 /// Why a kernel cannot be read. It prints as one line: `file:line: what; fix`.
@@ -56,6 +57,19 @@ pub enum ReadError {
         /// The function that it is in.
         function: String,
     },
+    /// A loop whose iterations differ by something inside it, where there may be too many to walk them one by one.
+    #[error(
+        "{}:{}: line {line} depends on the iteration of this loop, which may have more than {MOST_ITERATIONS} iterations; \
+         add {}", at.file, at.line, differing_fix(*line, *branch)
+    )]
+    Differing {
+        /// Where the loop begins.
+        at: At,
+        /// The line of what depends on the iteration.
+        line: u32,
+        /// Whether that is a branch, and not a loop.
+        branch: bool,
+    },
     /// The source's text depends on too many combinations of macros.
     #[error(
         "{name}: its syntax depends on {}, with more than {MAX_VARIANTS} combinations; use `if` instead of `#if` for \
@@ -87,6 +101,14 @@ pub enum ReadError {
     /// The program that was read does not fit the problem.
     #[error(transparent)]
     Model(#[from] tickbound_model::ModelError),
+}
+
+/// The answer that lifts a [`ReadError::Differing`].
+fn differing_fix(line: u32, branch: bool) -> String {
+    match branch {
+        true => format!("\"line {line}\": \"then\", \"else\" or \"both\" to kernel.branches"),
+        false => format!("\"line {line}\": BOUND to kernel.bounds in the problem file"),
+    }
 }
 
 /// A text as JSON writes it.

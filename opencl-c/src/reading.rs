@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use tickbound_model::named::Named;
 use tickbound_model::source::ElementType;
 
-use crate::ast::{Space, Type};
+use crate::ast::{ExprKind, Scalar, Space, Type};
+use crate::read::{alignment, scalar_bytes, vector_bytes};
 use crate::steps::Steps;
 use crate::written::{scalar_name, type_name};
 
@@ -19,8 +20,11 @@ pub struct ParameterType {
     pub text: String,
     /// How it is passed, if that is known.
     pub by: Option<By>,
-    /// Its type, or that of its elements (of vectors, that of their components), if the problem format has it.
+    /// Its type, or that of its elements (of vectors, that of their components; of `half`, whole numbers of its size), if
+    /// the problem format has it.
     pub element: Option<ElementType>,
+    /// Of a vector or a structure by value, how many bytes it has, if that is known.
+    pub bytes: Option<i64>,
 }
 
 /// How an argument is passed.
@@ -32,6 +36,8 @@ pub enum By {
     Local,
     /// A number.
     Value,
+    /// A vector or a structure by value.
+    Whole,
 }
 
 impl By {
@@ -42,6 +48,7 @@ impl By {
             By::Buffer => "a buffer",
             By::Local => "local memory",
             By::Value => "a number",
+            By::Whole => "a vector or a structure",
         }
     }
 }
@@ -54,15 +61,52 @@ impl ParameterType {
             Type::Pointer(Space::Global | Space::Constant, _) => Some(By::Buffer),
             Type::Pointer(Space::Local, _) => Some(By::Local),
             Type::Scalar(_) => Some(By::Value),
+            Type::Vector(..) | Type::Struct(..) | Type::Union(..) => Some(By::Whole),
             _ => None,
         };
-        let element = match ty.element().unwrap_or(ty) {
-            Type::Scalar(scalar) | Type::Vector(scalar, _) => {
-                ElementType::VALUES.iter().find(|known| known.name() == scalar_name(*scalar))
+        let element = element(ty.element().unwrap_or(ty));
+        let bytes = bytes(ty).filter(|_| by == Some(By::Whole));
+        ParameterType { text: type_name(ty), by, element, bytes }
+    }
+}
+
+/// The elements of a type; of an array of arrays, those of the innermost.
+fn element(ty: &Type) -> Option<ElementType> {
+    match ty {
+        Type::Scalar(Scalar::Real { bytes: 2 }) | Type::Vector(Scalar::Real { bytes: 2 }, _) => {
+            Some(ElementType::Ushort)
+        }
+        Type::Scalar(scalar) | Type::Vector(scalar, _) => {
+            ElementType::VALUES.iter().find(|known| known.name() == scalar_name(*scalar)).copied()
+        }
+        Type::Array(inner, _) => element(inner),
+        _ => None,
+    }
+}
+
+/// The size of a type in bytes, where no macro decides it.
+fn bytes(ty: &Type) -> Option<i64> {
+    match ty {
+        Type::Scalar(scalar) => Some(i64::from(scalar_bytes(*scalar))),
+        Type::Vector(scalar, width) => Some(vector_bytes(*scalar, *width)),
+        Type::Array(element, Some(length)) => match length.kind {
+            ExprKind::Int(length) => bytes(element)?.checked_mul(length),
+            _ => None,
+        },
+        Type::Struct(_, fields) => {
+            let up = |size: i64, to: i64| Some(size.checked_add(to - 1)? / to * to);
+            let mut size = 0_i64;
+            for (_, field) in fields.iter() {
+                size = up(size, alignment(field))?.checked_add(bytes(field)?)?;
             }
-            _ => None,
-        };
-        ParameterType { text: type_name(ty), by, element: element.copied() }
+            up(size, alignment(ty))
+        }
+        Type::Union(_, fields) => {
+            let all: Option<Vec<i64>> = fields.iter().map(|(_, field)| bytes(field)).collect();
+            let (size, to) = (all?.into_iter().max()?, alignment(ty));
+            Some(size.checked_add(to - 1)? / to * to)
+        }
+        Type::Pointer(..) | Type::Array(..) | Type::Void | Type::Other(_) => None,
     }
 }
 

@@ -11,8 +11,7 @@ use crate::macros;
 pub(crate) fn answer(draft: &mut Draft, error: &ReadError, outline: &Outline) -> bool {
     match error {
         ReadError::Unbounded { at, key } if !draft.bounds.contains_key(key) => {
-            let bound = draft.inputs.keys().next().map_or(Value::from(16), |n| n.clone().into());
-            let line = at.line;
+            let (bound, line) = (first_input(draft), at.line);
             draft.note(format!(
                 "bounds: the loop in line {line} has at most {bound} iterations, a guess"
             ));
@@ -27,10 +26,38 @@ pub(crate) fn answer(draft: &mut Draft, error: &ReadError, outline: &Outline) ->
             draft.branches.insert(key.clone(), "both".into());
             true
         }
+        ReadError::Differing { line, branch, .. } => differing(draft, *line, *branch),
         ReadError::Undeclared { values, types, .. } => {
             macros::declare(draft, outline, (values, types))
         }
         ReadError::ManyReadings { structural, .. } => macros::narrow(draft, structural),
         _ => false,
     }
+}
+
+/// Answers what would have to be read for each iteration by itself.
+fn differing(draft: &mut Draft, line: u32, branch: bool) -> bool {
+    let key = format!("line {line}");
+    let known = if branch { &draft.branches } else { &draft.bounds };
+    if known.contains_key(&key) {
+        return false;
+    }
+    if branch {
+        draft.note(format!(
+            "branches: both sides of the branch in line {line} count, as it differs between iterations"
+        ));
+        draft.branches.insert(key, "both".into());
+        return true;
+    }
+    let bound = first_input(draft);
+    draft.note(format!(
+        "bounds: the loop in line {line} has at most {bound} iterations, a guess; they differ with the loop around"
+    ));
+    draft.bounds.insert(key, bound);
+    true
+}
+
+/// The most iterations of a loop of which nothing is known.
+fn first_input(draft: &Draft) -> Value {
+    draft.inputs.keys().next().map_or(Value::from(16), |name| name.clone().into())
 }

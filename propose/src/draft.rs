@@ -4,9 +4,9 @@ use std::path::Path;
 
 use indexmap::IndexMap;
 use serde_json::{Value, json};
-use tickbound_model::source::ElementType;
+use tickbound_model::source::{ElementType, Standard};
 use tickbound_opencl_c::outline::Outline;
-use tickbound_opencl_c::reading::{By, Kernel};
+use tickbound_opencl_c::reading::{By, Kernel, ParameterType};
 
 use crate::error::ProposeError;
 use crate::names::{Role, role, small};
@@ -32,6 +32,8 @@ pub(crate) struct Draft {
     /// Buffers that the kernel writes.
     pub outputs: Vec<String>,
     pub notes: Vec<String>,
+    /// The version of the language.
+    pub standard: Standard,
 }
 
 /// An argument of the kernel.
@@ -83,6 +85,7 @@ impl Draft {
             branches: IndexMap::new(),
             outputs: Vec::new(),
             notes: Vec::new(),
+            standard: Standard::Cl12,
         };
         for (name, domain) in &wishes.parameters {
             draft.parameters.insert(name.clone(), domain_of(name, domain)?);
@@ -92,6 +95,11 @@ impl Draft {
             draft.defines.insert(name.clone(), number.unwrap_or_else(|_| json!({ "text": text })));
         }
         Ok(draft)
+    }
+
+    /// The source files, as the problem file names them.
+    pub fn files(&self) -> Vec<String> {
+        self.wishes.before.iter().chain([&self.file]).cloned().collect()
     }
 
     /// Whether a macro is decided.
@@ -109,7 +117,7 @@ impl Draft {
     pub fn take(&mut self, kernel: &Kernel) {
         self.entry.clone_from(&kernel.name);
         for parameter in &kernel.parameters {
-            let (Some(by), Some(element)) = (parameter.ty.by, parameter.ty.element) else {
+            let (Some(by), Some(element)) = (parameter.ty.by, element(&parameter.ty)) else {
                 let (name, ty) = (&parameter.name, &parameter.ty.text);
                 self.note(format!(
                     "arguments: none, as `{name}` is {ty}; the kernel can be tuned, not measured"
@@ -118,6 +126,12 @@ impl Draft {
                 return;
             };
             let value = match by {
+                // 0.5 as the bits of a `half`.
+                By::Value if parameter.ty.text == "half" => "14336".to_owned(),
+                By::Whole => {
+                    let bytes = parameter.ty.bytes.unwrap_or(0);
+                    (bytes / i64::try_from(element.bytes()).unwrap_or(1)).to_string()
+                }
                 By::Value if !element.is_real() => self.number(&parameter.name),
                 By::Value => "0.5".to_owned(),
                 By::Buffer => "1".to_owned(),
@@ -129,6 +143,11 @@ impl Draft {
         let reals: Vec<String> = reals.map(|a| a.name.clone()).collect();
         if !reals.is_empty() {
             self.note(format!("arguments: {} = 0.5, a guess", reals.join(" = ")));
+        }
+        let wholes = self.arguments.iter().filter(|a| a.by == By::Whole);
+        let wholes: Vec<String> = wholes.map(|a| a.name.clone()).collect();
+        if !wholes.is_empty() {
+            self.note(format!("arguments: what is in {} is a guess", wholes.join(", ")));
         }
     }
 
@@ -147,7 +166,9 @@ impl Draft {
 
     /// The problem file.
     pub fn value(&self) -> Value {
-        let mut kernel = json!({ "opencl": self.file, "entry": self.entry });
+        let files = self.files();
+        let opencl = if files.len() == 1 { json!(self.file) } else { json!(files) };
+        let mut kernel = json!({ "opencl": opencl, "entry": self.entry });
         let mut add = |name: &str, value: Value| {
             let empty = value.as_object().is_some_and(|o| o.is_empty())
                 || value.as_array().is_some_and(|a| a.is_empty());
@@ -155,6 +176,10 @@ impl Draft {
                 kernel[name] = value;
             }
         };
+        if self.standard != Standard::Cl12 {
+            add("standard", tickbound_model::named::Named::name(self.standard).into());
+        }
+        add("include", self.wishes.include.clone().into());
         add("defines", self.defines.clone().into_iter().collect());
         add("arguments", self.arguments.iter().map(|a| self.argument(a)).collect());
         add("bounds", self.bounds.clone().into_iter().collect());
@@ -188,6 +213,12 @@ impl Draft {
                 object["length"] = number(value);
                 object["space"] = "local".into();
             }
+            By::Whole => {
+                object["length"] = number(value);
+                object["space"] = "private".into();
+                // Bytes of ones would be huge numbers.
+                object["fill"] = i32::from(*element != ElementType::Uchar).into();
+            }
             By::Buffer => {
                 object["length"] = number(value);
                 let range = if element.is_real() { json!([-1, 1]) } else { json!([0, 100]) };
@@ -204,6 +235,15 @@ impl Draft {
     pub fn group(&self, d: usize) -> Option<&String> {
         let sized = |name: &&String| matches!(role(name), Some(Role::Group(of)) if of == d || self.dimensions == 1);
         self.parameters.keys().find(sized)
+    }
+}
+
+/// How the format has the elements of an argument: those of structures as bytes. `None` for what it cannot have.
+fn element(ty: &ParameterType) -> Option<ElementType> {
+    match ty.by? {
+        By::Buffer | By::Local => Some(ty.element.unwrap_or(ElementType::Uchar)),
+        By::Whole => ty.bytes.map(|_| ty.element.unwrap_or(ElementType::Uchar)),
+        By::Value => ty.element,
     }
 }
 

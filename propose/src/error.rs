@@ -17,11 +17,26 @@ pub enum ProposeError {
     /// The source does not compile, or this machine lacks what reads it.
     #[error(transparent)]
     Read(#[from] ReadError),
+    /// Functions are called that no file defines.
+    #[error(
+        "{file}:{line}: nothing defines {names}, which the source calls; add the file that does with --before FILE, or a \
+         macro's text with --define"
+    )]
+    Undefined {
+        /// The file of the first call.
+        file: String,
+        /// Its line.
+        line: u32,
+        /// What is called.
+        names: String,
+    },
     /// A wish makes no problem.
     #[error(transparent)]
     Model(#[from] ModelError),
     /// There is no kernel.
-    #[error("{path}: there is no kernel in it; declare one with __kernel")]
+    #[error(
+        "{path}: there is no kernel in it; declare one with __kernel, or define what its #if asks for with --define"
+    )]
     NoKernel {
         /// The source.
         path: String,

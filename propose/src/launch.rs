@@ -45,14 +45,20 @@ pub(crate) fn rounded(elements: &str, local: &str) -> String {
 }
 
 /// An input for the work items of a dimension in which the kernel has no size.
-fn items(draft: &mut Draft, d: usize) -> String {
+pub(crate) fn items(draft: &mut Draft, d: usize) -> String {
     let name = if draft.dimensions == 1 {
         "items".to_owned()
     } else {
         format!("items_{}", AXES[d].to_lowercase())
     };
-    let size = if draft.dimensions == 1 { 1 << 20 } else { 1024 };
-    draft.inputs.insert(name.clone(), size);
+    let size = match draft.dimensions {
+        1 => 1 << 20,
+        2 => 1 << 10,
+        _ => 1 << 7,
+    };
+    if draft.inputs.insert(name.clone(), size).is_some() {
+        return name;
+    }
     draft.note(format!(
         "inputs.{name}: {size} elements, a guess; the source does not say how many there are"
     ));

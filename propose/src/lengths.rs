@@ -27,12 +27,18 @@ pub(crate) fn lengths(draft: &mut Draft, problem: &Problem, reading: &Reading) {
         let argument = &draft.arguments[i];
         let Some(name) = variant.parameters.get(i) else { return };
         let own = found.accesses.iter().filter(|s| s.access.array == *name);
-        let reach = own.map(|seen| reach(draft, seen, &values)).collect_vec();
+        // Elements of structures are given as bytes.
+        let bytes = i64::try_from(argument.element.bytes()).unwrap_or(1);
+        let own = own.map(|seen| {
+            let size = i64::from(seen.access.element).checked_div(bytes).unwrap_or(1).max(1);
+            reach(draft, seen, &values)?.checked_mul(size)
+        });
+        let reach = own.collect_vec();
         let known = reach.iter().all(Option::is_some) && !reach.is_empty();
         let least = reach.into_iter().flatten().max().unwrap_or(1);
         let (by, name) = (argument.by, argument.name.clone());
         let length = match by {
-            By::Value => continue,
+            By::Value | By::Whole => continue,
             By::Buffer => fitting(&draft.inputs.keys().cloned().collect_vec(), least, &values),
             By::Local => {
                 let group = draft.locals.iter().filter(|l| *l != "1").cloned().collect_vec();
@@ -83,7 +89,8 @@ fn reach(draft: &Draft, seen: &Seen<'_>, values: &[(String, i64)]) -> Option<i64
     last.checked_add(1)
 }
 
-fn stride(stride: &Stride) -> Option<&Number> {
+/// How far apart, if that is regular.
+pub(crate) fn stride(stride: &Stride) -> Option<&Number> {
     match stride {
         Stride::Elements(n) | Stride::Shifted(n) => Some(n),
         Stride::Irregular | Stride::Data => None,

@@ -84,7 +84,14 @@ pub fn propose(
 ) -> Result<Proposal, ProposeError> {
     tickbound_input::text(path)
         .map_err(|error| ProposeError::Source { path: path.display().to_string(), error })?;
-    let text = text_of(&mut std::iter::once(path.to_owned()), &[]).unwrap_or_default();
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let before = wishes.before.iter().map(|name| folder.join(name));
+    let include: Vec<_> = wishes.include.iter().map(|name| folder.join(name)).collect();
+    for file in before.clone() {
+        tickbound_input::text(&file)
+            .map_err(|error| ProposeError::Source { path: file.display().to_string(), error })?;
+    }
+    let text = text_of(&mut before.chain([path.to_owned()]), &include).unwrap_or_default();
     let outline = Outline::of(&text);
     let mut draft = Draft::new(path, wishes, &outline)?;
     macros::of_directives(&mut draft, &outline);
@@ -94,7 +101,6 @@ pub fn propose(
     macros::sizes(&mut draft);
     let unlaunched = draft.clone();
     launch::preliminary(&mut draft, &outline);
-    let folder = path.parent().unwrap_or(Path::new(""));
     let read = |draft: &Draft| attached(draft, folder, platforms, setup);
     let mut first = answered(&mut draft, &outline, &read)?;
     if let Read::Done(_, reading) = &first
@@ -125,9 +131,9 @@ fn chosen(path: &Path, wishes: &Wishes, kernels: Vec<Kernel>) -> Result<Kernel, 
     let names = kernels.iter().map(|k| k.name.clone()).collect_vec();
     let path = path.display().to_string();
     let wanted = match &wishes.entry {
+        _ if names.is_empty() => return Err(ProposeError::NoKernel { path }),
         Some(entry) => entry.clone(),
         None => match names.as_slice() {
-            [] => return Err(ProposeError::NoKernel { path }),
             [one] => one.clone(),
             _ => return Err(ProposeError::Several { path, names: names.join(" or --entry ") }),
         },

@@ -1,6 +1,7 @@
 //! Macros: which are tuning parameters, which are inputs, and what values they may have.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use indexmap::IndexMap;
 use itertools::Itertools;
@@ -16,6 +17,9 @@ use crate::names::{Role, role, small};
 
 /// Most rounds of compiling and naming what is missing.
 const MOST_ROUNDS: usize = 16;
+
+/// Most names in a message.
+const MOST_NAMES: usize = 4;
 
 /// Decides the macros that directives mention and the source does not define itself.
 pub(crate) fn of_directives(draft: &mut Draft, outline: &Outline) {
@@ -116,19 +120,40 @@ fn domain(
 /// Compiles, and makes macros of names that nobody declares, until nothing is missing. Gives back the kernels.
 pub(crate) fn until_it_compiles(
     draft: &mut Draft,
-    path: &std::path::Path,
+    path: &Path,
     outline: &Outline,
     setup: &Setup<'_>,
 ) -> Result<Vec<Kernel>, ProposeError> {
     let mut rounds = 0;
     loop {
         rounds += 1;
-        let (request, values) = request(draft, path, outline);
-        let error = match extract::kernels(&request, &values, setup) {
+        let (asked, values) = request(draft, path, outline);
+        let error = match extract::kernels(&asked, &values, setup) {
             Ok(kernels) => return Ok(kernels),
             Err(error) => error,
         };
-        let ReadError::Undeclared { values, types, .. } = &error else { return Err(error.into()) };
+        let ReadError::Undeclared { at, values, types, .. } = &error else {
+            return Err(error.into());
+        };
+        let called = values.iter().filter(|name| outline.calls(name)).cloned().collect_vec();
+        if !called.is_empty() && draft.standard == Standard::Cl12 {
+            // A later version may have them.
+            let later = Draft { standard: Standard::Cl30, ..draft.clone() };
+            let (asked, values) = request(&later, path, outline);
+            let missing = |name: &String| match extract::kernels(&asked, &values, setup) {
+                Err(ReadError::Undeclared { values, .. }) => values.contains(name),
+                _ => false,
+            };
+            if !called.iter().any(missing) {
+                draft.standard = Standard::Cl30;
+                draft.note(format!("standard: CL3.0, which has `{}`", called.join("`, `")));
+                continue;
+            }
+        }
+        if !called.is_empty() {
+            let (file, line) = (at.file.to_string(), at.line);
+            return Err(ProposeError::Undefined { file, line, names: few(&called) });
+        }
         if rounds == MOST_ROUNDS || !declare(draft, outline, (values, types)) {
             return Err(error.into());
         }
@@ -146,7 +171,9 @@ pub(crate) fn declare(
     for name in types {
         of_type(draft, name);
     }
-    for name in values.iter().filter(|name| !draft.knows(name)).cloned().collect_vec() {
+    // No number is called.
+    let values = values.iter().filter(|name| !draft.knows(name) && !outline.calls(name));
+    for name in values.cloned().collect_vec() {
         let m = outline.macros.get(&name).cloned().unwrap_or_default();
         add(draft, &name, &m, role(&name), None);
     }
@@ -208,12 +235,14 @@ fn of_type(draft: &mut Draft, name: &str) {
     }
 }
 
+/// Some names, the first ones of many.
+fn few(names: &[String]) -> String {
+    let first = names.iter().take(MOST_NAMES).map(|name| format!("`{name}`")).join(", ");
+    if names.len() > MOST_NAMES { format!("{first} and others") } else { first }
+}
+
 /// What compiles the source: each macro has one value.
-fn request(
-    draft: &Draft,
-    path: &std::path::Path,
-    outline: &Outline,
-) -> (Request, IndexMap<String, i64>) {
+fn request(draft: &Draft, path: &Path, outline: &Outline) -> (Request, IndexMap<String, i64>) {
     let mut values = IndexMap::new();
     for (name, domain) in &draft.parameters {
         values.insert(name.clone(), one_of(domain));
@@ -230,13 +259,17 @@ fn request(
         }
     }
     let symbols = values.iter().map(|(name, v)| (name.clone(), Symbol { least: *v, greatest: *v }));
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let files = draft.files();
+    let (first, more) = files.split_first().unwrap_or((&draft.file, &[]));
+    let includes = &draft.wishes.include;
     let request = Request {
-        path: path.to_owned(),
-        name: draft.file.clone(),
-        more: Vec::new(),
-        include: Vec::new(),
+        path: folder.join(first),
+        name: first.clone(),
+        more: more.iter().map(|name| (name.clone(), folder.join(name))).collect(),
+        include: includes.iter().map(|name| (name.clone(), folder.join(name))).collect(),
         entry: String::new(),
-        standard: Standard::Cl12,
+        standard: draft.standard,
         symbols: symbols.collect(),
         texts,
         arguments: Vec::new(),

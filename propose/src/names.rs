@@ -139,6 +139,9 @@ pub fn small(name: &str) -> Option<i64> {
         ("PARAMETER", 0),
     ];
     let words = words(name);
+    if words.len() > 1 && ["HAS", "USE", "ENABLE", "WITH"].contains(&words[0].as_str()) {
+        return Some(1);
+    }
     let exact =
         |word: &str, known: &str| word == known || (known.len() > 2 && word.starts_with(known));
     SMALL
@@ -229,9 +232,14 @@ mod tests {
 
     #[test]
     fn what_is_small() {
-        for (name, value) in
-            [("kernel_h", 3), ("x_offset", 0), ("yInc", 1), ("is_rowmajor", 0), ("goff", 0)]
-        {
+        for (name, value) in [
+            ("kernel_h", 3),
+            ("x_offset", 0),
+            ("yInc", 1),
+            ("has_bias", 1),
+            ("is_rowmajor", 0),
+            ("goff", 0),
+        ] {
             let expected = if name == "goff" { None } else { Some(value) };
             assert_eq!(small(name), expected, "{name}");
         }

@@ -8,7 +8,7 @@ use tickbound_opencl_c::reading::{By, Kernel};
 #[must_use]
 pub fn reference(kernel: &Kernel, outputs: &[String]) -> String {
     let parameters = kernel.parameters.iter().filter(|p| p.ty.by != Some(By::Local)).map(|p| {
-        let ty = p.ty.element.map_or("void", c_type);
+        let ty = p.ty.element.map_or("unsigned char", c_type);
         match p.ty.by {
             Some(By::Value) => format!("{ty} {}", p.name),
             _ if outputs.contains(&p.name) => format!("{ty} *{}", p.name),

@@ -62,10 +62,13 @@ impl Samples {
                 .collect_vec()
         };
         let more = |share: &Share| share.constant != 1 || !share.factors.is_empty();
-        // A store of one element for each group, as reductions have it, says nothing of what the group reads.
+        // A store of one element for each group, or of a few, as reductions have it, says nothing of what the group reads.
+        let named = |share: &Share| !share.factors.is_empty();
         of(true)
             .into_iter()
-            .find(more)
+            .find(named)
+            .or_else(|| of(false).into_iter().find(named))
+            .or_else(|| of(true).into_iter().find(more))
             .or_else(|| of(false).into_iter().find(more))
             .or_else(|| of(true).pop())
     }

@@ -14,7 +14,8 @@ use tickbound_opencl_c::steps::{Number, Space};
 use crate::divisions::divisions;
 use crate::draft::Draft;
 use crate::found::{Found, in_problem};
-use crate::launch::{rounded, sizes};
+use crate::launch::{items, rounded, sizes};
+use crate::lengths::stride;
 use crate::share::{Samples, Share, in_brackets};
 
 /// Names of dimensions, as those of inputs end.
@@ -39,6 +40,7 @@ pub(crate) fn conclude(draft: &mut Draft, reading: &Reading, constrained: bool) 
     if all.iter().any(|found| found.atomics) {
         draft.note("arguments: what only atomic operations change is not known to be an output; add \"output\": true");
     }
+    let own = own_sizes(draft, &all);
     let structural = &reading.extracted.structural;
     let samples = Samples::new(draft, structural);
     for d in draft.wishes.global.len()..draft.dimensions {
@@ -47,7 +49,7 @@ pub(crate) fn conclude(draft: &mut Draft, reading: &Reading, constrained: bool) 
             Some((variant.values.as_slice(), share))
         });
         let share = Share::together(structural, &known.collect_vec());
-        launch(draft, d, share, (&samples, variants, &all));
+        launch(draft, (d, own.get(d).and_then(Option::as_ref)), share, (&samples, variants, &all));
     }
     let found = variants.iter().map(|v| v.values.as_slice()).zip(&all).collect_vec();
     if constrained {
@@ -58,7 +60,7 @@ pub(crate) fn conclude(draft: &mut Draft, reading: &Reading, constrained: bool) 
 /// The launch in a dimension.
 fn launch(
     draft: &mut Draft,
-    d: usize,
+    (d, own): (usize, Option<&String>),
     share: Option<Share>,
     (samples, variants, all): (&Samples, &[Variant], &[Found<'_>]),
 ) {
@@ -89,7 +91,10 @@ fn launch(
         let mut all = variants.iter().zip(all);
         all.find_map(|(v, found)| samples.share(draft, found, (1, &v.values))?.row)
     };
-    let Elements { guarded, guessed, input: elements } = elements(draft, (d, &share), all, &rows);
+    let Elements { guarded, guessed, input: elements } = match own {
+        Some(input) => Elements { guarded: false, guessed: false, input: input.clone() },
+        None => elements(draft, (d, &share), all, &rows),
+    };
     let covered = share.text();
     draft.globals[d] = if covered == local {
         if guarded { rounded(&elements, &local) } else { elements.clone() }
@@ -125,6 +130,21 @@ fn elements(
     found: &[Found<'_>],
     rows: &dyn Fn() -> Option<String>,
 ) -> Elements {
+    if let Some(input) = compared(draft, d, found) {
+        return Elements { guarded: true, guessed: false, input };
+    }
+    let taken = share.row.iter().cloned().collect_vec();
+    let all = sizes(draft);
+    let rest = all.iter().filter(|name| !taken.contains(name)).cloned().collect_vec();
+    let row = if d == 0 { rows() } else { None };
+    let guessed = row.is_none() && rest.len() > 1;
+    let found = row.or_else(|| rest.get(d.saturating_sub(1)).or(rest.last()).cloned());
+    let input = found.or_else(|| all.first().cloned()).unwrap_or_else(|| "1".to_owned());
+    Elements { guarded: false, guessed, input }
+}
+
+/// The input that the kernel compares ids of a dimension with.
+fn compared(draft: &Draft, d: usize, found: &[Found<'_>]) -> Option<String> {
     let guards = found.iter().flat_map(|found| &found.conditions);
     let mut compared = IndexSet::new();
     for condition in guards {
@@ -140,17 +160,30 @@ fn elements(
             }
         });
     }
-    if let Some(input) = compared.into_iter().next() {
-        return Elements { guarded: true, guessed: false, input };
+    compared.into_iter().next()
+}
+
+/// Where rows are as long as the launch is wide (`i + j * get_global_size(0)`), the launch says how many elements there
+/// are, and no input does: for each dimension a new one that stands for it.
+fn own_sizes(draft: &mut Draft, found: &[Found<'_>]) -> Vec<Option<String>> {
+    let mut rows = false;
+    for seen in found.iter().flat_map(|found| &found.accesses) {
+        let strides = seen.access.groups.iter().skip(1).filter_map(stride);
+        strides.for_each(|n| n.names(&mut |name: &String| rows |= name.starts_with("$global_")));
     }
-    let taken = share.row.iter().cloned().collect_vec();
-    let all = sizes(draft);
-    let rest = all.iter().filter(|name| !taken.contains(name)).cloned().collect_vec();
-    let row = if d == 0 { rows() } else { None };
-    let guessed = row.is_none() && rest.len() > 1;
-    let found = row.or_else(|| rest.get(d.saturating_sub(1)).or(rest.last()).cloned());
-    let input = found.or_else(|| all.first().cloned()).unwrap_or_else(|| "1".to_owned());
-    Elements { guarded: false, guessed, input }
+    if !rows || !draft.wishes.global.is_empty() {
+        return Vec::new();
+    }
+    let unsaid = |d: usize| compared(draft, d, found).is_none();
+    let open = (0..draft.dimensions).map(unsaid).collect_vec();
+    let own = |(d, open): (usize, bool)| {
+        open.then(|| {
+            let name = items(draft, d);
+            draft.globals[d] = rounded(&name, &draft.locals[d]);
+            name
+        })
+    };
+    open.into_iter().enumerate().map(own).collect()
 }
 
 fn comparisons<'e>(number: &'e Number, visit: &mut impl FnMut(&'e Number, &'e Number)) {

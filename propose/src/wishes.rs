@@ -7,6 +7,10 @@ use indexmap::IndexMap;
 pub struct Wishes {
     /// The kernel function; needed if the source has several.
     pub entry: Option<String>,
+    /// Source files that stand before the kernel's own, by their names in the problem file.
+    pub before: Vec<String>,
+    /// Folders for `#include`, the same way.
+    pub include: Vec<String>,
     /// Inputs and their values.
     pub inputs: IndexMap<String, i64>,
     /// Tuning parameters and their domains, as in a problem file: `[1, 2, 4]` or `powers_of_two(1, 8)`.

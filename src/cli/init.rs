@@ -20,6 +20,12 @@ pub struct Args {
     /// The kernel function; needed if the source has several
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
+    /// A source file that stands before the kernel's own, as a host puts it there; may be given many times
+    #[arg(long, value_name = "FILE")]
+    before: Vec<PathBuf>,
+    /// A folder for `#include`; may be given many times
+    #[arg(long, value_name = "FOLDER")]
+    include: Vec<PathBuf>,
     /// The value of an input: a size that the kernel is given, or a macro that is one
     #[arg(long = "input", value_name = "N=V")]
     input: Vec<Setting>,
@@ -84,6 +90,19 @@ fn expressions(text: &str) -> Vec<String> {
     if text.trim().is_empty() { Vec::new() } else { all }
 }
 
+/// A path as the problem file names it: it counts from its own folder, which is that of the source.
+fn beside(args: &Args, path: &Path) -> String {
+    let all = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let (path, source) = (all(path), all(&args.source));
+    let inside = source.parent().and_then(|folder| path.strip_prefix(folder).ok());
+    let inside = inside.filter(|rest| !rest.as_os_str().is_empty());
+    match (inside, source.parent() == Some(&path)) {
+        (Some(rest), _) => rest.display().to_string(),
+        (None, true) => ".".to_owned(),
+        (None, false) => path.display().to_string(),
+    }
+}
+
 /// The platform as the problem file names it: its paths count from its own folder.
 fn platform(args: &Args) -> String {
     let file = Path::new(&args.platform);
@@ -103,6 +122,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     check(args, &problem, &reference_file)?;
     let wishes = Wishes {
         entry: args.entry.clone(),
+        before: args.before.iter().map(|path| beside(args, path)).collect(),
+        include: args.include.iter().map(|path| beside(args, path)).collect(),
         inputs: by_name("--input", &args.input)?,
         parameters: by_text(&args.parameter),
         defines: by_text(&args.define),

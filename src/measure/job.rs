@@ -203,18 +203,32 @@ impl Values<'_> {
             ArgumentKind::Local { length } => {
                 Argument::Local(self.length(&at("length"), length, element)? * element.bytes())
             }
+            ArgumentKind::Whole { length, fill } => {
+                let length = self.length(&at("length"), length, element)?;
+                let content = self.content(&at("fill"), fill)?;
+                fits("fill", content.check(element))?;
+                let bytes = content.bytes(&asked.name, element, length);
+                Argument::Value(bytes.map_err(|why| MeasureError::Number {
+                    at: at("length"),
+                    why: why.to_string(),
+                })?)
+            }
             ArgumentKind::Buffer { length, fill, output } => {
                 let length = self.length(&at("length"), length, element)?;
-                let number = |e| self.number(&at("fill"), e);
-                let content = match fill {
-                    Fill::Constant(e) => Content::Constant(number(e)?),
-                    Fill::Index => Content::Index,
-                    Fill::Random { low, high } => Content::Random(number(low)?, number(high)?),
-                };
+                let content = self.content(&at("fill"), fill)?;
                 fits("fill", content.check(element))?;
                 let name = asked.name.clone();
                 Argument::Buffer(BufferArgument { name, element, length, content, output: *output })
             }
+        })
+    }
+
+    fn content(&self, at: &str, fill: &Fill) -> Result<Content, MeasureError> {
+        let number = |e| self.number(at, e);
+        Ok(match fill {
+            Fill::Constant(e) => Content::Constant(number(e)?),
+            Fill::Index => Content::Index,
+            Fill::Random { low, high } => Content::Random(number(low)?, number(high)?),
         })
     }
 

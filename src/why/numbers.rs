@@ -142,7 +142,9 @@ fn of_source(source: &KernelSource, slot: usize) -> bool {
         Define::Text(_) => None,
     });
     let arguments = source.arguments.iter().filter_map(|argument| match &argument.kind {
-        ArgumentKind::Buffer { length: e, .. } | ArgumentKind::Local { length: e } => Some(e),
+        ArgumentKind::Buffer { length: e, .. }
+        | ArgumentKind::Whole { length: e, .. }
+        | ArgumentKind::Local { length: e } => Some(e),
         ArgumentKind::Scalar(e) => Some(e),
         ArgumentKind::Real(_) => None,
     });

@@ -4,7 +4,7 @@
 //! where it is known how that ends:
 //!
 //! - Groups of equal length: every unit goes on from when it is free in steps of that length, so the groups
-//!   are the earliest of all these beginnings. A bisection finds the last.
+//!   are the earliest of all these beginnings. Units that are free later join in step by step.
 //! - Groups whose lengths rise or fall by the same from one to the next: if every unit takes one group and then
 //!   another, the next pair of rounds does the same as long as the units are free in the same order. Each
 //!   pair changes the distance between two units by the same amount, which says for how long that is.
@@ -79,28 +79,24 @@ impl Units {
         if ticks == 0 || groups == 0 {
             return Some(());
         }
-        // How many groups begin before a tick.
-        let steps = |free: i64, at: i128| {
-            let behind = (at - i128::from(free)).max(0);
-            (behind + i128::from(ticks) - 1) / i128::from(ticks)
-        };
-        let begun = |at: i128| {
-            let each = self.free.iter().map(|(free, units)| steps(*free, at) * i128::from(*units));
-            each.sum::<i128>()
-        };
-        // The last tick before which no more begin than there are.
-        let mut low = i128::from(self.first());
-        let mut high = i128::from(self.last()) + i128::from(ticks) * i128::from(groups) + 1;
-        while low + 1 < high {
-            let middle = low + (high - low) / 2;
-            if begun(middle) <= i128::from(groups) { low = middle } else { high = middle }
+        // A unit begins groups in steps of `ticks` from when it is free: whole steps behind the first unit, and a rest.
+        let first = self.first();
+        let mut steps = Vec::with_capacity(self.free.len());
+        for (free, units) in &self.free {
+            let behind = free.checked_sub(first)?;
+            steps.push((behind / ticks, behind % ticks, *units));
         }
-        let mut rest = i64::try_from(i128::from(groups) - begun(low)).ok()?;
-        for (free, units) in std::mem::take(&mut self.free) {
-            let at = i64::try_from(i128::from(free) + steps(free, low) * i128::from(ticks)).ok()?;
-            // Those that are left begin at this very tick.
-            let now = if i128::from(at) == low { rest.min(units) } else { 0 };
+        let (level, busy, mut rest) = level(&steps, groups)?;
+        // Those that are left begin in this step, and in the order of their rests.
+        let base = level.checked_mul(ticks).and_then(|n| n.checked_add(first))?;
+        let mut begun: Vec<(i64, i64)> = steps[..busy].iter().map(|(_, r, n)| (*r, *n)).collect();
+        begun.sort_unstable();
+        let idle: Vec<(i64, i64)> = self.free.iter().skip(busy).map(|(at, n)| (*at, *n)).collect();
+        self.free = BTreeMap::from_iter(idle);
+        for (behind, units) in begun {
+            let now = rest.min(units);
             rest -= now;
+            let at = base.checked_add(behind)?;
             self.put(at, units - now);
             if now > 0 {
                 self.put(at.checked_add(ticks)?, now);
@@ -179,6 +175,26 @@ impl Units {
             self.put(i64::try_from(at + all + pairs * moved * s).ok()?, 1);
         }
         i64::try_from(2 * n * pairs).ok()
+    }
+}
+
+/// Up to which step all units that have begun by then have begun a group in each; how many of the entries these are, and how many
+/// groups are left, fewer than they have units. Steps rise from entry to entry, the first is 0.
+fn level(steps: &[(i64, i64, i64)], groups: i64) -> Option<(i64, usize, i64)> {
+    let (mut level, mut busy, mut units, mut left) = (0, 0, 0_i64, groups);
+    loop {
+        while let Some((_, _, n)) = steps.get(busy).filter(|(at, ..)| *at == level) {
+            units = units.checked_add(*n)?;
+            busy += 1;
+        }
+        let room = left.checked_div(units)?;
+        let next = steps.get(busy).map(|(at, ..)| at - level).filter(|more| *more <= room);
+        let more = next.unwrap_or(room);
+        level = level.checked_add(more)?;
+        left -= more * units;
+        if next.is_none() {
+            return Some((level, busy, left));
+        }
     }
 }
 

@@ -197,7 +197,12 @@ impl Writer<'_> {
             kernel["CompilerOptions"] = options.into();
             kernel["KernelName"] = source.entry.clone().into();
             kernel["KernelFile"] = source.path.clone().into();
-            kernel["Arguments"] = source.arguments.iter().map(|a| self.argument(a)).collect();
+            kernel["Arguments"] = source
+                .arguments
+                .iter()
+                .map(|a| self.argument(a))
+                .collect::<Result<Vec<_>, _>>()?
+                .into();
         }
         Ok(kernel)
     }
@@ -219,9 +224,16 @@ impl Writer<'_> {
         }
     }
 
-    fn argument(&self, argument: &Argument) -> Value {
+    fn argument(&self, argument: &Argument) -> Result<Value, ModelError> {
         let (name, ty) = (&argument.name, argument.element.name());
-        match &argument.kind {
+        Ok(match &argument.kind {
+            ArgumentKind::Whole { .. } => {
+                return Err(ModelError::new(
+                    format!("kernel.arguments.{name}"),
+                    "T1 has no place for a vector or a structure by value",
+                    "pass its members one by one, or in a buffer",
+                ));
+            }
             ArgumentKind::Scalar(value) => json!({ "Name": name, "Type": ty,
                 "MemoryType": "Scalar", "AccessType": "ReadOnly", "FillType": "Constant",
                 "FillValue": number(&self.over(value)) }),
@@ -241,7 +253,7 @@ impl Writer<'_> {
                         "FillType": kind, "FillValue": value, "Output": i32::from(*output),
                         "Size": number(&self.over(length)) })
             }
-        }
+        })
     }
 }
 

@@ -188,6 +188,13 @@ impl Outline {
         valued || lines.flatten().any(|token| token.is(name))
     }
 
+    /// Whether the code calls a function of this name, or a macro with arguments.
+    #[must_use]
+    pub fn calls(&self, name: &str) -> bool {
+        let all: Vec<&Token> = self.code.iter().chain(&self.bodies).flatten().collect();
+        all.windows(2).any(|pair| pair[0].is(name) && pair[1].is("("))
+    }
+
     /// Whether the source itself may give a name a meaning: a macro without `#ifndef` around it, a variable, a parameter, a
     /// member, a function, a type. True also where that is not sure.
     #[must_use]

@@ -7,7 +7,7 @@ use super::nodes::{NodeKind, Reach};
 use super::places::Place;
 use super::symbolic::Poly;
 use super::types::Integer;
-use super::value::{Parts, Pointer, Target, Value};
+use super::value::{Parts, Pointer, Target, Value, holds_pointers};
 use super::{Read, Reader};
 use crate::ast::{At, Expr, ExprKind, Space, Type, VariableId};
 use crate::steps::Dependence;
@@ -26,6 +26,9 @@ impl<'a> Reader<'a> {
                 Some(value) => value.clone(),
                 None => self.unknown(ty, Dependence::Data),
             },
+            Place::Part(ids, _) if self.pointers_in(ids).is_some() => {
+                self.pointers_in(ids).unwrap_or(Value::Other(Dependence::Data))
+            }
             Place::Part(ids, at) => match self.known_part(ids, *at, ty) {
                 Some(value) => value,
                 None => {
@@ -59,6 +62,15 @@ impl<'a> Reader<'a> {
                 self.state.values.insert(*id, value);
             }
             Place::Part(ids, at) => match (at, ids.first()) {
+                (_, Some(id))
+                    if ids.len() == 1 && self.type_of(*id).is_some_and(holds_pointers) =>
+                {
+                    let value = match self.state.values.get(id).cloned() {
+                        Some(before) => self.pointer_to_either(&before, &value),
+                        None => value,
+                    };
+                    self.state.values.insert(*id, value);
+                }
                 (Some(at), Some(id)) if ids.len() == 1 => self.put(*id, *at, ty, &value),
                 _ => {
                     let depends = value.depends(&self.terms);
@@ -81,6 +93,30 @@ impl<'a> Reader<'a> {
             Place::Value(_) => {}
         }
         Ok(())
+    }
+
+    /// What the elements of an array of pointers point to, if that is known.
+    fn pointers_in(&self, ids: &BTreeSet<VariableId>) -> Option<Value> {
+        let id = ids.first().filter(|_| ids.len() == 1)?;
+        let value = self.state.values.get(id)?;
+        let known =
+            matches!(value, Value::Pointer(_)) && self.type_of(*id).is_some_and(holds_pointers);
+        known.then(|| value.clone())
+    }
+
+    /// A pointer that is one or the other; where they point to different memories nothing is known.
+    pub fn pointer_to_either(&mut self, a: &Value, b: &Value) -> Value {
+        let (Value::Pointer(a), Value::Pointer(b)) = (a, b) else {
+            return Value::Other(Dependence::Data);
+        };
+        let Some(target) = Target::either(&a.target, &b.target) else {
+            return Value::Other(Dependence::Data);
+        };
+        let offset = match a.offset == b.offset {
+            true => a.offset.clone(),
+            false => self.terms.unknown(Dependence::Data),
+        };
+        Value::Pointer(Pointer { target, offset })
     }
 
     /// A part of a private variable, if it is a known whole number.

@@ -2,7 +2,7 @@
 
 use super::symbolic::Poly;
 use super::types::{INT, Integer, scalar_bytes, width};
-use super::value::{Parts, Value};
+use super::value::{Parts, Value, holds_pointers};
 use super::{Read, Reader};
 use crate::ast::{At, BinaryOp, Expr, ExprKind, Type, UnaryOp};
 use crate::error::ReadError;
@@ -54,6 +54,7 @@ impl<'a> Reader<'a> {
             ([value], [item]) if Integer::of(ty).is_some() => {
                 Ok(self.of(item, |r| r.convert(value.clone(), &item.ty, ty, &item.at)))
             }
+            _ if holds_pointers(ty) => Ok(self.any_of(&values)),
             _ => {
                 let depends = values.iter().map(|value| value.depends(&self.terms)).max();
                 let depends = depends.unwrap_or(Dependence::Uniform);
@@ -64,6 +65,14 @@ impl<'a> Reader<'a> {
                 }
             }
         }
+    }
+
+    /// What any element of an array of pointers holds: a pointer to one of what they point to.
+    fn any_of(&mut self, values: &[Value]) -> Value {
+        let Some((first, rest)) = values.split_first() else {
+            return Value::Other(Dependence::Data);
+        };
+        rest.iter().fold(first.clone(), |all, value| self.pointer_to_either(&all, value))
     }
 
     /// The whole numbers of a list, each where it comes to lie. Behind an item that may take more or less room than

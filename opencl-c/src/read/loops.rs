@@ -8,6 +8,7 @@ use super::probe::{Change, Probe, Walked};
 use super::refusals::{MOST_ITERATIONS, iterations_differ};
 use super::strides::set_iterations;
 use super::symbolic::{Interval, Leaf, Poly};
+use super::types::Integer;
 use super::value::{Pointer, State, Value};
 use super::{Read, Reader, range_of, scan};
 use crate::ast::{Stmt, VariableId};
@@ -66,6 +67,9 @@ impl<'a> Reader<'a> {
             if self.probing > 0 {
                 return self.blur(l, probe);
             }
+            if self.goes_on(&probe) {
+                return Err(self.unbounded(l));
+            }
             self.state = probe.start.clone();
             return self.unroll(l, None, Some(&probe));
         };
@@ -103,6 +107,43 @@ impl<'a> Reader<'a> {
         self.leave_loop(l, &probe, &count, Some((iteration, &end)))
     }
 
+    /// Whether there may be more iterations than are walked one by one, by counters that grow as they did in the first
+    /// one. To find that out by walking them would take their number to the power of the loops inside.
+    fn goes_on(&mut self, probe: &Probe) -> bool {
+        let known = |id: &VariableId| match (probe.changes.get(id), probe.start.values.get(id)) {
+            (Some(Change::By(step)), Some(Value::Int(start))) => Some((start, Some(step))),
+            (None, Some(Value::Int(start))) => Some((start, None)),
+            _ => None,
+        };
+        let numbers = probe.placeholders.iter().filter_map(|(id, atom)| {
+            let (start, step) = known(id)?;
+            let ty = Integer::of(self.type_of(*id)?)?;
+            Some((*atom, start, step, ty))
+        });
+        let numbers: Vec<_> = numbers.collect();
+        for k in 0..=MOST_ITERATIONS {
+            let mut then = HashMap::new();
+            for (atom, start, step, ty) in &numbers {
+                let moved = match step {
+                    Some(step) => {
+                        let distance = self.terms.mul(step, &Poly::int(k));
+                        let moved = self.terms.add(start, &distance);
+                        ty.exact(&mut self.terms, &moved)
+                    }
+                    None => (*start).clone(),
+                };
+                then.insert(*atom, moved);
+            }
+            let condition = self.terms.substitute(&probe.condition, &then);
+            // One that depends on something else is told from the iterations.
+            if condition.constant() == Some(0) || self.terms.mentions_since(&condition, probe.mark)
+            {
+                return false;
+            }
+        }
+        true
+    }
+
     /// What an iteration does, and how many there are, if that can be said.
     pub fn counted(&mut self, l: &Loop<'a>) -> Read<(Probe, Option<Poly>)> {
         let probe = self.probe(l)?;
@@ -112,6 +153,12 @@ impl<'a> Reader<'a> {
         {
             let count = self.count(l, &signed);
             return Ok((signed, count));
+        }
+        if count.is_none()
+            && let Some(halved) = self.probe_halved(l, &probe)?
+        {
+            let count = self.count(l, &halved);
+            return Ok((halved, count));
         }
         Ok((probe, count))
     }

@@ -62,6 +62,7 @@ mod probe;
 mod refusals;
 mod scan;
 mod split;
+mod spread;
 mod statements;
 mod strides;
 mod switch;
@@ -87,12 +88,16 @@ use types::Integer;
 use value::{Pointer, State, Target, Value};
 
 pub use asked::matched;
+pub(crate) use refusals::MOST_ITERATIONS;
+pub(crate) use types::{alignment, scalar_bytes, vector_bytes};
 
 /// What reading yields.
 type Read<T> = Result<T, ReadError>;
 
 /// Most expressions that are walked before reading gives up.
 const MOST_WORK: u64 = 5_000_000;
+/// Most different terms of numbers before it does.
+const MOST_TERMS: usize = 1 << 21;
 
 /// Reads the entry function of a file, in whose text these symbols are open.
 ///
@@ -280,7 +285,7 @@ impl<'a> Reader<'a> {
     /// One more expression.
     fn tick(&mut self, at: &At) -> Read<()> {
         self.work += 1;
-        if self.work <= MOST_WORK {
+        if self.work <= MOST_WORK && self.terms.count() <= MOST_TERMS {
             return Ok(());
         }
         Err(ReadError::at(

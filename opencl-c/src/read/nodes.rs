@@ -211,6 +211,16 @@ pub fn mapped(nodes: &[Node], number: &mut dyn FnMut(&Poly) -> Poly) -> Vec<Node
     all
 }
 
+/// How many steps there are.
+pub fn size(nodes: &[Node]) -> usize {
+    let inside = |node: &Node| match &node.kind {
+        NodeKind::Repeat { body, .. } => size(body),
+        NodeKind::If { then, otherwise, .. } => size(then) + size(otherwise),
+        _ => 0,
+    };
+    nodes.iter().map(|node| 1 + inside(node)).sum()
+}
+
 /// Whether there is a barrier.
 pub fn has_barrier(nodes: &[Node]) -> bool {
     nodes.iter().any(|node| match &node.kind {

@@ -21,8 +21,8 @@ use crate::steps::Dependence;
 pub enum Change {
     /// It grows by this, the same in every iteration (bytes for pointers).
     By(Poly),
-    /// It is divided by a constant, at least 2.
-    Shrinks,
+    /// It is divided by this constant, at least 2.
+    Shrinks(i64),
     /// It is multiplied with a constant, at least 2.
     Grows,
     /// Otherwise.
@@ -82,6 +82,36 @@ impl<'a> Reader<'a> {
         }
         self.state = probe.start.clone();
         self.probe_knowing(l, &known).map(Some)
+    }
+
+    /// The same where signed counters that the condition asks for begin at or above zero and are divided: they stay there, which
+    /// is what makes it a division as others are. `None` if there are none.
+    pub fn probe_halved(&mut self, l: &Loop<'a>, probe: &Probe) -> Read<Option<Probe>> {
+        let asked = |(id, change): (&VariableId, &Change)| {
+            let signed = self.type_of(*id).and_then(Integer::of).is_some_and(|ty| ty.signed);
+            let from = match probe.start.values.get(id) {
+                Some(Value::Int(start)) => self.terms.never_negative(start),
+                _ => false,
+            };
+            let leaf = probe.placeholders.get(id).map(|atom| self.terms.kind(*atom));
+            let mentioned = match leaf {
+                Some(Kind::Leaf(leaf)) => self.terms.mentions(&probe.condition, *leaf),
+                _ => false,
+            };
+            (signed && from && mentioned && *change == Change::Somehow).then_some(*id)
+        };
+        let known: BTreeSet<VariableId> = probe.changes.iter().filter_map(asked).collect();
+        if known.is_empty() {
+            return Ok(None);
+        }
+        self.state = probe.start.clone();
+        let found = self.probe_knowing(l, &known)?;
+        let shrinks = |id: &VariableId| matches!(found.changes.get(id), Some(Change::Shrinks(_)));
+        if known.iter().all(shrinks) {
+            return Ok(Some(found));
+        }
+        self.state = probe.start.clone();
+        Ok(None)
     }
 
     fn probe_knowing(&mut self, l: &Loop<'a>, not_negative: &BTreeSet<VariableId>) -> Read<Probe> {
@@ -248,9 +278,9 @@ impl<'a> Reader<'a> {
         }
         if let Some(Kind::Quotient(x, by)) = self.terms.kind_of(b)
             && x == a
-            && by.constant().is_some_and(|c| c >= 2)
+            && let Some(by) = by.constant().filter(|by| *by >= 2)
         {
-            return Change::Shrinks;
+            return Change::Shrinks(by);
         }
         match (b.as_term(), a.as_atom()) {
             (Some((monomial, factor)), Some(atom))

@@ -20,17 +20,7 @@ impl<'a> Reader<'a> {
 /// The iterations of a loop differ, and there may be too many of them.
 pub fn iterations_differ(terms: &Terms, at: &At, nodes: &[Node], iteration: Leaf) -> ReadError {
     let (inner, branch) = first_mention(terms, nodes, iteration).unwrap_or((at, false));
-    let line = inner.line;
-    let fix = if branch {
-        format!("add \"line {line}\": \"then\", \"else\" or \"both\" to kernel.branches")
-    } else {
-        format!("add \"line {line}\": BOUND to kernel.bounds in the problem file")
-    };
-    let what = format!(
-        "line {line} depends on the iteration of this loop, which may have more than \
-         {MOST_ITERATIONS} iterations"
-    );
-    ReadError::at(at, what, fix)
+    ReadError::Differing { at: at.clone(), line: inner.line, branch }
 }
 
 /// There may be too many iterations to walk them one by one.

@@ -6,18 +6,28 @@
 //! comes out: loops that do the same in the same order, whose steps no longer mention it; or nothing, where
 //! something else than such a comparison depends on the iteration. Then iterations are
 //! [walked one by one](super::unroll).
+//!
+//! Where a barrier stands in the loop, all items of a group have to be in the same piece. In a guarded tile, `if (t * TS + lid < n)`,
+//! they change from one piece to the next in a few neighbouring iterations ([`spread`]); these are taken out one by
+//! one, each item with its own condition.
 
 use std::collections::HashMap;
 
 use super::Reader;
 use super::form::Loop;
-use super::nodes::{Node, NodeKind, has_barrier, mapped, numbers};
+use super::nodes::{Node, NodeKind, has_barrier, mapped, numbers, size};
+use super::spread;
 use super::strides::set_iterations;
 use super::symbolic::{Atom, Kind, Leaf, Poly, Terms};
+use super::unroll::guarded;
 use crate::steps::Dependence;
 
 /// Most loops that one is cut into.
 const MOST_PIECES: usize = 12;
+/// To look for where a loop is cut takes about as long as to walk so many expressions.
+const PIECE_WORK: u64 = 1000;
+/// Most steps that they have together: loops inside have been cut already.
+const MOST_STEPS: usize = 1 << 14;
 
 /// A loop that is being cut.
 struct Cut<'l, 'a> {
@@ -30,6 +40,17 @@ struct Cut<'l, 'a> {
     whole: &'l Poly,
     /// Pieces that may still be made.
     left: usize,
+    /// Steps that these may have.
+    steps: usize,
+}
+
+impl Cut<'_, '_> {
+    /// One more piece of so many steps, if there may be one.
+    fn takes(&mut self, nodes: &[Node]) -> Option<()> {
+        self.left = self.left.checked_sub(1)?;
+        self.steps = self.steps.checked_sub(size(nodes))?;
+        Some(())
+    }
 }
 
 /// Where a part of the steps changes its value.
@@ -67,7 +88,7 @@ impl<'a> Reader<'a> {
     ) -> Option<Vec<Node>> {
         let atom = self.terms.atom_of(iteration)?;
         let end = self.terms.max(count, &Poly::int(0));
-        let mut cut = Cut { l, iteration, atom, whole: &end, left: MOST_PIECES };
+        let mut cut = Cut { l, iteration, atom, whole: &end, left: MOST_PIECES, steps: MOST_STEPS };
         self.pieces(&mut cut, nodes, (&Poly::int(0), &end))
     }
 
@@ -78,6 +99,7 @@ impl<'a> Reader<'a> {
         nodes: &[Node],
         (from, to): (&Poly, &Poly),
     ) -> Option<Vec<Node>> {
+        self.work += PIECE_WORK;
         let length = self.terms.sub(to, from);
         if length.constant().is_some_and(|n| n <= 0) {
             return Some(Vec::new());
@@ -92,7 +114,7 @@ impl<'a> Reader<'a> {
         self.terms.forget(facts);
         match found {
             Found::Nothing => {
-                cut.left = cut.left.checked_sub(1)?;
+                cut.takes(nodes)?;
                 Some(self.piece(cut, nodes, from, length))
             }
             Found::Edge(edge) => self.at_edge(cut, nodes, (from, to), &edge),
@@ -109,9 +131,11 @@ impl<'a> Reader<'a> {
         edge: &Edge,
     ) -> Option<Vec<Node>> {
         // Items of a group meet at a barrier in the same iteration of the same loop.
-        if has_barrier(nodes) && self.terms.depends(&edge.at) != Dependence::Uniform {
-            return None;
-        }
+        let apart = has_barrier(nodes) && self.terms.depends(&edge.at) != Dependence::Uniform;
+        let band = match apart {
+            true => Some(spread::band(&mut self.terms, &edge.at)?),
+            false => None,
+        };
         let mut with = |value: &Poly| {
             let by = HashMap::from([(edge.part, value.clone())]);
             mapped(nodes, &mut |poly| self.terms.substitute(poly, &by))
@@ -125,6 +149,16 @@ impl<'a> Reader<'a> {
             let raised = terms.max(value, from);
             terms.min(&raised, to)
         };
+        if let Some(band) = band {
+            // Where the part is true in one iteration alone, that one belongs to the band.
+            let one = i64::from(there.is_some());
+            let end = self.terms.add(&band.last, &Poly::int(one));
+            let (first, last) = (clamp(&mut self.terms, &band.first), clamp(&mut self.terms, &end));
+            let mut pieces = self.pieces(cut, &before, (from, &first))?;
+            pieces.extend(self.in_band(cut, nodes, (&first, &last), band.most + one)?);
+            pieces.extend(self.pieces(cut, &after, (&last, to))?);
+            return Some(pieces);
+        }
         let middle = clamp(&mut self.terms, &edge.at);
         let mut pieces = self.pieces(cut, &before, (from, &middle))?;
         let mut rest = middle;
@@ -135,6 +169,32 @@ impl<'a> Reader<'a> {
             rest = next;
         }
         pieces.extend(self.pieces(cut, &after, (&rest, to))?);
+        Some(pieces)
+    }
+
+    /// The iterations in which items differ, at most so many: each one by itself, with the conditions that it has.
+    fn in_band(
+        &mut self,
+        cut: &mut Cut<'_, 'a>,
+        nodes: &[Node],
+        (first, end): (&Poly, &Poly),
+        most: i64,
+    ) -> Option<Vec<Node>> {
+        let mut pieces = Vec::new();
+        for k in 0..most {
+            let at = self.terms.add(first, &Poly::int(k));
+            let condition = self.terms.less(&at, end);
+            if condition.constant() == Some(0) {
+                break;
+            }
+            cut.takes(nodes)?;
+            let facts = self.terms.facts();
+            self.terms.assume(&condition);
+            let by = HashMap::from([(cut.atom, at)]);
+            let body = mapped(nodes, &mut |poly| self.terms.substitute(poly, &by));
+            self.terms.forget(facts);
+            pieces.extend(guarded(cut.l, condition, body));
+        }
         Some(pieces)
     }
 

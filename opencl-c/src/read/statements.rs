@@ -4,7 +4,7 @@ use super::expressions::unread;
 use super::nodes::matter;
 use super::scan;
 use super::types::Integer;
-use super::value::Value;
+use super::value::{Value, holds_pointers};
 use super::{Read, Reader, counts};
 use crate::ast::{Expr, Space, Stmt, StmtKind, Type, Variable};
 use crate::steps::Dependence;
@@ -147,6 +147,11 @@ impl<'a> Reader<'a> {
         }
         let value = match &variable.init {
             Some(init) => self.initial(variable, init)?,
+            None if holds_pointers(&variable.ty) => {
+                // What the first store puts in is all that can be read.
+                self.state.values.remove(&variable.id);
+                return Ok(());
+            }
             None => self.unknown(&variable.ty, Dependence::Data),
         };
         self.state.values.insert(variable.id, value);
@@ -159,6 +164,7 @@ impl<'a> Reader<'a> {
             Ok(match &variable.ty {
                 Type::Array(..) | Type::Struct(..) | Type::Union(..) => match value {
                     Value::Parts(..) => value,
+                    Value::Pointer(..) if holds_pointers(&variable.ty) => value,
                     value => Value::Other(value.depends(&r.terms)),
                 },
                 ty => r.of(init, |r| r.convert(value, &init.ty, ty, &init.at)),

@@ -17,19 +17,34 @@ pub fn trips(terms: &mut Terms, condition: &Poly, iteration: Atom) -> Option<Pol
             grows.then(|| iterations_below(terms, &start, &step))
         }
         Some(Kind::And(a, b)) => both(terms, &a, &b, iteration),
-        Some(Kind::Or(a, b)) => {
-            // As long as any of them holds: each of them once it failed stays so.
-            let (a, b) = (trips(terms, &a, iteration)?, trips(terms, &b, iteration)?);
-            Some(terms.max(&a, &b))
-        }
+        Some(Kind::Or(a, b)) => either(terms, &a, &b, iteration),
         Some(_) => None,
         None => {
             let zero = terms.not(condition);
             match terms.kind_of(&zero).cloned() {
                 Some(Kind::Zero(poly)) => iterations_until(terms, &poly, iteration),
+                Some(Kind::And(a, b)) => {
+                    let (a, b) = (terms.not(&a), terms.not(&b));
+                    either(terms, &a, &b, iteration)
+                }
                 _ => None,
             }
         }
+    }
+}
+
+/// The iterations as long as one of two conditions holds: each of them once it failed stays so. One that the iteration
+/// does not change does not hold in a loop that ends.
+fn either(terms: &mut Terms, a: &Poly, b: &Poly, iteration: Atom) -> Option<Poly> {
+    let Kind::Leaf(leaf) = terms.kind(iteration).clone() else { return None };
+    match (terms.mentions(a, leaf), terms.mentions(b, leaf)) {
+        (false, true) => trips(terms, b, iteration),
+        (true, false) => trips(terms, a, iteration),
+        (true, true) => {
+            let (a, b) = (trips(terms, a, iteration)?, trips(terms, b, iteration)?);
+            Some(terms.max(&a, &b))
+        }
+        (false, false) => None,
     }
 }
 

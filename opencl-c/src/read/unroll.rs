@@ -7,6 +7,7 @@ use super::refusals::{MOST_ITERATIONS, too_many_iterations};
 use super::symbolic::{Kind, Poly};
 use super::value::{State, Value};
 use super::{Read, Reader};
+use crate::ast::VariableId;
 
 /// An iteration that was walked.
 struct Iteration {
@@ -30,14 +31,19 @@ impl<'a> Reader<'a> {
         probe: Option<&Probe>,
     ) -> Read<()> {
         let facts = self.terms.facts();
-        let result = self.iterations_of(l, count);
+        let halved = probe
+            .filter(|_| count.is_none() && !l.after)
+            .and_then(|probe| self.halved_to_one(probe));
+        let result = self.iterations_of(l, count, halved);
         self.terms.forget(facts);
         let (iterations, last) = result?;
         let end = std::mem::take(&mut self.state);
         self.state = iterations.iter().rev().fold(end, |after, iteration| {
             State::merge(&mut self.terms, &iteration.guard, &after, &iteration.left)
         });
-        let flat = count.is_some() || probe.is_some_and(|probe| self.stays_false(probe));
+        let flat = count.is_some()
+            || halved.is_some()
+            || probe.is_some_and(|probe| self.stays_false(probe));
         let nodes = if flat { in_turn(l, iterations, last) } else { inside(l, iterations, last) };
         self.append(nodes);
         Ok(())
@@ -48,12 +54,18 @@ impl<'a> Reader<'a> {
         &mut self,
         l: &Loop<'a>,
         count: Option<&Poly>,
+        halved: Option<VariableId>,
     ) -> Read<(Vec<Iteration>, Vec<Node>)> {
         let mut iterations = Vec::new();
         let mut pending = Poly::int(1);
         for k in 0..=MOST_ITERATIONS {
             let (condition, test) =
                 if l.after { (pending.clone(), Vec::new()) } else { self.capture(|r| r.test(l))? };
+            let halved = halved.and_then(|id| self.state.values.get(&id).cloned());
+            let condition = match halved {
+                Some(Value::Int(number)) => self.terms.less(&Poly::int(1), &number),
+                _ => condition,
+            };
             let guard = match count {
                 Some(count) => self.terms.less(&Poly::int(k), count),
                 None => condition.clone(),
@@ -77,6 +89,26 @@ impl<'a> Reader<'a> {
         Err(if count.is_some() { too_many_iterations(l.at) } else { self.unbounded(l) })
     }
 
+    /// The counter of `while (n != 1) { n /= 2; ... }` that begins at or above 1: it never comes below, so that the loop goes
+    /// on as long as it is greater.
+    fn halved_to_one(&self, probe: &Probe) -> Option<VariableId> {
+        let zero = Poly::int(1).sub(&probe.condition);
+        let Some(Kind::Zero(p)) = zero.as_ref().and_then(|n| self.terms.kind_of(n)) else {
+            return None;
+        };
+        let found = probe.placeholders.iter().find(|(_, atom)| {
+            let less = Poly::atom(**atom).sub(&Poly::int(1));
+            less.as_ref() == Some(p) || less.and_then(|less| less.scale(-1)).as_ref() == Some(p)
+        });
+        let (id, _) = found?;
+        let halves = probe.changes.get(id) == Some(&Change::Shrinks(2));
+        let above = match probe.start.values.get(id) {
+            Some(Value::Int(start)) => self.terms.interval(start).least >= 1,
+            _ => false,
+        };
+        (halves && above).then_some(*id)
+    }
+
     /// Whether the condition, once it does not hold, would not hold later either.
     fn stays_false(&self, probe: &Probe) -> bool {
         let negated = Poly::int(1).sub(&probe.condition);
@@ -93,13 +125,13 @@ impl<'a> Reader<'a> {
                     Some(Value::Int(start)) if self.terms.never_negative(start))
             });
             match (self.terms.kind_of(&probe.condition), zero, change) {
-                (Some(Kind::Negative(p)), _, Some(Change::Shrinks)) => {
+                (Some(Kind::Negative(p)), _, Some(Change::Shrinks(_))) => {
                     only(p) && sign(p).and_then(|s| s.constant()).is_some_and(|s| s < 0)
                 }
                 (Some(Kind::Negative(p)), _, Some(Change::Grows)) => {
                     only(p) && sign(p).and_then(|s| s.constant()).is_some_and(|s| s > 0)
                 }
-                (_, Some(Kind::Zero(p)), Some(Change::Shrinks)) => p.as_atom() == Some(*atom),
+                (_, Some(Kind::Zero(p)), Some(Change::Shrinks(_))) => p.as_atom() == Some(*atom),
                 _ => false,
             }
         })
@@ -136,7 +168,8 @@ fn inside(l: &Loop<'_>, iterations: Vec<Iteration>, last: Vec<Node>) -> Vec<Node
     })
 }
 
-fn guarded(l: &Loop<'_>, condition: Poly, body: Vec<Node>) -> Vec<Node> {
+/// Steps of an iteration that takes place under a condition.
+pub fn guarded(l: &Loop<'_>, condition: Poly, body: Vec<Node>) -> Vec<Node> {
     if condition.constant().is_some() || body.is_empty() {
         return body;
     }

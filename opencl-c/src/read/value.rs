@@ -48,6 +48,17 @@ pub enum Target {
     Private(Rc<BTreeSet<VariableId>>),
 }
 
+/// Whether a type is an array of pointers. The value of such a variable is a pointer to anything that one of its
+/// elements points to.
+pub fn holds_pointers(ty: &Type) -> bool {
+    match ty {
+        Type::Array(element, _) => {
+            matches!(**element, Type::Pointer(..)) || holds_pointers(element)
+        }
+        _ => false,
+    }
+}
+
 /// The values of all variables on a path.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct State {

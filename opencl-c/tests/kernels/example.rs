@@ -102,6 +102,7 @@ impl Kernel {
                     let length = length.eval(&bound.env).unwrap();
                     Content::Buffer(filled(&argument.name, element, length, fill, &bound.env))
                 }
+                ArgumentKind::Whole { .. } => unreachable!("no example has one"),
                 ArgumentKind::Local { length } => {
                     Content::Local(length.eval(&bound.env).unwrap() as usize * element.bytes())
                 }

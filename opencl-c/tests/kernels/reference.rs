@@ -32,6 +32,7 @@ impl Reference {
                         writeln!(writes, "    transfer({i}, \"wb\");").unwrap();
                     }
                 }
+                ArgumentKind::Whole { .. } => return Err("no example has one".to_owned()),
                 ArgumentKind::Scalar(_) | ArgumentKind::Real(_) => {
                     types.push(c.to_owned());
                     values.push(format!("*({c} *)a[{i}]"));

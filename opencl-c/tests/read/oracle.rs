@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use indexmap::IndexMap;
 use tickbound_opencl_c::ast::Unit;
-use tickbound_opencl_c::steps::{count, print};
+use tickbound_opencl_c::steps::{Number, count, print};
 use tickbound_opencl_c::{parse, preprocess};
 
 use super::machine::{Item, Machine};
@@ -22,6 +22,9 @@ pub enum Verdict {
 fn program(seed: u64) -> Case {
     let mut case = case(&Writer::new(seed).kernel());
     case.symbols = vec![("N", 0, 6), ("WG", 2, 8)];
+    // Half of the launches say how large their groups are.
+    case.local =
+        (seed % 2 == 0).then(|| Number::Name("WG".to_owned())).into_iter().map(Some).collect();
     case.arguments = vec![tickbound_opencl_c::Passed::Memory; 5];
     case.arguments.extend([number(-2, 9), number(0, 5)]);
     case
@@ -92,7 +95,7 @@ fn compare(case: &Case, seed: u64) -> Result<Verdict, String> {
 }
 
 /// Bodies that try what is easy to get wrong.
-const BODIES: [&str; 53] = [
+const BODIES: [&str; 62] = [
     "int2 r = (int2)(2, n); for (int i = r.x; i < r.y; i++) a[i] = 0; for (int i = 0; i < r.s0; i++) b[i] = 1;",
     "struct S { char c; int n; float f; int m; } s; s.n = n; s.m = N; s.c = 300; \
      for (int i = s.c; i < s.n + s.m + 40; i++) a[i] = 0;",
@@ -159,6 +162,17 @@ const BODIES: [&str; 53] = [
     "for (int j = 0; j < 3; j++) a[j] = 1; switch (N) { case 1: for (int i = 0; i < 5; i++) { if (i == n) return; a[i] = 0; } \
      default: b[0] = 1; } l[0] = 1;",
     "if (n > 3 || (lid > 1 && (a[0] = 1, u > 2))) b[0] = 3; else b[1] = c[1];",
+    "int s = WG; while (s != 1) { s /= 2; if (lid < s) l[lid] += l[lid + s]; barrier(CLK_LOCAL_MEM_FENCE); } b[0] = s;",
+    "uint s = N + 5; while (1 != s) { s >>= 1; a[s] = 0; if (s == 3) b[0] = 1; } if (s == 1) b[1] = 1;",
+    "global int *p[2]; p[0] = a; p[1] = b; for (int i = 0; i < n; i++) p[i & 1][lid] = i; *p[0] += 1;",
+    "global int *p[3]; p[0] = a; p[1] = b + 1; if (n > 2) p[2] = a + n; for (int i = 0; i < N; i++) p[i % 2][i]++;",
+    "local int *p[2]; p[1] = l + lid; p[0] = p[1] + n; for (int i = 0; i < N; i++) { p[1] = l + i; p[1][0] = *p[0]; }",
+    "for (int i = 0; i < 9; i += WG) { l[lid] = i + lid < n ? a[i + lid] : 0; barrier(CLK_LOCAL_MEM_FENCE); b[0] += l[0]; \
+     barrier(CLK_LOCAL_MEM_FENCE); }",
+    "for (int i = 0; i < n + WG; i++) { if (i * WG + lid >= n + 3) a[0] = 1; else b[i]++; barrier(CLK_LOCAL_MEM_FENCE); }",
+    "for (int i = 8; i > -3; i--) { barrier(CLK_LOCAL_MEM_FENCE); if (2 * i - lid < n) a[0] = 1; if (i == lid) b[0] = 1; }",
+    "for (int i = 0; i < n + 2; i++) { if (i * 3 - lid < N && i + lid != 4) b[i] = 1; barrier(CLK_LOCAL_MEM_FENCE); \
+     if (WG * i > n * lid) a[i] = 2; }",
 ];
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::support::{case, number, shown};
 use tickbound_opencl_c::Passed;
+use tickbound_opencl_c::steps::Number;
 
 fn body(body: &str) -> String {
     shown(&format!(
@@ -43,6 +44,89 @@ fn accesses() {
     insta::assert_snapshot!(body("atomic_add(&a[0], 1); atomic_max(l, 2);"), @r"
     2  atomic global shared
     2  atomic local shared
+    ");
+}
+
+#[test]
+fn guarded_tiles_with_a_barrier() {
+    let tiles = |condition: &str| {
+        let mut case = case(&format!(
+            "kernel void k(global int *a, local int *l, int n) {{\nint lid = get_local_id(0);\n\
+             for (int i = 0; i < n; i += WG) {{\nif ({condition}) l[lid] = a[i];\n\
+             barrier(CLK_LOCAL_MEM_FENCE);\n}} }}"
+        ));
+        case.local = vec![Some(Number::Name("WG".to_owned()))];
+        case.arguments = vec![Passed::Memory, Passed::Memory, number(1, 1_000_000)];
+        case.shown()
+    };
+    insta::assert_snapshot!(tiles("i + lid < n"), @r"
+    3  repeat min(ceil_div($n, WG), $n // WG)
+    3    1 Index
+    4    2 Integer
+    4    load global a 4 items [0] iterations [WG]
+    4    store local l 4 items [1] iterations [0]
+    5    barrier
+    3    1 Index
+    3  if min(ceil_div($n, WG), $n // WG) <= ($n - 1) // WG
+    3    1 Index
+    4    2 Integer
+    4    if WG * min(ceil_div($n, WG), $n // WG) + $lid_0 < $n (item)
+    4      load global a 4 items [0]
+    4      store local l 4 items [1]
+    5    barrier
+    3    1 Index
+    ");
+    // Items of a group change sides in iterations that lie far apart.
+    insta::assert_snapshot!(tiles("i < n * lid"), @r#"k.cl:3: line 4 depends on the iteration of this loop, which may have more than 64 iterations; add "line 4": "then", "else" or "both" to kernel.branches"#);
+}
+
+#[test]
+fn arrays_of_pointers() {
+    insta::assert_snapshot!(body("global int *p[2] = {a, a + 8}; p[1][2] = *p[0];"), @r"
+    2  1 Index
+    2  load global a 4 items data
+    2  store global a 4 items data
+    ");
+    insta::assert_snapshot!(body("local int *p[2][2] = {{l, l + 1}, {l, l}}; *p[1][0] = 1;"), @r"
+    2  1 Index
+    2  store local l 4 items data
+    ");
+    // Nothing is known of what has not been put in.
+    insta::assert_snapshot!(body("global int *p[2]; *p[0] = 1;"), @"k.cl:2: where this pointer points to cannot be read; index the array or the parameter itself");
+}
+
+#[test]
+fn bounds_that_are_unsigned() {
+    // A rest of a batch: an unsigned difference is either as it is or too large to be less.
+    let mut case = case(
+        "kernel void k(global int *a, ulong n) {\nulong from = get_global_id(0) * 4;\n\
+         ulong most = (n - from) < 4 ? (n - from) : 4;\n\
+         for (ulong i = 0; i < most; i++)\nfor (ulong j = 0; j < most; j++) a[i] = 0;\n}",
+    );
+    case.arguments = vec![Passed::Memory, number(1, 1_000_000)];
+    insta::assert_snapshot!(case.shown(), @r"
+    2  1 Index
+    3  2 Index
+    3  if 4 * ($group_0 * $local_0 + $lid_0) <= $n and $n < 4 * ($group_0 * $local_0 + $lid_0 + 1) (item)
+    3    1 Index
+    4  repeat max(0, $n - 4 * $group_0 * $local_0 - 4 * $lid_0 if 4 * ($group_0 * $local_0 + $lid_0) <= $n and $n < 4 * ($group_0 * $local_0 + $lid_0 + 1) else 4)
+    4    1 Index
+    5    repeat max(0, $n - 4 * $group_0 * $local_0 - 4 * $lid_0 if 4 * ($group_0 * $local_0 + $lid_0) <= $n and $n < 4 * ($group_0 * $local_0 + $lid_0 + 1) else 4)
+    5      1 Index
+    5      store global a 4 items [0] iterations [0]
+    5      1 Index
+    4    1 Index
+    ");
+}
+
+#[test]
+fn what_is_expected_of_a_value() {
+    insta::assert_snapshot!(shown(
+        "kernel void k(global int *a) {\nif (__builtin_expect(get_global_id(0) < N, 1)) a[0] = 1;\n}"
+    ), @r"
+    2  1 Integer
+    2  if $group_0 * $local_0 + $lid_0 < N (item)
+    2    store global a 4 items [0]
     ");
 }
 

@@ -41,6 +41,7 @@ impl Parts {
             let (buffer, output) = match &argument.kind {
                 ArgumentKind::Local { .. } => continue,
                 ArgumentKind::Scalar(_) | ArgumentKind::Real(_) => (false, false),
+                ArgumentKind::Whole { .. } => (true, false),
                 ArgumentKind::Buffer { output, .. } => (true, *output),
             };
             types.push(match (buffer, output) {

@@ -52,6 +52,13 @@ impl<'a> Reader<'a> {
                 self.all(arguments)?;
                 return Ok(Value::Other(Dependence::Uniform));
             }
+            // What is expected of a value changes nothing of it.
+            "__builtin_expect" => {
+                if let [value, ..] = self.all(arguments)?.as_slice() {
+                    return Ok(value.clone());
+                }
+            }
+            "__builtin_assume" => return Ok(Value::Other(Dependence::Uniform)),
             _ => {}
         }
         let families: [Family<'a>; 5] = [

@@ -103,6 +103,11 @@ impl Terms {
         Terms::default()
     }
 
+    /// How many atoms there are.
+    pub fn count(&self) -> usize {
+        self.infos.len()
+    }
+
     /// What is known of an atom.
     pub fn info(&self, atom: Atom) -> &Info {
         &self.infos[atom.0 as usize]

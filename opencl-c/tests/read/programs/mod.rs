@@ -178,6 +178,7 @@ impl Writer {
             20 => self.pointer_walk(),
             21 => self.left_early(),
             22 if self.random.one_in(3) => self.switch(),
+            23 if self.random.one_in(2) => self.tile(),
             _ => self.other_loop(),
         }
     }
@@ -318,6 +319,24 @@ impl Writer {
         self.inside(name);
     }
 
+    /// A loop with a barrier over tiles, of which the last ones reach over an end.
+    fn tile(&mut self) {
+        let name = self.fresh("i");
+        let (to, end) = (self.random.pick(&["n", "N", "2 * N"]), self.bound());
+        let step = self.random.pick(&["WG", "1", "2"]);
+        let text = self.random.pick(&[
+            "if (I + lid < E) l[lid] = b[I];",
+            "l[lid] = I * WG + lid < E ? b[I + lid] : 0;",
+            "if (I >= E + lid) a[0] = 1; else b[I] += 1;",
+            "if (I < E && 2 * I - lid < n) a[I] = 1;",
+            "if (I == lid) a[I] = 1;",
+        ]);
+        self.line(&format!("for (int {name} = 0; {name} < {to} + WG; {name} += {step}) {{"));
+        self.line(&format!("    {}", text.replace('I', &name).replace('E', &end)));
+        self.line("    barrier(CLK_LOCAL_MEM_FENCE);");
+        self.inside(name);
+    }
+
     fn inside(&mut self, counter: String) {
         let known = self.variables.len();
         self.variables.push((counter, false));
@@ -336,6 +355,8 @@ impl Writer {
             "for (uint S = WG; S > 2; S /= 2) {",
             "for (int S = N; S; S >>= 2) {",
             "for (int S = 1; S <= N; S <<= 1) {",
+            "for (int S = WG; S != 1; S /= 2) {",
+            "for (uint S = WG + 1; S != 1; S >>= 1) {",
         ]);
         self.line(&text.replace('S', &name));
         self.inside(name);
