@@ -23,8 +23,12 @@ fn program(seed: u64) -> Case {
     let mut case = case(&Writer::new(seed).kernel());
     case.symbols = vec![("N", 0, 6), ("WG", 2, 8)];
     // Half of the launches say how large their groups are.
-    case.local =
-        (seed % 2 == 0).then(|| Number::Name("WG".to_owned())).into_iter().map(Some).collect();
+    case.local = seed
+        .is_multiple_of(2)
+        .then(|| Number::Name("WG".to_owned()))
+        .into_iter()
+        .map(Some)
+        .collect();
     case.arguments = vec![tickbound_opencl_c::Passed::Memory; 5];
     case.arguments.extend([number(-2, 9), number(0, 5)]);
     case
