@@ -204,7 +204,7 @@ fn vectors_and_structures_by_value() {
         "{}",
         said.err
     );
-    let case = case.with("/kernel/arguments/3", json!({ "name": "p", "type": "int", "value": 1 }));
+    case.problem["kernel"]["arguments"][3] = json!({ "name": "p", "type": "int", "value": 1 });
     let fix = "give it a \"length\" and \"space\": \"private\"";
     refused(&case.say(&[]), &["`p` of `twice` is part", "this is a number", fix]);
 }
