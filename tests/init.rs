@@ -89,3 +89,24 @@ fn mistakes_name_the_fix() {
         assert_eq!((text.as_str(), status), ("", 2), "{arguments:?}");
     }
 }
+
+/// A source that calls what another file defines.
+#[test]
+fn files_before_the_source() {
+    let Some(folder) = folder_with("minimum.cl") else { return };
+    fs::create_dir(folder.path().join("lib")).expect("made");
+    fs::write(folder.path().join("lib/twice.cl"), "float twice(float x) { return x + x; }")
+        .expect("written");
+    let kernel = "kernel void k(global float *a) { a[get_global_id(0)] = twice(a[0]); }";
+    fs::write(folder.path().join("k.cl"), kernel).expect("written");
+    let (_, errors, status) = tickbound(folder.path(), &["init", "k.cl"]);
+    assert_eq!(status, 2);
+    assert!(errors.contains("k.cl:1: nothing defines `twice`, which the source calls"), "{errors}");
+    let arguments = ["init", "k.cl", "--before", "lib/twice.cl", "--include", "lib"];
+    let (_, errors, status) = tickbound(folder.path(), &arguments);
+    assert_eq!((errors.as_str(), status), ("", 0));
+    let problem = fs::read_to_string(folder.path().join("k.json")).expect("written");
+    let problem: Value = serde_json::from_str(&problem).expect("JSON");
+    assert_eq!(problem["kernel"]["opencl"], serde_json::json!(["lib/twice.cl", "k.cl"]));
+    assert_eq!(problem["kernel"]["include"], serde_json::json!(["lib"]));
+}

@@ -144,6 +144,25 @@ fn read_json(path: &Path) -> Value {
     serde_json::from_str(&text).unwrap_or_else(|e| panic!("{e}: {text}"))
 }
 
+const WHOLE: &str = "\
+typedef struct { char c; int n; } part;
+kernel void twice(global const int *x, global int *y, int4 v, part p)
+{
+    size_t i = get_global_id(0);
+    y[i] = 2 * x[i] + v.w * WG + p.n;
+}
+";
+
+const WHOLE_REFERENCE: &str = "\
+long value(const char *name);
+
+void reference(const int *x, int *y, const int *v, const unsigned char *p)
+{
+    for (long i = 0; i < value(\"n\"); i++)
+        y[i] = 2 * x[i] + v[3] * (int)value(\"WG\") + p[4] + 256 * (p[5] + 256 * (p[6] + 256 * p[7]));
+}
+";
+
 /// The message of the only failure.
 fn failures(result: &Value) -> Vec<(String, String)> {
     let results = result["results"].as_array().unwrap();
@@ -163,6 +182,32 @@ fn refused(said: &Printed, parts: &[&str]) {
 }
 
 // What comes out.
+
+/// The vector is (0, 1, 2, 3), the structure's eight bytes are 0 to 7.
+#[test]
+fn vectors_and_structures_by_value() {
+    if !device() {
+        return;
+    }
+    let mut case = Case::new(WHOLE, Some(WHOLE_REFERENCE));
+    let arguments = case.problem["kernel"]["arguments"].as_array_mut().unwrap();
+    arguments.push(
+        json!({ "name": "v", "type": "int", "length": 4, "space": "private", "fill": "index" }),
+    );
+    arguments.push(
+        json!({ "name": "p", "type": "uchar", "length": 8, "space": "private", "fill": "index" }),
+    );
+    let (result, said) = case.json(&[]);
+    assert_eq!(
+        (&result["measured"], &result["checked"]),
+        (&json!(4), &json!(true)),
+        "{}",
+        said.err
+    );
+    case.problem["kernel"]["arguments"][3] = json!({ "name": "p", "type": "int", "value": 1 });
+    let fix = "give it a \"length\" and \"space\": \"private\"";
+    refused(&case.say(&[]), &["`p` of `twice` is part", "this is a number", fix]);
+}
 
 #[test]
 fn a_whole_space() {

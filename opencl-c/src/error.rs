@@ -1,7 +1,6 @@
 //! What can go wrong while a kernel is read.
 
 use crate::ast::At;
-use crate::read::MOST_ITERATIONS;
 use crate::reading::MAX_VARIANTS;
 
 /// Why a kernel cannot be read. It prints as one line: `file:line: what; fix`.
@@ -59,7 +58,7 @@ pub enum ReadError {
     },
     /// A loop whose iterations differ by something inside it, where there may be too many to walk them one by one.
     #[error(
-        "{}:{}: line {line} depends on the iteration of this loop, which may have more than {MOST_ITERATIONS} iterations; \
+        "{}:{}: line {line} depends on the iteration of this loop, which may have more than {most} iterations; \
          add {}", at.file, at.line, differing_fix(*line, *branch)
     )]
     Differing {
@@ -69,6 +68,8 @@ pub enum ReadError {
         line: u32,
         /// Whether that is a branch, and not a loop.
         branch: bool,
+        /// How many iterations are walked one by one.
+        most: i64,
     },
     /// The source's text depends on too many combinations of macros.
     #[error(

@@ -20,6 +20,7 @@ mod codec;
 pub mod error;
 pub mod extract;
 pub mod kept;
+mod layout;
 mod libclang;
 pub mod lower;
 pub mod outline;

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use tickbound_model::named::Named;
 use tickbound_model::source::ElementType;
 
-use crate::ast::{ExprKind, Scalar, Space, Type};
-use crate::read::{alignment, scalar_bytes, vector_bytes};
+use crate::ast::{Scalar, Space, Type};
+use crate::layout::bytes;
 use crate::steps::Steps;
 use crate::written::{scalar_name, type_name};
 
@@ -81,32 +81,6 @@ fn element(ty: &Type) -> Option<ElementType> {
         }
         Type::Array(inner, _) => element(inner),
         _ => None,
-    }
-}
-
-/// The size of a type in bytes, where no macro decides it.
-fn bytes(ty: &Type) -> Option<i64> {
-    match ty {
-        Type::Scalar(scalar) => Some(i64::from(scalar_bytes(*scalar))),
-        Type::Vector(scalar, width) => Some(vector_bytes(*scalar, *width)),
-        Type::Array(element, Some(length)) => match length.kind {
-            ExprKind::Int(length) => bytes(element)?.checked_mul(length),
-            _ => None,
-        },
-        Type::Struct(_, fields) => {
-            let up = |size: i64, to: i64| Some(size.checked_add(to - 1)? / to * to);
-            let mut size = 0_i64;
-            for (_, field) in fields.iter() {
-                size = up(size, alignment(field))?.checked_add(bytes(field)?)?;
-            }
-            up(size, alignment(ty))
-        }
-        Type::Union(_, fields) => {
-            let all: Option<Vec<i64>> = fields.iter().map(|(_, field)| bytes(field)).collect();
-            let (size, to) = (all?.into_iter().max()?, alignment(ty));
-            Some(size.checked_add(to - 1)? / to * to)
-        }
-        Type::Pointer(..) | Type::Array(..) | Type::Void | Type::Other(_) => None,
     }
 }
 

@@ -73,6 +73,27 @@ impl Samples {
             .or_else(|| of(true).pop())
     }
 
+    /// How much one more group in a dimension adds to a number with ids.
+    pub fn step(
+        &self,
+        draft: &Draft,
+        number: &Number,
+        (d, values): (usize, &[i64]),
+    ) -> Option<Share> {
+        let at = |group: i64| {
+            let known: Result<Number, ()> = number.replace(&mut |name: &String| {
+                let id = name.starts_with("$group_") || name.starts_with("$lid_");
+                Ok(match id {
+                    true => Expr::Int(if *name == format!("$group_{d}") { group } else { 0 }),
+                    false => Expr::Name(name.clone()),
+                })
+            });
+            self.value(draft, &known.ok()?, values)
+        };
+        let step = at(1)?.checked_sub(at(0)?)?.checked_abs().filter(|step| *step > 0)?;
+        Some(self.factors(draft, step))
+    }
+
     /// A number as a product of names.
     fn factors(&self, draft: &Draft, number: i64) -> Share {
         let mut share = Share { constant: number, factors: Vec::new(), row: None };

@@ -3,7 +3,6 @@
 //! Neighbouring groups access what is some elements apart. In dimension 0 these are the elements of a group; in a
 //! higher one they are its rows times the length of a row, which is an input.
 
-use indexmap::IndexSet;
 use itertools::Itertools;
 use tickbound_model::Expr;
 use tickbound_model::expr::BinaryOp;
@@ -49,6 +48,16 @@ pub(crate) fn conclude(draft: &mut Draft, reading: &Reading, constrained: bool) 
             Some((variant.values.as_slice(), share))
         });
         let share = Share::together(structural, &known.collect_vec());
+        let guards = variants.iter().zip(&all).filter_map(|(variant, found)| {
+            let (_, id) = guard(draft, d, found)?;
+            Some((variant.values.as_slice(), samples.step(draft, &id, (d, &variant.values))?))
+        });
+        // What an id is compared with says how many of that a group has, whatever is loaded for each.
+        let guarded = Share::together(structural, &guards.collect_vec());
+        let share = match (share, guarded) {
+            (Some(share), Some(guarded)) => Some(Share { row: share.row, ..guarded }),
+            (share, guarded) => share.or(guarded),
+        };
         launch(draft, (d, own.get(d).and_then(Option::as_ref)), share, (&samples, variants, &all));
     }
     let found = variants.iter().map(|v| v.values.as_slice()).zip(&all).collect_vec();
@@ -145,22 +154,26 @@ fn elements(
 
 /// The input that the kernel compares ids of a dimension with.
 fn compared(draft: &Draft, d: usize, found: &[Found<'_>]) -> Option<String> {
-    let guards = found.iter().flat_map(|found| &found.conditions);
-    let mut compared = IndexSet::new();
-    for condition in guards {
+    found.iter().find_map(|found| guard(draft, d, found)).map(|(input, _)| input)
+}
+
+/// The first comparison of ids of a dimension with an input: the input, and the ids.
+fn guard(draft: &Draft, d: usize, found: &Found<'_>) -> Option<(String, Number)> {
+    let mut first = None;
+    for condition in &found.conditions {
         comparisons(condition, &mut |a, b| {
             for (id, limit) in [(a, b), (b, a)] {
                 let mut of_group = false;
                 id.names(&mut |name: &String| of_group |= *name == format!("$group_{d}"));
-                if let (true, Some(text)) = (of_group, in_problem(limit, draft)) {
-                    compared.extend(
-                        draft.inputs.contains_key(&text.to_string()).then(|| text.to_string()),
-                    );
+                let limit = in_problem(limit, draft).map(|limit| limit.to_string());
+                let limit = limit.filter(|name| of_group && draft.inputs.contains_key(name));
+                if let (None, Some(input)) = (&first, limit) {
+                    first = Some((input, id.clone()));
                 }
             }
         });
     }
-    compared.into_iter().next()
+    first
 }
 
 /// Where rows are as long as the launch is wide (`i + j * get_global_size(0)`), the launch says how many elements there

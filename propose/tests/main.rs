@@ -358,3 +358,29 @@ fn iterations_that_differ() {
     assert_eq!(proposal.fault, None);
     assert_eq!(proposal.problem["kernel"]["bounds"], json!({ "line 3": "n" }));
 }
+
+/// A guard says how many elements a group has, also where each of them is a vector.
+#[test]
+fn guarded_vectors() {
+    let text = "kernel void k(global const float4 *a, global float4 *b, int width, int height) {
+        int x = get_global_id(0), y = get_global_id(1);
+        if (x < width && y < height) b[y * width + x] = a[y * width + x];
+    }";
+    let proposal = of_text(text, &wishes()).unwrap();
+    assert_eq!(
+        proposal.problem["launch"]["global_size"],
+        json!([
+            "ceil_div(width, LOCAL_SIZE_X) * LOCAL_SIZE_X",
+            "ceil_div(height, LOCAL_SIZE_Y) * LOCAL_SIZE_Y"
+        ])
+    );
+    let each_two = "kernel void k(global float *a, int n) {
+        int i = get_global_id(0) * 2;
+        if (i < n) a[i] = 0;
+    }";
+    let proposal = of_text(each_two, &wishes()).unwrap();
+    assert_eq!(
+        proposal.problem["launch"]["global_size"],
+        json!(["ceil_div(n, 2 * LOCAL_SIZE) * LOCAL_SIZE"])
+    );
+}

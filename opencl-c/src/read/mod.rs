@@ -88,8 +88,6 @@ use types::Integer;
 use value::{Pointer, State, Target, Value};
 
 pub use asked::matched;
-pub(crate) use refusals::MOST_ITERATIONS;
-pub(crate) use types::{alignment, scalar_bytes, vector_bytes};
 
 /// What reading yields.
 type Read<T> = Result<T, ReadError>;

@@ -20,7 +20,7 @@ impl<'a> Reader<'a> {
 /// The iterations of a loop differ, and there may be too many of them.
 pub fn iterations_differ(terms: &Terms, at: &At, nodes: &[Node], iteration: Leaf) -> ReadError {
     let (inner, branch) = first_mention(terms, nodes, iteration).unwrap_or((at, false));
-    ReadError::Differing { at: at.clone(), line: inner.line, branch }
+    ReadError::Differing { at: at.clone(), line: inner.line, branch, most: MOST_ITERATIONS }
 }
 
 /// There may be too many iterations to walk them one by one.

@@ -2,6 +2,7 @@
 
 use super::symbolic::{Interval, Poly, Terms};
 use crate::ast::{Scalar, Type};
+pub use crate::layout::{alignment, scalar_bytes, vector_bytes};
 
 /// An integer type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,14 +121,6 @@ impl Integer {
     }
 }
 
-/// Size of a scalar in bytes.
-pub fn scalar_bytes(scalar: Scalar) -> u8 {
-    match scalar {
-        Scalar::Bool => 1,
-        Scalar::Int { bytes, .. } | Scalar::Real { bytes } => bytes,
-    }
-}
-
 /// The scalars that an access to the type moves: bytes of one, and how many; of a structure the
 /// first scalar counts.
 pub fn parts(ty: &Type) -> (u8, u8) {
@@ -151,24 +144,4 @@ pub fn is_real(ty: &Type) -> bool {
 /// Components of a vector; 1 of anything else.
 pub fn width(ty: &Type) -> u8 {
     if let Type::Vector(_, width) = ty { *width } else { 1 }
-}
-
-/// Bytes of a vector in memory: three components take the room of four.
-pub fn vector_bytes(scalar: Scalar, width: u8) -> i64 {
-    let width = if width == 3 { 4 } else { i64::from(width) };
-    i64::from(scalar_bytes(scalar)) * width
-}
-
-/// Alignment in bytes.
-pub fn alignment(ty: &Type) -> i64 {
-    match ty {
-        Type::Scalar(scalar) => i64::from(scalar_bytes(*scalar)),
-        Type::Vector(scalar, width) => vector_bytes(*scalar, *width),
-        Type::Array(element, _) => alignment(element),
-        Type::Struct(_, fields) | Type::Union(_, fields) => {
-            fields.iter().map(|(_, ty)| alignment(ty)).max().unwrap_or(1)
-        }
-        Type::Pointer(..) => 8,
-        Type::Void | Type::Other(_) => 1,
-    }
 }
