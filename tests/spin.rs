@@ -655,10 +655,11 @@ fn ctrl_c_ends_the_command_with_what_is_known() {
         .unwrap();
     let started = Instant::now();
     let verifying = || left_over(folder.path()).iter().any(|l| l.contains("/pan "));
-    while !verifying() && started.elapsed() < Duration::from_secs(60) {
+    // One verifier follows another, and between them there is none: it is enough to have seen one.
+    while !verifying() {
+        assert!(started.elapsed() < Duration::from_secs(300), "no verifier was started");
         std::thread::sleep(Duration::from_millis(50));
     }
-    assert!(verifying(), "no verifier was started");
     let interrupted = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     assert!(interrupted.unwrap().success());
     let mut text = String::new();
