@@ -65,6 +65,8 @@ mod tests {
         );
         assert_eq!(read("!(P(a) & (Q(a) | a = b))"), Ok("!P(a) | !Q(a) & a != b".into()),);
         assert_eq!(read("(P(a) | Q(a)) & (a = b || true)").map(|t| t.matches('|').count()), Ok(3));
+        assert_eq!(read("a = b and P(c) or (P(b) and c = a)"), read("a=b & P(c) | P(b) & c=a"));
+        assert_eq!(read("or = and & and = b or or = c"), Ok("or = and & and = b | or = c".into()));
         assert_eq!(read("false"), Ok(String::new()));
         assert_eq!(read("false | a = 1 + 2 * 3"), Ok("a = 7".into()));
         assert_eq!(read("(a) = (1 - 1)"), Ok("a = 0".into()));

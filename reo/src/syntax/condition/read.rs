@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! condition := either (, either)*
-//! either    := all ((| or ||) all)*
-//! all       := one ((& or &&) one)*
+//! either    := all ((| or || or the word or) all)*
+//! all       := one ((& or && or the word and) one)*
 //! one       := ! one | ( condition ) | true | false | value relation value | word ( value, ... )
 //! relation  := = | != | < | <= | > | >=
 //! value     := product ((+ | -) product)*
@@ -75,9 +75,10 @@ fn either(c: &mut Cursor<'_>, dialect: Dialect) -> Read<Cases> {
     let section = |c: &Cursor<'_>| {
         matches!(c.peek(1), Kind::Sign("#")) || matches!(c.peek(2), Kind::Sign(":"))
     };
-    while c.is("|") && !section(c) {
-        c.take();
-        c.eat("|");
+    while c.is("|") && !section(c) || c.is_word("or") {
+        if *c.take() == Kind::Sign("|") {
+            c.eat("|");
+        }
         cases.extend(all(c, dialect)?);
     }
     within(c, cases)
@@ -85,8 +86,10 @@ fn either(c: &mut Cursor<'_>, dialect: Dialect) -> Read<Cases> {
 
 fn all(c: &mut Cursor<'_>, dialect: Dialect) -> Read<Cases> {
     let mut cases = c.nested(|c| one(c, dialect))?;
-    while c.eat("&") {
-        c.eat("&");
+    while c.is("&") || c.is_word("and") {
+        if *c.take() == Kind::Sign("&") {
+            c.eat("&");
+        }
         let more = c.nested(|c| one(c, dialect))?;
         cases = both(c, &cases, &more)?;
     }
