@@ -445,7 +445,7 @@ def page(report, options):
     broken = "\n".join(f"- {line}" for line in report.broken()) or "None."
     return f"""# Reliability
 
-What was tried with seed {options.seed} by `make reliability`; two commands at a time on a machine with
+What was tried with seed {options.seed} by `make reliability`; up to {options.at_once} commands at a time on a machine with
 {os.cpu_count()} processors. What is promised: SECURITY.md.
 
 ## Bad inputs
