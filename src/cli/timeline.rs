@@ -10,6 +10,7 @@ use tickbound_model::simulate::{Options, Span, SpanKind};
 use tickbound_model::{Bound, ModelError, Problem, Profile};
 
 use crate::report::html::Lanes;
+use crate::report::picture::is_picture;
 use crate::report::{Runs, TimelineSpan, write_timeline};
 use tickbound_model::simulate::Script;
 use tickbound_solve::{Objective, TuneResult};
@@ -82,7 +83,7 @@ pub fn of(problem: &Problem, bound: &Bound, script: &Script) -> Result<Timeline,
 /// # Errors
 /// If a simulation or the writing fails.
 pub fn write(problem: &Problem, bound: &Bound, runs: &[Shown], path: &str) -> Result<(), CliError> {
-    if is_picture(path) {
+    if is_picture(Path::new(path)) {
         written(&picture(problem, bound, runs)?.write(path)?);
         return Ok(());
     }
@@ -90,12 +91,6 @@ pub fn write(problem: &Problem, bound: &Bound, runs: &[Shown], path: &str) -> Re
     let note = if truncated { ", the first of many" } else { "" };
     eprintln!("tickbound: {path}: {spans} spans{note}; open it in Perfetto");
     Ok(())
-}
-
-/// Whether a file's name is that of a picture.
-fn is_picture(path: &str) -> bool {
-    let ends = Path::new(path).extension();
-    ends.is_some_and(|e| e.eq_ignore_ascii_case("svg") || e.eq_ignore_ascii_case("png"))
 }
 
 /// The timelines, those of dispatchers or elements above those of warps.

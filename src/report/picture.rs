@@ -143,6 +143,12 @@ fn is(file: &Path, end: &str) -> bool {
     file.extension().is_some_and(|e| e.eq_ignore_ascii_case(end))
 }
 
+/// Whether the extension of a file's name is that of a picture.
+#[must_use]
+pub fn is_picture(path: &Path) -> bool {
+    is(path, "svg") || is(path, "png")
+}
+
 /// The files of a picture: that of `path`, if its extension names a format (`.svg` or `.png`), `PATH.svg` and `PATH.png` if it
 /// has no extension.
 ///
@@ -151,7 +157,7 @@ fn is(file: &Path, end: &str) -> bool {
 pub fn files(path: &Path) -> Result<Vec<PathBuf>, ReportError> {
     match path.extension() {
         None => Ok(vec![path.with_extension("svg"), path.with_extension("png")]),
-        Some(_) if is(path, "svg") || is(path, "png") => Ok(vec![path.to_owned()]),
+        Some(_) if is_picture(path) => Ok(vec![path.to_owned()]),
         Some(_) => {
             let (svg, png) = (path.with_extension("svg"), path.with_extension("png"));
             let why = format!(

@@ -114,8 +114,8 @@ fn overflow(problem: &Problem, bound: &Bound) -> SimulateError {
 
 /// How much each line of the source asks for of what bounds the time of a configuration, in the order of
 /// [`Problem::usage_lines`]: parts of a clock that a group would take of the busiest resource if it ran the line alone, bytes
-/// of the device's memory, or atomic operations on one address. They tell lines from each other; their sum is not the time. Memory operations for spilled registers
-/// are no line's.
+/// of the device's memory, or atomic operations on one address. They tell lines from each other; their sum is not the time.
+/// Memory operations for spilled registers are no line's.
 ///
 /// # Errors
 /// As for [`resource_time`].

@@ -26,16 +26,15 @@ impl<'a> Reader<'a> {
                 Some(value) => value.clone(),
                 None => self.unknown(ty, Dependence::Data),
             },
-            Place::Part(ids, _) if self.pointers_in(ids).is_some() => {
-                self.pointers_in(ids).unwrap_or(Value::Other(Dependence::Data))
-            }
-            Place::Part(ids, at) => match self.known_part(ids, *at, ty) {
-                Some(value) => value,
-                None => {
-                    let depends = self.contents(ids);
-                    self.unknown(ty, depends)
+            Place::Part(ids, at) => {
+                match self.pointers_in(ids).or_else(|| self.known_part(ids, *at, ty)) {
+                    Some(value) => value,
+                    None => {
+                        let depends = self.contents(ids);
+                        self.unknown(ty, depends)
+                    }
                 }
-            },
+            }
             Place::Memory(space, name, offset) => {
                 self.access(false, (*space, name, offset), super::types::parts(ty), at);
                 match self.known_constant(*space, name, ty) {

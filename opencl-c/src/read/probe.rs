@@ -68,13 +68,9 @@ impl<'a> Reader<'a> {
     /// are compared with unsigned numbers as they are. `None` if there are none.
     pub fn probe_signed(&mut self, l: &Loop<'a>, probe: &Probe) -> Read<Option<Probe>> {
         let grows = |(id, change): (&VariableId, &Change)| {
-            let signed = self.type_of(*id).and_then(Integer::of).is_some_and(|ty| ty.signed);
-            let from = match probe.start.values.get(id) {
-                Some(Value::Int(start)) => self.terms.never_negative(start),
-                _ => false,
-            };
+            let from = self.is_signed_from_zero(*id, probe);
             let by = matches!(change, Change::By(step) if self.terms.never_negative(step));
-            (signed && from && by).then_some(*id)
+            (from && by).then_some(*id)
         };
         let known: BTreeSet<VariableId> = probe.changes.iter().filter_map(grows).collect();
         if known.is_empty() {
@@ -84,21 +80,24 @@ impl<'a> Reader<'a> {
         self.probe_knowing(l, &known).map(Some)
     }
 
+    /// Whether a signed number begins at or above zero.
+    fn is_signed_from_zero(&self, id: VariableId, probe: &Probe) -> bool {
+        let signed = self.type_of(id).and_then(Integer::of).is_some_and(|ty| ty.signed);
+        let start = probe.start.values.get(&id);
+        signed && matches!(start, Some(Value::Int(start)) if self.terms.never_negative(start))
+    }
+
     /// The same where signed counters that the condition asks for begin at or above zero and are divided: they stay there, which
     /// is what makes it a division as others are. `None` if there are none.
     pub fn probe_halved(&mut self, l: &Loop<'a>, probe: &Probe) -> Read<Option<Probe>> {
         let asked = |(id, change): (&VariableId, &Change)| {
-            let signed = self.type_of(*id).and_then(Integer::of).is_some_and(|ty| ty.signed);
-            let from = match probe.start.values.get(id) {
-                Some(Value::Int(start)) => self.terms.never_negative(start),
-                _ => false,
-            };
+            let from = self.is_signed_from_zero(*id, probe);
             let leaf = probe.placeholders.get(id).map(|atom| self.terms.kind(*atom));
             let mentioned = match leaf {
                 Some(Kind::Leaf(leaf)) => self.terms.mentions(&probe.condition, *leaf),
                 _ => false,
             };
-            (signed && from && mentioned && *change == Change::Somehow).then_some(*id)
+            (from && mentioned && *change == Change::Somehow).then_some(*id)
         };
         let known: BTreeSet<VariableId> = probe.changes.iter().filter_map(asked).collect();
         if known.is_empty() {

@@ -52,9 +52,9 @@ pub(super) fn parts(
     said_unrolled: &dyn Fn(&At) -> bool,
 ) -> Result<IndexMap<Origin, Expr>, ReadError> {
     let item = names.of_item(Item::Middle);
-    let product = |what: &str| -> Result<Expr, ReadError> {
-        let sizes = steps.body.first().map(|step| sizes(&item, what, &step.at)).transpose()?;
-        Ok(sizes.into_iter().flatten().fold(Expr::Int(1), mul))
+    let product = |what: &str| match steps.body.first() {
+        Some(step) => product(&item, what, &step.at),
+        None => Ok(Expr::Int(1)),
     };
     let mut walk = Walk {
         names: &item,
@@ -272,19 +272,14 @@ impl Walk<'_> {
         self.add(requests, Some(at), "", executed.clone());
         self.add(wavefronts, Some(at), "", passes);
         if shared && space != Space::Local {
-            let groups = self.product("groups", at)?;
+            let groups = product(self.names, "groups", at)?;
             let of_group = match around.executed_alone() {
                 Some(alone) => alone,
-                None => mul(self.product("local", at)?, executed),
+                None => mul(product(self.names, "local", at)?, executed),
             };
             self.add("shared_atomics", Some(at), "", mul(groups, of_group));
         }
         Ok(())
-    }
-
-    /// Items of a group (`local`) or groups of the launch (`groups`).
-    fn product(&self, what: &str, at: &At) -> Result<Expr, ReadError> {
-        Ok(sizes(self.names, what, at)?.into_iter().fold(Expr::Int(1), mul))
     }
 
     fn access(
@@ -534,6 +529,11 @@ impl Walk<'_> {
 fn sizes(names: &Names, what: &str, at: &At) -> Result<Vec<Expr>, ReadError> {
     let size = |d: usize| Ok(names.put_in(&Number::Name(format!("${what}_{d}")), at)?.simplified());
     (0..3).map(size).collect()
+}
+
+/// Items of a group (`local`) or groups of the launch (`groups`).
+fn product(names: &Names, what: &str, at: &At) -> Result<Expr, ReadError> {
+    Ok(sizes(names, what, at)?.into_iter().fold(Expr::Int(1), mul))
 }
 
 /// What requests to a memory, and their passes, are parts of.
