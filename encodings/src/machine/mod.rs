@@ -263,10 +263,14 @@ impl<'b, X: Clone> Control<'b, X> {
         let thread = &self.threads[t];
         let barrier_left = signals.release | signals.next_item[t];
         let end = self.flow.end();
-        for (p, state) in thread.at.iter().enumerate() {
+        // One list for each point: to look through all moves at each point is quadratic.
+        let mut arrivals = vec![Vec::new(); thread.at.len()];
+        for m in moves {
+            arrivals[m.target].push(m.taken);
+        }
+        for ((p, state), arrive) in thread.at.iter().enumerate().zip(arrivals) {
             let left = if self.flow.points[p].is_barrier() { barrier_left } else { leave[p] };
             let stays = state.now() & !left;
-            let arrive = moves.iter().filter(|m| m.target == p).map(|m| m.taken);
             let init = match p {
                 0 => active,
                 _ if p == end => !active,
