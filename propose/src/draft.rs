@@ -20,6 +20,8 @@ pub(crate) struct Draft {
     pub entry: String,
     pub wishes: Wishes,
     pub inputs: IndexMap<String, i64>,
+    /// Those of the inputs whose values are guesses.
+    pub guessed: Vec<String>,
     pub parameters: IndexMap<String, Value>,
     pub constraints: Vec<String>,
     pub defines: IndexMap<String, Value>,
@@ -70,6 +72,7 @@ impl Draft {
             entry: String::new(),
             wishes: wishes.clone(),
             inputs: wishes.inputs.clone(),
+            guessed: Vec::new(),
             parameters: IndexMap::new(),
             constraints: Vec::new(),
             defines: IndexMap::new(),

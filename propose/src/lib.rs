@@ -13,6 +13,7 @@
 //! 3. It is read as a problem with a preliminary launch. Loops and branches that the reader asks about get an answer.
 //! 4. From the steps that were read follow launch, lengths of buffers, outputs, and what must divide what.
 //! 5. It is read again with these. What then fails is taken back and noted.
+//! 6. Guessed sizes become smaller where the launch would take too long for a time.
 
 pub mod names;
 
@@ -26,6 +27,7 @@ mod lengths;
 mod macros;
 mod print;
 mod reference;
+mod scale;
 mod share;
 mod steps;
 mod wishes;
@@ -114,11 +116,15 @@ pub fn propose(
     let fault = match first {
         Read::Done(problem, reading) => {
             let before = draft.clone();
-            draft = concluded(&before, &outline, (&problem, &reading), &read)?.unwrap_or_else(|| {
+            let concluded = concluded(&before, &outline, (&problem, &reading), &read)?;
+            let concluded = concluded.unwrap_or_else(|| {
                 let mut draft = before;
-                draft.note("launch: an item for each element, as what the source says of it does not fit");
+                draft.note(
+                    "launch: an item for each element, as what the source says of it does not fit",
+                );
                 draft
             });
+            draft = scale::scaled(concluded, &read);
             None
         }
         Read::Fault(fault) => Some(fault),

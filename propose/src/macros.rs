@@ -14,6 +14,7 @@ use tickbound_opencl_c::{ReadError, Request, Setup, Symbol, extract};
 use crate::draft::Draft;
 use crate::error::ProposeError;
 use crate::names::{Role, role, small};
+use crate::scale::said;
 
 /// Most rounds of compiling and naming what is missing.
 const MOST_ROUNDS: usize = 16;
@@ -311,6 +312,7 @@ pub(crate) fn sizes(draft: &mut Draft) {
     for name in &open {
         draft.inputs.insert(name.clone(), small(name).filter(|n| *n > 0).unwrap_or(size));
     }
-    let said = open.iter().map(|name| format!("{name} = {}", draft.inputs[name])).join(", ");
-    draft.note(format!("inputs: {said}, guesses"));
+    draft.guessed = open;
+    let said = said(draft);
+    draft.note(said);
 }

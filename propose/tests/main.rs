@@ -359,6 +359,28 @@ fn iterations_that_differ() {
     assert_eq!(proposal.problem["kernel"]["bounds"], json!({ "line 3": "n" }));
 }
 
+/// Sizes are guessed so that the launch has a time; what the user gives stays.
+#[test]
+fn guesses_are_small_where_loops_stand_in_loops() {
+    let text = "kernel void k(global float *a, int n, int m) {
+        int g = get_global_id(0);
+        for (int h = 0; h < m; h++)
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < n; j++)
+                for (int k = 0; k < n; k++)
+                    for (int l = 0; l < n; l++)
+                        for (int m = 0; m < n; m++) a[g] += a[g + i * j * k * l * m];
+    }";
+    let proposal = of_text(text, &wishes()).unwrap();
+    assert_eq!(proposal.fault, None);
+    assert_eq!(proposal.problem["inputs"], json!({ "n": 64, "m": 64 }));
+    let said = "inputs: n = 64, m = 64, guesses, small as the launch would take too long otherwise";
+    assert!(proposal.notes.iter().any(|note| note == said), "{:?}", proposal.notes);
+    let wishes = Wishes { inputs: IndexMap::from([("n".to_owned(), 1024)]), ..wishes() };
+    let proposal = of_text(text, &wishes).unwrap();
+    assert_eq!(proposal.problem["inputs"], json!({ "n": 1024, "m": 16 }));
+}
+
 /// A guard says how many elements a group has, also where each of them is a vector.
 #[test]
 fn guarded_vectors() {

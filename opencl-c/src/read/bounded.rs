@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 use super::form::Loop;
 use super::nodes::mention;
 use super::probe::{Probe, Walked};
-use super::refusals::iterations_differ;
 use super::symbolic::Poly;
 use super::{Read, Reader, scan};
 use crate::ast::VariableId;
@@ -27,7 +26,7 @@ impl<'a> Reader<'a> {
         if self.probing == 0 {
             let Walked { nodes, iteration, .. } = self.one_iteration(l, &probe, &count)?;
             if mention(&self.terms, &nodes, iteration) {
-                return Err(iterations_differ(&self.terms, l.at, &nodes, iteration));
+                return Err(self.iterations_differ(l.at, &nodes, iteration));
             }
             self.close(l, nodes, iteration, count);
         }

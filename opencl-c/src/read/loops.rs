@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::form::{Exits, Loop};
 use super::nodes::{Node, NodeKind, matter, mention};
 use super::probe::{Change, Probe, Walked};
-use super::refusals::{MOST_ITERATIONS, iterations_differ};
+use super::refusals::MOST_ITERATIONS;
 use super::strides::set_iterations;
 use super::symbolic::{Interval, Leaf, Poly};
 use super::types::Integer;
@@ -97,7 +97,7 @@ impl<'a> Reader<'a> {
                 return self.leave_loop(l, &probe, &count, Some((iteration, &end)));
             }
             if self.terms.interval(&count).greatest > MOST_ITERATIONS.into() {
-                return Err(iterations_differ(&self.terms, l.at, &nodes, iteration));
+                return Err(self.iterations_differ(l.at, &nodes, iteration));
             }
             self.state = probe.start.clone();
             self.unroll(l, Some(&count), Some(&probe))?;

@@ -65,6 +65,7 @@ mod split;
 mod spread;
 mod statements;
 mod strides;
+mod sums;
 mod switch;
 mod symbolic;
 mod trips;
@@ -152,6 +153,8 @@ struct Reader<'a> {
     exits: Vec<Exits<'a>>,
     /// Loops that are taken to run once.
     assumed: Vec<Assumed>,
+    /// Loops that were cut, each with what first asked for their counter, and whether that is a branch.
+    cuts: HashMap<At, (At, bool)>,
     dimensions: usize,
     work: u64,
 }
@@ -178,6 +181,7 @@ impl<'a> Reader<'a> {
             iterations: Vec::new(),
             exits: Vec::new(),
             assumed: Vec::new(),
+            cuts: HashMap::new(),
             dimensions: 1,
             work: 0,
         }

@@ -3,7 +3,7 @@
 use super::Reader;
 use super::form::Loop;
 use super::nodes::{Node, first_mention};
-use super::symbolic::{Leaf, Terms};
+use super::symbolic::Leaf;
 use crate::ast::At;
 use crate::error::ReadError;
 
@@ -15,12 +15,16 @@ impl<'a> Reader<'a> {
     pub fn unbounded(&self, l: &Loop<'a>) -> ReadError {
         ReadError::Unbounded { at: l.at.clone(), key: self.key(l.test) }
     }
-}
 
-/// The iterations of a loop differ, and there may be too many of them.
-pub fn iterations_differ(terms: &Terms, at: &At, nodes: &[Node], iteration: Leaf) -> ReadError {
-    let (inner, branch) = first_mention(terms, nodes, iteration).unwrap_or((at, false));
-    ReadError::Differing { at: at.clone(), line: inner.line, branch, most: MOST_ITERATIONS }
+    /// The iterations of a loop differ, and there may be too many of them.
+    pub fn iterations_differ(&self, at: &At, nodes: &[Node], iteration: Leaf) -> ReadError {
+        let first = first_mention(&self.terms, nodes, iteration);
+        // A loop that was cut differs by what it was cut for.
+        let (inner, branch) = first.map_or((at, false), |(inner, branch)| {
+            self.cuts.get(inner).map_or((inner, branch), |(by, branch)| (by, *branch))
+        });
+        ReadError::Differing { at: at.clone(), line: inner.line, branch, most: MOST_ITERATIONS }
+    }
 }
 
 /// There may be too many iterations to walk them one by one.

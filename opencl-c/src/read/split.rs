@@ -7,6 +7,9 @@
 //! something else than such a comparison depends on the iteration. Then iterations are
 //! [walked one by one](super::unroll).
 //!
+//! What is left may be loops inside whose counts grow with the counter. If there may be too many iterations to walk them, these loops
+//! stand beside the one around them then, with the [sums](super::sums) of their iterations.
+//!
 //! Where a barrier stands in the loop, all items of a group have to be in the same piece. In a guarded tile, `if (t * TS + lid < n)`,
 //! they change from one piece to the next in a few neighbouring iterations ([`spread`]); these are taken out one by
 //! one, each item with its own condition.
@@ -15,9 +18,11 @@ use std::collections::HashMap;
 
 use super::Reader;
 use super::form::Loop;
-use super::nodes::{Node, NodeKind, has_barrier, mapped, numbers, size};
+use super::nodes::{Node, NodeKind, first_mention, has_barrier, mapped, numbers, size};
+use super::refusals::MOST_ITERATIONS;
 use super::spread;
 use super::strides::set_iterations;
+use super::sums::{Apart, Over};
 use super::symbolic::{Atom, Kind, Leaf, Poly, Terms};
 use super::unroll::guarded;
 use crate::steps::Dependence;
@@ -38,6 +43,8 @@ struct Cut<'l, 'a> {
     atom: Atom,
     /// How many iterations there are.
     whole: &'l Poly,
+    /// Whether they may be too many to be walked one by one.
+    many: bool,
     /// Pieces that may still be made.
     left: usize,
     /// Steps that these may have.
@@ -73,6 +80,8 @@ enum Found {
     Nothing,
     /// A part that changes once.
     Edge(Edge),
+    /// The iteration itself, in a sum or a product.
+    Growing,
     /// Something that is not cut.
     Other,
 }
@@ -87,9 +96,15 @@ impl<'a> Reader<'a> {
         count: &Poly,
     ) -> Option<Vec<Node>> {
         let atom = self.terms.atom_of(iteration)?;
+        let many = self.terms.interval(count).greatest > MOST_ITERATIONS.into();
         let end = self.terms.max(count, &Poly::int(0));
-        let mut cut = Cut { l, iteration, atom, whole: &end, left: MOST_PIECES, steps: MOST_STEPS };
-        self.pieces(&mut cut, nodes, (&Poly::int(0), &end))
+        let (left, steps) = (MOST_PIECES, MOST_STEPS);
+        let mut cut = Cut { l, iteration, atom, whole: &end, many, left, steps };
+        let pieces = self.pieces(&mut cut, nodes, (&Poly::int(0), &end))?;
+        if let Some((by, branch)) = first_mention(&self.terms, nodes, iteration) {
+            self.cuts.insert(l.at.clone(), (by.clone(), branch));
+        }
+        Some(pieces)
     }
 
     /// The iterations from one to before another.
@@ -111,6 +126,13 @@ impl<'a> Reader<'a> {
             self.terms.assume(&inside);
         }
         let found = find(&mut self.terms, nodes, cut);
+        let apart = match found {
+            Found::Growing if cut.many => {
+                let over = Over { atom: cut.atom, iteration: cut.iteration, from, to };
+                over.apart(&mut self.terms, nodes)
+            }
+            _ => None,
+        };
         self.terms.forget(facts);
         match found {
             Found::Nothing => {
@@ -118,6 +140,13 @@ impl<'a> Reader<'a> {
                 Some(self.piece(cut, nodes, from, length))
             }
             Found::Edge(edge) => self.at_edge(cut, nodes, (from, to), &edge),
+            Found::Growing => {
+                let Apart { alike, summed } = apart?;
+                cut.takes(nodes)?;
+                let mut pieces = self.piece(cut, &alike, from, length);
+                pieces.extend(summed);
+                Some(pieces)
+            }
             Found::Other => None,
         }
     }
@@ -218,18 +247,17 @@ impl<'a> Reader<'a> {
 fn find(terms: &mut Terms, nodes: &[Node], cut: &Cut<'_, '_>) -> Found {
     let mut asked = Vec::new();
     numbers(nodes, &mut |poly| asked.push(poly.clone()));
-    for poly in asked {
-        match edge_of(terms, &poly, cut) {
-            Found::Nothing => {}
-            found => return found,
-        }
-    }
-    Found::Nothing
+    first_edge(terms, &asked.iter().collect::<Vec<_>>(), cut)
 }
 
 fn edge_of(terms: &mut Terms, poly: &Poly, cut: &Cut<'_, '_>) -> Found {
+    let mut growing = false;
     for atom in poly.atoms() {
         if !terms.mentions(&Poly::atom(atom), cut.iteration) {
+            continue;
+        }
+        if atom == cut.atom || terms.sums.contains_key(poly) {
+            growing = true;
             continue;
         }
         return match terms.kind(atom).clone() {
@@ -242,17 +270,20 @@ fn edge_of(terms: &mut Terms, poly: &Poly, cut: &Cut<'_, '_>) -> Found {
             _ => Found::Other,
         };
     }
-    Found::Nothing
+    if growing { Found::Growing } else { Found::Nothing }
 }
 
+/// The first part that changes; the iteration itself only if nothing does.
 fn first_edge(terms: &mut Terms, parts: &[&Poly], cut: &Cut<'_, '_>) -> Found {
+    let mut growing = false;
     for part in parts {
         match edge_of(terms, part, cut) {
             Found::Nothing => {}
+            Found::Growing => growing = true,
             found => return found,
         }
     }
-    Found::Nothing
+    if growing { Found::Growing } else { Found::Nothing }
 }
 
 /// A part that is `below` as long as the polynomial is less than zero, and then, or before,

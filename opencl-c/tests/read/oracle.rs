@@ -61,6 +61,7 @@ fn compare(case: &Case, seed: u64) -> Result<Verdict, String> {
         let arguments = HashMap::from([
             ("n".to_owned(), random.below(12) - 2),
             ("u".to_owned(), random.below(6)),
+            ("m".to_owned(), random.below(6)),
         ]);
         let groups = 1 + random.below(3);
         let item = Item {
@@ -224,6 +225,67 @@ fn random_kernels_count_as_they_run() {
     let from = std::env::var("SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(1);
     let many = std::env::var("MANY").ok().and_then(|s| s.parse().ok()).unwrap_or(300);
     check_all(from..from + many);
+}
+
+/// Loops in loops whose counts depend on the counters around, with something to do here and there.
+fn nest(random: &mut Random, depth: usize, around: &[&str], out: &mut String) {
+    const COUNTERS: [&str; 3] = ["i", "j", "k"];
+    let counter = COUNTERS[depth];
+    let mut ends = vec!["n", "u", "n - 2", "N + n", "lid + n"];
+    let grown: Vec<String> = around
+        .iter()
+        .flat_map(|c| [(*c).to_owned(), format!("{c} + 1"), format!("n - {c}")])
+        .collect();
+    ends.extend(grown.iter().map(String::as_str));
+    ends.extend(grown.iter().map(String::as_str));
+    let (from, to) = (
+        random.pick(&["0", "1", "u", ends[ends.len() - 1], ends[ends.len() / 2]]),
+        random.pick(&ends),
+    );
+    *out += &match random.below(3) {
+        0 => format!("for (int {counter} = {to}; {counter} > {from}; {counter}--) {{ "),
+        1 => format!("for (int {counter} = {from}; {counter} <= {to}; {counter}++) {{ "),
+        _ => format!("for (int {counter} = {from}; {counter} < {to}; {counter}++) {{ "),
+    };
+    let around: Vec<&str> = around.iter().copied().chain([counter]).collect();
+    for _ in 0..1 + random.below(2) {
+        match random.below(6) {
+            0 => *out += "a[lid] += 1; ",
+            1 => *out += &format!("b[{counter}] = c[lid]; "),
+            2 => *out += &format!("if (lid < {}) l[0] = 2; ", random.pick(&["1", "n", "3"])),
+            3 if depth == 0 => *out += "barrier(CLK_LOCAL_MEM_FENCE); ",
+            _ if depth < 2 => nest(random, depth + 1, &around, out),
+            _ => *out += "l[lid]++; ",
+        }
+    }
+    *out += "} ";
+}
+
+/// Loops of which there may be too many iterations to walk them are summed: as many steps as they really do.
+#[test]
+fn nests_count_as_they_run() {
+    let (mut read, mut runs) = (0, 0);
+    for seed in 1..=600 {
+        let mut case = program(seed);
+        // Far more than are run.
+        case.arguments[5] = number(-2, 2000);
+        case.arguments[6] = number(0, 300);
+        let mut body = String::new();
+        nest(&mut Random(seed), 0, &[], &mut body);
+        case.text = format!(
+            "kernel void k(global int *a, global int *b, global float4 *v, constant int *c, \
+             local int *l, int n, uint m)\n{{ int lid = get_local_id(0), u = (int)m;\n{body}\n}}\n"
+        );
+        match compare(&case, seed).unwrap_or_else(|difference| panic!("{difference}")) {
+            Verdict::Refused => {}
+            Verdict::Agreed(compared) => {
+                read += 1;
+                runs += compared;
+            }
+        }
+    }
+    println!("{read} of 600 nests are read and agree in {runs} runs");
+    assert!(read > 300, "{read} of 600 nests are read");
 }
 
 impl Case {

@@ -96,7 +96,7 @@ fn parts_that_are_not_known() {
 #[test]
 fn iterations_that_differ() {
     refuses(
-        "for (int i = 0; i < N; i++) for (int j = 0; j < i; j++) b[j] = i;",
+        "for (int i = 0; i < N; i++) for (int j = 0; j < i % 7; j++) b[j] = i;",
         "k.cl:3: line 3 depends on the iteration of this loop, which may have more than 64 iterations; \
          add \"line 3\": BOUND to kernel.bounds in the problem file",
     );
@@ -104,6 +104,20 @@ fn iterations_that_differ() {
         "for (int i = 0; i < N; i++)\nif (i % 3)\nb[i] = i;",
         "k.cl:3: line 4 depends on the iteration of this loop, which may have more than 64 iterations; \
          add \"line 4\": \"then\", \"else\" or \"both\" to kernel.branches",
+    );
+    // Items wait for each other in each iteration, and the longest is not the same one in all of them.
+    refuses(
+        "for (int i = 0; i < N; i++) { for (int j = 0; j < i; j++) b[j] = i; \
+         if (get_local_id(0) < 2) a[i] = 1; barrier(CLK_GLOBAL_MEM_FENCE); }",
+        "k.cl:3: line 3 depends on the iteration of this loop, which may have more than 64 iterations; \
+         add \"line 3\": BOUND to kernel.bounds in the problem file",
+    );
+    // The loop in line 4 differs by the branch in line 5 alone.
+    refuses(
+        "for (int i = 0; i < N; i++) {\nfor (int j = 0; j < N; j++)\nif (i * 3 + j < get_local_id(0)) b[j] = i;\n\
+         barrier(CLK_GLOBAL_MEM_FENCE); }",
+        "k.cl:3: line 5 depends on the iteration of this loop, which may have more than 64 iterations; \
+         add \"line 5\": \"then\", \"else\" or \"both\" to kernel.branches",
     );
 }
 

@@ -82,6 +82,9 @@ pub struct Terms {
     leaves: u32,
     /// Leaves that are multiples of whole numbers, by factors that are not known.
     multiples: HashMap<Atom, Poly>,
+    /// Numbers of iterations that are sums over those of a loop around, each as a number that is not negative and what
+    /// divides it without a rest.
+    pub sums: HashMap<Poly, (Poly, i64)>,
     /// For dimensions in which it can be said, the items of a group.
     pub local_sizes: BTreeMap<usize, Poly>,
     /// Whether polynomials are below zero by the bounds of their atoms alone, for each depth. What is known

@@ -1,0 +1,66 @@
+//! Guessed sizes with which a launch has a time.
+//!
+//! Where loops stand in loops, a thousand of everything is more work than 63 bits count. In goes a draft that can be
+//! read; out comes the same one, with the inputs that were guessed divided by four until its first configuration ends
+//! within [`LONGEST`] ticks, but not below [`LEAST`]. Other configurations take some times as long at most. What the user has given
+//! stays.
+
+use itertools::Itertools;
+use tickbound_elimination::Limits;
+use tickbound_model::Problem;
+use tickbound_model::simulate::{Options, SimulateError, simulate};
+
+use crate::Reader;
+use crate::draft::Draft;
+
+/// Ticks of the longest launch that is proposed: days, where a tick is a clock.
+const LONGEST: i64 = 1 << 50;
+/// No guess becomes smaller than this.
+const LEAST: i64 = 16;
+/// What takes more events has far fewer ticks than [`LONGEST`], or is told by its bounds later.
+const EVENTS: u64 = 1_000_000;
+
+/// The draft, with smaller guesses if its launch would take too long.
+pub(crate) fn scaled(draft: Draft, read: Reader<'_>) -> Draft {
+    let before = said(&draft);
+    let mut scaled = draft.clone();
+    loop {
+        // A draft that cannot be read with smaller sizes stays as it was.
+        let Ok((problem, Some(_))) = read(&scaled) else { return draft };
+        if !too_long(&problem) {
+            break;
+        }
+        let mut smaller = false;
+        for name in &scaled.guessed {
+            if let Some(size) = scaled.inputs.get_mut(name).filter(|size| **size > LEAST) {
+                *size = (*size / 4).max(LEAST);
+                smaller = true;
+            }
+        }
+        if !smaller {
+            break;
+        }
+    }
+    let after = said(&scaled);
+    if let Some(note) = scaled.notes.iter_mut().find(|note| **note == before && before != after) {
+        *note = format!("{after}, small as the launch would take too long otherwise");
+    }
+    scaled
+}
+
+/// The note on sizes that nobody has given.
+pub(crate) fn said(draft: &Draft) -> String {
+    let one = |name: &String| Some(format!("{name} = {}", draft.inputs.get(name)?));
+    format!("inputs: {}, guesses", draft.guessed.iter().filter_map(one).join(", "))
+}
+
+fn too_long(problem: &Problem) -> bool {
+    let Ok(configurations) = problem.configurations(&Limits::default()) else { return false };
+    let Some(first) = configurations.first() else { return false };
+    let Ok(bound) = configurations.bind(&first) else { return false };
+    let options = Options { max_events: EVENTS, ..Options::default() };
+    match simulate(problem, &bound, &options) {
+        Ok(run) => run.time > LONGEST,
+        Err(error) => matches!(error, SimulateError::Overflow { .. }),
+    }
+}
