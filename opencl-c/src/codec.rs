@@ -259,7 +259,6 @@ fields! {
     Kernel { name, parameters }
     KernelParameter { name, ty }
     Steps { body, locals, privates, read_only, assumed, dimensions }
-    Assumed { at, key }
     Array { name, bytes, at }
     Digit { stride, extent }
     Step { kind, at }
@@ -313,6 +312,7 @@ kinds! {
     Stride { 0 Elements(a), 1 Irregular, 2 Data, 3 Shifted(a) }
     Space { 0 Private, 1 Local, 2 Global, 3 Constant, 4 Generic }
     Dependence { 0 Uniform, 1 Item, 2 Data }
+    Assumed { 0 Once { at, key }, 1 Printed { at } }
     Arithmetic {
         0 Index, 1 Integer, 2 IntegerMultiply, 3 IntegerDivide, 4 Real, 5 RealMultiply, 6 RealMultiplyAdd,
         7 RealDivide, 8 Special, 9 Convert

@@ -9,6 +9,7 @@ use tickbound_elimination::Limits;
 use tickbound_model::count::{Counts, count};
 use tickbound_model::simulate::{used, used_of};
 use tickbound_model::{Bound, Configurations, LineUsage, Problem, Profile, Usage};
+use tickbound_opencl_c::steps::Assumed;
 use tickbound_opencl_c::{Reading, Variant};
 
 use super::exit::{CliError, Exit};
@@ -129,12 +130,17 @@ impl Page<'_> {
             );
         }
         for assumed in &variant.steps.assumed {
-            let _ = writeln!(
-                text,
-                "\nassumed: the loop in line {} succeeds at once; {} in kernel.bounds says otherwise",
-                assumed.at.line,
-                serde_json::Value::from(assumed.key.as_str())
-            );
+            let _ = match assumed {
+                Assumed::Once { at, key } => writeln!(
+                    text,
+                    "\nassumed: the loop in line {} succeeds at once; {} in kernel.bounds says otherwise",
+                    at.line,
+                    serde_json::Value::from(key.as_str())
+                ),
+                Assumed::Printed { at } => {
+                    writeln!(text, "\nassumed: what line {} prints costs nothing", at.line)
+                }
+            };
         }
         if !extracted.structural.is_empty() {
             let values = extracted.structural.iter().zip(&variant.values);
@@ -198,7 +204,11 @@ impl Page<'_> {
 fn read(problem: &Problem, reading: &Reading) -> answer::Reading {
     let extracted = &reading.extracted;
     let assumed = extracted.variants.iter().flat_map(|v| &v.steps.assumed);
-    let assumed: IndexSet<&str> = assumed.map(|assumed| assumed.key.as_str()).collect();
+    let keys = assumed.filter_map(|assumed| match assumed {
+        Assumed::Once { key, .. } => Some(key.as_str()),
+        Assumed::Printed { .. } => None,
+    });
+    let assumed: IndexSet<&str> = keys.collect();
     answer::Reading {
         program: problem.kernel_json(),
         structural: extracted.structural.clone(),

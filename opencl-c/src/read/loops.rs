@@ -45,10 +45,7 @@ impl<'a> Reader<'a> {
         if !l.tries_again() {
             return None;
         }
-        let assumed = Assumed { at: l.at.clone(), key: key.to_owned() };
-        if !self.assumed.contains(&assumed) {
-            self.assumed.push(assumed);
-        }
+        self.assume(Assumed::Once { at: l.at.clone(), key: key.to_owned() });
         Some(Poly::int(1))
     }
 

@@ -151,7 +151,7 @@ struct Reader<'a> {
     iterations: Vec<Leaf>,
     /// Of the loops around that are left in the midst of an iteration, where.
     exits: Vec<Exits<'a>>,
-    /// Loops that are taken to run once.
+    /// What is taken for granted.
     assumed: Vec<Assumed>,
     /// Loops that were cut, each with what first asked for their counter, and whether that is a branch.
     cuts: HashMap<At, (At, bool)>,
@@ -184,6 +184,13 @@ impl<'a> Reader<'a> {
             cuts: HashMap::new(),
             dimensions: 1,
             work: 0,
+        }
+    }
+
+    /// Takes something for granted.
+    fn assume(&mut self, assumed: Assumed) {
+        if !self.assumed.contains(&assumed) {
+            self.assumed.push(assumed);
         }
     }
 

@@ -39,19 +39,27 @@ pub struct Steps {
     pub privates: Vec<Array>,
     /// Its pointer parameters to what nobody writes: `restrict`, and to a `const` type.
     pub read_only: Vec<String>,
-    /// Loops that try an atomic exchange until it succeeds, taken to do so at once.
+    /// What is taken for granted of it.
     pub assumed: Vec<Assumed>,
     /// Dimensions whose ids or sizes it asks for: 1 to 3.
     pub dimensions: usize,
 }
 
-/// A loop that is taken to run once.
+/// What is taken for granted where a kernel does something whose cost cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Assumed {
-    /// Where it begins.
-    pub at: At,
-    /// What an answer in `kernel.bounds` is called that says otherwise.
-    pub key: String,
+pub enum Assumed {
+    /// A loop that tries an atomic exchange until it succeeds does so at once.
+    Once {
+        /// Where it begins.
+        at: At,
+        /// What an answer in `kernel.bounds` is called that says otherwise.
+        key: String,
+    },
+    /// What `printf` prints costs nothing; its arguments cost what they do elsewhere.
+    Printed {
+        /// Where it stands.
+        at: At,
+    },
 }
 
 /// A variable of several components.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Access, Dependence, Step, StepKind, Steps, Stride};
+use super::{Access, Assumed, Dependence, Step, StepKind, Steps, Stride};
 
 /// The steps, indented, with the lines of the source in front.
 pub fn print(steps: &Steps) -> String {
@@ -10,8 +10,13 @@ pub fn print(steps: &Steps) -> String {
     for local in &steps.locals {
         let _ = writeln!(text, "{:>4}  local {}: {} bytes", local.at.line, local.name, local.bytes);
     }
-    for loop_ in &steps.assumed {
-        let _ = writeln!(text, "{:>4}  taken to run once: {}", loop_.at.line, loop_.key);
+    for assumed in &steps.assumed {
+        let _ = match assumed {
+            Assumed::Once { at, key } => {
+                writeln!(text, "{:>4}  taken to run once: {key}", at.line)
+            }
+            Assumed::Printed { at } => writeln!(text, "{:>4}  printf costs nothing", at.line),
+        };
     }
     block(&steps.body, 0, &mut text);
     text

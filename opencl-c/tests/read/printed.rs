@@ -539,6 +539,20 @@ fn loops_that_try_again() {
 }
 
 #[test]
+fn what_is_printed_costs_nothing() {
+    let text = "kernel void k(global int *a, int n) {\n int i = get_global_id(0);\n\
+                if (n > 3) printf(\"%d %s\\n\", a[i], \"more\");\n}\n";
+    let mut c = case(text);
+    c.arguments = vec![Passed::Memory, number(0, 9)];
+    insta::assert_snapshot!(c.shown(), @r"
+    3  printf costs nothing
+    3  1 Integer
+    3  if $n > 3
+    3    load global a 4 items [1]
+    ");
+}
+
+#[test]
 fn group_sizes_that_macros_give() {
     let text = "kernel void k(global int *a) {\nlocal int t[WG];\n\
                 if (get_local_id(0) < WG) t[get_local_id(0)] = 1;\n\

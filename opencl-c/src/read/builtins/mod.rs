@@ -11,10 +11,10 @@ use super::value::Value;
 use super::{Read, Reader};
 use crate::ast::{At, Expr};
 use crate::error::ReadError;
-use crate::steps::Dependence;
+use crate::steps::{Assumed, Dependence};
 
 /// Functions that are refused, by how their names begin: what they are, and what to write.
-const REFUSED: [(&str, &str, &str); 12] = [
+const REFUSED: [(&str, &str, &str); 11] = [
     ("async_work_group", "an asynchronous copy", "copy in a loop over local ids"),
     ("wait_group_events", "an asynchronous copy", "copy in a loop over local ids"),
     ("sub_group_", "a function of sub-groups", "use local memory and barriers"),
@@ -24,7 +24,6 @@ const REFUSED: [(&str, &str, &str); 12] = [
     ("read_image", "an access to an image", "pass the data in a buffer"),
     ("write_image", "an access to an image", "pass the data in a buffer"),
     ("get_image_", "an access to an image", "pass the data in a buffer"),
-    ("printf", "printf", "leave it out"),
     ("enqueue_", "a launch on the device", "launch from the host"),
     ("get_pipe_", "a pipe", "pass the data in a buffer"),
 ];
@@ -51,6 +50,11 @@ impl<'a> Reader<'a> {
             "prefetch" => {
                 self.all(arguments)?;
                 return Ok(Value::Other(Dependence::Uniform));
+            }
+            "printf" => {
+                self.all(arguments)?;
+                self.assume(Assumed::Printed { at: e.at.clone() });
+                return Ok(self.unknown(&e.ty, Dependence::Data));
             }
             // What is expected of a value changes nothing of it.
             "__builtin_expect" => {
