@@ -90,6 +90,12 @@ impl<'b, X: Clone> Control<'b, X> {
         Control { build, plan, flow, items, threads }
     }
 
+    /// Threads `t` and `u` have as many iterations left of each loop.
+    pub fn same_counters(&self, t: usize, u: usize) -> Bool<'b> {
+        let counters = self.threads[t].counters.iter().zip(&self.threads[u].counters);
+        self.build.all(counters.map(|(a, b)| a.now().equals(b.now())))
+    }
+
     /// Number of threads.
     pub fn threads(&self) -> usize {
         self.threads.len()

@@ -4,6 +4,7 @@ use super::Schedule;
 use super::lanes::{Lanes, WarpOp};
 use crate::machine::flow::PointKind;
 use crate::machine::{Control, Move, Signals};
+use crate::plan::AmountId;
 use crate::system::{Bool, Builder, Choice, Fault, Int, StateVariable};
 
 type IntState<'b> = StateVariable<'b, Int<'b>>;
@@ -173,6 +174,39 @@ impl<'b> Encoder<'b> {
         same & self.same_unit(l, m)
     }
 
+    /// In this configuration lanes `l` and `m` are warps of one group and of one dispatcher, and do the same.
+    /// `None` if that is so in none.
+    fn alike(&self, l: usize, m: usize) -> Option<Bool<'b>> {
+        let Lanes { plan, warps, shape, .. } = self.lanes;
+        let dispatchers = usize::try_from(warps.dispatchers).unwrap_or(usize::MAX);
+        let amounts = || (0..plan.amounts.len()).map(AmountId);
+        let alike = |(c, (groups, warps)): (usize, &(usize, usize))| {
+            l / warps == m / warps
+                && l / warps < *groups
+                && (l % warps) % dispatchers == (m % warps) % dispatchers
+                && amounts().all(|id| plan.value(id, c, l, 0) == plan.value(id, c, m, 0))
+        };
+        let values: Vec<Option<i64>> =
+            shape.iter().enumerate().map(|of| Some(i64::from(alike(of)))).collect();
+        let name = format!("warps_{l}_{m}_do_the_same");
+        let ever = values.contains(&Some(1));
+        ever.then(|| self.build.table(&name, &values).equals(self.build.int(1)))
+    }
+
+    /// Lanes `l` and `m` stand before the same segment, and nothing tells them apart if they are alike.
+    fn same_state(&self, l: usize, m: usize) -> Bool<'b> {
+        let points = self.control.flow.points.iter().enumerate();
+        let segments = points.clone().filter(|(_, point)| {
+            matches!(point.kind, PointKind::Work { .. } | PointKind::Own(WarpOp::Global(_)))
+        });
+        let here = segments.map(|(p, _)| self.control.at(l, p) & self.control.at(m, p));
+        let mut same = vec![self.build.any(here), self.control.same_counters(l, m)];
+        if points.clone().any(|(_, point)| matches!(point.kind, PointKind::Until(_))) {
+            same.push(self.lane[l].mark.now().equals(self.lane[m].mark.now()));
+        }
+        self.build.all(same)
+    }
+
     /// Ticks of the segment where lane `l` stands (0 elsewhere), and whether it is a global one.
     fn segment(&self, l: usize) -> (Int<'b>, Bool<'b>) {
         let (mut ticks, mut global) = (self.build.int(0), Vec::new());
@@ -340,6 +374,11 @@ impl<'b> Encoder<'b> {
                 excused.push(same & picks[m]);
                 if m < l {
                     self.constraints.push(!self.build.all([same, picks[l], picks[m]]));
+                    // Warps are counted: of alike ones in the same state the first is started.
+                    if let Some(alike) = self.alike(l, m) {
+                        let named = [alike, picks[l], phase.ready[m], self.same_state(l, m)];
+                        self.constraints.push(!self.build.all(named));
+                    }
                 }
             }
             if let Some(slots) = self.lanes.warps.memory_slots {

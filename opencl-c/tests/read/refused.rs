@@ -123,12 +123,10 @@ fn iterations_that_differ() {
 
 #[test]
 fn functions() {
-    let table = [
-        (
-            "event_t e = async_work_group_copy((local int *)0, a, 4, 0);",
-            "k.cl:3: an asynchronous copy (async_work_group_copy) is not read; copy in a loop over local ids",
-        ),
-    ];
+    let table = [(
+        "event_t e = async_work_group_copy((local int *)0, a, 4, 0);",
+        "k.cl:3: an asynchronous copy (async_work_group_copy) is not read; copy in a loop over local ids",
+    )];
     for (body, message) in table {
         refuses(body, message);
     }

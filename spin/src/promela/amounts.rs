@@ -77,6 +77,13 @@ impl<'f, 'a> Amounts<'f, 'a> {
         self.value(stmt, &expr).map(Some)
     }
 
+    /// The last warp before warp `w` that does the same on the same of so many dispatchers; -1 if there is none. `None` if no
+    /// warp has one, or the text cannot say which.
+    pub fn alike_before(&self, dispatchers: i64) -> Option<Value> {
+        let value = self.warps.as_ref()?.alike_before(self.facts, dispatchers).ok()?;
+        (value.range.1 >= 0).then_some(value)
+    }
+
     /// An expression of a statement.
     ///
     /// # Errors
@@ -203,6 +210,55 @@ impl Masks {
             .collect();
         let configurations: Vec<usize> = self.rows.iter().map(|r| r.configuration).collect();
         facts.listed(&stmt.at, &configurations, self.keys.clone(), &values)
+    }
+}
+
+impl Masks {
+    /// See [`Amounts::alike_before`].
+    fn alike_before(&self, facts: &Facts<'_>, dispatchers: i64) -> Result<Value, PromelaError> {
+        let mut last = HashMap::new();
+        let number = self.keys.last().map_or(&[][..], |(_, numbers)| numbers);
+        let group = self.keys.first().filter(|_| self.keys.len() > 1).map(|(_, groups)| groups);
+        let rows = self.rows.iter().zip(number).enumerate();
+        let values = rows.map(|(n, (row, w))| {
+            let mut behaviour = Vec::new();
+            self.behaviour(&facts.problem.kernel, n, &mut behaviour);
+            let group = group.and_then(|groups| groups.get(n));
+            let key = (row.configuration, group, w % dispatchers, behaviour);
+            Some(last.insert(key, *w).unwrap_or(-1))
+        });
+        let values: Vec<Option<i64>> = values.collect();
+        let configurations: Vec<usize> = self.rows.iter().map(|r| r.configuration).collect();
+        facts.listed("kernel", &configurations, self.keys.clone(), &values)
+    }
+
+    /// What a warp does: the numbers of the statements that it executes, in order.
+    fn behaviour(&self, program: &[Stmt], row: usize, out: &mut Vec<Option<i64>>) {
+        for stmt in program {
+            let mask = self.masks.get(&stmt.at).and_then(|masks| masks.get(row));
+            let active = self.rows[row].lanes.iter().zip(mask.into_iter().flatten());
+            let lanes: Vec<&Vec<i64>> =
+                active.filter(|(_, on)| **on).map(|(lane, _)| lane).collect();
+            let mut most = |expr: &Expr| {
+                out.push(lanes.iter().filter_map(|lane| expr.eval(lane).ok()).max());
+            };
+            match &stmt.kind {
+                StmtKind::Access { amount, .. } => most(amount),
+                StmtKind::Until(ticks) => most(ticks),
+                StmtKind::Repeat { count, body } => {
+                    most(count);
+                    self.behaviour(body, row, out);
+                }
+                StmtKind::If { condition, then, otherwise } => {
+                    let holds = |lane: &&Vec<i64>| condition.eval(lane).is_ok_and(|v| v != 0);
+                    out.push(Some(i64::from(lanes.iter().any(holds))));
+                    out.push(Some(i64::from(!lanes.iter().all(holds))));
+                    self.behaviour(then, row, out);
+                    self.behaviour(otherwise, row, out);
+                }
+                StmtKind::Barrier | StmtKind::Mark => {}
+            }
+        }
     }
 }
 

@@ -7,22 +7,13 @@ use crate::promela::facts::{Facts, Value, Who};
 use crate::promela::layout::{binary, platform};
 use crate::promela::width::Width;
 use tickbound_model::expr::{BinaryOp, Function};
-use tickbound_model::kernel::{expressions, has_barrier, has_until};
-use tickbound_model::{Access, Expr, Launch, ModelError, Platform, Problem, Stmt, StmtKind, Warps};
+use tickbound_model::kernel::{has_barrier, has_until};
+use tickbound_model::{Access, Expr, Launch, ModelError, Platform, Stmt, StmtKind, Warps};
 
 /// Most warps that a unit may hold at once, and most units: each is a line of the text.
 const MAX_OPTIONS: i64 = 255;
 /// Most rows of all units together.
 const MAX_ROWS: i64 = 1 << 14;
-
-/// True if no expression of the kernel mentions `lid` or `gid`.
-pub(super) fn warps_alike(problem: &Problem) -> bool {
-    let first = problem.first_item_slot();
-    let mut alike = true;
-    let item = |slot| slot == first || slot == first + 1;
-    expressions(&problem.kernel, &mut |_, e| alike &= !e.mentions(item));
-    alike
-}
 
 /// What both styles need.
 pub(super) struct Common<'f, 'a> {

@@ -5,12 +5,13 @@
 
 use minijinja::{Value as Json, context};
 
-use super::common::{Common, warps_alike};
+use super::common::Common;
 use super::nodes::Nodes;
 use crate::promela::amounts::Amounts;
 use crate::promela::body;
 use crate::promela::declarations::Declarations;
 use crate::promela::error::PromelaError;
+use crate::promela::facts::Value;
 use crate::promela::model::{Model, Style};
 use crate::promela::program::Written;
 use crate::promela::render::render;
@@ -36,6 +37,8 @@ struct Parts<'c, 'f, 'a> {
     kernel: Written,
     finish: Written,
     time: Width,
+    /// The last warp before warp `w` that is like it.
+    alike_before: Option<Value>,
 }
 
 impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
@@ -44,12 +47,15 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
         let amounts = Amounts::of_warps(facts, common.warps.width)?;
         let kernel = Nodes::new(&amounts, common).write(&facts.problem.kernel)?;
         let finish = body::finish(facts, ("begin", "f"))?;
-        Ok(Parts { common, kernel, finish, time: facts.time_width()? })
+        let alike_before = amounts.alike_before(common.dispatchers);
+        Ok(Parts { common, kernel, finish, time: facts.time_width()?, alike_before })
     }
 
     /// What go_on sets before it looks at a row.
     fn before(&self) -> Vec<&'static str> {
-        let group = self.kernel.mentions("group");
+        let names = |text: &str| text.split(|c: char| !c.is_alphanumeric()).any(|w| w == "group");
+        let alike = self.alike_before.as_ref().is_some_and(|value| names(&value.text));
+        let group = alike || self.kernel.mentions("group");
         if group { vec!["group = group_of[PLACE(u, p)];"] } else { Vec::new() }
     }
 
@@ -80,6 +86,18 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
         (counters.map(line).collect(), format!("{marks}{}", same.collect::<String>()))
     }
 
+    /// What a row holds that its future depends on.
+    fn fields(&self) -> Vec<String> {
+        let counters = (1..=self.kernel.counters.len()).map(|k| format!("k{k}"));
+        let marks = self.common.marks.then(|| "mark".to_owned());
+        ["doing", "at", "wake", "load"]
+            .map(str::to_owned)
+            .into_iter()
+            .chain(marks)
+            .chain(counters)
+            .collect()
+    }
+
     fn fragments(&self) -> Result<Json, PromelaError> {
         let (common, facts) = (self.common, self.common.facts);
         let units = common.units();
@@ -98,8 +116,10 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
             option_type => common.width(options, "options")?.name(),
             unit_type => common.width(units, "units")?.name(),
             marks => common.marks, barriers => common.barriers,
-            groups_alike => common.groups_alike(), warps_alike => warps_alike(facts.problem),
-            counters, same, scratch => self.scratch(), before => self.before(),
+            groups_alike => common.groups_alike(),
+            alike_before => self.alike_before.as_ref().map(|value| value.text.as_str()),
+            counted => self.alike_before.is_some() || common.groups_alike(),
+            counters, same, fields => self.fields(), scratch => self.scratch(), before => self.before(),
             nodes => self.kernel.lines,
             latency => facts.price("global_latency")?,
             group_start => facts.price("group_start")?,
