@@ -126,6 +126,9 @@ pub(super) fn tune(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
                 continue;
             }
             explore(inquiry, case, pass)?;
+            if case.value(objective).1 < upper {
+                record(inquiry, case, pass)?;
+            }
             upper = upper.min(case.value(objective).1);
             if let (Objective::Best | Objective::Worst, Some(time)) = (objective, case.found()) {
                 let configuration = &inquiry.space.bound[case.configuration].configuration;
@@ -136,6 +139,9 @@ pub(super) fn tune(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
     let lower = cases.iter().map(|case| case.value(objective).0).min().unwrap_or(0);
     cases.retain(|case| case.value(objective).0 <= upper);
     cases.sort_by_key(|case| case.configuration);
+    if let Some(best) = cases.iter_mut().find(|case| case.value(objective).1 == upper) {
+        record(inquiry, best, STATES.len() - 1)?;
+    }
     answer(inquiry, &cases, (lower, upper))
 }
 
@@ -153,6 +159,37 @@ fn bounded(inquiry: &Inquiry<'_>) -> Result<Vec<Case>, SolveError> {
     (0..inquiry.space.bound.len()).map(case).collect()
 }
 
+/// How far a configuration is explored in a pass. A schedule of each end takes as long again as the ends themselves, so they are
+/// recorded for few.
+fn limits(pass: usize, recorded: bool) -> Limits {
+    let states = STATES[pass];
+    let limits =
+        Limits { max_states: states, max_visits: states as u64 * VISITS, ..Limits::default() };
+    if recorded { limits } else { Limits { max_recorded: 0, ..limits } }
+}
+
+/// Schedules of both ends of a configuration that was explored, unless there is no time for them.
+fn record(inquiry: &Inquiry<'_>, case: &mut Case, pass: usize) -> Result<(), SolveError> {
+    let stop = || inquiry.bracket.out_of_time();
+    let Some(both) = case.both.as_mut().filter(|both| both.scripts.is_none() && !stop()) else {
+        return Ok(());
+    };
+    let launch = Launch::new(inquiry.problem, &inquiry.space.bound[case.configuration])?;
+    match launch.explore(&limits(pass, true), &stop) {
+        Ok(recorded) if (recorded.best, recorded.worst) == (both.best, both.worst) => {
+            *both = recorded;
+            Ok(())
+        }
+        Ok(recorded) => Err(ScheduleError::Fault(format!(
+            "a launch has the ends {} and {}, and {} and {} when it is explored again",
+            both.best, both.worst, recorded.best, recorded.worst
+        ))
+        .into()),
+        Err(ScheduleError::Stopped | ScheduleError::Limit(_)) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// Explores all schedules of a configuration, or looks for good and bad ones where it has too many states.
 fn explore(inquiry: &Inquiry<'_>, case: &mut Case, pass: usize) -> Result<(), SolveError> {
     let stop = || inquiry.bracket.out_of_time();
@@ -160,10 +197,7 @@ fn explore(inquiry: &Inquiry<'_>, case: &mut Case, pass: usize) -> Result<(), So
         return Ok(());
     }
     let launch = Launch::new(inquiry.problem, &inquiry.space.bound[case.configuration])?;
-    let states = STATES[pass];
-    let visits = states as u64 * VISITS;
-    let limits = Limits { max_states: states, max_visits: visits, ..Limits::default() };
-    match launch.explore(&limits, &stop) {
+    match launch.explore(&limits(pass, false), &stop) {
         Ok(both) => case.both = Some(both),
         Err(ScheduleError::Stopped) => {}
         // There is another time.
