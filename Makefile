@@ -125,6 +125,8 @@ schedules-report: setup ## both ends of open schedules, beside CP-SAT: docs/resu
 	@# The bench runs in the folder of its crate.
 	python=$$(bash scripts/setup-python.sh cp-sat ortools); export PYTHON=$${python:+$$(realpath -s "$$python")}; \
 		cargo bench $(FLAGS) -p tickbound-schedules --bench ends > target/schedules.md
+	@cargo build --release $(FLAGS)
+	python3 scripts/schedules-space.py $(TARGET)/release/tickbound schedules/benches/space.json >> target/schedules.md
 	@printf '\nWritten on %s, on %s cores of%s.\n' "$$(date -u +%F)" "$$(nproc)" "$$(sed -n 's/^model name.*://p' /proc/cpuinfo | head -n 1)" >> target/schedules.md
 	@mv target/schedules.md docs/results/schedules.md
 

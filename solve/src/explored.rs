@@ -4,6 +4,7 @@
 //! best that was found. What is too large to be explored, or comes after a stop, stays open: its
 //! bounds, its schedules made by rule and those of a beam search bound the answer, and close it where they meet.
 
+use rayon::prelude::*;
 use tickbound_model::simulate::{self, Run, Script, WarpTicks};
 use tickbound_model::verdict::Found;
 use tickbound_schedules::{Explored, Launch, Limits, ScheduleError, Tried, try_rules};
@@ -16,6 +17,10 @@ use crate::result::{OpenSchedule, Size, TuneResult};
 /// Most states of a configuration, the first time it is explored, the second, and the last: so that one
 /// that is too large does not keep the others waiting.
 const STATES: [usize; 3] = [20_000, 200_000, 4_000_000];
+
+/// How many configurations are explored at once each time. It is the same on any machine, so that the same ones are explored; of
+/// the largest there is one, as it may take a gigabyte.
+const AT_ONCE: [usize; 3] = [32, 8, 1];
 
 /// How wide the beam is each time, after the exploration had too many states.
 const WIDTHS: [usize; 3] = [16, 64, 256];
@@ -116,24 +121,11 @@ pub(super) fn tune(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
     let passes =
         if cases.len() == 1 { vec![0, STATES.len() - 1] } else { (0..STATES.len()).collect() };
     for pass in passes {
-        for case in &mut cases {
-            if case.least > upper {
+        for cases in cases.chunks_mut(AT_ONCE[pass]) {
+            if cases.first().is_none_or(|case| case.least > upper) {
                 break;
             }
-            // Both ends are told of what is small, also where one of them follows from bounds.
-            let closed = pass > 0 && (case.is_closed(objective) || case.value(objective).0 > upper);
-            if closed || case.both.is_some() || case.why.is_some() {
-                continue;
-            }
-            explore(inquiry, case, pass)?;
-            if case.value(objective).1 < upper {
-                record(inquiry, case, pass)?;
-            }
-            upper = upper.min(case.value(objective).1);
-            if let (Objective::Best | Objective::Worst, Some(time)) = (objective, case.found()) {
-                let configuration = &inquiry.space.bound[case.configuration].configuration;
-                inquiry.bracket.offer(case.configuration, configuration, time);
-            }
+            look_at(inquiry, cases, pass, &mut upper)?;
         }
     }
     let lower = cases.iter().map(|case| case.value(objective).0).min().unwrap_or(0);
@@ -143,6 +135,36 @@ pub(super) fn tune(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
         record(inquiry, best, STATES.len() - 1)?;
     }
     answer(inquiry, &cases, (lower, upper))
+}
+
+/// Explores some configurations at once, and takes notice of what is found in their order.
+fn look_at(
+    inquiry: &Inquiry<'_>,
+    cases: &mut [Case],
+    pass: usize,
+    upper: &mut i64,
+) -> Result<(), SolveError> {
+    let objective = inquiry.options.objective;
+    let open = |case: &Case| {
+        // Both ends are told of what is small, also where one of them follows from bounds.
+        let closed = pass > 0 && (case.is_closed(objective) || case.value(objective).0 > *upper);
+        case.least <= *upper && !closed && case.both.is_none() && case.why.is_none()
+    };
+    let mut open: Vec<&mut Case> = cases.iter_mut().filter(|case| open(case)).collect();
+    let explored: Vec<Result<(), SolveError>> =
+        open.par_iter_mut().map(|case| explore(inquiry, case, pass)).collect();
+    explored.into_iter().collect::<Result<(), SolveError>>()?;
+    for case in open {
+        if case.value(objective).1 < *upper {
+            record(inquiry, case, pass)?;
+        }
+        *upper = case.value(objective).1.min(*upper);
+        if let (Objective::Best | Objective::Worst, Some(time)) = (objective, case.found()) {
+            let configuration = &inquiry.space.bound[case.configuration].configuration;
+            inquiry.bracket.offer(case.configuration, configuration, time);
+        }
+    }
+    Ok(())
 }
 
 /// The bounds of all configurations.
@@ -156,7 +178,9 @@ fn bounded(inquiry: &Inquiry<'_>) -> Result<Vec<Case>, SolveError> {
         };
         Ok(Case { configuration, least, some: None, most, both: None, why })
     };
-    (0..inquiry.space.bound.len()).map(case).collect()
+    let cases: Vec<Result<Case, SolveError>> =
+        (0..inquiry.space.bound.len()).into_par_iter().map(case).collect();
+    cases.into_iter().collect()
 }
 
 /// How far a configuration is explored in a pass. A schedule of each end takes as long again as the ends themselves, so they are
