@@ -80,17 +80,11 @@ cp docs/install.md "$folder/INSTALL.md"
 cp LICENSE-APACHE LICENSE-MIT "$folder"
 cp "$licences" "$folder"
 runs=1
-emulator=$(bash scripts/emulator.sh "$processor") || runs=
-if [ -n "$runs" ]; then
-    program=$folder/bin/tickbound
-    if [ -n "$emulator" ]; then
-        mapfile -t emulator <<<"$emulator"
-        printf '#!/bin/sh\nexec "%s" -L "%s" "%s" "$@"\n' "${emulator[@]}" "$program" >"$work/emulated"
-        chmod 755 "$work/emulated"
-        program=$work/emulated
-    fi
-    bash scripts/man-pages.sh "$program" "$folder/share"
+if bash scripts/emulator.sh "$processor" "$folder/bin/tickbound" >"$work/started"; then
+    chmod 755 "$work/started"
+    bash scripts/man-pages.sh "$work/started" "$folder/share"
 else
+    runs=
     say "no manual pages and no completions: the program for $processor does not run here"
 fi
 

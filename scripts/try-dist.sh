@@ -5,7 +5,7 @@
 #
 # The tarball in a root folder that holds the C library's files and nothing else; the wheel in a new virtual environment that
 # reaches no package index. What is for another processor runs under QEMU (scripts/emulator.sh), whose one file the root folder
-# has besides; of its wheel only the program is looked at.
+# has besides. Its wheel is installed as pip does there, and its module runs in this machine's Python: it is Python alone.
 set -euo pipefail
 
 [ $# -ge 1 ] || {
@@ -93,24 +93,29 @@ say "$name runs with the C library alone"
 # --- the wheel -----------------------------------------------------------------
 
 [ -n "$wheel" ] || exit 0
-if [ -n "$prefix" ]; then
-    python3 -c 'import sys, zipfile
-wheel = zipfile.ZipFile(sys.argv[1])
-(program,) = (n for n in wheel.namelist() if n.endswith(".data/scripts/tickbound"))
-sys.stdout.buffer.write(wheel.read(program))' "$wheel" | cmp - "$root/opt/$name/bin/tickbound" || die "$wheel has another program"
-    say "$(basename "$wheel") has the same program, and was not installed: that takes a Python for $processor"
-    exit 0
-fi
 python3 -m venv "$root/python"
-"$root/python/bin/pip" install --quiet --disable-pip-version-check --no-index --no-deps "$wheel"
+install=("$root/python/bin/pip" install --quiet --disable-pip-version-check --no-index --no-deps)
+if [ -n "$prefix" ]; then
+    "${install[@]}" --target "$root/wheel" --only-binary=:all: --platform "manylinux_2_17_$processor" "$wheel"
+    bash "$scripts/emulator.sh" "$processor" "$root/wheel/bin/tickbound" >"$root/tickbound"
+    chmod 755 "$root/tickbound"
+    program=$root/tickbound
+    variables=("TICKBOUND=$program" "PYTHONPATH=$root/wheel")
+    with="this machine's Python"
+else
+    "${install[@]}" "$wheel"
+    program=$root/python/bin/tickbound
+    variables=(-u TICKBOUND -u PYTHONPATH)
+    with="a virtual environment"
+fi
 cd "$root/work"
-env -u TICKBOUND -u PYTHONPATH "$root/python/bin/python" - <<'PY'
+env "${variables[@]}" "$root/python/bin/python" - "$program" <<'PY'
 import doctest, sys, tickbound
 
 result = tickbound.tune("mine.json", top=3)
 assert (result.time, result.proved) == (6174656, True) and len(result.ranking) >= 3, result
 assert doctest.testmod(tickbound) == (0, 5), "the examples of the module"
-assert tickbound._program.program().startswith(sys.prefix), tickbound._program.program()
+assert tickbound._program.program() == sys.argv[1], tickbound._program.program()
 try:
     tickbound.tune("nothing.json")
 except tickbound.TickboundError as error:
@@ -118,5 +123,5 @@ except tickbound.TickboundError as error:
 else:
     raise SystemExit("no error for a file that is not there")
 PY
-"$root/python/bin/tickbound" --version >/dev/null
-say "$(basename "$wheel") works in a virtual environment"
+"$program" --version >/dev/null
+say "$(basename "$wheel") works in $with"

@@ -131,6 +131,9 @@ fn pages_are_refused_before_the_search() {
         &["tune", &file, "--plot", "x.pdf"],
         "--plot x.pdf: pictures are .svg or .png; name it x.svg or x.png",
     );
+    let why = "--trace x.pdf: timelines are .svg, .png or .json; name it x.svg, x.png or x.json";
+    refused(&["tune", &file, "--trace", "x.pdf"], why);
+    refused(&["simulate", &file, "--set", "WG=8", "--trace", "x.pdf"], why);
     refused(&["tune", "examples/kernels/gemm.json", "--plot", "x.svg"], "take --html");
     refused(
         &["score", ABSTRACT, "--against", &measured(&folder), "--plot", "x.v2"],

@@ -18,12 +18,20 @@ use tickbound_solve::{Objective, TuneResult};
 /// Most spans of a timeline: about 25 MB of JSON, which Perfetto opens at once.
 pub const MAX_SPANS: usize = 200_000;
 
-/// Refuses `--trace` where a problem has no timeline.
+/// Refuses `--trace` where a problem has no timeline, and a name that says something else than what [`write`] would put there.
 ///
 /// # Errors
-/// It was given, and there is none.
+/// It was given, and there is none; or the name's extension is of neither a picture nor a trace file.
 pub fn check(problem: &Problem, trace: Option<&String>) -> Result<(), CliError> {
-    if trace.is_some() && problem.profile == Profile::Resources {
+    let Some(path) = trace.map(Path::new) else { return Ok(()) };
+    let named = path.extension().is_some_and(|e| !e.eq_ignore_ascii_case("json"));
+    if named && !is_picture(path) {
+        let [svg, png, json] = ["svg", "png", "json"].map(|e| path.with_extension(e));
+        let (path, svg, png, json) = (path.display(), svg.display(), png.display(), json.display());
+        let why = format!("timelines are .svg, .png or .json; name it {svg}, {png} or {json}");
+        return Err(CliError::Input(format!("--trace {path}: {why}")));
+    }
+    if problem.profile == Profile::Resources {
         let what = "the profile resources runs no items, so there is no timeline";
         return Err(ModelError::new("--trace", what, "leave it out").into());
     }
@@ -170,5 +178,29 @@ fn warp_span(span: &Span, width: i64) -> TimelineSpan {
         process: format!("warps of unit {}", span.unit),
         thread: format!("warp {} of group {}", span.item / width, span.group),
         ..timeline_span(span, "dispatcher")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Problem, check};
+    use indexmap::IndexMap;
+    use tickbound_model::platforms;
+
+    #[test]
+    fn the_name_of_a_timeline_says_what_it_is() {
+        let text = include_str!("../../examples/problems/abstract.json");
+        let problem =
+            Problem::from_json(text, &IndexMap::new(), &platforms::find).expect("a problem");
+        let checked =
+            |name: &str| check(&problem, Some(&name.to_owned())).map_err(|e| e.to_string());
+        for name in ["run.svg", "run.PNG", "run.json", "run.JSON", "run", "/dev/stdout"] {
+            assert_eq!(checked(name), Ok(()), "{name}");
+        }
+        for name in ["run.pdf", "run.v2", "run.json.gz"] {
+            let said = checked(name).expect_err(name);
+            let why = format!("--trace {name}: timelines are .svg, .png or .json; name it run");
+            assert!(said.starts_with(&why), "{said}");
+        }
     }
 }

@@ -35,6 +35,9 @@ const WORD: usize = 24;
 /// Blanks between columns.
 const GAP: usize = 2;
 
+/// How much further than its first line the other lines of a cell begin.
+const HANGS: usize = 2;
+
 /// Stands for "no value" and fits into a column of numbers.
 const NOTHING: [&str; 3] = ["", "-", "?"];
 
@@ -136,11 +139,14 @@ impl Table {
         let mut columns = part.columns(0);
         let gaps = GAP * columns.len().saturating_sub(1);
         let mut total = gaps + columns.iter().map(|c| c.width).sum::<usize>();
-        while total > width {
-            let texts = columns.iter_mut().filter(|c| c.width > c.narrowest);
-            let Some(widest) = texts.max_by_key(|c| c.width) else { break };
-            widest.width -= 1;
-            total -= 1;
+        // What is longer than its column moves the rest of the line, so no column comes to that while another has room.
+        for least in [(|c| c.whole) as fn(&Column) -> usize, |c| c.narrowest] {
+            while total > width {
+                let texts = columns.iter_mut().filter(|c| c.width > least(c));
+                let Some(widest) = texts.max_by_key(|c| c.width) else { break };
+                widest.width -= 1;
+                total -= 1;
+            }
         }
         let mut out = String::new();
         let mut add = |cells: &[String]| {
@@ -171,7 +177,8 @@ impl Table {
                 && cells().all(|c| is_number(c) || NOTHING.contains(&c.as_str()));
             let word = words.max().unwrap_or(0).min(WORD);
             let narrowest = if right { width } else { word.max(width.min(NARROWEST)) };
-            Column { width, narrowest, right }
+            let whole = all().map(|c| least_width(c)).max().unwrap_or(0).max(narrowest);
+            Column { width, whole, narrowest, right }
         };
         (0..self.headers.len()).map(column).collect()
     }
@@ -224,6 +231,13 @@ fn name(line: &str) -> usize {
     if name.contains("  ") || length > NAME { 0 } else { length }
 }
 
+/// How narrow a cell can be so that no line of it is longer: its words stand below one another.
+fn least_width(cell: &str) -> usize {
+    let indent = cell.len() - cell.trim_start().len();
+    let place = |number: usize| if number == 0 { indent } else { indent + HANGS };
+    cell.split_whitespace().enumerate().map(|(i, word)| place(i) + word.width()).max().unwrap_or(0)
+}
+
 /// A text in lines of at most `width` columns: the first one keeps its indentation, others have `more` blanks more.
 fn broken(text: &str, width: usize, more: usize) -> Vec<String> {
     if text.width() <= width {
@@ -246,15 +260,17 @@ fn broken(text: &str, width: usize, more: usize) -> Vec<String> {
 
 struct Column {
     width: usize,
+    /// How narrow it can be so that no line of a cell is longer.
+    whole: usize,
     /// How narrow it can be made.
     narrowest: usize,
     right: bool,
 }
 
 impl Column {
-    /// A cell in lines of the column's width: the first one keeps its indentation, others have two blanks more.
+    /// A cell in lines of the column's width: the first one keeps its indentation, others have [`HANGS`] blanks more.
     fn broken(&self, text: &str) -> Vec<String> {
-        broken(text, self.width, 2)
+        broken(text, self.width, HANGS)
     }
 
     fn pad(&self, text: &str) -> String {
@@ -332,5 +348,26 @@ mod tests {
         assert!(two.starts_with("   n  what there\n        is\n----  ----"), "{two}");
         assert!(two.ends_with("\n\n   n  more\n----  ----\n1024  x\n"), "{two}");
         assert_eq!(table.fitted(1).matches("1024").count(), 2);
+    }
+
+    /// A word too long to hold its column's width open, beside a column that can be broken.
+    #[test]
+    fn columns_with_room_give_way_to_long_words() {
+        let table = Table::new(["name", "platform", "units"]).row([
+            "pthread-skylake-avx512-AMD EPYC",
+            "Portable Computing Language",
+            "2",
+        ]);
+        let expected = [
+            "name                        platform     units",
+            "--------------------------  -----------  -----",
+            "pthread-skylake-avx512-AMD  Portable         2",
+            "  EPYC                        Computing",
+            "                              Language",
+        ];
+        let narrow = table.fitted(46);
+        assert_eq!(narrow.lines().collect::<Vec<_>>(), expected);
+        // Where no column has room left, the word stays whole all the same.
+        assert!(table.fitted(42).contains("\npthread-skylake-avx512-AMD  Portable"));
     }
 }

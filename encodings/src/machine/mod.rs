@@ -269,10 +269,15 @@ impl<'b, X: Clone> Control<'b, X> {
         let thread = &self.threads[t];
         let barrier_left = signals.release | signals.next_item[t];
         let end = self.flow.end();
-        // One list for each point: to look through all moves at each point is quadratic.
+        // Lists for each point and counter: to look through all moves at each of them is quadratic.
         let mut arrivals = vec![Vec::new(); thread.at.len()];
+        let mut settings = vec![Vec::new(); thread.counters.len()];
         for m in moves {
             arrivals[m.target].push(m.taken);
+            // The first value of a counter counts.
+            for (counter, value) in m.counters.iter().rev() {
+                settings[*counter].push((m.taken, *value));
+            }
         }
         for ((p, state), arrive) in thread.at.iter().enumerate().zip(arrivals) {
             let left = if self.flow.points[p].is_barrier() { barrier_left } else { leave[p] };
@@ -284,15 +289,13 @@ impl<'b, X: Clone> Control<'b, X> {
             };
             state.define(init, self.build.any(std::iter::once(stays).chain(arrive)));
         }
-        for (c, state) in thread.counters.iter().enumerate() {
+        for ((c, state), settings) in thread.counters.iter().enumerate().zip(settings) {
             let mut next = state.now();
             if let Some(saved) = thread.saved.get(c) {
                 next = signals.next_item[t].ite(saved.now(), next);
             }
-            for m in moves {
-                if let Some((_, value)) = m.counters.iter().find(|(k, _)| *k == c) {
-                    next = m.taken.ite(*value, next);
-                }
+            for (taken, value) in settings {
+                next = taken.ite(value, next);
             }
             state.define(self.build.int(0), next);
         }
