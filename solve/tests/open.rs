@@ -173,3 +173,42 @@ fn the_worst_case_waits_for_the_best_one() {
     assert!(result.replayed && ends.warps.is_some());
     assert_eq!((ends.best_case, ends.worst_case), (Some(54), Some(61)));
 }
+
+/// More configurations than are explored at once: those that win are those that win when each is explored, and both ends have
+/// schedules.
+#[test]
+fn many_configurations() {
+    let text = std::fs::read_to_string(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../examples/problems/latency.json"
+    ))
+    .expect("the example");
+    let mut value: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    value["parameters"]["PAD"] = serde_json::json!((0..15).collect::<Vec<i64>>());
+    let more = serde_json::json!({ "compute": "(PAD * 7 + UNROLL) % 5" });
+    value["kernel"].as_array_mut().expect("a program").push(more);
+    let problem = Problem::from_value(&value, &IndexMap::new(), &tickbound_model::platforms::find)
+        .expect("a valid problem");
+    let space = problem.space().expect("a space");
+    assert_eq!(space.bound.len(), 105);
+    let ends = |bound| {
+        let launch = tickbound_schedules::Launch::new(&problem, bound).expect("a launch");
+        let both = launch.explore(&Default::default(), &|| false).expect("both ends");
+        (both.best, both.worst)
+    };
+    let ends: Vec<(i64, i64)> = space.bound.iter().map(ends).collect();
+    let best = ends.iter().map(|(best, _)| *best).min();
+    let robust = ends.iter().map(|(_, worst)| *worst).min();
+    for (objective, least) in [(Objective::Best, best), (Objective::Robust, robust)] {
+        let options = Options { objective, ..Options::default() };
+        let result = tune(&problem, &options, &AtomicBool::new(false), &|_| {}).expect("a result");
+        assert_eq!((result.status, result.upper), (Status::Optimal, least), "{objective:?}");
+        let wins = |(_, (b, w)): &(_, &(i64, i64))| {
+            Some(if objective == Objective::Best { *b } else { *w }) == least
+        };
+        let winners = space.bound.iter().zip(&ends).filter(wins);
+        let winners: Vec<_> = winners.map(|(bound, _)| &bound.configuration).collect();
+        assert_eq!(result.optima.iter().map(|o| &o.configuration).collect::<Vec<_>>(), winners);
+        assert!(result.replayed && result.schedule.expect("an open schedule").ends.is_some());
+    }
+}

@@ -21,7 +21,7 @@ use crate::steps::Dependence;
 pub enum Change {
     /// It grows by this, the same in every iteration (bytes for pointers).
     By(Poly),
-    /// It is divided by this constant, at least 2.
+    /// It is divided by this constant, at least 2, and rounded down or up: what is above 1 becomes less, and not less than 1.
     Shrinks(i64),
     /// It is multiplied with a constant, at least 2.
     Grows,
@@ -276,8 +276,8 @@ impl<'a> Reader<'a> {
             return Change::Somehow;
         }
         if let Some(Kind::Quotient(x, by)) = self.terms.kind_of(b)
-            && x == a
             && let Some(by) = by.constant().filter(|by| *by >= 2)
+            && x.sub(a).and_then(|more| more.constant()).is_some_and(|m| m == 0 || m == by - 1)
         {
             return Change::Shrinks(by);
         }

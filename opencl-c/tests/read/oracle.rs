@@ -100,7 +100,7 @@ fn compare(case: &Case, seed: u64) -> Result<Verdict, String> {
 }
 
 /// Bodies that try what is easy to get wrong.
-const BODIES: [&str; 62] = [
+const BODIES: [&str; 65] = [
     "int2 r = (int2)(2, n); for (int i = r.x; i < r.y; i++) a[i] = 0; for (int i = 0; i < r.s0; i++) b[i] = 1;",
     "struct S { char c; int n; float f; int m; } s; s.n = n; s.m = N; s.c = 300; \
      for (int i = s.c; i < s.n + s.m + 40; i++) a[i] = 0;",
@@ -169,6 +169,9 @@ const BODIES: [&str; 62] = [
     "if (n > 3 || (lid > 1 && (a[0] = 1, u > 2))) b[0] = 3; else b[1] = c[1];",
     "int s = WG; while (s != 1) { s /= 2; if (lid < s) l[lid] += l[lid + s]; barrier(CLK_LOCAL_MEM_FENCE); } b[0] = s;",
     "uint s = N + 5; while (1 != s) { s >>= 1; a[s] = 0; if (s == 3) b[0] = 1; } if (s == 1) b[1] = 1;",
+    "int s = N + n + 3; while (s > 1) { s = (s + 1) / 2; a[s] = 0; if (lid < s) b[0] = 1; } if (s == 1) b[1] = 1;",
+    "for (uint s = N; s > 1; s = (s + 1) >> 1) { if (lid + s < u) l[lid] = 1; barrier(CLK_LOCAL_MEM_FENCE); } b[0] = 1;",
+    "int s = WG; while (s > 1) { s = (s + 2) / 3; a[s]++; } b[0] = s;",
     "global int *p[2]; p[0] = a; p[1] = b; for (int i = 0; i < n; i++) p[i & 1][lid] = i; *p[0] += 1;",
     "global int *p[3]; p[0] = a; p[1] = b + 1; if (n > 2) p[2] = a + n; for (int i = 0; i < N; i++) p[i % 2][i]++;",
     "local int *p[2]; p[1] = l + lid; p[0] = p[1] + n; for (int i = 0; i < N; i++) { p[1] = l + i; p[1][0] = *p[0]; }",
