@@ -228,6 +228,13 @@ impl Masks {
             Some(last.insert(key, *w).unwrap_or(-1))
         });
         let values: Vec<Option<i64>> = values.collect();
+        // Where all warps of a group do the same there is no need of a table.
+        let before = |w: &i64| if *w < dispatchers { -1 } else { w - dispatchers };
+        if number.iter().map(before).map(Some).eq(values.iter().copied()) {
+            let most = number.iter().map(before).max().unwrap_or(-1);
+            let text = format!("((w) < {dispatchers} -> -1 : (w) - {dispatchers})");
+            return Ok(Value { text, range: (-1, most) });
+        }
         let configurations: Vec<usize> = self.rows.iter().map(|r| r.configuration).collect();
         facts.listed("kernel", &configurations, self.keys.clone(), &values)
     }
