@@ -185,6 +185,8 @@ def readers():
         "Treo": (CONNECTORS, lambda path, _: ["reo", "compose", path, *limit]),
         "ECT .cat": (["examples/connectors/fifo1.cat"], lambda path, _: ["reo", "compose", path, *limit]),
         "ECT .reo": (sorted(glob.glob("tests/corpus/reo/*.reo")), lambda path, _: ["reo", "compose", path, *limit]),
+        "ECT .ea": (["tests/corpus/reo/buffers.ea"],
+                    lambda path, _: ["reo", "compose", path, "--component", "FIFO", *limit]),
         "automata (JSON)": (["examples/connectors/two_places.json"],
                             lambda path, _: ["reo", "compose", path, *limit]),
         "measured times": (["CACHE"], lambda path, _: ["score", PROBLEMS[0], "--against", path, *limit]),

@@ -230,6 +230,10 @@ fn automata_of_the_editor() {
     let text = automata("");
     let two = ea(&text, Some("FIFO")).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!((two.parts.len(), two.interface.len()), (2, 3));
+    // Of several names one has to be given.
+    assert!(ea(&text, None).unwrap_err().contains("give --component"));
+    let same = text.replace("\"Third\"", "\"FIFO\"");
+    assert_eq!(ea(&same, None).unwrap_or_else(|e| panic!("{e}")).parts.len(), 3);
     let whole = composed(&two);
     assert_eq!((whole.states(), whole.transitions()), (4, 6));
     assert_eq!(

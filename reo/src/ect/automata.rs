@@ -16,6 +16,7 @@
 //! form an automaton is brought: claims about what is not there are left out, and several automata are the parts of one connector.
 
 use indexmap::{IndexMap, IndexSet};
+use itertools::Itertools;
 use tickbound_message::excerpt;
 
 use super::fault::{EctError, EctFault};
@@ -26,7 +27,7 @@ use crate::constant::constant_word;
 use crate::syntax::condition::{Cases, Claim, Value, all_of};
 use crate::syntax::{Source, Spot};
 
-/// The connector of a `.ea` file: of the automata called `name`, or of the only one.
+/// The connector of a `.ea` file: of the automata called `name`, or of all if they have one name.
 ///
 /// # Errors
 /// The first thing that is wrong with it.
@@ -40,7 +41,8 @@ pub fn automata(source: &Source, name: Option<&str>) -> Result<Connector, EctErr
     if all.is_empty() {
         return Err(source.fault(Spot(0), EctFault::Empty("automata")));
     }
-    if found.is_empty() || name.is_none() && found.len() > 1 {
+    let one_name = found.iter().map(|element| element.value("name")).all_equal();
+    if found.is_empty() || !one_name {
         return Err(source.fault(Spot(0), xml::several("automata", &all)));
     }
     let mut reader = Reader { known: xml::identified(&roots), roots: &roots, notes: Vec::new() };
