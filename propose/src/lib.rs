@@ -117,14 +117,14 @@ pub fn propose(
         Read::Done(problem, reading) => {
             let before = draft.clone();
             let concluded = concluded(&before, &outline, (&problem, &reading), &read)?;
-            let concluded = concluded.unwrap_or_else(|| {
+            let (concluded, problem) = concluded.unwrap_or_else(|| {
                 let mut draft = before;
                 draft.note(
                     "launch: an item for each element, as what the source says of it does not fit",
                 );
-                draft
+                (draft, problem)
             });
-            draft = scale::scaled(concluded, &read);
+            draft = scale::scaled(concluded, *problem, &read);
             None
         }
         Read::Fault(fault) => Some(fault),
@@ -195,13 +195,13 @@ fn concluded(
     outline: &Outline,
     (problem, reading): (&Problem, &Reading),
     read: Reader<'_>,
-) -> Result<Option<Draft>, ProposeError> {
+) -> Result<Option<(Draft, Box<Problem>)>, ProposeError> {
     for constrained in [true, false] {
         let mut draft = before.clone();
         steps::conclude(&mut draft, reading, constrained);
         lengths::lengths(&mut draft, problem, reading);
-        if let Read::Done(..) = answered(&mut draft, outline, read)? {
-            return Ok(Some(draft));
+        if let Read::Done(problem, _) = answered(&mut draft, outline, read)? {
+            return Ok(Some((draft, problem)));
         }
     }
     Ok(None)

@@ -20,16 +20,11 @@ const LEAST: i64 = 16;
 /// What takes more events has far fewer ticks than [`LONGEST`], or is told by its bounds later.
 const EVENTS: u64 = 1_000_000;
 
-/// The draft, with smaller guesses if its launch would take too long.
-pub(crate) fn scaled(draft: Draft, read: Reader<'_>) -> Draft {
+/// The draft of this problem, with smaller guesses if its launch would take too long.
+pub(crate) fn scaled(draft: Draft, mut problem: Problem, read: Reader<'_>) -> Draft {
     let before = said(&draft);
     let mut scaled = draft.clone();
-    loop {
-        // A draft that cannot be read with smaller sizes stays as it was.
-        let Ok((problem, Some(_))) = read(&scaled) else { return draft };
-        if !too_long(&problem) {
-            break;
-        }
+    while too_long(&problem) {
         let mut smaller = false;
         for name in &scaled.guessed {
             if let Some(size) = scaled.inputs.get_mut(name).filter(|size| **size > LEAST) {
@@ -40,6 +35,9 @@ pub(crate) fn scaled(draft: Draft, read: Reader<'_>) -> Draft {
         if !smaller {
             break;
         }
+        // A draft that cannot be read with smaller sizes stays as it was.
+        let Ok((again, Some(_))) = read(&scaled) else { return draft };
+        problem = again;
     }
     let after = said(&scaled);
     if let Some(note) = scaled.notes.iter_mut().find(|note| **note == before && before != after) {
