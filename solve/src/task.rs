@@ -35,6 +35,9 @@ pub(crate) trait Asking {
     fn learn(&mut self) -> Result<(), SolveError>;
 }
 
+/// A configuration that is too large to be simulated, and why.
+pub(crate) type TooLarge = (usize, simulate::SimulateError);
+
 /// What a strategy works on.
 pub struct Task<'a> {
     /// The problem.
@@ -135,9 +138,11 @@ impl<'a> Task<'a> {
         Ok(time)
     }
 
-    /// Simulates some configurations, each on a thread of its own, and offers their times in this order.
-    pub(crate) fn times_at_once(&self, some: &[usize]) -> Result<(), SolveError> {
-        let Some((first, others)) = some.split_first() else { return Ok(()) };
+    /// Simulates some configurations, each on a thread of its own, and offers their times in this order. Those that are too
+    /// large to be simulated come back, with the reason.
+    pub(crate) fn times_at_once(&self, some: &[usize]) -> Result<Vec<TooLarge>, SolveError> {
+        let mut too_large = Vec::new();
+        let Some((first, others)) = some.split_first() else { return Ok(too_large) };
         let options = simulate::Options::default();
         std::thread::scope(|scope| {
             let run = |c: &usize| {
@@ -145,13 +150,23 @@ impl<'a> Task<'a> {
                 scope.spawn(|| simulate::simulate(self.problem, bound, &options))
             };
             let running: Vec<_> = others.iter().map(run).collect();
-            self.time(*first)?;
+            match self.time(*first) {
+                Err(SolveError::Simulate(e)) if e.is_too_large() => too_large.push((*first, e)),
+                other => drop(other?),
+            }
             for (c, running) in others.iter().zip(running) {
-                let time = running.join().map_err(|_| SolveError::Panicked)??.time;
+                let time = match running.join().map_err(|_| SolveError::Panicked)? {
+                    Ok(run) => run.time,
+                    Err(e) if e.is_too_large() => {
+                        too_large.push((*c, e));
+                        continue;
+                    }
+                    Err(e) => return Err(e.into()),
+                };
                 self.bracket.offer(*c, &self.space.bound[*c].configuration, time);
                 self.known().insert(*c, time);
             }
-            Ok(())
+            Ok(too_large)
         })
     }
 

@@ -124,3 +124,24 @@ fn a_large_space_of_groups_that_differ() {
     assert_eq!((result.status, result.upper), (Status::Optimal, Some(least)), "{result:?}");
     assert!(result.simulated_because.is_some());
 }
+
+/// A configuration that is too large to be simulated does not end the search: the others are simulated, and what is known of it
+/// bounds the answer.
+#[test]
+fn one_that_is_too_large_stays_open() {
+    let problem = parsed(&json!({
+        "platform": { "units_per_device": 2, "elements_per_unit": 2, "global_access": 5 },
+        "parameters": { "WG": [32, 2_097_152, 64] },
+        "launch": { "global_size": "2 * WG", "local_size": "WG" },
+        "kernel": [ { "if": "(gid * gid) % 7 == 3", "then": [ { "compute": "1 + gid % 3" } ] },
+                    { "global": 1 }, "barrier", { "compute": "lid * lid % 11" } ]
+    }));
+    let options = Options::default();
+    let result = tune(&problem, &options, &AtomicBool::new(false), &|_| {}).expect("a result");
+    let space = problem.space().expect("a space");
+    let run = simulate::simulate(&problem, &space.bound[0], &simulate::Options::default());
+    assert_eq!((result.status, result.upper), (Status::Bounded, Some(run.expect("a run").time)));
+    assert_eq!(result.best.expect("a configuration").configuration.0, [32]);
+    let why = format!("{:?}", result.stopped_by.expect("a reason"));
+    assert!(why.contains("2097152 items on one unit"), "{why}");
+}

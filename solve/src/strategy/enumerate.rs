@@ -1,13 +1,14 @@
 //! Simulating configurations one by one, those with the least lower bound first.
 //!
 //! As soon as the next lower bound reaches the best time, nothing that is left can be faster. Where one takes
-//! milliseconds several are simulated at a time; their times count in the same order.
+//! milliseconds several are simulated at a time; their times count in the same order. One that is too large to be simulated
+//! stays open: all others are looked at, and the answer is a bracket unless its lower bound excludes it.
 
 use std::time::{Duration, Instant};
 
 use super::entry::Entry;
 use crate::error::SolveError;
-use crate::task::Task;
+use crate::task::{Task, TooLarge};
 
 pub(super) const ENTRY: Entry = Entry::on_simulator(run);
 
@@ -18,19 +19,29 @@ pub(super) fn run(task: &Task<'_>) -> Result<(), SolveError> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let order = task.most_promising();
     let (mut rest, mut slow) = (order.as_slice(), false);
+    let mut open: Vec<TooLarge> = Vec::new();
     while let Some(first) = rest.first() {
         if task.bracket.done() {
             return Ok(());
         }
-        task.bracket.raise_rest(task.lower[*first]);
+        let lower = open.first().map_or(task.lower[*first], |(c, _)| task.lower[*c]);
+        task.bracket.raise_rest(lower);
         let (now, later) = rest.split_at(if slow { threads.min(rest.len()) } else { 1 });
-        if !task.bracket.closed() {
+        let excluded = task.lower[*first] >= task.bracket.bounds().upper();
+        if !excluded && !task.bracket.closed() {
             let started = Instant::now();
-            task.times_at_once(now)?;
+            open.extend(task.times_at_once(now)?);
             slow = started.elapsed() > SLOW;
         }
         rest = later;
     }
-    task.bracket.close();
+    let upper = task.bracket.bounds().upper();
+    match open.into_iter().next().filter(|(c, _)| task.lower[*c] < upper) {
+        Some((c, error)) => {
+            let least = task.lower[c];
+            task.bracket.give_up(format!("{error}; it takes {least} ticks or more"));
+        }
+        None => task.bracket.close(),
+    }
     Ok(())
 }
