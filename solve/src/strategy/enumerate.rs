@@ -27,7 +27,8 @@ pub(super) fn run(task: &Task<'_>) -> Result<(), SolveError> {
         let lower = open.first().map_or(task.lower[*first], |(c, _)| task.lower[*c]);
         task.bracket.raise_rest(lower);
         let (now, later) = rest.split_at(if slow { threads.min(rest.len()) } else { 1 });
-        let excluded = task.lower[*first] >= task.bracket.bounds().upper();
+        let bounds = task.bracket.bounds();
+        let excluded = bounds.best.is_some() && task.lower[*first] >= bounds.upper();
         if !excluded && !task.bracket.closed() {
             let started = Instant::now();
             open.extend(task.times_at_once(now)?);
