@@ -76,6 +76,12 @@ impl Launch {
         lower::lower(problem, bound)
     }
 
+    /// Whether an exploration with so many visits records schedules.
+    #[must_use]
+    pub fn is_recorded(&self, visits: u64, limits: &Limits) -> bool {
+        self.segments().saturating_add(visits) <= limits.max_recorded
+    }
+
     /// The least and the greatest time over all schedules.
     ///
     /// # Errors
@@ -94,8 +100,8 @@ impl Launch {
         if swept.range.is_none() {
             return Err(ScheduleError::Fault("no schedule comes to an end".to_owned()));
         }
-        let steps = self.segments().saturating_add(swept.visits);
-        let scripts = if steps <= limits.max_recorded { Some(scripts(sweep)?) } else { None };
+        let scripts =
+            if self.is_recorded(swept.visits, limits) { Some(scripts(sweep)?) } else { None };
         let ends = |tick: i64| {
             tick.checked_add(self.finish).ok_or(ScheduleError::TooLarge(TooLarge::Time))
         };

@@ -199,7 +199,11 @@ fn record(inquiry: &Inquiry<'_>, case: &mut Case, pass: usize) -> Result<(), Sol
         return Ok(());
     };
     let launch = Launch::new(inquiry.problem, &inquiry.space.bound[case.configuration])?;
-    match launch.explore(&limits(pass, true), &stop) {
+    let limits = limits(pass, true);
+    if !launch.is_recorded(both.visits, &limits) {
+        return Ok(());
+    }
+    match launch.explore(&limits, &stop) {
         Ok(recorded) if (recorded.best, recorded.worst) == (both.best, both.worst) => {
             *both = recorded;
             Ok(())
@@ -221,7 +225,8 @@ fn explore(inquiry: &Inquiry<'_>, case: &mut Case, pass: usize) -> Result<(), So
         return Ok(());
     }
     let launch = Launch::new(inquiry.problem, &inquiry.space.bound[case.configuration])?;
-    match launch.explore(&limits(pass, false), &stop) {
+    // A single one is the best.
+    match launch.explore(&limits(pass, inquiry.space.bound.len() == 1), &stop) {
         Ok(both) => case.both = Some(both),
         Err(ScheduleError::Stopped) => {}
         // There is another time.

@@ -110,7 +110,7 @@ impl Over<'_> {
                     let product = times.product(terms, &count)?;
                     inside.extend(self.summed(terms, inner, body, product)?);
                 }
-                kind if free(terms, kind, self.iteration) => alike.push(inner.clone()),
+                _ if free(terms, inner, self.iteration) => alike.push(inner.clone()),
                 _ => return None,
             }
         }
@@ -202,21 +202,10 @@ fn powers(terms: &mut Terms, end: &Poly, power: usize) -> Option<Poly> {
 }
 
 /// Whether nothing in a step depends on the counter.
-fn free(terms: &Terms, kind: &NodeKind, iteration: Leaf) -> bool {
+fn free(terms: &Terms, node: &Node, iteration: Leaf) -> bool {
     let mut free = true;
-    let mut look = |poly: &Poly| free &= !terms.mentions(poly, iteration);
-    match kind {
-        NodeKind::Repeat { count, body, .. } => {
-            look(count);
-            numbers(body, &mut look);
-        }
-        NodeKind::If { condition, then, otherwise } => {
-            look(condition);
-            numbers(then, &mut look);
-            numbers(otherwise, &mut look);
-        }
-        _ => {}
-    }
+    let node = std::slice::from_ref(node);
+    numbers(node, &mut |poly| free &= !terms.mentions(poly, iteration));
     free
 }
 

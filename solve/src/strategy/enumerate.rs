@@ -19,25 +19,27 @@ pub(super) fn run(task: &Task<'_>) -> Result<(), SolveError> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let order = task.most_promising();
     let (mut rest, mut slow) = (order.as_slice(), false);
-    let mut open: Vec<TooLarge> = Vec::new();
+    // The first one is the one with the least lower bound.
+    let mut open: Option<TooLarge> = None;
     while let Some(first) = rest.first() {
         if task.bracket.done() {
             return Ok(());
         }
-        let lower = open.first().map_or(task.lower[*first], |(c, _)| task.lower[*c]);
+        let lower = open.as_ref().map_or(task.lower[*first], |(c, _)| task.lower[*c]);
         task.bracket.raise_rest(lower);
         let (now, later) = rest.split_at(if slow { threads.min(rest.len()) } else { 1 });
         let bounds = task.bracket.bounds();
         let excluded = bounds.best.is_some() && task.lower[*first] >= bounds.upper();
         if !excluded && !task.bracket.closed() {
             let started = Instant::now();
-            open.extend(task.times_at_once(now)?);
+            let too_large = task.times_at_once(now)?;
+            open = open.or(too_large.into_iter().next());
             slow = started.elapsed() > SLOW;
         }
         rest = later;
     }
     let upper = task.bracket.bounds().upper();
-    match open.into_iter().next().filter(|(c, _)| task.lower[*c] < upper) {
+    match open.filter(|(c, _)| task.lower[*c] < upper) {
         Some((c, error)) => {
             let least = task.lower[c];
             task.bracket.give_up(format!("{error}; it takes {least} ticks or more"));

@@ -199,21 +199,24 @@ impl Masks {
         of_lane: impl Fn(&[i64]) -> Option<i64>,
         join: impl Fn(std::vec::IntoIter<i64>) -> Option<i64>,
     ) -> Result<Value, PromelaError> {
-        let masks = self.masks.get(&stmt.at).map_or(&[][..], Vec::as_slice);
-        let rows = self.rows.iter().zip(masks);
-        let values: Vec<Option<i64>> = rows
-            .map(|(row, mask)| {
-                let active = row.lanes.iter().zip(mask).filter(|(_, on)| **on);
-                let found: Vec<i64> = active.filter_map(|(lane, _)| of_lane(lane)).collect();
-                join(found.into_iter())
+        let values: Vec<Option<i64>> = (0..self.rows.len())
+            .map(|row| {
+                let found = self.active(row, stmt).filter_map(|lane| of_lane(lane));
+                join(found.collect::<Vec<i64>>().into_iter())
             })
             .collect();
         let configurations: Vec<usize> = self.rows.iter().map(|r| r.configuration).collect();
         facts.listed(&stmt.at, &configurations, self.keys.clone(), &values)
     }
-}
 
-impl Masks {
+    /// The items of a warp that take part in a statement.
+    fn active(&self, row: usize, stmt: &Stmt) -> impl Iterator<Item = &Vec<i64>> {
+        let mask = self.masks.get(&stmt.at).and_then(|masks| masks.get(row));
+        let lanes = self.rows.get(row).map_or(&[][..], |row| &row.lanes);
+        let active = lanes.iter().zip(mask.into_iter().flatten()).filter(|(_, on)| **on);
+        active.map(|(lane, _)| lane)
+    }
+
     /// See [`Amounts::alike_before`].
     fn alike_before(&self, facts: &Facts<'_>, dispatchers: i64) -> Result<Value, PromelaError> {
         let mut last = HashMap::new();
@@ -242,10 +245,7 @@ impl Masks {
     /// What a warp does: the numbers of the statements that it executes, in order.
     fn behaviour(&self, program: &[Stmt], row: usize, out: &mut Vec<Option<i64>>) {
         for stmt in program {
-            let mask = self.masks.get(&stmt.at).and_then(|masks| masks.get(row));
-            let active = self.rows[row].lanes.iter().zip(mask.into_iter().flatten());
-            let lanes: Vec<&Vec<i64>> =
-                active.filter(|(_, on)| **on).map(|(lane, _)| lane).collect();
+            let lanes: Vec<&Vec<i64>> = self.active(row, stmt).collect();
             let mut most = |expr: &Expr| {
                 out.push(lanes.iter().filter_map(|lane| expr.eval(lane).ok()).max());
             };

@@ -74,16 +74,14 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
         scratch
     }
 
-    /// Loop counters, and that two rows have the same.
-    fn counters(&self) -> (Vec<String>, String) {
+    /// Loop counters.
+    fn counters(&self) -> Vec<String> {
         let counters = self.kernel.counters.iter().enumerate();
         let line = |(depth, w): (usize, &Width)| {
             let (name, depth) = (w.name(), depth + 1);
             format!("{name} k{depth}[UNITS * ROWS];  /* how often a loop has still to be run */")
         };
-        let same = (1..=self.kernel.counters.len()).map(|k| format!(" && k{k}[a] == k{k}[b]"));
-        let marks = if self.common.marks { " && mark[a] == mark[b]" } else { "" };
-        (counters.map(line).collect(), format!("{marks}{}", same.collect::<String>()))
+        counters.map(line).collect()
     }
 
     /// What a row holds that its future depends on.
@@ -101,7 +99,7 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
     fn fragments(&self) -> Result<Json, PromelaError> {
         let (common, facts) = (self.common, self.common.facts);
         let units = common.units();
-        let (counters, same) = self.counters();
+        let counters = self.counters();
         let options = common.rows.max(units);
         let finish = &self.finish.lines;
         Ok(context! {
@@ -119,7 +117,7 @@ impl<'c, 'f, 'a> Parts<'c, 'f, 'a> {
             groups_alike => common.groups_alike(),
             alike_before => self.alike_before.as_ref().map(|value| value.text.as_str()),
             counted => self.alike_before.is_some() || common.groups_alike(),
-            counters, same, fields => self.fields(), scratch => self.scratch(), before => self.before(),
+            counters, fields => self.fields(), scratch => self.scratch(), before => self.before(),
             nodes => self.kernel.lines,
             latency => facts.price("global_latency")?,
             group_start => facts.price("group_start")?,
