@@ -62,6 +62,12 @@ impl Over<'_> {
                     let count = self.times(terms, count)?;
                     all.summed.extend(self.summed(terms, node, body, count)?);
                 }
+                // A part of a loop whose length differs.
+                NodeKind::Repeat { whole: Some(whole), .. }
+                    if terms.mentions(whole, self.iteration) =>
+                {
+                    return None;
+                }
                 NodeKind::Repeat { count, whole, body } => {
                     let inside = self.steps(terms, body)?;
                     let close = |body: Vec<Node>, to: &mut Vec<Node>| {

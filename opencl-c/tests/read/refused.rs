@@ -112,6 +112,12 @@ fn iterations_that_differ() {
         "k.cl:3: line 3 depends on the iteration of this loop, which may have more than 64 iterations; \
          add \"line 3\": BOUND to kernel.bounds in the problem file",
     );
+    // A loop that grows, cut for the branch in line 4.
+    refuses(
+        "for (int i = 0; i < N; i++) for (int j = 0; j < i; j++)\nif (j < 4) b[j] = i; else a[0] = a[1];",
+        "k.cl:3: line 4 depends on the iteration of this loop, which may have more than 64 iterations; \
+         add \"line 4\": \"then\", \"else\" or \"both\" to kernel.branches",
+    );
     // The loop in line 4 differs by the branch in line 5 alone.
     refuses(
         "for (int i = 0; i < N; i++) {\nfor (int j = 0; j < N; j++)\nif (i * 3 + j < get_local_id(0)) b[j] = i;\n\
