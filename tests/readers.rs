@@ -11,11 +11,11 @@ use serde_json::{Value, json};
 use tickbound::measure::score::Results;
 use tickbound_encodings::plan::Plan;
 use tickbound_encodings::system::run::run;
-use tickbound_encodings::{Encoding, bounds};
+use tickbound_encodings::{EncodeError, Encoding, bounds};
 use tickbound_model::kernel::expressions;
 use tickbound_model::problem::parse_json;
 use tickbound_model::simulate::{Options, simulate};
-use tickbound_model::{ModelError, Platform, Problem, Space, t1};
+use tickbound_model::{Bound, LaunchSize, ModelError, Platform, Problem, Space, t1};
 use tickbound_opencl_c::{Child, Setup, attach_with};
 use tickbound_reo::automaton::Automaton;
 use tickbound_reo::connector::Connector;
@@ -133,18 +133,30 @@ fn used(problem: &Problem) -> Result<(), String> {
 fn encoded(problem: &Problem, space: &Space) -> Result<(), String> {
     let mut differ = false;
     expressions(&problem.kernel, &mut |_, e| differ |= e.mentions(|s| problem.scope.is_item(s)));
-    let items = space.bound.iter().fold(0, |sum: i64, b| sum.saturating_add(b.launch.local()));
+    let looked_at = |bound: &Bound| match bound.launch {
+        // Each group may differ.
+        LaunchSize::Range { global, .. } => global,
+        LaunchSize::Activations { local, .. } => local,
+    };
+    let items = space.bound.iter().fold(0, |sum: i64, b| sum.saturating_add(looked_at(b)));
     if space.bound.is_empty() || space.bound.len() > PLANNED.0 || (differ && items > PLANNED.1) {
         return Ok(());
     }
     let plan = Plan::new(problem, space).map_err(said)?;
     PLANS.fetch_add(1, Ordering::Relaxed);
     assert_eq!(bounds::lower_bounds(&plan).len(), space.bound.len());
-    if plan.threads * plan.items > 16 {
+    let of_group = plan.queue.as_ref().map_or(&plan, |queue| &queue.groups);
+    let groups = of_group.configurations.len();
+    if of_group.threads * of_group.items > 16 || (plan.queue.is_some() && groups > 16) {
         return Ok(());
     }
-    for system in Encoding::ALL.map(|encoding| encoding.encode(&plan).unwrap().system) {
-        if let Err(e) = run(&system, 0, 50) {
+    for encoding in Encoding::ALL {
+        let run = match encoding.encode(&plan) {
+            Ok(encoded) => run(&encoded.system, 0, 50),
+            Err(EncodeError::Group { error, .. }) => Err(error),
+            Err(EncodeError::Fault(fault)) => panic!("{fault}"),
+        };
+        if let Err(e) = run {
             one_line(&e.to_string());
         }
     }

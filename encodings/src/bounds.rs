@@ -7,7 +7,7 @@
 //!
 //! The bound is exact where threads do not differ.
 
-use crate::plan::{AmountId, Op, Plan};
+use crate::plan::{AmountId, Op, Plan, Queue};
 
 /// A map of (now, mark), with numbers. See [`crate::plan::Jump`] for the two shapes.
 #[derive(Debug, Clone, Copy)]
@@ -72,12 +72,24 @@ impl Map {
 /// For each configuration of the plan a number of ticks that no run of it undercuts.
 #[must_use]
 pub fn lower_bounds(plan: &Plan) -> Vec<i64> {
-    (0..plan.configurations.len())
-        .map(|c| {
-            let path = |t| Path { plan, c, t }.whole().time();
-            (0..plan.threads).map(path).max().unwrap_or(0)
-        })
-        .collect()
+    let alone = (0..plan.configurations.len()).map(|c| {
+        let path = |t| Path { plan, c, t }.whole().time();
+        (0..plan.threads).map(path).max().unwrap_or(0)
+    });
+    let Some(queue) = &plan.queue else { return alone.collect() };
+    let groups = lower_bounds(&queue.groups);
+    alone.zip(of_queue(queue, &groups)).map(|(rest, groups)| rest.saturating_add(groups)).collect()
+}
+
+/// Groups end no sooner than the longest of them, and than all of them shared evenly among the units.
+fn of_queue<'q>(queue: &'q Queue, groups: &'q [i64]) -> impl Iterator<Item = i64> + 'q {
+    queue.order.iter().map(|order| {
+        let longest = order.iter().map(|(group, _)| groups[*group]).max().unwrap_or(0);
+        let all = order.iter().fold(0_i64, |all, (group, count)| {
+            all.saturating_add(groups[*group].saturating_mul(*count))
+        });
+        longest.max(all / queue.units + i64::from(all % queue.units > 0))
+    })
 }
 
 struct Path<'p> {

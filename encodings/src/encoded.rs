@@ -1,6 +1,9 @@
 //! What an encoding comes to.
 
-use crate::system::System;
+use thiserror::Error;
+
+use crate::system::run::RunError;
+use crate::system::{Fault, System};
 
 /// Steps after which a program that is closed as a whole has reached its goal.
 pub const CLOSED_STEPS: usize = 2;
@@ -20,6 +23,22 @@ pub struct Report {
     pub nodes_out: usize,
     /// Nodes of all e-graphs at their end.
     pub nodes_explored: usize,
+}
+
+/// Why a plan has no transition system.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum EncodeError {
+    /// A fault of this program.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+    /// A group that differs from others has no ticks: they leave 63 bits, or the encoding takes too many steps for them.
+    #[error("a group of configuration {configuration}: {error}")]
+    Group {
+        /// Index of the configuration in the plan.
+        configuration: usize,
+        /// Why the group has no ticks.
+        error: RunError,
+    },
 }
 
 /// A transition system, and what is known of how it was made.

@@ -1,8 +1,7 @@
 //! The register of encodings: one line each.
 
-use crate::encoded::Encoded;
+use crate::encoded::{EncodeError, Encoded};
 use crate::plan::Plan;
-use crate::system::Fault;
 use crate::{event, summary, tick};
 
 tickbound_model::named! {
@@ -21,7 +20,7 @@ tickbound_model::named! {
 
 /// What a name stands for.
 pub(crate) struct Entry {
-    encode: fn(&Plan) -> Result<Encoded, Fault>,
+    encode: fn(&Plan) -> Result<Encoded, EncodeError>,
     /// It can close a whole program; see [`Encoded::is_closed`].
     closes: bool,
 }
@@ -30,8 +29,8 @@ impl Encoding {
     /// The transition system of a plan.
     ///
     /// # Errors
-    /// A fault of this program.
-    pub fn encode(self, plan: &Plan) -> Result<Encoded, Fault> {
+    /// A group of a queue without ticks, or a fault of this program.
+    pub fn encode(self, plan: &Plan) -> Result<Encoded, EncodeError> {
         (self.entry().encode)(plan)
     }
 

@@ -8,17 +8,20 @@
 //! Sound and complete: the clocks at a barrier are those of the tick-by-tick run, because between
 //! barriers a thread's time depends on nothing outside it (`docs/encodings.md`).
 
+use crate::encoded::EncodeError;
 use crate::machine::flow::PointKind;
 use crate::machine::{Control, Move, Signals};
 use crate::plan::{Jump, Plan, Scalar};
+use crate::queue;
 use crate::system::{Bool, Builder, Fault, Int, StateVariable, System};
 
 /// The event encoding of a plan.
 ///
 /// # Errors
-/// A fault of this program.
-pub fn encode(plan: &Plan) -> Result<System, Fault> {
-    encode_jumps(&plan.clone().lifted(), false)
+/// A group of a queue without ticks, or a fault of this program.
+pub fn encode(plan: &Plan) -> Result<System, EncodeError> {
+    let alone = |plan: &Plan| Ok(encode_jumps(&plan.clone().lifted(), false)?.into());
+    Ok(queue::encode(plan, &alone)?.system)
 }
 
 /// The event encoding of a program with closed pieces; for `alike` see [`Control::new`].

@@ -32,10 +32,11 @@ pub mod event;
 mod machine;
 pub mod max_plus;
 pub mod plan;
+mod queue;
 pub mod schedule;
 pub mod summary;
 pub mod system;
 pub mod tick;
 
-pub use encoded::{CLOSED_STEPS, Encoded, Report};
+pub use encoded::{CLOSED_STEPS, EncodeError, Encoded, Report};
 pub use encoding::Encoding;

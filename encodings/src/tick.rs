@@ -10,16 +10,22 @@
 
 use std::convert::Infallible;
 
+use crate::encoded::EncodeError;
 use crate::machine::flow::PointKind;
 use crate::machine::{Control, Move, Signals};
 use crate::plan::{Amount, AmountId, Op, Plan, Values};
+use crate::queue;
 use crate::system::{Bool, Builder, Fault, Int, StateVariable, System};
 
 /// The tick encoding of a plan.
 ///
 /// # Errors
-/// A fault of this program.
-pub fn encode(plan: &Plan) -> Result<System, Fault> {
+/// A group of a queue without ticks, or a fault of this program.
+pub fn encode(plan: &Plan) -> Result<System, EncodeError> {
+    Ok(queue::encode(plan, &|plan| Ok(encode_alone(plan)?.into()))?.system)
+}
+
+fn encode_alone(plan: &Plan) -> Result<System, Fault> {
     let mut plan = plan.clone();
     let code = std::mem::take(&mut plan.code);
     plan.code = without_prices(&mut plan, code);

@@ -15,8 +15,8 @@ use proptest::test_runner::{Config, FileFailurePersistence, RngSeed, TestCaseErr
 use serde_json::{Value, json};
 use tickbound_encodings::plan::{Plan, PlanError};
 use tickbound_encodings::system::System;
-use tickbound_encodings::system::run::run;
-use tickbound_encodings::{Encoded, bounds, event, summary, tick};
+use tickbound_encodings::system::run::{RunError, run};
+use tickbound_encodings::{EncodeError, Encoded, bounds, event, summary, tick};
 use tickbound_model::simulate::{Options, simulate};
 use tickbound_model::{Problem, Profile, Space};
 
@@ -41,6 +41,10 @@ struct Seen {
     items_with_marks: usize,
     /// Several sorts of rounds under `published-2021`.
     uneven: usize,
+    /// With a queue of groups that differ.
+    queues: usize,
+    /// Some configuration has several stretches of equal groups.
+    stretches: usize,
     shapes: usize,
     /// The summary left a piece open, or closed several.
     open: usize,
@@ -48,6 +52,8 @@ struct Seen {
     /// Configurations whose lower bound is their time.
     exact_bounds: usize,
     not_ticked: usize,
+    /// With groups that take too many steps together.
+    too_long: usize,
     profiles: [usize; Profile::ALL.len()],
 }
 
@@ -62,11 +68,14 @@ impl AddAssign for Seen {
         self.items += o.items;
         self.items_with_marks += o.items_with_marks;
         self.uneven += o.uneven;
+        self.queues += o.queues;
+        self.stretches += o.stretches;
         self.shapes += o.shapes;
         self.open += o.open;
         self.pieces += o.pieces;
         self.exact_bounds += o.exact_bounds;
         self.not_ticked += o.not_ticked;
+        self.too_long += o.too_long;
         self.profiles.iter_mut().zip(o.profiles).for_each(|(all, one)| *all += one);
     }
 }
@@ -102,10 +111,19 @@ fn compare_plan(
     plan: &Plan,
     times: &[i64],
 ) -> Result<Seen, String> {
-    let Encoded { system: summarised, report } = summary::encode(plan).unwrap();
+    let Encoded { system: summarised, report } = match summary::encode(plan) {
+        // The groups of a queue together.
+        Err(EncodeError::Group { error: RunError::Steps(_), .. }) => {
+            return Ok(Seen { problems: 1, too_long: 1, ..Seen::default() });
+        }
+        encoded => encoded.unwrap(),
+    };
     let report = report.expect("a summary reports");
     let systems = [("event", event::encode(plan).unwrap()), ("summary", summarised)];
-    let ticked = tick::encode(plan).unwrap();
+    let ticked = match tick::encode(plan) {
+        Err(EncodeError::Group { error: RunError::Steps(_), .. }) => None,
+        ticked => Some(ticked.unwrap()),
+    };
     let bounds = bounds::lower_bounds(plan);
     let mut seen = Seen { problems: 1, configurations: times.len(), ..Seen::default() };
     for (c, time) in times.iter().enumerate() {
@@ -113,10 +131,11 @@ fn compare_plan(
         for (name, system) in &systems {
             agree(name, system, c, *time).map_err(|e| format!("{}: {e}", place()))?;
         }
-        if *time <= TICKS {
-            agree("tick", &ticked, c, *time).map_err(|e| format!("{}: {e}", place()))?;
-        } else {
-            seen.not_ticked += 1;
+        match &ticked {
+            Some(ticked) if *time <= TICKS => {
+                agree("tick", ticked, c, *time).map_err(|e| format!("{}: {e}", place()))?;
+            }
+            _ => seen.not_ticked += 1,
         }
         if bounds[c] > *time {
             return Err(format!("{}: lower bound {}, but time {time}", place(), bounds[c]));
@@ -125,10 +144,14 @@ fn compare_plan(
     }
     let uneven = plan.amounts.iter().any(|a| a.name == "rounds[1]");
     seen.choices = usize::from(times.len() > 1);
-    seen.classes = usize::from(plan.threads > 1);
-    seen.items = usize::from(plan.items > 1);
-    seen.items_with_marks = usize::from(plan.items > 1 && plan.uses_marks);
+    let of_group = plan.queue.as_ref().map_or(plan, |queue| &queue.groups);
+    seen.classes = usize::from(of_group.threads > 1);
+    seen.items = usize::from(of_group.items > 1);
+    seen.items_with_marks = usize::from(of_group.items > 1 && of_group.uses_marks);
     seen.uneven = usize::from(uneven);
+    seen.queues = usize::from(plan.queue.is_some());
+    let several = plan.queue.iter().flat_map(|q| &q.order).any(|order| order.len() > 1);
+    seen.stretches = usize::from(several);
     seen.shapes = usize::from(report.shapes > 1);
     seen.open = usize::from(report.open > 0);
     seen.pieces = usize::from(report.open > 0 && report.closed > 0);
@@ -167,6 +190,7 @@ fn compare_random(problems: BoxedStrategy<Written>, cases: u32, seed: RngSeed) -
     assert!(seen.problems * 10 >= 9 * cases as usize, "too many problems were refused");
     assert!(seen.uncovered * 100 <= cases as usize, "the plan covers too little");
     assert!(seen.not_ticked * 20 <= seen.configurations, "too many long runs");
+    assert!(seen.too_long * 20 <= seen.problems, "too many groups that are too long");
     seen
 }
 
@@ -197,6 +221,18 @@ fn published_problems(cases: u32, seed: RngSeed) {
             at_least(&seen, 40, "each published profile", number);
         }
     }
+}
+
+fn problems_of_groups(cases: u32, seed: RngSeed) {
+    let seen = compare_random(common::of_groups(), cases, seed);
+    at_least(&seen, 80, "a queue", seen.queues);
+    at_least(&seen, 40, "several stretches", seen.stretches);
+    at_least(&seen, 20, "different elements", seen.classes);
+}
+
+#[test]
+fn encodings_agree_with_the_simulator_where_groups_differ() {
+    problems_of_groups(300, RngSeed::Fixed(3));
 }
 
 #[test]
@@ -264,6 +300,12 @@ fn many_branches_in_which_no_time_passes() {
 #[ignore = "takes many minutes"]
 fn encodings_agree_with_the_simulator_for_long_under_opencl() {
     opencl_problems(50_000, RngSeed::Random);
+}
+
+#[test]
+#[ignore = "takes many minutes"]
+fn encodings_agree_with_the_simulator_for_long_where_groups_differ() {
+    problems_of_groups(50_000, RngSeed::Random);
 }
 
 #[test]

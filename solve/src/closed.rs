@@ -7,9 +7,8 @@ use std::sync::mpsc;
 
 use tickbound_encodings::bounds::lower_bounds;
 use tickbound_encodings::plan::Plan;
-use tickbound_encodings::system::Fault;
 use tickbound_encodings::system::run::{RunError, Runner};
-use tickbound_encodings::{CLOSED_STEPS, Encoded, Encoding};
+use tickbound_encodings::{CLOSED_STEPS, EncodeError, Encoded, Encoding};
 use tickbound_model::verdict::Found;
 use tickbound_model::{Problem, Space};
 use z3::Context;
@@ -21,7 +20,7 @@ use crate::formula::Formula;
 use crate::inquiry::{Ending, Inquiry};
 use crate::instance::{Answer, Instance, interruptible};
 use crate::options::Options;
-use crate::prepare::{MAX_STEPS, PROBES, steps_needed};
+use crate::prepare::{MAX_STEPS, PROBES, no_system, steps_needed};
 use crate::proof::Proof;
 use crate::result::{MAX_OPTIMA, Size, TuneResult};
 use crate::strategy::{self, Strategy};
@@ -120,8 +119,10 @@ fn on_formula(
                 // else in a small problem; meanwhile the other thread makes the encoding.
                 Context::thread_local();
             }
-            let encoded: Result<Encoded, Fault> = taken.recv().map_err(|_| SolveError::Panicked)?;
-            let encoded = encoded?;
+            let encoded: Result<Encoded, EncodeError> =
+                taken.recv().map_err(|_| SolveError::Panicked)?;
+            let Inquiry { problem, space, .. } = *inquiry;
+            let encoded = encoded.map_err(|e| no_system(problem, space, encoding, e))?;
             let confirmed = close(task, inquiry, encoding, &encoded, size)?;
             Ok((confirmed, checked(task, &encoded, inquiry.options.seed)?))
         });

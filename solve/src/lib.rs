@@ -179,8 +179,10 @@ fn listed(
     }
     match Plan::new(problem, &space) {
         Ok(plan) => match closed::tune(&inquiry, Some(plan)) {
-            // Nobody asked for an encoding, and the one taken has grown too large.
-            Err(SolveError::TooDeep { .. }) if options.encoding.is_none() => {
+            // Nobody asked for an encoding, and the one taken has grown too large, or a group has no ticks in it.
+            Err(SolveError::TooDeep { .. } | SolveError::Overflow { .. })
+                if options.encoding.is_none() =>
+            {
                 closed::tune(&inquiry, None)
             }
             result => result,

@@ -7,7 +7,7 @@ use tickbound_encodings::bounds::lower_bounds;
 use tickbound_encodings::plan::Plan;
 use tickbound_encodings::system::System;
 use tickbound_encodings::system::run::{RunError, Runner};
-use tickbound_encodings::{Encoded, Encoding};
+use tickbound_encodings::{EncodeError, Encoded, Encoding};
 use tickbound_model::{Problem, Space};
 
 use crate::bracket::Bracket;
@@ -43,7 +43,7 @@ pub fn prepare(
     encoding: Encoding,
 ) -> Result<Prepared, SolveError> {
     let plan = Plan::new(problem, space)?;
-    let encoded = encoding.encode(&plan)?;
+    let encoded = encoding.encode(&plan).map_err(|e| no_system(problem, space, encoding, e))?;
     let lower = lower_bounds(&plan);
     let never = AtomicBool::new(false);
     let bracket = Bracket::new(None, &never, &|_| {});
@@ -71,6 +71,22 @@ pub(crate) fn steps_needed(
         most = most.max(run.steps);
     }
     Ok(most)
+}
+
+/// Why a plan has no system in an encoding.
+#[must_use]
+pub fn no_system(
+    problem: &Problem,
+    space: &Space,
+    encoding: Encoding,
+    error: EncodeError,
+) -> SolveError {
+    match error {
+        EncodeError::Fault(fault) => fault.into(),
+        EncodeError::Group { configuration, error } => {
+            no_run(problem, space, encoding, configuration, error)
+        }
+    }
 }
 
 /// Why the configuration with index `c` has no run in the system of an encoding.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tickbound_elimination::{Least, Limits, Network, Relation, Tree};
 use tickbound_encodings::cost::term::{Class, Term};
 use tickbound_encodings::cost::{Cost, Normal, Tables};
-use tickbound_encodings::plan::{Op, Plan};
+use tickbound_encodings::plan::{Op, Plan, Queue};
 use tickbound_model::simulate::{self, simulate};
 use tickbound_model::space::Configurations;
 use tickbound_model::verdict::Status;
@@ -625,6 +625,37 @@ fn on_plan(strategy: Strategy, wrong: &dyn Fn(&mut Plan, usize, usize)) -> End {
     let bracket = Bracket::new(None, &never, &|_| {});
     let options = Options { strategy, encoding: Some(Encoding::Summary), ..Options::default() };
     end(closed::tune_plan(&problem, &space, plan, &options, &bracket), least)
+}
+
+/// The same with groups that differ: every third does more.
+fn on_queue(wrong: &dyn Fn(&mut Queue, usize)) -> End {
+    let value = changed(|v| {
+        v["kernel"][3] = json!({ "work": "4 * (2 - U) if group % 3 == 0 else 0" });
+    });
+    let problem = parsed(&value);
+    let space = problem.space().expect("a space");
+    let (least, best) = best(&problem);
+    let place = space.bound.iter().position(|b| b.configuration == best).expect("listed");
+    let mut plan = Plan::new(&problem, &space).expect("a plan");
+    wrong(plan.queue.as_mut().expect("a queue"), place);
+    let never = AtomicBool::new(false);
+    let bracket = Bracket::new(None, &never, &|_| {});
+    let options = Options { encoding: Some(Encoding::Summary), ..Options::default() };
+    end(closed::tune_plan(&problem, &space, plan, &options, &bracket), least)
+}
+
+#[test]
+fn faults_in_a_queue_of_groups() {
+    assert_eq!(on_queue(&|_, _| {}), End::Right);
+    assert_eq!(on_queue(&|queue, _| queue.units += 1), End::Caught);
+    assert_eq!(on_queue(&|queue, _| queue.units -= 1), End::Caught);
+    assert_eq!(on_queue(&|queue, best| queue.order[best].truncate(0)), End::Caught);
+    assert_eq!(on_queue(&|queue, best| queue.order[best][0].1 += 1), End::Caught);
+    let too_short = |queue: &mut Queue, best: usize| {
+        let group = queue.order[best][0].0;
+        assert!(queue.groups.change("kernel[2]", group, |v| v - 1) > 0);
+    };
+    assert_eq!(on_queue(&too_short), End::Caught);
 }
 
 fn caught_on_plan(wrong: &dyn Fn(&mut Plan, usize, usize)) {

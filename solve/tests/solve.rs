@@ -429,22 +429,46 @@ fn constraints_that_contradict_each_other() {
     }
 }
 
+/// Groups take different times: units that are free first take the next ones.
 #[test]
-fn groups_that_differ_are_simulated_one_by_one() {
+fn groups_that_differ_are_encoded() {
     let text = r#"{ "platform": { "units_per_device": 2, "elements_per_unit": 2, "global_access": 3 },
       "parameters": { "WG": [1, 2, 4], "N": [1, 2] },
       "launch": { "global_size": 8, "local_size": "WG" },
-      "kernel": [ { "compute": "N * (gid % 3)" }, "barrier", { "global": "3 - N" } ] }"#;
+      "kernel": [ { "compute": "N * (gid % 3)" }, "barrier", { "global": "3 - N" } ],
+      "finish": [ { "compute": "WG" } ] }"#;
     let problem = parsed(text, &[]);
-    let result = tuned(&problem, &Options::default());
+    let all = simulated(&problem);
+    assert_optimal(&tuned(&problem, &Options::default()), &all, "gid");
+    for encoding in ENCODINGS {
+        for strategy in [Strategy::Race, Strategy::Descend, Strategy::Ascend] {
+            let result = tuned(&problem, &with(encoding, strategy));
+            assert_eq!(result.encoding, Some(encoding), "{strategy:?}");
+            assert_optimal(&result, &all, "gid");
+            assert_eq!(result.checked, Some(6));
+        }
+    }
+}
+
+/// With more different groups than an encoding holds, each configuration is simulated.
+#[test]
+fn too_many_groups_that_differ_are_simulated() {
+    let text = r#"{ "platform": { "units_per_device": 2, "elements_per_unit": 2, "global_access": 3 },
+      "parameters": { "WG": [1, 2] }, "launch": { "global_size": 1000, "local_size": "WG" },
+      "kernel": [ { "repeat": "gid", "body": [ { "compute": 1 } ] } ] }"#;
+    let problem = parsed(text, &[]);
+    let options = Options { strategy: Strategy::Bisect, ..Options::default() };
+    let result = tuned(&problem, &options);
     assert_eq!(result.encoding, None);
     assert_optimal(&result, &simulated(&problem), "gid");
     for encoding in ENCODINGS {
-        let refused =
-            tune(&problem, &with(encoding, Strategy::Race), &AtomicBool::new(false), &|_| {});
-        let refused = refused.expect_err("groups that differ are not encoded");
-        assert!(matches!(refused, SolveError::Plan(PlanError::GroupsDiffer { .. })), "{refused}");
-        assert!(refused.to_string().contains("--strategy enumerate"), "{refused}");
+        let never = AtomicBool::new(false);
+        let refused = tune(&problem, &with(encoding, Strategy::Race), &never, &|_| {});
+        let refused = refused.expect_err("more stretches than an encoding holds").to_string();
+        assert_eq!(
+            refused,
+            "stretches of equal groups: 257 of them, the encodings hold 256; use --strategy enumerate"
+        );
     }
 }
 

@@ -162,7 +162,7 @@ fn proof(problem: &Problem, r: &TuneResult, answer: &Answer) -> Vec<Line> {
 fn counted(r: &TuneResult) -> String {
     match &r.configurations {
         Some(n) => format!("{} configurations", grouped(n)),
-        None => "configurations too interwoven to count".to_owned(),
+        None => "configurations not counted".to_owned(),
     }
 }
 

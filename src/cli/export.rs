@@ -5,7 +5,7 @@ use tickbound_encodings::plan::{Plan, PlanError};
 use tickbound_model::simulate::{self, simulate};
 use tickbound_model::{Problem, Space, t1};
 use tickbound_solve::bracket::Bracket;
-use tickbound_solve::prepare::no_run;
+use tickbound_solve::prepare::{no_run, no_system};
 use tickbound_solve::unlisted::confirming_question;
 use tickbound_solve::{Encoding, SolveError};
 use tickbound_spin::promela::{self, Style};
@@ -124,7 +124,8 @@ fn write_btor2(args: &Args) -> Result<(), CliError> {
     let encoding = args.encoding.unwrap_or_default();
     let space = problem.space()?;
     let plan = Plan::new(&problem, &space).map_err(without_steps)?;
-    let system = encoding.encode(&plan).map_err(SolveError::from)?.system;
+    let encoded = encoding.encode(&plan);
+    let system = encoded.map_err(|e| no_system(&problem, &space, encoding, e))?.system;
     let survey = btor2::survey(&system, MOST_STEPS, &stop::is_due).map_err(|e| match e {
         SurveyError::Run(c, e) => no_run(&problem, &space, encoding, c, e).into(),
         SurveyError::Empty | SurveyError::Stopped => CliError::Input(format!("--to btor2: {e}")),
@@ -151,7 +152,6 @@ fn simulated(problem: &Problem, space: &Space, survey: &Survey) -> Result<(), Cl
 /// Why there is no transition system to write.
 fn without_steps(error: PlanError) -> CliError {
     let what = match error {
-        PlanError::GroupsDiffer { at } => format!("{at}: work differs between groups"),
         PlanError::OpenSchedule => "platform.warps: the schedule is open".to_owned(),
         PlanError::Resources => "profile resources: the time is one expression".to_owned(),
         other => return SolveError::from(other).into(),

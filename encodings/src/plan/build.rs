@@ -1,32 +1,48 @@
 //! Building a plan: classes of elements first, then one program over all configurations.
 
-use super::classes::{Classifier, Layout, runs, waves};
+use super::classes::{Classifier, Layout, Stretches, few, runs, waves};
 use super::frozen::frozen;
-use super::program::{Amount, AmountId, Op, Plan, PlanError, Values};
+use super::program::{Amount, AmountId, Op, Plan, PlanError, Queue, Values};
 use super::walk::{Numbered, Signature, Step, Walker};
 use tickbound_model::expr::Expr;
 use tickbound_model::kernel::{expressions, has_until};
-use tickbound_model::{Problem, Profile, Space};
+use tickbound_model::{Bound, Problem, Profile, Space};
+
+use crate::system::Parameter;
+
+/// Most groups that differ, over all configurations.
+const MAX_GROUPS: usize = 10_000;
 
 /// See [`Plan::new`].
 pub(super) fn build(problem: &Problem, space: &Space) -> Result<Plan, PlanError> {
     refuse_uncovered(problem)?;
     let kernel = Numbered::new(problem, &problem.kernel);
-    let finish = Numbered::new(problem, &problem.finish);
     let differs = |e: &Expr| e.mentions(|s| problem.scope.is_item(s));
     let items_differ = kernel.expressions.iter().any(|(_, e)| differs(e));
     let mut classifier = Classifier::new(Walker { problem, kernel: &kernel }, items_differ);
-    let layouts: Vec<Layout> =
-        space.bound.iter().map(|b| classifier.layout(b)).collect::<Result<_, _>>()?;
-    let finishing = Walker { problem, kernel: &finish };
-    let finishes: Vec<Signature> = space
-        .bound
-        .iter()
-        .map(|b| finishing.signature(std::slice::from_ref(&b.env)))
-        .collect::<Result<_, _>>()?;
-    let mut builder = Builder::new(problem, space, layouts);
-    builder.assemble(&kernel, &finish, &finishes);
-    Ok(builder.plan)
+    let cases = Cases::new(problem, space);
+    let finish = Finish::new(problem, space)?;
+    if !groups_differ(problem) {
+        let layouts = space.bound.iter().map(|b| classifier.layout(b));
+        let mut builder = Builder::new(problem, cases, layouts.collect::<Result<_, _>>()?);
+        builder.launch();
+        let waves = builder.uniform("waves", None, |b| Some(waves(problem, b)));
+        builder.groups(&kernel, waves);
+        builder.finish(&finish);
+        return Ok(builder.done());
+    }
+    let (of_groups, layouts, order) = apart(&cases, &mut classifier)?;
+    let mut builder = Builder::new(problem, of_groups, layouts);
+    let once = builder.constant("groups", 1);
+    builder.groups(&kernel, once);
+    let groups = builder.done();
+    // Before and after the groups there is one element that runs one program.
+    let alone = Layout { threads: vec![vec![(Signature::new(), 1)]] };
+    let mut builder = Builder::new(problem, cases, vec![alone; space.bound.len()]);
+    builder.launch();
+    builder.finish(&finish);
+    let queue = Queue { units: problem.platform.units(), groups, order };
+    Ok(Plan { queue: Some(Box::new(queue)), ..builder.done() })
 }
 
 fn refuse_uncovered(problem: &Problem) -> Result<(), PlanError> {
@@ -36,31 +52,81 @@ fn refuse_uncovered(problem: &Problem) -> Result<(), PlanError> {
     if problem.profile == Profile::Resources {
         return Err(PlanError::Resources);
     }
-    if problem.profile != Profile::Published2023 {
-        let group = problem.first_item_slot() + 1;
-        let mut at = None;
-        expressions(&problem.kernel, &mut |s, e| {
-            if at.is_none() && e.mentions(|slot| slot >= group) {
-                at = Some(s.at.clone());
-            }
-        });
-        if let Some(at) = at {
-            return Err(PlanError::GroupsDiffer { at });
-        }
-    }
     Ok(())
+}
+
+/// True if the kernel mentions `gid` or `group`, which under `published-2023` are the same in every activation.
+fn groups_differ(problem: &Problem) -> bool {
+    let (group, mut found) = (problem.first_item_slot() + 1, false);
+    expressions(&problem.kernel, &mut |_, e| found |= e.mentions(|slot| slot >= group));
+    found && problem.profile != Profile::Published2023
+}
+
+/// What a plan is made over: the configurations of the space, or groups of theirs.
+struct Cases<'a> {
+    parameters: Vec<Parameter>,
+    configurations: Vec<Vec<u32>>,
+    bounds: Vec<&'a Bound>,
+}
+
+impl<'a> Cases<'a> {
+    fn new(problem: &Problem, space: &'a Space) -> Cases<'a> {
+        let (parameters, configurations) = frozen(problem, space);
+        Cases { parameters, configurations, bounds: space.bound.iter().collect() }
+    }
+}
+
+/// The groups that differ as cases of their own, the layout of each, and the order of all groups for each
+/// configuration.
+fn apart<'a>(
+    all: &Cases<'a>,
+    classifier: &mut Classifier<'_>,
+) -> Result<(Cases<'a>, Vec<Layout>, Vec<Stretches>), PlanError> {
+    let (mut configurations, mut bounds) = (Vec::new(), Vec::new());
+    let (mut layouts, mut order, mut most) = (Vec::new(), Vec::new(), 0);
+    for (chosen, bound) in all.configurations.iter().zip(&all.bounds) {
+        let (own, mut stretches) = classifier.groups(bound)?;
+        stretches.iter_mut().for_each(|(layout, _)| *layout += layouts.len());
+        few("groups that differ, over all configurations", layouts.len() + own.len(), MAX_GROUPS)?;
+        most = most.max(own.len());
+        for (number, layout) in (0..).zip(own) {
+            configurations.push([chosen.as_slice(), &[number]].concat());
+            bounds.push(*bound);
+            layouts.push(layout);
+        }
+        order.push(stretches);
+    }
+    let mut parameters = all.parameters.clone();
+    parameters.push(Parameter { name: "group".into(), values: (0..).take(most).collect() });
+    Ok((Cases { parameters, configurations, bounds }, layouts, order))
+}
+
+/// The program `finish`, and what it comes to in each configuration.
+struct Finish {
+    program: Numbered,
+    signatures: Vec<Signature>,
+}
+
+impl Finish {
+    fn new(problem: &Problem, space: &Space) -> Result<Finish, PlanError> {
+        let program = Numbered::new(problem, &problem.finish);
+        let walker = Walker { problem, kernel: &program };
+        let one = |b: &Bound| walker.signature(std::slice::from_ref(&b.env));
+        let signatures = space.bound.iter().map(one).collect::<Result<_, _>>()?;
+        Ok(Finish { program, signatures })
+    }
 }
 
 struct Builder<'a> {
     problem: &'a Problem,
-    space: &'a Space,
+    bounds: Vec<&'a Bound>,
     layouts: Vec<Layout>,
     plan: Plan,
 }
 
 impl<'a> Builder<'a> {
-    fn new(problem: &'a Problem, space: &'a Space, layouts: Vec<Layout>) -> Self {
-        let (parameters, configurations) = frozen(problem, space);
+    fn new(problem: &'a Problem, cases: Cases<'a>, layouts: Vec<Layout>) -> Self {
+        let Cases { parameters, configurations, bounds } = cases;
         let threads = layouts.iter().map(|l| l.threads.len()).max().unwrap_or(1);
         let most = layouts.iter().flat_map(|l| &l.threads).map(Vec::len).max().unwrap_or(1);
         let items = if problem.profile == Profile::OpenCl { most } else { 1 };
@@ -73,18 +139,26 @@ impl<'a> Builder<'a> {
             uses_marks: has_until(&problem.kernel) || has_until(&problem.finish),
             code: Vec::new(),
             amounts: Vec::new(),
+            queue: None,
         };
-        Builder { problem, space, layouts, plan }
+        Builder { problem, bounds, layouts, plan }
     }
 
-    fn assemble(&mut self, kernel: &Numbered, finish: &Numbered, finishes: &[Signature]) {
+    /// What comes before the groups.
+    fn launch(&mut self) {
+        if self.problem.profile == Profile::OpenCl {
+            let amount = self.constant("kernel_launch", self.problem.platform.kernel_launch());
+            self.plan.code.push(Op::Work { amount, times: None });
+        }
+    }
+
+    /// Groups, `count` of them one after another.
+    fn groups(&mut self, kernel: &Numbered, count: AmountId) {
         let problem = self.problem;
-        let waves = self.uniform("waves", None, |b| Some(waves(problem, b)));
         let mut body;
         match problem.profile {
             Profile::OpenCl => {
                 let start = self.constant("group_start", problem.platform.group_start());
-                let launch = self.constant("kernel_launch", problem.platform.kernel_launch());
                 let times = self.times();
                 body = vec![
                     Op::Work { amount: start, times: None },
@@ -92,7 +166,6 @@ impl<'a> Builder<'a> {
                 ];
                 body.extend(self.mark());
                 body.extend(self.kernel(kernel, 0, times));
-                self.plan.code.push(Op::Work { amount: launch, times: None });
             }
             Profile::Published2023 => {
                 let count = self.uniform("runs", None, |b| Some(runs(problem, b)));
@@ -116,12 +189,15 @@ impl<'a> Builder<'a> {
             }
         }
         body.push(Op::Barrier { price: 0, solo: true });
-        self.plan.code.push(Op::Repeat { count: waves, body });
-        self.finish(finish, finishes);
+        self.plan.code.push(Op::Repeat { count, body });
+    }
+
+    fn done(mut self) -> Plan {
         if self.plan.threads == 1 && self.plan.items == 1 {
             let code = std::mem::take(&mut self.plan.code);
             self.plan.code = self.without_barriers(code);
         }
+        self.plan
     }
 
     fn mark(&self) -> Option<Op> {
@@ -155,11 +231,13 @@ impl<'a> Builder<'a> {
         context.ops(&kernel.steps)
     }
 
-    fn finish(&mut self, finish: &Numbered, signatures: &[Signature]) {
-        if finish.steps.is_empty() {
+    /// What comes after the groups.
+    fn finish(&mut self, finish: &Finish) {
+        let Finish { program, signatures } = finish;
+        if program.steps.is_empty() {
             return;
         }
-        let amounts: Vec<AmountId> = finish
+        let amounts: Vec<AmountId> = program
             .expressions
             .iter()
             .enumerate()
@@ -171,9 +249,9 @@ impl<'a> Builder<'a> {
             })
             .collect();
         let context =
-            Context { problem: self.problem, kernel: finish, amounts: &amounts, times: None };
+            Context { problem: self.problem, kernel: program, amounts: &amounts, times: None };
         let mut ops = vec![Op::Mark];
-        ops.extend(context.ops(&finish.steps));
+        ops.extend(context.ops(&program.steps));
         if self.plan.threads > 1 {
             let first = self.per_thread("is_element_0", |_, t| i64::from(t == 0));
             ops = vec![Op::If { condition: first, then: ops, otherwise: Vec::new() }];
@@ -218,9 +296,9 @@ impl<'a> Builder<'a> {
         &mut self,
         name: &str,
         expr: Option<Expr>,
-        value: impl Fn(&tickbound_model::Bound) -> Option<i64>,
+        value: impl Fn(&Bound) -> Option<i64>,
     ) -> AmountId {
-        let values = self.space.bound.iter().map(value).collect();
+        let values = self.bounds.iter().map(|b| value(b)).collect();
         self.push(name, expr, Values::Uniform(values))
     }
 

@@ -1,5 +1,6 @@
-//! Which elements of a unit behave alike in one configuration.
+//! Which elements of a unit, and which groups, behave alike in one configuration.
 
+use indexmap::IndexSet;
 use itertools::Itertools;
 
 use super::program::PlanError;
@@ -14,12 +15,16 @@ const MAX_ITEMS_WALKED: u64 = 20_000_000;
 const MAX_THREADS: usize = 64;
 /// Most items of one thread, or rounds of different warps.
 const MAX_ITEMS: usize = 64;
+/// Most work items that are sorted into classes where groups differ: each item of each group is looked at.
+const MAX_ITEMS_OF_GROUPS: u64 = 2_000_000;
+/// Most stretches of equal groups in one configuration.
+const MAX_STRETCHES: usize = 256;
 
 /// Equal items that follow each other: their common signature, and how many there are.
 pub(super) type Batch = (Signature, i64);
 
-/// The elements of one configuration that differ, the one with item 0 first.
-#[derive(Debug, Clone)]
+/// The elements of one group that differ, the one with item 0 first.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Layout {
     /// For each thread what it runs, in order. Under `published-2021` these are rounds, and every
     /// thread has as many.
@@ -31,19 +36,42 @@ pub(super) struct Classifier<'a> {
     pub walker: Walker<'a>,
     /// Some expression of the kernel mentions a value that differs between items.
     pub items_differ: bool,
+    /// The group that is looked at; 0 where all are alike.
+    group: i64,
     walked: u64,
+    limit: u64,
 }
+
+/// Groups in the order in which units take them: which layout, and how many of it follow each other.
+pub(super) type Stretches = Vec<(usize, i64)>;
 
 impl<'a> Classifier<'a> {
     pub fn new(walker: Walker<'a>, items_differ: bool) -> Self {
-        Classifier { walker, items_differ, walked: 0 }
+        Classifier { walker, items_differ, group: 0, walked: 0, limit: MAX_ITEMS_WALKED }
     }
 
     fn problem(&self) -> &'a Problem {
         self.walker.problem
     }
 
-    /// The layout of one configuration.
+    /// The groups of one configuration that differ, and in which order units take them: which of these, and how many
+    /// like it follow each other.
+    pub fn groups(&mut self, bound: &Bound) -> Result<(IndexSet<Layout>, Stretches), PlanError> {
+        self.limit = MAX_ITEMS_OF_GROUPS;
+        let (mut layouts, mut order) = (IndexSet::new(), Stretches::new());
+        for group in 0..groups(bound) {
+            self.group = group;
+            let (layout, _) = layouts.insert_full(self.layout(bound)?);
+            match order.last_mut() {
+                Some((last, count)) if *last == layout => *count += 1,
+                _ => order.push((layout, 1)),
+            }
+            few("stretches of equal groups", order.len(), MAX_STRETCHES)?;
+        }
+        Ok((layouts, order))
+    }
+
+    /// The layout of a group in one configuration.
     pub fn layout(&mut self, bound: &Bound) -> Result<Layout, PlanError> {
         let elements = self.problem().platform.elements_per_unit();
         let local = bound.launch.local();
@@ -56,18 +84,9 @@ impl<'a> Classifier<'a> {
             _ => self.phases(bound, local, elements)?,
         };
         let threads = without_dominated(threads);
-        for (what, count, limit) in [
-            ("different elements of a unit", threads.len(), MAX_THREADS),
-            (
-                "items an element runs in a phase",
-                threads.iter().map(Vec::len).max().unwrap_or(0),
-                MAX_ITEMS,
-            ),
-        ] {
-            if count > limit {
-                return Err(PlanError::TooManyClasses { what, count, limit });
-            }
-        }
+        let items = threads.iter().map(Vec::len).max().unwrap_or(0);
+        few("different elements of a unit", threads.len(), MAX_THREADS)?;
+        few("items an element runs in a phase", items, MAX_ITEMS)?;
         Ok(Layout { threads })
     }
 
@@ -84,17 +103,18 @@ impl<'a> Classifier<'a> {
 
     fn budget(&mut self, items: i64) -> Result<(), PlanError> {
         self.walked = self.walked.saturating_add(items.unsigned_abs());
-        if self.walked > MAX_ITEMS_WALKED {
-            return Err(PlanError::TooManyItems { limit: MAX_ITEMS_WALKED });
+        if self.walked > self.limit {
+            return Err(PlanError::TooManyItems { limit: self.limit });
         }
         Ok(())
     }
 
-    /// All values an item sees; all groups are alike, so this is group 0.
+    /// All values an item sees.
     fn item(&self, bound: &Bound, lid: i64) -> Vec<i64> {
         let mut env = bound.env.clone();
         let slot = self.problem().first_item_slot();
-        (env[slot], env[slot + 1], env[slot + 2]) = (lid, lid, 0);
+        let gid = self.group * bound.launch.local() + lid;
+        (env[slot], env[slot + 1], env[slot + 2]) = (lid, gid, self.group);
         env
     }
 
@@ -166,6 +186,14 @@ impl<'a> Classifier<'a> {
     }
 }
 
+/// Refuses more than the encodings hold.
+pub(super) fn few(what: &'static str, count: usize, limit: usize) -> Result<(), PlanError> {
+    if count > limit {
+        return Err(PlanError::TooManyClasses { what, count, limit });
+    }
+    Ok(())
+}
+
 /// Items as a bag: each different one with its number, in order of first appearance.
 fn counted(items: impl Iterator<Item = Signature>) -> Vec<Batch> {
     let mut bag: Vec<Batch> = Vec::new();
@@ -196,14 +224,19 @@ fn without_dominated(threads: Vec<Vec<Batch>>) -> Vec<Vec<Batch>> {
     kept
 }
 
+/// How many groups, or activations, a launch has.
+fn groups(bound: &Bound) -> i64 {
+    match bound.launch {
+        LaunchSize::Activations { activations, .. } => activations,
+        LaunchSize::Range { global, local } => global / local,
+    }
+}
+
 /// How often a unit runs a whole group (or an activation) in one configuration.
 pub(super) fn waves(problem: &Problem, bound: &Bound) -> i64 {
     match bound.launch {
         LaunchSize::Activations { activations, .. } => activations,
-        LaunchSize::Range { global, local } => {
-            let (groups, units) = (global / local, problem.platform.units());
-            (groups - 1) / units + 1
-        }
+        LaunchSize::Range { .. } => (groups(bound) - 1) / problem.platform.units() + 1,
     }
 }
 

@@ -12,9 +12,8 @@
 //! * An element whose items are a part of another's never arrives later and is dropped.
 //! * Where no statement waits for a remembered time, the items of an element in one phase are a
 //!   plain sum, so equal items are one item, `times` as long.
-//! * The groups of a launch are alike (a problem whose groups differ is refused, see
-//!   [`PlanError::GroupsDiffer`]), so the unit that is busy longest runs `ceil(groups / units)` of
-//!   them one after another.
+//! * Where the groups of a launch are alike the unit that is busy longest runs `ceil(groups / units)` of
+//!   them one after another. Where they differ the plan has a [`Queue`] of them.
 //!
 //! The published profiles become programs too: their activations, runs and rounds are loops.
 
@@ -29,7 +28,7 @@ use tickbound_model::{Problem, Space};
 
 pub(crate) use frozen::frozen;
 pub use jump::{AmountOf, Jump, Scalar};
-pub use program::{Amount, AmountId, Op, Plan, PlanError, has_barrier};
+pub use program::{Amount, AmountId, Op, Plan, PlanError, Queue, has_barrier};
 pub(crate) use program::{Values, lifted};
 
 impl Plan {

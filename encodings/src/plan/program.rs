@@ -93,6 +93,21 @@ pub struct Plan<X = Infallible> {
     pub code: Vec<Op<X>>,
     /// All amounts.
     pub amounts: Vec<Amount>,
+    /// The groups of the launch, where they differ. The program is then what comes before and after them.
+    pub queue: Option<Box<Queue>>,
+}
+
+/// Groups that differ, which units take one by one.
+#[derive(Debug, Clone)]
+pub struct Queue {
+    /// How many units take groups; each is free when the group that it has taken ends.
+    pub units: i64,
+    /// The plan of one group. Its configurations are the groups that differ, of all configurations of the launch: one
+    /// parameter more tells them apart.
+    pub groups: Plan,
+    /// For each configuration of the launch its groups in their order: which of the configurations of `groups`, and
+    /// how many like it follow each other.
+    pub order: Vec<Vec<(usize, i64)>>,
 }
 
 /// Why a problem has no plan.
@@ -101,14 +116,6 @@ pub enum PlanError {
     /// The problem itself is at fault.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// Work depends on `gid` or `group`, so groups differ.
-    #[error(
-        "{at}: work differs between groups, which the encodings do not cover yet; use --strategy enumerate"
-    )]
-    GroupsDiffer {
-        /// The statement.
-        at: String,
-    },
     /// The schedule is open (warps under the `opencl` profile).
     #[error("platform.warps: open schedules are not encoded yet; use --strategy enumerate")]
     OpenSchedule,
@@ -125,7 +132,7 @@ pub enum PlanError {
         /// The limit.
         limit: u64,
     },
-    /// Too many different elements, items or rounds.
+    /// Too many different elements, items, rounds or groups.
     #[error("{what}: {count} of them, the encodings hold {limit}; use --strategy enumerate")]
     TooManyClasses {
         /// Of what.
@@ -166,6 +173,7 @@ impl<X> Plan<X> {
             uses_marks: self.uses_marks,
             code,
             amounts: self.amounts,
+            queue: self.queue,
         }
     }
 

@@ -154,6 +154,7 @@ fn plan(
         uses_marks: true,
         code: std::iter::once(Op::Mark).chain(operations(&kernel.steps, barrier)).collect(),
         amounts,
+        queue: None,
     }
 }
 

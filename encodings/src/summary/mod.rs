@@ -13,9 +13,10 @@ mod phases;
 
 use indexmap::IndexMap;
 
-use crate::encoded::{Encoded, Report};
+use crate::encoded::{EncodeError, Encoded, Report};
 use crate::event::encode_jumps;
 use crate::plan::{Amount, AmountId, Jump, Op, Plan, Values, has_barrier};
+use crate::queue;
 use crate::system::Fault;
 
 /// Most shapes that are closed separately; beyond it the event encoding takes over.
@@ -45,16 +46,20 @@ impl Options {
 /// The summary encoding of a plan, and what became of its program.
 ///
 /// # Errors
-/// A fault of this program.
-pub fn encode(plan: &Plan) -> Result<Encoded, Fault> {
-    encode_with(plan, Options::suited(plan))
+/// A group of a queue without ticks, or a fault of this program.
+pub fn encode(plan: &Plan) -> Result<Encoded, EncodeError> {
+    queue::encode(plan, &|plan| encode_alone(plan, Options::suited(plan)))
 }
 
 /// As [`encode`], with options.
 ///
 /// # Errors
 /// As for [`encode`].
-pub fn encode_with(plan: &Plan, options: Options) -> Result<Encoded, Fault> {
+pub fn encode_with(plan: &Plan, options: Options) -> Result<Encoded, EncodeError> {
+    queue::encode(plan, &|plan| encode_alone(plan, options))
+}
+
+fn encode_alone(plan: &Plan, options: Options) -> Result<Encoded, Fault> {
     let mut plan = plan.clone();
     let shapes = shapes(&plan);
     if shapes.len() > MAX_SHAPES {

@@ -32,6 +32,39 @@ pub fn of_published() -> BoxedStrategy<Written> {
     prop_oneof![with(published_2023()), with(published_2021())].boxed()
 }
 
+/// Problems of launches whose groups differ, up to 9 of them.
+pub fn of_groups() -> BoxedStrategy<Written> {
+    let guard = (0..40_i64, some(quiet(), 1..3))
+        .prop_map(|(n, body)| json!({ "if": format!("gid < {n}"), "then": body }));
+    let ways = prop_oneof![
+        Just(None),
+        guard.prop_map(Some),
+        (1..4_i64, 0..3_i64).prop_map(|(k, c)| Some(json!(format!("group % {k} == {c}")))),
+        (1..4_i64).prop_map(|k| Some(json!(format!("group // {k} % 3")))),
+        Just(Some(json!("1 if group == A else 2"))),
+    ];
+    (prop_oneof![4 => with(opencl()), 1 => with(published_2021())], ways, 1..10_i64)
+        .prop_map(|(Written(mut problem), way, groups)| {
+            problem["inputs"]["groups"] = json!(groups);
+            let kernel = problem["kernel"].take();
+            problem["kernel"] = match way {
+                // Items see their place in the launch, not in the group.
+                None => {
+                    let text = kernel.to_string().replace("WG - 1 - lid", "max(0, 9 - lid)");
+                    serde_json::from_str(&text.replace("lid", "gid")).expect("JSON")
+                }
+                Some(guard @ Value::Object(_)) => {
+                    json!([{ "repeat": 1, "body": kernel }, guard])
+                }
+                Some(count) => {
+                    json!([{ "repeat": count, "body": kernel }, { "work": "group % 2" }])
+                }
+            };
+            Written(problem)
+        })
+        .boxed()
+}
+
 /// A problem on the given platform and launch.
 fn with(frame: BoxedStrategy<Value>) -> BoxedStrategy<Written> {
     let names = (numbers(), dependent(), any::<[bool; 2]>(), definitions(), constraints());
