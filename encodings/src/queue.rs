@@ -102,8 +102,7 @@ fn launch(plan: &Plan, queue: &Queue, of_groups: &[i64], of_rest: &[i64]) -> Res
         of_level: levels.first().units,
     };
     let hand_out = line.define(&step);
-    let often = |s: Option<Stretch>| s?.ticks.checked_mul(s?.groups / queue.units);
-    let each = hand_out.all.ite(line.pick(often), ticks);
+    let each = hand_out.all.ite(line.rounds(), ticks);
     levels.define(queue.units, &hand_out, (each, ticks), step.ended | step.nothing);
     let rest: Vec<Option<i64>> = of_rest.iter().map(|t| Some(*t)).collect();
     let cost = levels.last() + build.table("rest", &rest);
@@ -233,12 +232,28 @@ impl<'b> Line<'b> {
         Line { build, all, units, at, given: build.state("given") }
     }
 
+    /// A number of a stretch, in each configuration that has it.
+    fn table(&self, n: usize, number: impl Fn(Option<Stretch>) -> Option<i64>) -> Int<'b> {
+        let values: Vec<Option<i64>> = self.all.iter().map(|s| number(s.get(n).copied())).collect();
+        self.build.table(&format!("stretch[{n}]"), &values)
+    }
+
+    /// What belongs to the stretch where the queue is.
+    fn here(&self, of: impl Fn(usize) -> Int<'b>) -> Int<'b> {
+        let all = (0..self.at.len()).rev();
+        all.fold(self.build.unread(), |other, n| self.at[n].now().ite(of(n), other))
+    }
+
     /// A number of the stretch where the queue is; configurations with fewer stretches have none behind their last.
     fn pick(&self, number: impl Fn(Option<Stretch>) -> Option<i64>) -> Int<'b> {
-        (0..self.at.len()).rev().fold(self.build.unread(), |other, n| {
-            let values: Vec<Option<i64>> =
-                self.all.iter().map(|s| number(s.get(n).copied())).collect();
-            self.at[n].now().ite(self.build.table(&format!("stretch[{n}]"), &values), other)
+        self.here(|n| self.table(n, &number))
+    }
+
+    /// Ticks of all rounds in which each unit takes a group of the stretch where the queue is.
+    fn rounds(&self) -> Int<'b> {
+        // A product of the system, so that one beyond 64 bits is a time that is too long, not a missing number.
+        self.here(|n| {
+            self.table(n, |s| Some(s?.ticks)) * self.table(n, |s| Some(s?.groups / self.units))
         })
     }
 

@@ -450,6 +450,22 @@ fn groups_that_differ_are_encoded() {
     }
 }
 
+/// Seven groups of 2^61 ticks on two units, and one of none: the rounds leave 63 bits.
+#[test]
+fn groups_whose_ticks_leave_63_bits() {
+    let text = r#"{ "platform": { "units_per_device": 1, "elements_per_unit": 1, "global_access": 1 },
+      "parameters": { "N": [60, 61] }, "launch": { "global_size": 8, "local_size": 1 },
+      "kernel": [ { "if": "gid < 7", "then": [ { "work": "2 ** N" } ] } ] }"#;
+    let problem = parsed(text, &[]);
+    let never = AtomicBool::new(false);
+    let options = with(Encoding::Event, Strategy::Bisect);
+    let refused = tune(&problem, &Options { bounds: false, ..options }, &never, &|_| {});
+    let refused = refused.expect_err("seven times 2^61").to_string();
+    assert!(refused.contains("N=61") && refused.contains("63 bits"), "{refused}");
+    let options = Options { strategy: Strategy::Bisect, ..Options::default() };
+    assert_eq!(tuned(&problem, &options).upper, Some(7 << 60));
+}
+
 /// With more different groups than an encoding holds, each configuration is simulated.
 #[test]
 fn too_many_groups_that_differ_are_simulated() {
