@@ -54,6 +54,9 @@ const PREDEFINED: [&str; 13] = [
     "cl_khr_local_int32_extended_atomics=1",
 ];
 
+/// What compilers of OpenCL know and those of C need not: they name no extension by it.
+const QUESTIONS: [&str; 2] = ["__has_extension(name)=0", "__has_feature(name)=0"];
+
 /// Optional features of OpenCL C 3.0 that devices commonly have.
 const FEATURES: [&str; 9] = [
     "__opencl_c_int64=1",
@@ -85,7 +88,7 @@ pub(super) fn run(
         Standard::Cl30 => &["__OPENCL_C_VERSION__=300", "__OPENCL_VERSION__=300"],
     };
     let features: &[&str] = if standard == Standard::Cl30 { &FEATURES } else { &[] };
-    for define in version.iter().chain(&PREDEFINED).chain(features) {
+    for define in version.iter().chain(&PREDEFINED).chain(&QUESTIONS).chain(features) {
         arguments.push(format!("-D{define}").into());
     }
     arguments.extend(defines.iter().map(|define| format!("-D{define}").into()));

@@ -190,7 +190,8 @@ fn predefined_macros() {
     let text = "#if __OPENCL_C_VERSION__ == VERSION && defined(__OPENCL_VERSION__) \\
     && CL_VERSION_1_2 == 120 && defined(__ENDIAN_LITTLE__) && defined(cl_khr_fp64) \\
     && defined(CLK_LOCAL_MEM_FENCE) && INT_MAX > 0 \\
-    && !defined(__x86_64__) && !defined(__linux__)
+    && !defined(__x86_64__) && !defined(__linux__) \
+    && defined(__has_extension) && !__has_extension(cl_khr_fp16) && !__has_feature(cl_khr_fp64)
 int k(void) { return 1; }
 #endif";
     for (source, version) in [(Source::new(text), "120"), (Source::new(text).version_3(), "300")] {
