@@ -13,7 +13,7 @@
 //! The modules, in the order of the work: `lower` makes a `launch` of a configuration; `state` is
 //! one instant of it, `instant` what can happen then; `graph` keeps the states that were met; `sweep`
 //! follows all runs through them, level by `level` and `batch` by batch. `record` and `replay` make a schedule of the states on the way to
-//! an end. `bounds`, `rules` and `beam` need no exploration.
+//! an end. `bounds`, `rules` and `beam` need no exploration; `ratio` bounds launches with many iterations by the cycles of their states.
 //!
 //! The rules are implemented here a second time, from the problem's program on. The simulator's
 //! exploration is the oracle on small launches.
@@ -28,6 +28,7 @@ mod launch;
 mod level;
 mod limits;
 mod lower;
+mod ratio;
 mod record;
 mod replay;
 mod rules;

@@ -101,6 +101,9 @@ pub(crate) fn explored(text: &str, limits: &Limits) -> Result<Explored, Schedule
     let launch = Launch::new(&problem, &bound)?;
     let both = launch.explore(limits, &|| false)?;
     assert!(launch.least() <= both.best && both.worst <= launch.most(), "{text}");
+    if let Some((least, most)) = launch.ratios(20_000, &|| false)? {
+        assert!(least <= both.best && both.worst <= most, "{least} to {most}, {both:?}\n{text}");
+    }
     Ok(both)
 }
 
@@ -175,4 +178,27 @@ fn both_ends_are_those_of_every_schedule() {
     println!("{cases} launches: {open} with an open time, {given_up} too large for the oracle");
     // Launches in which every schedule takes as long would show nothing.
     assert!(open as u64 * 6 >= cases && given_up as u64 * 4 <= cases);
+}
+
+/// What cycles of states say of random launches holds, and is not empty: [`explored`] compares it.
+#[test]
+fn ratios_bound_random_launches() {
+    let (mut bounded, mut tight) = (0, 0);
+    for seed in 0..300 {
+        let (problem, bound) = only(&random(seed));
+        let Ok(launch) = Launch::new(&problem, &bound) else { continue };
+        let limits = Limits { max_states: 20_000, ..Limits::default() };
+        let (Ok(both), Ok(Some((least, most)))) =
+            (launch.explore(&limits, &|| false), launch.ratios(20_000, &|| false))
+        else {
+            continue;
+        };
+        assert!(
+            least <= both.best && both.worst <= most,
+            "seed {seed}: {least} to {most}, {both:?}"
+        );
+        bounded += 1;
+        tight += u32::from(launch.least() < least || most < launch.most());
+    }
+    println!("{bounded} launches, in {tight} more than the bounds without states");
 }

@@ -76,6 +76,28 @@ fn thousand_groups() {
     }
 }
 
+/// Bounds by the cycles of the states: as near to the ends for long loops as for short ones.
+#[test]
+fn ratios_of_long_loops() {
+    let long = Loads { groups: 1000, loops: 1000, ..SMALL };
+    for (loads, bounds) in [
+        // 71,011 and 108,002 as explored.
+        (Loads { loops: 4, ..long }, (71_011, 108_056)),
+        (Loads { ..long }, (17_750_000, 27_014_000)),
+        // 130,688 and 197,360.
+        (Loads { warps: 8, loops: 4, ..long }, (130_687, 197_386)),
+        // 2,090,688 and 3,157,760.
+        (Loads { warps: 8, loops: 64, ..long }, (2_090_687, 3_158_186)),
+        (Loads { warps: 8, ..long }, (32_666_677, 49_346_666)),
+        (Loads { warps: 24, slots: None, ..long }, (71_999_988, 78_012_000)),
+    ] {
+        let (problem, bound) = only(&loads.text());
+        let launch = Launch::new(&problem, &bound).unwrap_or_else(|e| panic!("{e}"));
+        let found = launch.ratios(20_000, &|| false).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(found, Some(bounds), "{}", loads.text());
+    }
+}
+
 /// The number of states does not depend on the length of the loop or of the queue.
 #[test]
 fn states_are_those_of_the_loop_body() {

@@ -41,6 +41,8 @@ struct Case {
     some: Option<Tried>,
     /// No schedule takes more.
     most: i64,
+    /// Its bounds are those of the cycles of its states, too.
+    by_cycles: bool,
     /// Both ends, if every schedule was explored.
     both: Option<Explored>,
     /// Why not, if it was tried.
@@ -90,6 +92,12 @@ impl Case {
         }
     }
 
+    /// Notes bounds that hold as well.
+    fn narrow(&mut self, (least, most): (i64, i64)) {
+        (self.least, self.most) = (self.least.max(least), self.most.min(most));
+        self.by_cycles = true;
+    }
+
     /// Notes what other schedules take.
     fn join(&mut self, tried: Option<Tried>) {
         self.some = match (self.some.take(), tried) {
@@ -114,13 +122,14 @@ pub(super) fn tune(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
     for case in cases.iter_mut().filter(|case| case.why.is_some()) {
         case.some = tried(inquiry, case.configuration)?;
     }
-    cases.sort_by_key(|case| (case.least, case.configuration));
-    inquiry.bracket.raise(cases.first().map_or(0, |case| case.least));
     let mut upper = i64::MAX;
     // Nobody waits for a single one.
     let passes =
         if cases.len() == 1 { vec![0, STATES.len() - 1] } else { (0..STATES.len()).collect() };
     for pass in passes {
+        // The pass before has raised some bounds.
+        cases.sort_by_key(|case| (case.least, case.configuration));
+        inquiry.bracket.raise(cases.first().map_or(0, |case| case.least));
         for cases in cases.chunks_mut(AT_ONCE[pass]) {
             if cases.first().is_none_or(|case| case.least > upper) {
                 break;
@@ -176,7 +185,7 @@ fn bounded(inquiry: &Inquiry<'_>) -> Result<Vec<Case>, SolveError> {
             Err(error @ ScheduleError::TooLarge(_)) => (0, i64::MAX, Some(error.to_string())),
             Err(error) => return Err(error.into()),
         };
-        Ok(Case { configuration, least, some: None, most, both: None, why })
+        Ok(Case { configuration, least, some: None, most, by_cycles: false, both: None, why })
     };
     let cases: Vec<Result<Case, SolveError>> =
         (0..inquiry.space.bound.len()).into_par_iter().map(case).collect();
@@ -237,6 +246,11 @@ fn explore(inquiry: &Inquiry<'_>, case: &mut Case, pass: usize) -> Result<(), So
         Err(error) => return Err(error.into()),
     }
     if case.both.is_none() {
+        if !case.by_cycles
+            && let Some(bounds) = launch.ratios(STATES[pass], &stop)?
+        {
+            case.narrow(bounds);
+        }
         search(inquiry, case, &launch, pass)?;
     }
     Ok(())
