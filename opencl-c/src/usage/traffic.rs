@@ -119,8 +119,7 @@ impl Traffic<'_> {
     /// If what all groups at work touch in one sweep does not fit L2, that part of what all move.
     fn beyond(&self, l2: i64, at_work: &Expr, of_group: &Expr) -> Expr {
         let touched = self.touched(&self.of_neighbours(at_work));
-        let missing = max(Expr::Int(0), sub(touched.clone(), Expr::Int(l2)));
-        let share = quotient(mul(Expr::Int(SHARES), missing), max(Expr::Int(1), touched));
+        let share = part_beyond(touched, Expr::Int(l2));
         let all = self.groups.iter().fold(of_group.clone(), |all, g| mul(all, g.extent.clone()));
         mul(quotient(all, Expr::Int(SHARES)), share)
     }
@@ -128,13 +127,29 @@ impl Traffic<'_> {
 
 /// Groups of so many items that are at work at once, of so many, as far as warps limit them.
 pub(super) fn at_work(device: &Device, items: Expr, groups: Expr) -> Expr {
+    let held = held(device, items, groups.clone());
+    min(groups, mul(Expr::Int(device.units), held))
+}
+
+/// Those of one unit.
+pub(super) fn held(device: &Device, items: Expr, groups: Expr) -> Expr {
     let warps = ceil_div(items, Expr::Int(device.warp));
     let most = Expr::Int(device.warps_per_unit.unwrap_or(MOST_WARPS));
     let held = quotient(most, warps);
     let held = device.groups_per_unit.map_or(held.clone(), |most| min(held, Expr::Int(most)));
-    let share = ceil_div(groups.clone(), Expr::Int(device.units));
-    let held = max(Expr::Int(1), min(held, share));
-    min(groups, mul(Expr::Int(device.units), held))
+    let share = ceil_div(groups, Expr::Int(device.units));
+    max(Expr::Int(1), min(held, share))
+}
+
+/// Of so many bytes the part, in 64ths, that there is no room for.
+pub(super) fn part_beyond(bytes: Expr, room: Expr) -> Expr {
+    let missing = max(Expr::Int(0), sub(bytes.clone(), room));
+    quotient(mul(Expr::Int(SHARES), missing), max(Expr::Int(1), bytes))
+}
+
+/// So many 64ths of a number.
+pub(super) fn part_of(all: Expr, share: Expr) -> Expr {
+    quotient(mul(all, share), Expr::Int(SHARES))
 }
 
 #[cfg(test)]
