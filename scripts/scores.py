@@ -38,6 +38,7 @@ SOURCES = {
     "gemm": ["gemm", "--input", "m=4096", "--input", "n=4096", "--input", "k=4096"],
     "convolution": ["convolution", "--size", "published"],
     "dedispersion": ["dedispersion", "--size", "published"],
+    "coulomb": ["coulomb-column", "--size", "published"],
 }
 
 TEXT = """# Predictions, scored
