@@ -55,6 +55,8 @@ pub(super) struct Device {
     pub banks: i64,
     /// Bytes of a cache line.
     pub line: i64,
+    /// Bytes of a part of a line that caches move by itself.
+    pub sector: i64,
     /// Bytes of L1, where known.
     pub l1: Option<i64>,
     /// Bytes of local memory that L1 may have where no group takes them, as both are one memory.
@@ -86,6 +88,7 @@ impl Device {
             warp: resources.warp_width.unwrap_or(32),
             banks: resources.banks.unwrap_or(32),
             line: resources.line_bytes.unwrap_or(128),
+            sector: resources.sector_bytes.unwrap_or(32),
             l1: resources.l1_size,
             local_in_l1: match resources.one_pipe {
                 Some(1) => problem.platform.local_memory().unwrap_or(0),

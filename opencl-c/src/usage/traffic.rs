@@ -18,8 +18,8 @@ pub(super) struct Traffic<'a> {
     pub device: &'a Device,
     /// Bytes of each address.
     pub bytes: i64,
-    /// 1 if the first one of a group is at the beginning of a line.
-    pub aligned: Expr,
+    /// Bytes that a piece without gaps takes more, where it begins and ends.
+    pub margin: Expr,
     /// Of the items of a group, and of the loops up to the innermost one that is not unrolled.
     pub sweep: Vec<Axis>,
     /// Of the other loops, inner ones first.
@@ -57,9 +57,7 @@ impl Traffic<'_> {
     /// Bytes of the lines that these repetitions touch.
     fn touched(&self, axes: &[Axis]) -> Expr {
         let all = addresses(axes, self.bytes, &self.device.inputs);
-        // A piece that begins and ends in the midst of a line takes, on average, a line more but for one element.
-        let margin = Expr::Int((self.device.line - self.bytes).max(0));
-        let margin = choice(self.aligned.clone(), Expr::Int(0), margin);
+        let margin = self.margin.clone();
         let pieces = add(mul(Expr::Int(self.bytes), all.count), mul(all.pieces, margin.clone()));
         min(pieces, self.rows(axes, margin))
     }
@@ -169,7 +167,7 @@ mod tests {
         groups: &[Axis],
     ) -> Traffic<'a> {
         let (sweep, outer, groups) = (sweep.to_vec(), outer.to_vec(), groups.to_vec());
-        Traffic { device, bytes: 4, aligned: Expr::Int(1), sweep, outer, groups }
+        Traffic { device, bytes: 4, margin: Expr::Int(0), sweep, outer, groups }
     }
 
     fn device(l1: i64, l2: i64) -> Device {

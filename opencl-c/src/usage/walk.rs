@@ -14,7 +14,7 @@ use super::footprint::{Axis, addresses};
 use super::guards::Ends;
 use super::kept::{Kept, window};
 use super::lanes::{Lane, lines, passes};
-use super::number::{add, ceil_div, choice, is_zero, max, min, mul, remainder};
+use super::number::{add, ceil_div, choice, is_zero, less, max, min, mul, remainder, sub};
 use super::traffic::{Moved, Traffic, at_work, held};
 use super::unroll::{Unroll, Unrolling, macros_only};
 use super::{Device, PLAIN_REGISTERS};
@@ -177,6 +177,7 @@ impl Walk<'_> {
         let trips = self.names.put_in(count, at)?.simplified();
         let trips = if never_negative(&trips) { trips } else { max(Expr::Int(0), trips) };
         batch.around_any |= !body.iter().all(Step::is_private);
+        let known = macros_only(whole);
         let Unrolling { whole, body: said } = self.unroll.of(whole, at, body)?;
         let outermost = around.loops.iter().all(|l| !l.unrolled);
         let whole = match self.device.source_order && outermost && whole != Expr::Int(0) {
@@ -191,14 +192,17 @@ impl Walk<'_> {
             return Ok(());
         }
         let in_body = said.clone().unwrap_or(Expr::Int(1));
+        // A loop of one iteration is none, where compilers know it.
+        let again = if known { less(Expr::Int(1), trips.clone()) } else { Expr::Int(1) };
         let inside = around.on_side(whole, false).in_loop(trips, in_body);
-        self.rolled_loop((at, said.is_some()), body, &inside, batch)
+        self.rolled_loop((at, said.is_some(), again), body, &inside, batch)
     }
 
-    /// A loop that is not unrolled as a whole, as the innermost one around; `said`: the source says how far it is.
+    /// A loop that is not unrolled as a whole, as the innermost one around; `said`: the source says how far it is; `again`: 1 if it
+    /// has more than one iteration.
     fn rolled_loop(
         &mut self,
-        (at, said): (&At, bool),
+        (at, said, again): (&At, bool, Expr),
         body: &[Step],
         inside: &Around,
         batch: &mut Batch,
@@ -212,6 +216,7 @@ impl Walk<'_> {
             false => ceil_div(iterations.clone(), Expr::Int(SHORT_AT_ONCE)),
         };
         let tests = if own.around_any { iterations.clone() } else { short.clone() };
+        let tests = choice(again, tests, Expr::Int(0));
         self.add("integer", Some(at), "", mul(Expr::Int(ITERATION), tests.clone()));
         self.add("branches", Some(at), "", tests);
         batch.around_loop |= own.around_loop || own.real;
@@ -327,7 +332,7 @@ impl Walk<'_> {
         if !access.store {
             self.keep(access, (at, around), &unrolled, (words, &each));
         }
-        let aligned = self.aligned(access, at, &loops)?;
+        let (aligned, row) = self.aligned(access, at, &loops, lanes.as_deref())?;
         let request =
             Request { words, bytes: bytes.min(WIDEST), lanes: lanes.as_deref(), aligned: &aligned };
         self.request(access, at, &request, requests.clone());
@@ -340,7 +345,10 @@ impl Walk<'_> {
             batch.load(access, rolled.first(), each);
         }
         if access.space != Space::Local {
-            self.touch((access, at, around), lanes, loops, aligned)?;
+            // A piece that begins and ends in the midst of a line takes, on average, a line more but for one element.
+            let anywhere = Expr::Int((self.device.line - bytes).max(0));
+            let short = max(Expr::Int(0), sub(Expr::Int(self.device.sector), row));
+            self.touch((access, at, around), lanes, loops, choice(aligned, short, anywhere))?;
         }
         Ok(())
     }
@@ -480,22 +488,40 @@ impl Walk<'_> {
         }
     }
 
-    /// 1 if all that moves the first lane of an access moves it by whole lines.
-    fn aligned(&self, access: &Access, at: &At, loops: &[Axis]) -> Result<Expr, ReadError> {
+    /// 1 if all that moves the first lane of an access moves it by whole lines; and, where a row of lanes without gaps is a part of
+    /// a line, by whole rows, which then lie in one line. Also the bytes of such a row, or of a line.
+    fn aligned(
+        &self,
+        access: &Access,
+        at: &At,
+        loops: &[Axis],
+        lanes: Option<&[Lane]>,
+    ) -> Result<(Expr, Expr), ReadError> {
         let mut distances: Vec<Option<Expr>> =
             loops.iter().map(|axis| axis.distance.clone()).collect();
         for stride in &access.groups {
             distances.push(self.distance(stride, access, at)?);
         }
+        let line = Expr::Int(self.device.line);
+        let mut row = line.clone();
+        let bytes = Expr::Int(i64::from(access.element) * i64::from(access.width));
+        if let Some((first, others)) = lanes.and_then(<[Lane]>::split_first)
+            && first.distance == bytes
+        {
+            let length = mul(bytes, min(Expr::Int(self.device.warp), first.extent.clone()));
+            let part = is_zero(remainder(line.clone(), length.clone()));
+            row = choice(part, length, line);
+            distances.extend(others.iter().map(|lane| Some(lane.distance.clone())));
+        }
         let mut all = Expr::Int(1);
         for distance in distances.into_iter().unique() {
             let whole = match distance {
-                Some(distance) => is_zero(remainder(distance, Expr::Int(self.device.line))),
+                Some(distance) => is_zero(remainder(distance, row.clone())),
                 None => Expr::Int(0),
             };
             all = choice(whole, all, Expr::Int(0));
         }
-        Ok(all)
+        Ok((all, row))
     }
 
     /// The loops around an access, inner ones first, as repetitions of its address.
@@ -545,7 +571,7 @@ impl Walk<'_> {
         (access, at, around): (&Access, &At, &Around),
         lanes: Option<Vec<Lane>>,
         loops: Vec<Axis>,
-        aligned: Expr,
+        margin: Expr,
     ) -> Result<(), ReadError> {
         let mut sweep: Vec<Axis> = match lanes {
             Some(lanes) => (lanes.into_iter())
@@ -565,7 +591,7 @@ impl Walk<'_> {
             })
             .collect::<Result<_, ReadError>>()?;
         let bytes = i64::from(access.element) * i64::from(access.width);
-        let traffic = Traffic { device: self.device, bytes, aligned, sweep, outer, groups };
+        let traffic = Traffic { device: self.device, bytes, margin, sweep, outer, groups };
         let Moved { group, launch, beyond_l2 } = traffic.moved(&self.at_work);
         let taken = |bytes| mul(around.taken.clone(), bytes);
         if !access.store && !self.is_in_l2(&access.array) {
