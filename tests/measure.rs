@@ -1011,6 +1011,7 @@ fn published_configurations_are_those_of_the_examples() {
         ("convolution", "convolution/W6600.json.gz", 4362u32),
         ("convolution", "convolution/A4000.json.gz", 4362),
         ("dedispersion", "dedispersion/W7800.json.gz", 11_130),
+        ("coulomb-column", "coulomb3d/coulomb_2080_full_search_space.json.gz", 210),
     ];
     for (name, file, entries) in files {
         let data = root.join("../shared/data").join(file);

@@ -180,25 +180,45 @@ fn private_arrays_with_an_index_live_in_memory() {
         assert_eq!(numbers(&used), [28, 108, 108, 100], "{pragma}");
         assert_eq!(used["real"], 800, "{pragma}");
     }
-    // 2 vectors of four are stored at first and loaded at last; in between loads and stores of so many at once, and branches of
+    // 10 vectors of four are stored at first and loaded at last; in between loads and stores of so many at once, and branches of
     // both loops.
     for (pragma, bodies, moves) in [
-        ("1", 8, 8),
-        ("HALF", 4, 4),
-        ("T", 4, 4),
-        ("4", 2, 2),
-        ("(2 * T)", 2, 2),
-        ("3", 3, 3),
-        ("7", 2, 4),
+        ("1", 40, 40),
+        ("HALF", 20, 20),
+        ("T", 20, 20),
+        ("4", 10, 10),
+        ("(2 * T)", 10, 10),
+        ("3", 14, 14),
+        ("7", 6, 12),
     ] {
-        let used = of(&format!("\n#pragma unroll {pragma}\n"), 8);
-        let wanted = [20, 108 + 4 + 200 * moves, 108 + 16 + 1600, 100 + 100 * bodies];
+        let used = of(&format!("\n#pragma unroll {pragma}\n"), 40);
+        let wanted = [20, 140 + 20 + 200 * moves, 140 + 80 + 8000, 100 + 100 * bodies];
         assert_eq!(numbers(&used), wanted, "{pragma}");
-        assert_eq!(used["real"], 800, "{pragma}");
+        assert_eq!(used["real"], 4000, "{pragma}");
     }
     // An array of an odd length: the last body is not whole.
-    let used = of("\n#pragma unroll 2\n", 5);
-    assert_eq!(numbers(&used), [20, 105 + 4 + 600, 105 + 10 + 1000, 100 + 300]);
+    let used = of("\n#pragma unroll 2\n", 33);
+    assert_eq!(numbers(&used), [20, 133 + 18 + 200 * 17, 133 + 66 + 6600, 100 + 1700]);
+}
+
+#[test]
+fn a_few_places_are_chosen_from_registers() {
+    if !ready() {
+        return;
+    }
+    let of = |factor: i64, elements: i64| {
+        let source = columns(&format!("\n#pragma unroll {factor}\n"), elements);
+        let used = usage(&source, buffers(&["a", "b"]), 0);
+        ["registers", "global_requests", "integer"].map(|name| used[name])
+    };
+    // Iterations of both loops, the address of an atom in each, that of a result.
+    let plain = |bodies: i64| 3 * 100 + 3 * 100 * bodies + 100 + 1;
+    for (factor, places) in [(1, 4), (2, 2), (3, 2)] {
+        let chosen = 2 * 100 * 4 * 2 * places;
+        assert_eq!(of(factor, 4), [24, 104, plain(places) + chosen], "{factor}");
+    }
+    // Five are too many: addresses of the array where it is cleared, changed, and stored.
+    assert_eq!(of(2, 10), [20, 110 + 6 + 1000, plain(5) + 1 + 1000 + 1]);
 }
 
 #[test]
@@ -215,12 +235,12 @@ fn what_does_not_fit_l1_moves_beyond() {
     let words = |elements: i64| 128 * 4 * 101 * elements;
     // Rows of the group have the same results.
     let own = |elements: i64| 4 * 100 + 124 + 128 * elements;
-    for elements in [2, 8] {
+    for elements in [8, 16] {
         let share = 64 * (place(elements) - 4096).max(0) / place(elements);
         let moved = words(elements) + words(elements) * share / 64;
         assert_eq!(l2(elements) - own(elements), moved, "{elements}");
     }
-    assert_eq!(place(2), 4096);
+    assert_eq!((place(8), place(16)), (16384, 32768));
 }
 
 #[test]

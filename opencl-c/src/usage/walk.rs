@@ -362,16 +362,20 @@ impl Walk<'_> {
         batch: &mut Batch,
     ) {
         let bytes = i64::from(access.element) * i64::from(access.width);
-        let indexed = choice(around.taken.clone(), arrays::indexed(access, rolled), Expr::Int(0));
+        let places = arrays::places(rolled);
+        let indexed = arrays::indexed(access, places.clone());
+        let indexed = choice(around.taken.clone(), indexed, Expr::Int(0));
         let (requests, words) = arrays::in_body(bytes, unrolled, self.device);
         if !access.store && indexed != Expr::Int(0) {
             batch.load_own(choice(indexed.clone(), requests.clone(), Expr::Int(0)));
         }
+        let words = repeated(around, words, Expr::Int((bytes + 3) / 4));
         let own = Own {
             at: at.clone(),
             store: access.store,
             requests: repeated(around, requests, Expr::Int((bytes + WIDEST - 1) / WIDEST)),
-            words: repeated(around, words, Expr::Int((bytes + 3) / 4)),
+            choices: arrays::choices(places, words.clone()),
+            words,
             addresses: around.rolled(),
         };
         self.privates.add(&access.array, indexed, own);
@@ -388,8 +392,13 @@ impl Walk<'_> {
             let in_memory = known.map_or(Expr::Int(0), |known| known.in_memory.clone());
             let registers = choice(in_memory.clone(), Expr::Int(0), words.clone());
             self.add("registers", Some(&array.at), &array.name, registers);
-            if let Some(known) = known.filter(|_| in_memory != Expr::Int(0)) {
-                let words = choice(in_memory.clone(), words, Expr::Int(0));
+            let Some(known) = known else { continue };
+            for Own { at, choices, .. } in &known.accesses {
+                let choices = choice(in_memory.clone(), Expr::Int(0), choices.clone());
+                self.add("integer", Some(at), &array.name, choices);
+            }
+            if in_memory != Expr::Int(0) {
+                let words = choice(in_memory, words, Expr::Int(0));
                 live.push((array, known, words));
             }
         }
@@ -421,7 +430,7 @@ impl Walk<'_> {
     fn finish_array(&mut self, name: &str, array: &Array) -> (Expr, Expr) {
         let (mut loaded, mut stored) = (Expr::Int(0), Expr::Int(0));
         let lines = Expr::Int((4 * self.device.warp + self.device.line - 1) / self.device.line);
-        for Own { at, store, requests, words, addresses } in array.accesses.iter().cloned() {
+        for Own { at, store, requests, words, addresses, .. } in array.accesses.iter().cloned() {
             let if_so = |count| choice(array.in_memory.clone(), count, Expr::Int(0));
             let words = if_so(words);
             let sum = if store { &mut stored } else { &mut loaded };

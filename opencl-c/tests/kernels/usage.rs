@@ -159,9 +159,11 @@ fn coulomb_by_columns() {
         let (width, atoms) = (of("WORK_GROUP_SIZE_X"), of("atoms"));
         let items = width * of("WORK_GROUP_SIZE_Y");
         let loads = if of("USE_SOA") == 1 { 4 } else { 1 };
-        // A loop that stays one, which asks for its sum by its counter: the sums live in memory.
-        let memory = i64::from(factor > 0);
-        let bodies = memory * atoms * points / factor.max(1);
+        // A loop that stays one asks for its sum by its counter: sums live in memory, or are chosen from a few registers.
+        let places = if factor > 0 { points / factor } else { 1 };
+        let bodies = if factor > 0 { atoms * places } else { 0 };
+        let memory = i64::from(places > 4);
+        let chosen = (1 - memory) * i64::from(places > 1) * 2 * places * 2 * atoms * points;
         let moves = ceil_div(points, 4) + 2 * bodies * ceil_div(factor, 4) + ceil_div(points, 4);
         let words = points + 2 * atoms * points + points;
         // Two rows of 16 results fall into the same banks, and into two lines.
@@ -175,7 +177,10 @@ fn coulomb_by_columns() {
             ("special", atoms * points),
             ("branches", atoms + bodies),
             // Addresses: of the atom's loads, the result's two accesses, and where the sums are cleared, changed and stored.
-            ("integer", 3 * (atoms + bodies) + atoms * loads + 2 + memory * 2 + 2 * bodies),
+            (
+                "integer",
+                3 * (atoms + bodies) + atoms * loads + 2 + memory * (2 + 2 * bodies) + chosen,
+            ),
             ("global_requests", atoms * loads + 2 * points + memory * moves),
             // All lanes of a warp want the same atom, of which each has four words.
             ("global_wavefronts", 4 * atoms + 2 * points * rows + memory * words),
@@ -189,7 +194,7 @@ fn coulomb_by_columns() {
             ),
             ("dram_bytes", 8 * of("width") * of("height") * of("depth") + 16 * atoms / loads),
             ("far_steps", 1 + lines_of_atoms),
-            ("near_steps", ceil_div(points, 16) - 1 + atoms - lines_of_atoms + bodies),
+            ("near_steps", ceil_div(points, 16) - 1 + atoms - lines_of_atoms + memory * bodies),
         ]
     });
 }
