@@ -108,9 +108,8 @@ published with its times, say which are right:
   the reciprocal roots, of which there are z and which take lanes of their own; by hand they count twice.
 * The array of sums, where the loop over points stays one (150 of the 210 configurations): by hand it is in memory in all of them. The compiler
   reports it there in 45: in none of 90 with two or four bodies, in 15 of 30 with eight, and in 30 of 30 with more. In the others it is in registers,
-  and the element is chosen by comparisons; those cost what by hand moves to memory cost, so the order suffers less than the counts. From the source
-  it is in registers up to four bodies, and each access takes 2 instructions for each body and word; the counters have for a load
-  and a store together 3.0 to 8.9 with two bodies, and 2.4 to 4.7 with four. The four was read from these reports, not from times. Without
+  and the element is chosen by comparisons. From the source it is in registers up to four bodies, and each access takes 2 instructions for each
+  body and word, a load and a store 4; the counters have for both 3.0 to 8.9 with two bodies, and 2.4 to 4.7 with four. The four was read from these reports, not from times. Without
   that rule, with memory for all, the correlation is 0.75.
 * What is stored to that array: by hand it stays in L1, and in all of local memory, as long as it fits. Counters have all of it in L2, 4.4 GB at any
   size, as L1 writes through; of what is loaded 6 to 63 %. From the source all that is stored goes to L2, and of what is loaded what does not fit.
