@@ -197,7 +197,7 @@ impl<'r> Expander<'r> {
     fn expanded(&self, said: &str, asked: Vec<String>, values: &IndexMap<String, i64>) -> Expanded {
         let files = text::Files::of(self.request);
         let unroll = unroll::all(said, &files, &self.open, values);
-        let body = files.tidy(said);
+        let body = files.tidy(&unroll::unmarked(said));
         let text = text::declare(&body, &self.open, |name| self.value(name, values));
         Expanded { text, open: self.open.clone(), asked, unroll }
     }

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use super::unroll;
 use crate::request::Request;
 
 /// The file, in line markers, of the declarations of open symbols.
@@ -198,7 +197,7 @@ impl Files {
             if let Some((number, file)) = marker(line) {
                 let name = quote(&self.name(file));
                 tidied.push_str(&format!("# {number} {name}"));
-            } else if !is_other_pragma(line) && unroll::said(line).is_none() {
+            } else if !is_other_pragma(line) {
                 tidied.push_str(line);
             }
             tidied.push('\n');

@@ -45,9 +45,19 @@ fn directive(line: &str) -> Option<&str> {
     rest.strip_prefix("unroll").filter(|times| !times.starts_with(is_word))
 }
 
+/// An expanded text without the word and what stands behind it.
+pub(super) fn unmarked(text: &str) -> String {
+    let lines = text.lines().map(|line| if behind_word(line).is_some() { "" } else { line });
+    lines.flat_map(|line| [line, "\n"]).collect()
+}
+
+fn behind_word(line: &str) -> Option<&str> {
+    line.trim_start().strip_prefix(WORD)
+}
+
 /// What stands behind the word, or behind a directive that comes from elsewhere.
-pub(super) fn said(line: &str) -> Option<&str> {
-    line.trim_start().strip_prefix(WORD).or_else(|| directive(line))
+fn said(line: &str) -> Option<&str> {
+    behind_word(line).or_else(|| directive(line))
 }
 
 /// What an expanded text says of its loops. Symbols have these values, or are open.
@@ -108,6 +118,8 @@ mod tests {
         let said: Vec<(u32, String)> = (said.into_iter())
             .map(|s| (s.line, s.times.map_or("whole".to_owned(), |n| n.to_string())))
             .collect();
+        assert_eq!(unmarked(&marked).lines().count(), source.lines().count());
+        assert!(!unmarked(&marked).contains(WORD));
         let wanted =
             [(2, "whole"), (4, "1"), (7, "N / 2"), (12, "4"), (14, "1"), (18, "whole"), (9, "2")];
         assert_eq!(said, wanted.map(|(line, times)| (line, times.to_owned())));
