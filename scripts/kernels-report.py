@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 KERNELS = ["minimum", "reduction", "transpose", "gemm", "convolution", "dedispersion",
-           "nbody", "coulomb", "stencil"]
+           "nbody", "coulomb", "coulomb-column", "stencil"]
 
 
 def run(program, *arguments):

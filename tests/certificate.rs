@@ -95,7 +95,7 @@ fn every_example_kernel() {
         return;
     }
     let kernels = examples("examples/kernels");
-    assert_eq!(kernels.len(), 9);
+    assert_eq!(kernels.len(), 10);
     let mut proofs = Vec::new();
     for kernel in kernels {
         let folder = tempdir().expect("a folder");
@@ -109,6 +109,7 @@ fn every_example_kernel() {
     }
     let all = [
         "convolution by inequalities",
+        "coulomb-column by inequalities",
         "coulomb by inequalities",
         "dedispersion by inequalities",
         "gemm by inequalities",

@@ -108,7 +108,9 @@ fn whole_spaces_are_right() {
 
 #[test]
 fn samples_of_large_spaces_are_right() {
-    for name in ["gemm", "convolution", "dedispersion", "nbody", "coulomb", "stencil"] {
+    for name in
+        ["gemm", "convolution", "dedispersion", "nbody", "coulomb", "coulomb-column", "stencil"]
+    {
         right(name, &["--sample", "12", "--seed", "5"], 12);
     }
 }

@@ -1011,6 +1011,7 @@ fn published_configurations_are_those_of_the_examples() {
         ("convolution", "convolution/W6600.json.gz", 4362u32),
         ("convolution", "convolution/A4000.json.gz", 4362),
         ("dedispersion", "dedispersion/W7800.json.gz", 11_130),
+        ("coulomb-column", "coulomb3d/coulomb_2080_full_search_space.json.gz", 210),
     ];
     for (name, file, entries) in files {
         let data = root.join("../shared/data").join(file);
@@ -1044,25 +1045,42 @@ fn resources_rank_published_measurements() {
         return;
     }
     let table = [
-        ("gemm", "rtx-2080-ti", "gemm_opencl/RTX_2080_Ti.json.gz", 0.95),
-        ("gemm", "rtx-3090", "gemm_opencl/RTX_3090.json.gz", 0.92),
-        ("convolution", "rtx-a4000", "convolution/A4000.json.gz", 0.93),
-        ("convolution", "radeon-w6600", "convolution/W6600.json.gz", 0.86),
-        ("dedispersion", "radeon-w7800", "dedispersion/W7800.json.gz", 0.65),
-        ("coulomb", "rtx-2080-ti", "coulomb3d/coulomb_2080_full_search_space.json.gz", 0.65),
+        ("problems/gemm-resources.json", "rtx-2080-ti", "gemm_opencl/RTX_2080_Ti.json.gz", 0.95),
+        ("problems/gemm-resources.json", "rtx-3090", "gemm_opencl/RTX_3090.json.gz", 0.92),
+        ("problems/convolution-resources.json", "rtx-a4000", "convolution/A4000.json.gz", 0.93),
+        ("problems/convolution-resources.json", "radeon-w6600", "convolution/W6600.json.gz", 0.86),
+        (
+            "problems/dedispersion-resources.json",
+            "radeon-w7800",
+            "dedispersion/W7800.json.gz",
+            0.65,
+        ),
+        (
+            "problems/coulomb-resources.json",
+            "rtx-2080-ti",
+            "coulomb3d/coulomb_2080_full_search_space.json.gz",
+            0.65,
+        ),
+        // Counts that the front end makes from the source.
+        (
+            "kernels/coulomb-column.json --size published --profile resources",
+            "rtx-2080-ti",
+            "coulomb3d/coulomb_2080_full_search_space.json.gz",
+            0.90,
+        ),
     ];
-    for (kernel, platform, file, least) in table {
-        let problem = format!("examples/problems/{kernel}-resources.json");
+    for (problem, platform, file, least) in table {
         let mut command = Process::new(cargo_bin("tickbound"));
         command.current_dir(env!("CARGO_MANIFEST_DIR"));
-        command.args(["score", &problem, "--platform", platform, "--json", "--against"]);
+        command.arg("score").args(format!("examples/{problem}").split(' '));
+        command.args(["--platform", platform, "--json", "--against"]);
         let score: Value =
             serde_json::from_slice(&command.arg(data.join(file)).output().unwrap().stdout).unwrap();
         for left_out in ["outside", "not_simulated", "faults"] {
-            assert_eq!(score[left_out], 0, "{kernel} on {platform}: {left_out}");
+            assert_eq!(score[left_out], 0, "{problem} on {platform}: {left_out}");
         }
         let spearman = score["spearman"].as_f64().unwrap();
-        assert!(spearman > least, "{kernel} on {platform}: {spearman}");
+        assert!(spearman > least, "{problem} on {platform}: {spearman}");
     }
 }
 

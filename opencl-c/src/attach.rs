@@ -16,7 +16,7 @@ use crate::reading::By;
 use crate::request::{Passed, Request, Symbol};
 use crate::setup::Setup;
 use crate::steps::Number;
-use crate::usage::{Device, said_unrolled, usage};
+use crate::usage::{Device, usage};
 
 /// What was read out of a problem's source.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,19 +61,14 @@ pub fn attach_with(
     let names = Names::new(problem, &source);
     problem.set_kernel(lower(&extracted, &names)?)?;
     problem.settle(&configurations);
-    // They were readable a moment ago.
-    let text = |path: &Path| tickbound_input::text(path).unwrap_or_default();
-    let first = text(&request.path);
+    // It was readable a moment ago.
+    let text = tickbound_input::text(&request.path).unwrap_or_default();
     // It asks for more than a program does: the values of all arguments that addresses depend on.
     if problem.profile == Profile::Resources {
-        let more: Vec<(&str, String)> =
-            request.more.iter().map(|(name, path)| (name.as_str(), text(path))).collect();
-        let more = more.iter().map(|(name, text)| (*name, text.as_str()));
-        let said = said_unrolled(more.chain([(request.name.as_str(), first.as_str())]));
-        let (used, lines) = usage(&extracted, &names, &said, &Device::of(problem))?;
+        let (used, lines) = usage(&extracted, &names, &Device::of(problem))?;
         problem.set_usage(used, lines)?;
     }
-    Ok(Some(Reading { name: request.name, text: first, extracted }))
+    Ok(Some(Reading { name: request.name, text, extracted }))
 }
 
 fn check_arguments(

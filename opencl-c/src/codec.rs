@@ -16,7 +16,7 @@ use tickbound_model::source::{Asked, ElementType, Side, Standard};
 
 use crate::ast::{At, Space};
 use crate::error::ReadError;
-use crate::preprocess::Expanded;
+use crate::preprocess::{Expanded, Said};
 use crate::reading::{By, Kernel, KernelParameter, One, ParameterType};
 use crate::request::{Passed, Request, Symbol};
 use crate::steps::{
@@ -252,7 +252,8 @@ fields! {
         path, name, more, include, entry, standard, symbols, texts, arguments, dimensions, local, bounds, branches
     }
     Symbol { least, greatest }
-    Expanded { text, open, asked }
+    Expanded { text, open, asked, unroll }
+    Said { file, line, times }
     ModelError { at, what, fix }
     One { parameters, types, steps, matched }
     ParameterType { text, by, element, bytes }

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 use crate::child;
 use crate::error::ReadError;
-use crate::preprocess::{Expanded, Expander};
+use crate::preprocess::{Expanded, Expander, Said};
 use crate::reading::{Kernel, MAX_VARIANTS, One, ParameterType};
 use crate::request::Request;
 use crate::setup::Setup;
@@ -39,6 +39,8 @@ pub struct Variant {
     pub types: Vec<ParameterType>,
     /// What a work item does.
     pub steps: Steps,
+    /// How far the source wants loops to be unrolled.
+    pub unroll: Vec<Said>,
 }
 
 /// For the symbols in some places of the request every combination of values that occurs, each with values of all
@@ -245,7 +247,8 @@ fn read_texts(
     unused.check(request)?;
     let variant = |(values, text): (&&Vec<i64>, &Expanded)| {
         let One { parameters, types, steps, .. } = (*known.get(text.text.as_str())?).clone();
-        Some(Variant { values: (*values).clone(), parameters, types, steps })
+        let unroll = text.unroll.clone();
+        Some(Variant { values: (*values).clone(), parameters, types, steps, unroll })
     };
     Ok(values.iter().zip(expanded).filter_map(variant).collect())
 }

@@ -147,3 +147,117 @@ fn neighbours_of_what_data_multiply_are_apart_as_it_is() {
     // Of four iterations at once: new lines, and before them what the address needs.
     assert_eq!((used["far_steps"], used["near_steps"]), (25, 25));
 }
+
+/// A sum of 8 elements for each of `n` atoms, the loop over elements with this pragma.
+fn columns(pragma: &str, elements: i64) -> String {
+    format!(
+        "#define HALF (4 / T)
+        kernel void k(global const float *a, global float *b, int n) {{
+            float s[{elements}];
+            for (int i = 0; i < {elements}; i++) s[i] = 0.0f;
+            for (int t = 0; t < n; t++) {{
+                const float x = a[t];
+                {pragma}
+                for (int i = 0; i < {elements}; i++) s[i] += x;
+            }}
+            for (int i = 0; i < {elements}; i++) b[get_global_id(0) + 128 * i] = s[i];
+        }}"
+    )
+}
+
+#[test]
+fn private_arrays_with_an_index_live_in_memory() {
+    if !ready() {
+        return;
+    }
+    let of = |pragma: &str, elements| usage(&columns(pragma, elements), buffers(&["a", "b"]), 0);
+    let numbers = |used: &IndexMap<&'static str, i64>| {
+        ["registers", "global_requests", "global_wavefronts", "branches"].map(|name| used[name])
+    };
+    // Unrolled as a whole, by the compiler and by the source: 8 registers, a load for each of 100 atoms, 8 results.
+    for pragma in ["", "#pragma unroll", "#pragma unroll 8", "#pragma unroll 3 * T + 4"] {
+        let used = of(&format!("\n{pragma}\n"), 8);
+        assert_eq!(numbers(&used), [28, 108, 108, 100], "{pragma}");
+        assert_eq!(used["real"], 800, "{pragma}");
+    }
+    // 10 vectors of four are stored at first and loaded at last; in between loads and stores of so many at once, and branches of
+    // both loops.
+    for (pragma, bodies, moves) in [
+        ("1", 40, 40),
+        ("HALF", 20, 20),
+        ("T", 20, 20),
+        ("4", 10, 10),
+        ("(2 * T)", 10, 10),
+        ("3", 14, 14),
+        ("7", 6, 12),
+    ] {
+        let used = of(&format!("\n#pragma unroll {pragma}\n"), 40);
+        let wanted = [20, 140 + 20 + 200 * moves, 140 + 80 + 8000, 100 + 100 * bodies];
+        assert_eq!(numbers(&used), wanted, "{pragma}");
+        assert_eq!(used["real"], 4000, "{pragma}");
+    }
+    // An array of an odd length: the last body is not whole.
+    let used = of("\n#pragma unroll 2\n", 33);
+    assert_eq!(numbers(&used), [20, 133 + 18 + 200 * 17, 133 + 66 + 6600, 100 + 1700]);
+}
+
+#[test]
+fn a_few_places_are_chosen_from_registers() {
+    if !ready() {
+        return;
+    }
+    let of = |factor: i64, elements: i64| {
+        let source = columns(&format!("\n#pragma unroll {factor}\n"), elements);
+        let used = usage(&source, buffers(&["a", "b"]), 0);
+        ["registers", "global_requests", "integer"].map(|name| used[name])
+    };
+    // Iterations of both loops, the address of an atom in each, that of a result.
+    let plain = |bodies: i64| 3 * 100 + 3 * 100 * bodies + 100 + 1;
+    for (factor, places) in [(1, 4), (2, 2), (3, 2)] {
+        let chosen = 2 * 100 * 4 * 2 * places;
+        assert_eq!(of(factor, 4), [24, 104, plain(places) + chosen], "{factor}");
+    }
+    // Five are too many: addresses of the array where it is cleared, changed, and stored.
+    assert_eq!(of(2, 10), [20, 110 + 6 + 1000, plain(5) + 1 + 1000 + 1]);
+}
+
+#[test]
+fn what_does_not_fit_l1_moves_beyond() {
+    if !ready() {
+        return;
+    }
+    // A group's arrays: 4 warps of 32 lanes with 4 bytes for each element; a unit holds 4 groups of 8, L1 has 4096 bytes. All that is
+    // stored goes on to L2.
+    let l2 = |elements: i64| {
+        usage(&columns("\n#pragma unroll 1\n", elements), buffers(&["a", "b"]), 0)["l2_bytes"]
+    };
+    let place = |elements: i64| 4 * 128 * 4 * elements;
+    let words = |elements: i64| 128 * 4 * 101 * elements;
+    // Rows of the group have the same results.
+    let own = |elements: i64| 4 * 100 + 124 + 128 * elements;
+    for elements in [8, 16] {
+        let share = 64 * (place(elements) - 4096).max(0) / place(elements);
+        let moved = words(elements) + words(elements) * share / 64;
+        assert_eq!(l2(elements) - own(elements), moved, "{elements}");
+    }
+    assert_eq!((place(8), place(16)), (16384, 32768));
+}
+
+#[test]
+fn a_place_that_items_or_arguments_decide_is_an_index_too() {
+    if !ready() {
+        return;
+    }
+    for (index, memory) in [("n", true), ("get_local_id(0) % 4", true), ("T", false)] {
+        let source = format!(
+            "kernel void k(global const float *a, global float *b, int n) {{
+                float s[4];
+                for (int i = 0; i < 4; i++) s[i] = a[i];
+                b[get_global_id(0)] = s[{index}];
+            }}"
+        );
+        let used = usage(&source, buffers(&["a", "b"]), 0);
+        let wanted = if memory { (20, 5 + 2) } else { (24, 5) };
+        assert_eq!((used["registers"], used["global_requests"]), wanted, "{index}");
+    }
+}

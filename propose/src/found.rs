@@ -33,7 +33,7 @@ impl<'s> Found<'s> {
     }
 
     fn walk(&mut self, steps: &'s [Step], loops: &mut Vec<&'s Number>) {
-        for step in steps {
+        for step in steps.iter().filter(|step| !step.is_private()) {
             match &step.kind {
                 StepKind::Access(access) => {
                     let loops = loops.iter().rev().copied().collect();

@@ -51,9 +51,16 @@ fn launches_of_the_examples() {
     };
     let proposal = of_file(&example("gemm.cl"), &wishes()).unwrap();
     assert_eq!(proposal.problem["launch"], written("gemm")["launch"]);
-    for name in
-        ["convolution", "coulomb", "dedispersion", "nbody", "reduction", "stencil", "transpose"]
-    {
+    for name in [
+        "convolution",
+        "coulomb",
+        "coulomb-column",
+        "dedispersion",
+        "nbody",
+        "reduction",
+        "stencil",
+        "transpose",
+    ] {
         let proposal = of_file(&example(&format!("{name}.cl")), &wishes()).unwrap();
         assert_eq!(proposal.fault, None, "{name}");
         let (own, by_hand) =

@@ -49,8 +49,10 @@ struct Page<'t> {
 
 impl Page<'_> {
     fn steps(&mut self, steps: &[Step], depth: usize) {
-        let priced =
-            |step: &&Step| !matches!(step.kind, StepKind::Compute { kind: Arithmetic::Index, .. });
+        let priced = |step: &&Step| {
+            !matches!(step.kind, StepKind::Compute { kind: Arithmetic::Index, .. })
+                && !step.is_private()
+        };
         for (same, step) in steps.iter().filter(priced).dedup_with_count() {
             let times = if same > 1 { format!("{same} times ") } else { String::new() };
             self.row(&step.at, depth, &format!("{times}{}", say(&step.kind)));

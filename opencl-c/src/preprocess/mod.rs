@@ -15,6 +15,7 @@ mod included;
 mod messages;
 mod text;
 mod together;
+mod unroll;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -31,6 +32,7 @@ pub use included::included;
 use together::Copies;
 
 pub(crate) use text::SYMBOLS;
+pub use unroll::Said;
 
 /// A source without macros.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,6 +44,8 @@ pub struct Expanded {
     /// Open symbols whose value the preprocessor needs. If there are any, the text is not to be
     /// used: make them structural and expand again.
     pub asked: Vec<String>,
+    /// How far it wants loops to be unrolled.
+    pub unroll: Vec<Said>,
 }
 
 /// Expands the macros of a source. Symbols listed in `structural` have their value of `values`; the
@@ -77,6 +81,7 @@ impl<'r> Expander<'r> {
         for (name, path) in &request.more {
             source += &format!("\n# 1 {}\n{}", text::quote(name), read(name, path)?);
         }
+        let source = unroll::marked(&source);
         let headers = libclang::lend(|_, headers| Ok(headers.to_owned()))?;
         let names = request.symbols.keys().filter(|name| !structural.contains(name));
         let open = names.cloned().collect();
@@ -190,9 +195,11 @@ impl<'r> Expander<'r> {
     }
 
     fn expanded(&self, said: &str, asked: Vec<String>, values: &IndexMap<String, i64>) -> Expanded {
-        let body = text::Files::of(self.request).tidy(said);
+        let files = text::Files::of(self.request);
+        let unroll = unroll::all(said, &files, &self.open, values);
+        let body = files.tidy(&unroll::unmarked(said));
         let text = text::declare(&body, &self.open, |name| self.value(name, values));
-        Expanded { text, open: self.open.clone(), asked }
+        Expanded { text, open: self.open.clone(), asked, unroll }
     }
 }
 

@@ -26,8 +26,9 @@ impl<'a> Reader<'a> {
                 Some(value) => value.clone(),
                 None => self.unknown(ty, Dependence::Data),
             },
-            Place::Part(ids, at) => {
-                match self.pointers_in(ids).or_else(|| self.known_part(ids, *at, ty)) {
+            Place::Part(ids, offset) => {
+                self.access_private(false, (ids, offset), ty, at);
+                match self.pointers_in(ids).or_else(|| self.known_part(ids, offset, ty)) {
                     Some(value) => value,
                     None => {
                         let depends = self.contents(ids);
@@ -60,22 +61,10 @@ impl<'a> Reader<'a> {
             Place::Variable(id) => {
                 self.state.values.insert(*id, value);
             }
-            Place::Part(ids, at) => match (at, ids.first()) {
-                (_, Some(id))
-                    if ids.len() == 1 && self.type_of(*id).is_some_and(holds_pointers) =>
-                {
-                    let value = match self.state.values.get(id).cloned() {
-                        Some(before) => self.pointer_to_either(&before, &value),
-                        None => value,
-                    };
-                    self.state.values.insert(*id, value);
-                }
-                (Some(at), Some(id)) if ids.len() == 1 => self.put(*id, *at, ty, &value),
-                _ => {
-                    let depends = value.depends(&self.terms);
-                    ids.iter().for_each(|id| self.smudge(*id, depends));
-                }
-            },
+            Place::Part(ids, offset) => {
+                self.access_private(true, (ids, offset), ty, at);
+                self.store_part(ids, offset, ty, value);
+            }
             Place::Memory(space, name, offset) => {
                 self.access(true, (*space, name, offset), super::types::parts(ty), at);
             }
@@ -92,6 +81,25 @@ impl<'a> Reader<'a> {
             Place::Value(_) => {}
         }
         Ok(())
+    }
+
+    /// Something in one of these private variables takes a new value.
+    fn store_part(&mut self, ids: &BTreeSet<VariableId>, offset: &Poly, ty: &Type, value: Value) {
+        let only = ids.first().filter(|_| ids.len() == 1);
+        match (only, offset.constant()) {
+            (Some(id), _) if self.type_of(*id).is_some_and(holds_pointers) => {
+                let value = match self.state.values.get(id).cloned() {
+                    Some(before) => self.pointer_to_either(&before, &value),
+                    None => value,
+                };
+                self.state.values.insert(*id, value);
+            }
+            (Some(id), Some(at)) => self.put(*id, at, ty, &value),
+            _ => {
+                let depends = value.depends(&self.terms);
+                ids.iter().for_each(|id| self.smudge(*id, depends));
+            }
+        }
     }
 
     /// What the elements of an array of pointers point to, if that is known.
@@ -119,9 +127,9 @@ impl<'a> Reader<'a> {
     }
 
     /// A part of a private variable, if it is a known whole number.
-    fn known_part(&self, ids: &BTreeSet<VariableId>, at: Option<i64>, ty: &Type) -> Option<Value> {
+    fn known_part(&self, ids: &BTreeSet<VariableId>, offset: &Poly, ty: &Type) -> Option<Value> {
         let id = ids.first().filter(|_| ids.len() == 1)?;
-        self.state.values.get(id)?.part(at?, Integer::of(ty)?).map(Value::Int)
+        self.state.values.get(id)?.part(offset.constant()?, Integer::of(ty)?).map(Value::Int)
     }
 
     /// The part of a private variable that begins at a byte takes a new value; others keep theirs.
@@ -165,13 +173,7 @@ impl<'a> Reader<'a> {
     pub fn address(&mut self, place: &Place) -> Value {
         let (target, offset) = match place {
             Place::Variable(id) => (Target::Private(Rc::new(BTreeSet::from([*id]))), Poly::int(0)),
-            Place::Part(ids, at) => {
-                let offset = match at {
-                    Some(at) => Poly::int(*at),
-                    None => self.terms.unknown(Dependence::Data),
-                };
-                (Target::Private(ids.clone()), offset)
-            }
+            Place::Part(ids, offset) => (Target::Private(ids.clone()), offset.clone()),
             Place::Memory(space, name, offset) => {
                 (Target::Memory(*space, name.clone()), offset.clone())
             }
@@ -197,6 +199,22 @@ impl<'a> Reader<'a> {
         let (array, offset) = (array.clone(), offset.clone());
         let reach = Reach { space, store, array, element, width, offset, iterations: Vec::new() };
         self.emit(NodeKind::Access(reach), at);
+    }
+
+    /// Notes an access of a private array, which may have to live in memory.
+    fn access_private(
+        &mut self,
+        store: bool,
+        (ids, offset): (&BTreeSet<VariableId>, &Poly),
+        ty: &Type,
+        at: &At,
+    ) {
+        let Some(variable) = ids.first().and_then(|id| self.variables.get(id)) else { return };
+        if ids.len() == 1 && matches!(variable.ty, Type::Array(..)) && !holds_pointers(&variable.ty)
+        {
+            let array = variable.name.as_str().into();
+            self.access(store, (Space::Private, &array, offset), super::types::parts(ty), at);
+        }
     }
 
     /// The value of a whole number of program scope that never changes.

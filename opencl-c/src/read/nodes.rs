@@ -76,9 +76,10 @@ impl NodeKind {
     fn matters(&self) -> bool {
         match self {
             NodeKind::Compute { .. } => false,
+            NodeKind::Access(reach) => reach.space != Space::Private,
             NodeKind::Repeat { body, .. } => matter(body),
             NodeKind::If { then, otherwise, .. } => matter(then) || matter(otherwise),
-            NodeKind::Access(_) | NodeKind::Atomic { .. } | NodeKind::Barrier => true,
+            NodeKind::Atomic { .. } | NodeKind::Barrier => true,
         }
     }
 }
@@ -231,11 +232,11 @@ pub fn has_barrier(nodes: &[Node]) -> bool {
     })
 }
 
-/// Appends a node; arithmetic of the same kind, width and line becomes one.
+/// Appends a node; arithmetic of the same kind, width and line becomes one, also across accesses of private arrays.
 pub fn push(nodes: &mut Vec<Node>, node: Node) {
     if let NodeKind::Compute { kind, amount, width } = &node.kind
         && let Some(Node { kind: NodeKind::Compute { kind: k, amount: sum, width: w }, at }) =
-            nodes.last_mut()
+            nodes.iter_mut().rev().find(|node| !is_private(node))
         && (k, w) == (&mut { *kind }, &mut { *width })
         && (at.line, &at.file) == (node.at.line, &node.at.file)
     {
@@ -243,4 +244,9 @@ pub fn push(nodes: &mut Vec<Node>, node: Node) {
         return;
     }
     nodes.push(node);
+}
+
+/// Whether it is an access of a private array.
+fn is_private(node: &Node) -> bool {
+    matches!(&node.kind, NodeKind::Access(reach) if reach.space == Space::Private)
 }

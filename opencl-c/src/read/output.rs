@@ -3,7 +3,7 @@
 use super::nodes::{Node, NodeKind};
 use super::symbolic::{Kind, Poly};
 use super::{Read, Reader, strides};
-use crate::ast::{At, Variable};
+use crate::ast::{At, Space, Variable};
 use crate::error::ReadError;
 use crate::steps::{Access, Array, Dependence, Number, Step, StepKind, Steps};
 
@@ -49,9 +49,14 @@ impl<'a> Reader<'a> {
         let at = node.at;
         let kind = match node.kind {
             NodeKind::Access(reach) => {
-                let items = strides::items(&mut self.terms, &reach);
-                let digits = strides::digits(&mut self.terms, &reach);
-                let groups = strides::groups(&mut self.terms, &reach);
+                let (items, digits, groups) = match reach.space {
+                    Space::Private => (strides::own(&self.terms, &reach), None, Vec::new()),
+                    _ => (
+                        strides::items(&mut self.terms, &reach),
+                        strides::digits(&mut self.terms, &reach),
+                        strides::groups(&mut self.terms, &reach),
+                    ),
+                };
                 StepKind::Access(Access {
                     space: reach.space,
                     store: reach.store,

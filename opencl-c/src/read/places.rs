@@ -16,8 +16,8 @@ use crate::steps::Dependence;
 pub enum Place {
     /// A whole private variable.
     Variable(VariableId),
-    /// Something in one of these private variables; if there is only one, it may be known at which byte.
-    Part(Rc<BTreeSet<VariableId>>, Option<i64>),
+    /// Something in one of these private variables, so many bytes behind its beginning.
+    Part(Rc<BTreeSet<VariableId>>, Poly),
     /// Something in memory that counts.
     Memory(Space, Rc<str>, Poly),
     /// Components of a vector of this type; which one, if it is one and that is known.
@@ -107,8 +107,8 @@ impl<'a> Reader<'a> {
                         .is_none_or(|ty| !matches!(ty, Type::Scalar(_) | Type::Pointer(..)));
                     ids.len() == 1 && pointer.offset == Poly::int(0) && !aggregate
                 });
-                let at = pointer.offset.constant().filter(|_| ids.len() == 1);
-                Ok(whole.map_or(Place::Part(ids.clone(), at), |id| Place::Variable(*id)))
+                let offset = pointer.offset;
+                Ok(whole.map_or(Place::Part(ids.clone(), offset), |id| Place::Variable(*id)))
             }
         }
     }
@@ -124,15 +124,15 @@ impl<'a> Reader<'a> {
                 });
             }
         };
-        let inside = match ty {
-            Type::Struct(..) => self.field_offset(fields, member)?.constant(),
-            _ => None,
+        let mut inside = || match ty {
+            Type::Struct(..) => self.field_offset(fields, member),
+            _ => Ok(self.terms.unknown(Dependence::Uniform)),
         };
         Ok(match place {
-            Place::Variable(id) => Place::Part(Rc::new(BTreeSet::from([id])), inside),
-            Place::Part(ids, at) => {
-                let at = at.zip(inside).and_then(|(at, inside)| at.checked_add(inside));
-                Place::Part(ids, at)
+            Place::Variable(id) => Place::Part(Rc::new(BTreeSet::from([id])), inside()?),
+            Place::Part(ids, offset) => {
+                let inside = inside()?;
+                Place::Part(ids, self.terms.add(&offset, &inside))
             }
             Place::Memory(space, name, offset) => {
                 let inside = self.field_offset(fields, member)?;

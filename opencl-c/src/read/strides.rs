@@ -21,6 +21,17 @@ pub fn items(terms: &mut Terms, reach: &Reach) -> Stride {
     stride(terms, reach, atom)
 }
 
+/// Of a private array: 0 if the place follows from macros and from the counters of loops around, so that the compiler knows it where
+/// these are unrolled.
+pub fn own(terms: &Terms, reach: &Reach) -> Stride {
+    let at_run_time =
+        |atom: &Atom| matches!(terms.kind(*atom), Kind::Name(name) if name.starts_with('$'));
+    let counter = |leaf: &Leaf| reach.iterations.iter().any(|(own, _)| own == leaf);
+    let known = terms.leaves(&reach.offset).iter().all(counter)
+        && !terms.names(&reach.offset).iter().any(at_run_time);
+    if known { Stride::Elements(Number::Int(0)) } else { Stride::Irregular }
+}
+
 /// Whether an address is the same for all items that share the memory: those of a group, or of the launch.
 pub fn is_shared(terms: &Terms, space: Space, offset: &Poly) -> bool {
     let of_group =

@@ -41,7 +41,7 @@ fn add(
     if times == 0 {
         return Ok(());
     }
-    for step in steps {
+    for step in steps.iter().filter(|step| !step.is_private()) {
         match &step.kind {
             StepKind::Access(access) => {
                 let of = if access.store { &mut counts.stores } else { &mut counts.loads };

@@ -82,6 +82,21 @@ pub struct Step {
     pub at: At,
 }
 
+impl Step {
+    /// Whether all that it does is to access private arrays, which has no price: they are registers, as a rule.
+    #[must_use]
+    pub fn is_private(&self) -> bool {
+        match &self.kind {
+            StepKind::Access(access) => access.space == Space::Private,
+            StepKind::Repeat { body, .. } => body.iter().all(Step::is_private),
+            StepKind::If { then, otherwise, .. } => {
+                then.iter().chain(otherwise).all(Step::is_private)
+            }
+            _ => false,
+        }
+    }
+}
+
 /// What a step is.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StepKind {

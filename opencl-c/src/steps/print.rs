@@ -23,7 +23,7 @@ pub fn print(steps: &Steps) -> String {
 }
 
 fn block(steps: &[Step], depth: usize, text: &mut String) {
-    for step in steps {
+    for step in steps.iter().filter(|step| !step.is_private()) {
         let _ = write!(text, "{:>4}  {:indent$}", step.at.line, "", indent = 2 * depth);
         match &step.kind {
             StepKind::Access(access) => line(access, text),

@@ -22,7 +22,17 @@ pub(super) struct Around {
 #[derive(Debug, Clone)]
 pub(super) struct Loop {
     pub trips: Expr,
+    /// Whether it is unrolled as a whole.
     pub unrolled: bool,
+    /// Iterations of one body, if not.
+    pub body: Expr,
+}
+
+impl Loop {
+    /// How often its body is executed.
+    fn bodies(&self) -> Expr {
+        ceil_div(self.trips.clone(), self.body.clone())
+    }
 }
 
 /// Items that do something: so many in so many. A number that falls evenly from the first item of a launch
@@ -56,18 +66,28 @@ impl Around {
         Some(self.loops.iter().fold(alone, |all, l| mul(all, l.trips.clone())))
     }
 
-    /// How often, if those in unrolled loops, with no other in them, are executed once.
+    /// How often, if those in unrolled loops, with no other in them, are executed once; so are those in one body of a loop that
+    /// is unrolled in part.
     pub fn rolled(&self) -> Expr {
         self.shared(self.rolled_for_one())
     }
 
     /// The same for an item that comes here, whatever the others do.
     pub fn rolled_for_one(&self) -> Expr {
-        let rolled = self.loops[..self.rolled_loops()].iter();
-        rolled.fold(self.taken.clone(), |all, l| mul(all, l.trips.clone()))
+        let Some((innermost, outer)) = self.loops[..self.rolled_loops()].split_last() else {
+            return self.taken.clone();
+        };
+        let all = outer.iter().fold(self.taken.clone(), |all, l| mul(all, l.trips.clone()));
+        mul(all, innermost.bodies())
     }
 
-    /// How many loops there are up to the innermost one that is not unrolled.
+    /// Iterations of one body of the innermost loop that is not unrolled as a whole; 1 without one.
+    pub fn body(&self) -> Expr {
+        let innermost = self.rolled_loops().checked_sub(1).and_then(|i| self.loops.get(i));
+        innermost.map_or(Expr::Int(1), |l| l.body.clone())
+    }
+
+    /// How many loops there are up to the innermost one that is not unrolled as a whole.
     pub fn rolled_loops(&self) -> usize {
         self.loops.iter().rposition(|l| !l.unrolled).map_or(0, |i| i + 1)
     }
@@ -77,10 +97,17 @@ impl Around {
         ceil_div(mul(all, self.share.0.clone()), self.share.1.clone())
     }
 
-    /// Inside one more loop.
-    pub fn in_loop(&self, trips: Expr, unrolled: bool) -> Around {
+    /// Inside one more loop, unrolled as a whole.
+    pub fn unrolled(&self, trips: Expr) -> Around {
         let mut inside = self.clone();
-        inside.loops.push(Loop { trips, unrolled });
+        inside.loops.push(Loop { trips, unrolled: true, body: Expr::Int(1) });
+        inside
+    }
+
+    /// Inside one more loop that stays one, with so many iterations in one body.
+    pub fn in_loop(&self, trips: Expr, body: Expr) -> Around {
+        let mut inside = self.clone();
+        inside.loops.push(Loop { trips, unrolled: false, body });
         inside
     }
 

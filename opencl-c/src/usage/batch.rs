@@ -18,6 +18,8 @@ pub(super) struct Batch {
     global: Option<Option<Expr>>,
     /// Requests to global and to local memory in each iteration.
     requests: (Expr, Expr),
+    /// Requests for private arrays that live in memory, in each iteration.
+    arrays: Expr,
     /// Whether an address comes from data, which were waited for before.
     from_data: bool,
     /// Whether there is a loop inside.
@@ -45,6 +47,7 @@ impl Batch {
         Batch {
             global: None,
             requests,
+            arrays: Expr::Int(0),
             from_data: false,
             around_any: false,
             real: false,
@@ -69,13 +72,18 @@ impl Batch {
         });
     }
 
+    /// Adds so many requests of a load from a private array in memory: what is its own the item has stored, and L1 has it.
+    pub fn load_own(&mut self, requests: Expr) {
+        self.arrays = add(self.arrays.clone(), requests);
+    }
+
     /// What is waited for in a loop of so many iterations, in so many pieces, with lines of so many bytes.
     pub fn waits(self, line: i64, iterations: Expr, pieces: Expr) -> Waits {
         let local = mul(pieces.clone(), together(self.requests.1));
+        let all = mul(pieces.clone(), together(add(self.requests.0, self.arrays)));
         let Some(distance) = self.global else {
-            return Waits { far: Expr::Int(0), near: Expr::Int(0), local };
+            return Waits { far: Expr::Int(0), near: all, local };
         };
-        let all = mul(pieces.clone(), together(self.requests.0));
         let new = match distance {
             Some(distance) => {
                 min(pieces.clone(), ceil_div(mul(iterations, distance), Expr::Int(line)))

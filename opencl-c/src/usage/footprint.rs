@@ -64,7 +64,7 @@ impl Addresses {
 /// `n` at a distance of `s`, repeated `m` times at a distance of `k * s`, are `n + (m - 1) * min(n, k)`: pieces overlap
 /// where `k` is less than `n`. Where no distance is seen to be a multiple of another, pieces are taken not to overlap. Coarse
 /// distances are put together first, so that rows are counted as rows before what is in a row is counted. Of several multiples,
-/// those that inputs decide, or of which sums are part, come last, as these are pitches of rows.
+/// those that inputs decide, or of which sums are part, come last, as these are pitches of rows. Equal distances come first.
 ///
 /// Where distances depend on conditions, each side is counted for itself.
 pub(super) fn addresses(axes: &[Axis], bytes: i64, inputs: &Inputs) -> Addresses {
@@ -146,7 +146,8 @@ fn next_pair(known: &[(Expr, Addresses)], inputs: &Inputs) -> Option<(usize, usi
     };
     let pairs = (0..known.len()).cartesian_product(0..known.len()).filter(|(a, b)| a != b);
     let pairs = pairs.filter_map(|(a, b)| Some((a, b, multiple(&known[b].0, &known[a].0)?)));
-    let large = |times: &Expr| (inputs.decide(times), is_sum(times));
+    // Runs at the same distance first: together they leave fewer gaps between coarser ones.
+    let large = |times: &Expr| (*times != Expr::Int(1), inputs.decide(times), is_sum(times));
     pairs.min_by_key(|(a, b, times)| (usize::MAX - below(*a), large(times), *a, *b))
 }
 
@@ -242,6 +243,21 @@ mod tests {
             let (own, pieces, wanted) = counted(&[1000, x, y, f, t], &axes);
             assert_eq!(own, wanted, "{x} {y} {f} {t}");
             assert_eq!(pieces, y * t + f - 1, "{x} {y} {f} {t}");
+        }
+    }
+
+    #[test]
+    fn runs_at_one_distance_fill_gaps_together() {
+        // Items and results of an item are neighbours; so are those that other items add.
+        for (x, y, t, s) in itertools::iproduct!([2, 4], [3, 8], [2, 6], [1, 4, 7]) {
+            let axes = [
+                (Expr::Int(4), name(1)),
+                (times(Expr::Int(4), name(3)), name(2)),
+                (times(Expr::Int(4), name(1)), name(4)),
+                (Expr::Int(4), name(3)),
+            ];
+            let (own, pieces, wanted) = counted(&[1000, x, y, t, s], &axes);
+            assert_eq!((own, pieces), (wanted, 1), "{x} {y} {t} {s}");
         }
     }
 

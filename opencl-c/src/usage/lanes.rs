@@ -91,8 +91,8 @@ fn power_in(number: Expr, most: i64) -> Expr {
     power
 }
 
-/// Lines that a request of `bytes` bytes a lane touches. `aligned`: whether its first lane is at the beginning of one; if not, it
-/// reaches into one more as often as its length is greater than half a line.
+/// Lines that a request of `bytes` bytes a lane touches. `aligned`: whether its rows begin where they lie in as few as they
+/// can; if not, it reaches into one more as often as its length is greater than half a line.
 pub(super) fn lines(device: &Device, lanes: &[Lane], bytes: i64, aligned: &Expr) -> Expr {
     let line = Expr::Int(device.line);
     let mut left = Expr::Int(device.warp);

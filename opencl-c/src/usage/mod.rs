@@ -10,7 +10,8 @@
 //! `docs/opencl.md` has them all. Here is where each is kept:
 //!
 //! * `walk.rs`: what counts as an instruction and as a request.
-//! * `unroll.rs`: which loops are unrolled.
+//! * `unroll.rs`: which loops are unrolled, and how far.
+//! * `arrays.rs`: private arrays that live in memory.
 //! * `batch.rs`: which loads are waited for together.
 //! * `around.rs`, `guards.rs`: how often a step is executed, on average over the items of the launch.
 //! * `lanes.rs`: passes of banked memories, and lines, of one request.
@@ -19,6 +20,7 @@
 //! * `kept.rs`: registers for what is loaded once and used again.
 
 mod around;
+mod arrays;
 mod batch;
 mod footprint;
 mod guards;
@@ -29,7 +31,7 @@ mod traffic;
 mod unroll;
 mod walk;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
 use itertools::Itertools;
@@ -53,10 +55,16 @@ pub(super) struct Device {
     pub banks: i64,
     /// Bytes of a cache line.
     pub line: i64,
+    /// Bytes of a part of a line that caches move by itself.
+    pub sector: i64,
     /// Bytes of L1, where known.
     pub l1: Option<i64>,
+    /// Bytes of local memory that L1 may have where no group takes them, as both are one memory.
+    pub local_in_l1: i64,
     /// Bytes of L2, where known.
     pub l2: Option<i64>,
+    /// Bytes of L3; 0 if there is none.
+    pub l3: i64,
     /// Units of all devices.
     pub units: i64,
     /// Most warps and groups of a unit, where known.
@@ -80,8 +88,14 @@ impl Device {
             warp: resources.warp_width.unwrap_or(32),
             banks: resources.banks.unwrap_or(32),
             line: resources.line_bytes.unwrap_or(128),
+            sector: resources.sector_bytes.unwrap_or(32),
             l1: resources.l1_size,
+            local_in_l1: match resources.one_pipe {
+                Some(1) => problem.platform.local_memory().unwrap_or(0),
+                _ => 0,
+            },
             l2: resources.l2_size,
+            l3: resources.l3_size.unwrap_or(0),
             units: problem.platform.units(),
             warps_per_unit: resources.warps_per_unit,
             groups_per_unit: resources.groups_per_unit,
@@ -99,13 +113,11 @@ impl Device {
 pub(crate) fn usage(
     extracted: &Extracted,
     names: &Names,
-    said: &BTreeSet<(String, u32)>,
     device: &Device,
 ) -> Result<(Usage, Vec<LineUsage>), ReadError> {
-    let unrolled = |at: &crate::ast::At| said.contains(&(at.file.to_string(), at.line));
     let of = |variant: &Variant| {
         let names = names.of_parameters(&variant.parameters);
-        let parts = walk::parts(&variant.steps, &names, device, &unrolled)?;
+        let parts = walk::parts(&variant.steps, &names, device, &variant.unroll)?;
         Ok((variant.values.clone(), parts))
     };
     let all = extracted.variants.iter().map(of).collect::<Result<Vec<_>, ReadError>>()?;
@@ -137,53 +149,5 @@ pub(crate) fn usage(
 fn add_to(usage: &mut Usage, what: &str, more: Expr) {
     if let Some((_, sum)) = usage.entries_mut().find(|(name, _)| *name == what) {
         *sum = number::add(std::mem::replace(sum, Expr::Int(0)), more);
-    }
-}
-
-/// Files and lines of loops with `#pragma unroll` before them, but for `#pragma unroll 1`, in sources by name and text.
-pub(crate) fn said_unrolled<'s>(
-    sources: impl Iterator<Item = (&'s str, &'s str)>,
-) -> BTreeSet<(String, u32)> {
-    let of = |(name, text): (&'s str, &'s str)| {
-        lines_said_unrolled(text).into_iter().map(move |line| (name.to_owned(), line))
-    };
-    sources.flat_map(of).collect()
-}
-
-fn lines_said_unrolled(text: &str) -> BTreeSet<u32> {
-    let mut lines = BTreeSet::new();
-    let mut said = false;
-    for (line, number) in text.lines().map(str::trim).zip(1..) {
-        let pragma =
-            line.strip_prefix('#').and_then(|rest| rest.trim_start().strip_prefix("pragma"));
-        match pragma.map(str::trim_start) {
-            Some(pragma) if pragma.starts_with("nounroll") => said = false,
-            Some(pragma) if pragma.starts_with("unroll") => {
-                let times = pragma.trim_start_matches("unroll").trim();
-                said = times.trim_matches(['(', ')']).trim() != "1";
-            }
-            None if said
-                && !line.is_empty()
-                && !line.starts_with('#')
-                && !line.starts_with("//") =>
-            {
-                lines.insert(number);
-                said = false;
-            }
-            _ => {}
-        }
-    }
-    lines
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pragmas() {
-        let text = "#pragma unroll\nfor (a)\n#pragma unroll 1\nfor (b)\n  #pragma unroll N\n// c\n\nfor (c)\nfor (d)\n\
-                    #pragma OPENCL FP_CONTRACT ON\nfor (e)\n#pragma unroll(4)\nfor (f)\n#pragma unroll (1)\nfor (g)\n";
-        assert_eq!(lines_said_unrolled(text), BTreeSet::from([2, 8, 13]));
     }
 }

@@ -18,8 +18,8 @@ pub(super) struct Traffic<'a> {
     pub device: &'a Device,
     /// Bytes of each address.
     pub bytes: i64,
-    /// 1 if the first one of a group is at the beginning of a line.
-    pub aligned: Expr,
+    /// Bytes that a piece without gaps takes more, where it begins and ends.
+    pub margin: Expr,
     /// Of the items of a group, and of the loops up to the innermost one that is not unrolled.
     pub sweep: Vec<Axis>,
     /// Of the other loops, inner ones first.
@@ -57,9 +57,7 @@ impl Traffic<'_> {
     /// Bytes of the lines that these repetitions touch.
     fn touched(&self, axes: &[Axis]) -> Expr {
         let all = addresses(axes, self.bytes, &self.device.inputs);
-        // A piece that begins and ends in the midst of a line takes, on average, a line more but for one element.
-        let margin = Expr::Int((self.device.line - self.bytes).max(0));
-        let margin = choice(self.aligned.clone(), Expr::Int(0), margin);
+        let margin = self.margin.clone();
         let pieces = add(mul(Expr::Int(self.bytes), all.count), mul(all.pieces, margin.clone()));
         min(pieces, self.rows(axes, margin))
     }
@@ -119,8 +117,7 @@ impl Traffic<'_> {
     /// If what all groups at work touch in one sweep does not fit L2, that part of what all move.
     fn beyond(&self, l2: i64, at_work: &Expr, of_group: &Expr) -> Expr {
         let touched = self.touched(&self.of_neighbours(at_work));
-        let missing = max(Expr::Int(0), sub(touched.clone(), Expr::Int(l2)));
-        let share = quotient(mul(Expr::Int(SHARES), missing), max(Expr::Int(1), touched));
+        let share = part_beyond(touched, Expr::Int(l2));
         let all = self.groups.iter().fold(of_group.clone(), |all, g| mul(all, g.extent.clone()));
         mul(quotient(all, Expr::Int(SHARES)), share)
     }
@@ -128,13 +125,29 @@ impl Traffic<'_> {
 
 /// Groups of so many items that are at work at once, of so many, as far as warps limit them.
 pub(super) fn at_work(device: &Device, items: Expr, groups: Expr) -> Expr {
+    let held = held(device, items, groups.clone());
+    min(groups, mul(Expr::Int(device.units), held))
+}
+
+/// Those of one unit.
+pub(super) fn held(device: &Device, items: Expr, groups: Expr) -> Expr {
     let warps = ceil_div(items, Expr::Int(device.warp));
     let most = Expr::Int(device.warps_per_unit.unwrap_or(MOST_WARPS));
     let held = quotient(most, warps);
     let held = device.groups_per_unit.map_or(held.clone(), |most| min(held, Expr::Int(most)));
-    let share = ceil_div(groups.clone(), Expr::Int(device.units));
-    let held = max(Expr::Int(1), min(held, share));
-    min(groups, mul(Expr::Int(device.units), held))
+    let share = ceil_div(groups, Expr::Int(device.units));
+    max(Expr::Int(1), min(held, share))
+}
+
+/// Of so many bytes the part, in 64ths, that there is no room for.
+pub(super) fn part_beyond(bytes: Expr, room: Expr) -> Expr {
+    let missing = max(Expr::Int(0), sub(bytes.clone(), room));
+    quotient(mul(Expr::Int(SHARES), missing), max(Expr::Int(1), bytes))
+}
+
+/// So many 64ths of a number.
+pub(super) fn part_of(all: Expr, share: Expr) -> Expr {
+    quotient(mul(all, share), Expr::Int(SHARES))
 }
 
 #[cfg(test)]
@@ -154,7 +167,7 @@ mod tests {
         groups: &[Axis],
     ) -> Traffic<'a> {
         let (sweep, outer, groups) = (sweep.to_vec(), outer.to_vec(), groups.to_vec());
-        Traffic { device, bytes: 4, aligned: Expr::Int(1), sweep, outer, groups }
+        Traffic { device, bytes: 4, margin: Expr::Int(0), sweep, outer, groups }
     }
 
     fn device(l1: i64, l2: i64) -> Device {

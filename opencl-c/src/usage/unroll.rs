@@ -1,12 +1,13 @@
-//! Which loops a compiler unrolls.
+//! Which loops a compiler unrolls, and how far.
 
 use tickbound_model::Expr;
 
 use super::number::{add, less, max, mul};
-use crate::ast::At;
+use crate::ast::{At, Space};
 use crate::error::ReadError;
 use crate::lower::Names;
-use crate::steps::{Arithmetic, Number, Step, StepKind};
+use crate::preprocess::Said;
+use crate::steps::{Access, Arithmetic, Number, Step, StepKind};
 
 /// The size of a body, in instructions, up to which a loop is unrolled by compilers that keep the order of the source: LLVM,
 /// LoopUnrollPass.cpp, pragma-unroll-threshold, 16 * 1024.
@@ -19,14 +20,40 @@ const ACCESS: i64 = 4;
 /// What decides it.
 pub(super) struct Unroll<'a> {
     pub names: &'a Names,
-    /// Whether the source says that a loop at this place is to be unrolled.
-    pub said: &'a dyn Fn(&At) -> bool,
+    /// What the source says of its loops.
+    pub said: &'a [Said],
+}
+
+/// How far a loop is unrolled.
+pub(super) struct Unrolling {
+    /// 1 if as a whole, else 0.
+    pub whole: Expr,
+    /// Iterations of one body, if not, where the source says so.
+    pub body: Option<Expr>,
 }
 
 impl Unroll<'_> {
-    /// Whether a loop is unrolled that has so many iterations and this body.
-    pub fn unrolls(&self, whole: &Number, at: &At, body: &[Step]) -> bool {
-        (self.said)(at) || (macros_only(whole) && !self.keeps_rolled(body))
+    /// How far a loop is unrolled that has so many iterations and this body.
+    ///
+    /// # Errors
+    /// A name is not known.
+    pub fn of(&self, whole: &Number, at: &At, body: &[Step]) -> Result<Unrolling, ReadError> {
+        let known = match self.said(at) {
+            None => macros_only(whole) && !self.keeps_rolled(body),
+            Some(Said { times: None, .. }) => true,
+            Some(Said { times: Some(times), .. }) => {
+                let trips = self.names.put_in(whole, at)?.simplified();
+                let times = max(Expr::Int(1), self.names.put_in(times, at)?.simplified());
+                let whole = less(trips, add(times.clone(), Expr::Int(1)));
+                return Ok(Unrolling { whole, body: Some(times) });
+            }
+        };
+        Ok(Unrolling { whole: Expr::Int(i64::from(known)), body: None })
+    }
+
+    /// What the source says of the loop at this place.
+    fn said(&self, at: &At) -> Option<&Said> {
+        self.said.iter().find(|said| said.line == at.line && *said.file == *at.file)
     }
 
     /// Whether so many iterations of a body are few enough for compilers that keep the order of the source.
@@ -43,6 +70,8 @@ impl Unroll<'_> {
         let mut cut: Option<&At> = None;
         for step in body {
             let own = match &step.kind {
+                // Private arrays are registers where all is unrolled.
+                StepKind::Access(Access { space: Space::Private, .. }) => Expr::Int(0),
                 StepKind::Access(_) => Expr::Int(ACCESS),
                 StepKind::Compute { kind: Arithmetic::Index | Arithmetic::Integer, .. } => {
                     Expr::Int(0)
@@ -71,7 +100,7 @@ impl Unroll<'_> {
             StepKind::Barrier => true,
             StepKind::Repeat { count, whole, body } => {
                 let known = macros_only(whole.as_ref().unwrap_or(count));
-                !known || (self.said)(&step.at) || self.keeps_rolled(body)
+                !known || self.said(&step.at).is_some() || self.keeps_rolled(body)
             }
             StepKind::If { then, otherwise, .. } => {
                 self.keeps_rolled(then) || self.keeps_rolled(otherwise)

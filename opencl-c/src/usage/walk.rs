@@ -8,18 +8,20 @@ use tickbound_model::Expr;
 use tickbound_model::expr::BinaryOp;
 
 use super::around::{Around, Loop};
+use super::arrays::{self, Array, Arrays, Own, Room};
 use super::batch::{Batch, Waits, is_from_data};
 use super::footprint::{Axis, addresses};
 use super::guards::Ends;
 use super::kept::{Kept, window};
 use super::lanes::{Lane, lines, passes};
-use super::number::{add, ceil_div, choice, is_zero, max, min, mul, remainder};
-use super::traffic::{Moved, Traffic, at_work};
-use super::unroll::{Unroll, macros_only};
+use super::number::{add, ceil_div, choice, is_zero, less, max, min, mul, remainder, sub};
+use super::traffic::{Moved, Traffic, at_work, held};
+use super::unroll::{Unroll, Unrolling, macros_only};
 use super::{Device, PLAIN_REGISTERS};
 use crate::ast::{At, Space};
 use crate::error::ReadError;
 use crate::lower::{Item, Names};
+use crate::preprocess::Said;
 use crate::steps::{
     Access, Arithmetic, Dependence, Number, Step, StepKind, Steps, Stride, picks_one,
 };
@@ -36,7 +38,7 @@ const ITERATION: i64 = 3;
 const SHORT_AT_ONCE: i64 = 4;
 
 /// Most bytes that one instruction moves for a lane.
-const WIDEST: i64 = 16;
+pub(super) const WIDEST: i64 = 16;
 
 /// Where a part of a usage comes from: what it is a part of, the line of the source if it is of one, and the array.
 pub(super) type Origin = (&'static str, Option<Line>, String);
@@ -49,7 +51,7 @@ pub(super) fn parts(
     steps: &Steps,
     names: &Names,
     device: &Device,
-    said_unrolled: &dyn Fn(&At) -> bool,
+    said: &[Said],
 ) -> Result<IndexMap<Origin, Expr>, ReadError> {
     let item = names.of_item(Item::Middle);
     let product = |what: &str| match steps.body.first() {
@@ -61,12 +63,13 @@ pub(super) fn parts(
         ends: Ends::new(names),
         at_work: at_work(device, product("local")?, product("groups")?),
         device,
-        unroll: Unroll { names: &item, said: said_unrolled },
+        unroll: Unroll { names: &item, said },
         read_only: &steps.read_only,
         stores_guarded: stores_guarded(&steps.body, false),
         parts: IndexMap::new(),
         innermost: None,
         kept: Kept::default(),
+        privates: Arrays::default(),
         arrays: IndexMap::new(),
     };
     let mut batch = Batch::new();
@@ -104,6 +107,8 @@ struct Walk<'a> {
     innermost: Option<Expr>,
     /// What compilers keep in registers that leave loads in the source's order.
     kept: Kept,
+    /// What is done to private arrays.
+    privates: Arrays,
     /// Different bytes of each array in global memory that are loaded or stored, of a group and of the launch, and where it is
     /// first done.
     arrays: IndexMap<(String, bool), (Expr, Expr, At)>,
@@ -130,7 +135,7 @@ impl Walk<'_> {
                     self.repeat((count, whole, &step.at), body, around, batch)?;
                 }
                 StepKind::If { condition, depends, then, otherwise } => {
-                    if !macros_only(condition) {
+                    if !macros_only(condition) && !step.is_private() {
                         self.add("branches", Some(&step.at), "", around.rolled());
                     }
                     for (side, holds) in [(then, true), (otherwise, false)] {
@@ -171,37 +176,47 @@ impl Walk<'_> {
         };
         let trips = self.names.put_in(count, at)?.simplified();
         let trips = if never_negative(&trips) { trips } else { max(Expr::Int(0), trips) };
-        batch.around_any = true;
-        if !self.unroll.unrolls(whole, at, body) {
-            return self.rolled_loop(at, body, &around.in_loop(trips, false), batch);
-        }
+        batch.around_any |= !body.iter().all(Step::is_private);
+        let known = macros_only(whole);
+        let Unrolling { whole, body: said } = self.unroll.of(whole, at, body)?;
         let outermost = around.loops.iter().all(|l| !l.unrolled);
-        if !self.device.source_order || !outermost {
-            return self.steps(body, &around.in_loop(trips, true), batch);
+        let whole = match self.device.source_order && outermost && whole != Expr::Int(0) {
+            true => choice(whole, self.unroll.fits(&trips, body)?, Expr::Int(0)),
+            false => whole,
+        };
+        if whole != Expr::Int(0) {
+            let inside = around.on_side(whole.clone(), true).unrolled(trips.clone());
+            self.steps(body, &inside, batch)?;
         }
-        let fits = self.unroll.fits(&trips, body)?;
-        let small = around.on_side(fits.clone(), true).in_loop(trips.clone(), true);
-        self.steps(body, &small, batch)?;
-        if fits == Expr::Int(1) {
+        if whole == Expr::Int(1) {
             return Ok(());
         }
-        self.rolled_loop(at, body, &around.on_side(fits, false).in_loop(trips, false), batch)
+        let in_body = said.clone().unwrap_or(Expr::Int(1));
+        // A loop of one iteration is none, where compilers know it.
+        let again = if known { less(Expr::Int(1), trips.clone()) } else { Expr::Int(1) };
+        let inside = around.on_side(whole, false).in_loop(trips, in_body);
+        self.rolled_loop((at, said.is_some(), again), body, &inside, batch)
     }
 
-    /// A loop that is not unrolled, as the innermost one around.
+    /// A loop that is not unrolled as a whole, as the innermost one around; `said`: the source says how far it is; `again`: 1 if it
+    /// has more than one iteration.
     fn rolled_loop(
         &mut self,
-        at: &At,
+        (at, said, again): (&At, bool, Expr),
         body: &[Step],
         inside: &Around,
         batch: &mut Batch,
     ) -> Result<(), ReadError> {
         let mut own = Batch::new();
         self.steps(body, inside, &mut own)?;
-        let iterations = inside.executed();
+        let iterations = inside.rolled();
         // Compilers unroll a loop in part that is short: one without a loop in it, or that only copies.
-        let short = ceil_div(iterations.clone(), Expr::Int(SHORT_AT_ONCE));
+        let short = match said {
+            true => iterations.clone(),
+            false => ceil_div(iterations.clone(), Expr::Int(SHORT_AT_ONCE)),
+        };
         let tests = if own.around_any { iterations.clone() } else { short.clone() };
+        let tests = choice(again, tests, Expr::Int(0));
         self.add("integer", Some(at), "", mul(Expr::Int(ITERATION), tests.clone()));
         self.add("branches", Some(at), "", tests);
         batch.around_loop |= own.around_loop || own.real;
@@ -289,12 +304,12 @@ impl Walk<'_> {
         around: &Around,
         batch: &mut Batch,
     ) -> Result<(), ReadError> {
+        let loops = self.loop_axes(access, at, around)?;
+        let (unrolled, rolled) = bodies(&loops, around);
         if access.space == Space::Private {
+            self.private(access, (at, around), (&unrolled, &rolled), batch);
             return Ok(());
         }
-        let loops = self.loop_axes(access, at, around)?;
-        let unrolled = loops.len() - around.rolled_loops();
-        let (unrolled, rolled) = loops.split_at(unrolled);
         let lanes = self.lanes(access, at)?;
         let same = lanes.as_ref().is_some_and(|l| l.iter().all(|l| l.distance == Expr::Int(0)));
         // From the cache for constants it is an operand.
@@ -304,7 +319,7 @@ impl Walk<'_> {
         let bytes = i64::from(access.element) * i64::from(access.width);
         let merged = match around.guarded {
             true => unrolled.iter().fold(Expr::Int(1), |all, axis| mul(all, axis.extent.clone())),
-            false => addresses(unrolled, bytes, &self.device.inputs).count,
+            false => addresses(&unrolled, bytes, &self.device.inputs).count,
         };
         let instructions = (bytes + WIDEST - 1) / WIDEST;
         let words = match bytes {
@@ -313,11 +328,11 @@ impl Walk<'_> {
             _ => 4,
         };
         let each = mul(merged, Expr::Int(instructions));
-        let requests = mul(around.rolled(), each.clone());
+        let requests = repeated(around, each.clone(), Expr::Int(instructions));
         if !access.store {
-            self.keep(access, (at, around), unrolled, (words, &each));
+            self.keep(access, (at, around), &unrolled, (words, &each));
         }
-        let aligned = self.aligned(access, at, &loops)?;
+        let (aligned, row) = self.aligned(access, at, &loops, lanes.as_deref())?;
         let request =
             Request { words, bytes: bytes.min(WIDEST), lanes: lanes.as_deref(), aligned: &aligned };
         self.request(access, at, &request, requests.clone());
@@ -330,9 +345,102 @@ impl Walk<'_> {
             batch.load(access, rolled.first(), each);
         }
         if access.space != Space::Local {
-            self.touch((access, at, around), lanes, loops, aligned)?;
+            // A piece that begins and ends in the midst of a line takes, on average, a line more but for one element.
+            let anywhere = Expr::Int((self.device.line - bytes).max(0));
+            let short = max(Expr::Int(0), sub(Expr::Int(self.device.sector), row));
+            self.touch((access, at, around), lanes, loops, choice(aligned, short, anywhere))?;
         }
         Ok(())
+    }
+
+    /// An access of a private array, which counts if the array lives in memory.
+    fn private(
+        &mut self,
+        access: &Access,
+        (at, around): (&At, &Around),
+        (unrolled, rolled): (&[Axis], &[Axis]),
+        batch: &mut Batch,
+    ) {
+        let bytes = i64::from(access.element) * i64::from(access.width);
+        let places = arrays::places(rolled);
+        let indexed = arrays::indexed(access, places.clone());
+        let indexed = choice(around.taken.clone(), indexed, Expr::Int(0));
+        let (requests, words) = arrays::in_body(bytes, unrolled, self.device);
+        if !access.store && indexed != Expr::Int(0) {
+            batch.load_own(choice(indexed.clone(), requests.clone(), Expr::Int(0)));
+        }
+        let words = repeated(around, words, Expr::Int((bytes + 3) / 4));
+        let own = Own {
+            at: at.clone(),
+            store: access.store,
+            requests: repeated(around, requests, Expr::Int((bytes + WIDEST - 1) / WIDEST)),
+            choices: arrays::choices(places, words.clone()),
+            words,
+            addresses: around.rolled(),
+        };
+        self.privates.add(&access.array, indexed, own);
+    }
+
+    /// Private arrays take registers, or requests and room where they live in memory.
+    fn finish_privates(&mut self, steps: &Steps) -> Result<(), ReadError> {
+        let privates = std::mem::take(&mut self.privates);
+        let mut live = Vec::new();
+        for array in &steps.privates {
+            let bytes = self.names.put_in(&array.bytes, &array.at)?.simplified();
+            let words = ceil_div(bytes, Expr::Int(4));
+            let known = privates.get(&array.name);
+            let in_memory = known.map_or(Expr::Int(0), |known| known.in_memory.clone());
+            let registers = choice(in_memory.clone(), Expr::Int(0), words.clone());
+            self.add("registers", Some(&array.at), &array.name, registers);
+            let Some(known) = known else { continue };
+            for Own { at, choices, .. } in &known.accesses {
+                let choices = choice(in_memory.clone(), Expr::Int(0), choices.clone());
+                self.add("integer", Some(at), &array.name, choices);
+            }
+            if in_memory != Expr::Int(0) {
+                let words = choice(in_memory, words, Expr::Int(0));
+                live.push((array, known, words));
+            }
+        }
+        let Some((first, ..)) = live.first() else { return Ok(()) };
+        let groups = product(self.names, "groups", &first.at)?;
+        let items = product(self.names, "local", &first.at)?;
+        let warp = Expr::Int(self.device.warp);
+        let words = live.iter().map(|(.., words)| words.clone()).fold(Expr::Int(0), add);
+        let mut local = steps.locals.iter().map(|array| self.names.put_in(&array.bytes, &array.at));
+        let room = Room {
+            device: self.device,
+            bytes: mul(Expr::Int(4), words),
+            held: held(self.device, items.clone(), groups.clone()),
+            lanes: mul(ceil_div(items, warp.clone()), warp),
+            at_work: self.at_work.clone(),
+            local: local.fold_ok(Expr::Int(0), add)?,
+        };
+        for (array, known, _) in live {
+            let (loaded, stored) = self.finish_array(&array.name, known);
+            let moved = room.moved(loaded, stored);
+            let dram = room.beyond_l2(mul(groups.clone(), moved.clone()));
+            self.add("l2_bytes", Some(&array.at), &array.name, moved);
+            self.add("dram_bytes", Some(&array.at), &array.name, dram);
+        }
+        Ok(())
+    }
+
+    /// The accesses of an array, if it lives in memory; words that are loaded and stored.
+    fn finish_array(&mut self, name: &str, array: &Array) -> (Expr, Expr) {
+        let (mut loaded, mut stored) = (Expr::Int(0), Expr::Int(0));
+        let lines = Expr::Int((4 * self.device.warp + self.device.line - 1) / self.device.line);
+        for Own { at, store, requests, words, addresses, .. } in array.accesses.iter().cloned() {
+            let if_so = |count| choice(array.in_memory.clone(), count, Expr::Int(0));
+            let words = if_so(words);
+            let sum = if store { &mut stored } else { &mut loaded };
+            *sum = add(sum.clone(), words.clone());
+            self.add("global_requests", Some(&at), name, if_so(requests));
+            self.add("global_lines", Some(&at), name, mul(lines.clone(), words.clone()));
+            self.add("global_wavefronts", Some(&at), name, words);
+            self.add("integer", Some(&at), name, if_so(addresses));
+        }
+        (loaded, stored)
     }
 
     /// Registers for elements of loads in unrolled loops.
@@ -389,22 +497,40 @@ impl Walk<'_> {
         }
     }
 
-    /// 1 if all that moves the first lane of an access moves it by whole lines.
-    fn aligned(&self, access: &Access, at: &At, loops: &[Axis]) -> Result<Expr, ReadError> {
+    /// 1 if all that moves the first lane of an access moves it by whole lines; and, where a row of lanes without gaps is a part of
+    /// a line, by whole rows, which then lie in one line. Also the bytes of such a row, or of a line.
+    fn aligned(
+        &self,
+        access: &Access,
+        at: &At,
+        loops: &[Axis],
+        lanes: Option<&[Lane]>,
+    ) -> Result<(Expr, Expr), ReadError> {
         let mut distances: Vec<Option<Expr>> =
             loops.iter().map(|axis| axis.distance.clone()).collect();
         for stride in &access.groups {
             distances.push(self.distance(stride, access, at)?);
         }
+        let line = Expr::Int(self.device.line);
+        let mut row = line.clone();
+        let bytes = Expr::Int(i64::from(access.element) * i64::from(access.width));
+        if let Some((first, others)) = lanes.and_then(<[Lane]>::split_first)
+            && first.distance == bytes
+        {
+            let length = mul(bytes, min(Expr::Int(self.device.warp), first.extent.clone()));
+            let part = is_zero(remainder(line.clone(), length.clone()));
+            row = choice(part, length, line);
+            distances.extend(others.iter().map(|lane| Some(lane.distance.clone())));
+        }
         let mut all = Expr::Int(1);
         for distance in distances.into_iter().unique() {
             let whole = match distance {
-                Some(distance) => is_zero(remainder(distance, Expr::Int(self.device.line))),
+                Some(distance) => is_zero(remainder(distance, row.clone())),
                 None => Expr::Int(0),
             };
             all = choice(whole, all, Expr::Int(0));
         }
-        Ok(all)
+        Ok((all, row))
     }
 
     /// The loops around an access, inner ones first, as repetitions of its address.
@@ -454,7 +580,7 @@ impl Walk<'_> {
         (access, at, around): (&Access, &At, &Around),
         lanes: Option<Vec<Lane>>,
         loops: Vec<Axis>,
-        aligned: Expr,
+        margin: Expr,
     ) -> Result<(), ReadError> {
         let mut sweep: Vec<Axis> = match lanes {
             Some(lanes) => (lanes.into_iter())
@@ -474,7 +600,7 @@ impl Walk<'_> {
             })
             .collect::<Result<_, ReadError>>()?;
         let bytes = i64::from(access.element) * i64::from(access.width);
-        let traffic = Traffic { device: self.device, bytes, aligned, sweep, outer, groups };
+        let traffic = Traffic { device: self.device, bytes, margin, sweep, outer, groups };
         let Moved { group, launch, beyond_l2 } = traffic.moved(&self.at_work);
         let taken = |bytes| mul(around.taken.clone(), bytes);
         if !access.store && !self.is_in_l2(&access.array) {
@@ -513,15 +639,36 @@ impl Walk<'_> {
             self.add("local_bytes", Some(&array.at), &array.name, bytes);
         }
         self.add("registers", None, "", Expr::Int(PLAIN_REGISTERS));
-        for array in &steps.privates {
-            let bytes = self.names.put_in(&array.bytes, &array.at)?;
-            self.add("registers", Some(&array.at), &array.name, ceil_div(bytes, Expr::Int(4)));
-        }
+        self.finish_privates(steps)?;
         self.add("registers", None, "kept", self.kept.registers());
         let innermost = self.innermost.take().unwrap_or(Expr::Int(1));
         let uses = self.kept.spill_uses(mul(Expr::Int(2), innermost));
         self.add("spill_uses", None, "", uses);
         Ok(self.parts)
+    }
+}
+
+/// Loops around an access, inner ones first, as repetitions in one body of the innermost one that is not unrolled as a whole, and of
+/// such bodies.
+fn bodies(loops: &[Axis], around: &Around) -> (Vec<Axis>, Vec<Axis>) {
+    let (inside, rolled) = loops.split_at(loops.len() - around.rolled_loops());
+    let (mut inside, mut rolled) = (inside.to_vec(), rolled.to_vec());
+    let body = around.body();
+    if let Some(Axis { distance, extent }) = rolled.first_mut().filter(|_| body != Expr::Int(1)) {
+        inside.push(Axis { distance: distance.clone(), extent: min(body.clone(), extent.clone()) });
+        *distance = distance.take().map(|distance| mul(distance, body.clone()));
+        *extent = ceil_div(extent.clone(), body);
+    }
+    (inside, rolled)
+}
+
+/// So much in each body, of `one` in each iteration: where the last body of a loop that is unrolled in part is not whole, no more
+/// than all iterations have.
+fn repeated(around: &Around, each: Expr, one: Expr) -> Expr {
+    let all = mul(around.rolled(), each);
+    match around.body() {
+        Expr::Int(1) => all,
+        _ => min(all, mul(around.executed(), one)),
     }
 }
 

@@ -22,7 +22,7 @@ mod usage;
 const SEED: u64 = 20_230_714;
 
 /// Names of the kernels, each with the number of its configurations at size `small`.
-pub const KERNELS: [(&str, usize); 9] = [
+pub const KERNELS: [(&str, usize); 10] = [
     ("minimum", 56),
     ("reduction", 144),
     ("transpose", 40),
@@ -31,6 +31,7 @@ pub const KERNELS: [(&str, usize); 9] = [
     ("dedispersion", 11_130),
     ("nbody", 504),
     ("coulomb", 2_592),
+    ("coulomb-column", 210),
     ("stencil", 588),
 ];
 
@@ -72,6 +73,11 @@ fn nbody() {
 #[test]
 fn coulomb() {
     agrees_with_reference("coulomb", 20);
+}
+
+#[test]
+fn coulomb_by_columns() {
+    agrees_with_reference("coulomb-column", 20);
 }
 
 #[test]

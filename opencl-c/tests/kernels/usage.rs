@@ -119,6 +119,86 @@ fn transpose() {
     });
 }
 
+#[test]
+fn dedispersion() {
+    agrees("dedispersion", |of| {
+        let (down, across) = (of("tile_size_y"), of("tile_size_x"));
+        let results = down * across;
+        let sums = results * of("channels");
+        // Loops over tiles stay loops, as the one over channels is inside; one with a single iteration is none. The loop over
+        // channels is tested once in four iterations.
+        let tests =
+            i64::from(down > 1) * down + i64::from(across > 1) * results + ceil_div(sums, 4);
+        let (columns, lines) = (of("columns"), of("lines"));
+        let mut wanted = vec![
+            ("real", sums),
+            ("branches", tests),
+            // Each sample is at an address that comes from data; delays are operands from constant memory.
+            ("integer", 3 * tests + 2 * sums + results),
+            ("global_requests", sums + results),
+            ("local_requests", 0),
+            ("barriers", 0),
+            ("registers", 20),
+            // A row has a sample more for each measure.
+            ("dram_bytes", 4 * columns * lines + of("channels") * (columns + lines - 1)),
+        ];
+        // A warp is a row. Samples lie in 32 words; results are as far apart as an item's first ones are.
+        if of("block_size_x") == 32 {
+            let apart = if of("tile_stride_x") == 1 { 1 } else { across };
+            let meet = if apart % 2 == 0 { apart } else { 1 };
+            wanted.push(("global_wavefronts", sums + results * meet));
+        }
+        wanted
+    });
+}
+
+#[test]
+fn coulomb_by_columns() {
+    agrees("coulomb-column", |of| {
+        let (points, factor) = (of("Z_ITERATIONS"), of("INNER_UNROLL_FACTOR"));
+        let (width, atoms) = (of("WORK_GROUP_SIZE_X"), of("atoms"));
+        let items = width * of("WORK_GROUP_SIZE_Y");
+        let loads = if of("USE_SOA") == 1 { 4 } else { 1 };
+        // A loop that stays one asks for its sum by its counter: sums live in memory, or are chosen from a few registers.
+        let places = if factor > 0 { points / factor } else { 1 };
+        let bodies = if factor > 0 { atoms * places } else { 0 };
+        let memory = i64::from(places > 4);
+        let chosen = (1 - memory) * i64::from(places > 1) * 2 * places * 2 * atoms * points;
+        let moves = ceil_div(points, 4) + 2 * bodies * ceil_div(factor, 4) + ceil_div(points, 4);
+        let words = points + 2 * atoms * points + points;
+        // Two rows of 16 results fall into the same banks, and into two lines.
+        let rows = 32 / width;
+        let lines_of_atoms = ceil_div(atoms * 16 / loads, 128);
+        vec![
+            // Three coordinates of the item; for each atom three differences and a square, for each point two products with a
+            // sum, and the next one; the result is added.
+            ("real", 3 + atoms * (4 + 3 * points) + points),
+            ("convert", 3),
+            ("special", atoms * points),
+            ("branches", atoms + bodies),
+            // Addresses: of the atom's loads, the result's two accesses, and where the sums are cleared, changed and stored.
+            (
+                "integer",
+                3 * (atoms + bodies) + atoms * loads + 2 + memory * (2 + 2 * bodies) + chosen,
+            ),
+            ("global_requests", atoms * loads + 2 * points + memory * moves),
+            // All lanes of a warp want the same atom, of which each has four words.
+            ("global_wavefronts", 4 * atoms + 2 * points * rows + memory * words),
+            ("global_lines", atoms * loads + 2 * points * rows + memory * words),
+            ("registers", 20 + 4 + (1 - memory) * points),
+            // Results are loaded and stored. Sums are stored, and all that fits is found in L1.
+            (
+                "l2_bytes",
+                8 * items * points + 16 * atoms / loads + 128 - 16 / loads
+                    + memory * 4 * items * (points + atoms * points),
+            ),
+            ("dram_bytes", 8 * of("width") * of("height") * of("depth") + 16 * atoms / loads),
+            ("far_steps", 1 + lines_of_atoms),
+            ("near_steps", ceil_div(points, 16) - 1 + atoms - lines_of_atoms + memory * bodies),
+        ]
+    });
+}
+
 /// Where groups reach over the edge, all items together do about what there is to do: usage is that of an average item.
 #[test]
 fn guarded_items_do_it_all() {

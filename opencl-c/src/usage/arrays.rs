@@ -1,0 +1,153 @@
+//! Private arrays that live in memory.
+//!
+//! Registers have no index. An array stays in them if each of its accesses has, in the body where it stands, a place that the compiler
+//! knows, or one of a few, of which comparisons choose one; a place that it does not know puts the array into memory, with all
+//! that is done to it. There the elements of the lanes of a warp lie side by side, so that a word of each lane is a pass and lines of
+//! its own.
+
+use indexmap::IndexMap;
+use tickbound_model::Expr;
+
+use super::Device;
+use super::footprint::{Axis, addresses};
+use super::number::{add, ceil_div, choice, is_zero, less, max, min, mul, sub};
+use super::traffic::{part_beyond, part_of};
+use super::walk::WIDEST;
+use crate::ast::At;
+use crate::steps::{Access, Number, Stride};
+
+/// Most places that comparisons choose from. Of the 150 kernels in the published Coulomb summations whose loop stays one, NVIDIA's
+/// compiler reports the array in memory for none of 90 with 2 or 4 places, for 15 of 30 with 8, and for all 30 with more.
+const FEW: i64 = 4;
+
+/// Instructions for each of them and each word: a comparison, and a move that it decides.
+const CHOICE: i64 = 2;
+
+/// What is done to private arrays, by their names.
+#[derive(Debug, Default)]
+pub(super) struct Arrays {
+    all: IndexMap<String, Array>,
+}
+
+/// An array, and its accesses.
+#[derive(Debug)]
+pub(super) struct Array {
+    /// 1 if it lives in memory, else 0.
+    pub in_memory: Expr,
+    /// All of them.
+    pub accesses: Vec<Own>,
+}
+
+/// One access.
+#[derive(Debug, Clone)]
+pub(super) struct Own {
+    /// Where it stands.
+    pub at: At,
+    /// Whether it is a store.
+    pub store: bool,
+    /// Its requests, if its array lives in memory.
+    pub requests: Expr,
+    /// Words of 4 bytes that they move for each lane.
+    pub words: Expr,
+    /// Addresses that are computed for it then.
+    pub addresses: Expr,
+    /// Instructions that choose one of a few places, if the array lives in registers.
+    pub choices: Expr,
+}
+
+impl Arrays {
+    /// Adds an access; `indexed`: 1 if its place is not known in its body.
+    pub fn add(&mut self, array: &str, indexed: Expr, own: Own) {
+        let known = self.all.entry(array.to_owned());
+        let known = known.or_insert(Array { in_memory: Expr::Int(0), accesses: Vec::new() });
+        known.in_memory = either(known.in_memory.clone(), indexed);
+        known.accesses.push(own);
+    }
+
+    /// The array of this name, if something is done to it.
+    pub fn get(&self, name: &str) -> Option<&Array> {
+        self.all.get(name)
+    }
+}
+
+/// 1 if one of two is, else 0.
+fn either(a: Expr, b: Expr) -> Expr {
+    match a == b {
+        true => a,
+        false => choice(a, Expr::Int(1), b),
+    }
+}
+
+/// In how many places an access may be in one body of the loops around, of which `rolled` stay loops.
+pub(super) fn places(rolled: &[Axis]) -> Expr {
+    let of = |axis: &Axis| match &axis.distance {
+        Some(distance) => choice(is_zero(distance.clone()), Expr::Int(1), axis.extent.clone()),
+        None => axis.extent.clone(),
+    };
+    rolled.iter().map(of).fold(Expr::Int(1), mul)
+}
+
+/// 1 if the place of an access, one of so many, is too uncertain for registers.
+pub(super) fn indexed(access: &Access, places: Expr) -> Expr {
+    match access.items == Stride::Elements(Number::Int(0)) {
+        true => less(Expr::Int(FEW), places),
+        false => Expr::Int(1),
+    }
+}
+
+/// Instructions that choose one of so many places for so many words.
+pub(super) fn choices(places: Expr, words: Expr) -> Expr {
+    let all = mul(mul(Expr::Int(CHOICE), places.clone()), words);
+    choice(less(Expr::Int(1), places), all, Expr::Int(0))
+}
+
+/// Requests and words of an access of `bytes` bytes in one body. Neighbouring elements move together, up to the widest access: a
+/// compiler lays out arrays that are its own as it wants them.
+pub(super) fn in_body(bytes: i64, unrolled: &[Axis], device: &Device) -> (Expr, Expr) {
+    let all = addresses(unrolled, bytes, &device.inputs);
+    let together = Expr::Int((WIDEST / bytes.max(1)).max(1));
+    let piece = ceil_div(all.count.clone(), all.pieces.clone());
+    let requests = mul(all.pieces, ceil_div(piece, together));
+    let requests = mul(Expr::Int((bytes + WIDEST - 1) / WIDEST), requests);
+    (requests, mul(Expr::Int((bytes + 3) / 4), all.count))
+}
+
+/// The memory that arrays of so many bytes take for each item.
+#[derive(Debug)]
+pub(super) struct Room<'d> {
+    pub device: &'d Device,
+    /// Bytes of an item, of all arrays.
+    pub bytes: Expr,
+    /// Lanes of a group's warps.
+    pub lanes: Expr,
+    /// Groups of a unit, and of the device, that are at work at once.
+    pub held: Expr,
+    pub at_work: Expr,
+    /// Bytes of local memory of a group.
+    pub local: Expr,
+}
+
+impl Room<'_> {
+    /// Bytes that a group moves to and from L2: all that it stores, as L1 writes through, and of what it loads the part that
+    /// L1 has no room for.
+    pub fn moved(&self, loaded: Expr, stored: Expr) -> Expr {
+        let Some(l1) = self.device.l1 else { return Expr::Int(0) };
+        let shared = Expr::Int(self.device.local_in_l1);
+        let taken = min(shared.clone(), mul(self.held.clone(), self.local.clone()));
+        let room = add(Expr::Int(l1), sub(shared, taken));
+        let share = part_beyond(self.of(self.held.clone()), room);
+        let bytes = |words| mul(mul(Expr::Int(4), self.lanes.clone()), words);
+        add(bytes(stored), part_of(bytes(loaded), share))
+    }
+
+    /// Of so many bytes that all groups move, those that L2 and L3 have no room for.
+    pub fn beyond_l2(&self, moved: Expr) -> Expr {
+        let Some(l2) = self.device.l2 else { return Expr::Int(0) };
+        let room = Expr::Int(l2.saturating_add(self.device.l3));
+        part_of(moved, part_beyond(self.of(self.at_work.clone()), room))
+    }
+
+    fn of(&self, groups: Expr) -> Expr {
+        mul(mul(groups, self.lanes.clone()), max(Expr::Int(0), self.bytes.clone()))
+    }
+}
