@@ -342,6 +342,7 @@ fn answer(
     result.schedule = Some(OpenSchedule {
         best_case: known(best.best()),
         worst_case: known(best.worst()),
+        bounds: Some([best.best(), best.worst()]),
         first_come: match best.first_come() {
             None => first_come(inquiry, best.configuration)?,
             known => known,

@@ -90,6 +90,7 @@ fn formula(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
         result.schedule = Some(OpenSchedule {
             best_case: finished.then_some(least.upper()),
             worst_case: None,
+            bounds: None,
             first_come: Some(first_come(&task, c)?),
             script,
             ends: None,
@@ -277,6 +278,7 @@ fn robust(task: &Task<'_>, inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveErr
         result.schedule = Some(OpenSchedule {
             best_case: None,
             worst_case: Some(time),
+            bounds: None,
             first_come,
             script,
             ends: None,

@@ -174,6 +174,26 @@ fn the_worst_case_waits_for_the_best_one() {
     assert_eq!((ends.best_case, ends.worst_case), (Some(54), Some(61)));
 }
 
+/// A loop too long to be explored at first: the ratios of its cycles raise the bound from 16,000,010. Then the search is interrupted.
+#[test]
+fn a_long_loop_is_bounded_by_the_cycles_of_its_states() {
+    let text = r#"{ "platform": { "units_per_device": 1, "elements_per_unit": 1, "global_access": 12,
+        "barrier": 1, "global_issue": 2, "global_latency": 10,
+        "warps": { "width": 1, "dispatchers": 2, "resident_groups": 2, "memory_slots": 3 } },
+      "launch": { "global_size": 4000, "local_size": 4 },
+      "kernel": [ { "repeat": 1000, "body": [ { "global": 1 }, "barrier", { "compute": 4 }, "barrier" ] } ] }"#;
+    let problem = Problem::from_json(text, &IndexMap::new(), &tickbound_model::platforms::find)
+        .expect("a valid problem");
+    let interrupt = AtomicBool::new(false);
+    let stop = |known: &tickbound_solve::bracket::Known| {
+        interrupt.fetch_or(known.bounds.lower > 17_000_000, std::sync::atomic::Ordering::Relaxed);
+    };
+    let result = tune(&problem, &Options::default(), &interrupt, &stop).expect("a result");
+    assert_eq!((result.status, result.lower), (Status::Bounded, 17_750_000));
+    let [best, worst] = result.schedule.expect("an open schedule").bounds.expect("explored");
+    assert_eq!((best.0, worst.1), (17_750_000, 27_014_000));
+}
+
 /// More configurations than are explored at once: those that win are those that win when each is explored, and both ends have
 /// schedules.
 #[test]

@@ -100,6 +100,10 @@ pub struct Answer {
     pub best_case: Option<i64>,
     /// `tune`: ticks of the configuration under its worst schedule.
     pub worst_case: Option<i64>,
+    /// `tune`: the least and the most ticks that its best schedule may take, where schedules were explored; no most is `null`.
+    pub best_case_bounds: Option<[Option<i64>; 2]>,
+    /// `tune`: the same of its worst schedule.
+    pub worst_case_bounds: Option<[Option<i64>; 2]>,
     /// `tune`: ticks of the configuration if the warp that has been ready longest is started first.
     pub first_come: Option<i64>,
     /// `tune`: what warps spend their time on under the best schedule, in ticks summed over all warps: `running`, and waiting for a
@@ -276,8 +280,8 @@ impl Answer {
         (
             "tune",
             "about time status lower upper configuration optima more_optima encoding strategy \
-             solver_calls seconds stopped_by objective best_case worst_case first_come best_case_warps worst_case_warps \
-             confirmed_uncut replayed size configurations optima_count next indifferent proved_by checked \
+             solver_calls seconds stopped_by objective best_case worst_case best_case_bounds \
+             worst_case_bounds first_come best_case_warps worst_case_warps confirmed_uncut replayed size configurations optima_count next indifferent proved_by checked \
              simulated_because resources programs programs_whole",
         ),
         (

@@ -24,6 +24,7 @@ pub fn answer(problem: &Problem, r: &TuneResult) -> Answer {
         configuration => Optimum::Tied(configuration),
     });
     let schedule = r.schedule.as_ref();
+    let bounds = schedule.and_then(|s| s.bounds);
     let warps = schedule.and_then(|s| s.warps.as_ref());
     let programs: Vec<Folded> = r.programs.list.iter().map(|p| folded(problem, p)).collect();
     let some = !programs.is_empty();
@@ -42,6 +43,8 @@ pub fn answer(problem: &Problem, r: &TuneResult) -> Answer {
         best_case: schedule.map_or(r.upper, |s| s.best_case),
         worst_case: schedule.map_or(r.upper, |s| s.worst_case),
         first_come: schedule.map_or(r.upper, |s| s.first_come),
+        best_case_bounds: bounds.map(|[best, _]| bounded(best)),
+        worst_case_bounds: bounds.map(|[_, worst]| bounded(worst)),
         best_case_warps: warps.and_then(|(best, _)| serde_json::from_value(json!(best)).ok()),
         worst_case_warps: warps.and_then(|(_, worst)| serde_json::from_value(json!(worst)).ok()),
         confirmed_uncut: Some(r.confirmed_uncut),
@@ -115,9 +118,28 @@ fn lines(problem: &Problem, r: &TuneResult, answer: &Answer, resources: Vec<Line
     let time = answer.time.and_then(|ticks| microseconds(problem, ticks));
     let later = "that of the configuration with the best case, once it is known";
     let later = is_worst_case_open(r).then(|| ("worst case:", later.to_owned()));
-    let time = time.into_iter().chain(later);
+    let open = r.schedule.as_ref().filter(|_| !answer.proved()).and_then(|s| s.bounds);
+    let open = open.map(|[best, worst]| {
+        let text = format!("best case {}, worst case {}", between(best), between(worst));
+        ("schedules:", text + " of the best so far")
+    });
+    let time = time.into_iter().chain(later).chain(open);
     let simulated = r.simulated_because.iter().map(|why| ("simulated:", why.clone()));
     resources.into_iter().chain(time).chain(proof).chain(simulated).chain(answer.stop()).collect()
+}
+
+/// The same for programs; a most that nothing is known of is left out.
+fn bounded((least, most): (i64, i64)) -> [Option<i64>; 2] {
+    [Some(least), Some(most).filter(|most| *most != i64::MAX)]
+}
+
+/// What is at least and at most so much.
+fn between((least, most): (i64, i64)) -> String {
+    match most {
+        i64::MAX => format!("{} or more", grouped(least)),
+        _ if least == most => grouped(least),
+        _ => format!("{} to {}", grouped(least), grouped(most)),
+    }
 }
 
 /// The lines about a least time that is proved.
