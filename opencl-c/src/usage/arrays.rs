@@ -8,11 +8,10 @@
 use indexmap::IndexMap;
 use tickbound_model::Expr;
 
-use super::Device;
 use super::footprint::{Axis, addresses};
 use super::number::{add, ceil_div, choice, is_zero, less, max, min, mul, sub};
 use super::traffic::{part_beyond, part_of};
-use super::walk::WIDEST;
+use super::{Device, WIDEST};
 use crate::ast::At;
 use crate::steps::{Access, Number, Stride};
 

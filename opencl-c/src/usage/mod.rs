@@ -46,6 +46,9 @@ use footprint::Inputs;
 /// compiled matrix multiplications.
 const PLAIN_REGISTERS: i64 = 20;
 
+/// Most bytes that one instruction moves for a lane.
+const WIDEST: i64 = 16;
+
 /// What of the device decides how requests are served, and what the problem's inputs are.
 #[derive(Debug, Default)]
 pub(super) struct Device {

@@ -17,7 +17,7 @@ use super::lanes::{Lane, lines, passes};
 use super::number::{add, ceil_div, choice, is_zero, less, max, min, mul, remainder, sub};
 use super::traffic::{Moved, Traffic, at_work, held};
 use super::unroll::{Unroll, Unrolling, macros_only};
-use super::{Device, PLAIN_REGISTERS};
+use super::{Device, PLAIN_REGISTERS, WIDEST};
 use crate::ast::{At, Space};
 use crate::error::ReadError;
 use crate::lower::{Item, Names};
@@ -36,9 +36,6 @@ const ITERATION: i64 = 3;
 
 /// Iterations of a short loop whose loads are waited for together.
 const SHORT_AT_ONCE: i64 = 4;
-
-/// Most bytes that one instruction moves for a lane.
-pub(super) const WIDEST: i64 = 16;
 
 /// Where a part of a usage comes from: what it is a part of, the line of the source if it is of one, and the array.
 pub(super) type Origin = (&'static str, Option<Line>, String);
