@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, FileFailurePersistence, RngSeed, TestRunner};
 use tickbound_model::simulate::{self, simulate};
 use tickbound_model::verdict::Status;
-use tickbound_model::{Problem, Space};
+use tickbound_model::{Bound, LaunchSize, Problem, Space};
 use tickbound_solve::tune;
 use tickbound_spin::promela::{Options, PromelaError, Style, export};
 
@@ -177,6 +177,13 @@ fn random(cases: u32, style: Style, seed: u64, most_items: i64) -> Seen {
     seen.into_inner()
 }
 
+fn groups(bound: &Bound) -> i64 {
+    match bound.launch {
+        LaunchSize::Range { global, local } => global / local,
+        LaunchSize::Activations { activations, .. } => activations,
+    }
+}
+
 /// One problem: SPIN and the simulator agree on every configuration, SPIN and the optimiser on the
 /// least time.
 fn check(
@@ -199,7 +206,11 @@ fn check(
     // Interleavings of several units, and of many items, are too many.
     let several = text.contains("group ") || text.contains("gid");
     let together = if several { problem.platform.units() } else { 1 };
-    if space.bound.iter().any(|b| b.launch.local().saturating_mul(together) > most_items) {
+    let many = several && style == Style::Processes;
+    let too_large = |b: &Bound| {
+        b.launch.local().saturating_mul(together) > most_items || (many && groups(b) > 3)
+    };
+    if space.bound.iter().any(too_large) {
         seen.too_large += 1;
         return Ok(());
     }
@@ -253,7 +264,7 @@ fn random_problems_as_processes() {
     if !with_spin::here() {
         return;
     }
-    let seen = random(240, Style::Processes, 2312, 4);
+    let seen = random(320, Style::Processes, 2312, 4);
     println!("{seen:?}");
     assert!(seen.problems >= 25, "{seen:?}");
 }
