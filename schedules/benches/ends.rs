@@ -151,6 +151,7 @@ fn main() {
         Loads::new(8, 4, 1000),
         Loads::new(8, 16, 1000),
         Loads::new(8, 64, 1000),
+        Loads::new(8, 256, 1000),
         Loads::new(8, 1000, 1000),
         Loads { slots: None, ..Loads::new(24, 4, 1000) },
         Loads { slots: None, ..Loads::new(24, 64, 1000) },

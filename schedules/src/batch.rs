@@ -126,8 +126,8 @@ pub(crate) struct Batch<T> {
     pub ranks: Vec<Vec<(u32, u32)>>,
     /// Of the states that were reached.
     pub ranges: Vec<Ranges<T>>,
-    /// By the place of the group that comes to the end of its phase, for each lane.
-    pub advances: FxHashMap<u32, Vec<Advance>>,
+    /// By the place of the group that comes to the end of its phase, for each lane that has come there.
+    pub advances: FxHashMap<u32, Vec<Option<Advance>>>,
 }
 
 impl<T: Tick> Batch<T> {

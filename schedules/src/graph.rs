@@ -129,6 +129,11 @@ impl<'l> Graph<'l> {
         (node, order)
     }
 
+    /// The state in which no group was placed.
+    pub fn root(&mut self) -> u32 {
+        self.meet(State::empty(self.launch)).0
+    }
+
     /// Positions of the groups of a state, as they are named of all that mean the same.
     pub fn named(&self, node: u32, positions: Positions) -> Positions {
         if !self.node(node).ties {

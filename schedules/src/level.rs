@@ -95,12 +95,8 @@ impl<'l, T: Tick> Level<'l, T> {
         batch.reach(graph, (cell, node), lane, range);
     }
 
-    /// Where the lanes of a batch go when the group at a place comes to the end of its phase.
-    pub fn advances(&mut self, lanes: &[Positions], place: u32) -> Vec<Advance> {
-        lanes.iter().map(|positions| self.advance(positions, place as usize)).collect()
-    }
-
-    fn advance(&mut self, positions: &Positions, place: usize) -> Advance {
+    /// Where a lane goes when the group at a place comes to the end of its phase.
+    pub fn advance(&mut self, positions: &Positions, place: usize) -> Advance {
         let next = self.launch.positions[positions[place] as usize].next;
         let mut moved = positions.clone();
         let turn = match next {

@@ -12,22 +12,26 @@
 //!
 //! The modules, in the order of the work: `lower` makes a `launch` of a configuration; `state` is
 //! one instant of it, `instant` what can happen then; `graph` keeps the states that were met; `sweep`
-//! follows all runs through them, level by `level` and `batch` by batch. `record` and `replay` make a schedule of the states on the way to
-//! an end. `bounds`, `rules` and `beam` need no exploration; `ratio` bounds launches with many iterations by the cycles of their states.
+//! follows all runs through them, level by `level` and `batch` by batch. Where all are too many, `paths`, their cycles' `ratio`s and what is
+//! `ahead` tell which runs cannot come to an end by a `goal`. `record` and `replay` make a schedule of the states on the way to
+//! an end. `bounds`, `rules` and `beam` need no exploration.
 //!
 //! The rules are implemented here a second time, from the problem's program on. The simulator's
 //! exploration is the oracle on small launches.
 
+mod ahead;
 mod batch;
 mod beam;
 mod bounds;
 mod error;
+mod goal;
 mod graph;
 mod instant;
 mod launch;
 mod level;
 mod limits;
 mod lower;
+mod paths;
 mod ratio;
 mod record;
 mod replay;
@@ -36,9 +40,11 @@ mod state;
 mod sweep;
 mod symmetry;
 
+use ahead::Ahead;
 use graph::Graph;
-use record::{End, Record};
-use sweep::Sweep;
+use paths::Paths;
+use record::End;
+use sweep::{Sweep, Swept};
 use tickbound_model::simulate::Script;
 use tickbound_model::{Bound, Problem};
 
@@ -59,9 +65,12 @@ pub struct Explored {
     pub worst: i64,
     /// Different states, without places in the program.
     pub states: usize,
-    /// Visits of a state with its places in the program and the groups left.
+    /// Visits of a state with its places in the program and the groups left, on the way that came to both ends.
     pub visits: u64,
-    /// Groups that were not looked at one by one, in the order of the queue.
+    /// Steps that were not followed, as they cannot lead to an end; 0 where both ends were looked for together.
+    pub dropped: u64,
+    /// Groups that were not looked at one by one, in the order of the queue; where each end was looked for by itself those of the best
+    /// end, then those of the worst one.
     pub skipped: Vec<Skipped>,
     /// A best and a worst schedule, for the simulator to follow; `None` if they would take more than
     /// [`Limits::max_recorded`].
@@ -92,40 +101,121 @@ impl Launch {
         limits: &Limits,
         stop: &dyn Fn() -> bool,
     ) -> Result<Explored, ScheduleError> {
+        self.has_few_places()?;
+        let mut graph = Graph::new(self);
+        let most = limits.max_visits;
+        let up_to = |visits: u64| Limits { max_visits: visits, ..*limits };
+        let few = limits.max_together.min(most / 4);
+        match self.together(&mut graph, &up_to(few), stop) {
+            Err(ScheduleError::Limit(Limit::Visits(_))) => {}
+            explored => return explored,
+        }
+        match self.apart(&mut graph, &up_to(most / 2), stop) {
+            Ok(None) | Err(ScheduleError::Limit(Limit::Visits(_))) => {}
+            Ok(Some(both)) => return Ok(both),
+            Err(error) => return Err(error),
+        }
+        // Without the states that only others than true runs come to.
+        let mut graph = Graph::new(self);
+        self.together(&mut graph, &up_to(most - few - most / 2), stop).map_err(
+            |error| match error {
+                ScheduleError::Limit(Limit::Visits(_)) => ScheduleError::Limit(Limit::Visits(most)),
+                error => error,
+            },
+        )
+    }
+
+    /// A number of ticks that no schedule undercuts, and one that none exceeds, by the cycles of the states; `None` if there are more than
+    /// `states` of a unit, numbers grow too large, or `stop` said so. Neither groups nor iterations matter for how long that takes.
+    ///
+    /// # Errors
+    /// The launch is too large.
+    pub fn ratios(
+        &self,
+        states: usize,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Option<(i64, i64)>, ScheduleError> {
+        self.has_few_places()?;
+        let mut graph = Graph::new(self);
+        let Some(ahead) = self.ahead(&mut graph, states, stop) else { return Ok(None) };
+        let root = graph.root();
+        let ends = |ahead: &Ahead| ahead.bound(self, root)?.checked_add(self.finish);
+        let [best, worst] = ahead.each_ref().map(ends);
+        Ok(best.zip(worst))
+    }
+
+    fn has_few_places(&self) -> Result<(), ScheduleError> {
         if self.units.saturating_mul(self.places) > MAX_PLACES {
             return Err(ScheduleError::TooLarge(TooLarge::Places(MAX_PLACES)));
         }
-        let mut graph = Graph::new(self);
-        let mut sweep = Sweep::new(&mut graph, limits, stop);
-        let swept = sweep.all()?;
-        if swept.range.is_none() {
+        Ok(())
+    }
+
+    /// What is to come for both ends.
+    fn ahead(
+        &self,
+        graph: &mut Graph<'_>,
+        states: usize,
+        stop: &dyn Fn() -> bool,
+    ) -> Option<[Ahead; 2]> {
+        let paths = Paths::new(graph, states, stop)?;
+        let best = Ahead::new(self, &paths, End::Best, stop)?;
+        Some([best, Ahead::new(self, &paths, End::Worst, stop)?])
+    }
+
+    /// Both ends at once: all runs.
+    fn together<'l>(
+        &'l self,
+        graph: &mut Graph<'l>,
+        limits: &Limits,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Explored, ScheduleError> {
+        let mut sweep = Sweep::new(graph, limits, stop);
+        let Swept { range, visits, dropped, skipped } = sweep.all()?;
+        let scripts = match self.is_recorded(visits, limits) {
+            true => {
+                sweep.run_recorded()?;
+                Some((sweep.script(End::Best)?, sweep.script(End::Worst)?))
+            }
+            false => None,
+        };
+        let (best, worst) = self.finished(range.least, range.greatest)?;
+        Ok(Explored { best, worst, states: graph.len(), visits, dropped, skipped, scripts })
+    }
+
+    /// One end after the other, of the runs that may come to it; `None` if nothing is known of that.
+    fn apart<'l>(
+        &'l self,
+        graph: &mut Graph<'l>,
+        limits: &Limits,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Option<Explored>, ScheduleError> {
+        let Some(ahead) = self.ahead(graph, limits.max_states, stop) else { return Ok(None) };
+        let [best, worst] = &ahead;
+        let best = goal::reach(graph, best, limits, stop)?;
+        let left = limits.max_visits.saturating_sub(best.swept.visits);
+        let worst = goal::reach(graph, worst, &Limits { max_visits: left, ..*limits }, stop)?;
+        let visits = best.swept.visits + worst.swept.visits;
+        let scripts = match self.is_recorded(visits, limits) {
+            true => Some((best.script(graph, limits, stop)?, worst.script(graph, limits, stop)?)),
+            false => None,
+        };
+        let dropped = best.swept.dropped + worst.swept.dropped;
+        let skipped = best.swept.skipped.iter().chain(&worst.swept.skipped).copied().collect();
+        let (best, worst) = self.finished(best.tick, worst.tick)?;
+        let states = graph.len();
+        Ok(Some(Explored { best, worst, states, visits, dropped, skipped, scripts }))
+    }
+
+    /// Ticks of the launch for those at which its last group ends.
+    fn finished(&self, best: i64, worst: i64) -> Result<(i64, i64), ScheduleError> {
+        if best > worst {
             return Err(ScheduleError::Fault("no schedule comes to an end".to_owned()));
         }
-        let scripts =
-            if self.is_recorded(swept.visits, limits) { Some(scripts(sweep)?) } else { None };
-        let ends = |tick: i64| {
-            tick.checked_add(self.finish).ok_or(ScheduleError::TooLarge(TooLarge::Time))
+        let ends = [best, worst].map(|tick| tick.checked_add(self.finish));
+        let [Some(best), Some(worst)] = ends else {
+            return Err(ScheduleError::TooLarge(TooLarge::Time));
         };
-        Ok(Explored {
-            best: ends(swept.range.least)?,
-            worst: ends(swept.range.greatest)?,
-            states: graph.len(),
-            visits: swept.visits,
-            skipped: swept.skipped,
-            scripts,
-        })
+        Ok((best, worst))
     }
-}
-
-/// A best and a worst schedule: everything is run once more, and recorded.
-fn scripts(mut sweep: Sweep<'_, '_>) -> Result<(Script, Script), ScheduleError> {
-    sweep.record = Some(Record::new());
-    sweep.all()?;
-    let record = sweep.record.take().unwrap_or_else(Record::new);
-    let mut script = |end: End| {
-        let lost = || ScheduleError::Fault("a schedule has lost its way".to_owned());
-        let path = record.path(end).ok_or_else(lost)?;
-        replay::script(&mut sweep, &path, end)
-    };
-    Ok((script(End::Best)?, script(End::Worst)?))
 }

@@ -7,6 +7,9 @@ pub struct Limits {
     pub max_states: usize,
     /// Most visits of a state with its places in the program; some ten million fit in a second.
     pub max_visits: u64,
+    /// Most visits with both ends at once, if that is less than a quarter of all. After them each end is looked for by itself, with half of all
+    /// visits, among the runs that may come to it; then again both.
+    pub max_together: u64,
     /// Longest period, in groups, after which a queue may be found to repeat itself; with 0 every
     /// group is looked at.
     pub max_period: usize,
@@ -20,6 +23,7 @@ impl Default for Limits {
         Limits {
             max_states: 4_000_000,
             max_visits: 2_000_000_000,
+            max_together: 20_000_000,
             max_period: 8,
             max_recorded: 5_000_000,
         }

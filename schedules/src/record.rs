@@ -73,6 +73,24 @@ pub(crate) enum End {
     Worst,
 }
 
+impl End {
+    /// 1 if it is the least of all ticks, -1 if the greatest.
+    pub fn sign(self) -> i64 {
+        match self {
+            End::Best => 1,
+            End::Worst => -1,
+        }
+    }
+
+    /// This end of some ticks.
+    pub fn of(self, range: Range) -> i64 {
+        match self {
+            End::Best => range.least,
+            End::Worst => range.greatest,
+        }
+    }
+}
+
 /// One level that was run.
 struct Level {
     /// Groups that have been placed.

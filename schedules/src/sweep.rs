@@ -18,14 +18,18 @@
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 use smallvec::SmallVec;
+use tickbound_model::simulate::Script;
 
+use crate::ahead::Here;
 use crate::batch::{Advance, Batch, Ranges, Tick};
 use crate::error::{Limit, ScheduleError, TooLarge};
+use crate::goal::Goal;
 use crate::graph::{Graph, Kind, Turn};
 use crate::level::Level;
 use crate::limits::{Limits, Skipped};
-use crate::record::{Entries, Key, Range, Record};
-use crate::state::{Order, Positions, State};
+use crate::record::{End, Entries, Key, Range, Record};
+use crate::replay;
+use crate::state::{Order, Positions};
 
 /// Cells of a batch, and states.
 type Targets = SmallVec<[(u32, u32); 2]>;
@@ -34,6 +38,8 @@ type Targets = SmallVec<[(u32, u32); 2]>;
 pub(crate) struct Swept {
     pub range: Range,
     pub visits: u64,
+    /// Steps that were not followed, as they cannot lead to the end by a goal.
+    pub dropped: u64,
     pub skipped: Vec<Skipped>,
 }
 
@@ -42,15 +48,22 @@ pub(crate) struct Sweep<'a, 'l> {
     limits: &'a Limits,
     stop: &'a dyn Fn() -> bool,
     visits: u64,
+    dropped: u64,
     /// All combinations of positions that were met.
     positions: IndexSet<Box<[u32]>, FxBuildHasher>,
     /// How everything was reached, if that is asked for.
     pub record: Option<Record>,
+    /// What need not be followed.
+    pub goal: Option<Goal<'a>>,
+    /// The work of the groups that have no place, where there is a goal.
+    queued: i128,
 }
 
 impl<'a, 'l> Sweep<'a, 'l> {
     pub fn new(graph: &'a mut Graph<'l>, limits: &'a Limits, stop: &'a dyn Fn() -> bool) -> Self {
-        Sweep { graph, limits, stop, visits: 0, positions: IndexSet::default(), record: None }
+        let positions = IndexSet::default();
+        let (visits, dropped, queued) = (0, 0, 0);
+        Sweep { graph, limits, stop, visits, dropped, positions, record: None, goal: None, queued }
     }
 
     /// Runs all levels.
@@ -65,9 +78,30 @@ impl<'a, 'l> Sweep<'a, 'l> {
         }
     }
 
+    /// Runs everything once more, and records it.
+    ///
+    /// # Errors
+    /// A limit, or the caller's stop.
+    pub fn run_recorded(&mut self) -> Result<(), ScheduleError> {
+        self.record = Some(Record::new());
+        self.all().map(|_| ())
+    }
+
+    /// A schedule for an end of what was recorded.
+    ///
+    /// # Errors
+    /// A fault of this program.
+    pub fn script(&mut self, end: End) -> Result<Script, ScheduleError> {
+        let record = self.record.take();
+        let path = record.as_ref().and_then(|record| record.path(end));
+        self.record = record;
+        let lost = || ScheduleError::Fault("a schedule has lost its way".to_owned());
+        replay::script(self, &path.ok_or_else(lost)?, end)
+    }
+
     fn levels<T: Tick>(&mut self) -> Result<Swept, ScheduleError> {
         let launch = self.graph.launch;
-        let (root, _) = self.graph.meet(State::empty(launch));
+        let root = self.graph.root();
         let mut entries = Entries::default();
         entries.insert((self.number(&[]), root), Range::at(launch.begins));
         let groups = launch.groups();
@@ -79,6 +113,7 @@ impl<'a, 'l> Sweep<'a, 'l> {
             if let Some((_, alike)) = queued
                 && let Some(found) = period(&history, &entries)
                 && alike >= found.period
+                && self.may_skip(placed, &found)
             {
                 let times = alike / found.period;
                 shift(&mut entries, &found, times)
@@ -88,10 +123,12 @@ impl<'a, 'l> Sweep<'a, 'l> {
                 history.clear();
                 self.note(|record| record.skip(found.period));
             }
+            self.queued = self.queued(placed);
             self.note(|record| record.begin_level(placed));
             let next = self.level::<T>(&entries, launch.queued(placed).map(|q| q.0), &mut range)?;
             if placed == groups {
-                return Ok(Swept { range, visits: self.visits, skipped });
+                let (visits, dropped) = (self.visits, self.dropped);
+                return Ok(Swept { range, visits, dropped, skipped });
             }
             let before = std::mem::replace(&mut entries, next);
             if launch.queued(placed + 1).map(|q| q.0) == queued.map(|q| q.0) {
@@ -124,7 +161,39 @@ impl<'a, 'l> Sweep<'a, 'l> {
         while let Some(batch) = level.pop() {
             self.batch(batch, &mut level, ended)?;
         }
+        if let Some(goal) = self.goal {
+            level.entries.values_mut().for_each(|range| *range = goal.of(*range));
+        }
         Ok(level.entries)
+    }
+
+    /// The work of the groups from number `placed` on, where there is a goal.
+    fn queued(&self, placed: u64) -> i128 {
+        let Some(goal) = self.goal else { return 0 };
+        let (mut work, mut before) = (0, 0);
+        for (count, first) in &self.graph.launch.queue {
+            let left = count - placed.saturating_sub(before).min(*count);
+            work += i128::from(left) * goal.ahead.work[*first as usize];
+            before += count;
+        }
+        work
+    }
+
+    /// Whether what a goal drops in the levels of a period it drops in those after it, too.
+    fn may_skip(&self, placed: u64, found: &Skipped) -> bool {
+        let Some(goal) = self.goal else { return true };
+        let end = Range { least: found.least, greatest: found.greatest };
+        let work = self.queued(placed) - self.queued(placed + found.period);
+        goal.ahead.is_covered(goal.ahead.end.of(end), work)
+    }
+
+    /// Whether a run that is in a state with its groups at these positions has to be followed.
+    fn follows(&mut self, range: Range, (positions, node): (&[u32], u32), queued: i128) -> bool {
+        let Some(goal) = self.goal else { return true };
+        let work: i128 = positions.iter().map(|p| goal.ahead.work[*p as usize]).sum();
+        let follows = goal.may_reach(range, Here { node, main: queued > 0, work: work + queued });
+        self.dropped += u64::from(!follows);
+        follows
     }
 
     /// Looks at all states of a batch, and at where they lead to.
@@ -215,22 +284,29 @@ impl<'a, 'l> Sweep<'a, 'l> {
     ) {
         let pattern = batch.cells[cell as usize].pattern.clone();
         let place = pattern[group];
-        if !batch.advances.contains_key(&place) {
-            let advances = level.advances(&batch.lanes, place);
-            batch.advances.insert(place, advances);
-        }
+        let mut advances = batch.advances.remove(&place).unwrap_or_default();
+        advances.resize(batch.lanes.len(), None);
         // Where the last lane went: mostly the next one goes to the same cells.
-        let mut last: Option<(&Advance, Targets)> = None;
-        for (lane, advance) in batch.advances[&place].iter().enumerate() {
+        let mut last: Option<(Advance, Targets)> = None;
+        for (lane, known) in advances.iter_mut().enumerate() {
             let range = ranges.lane(lane);
             if range.is_none() {
                 continue;
             }
+            let advance =
+                known.get_or_insert_with(|| level.advance(&batch.lanes[lane], place as usize));
             let there = level.batch(advance.to.0);
             if last.as_ref().is_none_or(|(before, _)| !before.is_alike(advance)) {
-                last = Some((advance, self.targets(node, &pattern, advance, there)));
+                last = Some((advance.clone(), self.targets(node, &pattern, advance, there)));
             }
             for target in last.iter().flat_map(|(_, targets)| targets) {
+                if !self.follows(
+                    range,
+                    (&there.lanes[advance.to.1 as usize], target.1),
+                    self.queued,
+                ) {
+                    continue;
+                }
                 there.reach(self.graph, *target, advance.to.1, range);
                 if self.record.is_some() {
                     let positions = there.positions(target.0, advance.to.1 as usize);
@@ -240,6 +316,7 @@ impl<'a, 'l> Sweep<'a, 'l> {
                 }
             }
         }
+        batch.advances.insert(place, advances);
     }
 
     /// The cells and states that the end of a phase leads to.
@@ -278,8 +355,12 @@ impl<'a, 'l> Sweep<'a, 'l> {
             for target in self.graph.turn(node, turn) {
                 let (to, order) = self.graph.target(target);
                 let positions = self.graph.named(to, moved(&positions, order));
-                let key = self.key(&positions, to);
                 let range = ranges.lane(lane);
+                let queued = self.queued - self.goal.map_or(0, |g| g.ahead.work[first as usize]);
+                if !self.follows(range, (&positions, to), queued) {
+                    continue;
+                }
+                let key = self.key(&positions, to);
                 level.entries.entry(key).or_insert(Range::NONE).join(range);
                 if self.record.is_some() {
                     let before = self.key_of(before.clone(), node);

@@ -138,8 +138,26 @@ fn searched(text: &str, ours: &Explored) {
     }
 }
 
-/// True if the two ends differ; `None` if one of the two gave up.
-fn agrees(seed: u64) -> Option<bool> {
+/// One end after the other, with nothing but what may come to it: the same ends, and schedules that take them. True if something
+/// was dropped.
+pub(crate) fn apart(text: &str, ours: &Explored, limits: &Limits) -> bool {
+    let apart = explored(text, &Limits { max_together: 0, ..*limits });
+    let apart = apart.unwrap_or_else(|e| panic!("{e}\n{text}"));
+    assert_eq!((apart.best, apart.worst), (ours.best, ours.worst), "{text}");
+    if apart.scripts.is_some() {
+        follows(text, &apart);
+    }
+    apart.dropped > 0
+}
+
+/// What two ways have shown of a launch: whether its ends differ, and whether runs were dropped on the way to them.
+struct Agreed {
+    open: bool,
+    dropped: bool,
+}
+
+/// `None` if one of the two gave up.
+fn agrees(seed: u64) -> Option<Agreed> {
     let text = random(seed);
     let (problem, bound) = only(&text);
     let oracle = simulate::Limits { max_states: 3_000, ..simulate::Limits::default() };
@@ -158,11 +176,11 @@ fn agrees(seed: u64) -> Option<bool> {
             let (least, greatest) = (tried.least.0, tried.greatest.0);
             assert!(ours.best <= least && least <= greatest && greatest <= ours.worst, "{text}");
             searched(&text, &ours);
-            Some(all.best < all.worst)
+            Some(Agreed { open: all.best < all.worst, dropped: apart(&text, &ours, &limits) })
         }
         (Err(ours), Err(error)) => {
             assert_eq!(ours.to_string(), error.to_string(), "seed {seed}\n{text}");
-            Some(false)
+            Some(Agreed { open: false, dropped: false })
         }
         (ours, all) => panic!("seed {seed}: {ours:?}, but {all:?}\n{text}"),
     }
@@ -172,12 +190,16 @@ fn agrees(seed: u64) -> Option<bool> {
 fn both_ends_are_those_of_every_schedule() {
     let cases: u64 =
         std::env::var("TICKBOUND_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(500);
-    let found: Vec<Option<bool>> = (0..cases).map(agrees).collect();
+    let found: Vec<Option<Agreed>> = (0..cases).map(agrees).collect();
     let given_up = found.iter().filter(|f| f.is_none()).count();
-    let open = found.iter().filter(|f| **f == Some(true)).count();
-    println!("{cases} launches: {open} with an open time, {given_up} too large for the oracle");
-    // Launches in which every schedule takes as long would show nothing.
+    let open = found.iter().flatten().filter(|f| f.open).count();
+    let dropped = found.iter().flatten().filter(|f| f.dropped).count();
+    println!(
+        "{cases} launches: {open} with an open time, {given_up} too large for the oracle; {dropped} with runs dropped"
+    );
+    // Launches in which every schedule takes as long would show nothing, nor would goals that drop nothing.
     assert!(open as u64 * 6 >= cases && given_up as u64 * 4 <= cases);
+    assert!(dropped as u64 * 20 >= cases);
 }
 
 /// What cycles of states say of random launches holds, and is not empty: [`explored`] compares it.
