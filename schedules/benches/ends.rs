@@ -8,7 +8,7 @@ use std::time::Instant;
 use indexmap::IndexMap;
 use tickbound_model::simulate::{self, SimulateError};
 use tickbound_model::{Bound, Problem};
-use tickbound_schedules::{Launch, Limits, ScheduleError};
+use tickbound_schedules::{Launch, Limits, ScheduleError, Skipped};
 
 /// Most states of the simulator's exploration.
 const MOST: u64 = 300_000;
@@ -58,8 +58,11 @@ impl Loads {
         let best = both.as_ref().ok().map(|both| both.best);
         let ours = match &both {
             Ok(both) => {
-                let skipped: u64 = both.skipped.iter().map(|s| s.groups).sum();
-                let period = both.skipped.first().map_or("-".to_owned(), |s| s.period.to_string());
+                let each = |of: fn(&Skipped) -> u64| {
+                    let all: Vec<String> = both.skipped.iter().map(|s| of(s).to_string()).collect();
+                    if all.is_empty() { "-".to_owned() } else { all.join(", ") }
+                };
+                let (skipped, period) = (each(|s| s.groups), each(|s| s.period));
                 format!(
                     "{} / {} | {seconds:.3} s | {} | {} | {skipped} | {period}",
                     both.best, both.worst, both.states, both.visits
@@ -132,7 +135,8 @@ fn main() {
     );
     println!(
         "case alone, and its dispatchers may idle while a warp is ready, which is easier (`schedules/benches/cp_sat.py`). *Bounds by cycles* are for both\n\
-         ends, and take as long for any number of iterations ([encodings](../encodings.md#counted-warps)).\n"
+         ends, and take as long for any number of iterations ([encodings](../encodings.md#counted-warps)). Where two numbers of groups are\n\
+         *skipped*, each end was looked for by itself.\n"
     );
     println!(
         "| warps, loops, groups | places, slots | best / worst | counted warps | states | visits | groups skipped | period | bounds by cycles | every schedule | CP-SAT, best |"

@@ -23,7 +23,7 @@ impl Default for Limits {
         Limits {
             max_states: 4_000_000,
             max_visits: 2_000_000_000,
-            max_together: 20_000_000,
+            max_together: 64_000_000,
             max_period: 8,
             max_recorded: 5_000_000,
         }

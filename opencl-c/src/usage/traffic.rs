@@ -40,9 +40,13 @@ pub(super) struct Moved {
 }
 
 impl Traffic<'_> {
-    /// What is moved, with so many groups at work at once.
-    pub fn moved(&self, at_work: &Expr) -> Moved {
+    /// What is moved, with so many groups at work at once, and so many of them in a unit.
+    pub fn moved(&self, at_work: &Expr, held: &Expr) -> Moved {
         let (group, mut axes) = self.of_group();
+        let group = match self.device.l1 {
+            Some(_) => part_of(group, self.of_unit(at_work, held)),
+            None => group,
+        };
         axes.extend(self.groups.iter().cloned());
         // Neighbouring groups share the lines at their margins.
         let launch = addresses(&axes, self.bytes, &self.device.inputs).count;
@@ -112,6 +116,15 @@ impl Traffic<'_> {
             axes.push(Axis { distance: distance.clone(), extent: some });
         }
         axes
+    }
+
+    /// The part, in 64ths, of what each group of a unit would move alone, as they find in L1 what others of that unit have loaded. Which
+    /// groups a unit has is open, and they are in step: where all at work touch less than those of one unit would if they had nothing in
+    /// common, that is all there is to move.
+    fn of_unit(&self, at_work: &Expr, held: &Expr) -> Expr {
+        let apart = mul(held.clone(), self.touched(&self.sweep));
+        let together = min(self.touched(&self.of_neighbours(at_work)), apart.clone());
+        quotient(mul(Expr::Int(SHARES), together), max(Expr::Int(1), apart))
     }
 
     /// If what all groups at work touch in one sweep does not fit L2, that part of what all move.
@@ -200,6 +213,26 @@ mod tests {
         // Half of what four groups touch in a sweep is not in L2 when it is wanted again.
         let half = device(2047, 4096);
         assert_eq!(moved(&traffic(&half, &sweep, &again, &groups), 4)[2], 2 * 3 * once);
+    }
+
+    #[test]
+    fn groups_of_a_unit_find_what_others_have_loaded() {
+        // 32 items read a line; neighbours in a dimension read the same, or the next one.
+        let device = device(1 << 15, 1 << 20);
+        for (groups, held, wanted) in [
+            // All the same: the four groups of a unit move it once.
+            ([axis(0, 64), axis(0, 1)], 4, 128 / 4),
+            // Two lines in all, four groups.
+            ([axis(0, 32), axis(128, 2)], 4, 128 / 2),
+            // As many lines as groups, of which a unit has some.
+            ([axis(128, 64), axis(0, 1)], 4, 128),
+            ([axis(0, 64), axis(0, 1)], 1, 128),
+        ] {
+            let sweep = [axis(4, 32)];
+            let traffic = traffic(&device, &sweep, &[], &groups);
+            let moved = traffic.moved(&Expr::Int(64), &Expr::Int(held));
+            assert_eq!(moved.group.eval(&[]).unwrap(), wanted, "{groups:?} {held}");
+        }
     }
 
     #[test]

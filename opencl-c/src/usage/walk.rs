@@ -59,6 +59,7 @@ pub(super) fn parts(
         names: &item,
         ends: Ends::new(names),
         at_work: at_work(device, product("local")?, product("groups")?),
+        held: held(device, product("local")?, product("groups")?),
         device,
         unroll: Unroll { names: &item, said },
         read_only: &steps.read_only,
@@ -91,8 +92,9 @@ struct Walk<'a> {
     /// Of the item in the middle, which stands for all.
     names: &'a Names,
     ends: Ends,
-    /// Groups that are at work at once.
+    /// Groups that are at work at once, and those of one unit.
     at_work: Expr,
+    held: Expr,
     device: &'a Device,
     unroll: Unroll<'a>,
     /// Arrays that nobody writes.
@@ -598,7 +600,8 @@ impl Walk<'_> {
             .collect::<Result<_, ReadError>>()?;
         let bytes = i64::from(access.element) * i64::from(access.width);
         let traffic = Traffic { device: self.device, bytes, margin, sweep, outer, groups };
-        let Moved { group, launch, beyond_l2 } = traffic.moved(&self.at_work);
+        let held = if access.store { &Expr::Int(1) } else { &self.held };
+        let Moved { group, launch, beyond_l2 } = traffic.moved(&self.at_work, held);
         let taken = |bytes| mul(around.taken.clone(), bytes);
         if !access.store && !self.is_in_l2(&access.array) {
             self.add("beyond_l2_bytes", Some(at), &access.array, taken(beyond_l2));
