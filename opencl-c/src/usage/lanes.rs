@@ -91,33 +91,37 @@ fn power_in(number: Expr, most: i64) -> Expr {
     power
 }
 
-/// Lines that a request of `bytes` bytes a lane touches. `aligned`: whether its rows begin where they lie in as few as they
-/// can; if not, it reaches into one more as often as its length is greater than half a line.
+/// In how many parts a line is told.
+pub(super) const LINE: i64 = 64;
+
+/// Lines, in 64ths, that a request of `bytes` bytes a lane touches. `aligned`: whether its rows begin where they lie in as few as they
+/// can; if not, they begin at any element.
 pub(super) fn lines(device: &Device, lanes: &[Lane], bytes: i64, aligned: &Expr) -> Expr {
-    let line = Expr::Int(device.line);
+    let touched = |all: Expr| touched(device.line, all, bytes, aligned);
     let mut left = Expr::Int(device.warp);
-    let (mut apart, mut span) = (Expr::Int(1), Expr::Int(bytes));
+    let (mut apart, mut span) = (Expr::Int(LINE), Expr::Int(bytes));
     for (d, Lane { distance, extent }) in lanes.iter().enumerate() {
         let lanes = min(left.clone(), extent.clone());
         left = rows(left, extent.clone());
         let length = mul(distance.clone(), sub(lanes.clone(), Expr::Int(1)));
         let still = is_zero(distance.clone());
-        let own = match d {
-            0 => min(lanes, touched(&line, add(length.clone(), Expr::Int(bytes)), aligned)),
-            _ => lanes,
-        };
-        apart = mul(apart, choice(still, Expr::Int(1), own));
+        if d == 0 {
+            let own = touched(add(length.clone(), Expr::Int(bytes)));
+            let own = min(mul(Expr::Int(LINE), lanes), own);
+            apart = choice(still, apart, own);
+        } else {
+            apart = mul(apart, choice(still, Expr::Int(1), lanes));
+        }
         span = add(span, length);
     }
-    min(apart, touched(&line, span, aligned))
+    min(apart, touched(span))
 }
 
-/// Lines that so many bytes touch.
-fn touched(line: &Expr, bytes: Expr, aligned: &Expr) -> Expr {
-    let one = Expr::Int(1);
-    let half = quotient(line.clone(), Expr::Int(2));
-    let anywhere = add(one, quotient(add(bytes.clone(), half), line.clone()));
-    choice(aligned.clone(), ceil_div(bytes, line.clone()), anywhere)
+/// Lines, in 64ths, that so many bytes touch, in elements of `element` bytes: the mean over where they may begin.
+fn touched(line: i64, bytes: Expr, element: i64, aligned: &Expr) -> Expr {
+    let parts = |bytes: Expr| quotient(mul(Expr::Int(LINE), bytes), Expr::Int(line));
+    let anywhere = add(Expr::Int(LINE), parts(sub(bytes.clone(), Expr::Int(element))));
+    choice(aligned.clone(), mul(Expr::Int(LINE), ceil_div(bytes, Expr::Int(line))), anywhere)
 }
 
 #[cfg(test)]
@@ -224,9 +228,19 @@ mod tests {
             let wanted: BTreeSet<i64> =
                 places(&digits).iter().flat_map(|at| [at / 128, (at + bytes - 1) / 128]).collect();
             let own = value(&lines(&device(), &lanes(&digits), bytes, &Expr::Int(1)));
-            assert_eq!(own, wanted.len() as i64, "{digits:?}");
+            assert_eq!(own, LINE * wanted.len() as i64, "{digits:?}");
         }
-        let shifted = lines(&device(), &lanes(&[(4, 32)]), 4, &Expr::Int(0));
-        assert_eq!(value(&shifted), 2);
+    }
+
+    #[test]
+    fn lines_of_a_request_that_begins_anywhere() {
+        // A row of so many bytes: the mean over all elements of a line with which it may begin.
+        for (length, bytes) in itertools::iproduct!([1, 2, 8, 16, 31, 32], [1, 4, 8, 16]) {
+            let own = lines(&device(), &lanes(&[(bytes, length)]), bytes, &Expr::Int(0));
+            let of = |start: i64| (start * bytes + length * bytes - 1) / 128 + 1;
+            let starts = 128 / bytes;
+            let all: i64 = (0..starts).map(of).sum();
+            assert_eq!(value(&own), LINE * all / starts, "{length} times {bytes} bytes");
+        }
     }
 }

@@ -13,8 +13,10 @@ use super::batch::{Batch, Waits, is_from_data};
 use super::footprint::{Axis, addresses};
 use super::guards::Ends;
 use super::kept::{Kept, window};
-use super::lanes::{Lane, lines, passes};
-use super::number::{add, ceil_div, choice, is_zero, less, max, min, mul, remainder, sub};
+use super::lanes::{LINE, Lane, lines, passes};
+use super::number::{
+    add, ceil_div, choice, is_zero, less, max, min, mul, quotient, remainder, sub,
+};
 use super::traffic::{Moved, Traffic, at_work, held};
 use super::unroll::{Unroll, Unrolling, macros_only};
 use super::{Device, PLAIN_REGISTERS, WIDEST};
@@ -474,7 +476,7 @@ impl Walk<'_> {
             Some(lanes) => {
                 (passes(self.device, lanes, *words), lines(self.device, lanes, *bytes, aligned))
             }
-            None => (Expr::Int(*words), Expr::Int(self.device.warp)),
+            None => (Expr::Int(*words), Expr::Int(LINE * self.device.warp)),
         };
         let (count, passed) = of_memory(access.space);
         self.add(count, Some(at), &access.array, requests.clone());
@@ -483,7 +485,8 @@ impl Walk<'_> {
         }
         self.add(passed, Some(at), &access.array, mul(requests.clone(), wavefronts));
         if access.space != Space::Local {
-            self.add("global_lines", Some(at), &access.array, mul(requests, touched));
+            let touched = quotient(mul(requests, touched), Expr::Int(LINE));
+            self.add("global_lines", Some(at), &access.array, touched);
         }
     }
 
