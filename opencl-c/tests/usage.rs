@@ -9,21 +9,27 @@ use crate::parse::tree::ready;
 
 /// The usage of a kernel `k` over rows of 128 items in groups of 32 and 4 of them, with the scalar argument `n`.
 fn usage(source: &str, arguments: Value, source_order: i64) -> IndexMap<&'static str, i64> {
+    usage_with(source, arguments, json!({ "source_order": source_order }))
+}
+
+/// The same on a device that has more.
+fn usage_with(source: &str, arguments: Value, more: Value) -> IndexMap<&'static str, i64> {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("k.cl"), source).unwrap();
-    let value = json!({
+    let mut value = json!({
         "profile": "resources",
         "platform": {
             "units_per_device": 2, "elements_per_unit": 32, "global_access": 4,
             "resources": {
-                "warp_width": 32, "banks": 32, "line_bytes": 128, "l1_size": 4096,
-                "source_order": source_order
+                "warp_width": 32, "banks": 32, "line_bytes": 128, "l1_size": 4096
             }
         },
         "inputs": { "n": 100 }, "parameters": { "T": [2] },
         "launch": { "global_size": [128, 8], "local_size": [32, 4] },
         "kernel": { "opencl": "k.cl", "entry": "k", "arguments": arguments }
     });
+    let resources = value["platform"]["resources"].as_object_mut().unwrap();
+    resources.extend(more.as_object().unwrap().clone());
     let none = |_: &str| unreachable!("the platform is in the file");
     let mut problem = Problem::from_value(&value, &IndexMap::new(), &none).unwrap();
     attach(&mut problem, folder.path()).unwrap().expect("a source");
@@ -141,7 +147,8 @@ fn neighbours_of_what_data_multiply_are_apart_as_it_is() {
         for (int i = 0; i < n; i++) s += a[i * 1024 + x + (int)((float)y * f[i])];
         b[x] = s;
     }";
-    let used = usage(source, buffers(&["a", "f", "b"]), 0);
+    // A unit holds one group, so that nothing is shared.
+    let used = usage_with(source, buffers(&["a", "f", "b"]), json!({ "groups_per_unit": 1 }));
     // 35 elements and the rest of a line in each of 100 rows; 32 elements of the result.
     assert_eq!(used["l2_bytes"], 100 * (4 * 35 + 124) + 4 * 32);
     // Of four iterations at once: new lines, and before them what the address needs.
@@ -233,8 +240,8 @@ fn what_does_not_fit_l1_moves_beyond() {
     };
     let place = |elements: i64| 4 * 128 * 4 * elements;
     let words = |elements: i64| 128 * 4 * 101 * elements;
-    // Rows of the group have the same results.
-    let own = |elements: i64| 4 * 100 + 124 + 128 * elements;
+    // Rows of the group have the same results; the four groups of a unit load the same atoms.
+    let own = |elements: i64| (4 * 100 + 124) / 4 + 128 * elements;
     for elements in [8, 16] {
         let share = 64 * (place(elements) - 4096).max(0) / place(elements);
         let moved = words(elements) + words(elements) * share / 64;

@@ -123,7 +123,12 @@ impl Traffic<'_> {
     /// common, that is all there is to move.
     fn of_unit(&self, at_work: &Expr, held: &Expr) -> Expr {
         let apart = mul(held.clone(), self.touched(&self.sweep));
-        let together = min(self.touched(&self.of_neighbours(at_work)), apart.clone());
+        let neighbours = self.of_neighbours(at_work);
+        let (sweep, groups) = neighbours.split_at(self.sweep.len());
+        // Runs with gaps that others fill are counted as if they had none, so no less than along each dimension.
+        let along = groups.iter().map(|axis| self.touched(&[sweep, &[axis.clone()]].concat()));
+        let together = along.fold(self.touched(&neighbours), max);
+        let together = min(together, apart.clone());
         quotient(mul(Expr::Int(SHARES), together), max(Expr::Int(1), apart))
     }
 
@@ -196,7 +201,7 @@ mod tests {
     }
 
     fn moved(traffic: &Traffic<'_>, at_work: i64) -> [i64; 3] {
-        let Moved { group, launch, beyond_l2 } = traffic.moved(&Expr::Int(at_work));
+        let Moved { group, launch, beyond_l2 } = traffic.moved(&Expr::Int(at_work), &Expr::Int(1));
         [group, launch, beyond_l2].map(|number| number.eval(&[]).unwrap())
     }
 

@@ -169,6 +169,12 @@ fn coulomb_by_columns() {
         // Two rows of 16 results fall into the same banks, and into two lines.
         let rows = 32 / width;
         let lines_of_atoms = ceil_div(atoms * 16 / loads, 128);
+        // All groups of a unit load the same atoms.
+        let warps = ceil_div(items, 32);
+        let groups = of("width") * of("height") * of("depth") / (items * points);
+        let held = (of("warps_per_unit") / warps).min(of("groups_per_unit"));
+        let held = held.min(ceil_div(groups, of("units_per_device"))).max(1);
+        let loaded = 16 * atoms / loads + 128 - 16 / loads;
         vec![
             // Three coordinates of the item; for each atom three differences and a square, for each point two products with a
             // sum, and the next one; the result is added.
@@ -189,7 +195,8 @@ fn coulomb_by_columns() {
             // Results are loaded and stored. Sums are stored, and all that fits is found in L1.
             (
                 "l2_bytes",
-                8 * items * points + 16 * atoms / loads + 128 - 16 / loads
+                8 * items * points
+                    + loaded * (64 / held) / 64
                     + memory * 4 * items * (points + atoms * points),
             ),
             ("dram_bytes", 8 * of("width") * of("height") * of("depth") + 16 * atoms / loads),
