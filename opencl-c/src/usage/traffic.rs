@@ -126,7 +126,8 @@ impl Traffic<'_> {
         let neighbours = self.of_neighbours(at_work);
         let (sweep, groups) = neighbours.split_at(self.sweep.len());
         // Runs with gaps that others fill are counted as if they had none, so no less than along each dimension.
-        let along = groups.iter().map(|axis| self.touched(&[sweep, &[axis.clone()]].concat()));
+        let along =
+            groups.iter().map(|axis| self.touched(&[sweep, std::slice::from_ref(axis)].concat()));
         let together = along.fold(self.touched(&neighbours), max);
         let together = min(together, apart.clone());
         quotient(mul(Expr::Int(SHARES), together), max(Expr::Int(1), apart))
