@@ -16,7 +16,7 @@
 use crate::launch::Launch;
 use crate::paths::{Paths, Step};
 use crate::ratio::{MOST, Ratio, least_ratio};
-use crate::record::End;
+use crate::record::{End, Range};
 
 /// Most ticks of a launch, and most work, in units: sums of some of them stay within 127 bits.
 const MOST_UNITS: i128 = 1 << 120;
@@ -146,6 +146,32 @@ impl Ahead {
     pub fn is_covered(&self, ticks: i64, work: i128) -> bool {
         let ticks = i128::from(self.end.sign()) * i128::from(ticks) * self.unit;
         self.main.checked_mul(work).is_some_and(|share| ticks >= share)
+    }
+}
+
+/// What a sweep drops: what cannot come to its end in time.
+#[derive(Clone, Copy)]
+pub(crate) struct Goal<'a> {
+    pub ahead: &'a Ahead,
+    /// The tick by which the last group is to end, or not before which for the worst end.
+    pub tick: i64,
+}
+
+impl Goal<'_> {
+    /// What a range has of this end.
+    pub fn of(&self, range: Range) -> Range {
+        Range::at(self.ahead.end.of(range))
+    }
+
+    /// Whether a run that is here with these ticks may come to the end by then.
+    pub fn may_reach(&self, range: Range, here: Here) -> bool {
+        self.ahead.may_reach(self.tick, self.ahead.end.of(range), here)
+    }
+
+    /// Whether an end that was found is the best of all.
+    pub fn is_met(&self, found: i64) -> bool {
+        let sign = self.ahead.end.sign();
+        sign * found <= sign * self.tick
     }
 }
 

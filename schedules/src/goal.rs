@@ -12,38 +12,13 @@
 //! If `c` is at least that, whatever was dropped there would be dropped here. So what follows may be taken over, later by `c`; what
 //! more of it could be dropped does no harm, as it is of true runs.
 
-use crate::ahead::{Ahead, Here};
+use crate::ahead::{Ahead, Goal};
 use crate::error::{Limit, ScheduleError, TooLarge};
 use crate::graph::Graph;
 use crate::limits::Limits;
-use crate::record::Range;
+use crate::replay;
 use crate::sweep::{Sweep, Swept};
 use tickbound_model::simulate::Script;
-
-/// What a sweep drops.
-#[derive(Clone, Copy)]
-pub(crate) struct Goal<'a> {
-    pub ahead: &'a Ahead,
-    /// The tick by which the last group is to end, or not before which for the worst end.
-    pub tick: i64,
-}
-
-impl Goal<'_> {
-    /// What a range has of this end.
-    pub fn of(&self, range: Range) -> Range {
-        Range::at(self.ahead.end.of(range))
-    }
-
-    /// Whether a run that is here with these ticks may come to the end by then.
-    pub fn may_reach(&self, range: Range, here: Here) -> bool {
-        self.ahead.may_reach(self.tick, self.ahead.end.of(range), here)
-    }
-
-    fn is_met(&self, found: i64) -> bool {
-        let sign = self.ahead.end.sign();
-        sign * found <= sign * self.tick
-    }
-}
 
 /// A goal that some run reaches.
 pub(crate) struct Reached<'a> {
@@ -68,7 +43,7 @@ impl Reached<'_> {
         let mut sweep = Sweep::new(graph, limits, stop);
         sweep.goal = Some(self.goal);
         sweep.run_recorded()?;
-        sweep.script(self.goal.ahead.end)
+        replay::recorded(&mut sweep, self.goal.ahead.end)
     }
 }
 

@@ -175,7 +175,8 @@ impl Launch {
         let scripts = match self.is_recorded(visits, limits) {
             true => {
                 sweep.run_recorded()?;
-                Some((sweep.script(End::Best)?, sweep.script(End::Worst)?))
+                let best = replay::recorded(&mut sweep, End::Best)?;
+                Some((best, replay::recorded(&mut sweep, End::Worst)?))
             }
             false => None,
         };

@@ -18,17 +18,14 @@
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 use smallvec::SmallVec;
-use tickbound_model::simulate::Script;
 
-use crate::ahead::Here;
+use crate::ahead::{Goal, Here};
 use crate::batch::{Advance, Batch, Ranges, Tick};
 use crate::error::{Limit, ScheduleError, TooLarge};
-use crate::goal::Goal;
 use crate::graph::{Graph, Kind, Turn};
 use crate::level::Level;
 use crate::limits::{Limits, Skipped};
-use crate::record::{End, Entries, Key, Range, Record};
-use crate::replay;
+use crate::record::{Entries, Key, Range, Record};
 use crate::state::{Order, Positions};
 
 /// Cells of a batch, and states.
@@ -85,18 +82,6 @@ impl<'a, 'l> Sweep<'a, 'l> {
     pub fn run_recorded(&mut self) -> Result<(), ScheduleError> {
         self.record = Some(Record::new());
         self.all().map(|_| ())
-    }
-
-    /// A schedule for an end of what was recorded.
-    ///
-    /// # Errors
-    /// A fault of this program.
-    pub fn script(&mut self, end: End) -> Result<Script, ScheduleError> {
-        let record = self.record.take();
-        let path = record.as_ref().and_then(|record| record.path(end));
-        self.record = record;
-        let lost = || ScheduleError::Fault("a schedule has lost its way".to_owned());
-        replay::script(self, &path.ok_or_else(lost)?, end)
     }
 
     fn levels<T: Tick>(&mut self) -> Result<Swept, ScheduleError> {
