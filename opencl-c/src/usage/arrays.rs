@@ -9,8 +9,8 @@ use indexmap::IndexMap;
 use tickbound_model::Expr;
 
 use super::footprint::{Axis, addresses};
-use super::number::{add, ceil_div, choice, is_zero, less, max, min, mul, sub};
-use super::traffic::{part_beyond, part_of};
+use super::number::{add, ceil_div, choice, is_zero, less, max, min, mul, part_of, sub};
+use super::traffic::part_beyond;
 use super::{Device, WIDEST};
 use crate::ast::At;
 use crate::steps::{Access, Number, Stride};

@@ -8,7 +8,7 @@ use tickbound_model::expr::BinaryOp;
 
 use super::Device;
 use super::number::{
-    add, ceil_div, choice, is_zero, less, max, min, mul, quotient, remainder, sub,
+    SHARES, add, ceil_div, choice, is_zero, less, max, min, mul, quotient, remainder, sub,
 };
 
 /// One digit of a lane's place.
@@ -91,15 +91,12 @@ fn power_in(number: Expr, most: i64) -> Expr {
     power
 }
 
-/// In how many parts a line is told.
-pub(super) const LINE: i64 = 64;
-
 /// Lines, in 64ths, that a request of `bytes` bytes a lane touches. `aligned`: whether its rows begin where they lie in as few as they
 /// can; if not, they begin at any element.
 pub(super) fn lines(device: &Device, lanes: &[Lane], bytes: i64, aligned: &Expr) -> Expr {
     let touched = |all: Expr| touched(device.line, all, bytes, aligned);
     let mut left = Expr::Int(device.warp);
-    let (mut apart, mut span) = (Expr::Int(LINE), Expr::Int(bytes));
+    let (mut apart, mut span) = (Expr::Int(SHARES), Expr::Int(bytes));
     for (d, Lane { distance, extent }) in lanes.iter().enumerate() {
         let lanes = min(left.clone(), extent.clone());
         left = rows(left, extent.clone());
@@ -107,7 +104,7 @@ pub(super) fn lines(device: &Device, lanes: &[Lane], bytes: i64, aligned: &Expr)
         let still = is_zero(distance.clone());
         if d == 0 {
             let own = touched(add(length.clone(), Expr::Int(bytes)));
-            let own = min(mul(Expr::Int(LINE), lanes), own);
+            let own = min(mul(Expr::Int(SHARES), lanes), own);
             apart = choice(still, apart, own);
         } else {
             apart = mul(apart, choice(still, Expr::Int(1), lanes));
@@ -119,9 +116,9 @@ pub(super) fn lines(device: &Device, lanes: &[Lane], bytes: i64, aligned: &Expr)
 
 /// Lines, in 64ths, that so many bytes touch, in elements of `element` bytes: the mean over where they may begin.
 fn touched(line: i64, bytes: Expr, element: i64, aligned: &Expr) -> Expr {
-    let parts = |bytes: Expr| quotient(mul(Expr::Int(LINE), bytes), Expr::Int(line));
-    let anywhere = add(Expr::Int(LINE), parts(sub(bytes.clone(), Expr::Int(element))));
-    choice(aligned.clone(), mul(Expr::Int(LINE), ceil_div(bytes, Expr::Int(line))), anywhere)
+    let parts = |bytes: Expr| quotient(mul(Expr::Int(SHARES), bytes), Expr::Int(line));
+    let anywhere = add(Expr::Int(SHARES), parts(sub(bytes.clone(), Expr::Int(element))));
+    choice(aligned.clone(), mul(Expr::Int(SHARES), ceil_div(bytes, Expr::Int(line))), anywhere)
 }
 
 #[cfg(test)]
@@ -228,7 +225,7 @@ mod tests {
             let wanted: BTreeSet<i64> =
                 places(&digits).iter().flat_map(|at| [at / 128, (at + bytes - 1) / 128]).collect();
             let own = value(&lines(&device(), &lanes(&digits), bytes, &Expr::Int(1)));
-            assert_eq!(own, LINE * wanted.len() as i64, "{digits:?}");
+            assert_eq!(own, SHARES * wanted.len() as i64, "{digits:?}");
         }
     }
 
@@ -240,7 +237,7 @@ mod tests {
             let of = |start: i64| (start * bytes + length * bytes - 1) / 128 + 1;
             let starts = 128 / bytes;
             let all: i64 = (0..starts).map(of).sum();
-            assert_eq!(value(&own), LINE * all / starts, "{length} times {bytes} bytes");
+            assert_eq!(value(&own), SHARES * all / starts, "{length} times {bytes} bytes");
         }
     }
 }

@@ -3,6 +3,9 @@
 use tickbound_model::Expr;
 use tickbound_model::expr::{BinaryOp, Function};
 
+/// In how many parts a part is told.
+pub(super) const SHARES: i64 = 64;
+
 /// `a + b`.
 pub(super) fn add(a: Expr, b: Expr) -> Expr {
     Expr::folded(BinaryOp::Add, a, b)
@@ -36,6 +39,11 @@ pub(super) fn ceil_div(a: Expr, b: Expr) -> Expr {
         (Expr::Int(a), Expr::Int(b)) if b > 0 && a >= 0 => Expr::Int(a / b + i64::from(a % b != 0)),
         (a, b) => Expr::Call(Function::CeilDiv, vec![a, b]),
     }
+}
+
+/// So many 64ths of a number.
+pub(super) fn part_of(all: Expr, share: Expr) -> Expr {
+    quotient(mul(all, share), Expr::Int(SHARES))
 }
 
 /// The lesser.

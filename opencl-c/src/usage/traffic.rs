@@ -4,10 +4,7 @@ use tickbound_model::Expr;
 
 use super::Device;
 use super::footprint::{Axis, addresses};
-use super::number::{add, ceil_div, choice, less, max, min, mul, quotient, sub};
-
-/// In how many parts what does not fit a cache is told.
-const SHARES: i64 = 64;
+use super::number::{SHARES, add, ceil_div, choice, less, max, min, mul, part_of, quotient, sub};
 
 /// Warps of a unit where the platform does not say how many there are at most.
 const MOST_WARPS: i64 = 32;
@@ -43,16 +40,19 @@ impl Traffic<'_> {
     /// What is moved, with so many groups at work at once, and so many of them in a unit.
     pub fn moved(&self, at_work: &Expr, held: &Expr) -> Moved {
         let (group, mut axes) = self.of_group();
-        let group = match self.device.l1 {
-            Some(_) => part_of(group, self.of_unit(at_work, held)),
-            None => group,
+        let neighbours = self.of_neighbours(at_work);
+        let together = self.touched(&neighbours);
+        let shared = self.device.l1.is_some() && *held != Expr::Int(1);
+        let group = match shared {
+            true => part_of(group, self.of_unit(&neighbours, together.clone(), held)),
+            false => group,
         };
         axes.extend(self.groups.iter().cloned());
         // Neighbouring groups share the lines at their margins.
         let launch = addresses(&axes, self.bytes, &self.device.inputs).count;
         let launch = mul(Expr::Int(self.bytes), launch);
         let beyond_l2 = match self.device.l2 {
-            Some(l2) => self.beyond(l2, at_work, &group),
+            Some(l2) => self.beyond(l2, together, &group),
             None => Expr::Int(0),
         };
         Moved { group, launch, beyond_l2 }
@@ -121,21 +121,18 @@ impl Traffic<'_> {
     /// The part, in 64ths, of what each group of a unit would move alone, as they find in L1 what others of that unit have loaded. Which
     /// groups a unit has is open, and they are in step: where all at work touch less than those of one unit would if they had nothing in
     /// common, that is all there is to move.
-    fn of_unit(&self, at_work: &Expr, held: &Expr) -> Expr {
+    fn of_unit(&self, neighbours: &[Axis], together: Expr, held: &Expr) -> Expr {
         let apart = mul(held.clone(), self.touched(&self.sweep));
-        let neighbours = self.of_neighbours(at_work);
         let (sweep, groups) = neighbours.split_at(self.sweep.len());
         // Runs with gaps that others fill are counted as if they had none, so no less than along each dimension.
         let along =
             groups.iter().map(|axis| self.touched(&[sweep, std::slice::from_ref(axis)].concat()));
-        let together = along.fold(self.touched(&neighbours), max);
-        let together = min(together, apart.clone());
+        let together = min(along.fold(together, max), apart.clone());
         quotient(mul(Expr::Int(SHARES), together), max(Expr::Int(1), apart))
     }
 
     /// If what all groups at work touch in one sweep does not fit L2, that part of what all move.
-    fn beyond(&self, l2: i64, at_work: &Expr, of_group: &Expr) -> Expr {
-        let touched = self.touched(&self.of_neighbours(at_work));
+    fn beyond(&self, l2: i64, touched: Expr, of_group: &Expr) -> Expr {
         let share = part_beyond(touched, Expr::Int(l2));
         let all = self.groups.iter().fold(of_group.clone(), |all, g| mul(all, g.extent.clone()));
         mul(quotient(all, Expr::Int(SHARES)), share)
@@ -162,11 +159,6 @@ pub(super) fn held(device: &Device, items: Expr, groups: Expr) -> Expr {
 pub(super) fn part_beyond(bytes: Expr, room: Expr) -> Expr {
     let missing = max(Expr::Int(0), sub(bytes.clone(), room));
     quotient(mul(Expr::Int(SHARES), missing), max(Expr::Int(1), bytes))
-}
-
-/// So many 64ths of a number.
-pub(super) fn part_of(all: Expr, share: Expr) -> Expr {
-    quotient(mul(all, share), Expr::Int(SHARES))
 }
 
 #[cfg(test)]

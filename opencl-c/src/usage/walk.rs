@@ -13,9 +13,9 @@ use super::batch::{Batch, Waits, is_from_data};
 use super::footprint::{Axis, addresses};
 use super::guards::Ends;
 use super::kept::{Kept, window};
-use super::lanes::{LINE, Lane, lines, passes};
+use super::lanes::{Lane, lines, passes};
 use super::number::{
-    add, ceil_div, choice, is_zero, less, max, min, mul, quotient, remainder, sub,
+    SHARES, add, ceil_div, choice, is_zero, less, max, min, mul, part_of, remainder, sub,
 };
 use super::traffic::{Moved, Traffic, at_work, held};
 use super::unroll::{Unroll, Unrolling, macros_only};
@@ -412,7 +412,7 @@ impl Walk<'_> {
         let room = Room {
             device: self.device,
             bytes: mul(Expr::Int(4), words),
-            held: held(self.device, items.clone(), groups.clone()),
+            held: self.held.clone(),
             lanes: mul(ceil_div(items, warp.clone()), warp),
             at_work: self.at_work.clone(),
             local: local.fold_ok(Expr::Int(0), add)?,
@@ -476,7 +476,7 @@ impl Walk<'_> {
             Some(lanes) => {
                 (passes(self.device, lanes, *words), lines(self.device, lanes, *bytes, aligned))
             }
-            None => (Expr::Int(*words), Expr::Int(LINE * self.device.warp)),
+            None => (Expr::Int(*words), Expr::Int(SHARES * self.device.warp)),
         };
         let (count, passed) = of_memory(access.space);
         self.add(count, Some(at), &access.array, requests.clone());
@@ -485,8 +485,7 @@ impl Walk<'_> {
         }
         self.add(passed, Some(at), &access.array, mul(requests.clone(), wavefronts));
         if access.space != Space::Local {
-            let touched = quotient(mul(requests, touched), Expr::Int(LINE));
-            self.add("global_lines", Some(at), &access.array, touched);
+            self.add("global_lines", Some(at), &access.array, part_of(requests, touched));
         }
     }
 
