@@ -136,12 +136,6 @@ impl Ahead {
         Some(to_end + self.main * left)
     }
 
-    /// Whether a run that is here at a tick may reach its end by the goal; for the worst end, not before it.
-    pub fn may_reach(&self, goal: i64, tick: i64, here: Here) -> bool {
-        let left = i128::from(self.end.sign()) * (i128::from(goal) - i128::from(tick)) * self.unit;
-        self.from(here).is_none_or(|to_end| to_end <= left)
-    }
-
     /// Whether work in the main part takes at least its share of these ticks, so that who has done it later has no more of them left.
     pub fn is_covered(&self, ticks: i64, work: i128) -> bool {
         let ticks = i128::from(self.end.sign()) * i128::from(ticks) * self.unit;
@@ -163,9 +157,12 @@ impl Goal<'_> {
         Range::at(self.ahead.end.of(range))
     }
 
-    /// Whether a run that is here with these ticks may come to the end by then.
+    /// Whether a run that is here with these ticks may come to its end by the goal; for the worst end, not before it.
     pub fn may_reach(&self, range: Range, here: Here) -> bool {
-        self.ahead.may_reach(self.tick, self.ahead.end.of(range), here)
+        let Ahead { end, unit, .. } = self.ahead;
+        let left = i128::from(self.tick) - i128::from(end.of(range));
+        let left = i128::from(end.sign()) * left * unit;
+        self.ahead.from(here).is_none_or(|to_end| to_end <= left)
     }
 
     /// Whether an end that was found is the best of all.

@@ -13,7 +13,7 @@
 //! more of it could be dropped does no harm, as it is of true runs.
 
 use crate::ahead::{Ahead, Goal};
-use crate::error::{Limit, ScheduleError, TooLarge};
+use crate::error::{ScheduleError, TooLarge};
 use crate::graph::Graph;
 use crate::limits::Limits;
 use crate::replay;
@@ -50,7 +50,7 @@ impl Reached<'_> {
 /// Finds an end.
 ///
 /// # Errors
-/// A limit, or the caller's stop.
+/// A limit - of what earlier goals have left of it - or the caller's stop.
 pub(crate) fn reach<'a>(
     graph: &mut Graph<'_>,
     ahead: &'a Ahead,
@@ -72,12 +72,7 @@ pub(crate) fn reach<'a>(
         let left = Limits { max_visits: limits.max_visits - visits, ..*limits };
         let mut sweep = Sweep::new(graph, &left, stop);
         sweep.goal = Some(goal);
-        let swept = sweep.all().map_err(|error| match error {
-            ScheduleError::Limit(Limit::Visits(_)) => {
-                ScheduleError::Limit(Limit::Visits(limits.max_visits))
-            }
-            error => error,
-        })?;
+        let swept = sweep.all()?;
         visits += swept.visits;
         dropped += swept.dropped;
         let found = (!swept.range.is_none()).then(|| ahead.end.of(swept.range));

@@ -81,6 +81,7 @@ impl<'a, 'l> Sweep<'a, 'l> {
     /// A limit, or the caller's stop.
     pub fn run_recorded(&mut self) -> Result<(), ScheduleError> {
         self.record = Some(Record::new());
+        (self.visits, self.dropped) = (0, 0);
         self.all().map(|_| ())
     }
 
@@ -333,6 +334,7 @@ impl<'a, 'l> Sweep<'a, 'l> {
     ) {
         let Some(first) = level.next else { return };
         let turn = Turn::Place(self.graph.launch.positions[first as usize].phase);
+        let queued = self.queued - self.goal.map_or(0, |goal| goal.ahead.work[first as usize]);
         for lane in (0..batch.lanes.len()).filter(|lane| !ranges.lane(*lane).is_none()) {
             let before = batch.positions(cell, lane);
             let mut positions = before.clone();
@@ -341,7 +343,6 @@ impl<'a, 'l> Sweep<'a, 'l> {
                 let (to, order) = self.graph.target(target);
                 let positions = self.graph.named(to, moved(&positions, order));
                 let range = ranges.lane(lane);
-                let queued = self.queued - self.goal.map_or(0, |g| g.ahead.work[first as usize]);
                 if !self.follows(range, (&positions, to), queued) {
                     continue;
                 }

@@ -169,6 +169,16 @@ fn two_kinds_of_groups() {
     follows(&text, &both);
 }
 
+/// Schedules are recorded in a run of their own: what was within the limit once is so again.
+#[test]
+fn recording_is_not_more_than_was_explored() {
+    let both = SMALL.explored();
+    let limits = Limits { max_visits: 4 * (both.visits + 100), ..Limits::default() };
+    let again = explored(&SMALL.text(), &limits).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(again, both);
+    assert_eq!((again.visits, again.dropped), (5596, 0));
+}
+
 /// A launch that is too large says so, and its bounds hold all the same.
 #[test]
 fn limits() {
