@@ -26,7 +26,7 @@ BUILDING = [("gemm", "rtx-2080-ti"), ("gemm", "rtx-3090"), ("convolution", "rtx-
             ("coulomb", "rtx-2080-ti")]
 
 PARTS = ["wavefronts", "addresses", "lines", "read-only", "pipe", "special", "spill", "occupancy",
-         "latency", "l2", "dram", "contention", "mixing", "tail", "launch"]
+         "latency", "l2", "l3", "dram", "contention", "mixing", "tail", "launch"]
 
 # Guided searches that the figures are medians of.
 SEEDS = 25
@@ -122,16 +122,18 @@ published with its times, say which are right:
 ## On a processor
 
 The example kernels on PoCL, [measured](kernels.md) on two virtual processors of an Intel Xeon: Spearman's correlation with the prices that
-`tickbound calibrate` wrote for it, and with the profile on `platforms/pocl-xeon.json`. `minimum` and `reduction` end with a program of
-one element (`finish`), for which the profile has no time.
+`tickbound calibrate` wrote for it, and with the profile on `platforms/pocl-xeon.json`.
 
 {processor}
 
-The profile was made for devices that hide waiting by many warps. On a processor it ranks better where bytes and lines decide (transpose,
-convolution), and n-body, whose arithmetic it counts. It ranks worse where PoCL decides: variables that live across a
-barrier are kept in memory, item by item, whatever the registers (matrix multiplication), and whether the loop over items has vectors differs between
-configurations. A platform whose warps are vectors of 256 bits was written first, from the data sheet; its correlations are, in the order of
-the table, -0.44, 0.05, -0.20, 0.08, 0.15, 0.36 and 0.44. What is shipped has items one after another, as `calibrate` measures them.
+The profile was made for devices that hide waiting by many warps. On a processor it counts items one after another, as `calibrate` measures
+them, vectors of the source as one instruction, and what a compiler packs in unrolled loops (`vector_bytes`). Without that the correlations of
+matrix multiplication and of the Coulomb summation were -0.04 and 0.30. The rules were looked for with these measurements at hand; what they are
+follows from what LLVM documents of its vectorizer. With loads packed, too, matrix multiplication would be at 0.51 and convolution at 0.23.
+The first two kernels are the other ones whose order the profile gets right. Its differences to the prices on dedispersion, n-body
+and the stencil are no more than what times vary by on two processors that are shared, and where several items run in one vector it is
+blind (stencil). Where its correlation is better its first ten need not be: they are ties for the profile more often
+(minimum, convolution, dedispersion).
 
 ## What each part contributes
 
@@ -141,8 +143,8 @@ Spearman's correlation without the part, and the best of ten programs; blank whe
 """
 
 
-# The example kernels whose times on PoCL are kept and that have a time under the profile.
-ON_PROCESSOR = ["transpose", "gemm", "convolution", "dedispersion", "nbody", "coulomb", "stencil"]
+# The example kernels whose times on PoCL are kept.
+ON_PROCESSOR = ["minimum", "reduction", "transpose", "gemm", "convolution", "dedispersion", "nbody", "coulomb", "stencil"]
 
 
 def words(text):

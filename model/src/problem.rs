@@ -285,10 +285,6 @@ impl Problem {
                 "add it, or take a platform that has resources",
             ));
         }
-        if !self.finish.is_empty() {
-            let what = "the profile resources has no time for it";
-            return Err(ModelError::new("finish", what, "remove it, or count it in `usage`"));
-        }
         Ok(())
     }
 

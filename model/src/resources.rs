@@ -25,6 +25,8 @@ crate::named! {
         Latency = "latency",
         /// Bytes that L2 moves.
         L2 = "l2",
+        /// Bytes that the cache between L2 and the device's memory moves.
+        L3 = "l3",
         /// Bytes that the device's memory moves.
         Dram = "dram",
         /// Atomic operations on one address.
@@ -99,6 +101,8 @@ resources! {
     read_only_percent: 0,
     /// bytes that L2 moves in a clock of a unit, for all units
     l2_bytes_per_clock: 1,
+    /// bytes that the cache between L2 and the device's memory moves in a clock of a unit, for all units
+    l3_bytes_per_clock: 1,
     /// megabytes (10^6) that the device's memory moves in a second
     dram_megabytes_per_second: 1,
     /// bytes of L1 in a unit
@@ -125,6 +129,10 @@ resources! {
     local_granule: 1,
     /// 1 if compilers keep loads in the order of the source
     source_order: 0,
+    /// bytes of an item, in a vector, that one instruction works on; absent: 4
+    vector_bytes: 1,
+    /// instructions of a division of real numbers, beside one on the lanes for special functions; absent: 8
+    real_division: 0,
     /// banks of local memory
     banks: 1,
     /// bytes of a cache line

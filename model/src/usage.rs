@@ -82,6 +82,8 @@ usage! {
     spill_uses,
     /// Of the whole launch: bytes that L2 does not have when they are asked for, if they are more than `dram_bytes`.
     beyond_l2_bytes,
+    /// Of the whole launch: bytes between L2 and the cache behind it, if they are more than `dram_bytes`.
+    l3_bytes,
     /// Of the whole launch: bytes between the last cache and the device's memory.
     dram_bytes,
     /// Of the whole launch: atomic operations on one address of global memory, which are done one after the other.

@@ -268,3 +268,35 @@ fn a_place_that_items_or_arguments_decide_is_an_index_too() {
         assert_eq!((used["registers"], used["global_requests"]), wanted, "{index}");
     }
 }
+
+#[test]
+fn vectors_of_an_item() {
+    if !ready() {
+        return;
+    }
+    let usage = |source, more| {
+        let used = usage_with(source, buffers(&["a", "b"]), more);
+        ["real", "special", "global_requests", "global_wavefronts", "registers"].map(|n| used[n])
+    };
+    // Vectors of the source: 16 numbers are 16 instructions, and 4 requests of 4 words; or one of each.
+    let source = "kernel void k(global float16 *a, global float16 *b, int n) {
+        const int x = get_global_id(0) + get_global_id(1) * 128;
+        a[x] = b[x] + 1.0f;
+    }";
+    let [none, wide] = [json!({}), json!({ "vector_bytes": 64, "banks": 1, "warp_width": 1 })];
+    assert_eq!(usage(source, none), [16, 0, 8, 32 * 4, 20]);
+    assert_eq!(usage(source, wide.clone()), [1, 0, 2, 2, 20]);
+    // Sums side by side are packed, and lie in one register; the sum of all is not.
+    let source = "kernel void k(global float *a, global float *b, int n) {
+        float s[16];
+        float t = 0.0f;
+        for (int i = 0; i < 16; i++) s[i] = 0.0f;
+        for (int l = 0; l < n; l++)
+            for (int i = 0; i < 16; i++) s[i] += b[l * 16 + i] / 3.0f;
+        for (int i = 0; i < 16; i++) t += s[i];
+        a[get_global_id(0)] = t;
+    }";
+    assert_eq!(usage(source, json!({})), [8 * 1600 + 16, 1600, 1601, 1601, 36]);
+    let exact = json!({ "vector_bytes": 64, "real_division": 0, "banks": 1, "warp_width": 1 });
+    assert_eq!(usage(source, exact), [100 + 16, 100, 1601, 1601, 21]);
+}

@@ -14,7 +14,8 @@ use tickbound_model::{Bound, Problem, Profile};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Resources {
-    /// What bounds the time: a resource of the units, `chain` (what one group waits for, step after step) or `dram`.
+    /// What bounds the time: a resource of the units, `chain` (what one group waits for, step after step), `dram`, `contention`, or
+    /// `finish` where that takes longer than the launch.
     pub bound_by: String,
     /// Clocks that one group takes of each resource of a unit.
     pub group: IndexMap<String, f64>,
@@ -30,6 +31,8 @@ pub struct Resources {
     pub registers: i64,
     /// Live registers of an item for which there is no place.
     pub spilled: i64,
+    /// Clocks of the program `finish`, which one element runs after the launch.
+    pub finish: i64,
     /// The time in microseconds, where the clock is known.
     pub microseconds: Option<f64>,
     /// Lines of the source by how much they ask for of what bounds the time, most first; none where the usage was not counted
@@ -80,6 +83,7 @@ impl Resources {
         let clocks = |parts: i64| (parts as f64 / PARTS as f64 * 10.0).round() / 10.0;
         Resources {
             bound_by: match time.bottleneck {
+                _ if time.finish > time.time - time.finish => "finish".to_owned(),
                 Bottleneck::Unit => time.busiest().map_or("nothing", |r| r.name()).to_owned(),
                 other => other.name().to_owned(),
             },
@@ -94,6 +98,7 @@ impl Resources {
             limited_by: time.limit.name().to_owned(),
             registers: time.registers,
             spilled: time.spilled,
+            finish: time.finish,
             microseconds: problem
                 .platform
                 .clock_microseconds()
@@ -118,6 +123,7 @@ impl Resources {
             "chain" => "what one group waits for, step after step".to_owned(),
             "dram" => "the device's memory".to_owned(),
             "contention" => "atomic operations on one address".to_owned(),
+            "finish" => "what one element does after the launch".to_owned(),
             resource => resource.to_owned(),
         };
         let mut each: Vec<(&String, &f64)> =
@@ -129,7 +135,7 @@ impl Resources {
             0 => String::new(),
             n => format!(", {n} more are kept in memory"),
         };
-        vec![
+        let mut facts = vec![
             ("bound by:", bound),
             ("a group:", format!("clocks of {}", each.join(", "))),
             (
@@ -140,7 +146,11 @@ impl Resources {
                 ),
             ),
             ("registers:", format!("{} of an item{spilled}", self.registers)),
-        ]
+        ];
+        if self.finish > 0 {
+            facts.push(("finish:", format!("{} clocks", self.finish)));
+        }
+        facts
     }
 }
 

@@ -155,8 +155,7 @@ fn of_source(source: &KernelSource, slot: usize) -> bool {
 /// It prices a statement, or says how much runs at once.
 fn of_statements(problem: &Problem, name: &str) -> bool {
     let priced = |access: Access| {
-        Platform::price_name(access) == Some(name)
-            && (accesses(&problem.kernel, access) || accesses(&problem.finish, access))
+        is_price(&problem.kernel, access, name) || is_price(&problem.finish, access, name)
     };
     match name {
         "devices" | "units_per_device" | "elements_per_unit" | "max_group_size" | "group_start"
@@ -168,6 +167,11 @@ fn of_statements(problem: &Problem, name: &str) -> bool {
         }
         _ => Access::PRICED.into_iter().any(priced),
     }
+}
+
+/// It is the price of such an access, and the program has one.
+fn is_price(program: &Program, access: Access, name: &str) -> bool {
+    Platform::price_name(access) == Some(name) && accesses(program, access)
 }
 
 fn accesses(program: &Program, which: Access) -> bool {
@@ -197,7 +201,11 @@ fn of_resources(problem: &Problem, name: &str) -> bool {
         "local_bytes_per_clock" => counted(&["local_wavefronts", "local_requests"]),
         "l1_lines_per_clock" => counted(&["global_lines"]),
         "devices" | "units_per_device" | "max_group_size" => true,
-        // The others price statements, of which the profile runs none.
-        _ => Resources::FIELDS.iter().any(|(field, ..)| *field == name),
+        // The others price statements, of which the profile runs those of `finish`.
+        _ => {
+            let mut priced = Access::PRICED.into_iter();
+            priced.any(|access| is_price(&problem.finish, access, name))
+                || Resources::FIELDS.iter().any(|(field, ..)| *field == name)
+        }
     }
 }

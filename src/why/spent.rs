@@ -45,6 +45,12 @@ fn parts(
     asked: &Asked<'_>,
 ) -> Result<Spent, ModelError> {
     let share = |name: &str, changed: &Problem| taken(name, changed, bound, time, asked);
+    let left = |out: &dyn Fn(&Stmt) -> bool| {
+        let mut changed = problem.clone();
+        changed.kernel = without(&problem.kernel, out);
+        changed.finish = without(&problem.finish, out);
+        changed
+    };
     if problem.profile == Profile::Resources {
         let parts = Part::ALL.into_iter().filter(|part| !problem.without.contains(part));
         let parts = parts.map(|part| {
@@ -52,19 +58,13 @@ fn parts(
             changed.without.push(part);
             share(part.name(), &changed)
         });
-        return Ok(Spent { parts: parts.collect(), ..Spent::default() });
+        let named = named(leaves(&problem.finish));
+        let steps = named.into_iter().map(|name| share(name, &left(&|stmt| stmt.label == name)));
+        return Ok(Spent { parts: parts.collect(), steps: steps.collect(), because: None });
     }
-    let left = |out: &dyn Fn(&Stmt) -> bool| {
-        let mut changed = problem.clone();
-        changed.kernel = without(&problem.kernel, out);
-        changed.finish = without(&problem.finish, out);
-        changed
-    };
-    let statements = [&problem.kernel, &problem.finish].map(|program| leaves(program));
-    let statements = || statements.iter().flatten();
-    let kinds: IndexSet<&str> = statements().map(|stmt| stmt.kind.name()).collect();
-    let names = statements().filter(|stmt| stmt.label != stmt.kind.name());
-    let names: IndexSet<&str> = names.map(|stmt| stmt.label.as_str()).collect();
+    let statements = [&problem.kernel, &problem.finish].map(|program| leaves(program)).concat();
+    let kinds: IndexSet<&str> = statements.iter().map(|stmt| stmt.kind.name()).collect();
+    let names = named(statements);
     let mut parts: Vec<Share> = kinds
         .into_iter()
         .map(|kind| share(kind, &left(&|stmt| stmt.kind.name() == kind)))
@@ -79,6 +79,12 @@ fn parts(
     }
     let steps = names.into_iter().map(|name| share(name, &left(&|stmt| stmt.label == name)));
     Ok(Spent { steps: steps.collect(), parts, because: None })
+}
+
+/// The names that the problem gives to statements.
+fn named(statements: Vec<&Stmt>) -> IndexSet<&str> {
+    let named = statements.into_iter().filter(|stmt| stmt.label != stmt.kind.name());
+    named.map(|stmt| stmt.label.as_str()).collect()
 }
 
 /// What a configuration takes on the changed problem, beside what it takes on the problem itself.

@@ -39,8 +39,7 @@ pub(super) fn derive(problem: &Problem) -> Result<Cost, Uncovered> {
     // Items of a warp that take different sides run both.
     let merges = problem.platform.warps().is_none();
     let kernel = priced(problem, &problem.kernel, merges)?;
-    let finish = priced(problem, &problem.finish, true)?;
-    refuse(&finish, problem.first_item_slot(), "work differs between items")?;
+    let finish = finish(problem)?;
     let (body, exact) = match (problem.profile, problem.platform.warps()) {
         (Profile::OpenCl, None) => groups(problem, &kernel)?,
         (Profile::Published2023, None) => (activations(problem, kernel)?, true),
@@ -50,18 +49,21 @@ pub(super) fn derive(problem: &Problem) -> Result<Cost, Uncovered> {
         }
         _ => return uncovered("platform.warps", "what warps do is not one expression"),
     };
-    let mut parts = vec![body];
-    if !finish.is_empty() {
-        // Element 0 runs it alone; `lid` and the rest are 0 then, as they are in a configuration's values.
-        parts.push(match has_until(&finish) {
-            true => Term::Run { program: Box::new(finish), barrier: 0 },
-            false => work(&finish),
-        });
-    }
+    let mut parts = vec![body, finish];
     if problem.profile == Profile::OpenCl && problem.platform.kernel_launch() > 0 {
         parts.insert(0, Term::Number(problem.platform.kernel_launch()));
     }
     Ok(Cost { term: sum(parts), exact })
+}
+
+/// What element 0 does after the launch, alone; `lid` and the rest are 0 then, as they are in a configuration's values.
+pub(super) fn finish(problem: &Problem) -> Result<Term, Uncovered> {
+    let finish = priced(problem, &problem.finish, true)?;
+    refuse(&finish, problem.first_item_slot(), "work differs between items")?;
+    Ok(match has_until(&finish) {
+        true => Term::Run { program: Box::new(finish), barrier: 0 },
+        false => work(&finish),
+    })
 }
 
 /// See [`Cost::bound`].
@@ -333,7 +335,7 @@ fn is_nothing(term: &Term) -> bool {
     matches!(term, Term::Number(0))
 }
 
-fn sum(parts: Vec<Term>) -> Term {
+pub(super) fn sum(parts: Vec<Term>) -> Term {
     let mut flat = Vec::new();
     for part in parts {
         match part {

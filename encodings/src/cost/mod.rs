@@ -43,7 +43,10 @@ impl Cost {
     /// What of the problem it does not cover.
     pub fn new(problem: &Problem) -> Result<Cost, Uncovered> {
         match problem.profile {
-            Profile::Resources => Ok(Cost { term: resources::time(problem)?, exact: true }),
+            Profile::Resources => {
+                let parts = vec![resources::time(problem)?, derive::finish(problem)?];
+                Ok(Cost { term: derive::sum(parts), exact: true })
+            }
             _ => derive::derive(problem),
         }
     }

@@ -213,17 +213,19 @@ impl Formulas<'_> {
         let held = self.steps.name(held);
         let latency = self.has(Part::Latency);
         let l2_rate = self.r.l2_bytes_per_clock.filter(|_| self.has(Part::L2));
+        let l3_rate = self.r.l3_bytes_per_clock.filter(|_| self.has(Part::L3));
         let dram_rate = self.r.dram_megabytes_per_second.filter(|_| self.has(Part::Dram));
         let dram_rate = dram_rate.zip(self.problem.platform.clock_mhz());
 
         // What no formula uses is no step, as it need not have a value.
-        let moved = latency || l2_rate.is_some() || dram_rate.is_some();
+        let behind = latency || l3_rate.is_some() || dram_rate.is_some();
+        let moved = behind || l2_rate.is_some();
         let spill_bytes = &(&spills * &self.items) * &4.into();
         let spill_bytes = if moved { self.steps.name(spill_bytes) } else { spill_bytes };
         let l2 = &self.used("l2_bytes") + &spill_bytes;
         let l2 = if latency || l2_rate.is_some() { self.steps.name(l2) } else { l2 };
         let dram = self.dram_bytes(&spilled, &spill_bytes, &held);
-        let dram = if latency || dram_rate.is_some() { self.steps.name(dram) } else { dram };
+        let dram = if behind { self.steps.name(dram) } else { dram };
         let chain = latency.then(|| self.chain(&l2, &dram));
 
         let mut busy = self.compute(&spills);
@@ -231,6 +233,10 @@ impl Formulas<'_> {
         busy.extend(
             l2_rate.map(|rate| (&(&l2 * &self.units()) * &PARTS.into()).ceil(&rate.into())),
         );
+        busy.extend(l3_rate.map(|rate| {
+            let bytes = self.used("l3_bytes").max(&dram).ceil(&self.groups);
+            (&(&bytes * &self.units()) * &PARTS.into()).ceil(&rate.into())
+        }));
         busy.extend(chain.as_ref().map(|chain| chain.ceil(&held)));
         let of_group = self.mixed(busy, &held);
         let of_units = match self.has(Part::Tail) {

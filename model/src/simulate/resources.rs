@@ -11,7 +11,8 @@ use crate::expr::EvalError;
 use crate::usage::{LineUsage, Usage};
 use crate::{Bound, Expr, LaunchSize, ModelError, Part, Problem, Profile, Resources};
 
-use super::SimulateError;
+use super::engine::Engine;
+use super::{Options, SimulateError, launch};
 
 /// Parts of a clock that times inside the profile are counted in.
 pub const PARTS: i64 = 64;
@@ -31,6 +32,8 @@ crate::named! {
         L1 = "L1",
         /// L2.
         L2 = "L2",
+        /// The cache between L2 and the device's memory.
+        L3 = "L3",
         /// Waiting for memory and barriers.
         Latency = "latency",
     }
@@ -71,8 +74,10 @@ crate::named! {
 /// What the profile `resources` comes to for one configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResourceTime {
-    /// Clocks of the launch.
+    /// Clocks of the launch and of what comes after it.
     pub time: i64,
+    /// Clocks of the program `finish`, which one element runs after the launch.
+    pub finish: i64,
     /// Parts of a clock, [`PARTS`] to one, that one group takes of each resource.
     pub group: Vec<(Resource, i64)>,
     /// What bounds the time.
@@ -105,7 +110,19 @@ impl ResourceTime {
 pub fn resource_time(problem: &Problem, bound: &Bound) -> Result<ResourceTime, SimulateError> {
     problem.usage().is_counted()?;
     let model = Model::new(problem, bound, Values::new(problem, problem.usage(), &bound.env)?)?;
-    model.run().ok_or_else(|| overflow(problem, bound))
+    let launch = model.run().ok_or_else(|| overflow(problem, bound))?;
+    let finish = finish(problem, bound)?;
+    let time = launch.time.checked_add(finish).ok_or_else(|| overflow(problem, bound))?;
+    Ok(ResourceTime { time, finish, ..launch })
+}
+
+/// Clocks of the program `finish`: as under `opencl`, at the prices of single accesses.
+fn finish(problem: &Problem, bound: &Bound) -> Result<i64, SimulateError> {
+    if problem.finish.is_empty() {
+        return Ok(0);
+    }
+    let options = Options::default();
+    launch::finish(&mut Engine::new(problem, bound, &options)?, 0)
 }
 
 fn overflow(problem: &Problem, bound: &Bound) -> SimulateError {
@@ -221,7 +238,7 @@ pub fn used_of(problem: &Problem, usage: &Usage, bound: &Bound) -> Result<Vec<i6
 }
 
 /// What tells the program of a configuration from those of others under the profile `resources`: what it uses, and
-/// the sizes of its launch. `None` under other profiles, where every configuration counts as a program of its own.
+/// the sizes of its launch, and the clocks of `finish`. `None` under other profiles, where every configuration counts as a program of its own.
 ///
 /// # Errors
 /// A usage without a value or below 0.
@@ -231,6 +248,7 @@ pub fn program(problem: &Problem, bound: &Bound) -> Result<Option<Vec<i64>>, Sim
     }
     let mut program = used(problem, bound)?;
     program.extend(problem.grid_sizes(&bound.env)?.into_iter().flatten());
+    program.push(finish(problem, bound)?);
     Ok(Some(program))
 }
 
@@ -326,6 +344,12 @@ impl<'p> Model<'p> {
             let bytes = self.l2_bytes(spills) * self.units * Int::of(PARTS);
             group.push((Resource::L2, bytes.ceil(Int::of(self.r.l2_bytes_per_clock?))));
         }
+        if let (true, Some(rate)) = (self.has(Part::L3), self.r.l3_bytes_per_clock) {
+            let dram = self.dram_bytes(&registers, groups, spills);
+            let bytes = self.u.get("l3_bytes").max(dram).ceil(self.groups);
+            let parts = bytes * self.units * Int::of(PARTS);
+            group.push((Resource::L3, parts.ceil(Int::of(rate))));
+        }
         if let Some(chain) = chain {
             group.push((Resource::Latency, chain.ceil(groups)));
         }
@@ -343,6 +367,7 @@ impl<'p> Model<'p> {
         };
         Some(ResourceTime {
             time: time.0?,
+            finish: 0,
             group: group.into_iter().map(|(r, t)| Some((r, t.0?))).collect::<Option<_>>()?,
             bottleneck,
             registers: registers.given.0?,

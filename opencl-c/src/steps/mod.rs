@@ -166,6 +166,14 @@ pub struct Access {
     pub iterations: Vec<Stride>,
 }
 
+impl Access {
+    /// Bytes that it takes: of one component, or of all components of a vector.
+    #[must_use]
+    pub fn bytes(&self) -> i64 {
+        i64::from(self.element) * i64::from(self.width)
+    }
+}
+
 /// A digit of the count of items in a group.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Digit {

@@ -8,10 +8,10 @@
 use indexmap::IndexMap;
 use tickbound_model::Expr;
 
+use super::Device;
 use super::footprint::{Axis, addresses};
 use super::number::{add, ceil_div, choice, is_zero, less, max, min, mul, part_of, sub};
 use super::traffic::part_beyond;
-use super::{Device, WIDEST};
 use crate::ast::At;
 use crate::steps::{Access, Number, Stride};
 
@@ -44,6 +44,8 @@ pub(super) struct Own {
     pub at: At,
     /// Whether it is a store.
     pub store: bool,
+    /// Bytes of an element.
+    pub bytes: i64,
     /// Its requests, if its array lives in memory.
     pub requests: Expr,
     /// Words of 4 bytes that they move for each lane.
@@ -52,6 +54,13 @@ pub(super) struct Own {
     pub addresses: Expr,
     /// Instructions that choose one of a few places, if the array lives in registers.
     pub choices: Expr,
+}
+
+impl Array {
+    /// Bytes of an element: the most that one access takes.
+    pub fn element(&self) -> i64 {
+        self.accesses.iter().map(|own| own.bytes).max().unwrap_or(0)
+    }
 }
 
 impl Arrays {
@@ -104,10 +113,10 @@ pub(super) fn choices(places: Expr, words: Expr) -> Expr {
 /// compiler lays out arrays that are its own as it wants them.
 pub(super) fn in_body(bytes: i64, unrolled: &[Axis], device: &Device) -> (Expr, Expr) {
     let all = addresses(unrolled, bytes, &device.inputs);
-    let together = Expr::Int((WIDEST / bytes.max(1)).max(1));
+    let together = Expr::Int((device.vectors.widest() / bytes.max(1)).max(1));
     let piece = ceil_div(all.count.clone(), all.pieces.clone());
     let requests = mul(all.pieces, ceil_div(piece, together));
-    let requests = mul(Expr::Int((bytes + WIDEST - 1) / WIDEST), requests);
+    let requests = mul(Expr::Int(device.vectors.requests(bytes)), requests);
     (requests, mul(Expr::Int((bytes + 3) / 4), all.count))
 }
 

@@ -126,16 +126,62 @@ fn of_products(axes: &[Axis], bytes: i64, inputs: &Inputs) -> Addresses {
             }
         }
     }
-    while let Some((fine, coarse, times)) = next_pair(&known, inputs) {
-        let (_, repeated) = known[coarse].clone();
-        let Addresses { count, pieces } = &mut known[fine].1;
-        let gaps = less(count.clone(), times.clone());
-        *pieces = mul(pieces.clone(), choice(gaps, repeated.count.clone(), Expr::Int(1)));
-        let new = min(count.clone(), times);
-        *count = add(count.clone(), mul(sub(repeated.count, Expr::Int(1)), new));
-        known.remove(coarse);
+    joined(known, inputs).times(apart)
+}
+
+/// Runs put together from the finest on, as long as that leaves no gaps; from the coarsest on where it would.
+fn joined(mut known: Vec<(Expr, Addresses)>, inputs: &Inputs) -> Addresses {
+    let Some((fine, coarse, times)) = finest_pair(&known, inputs) else {
+        return from_coarse(known, inputs);
+    };
+    let gaps = less(known[fine].1.count.clone(), times.clone());
+    let chain =
+        (0..known.len()).all(|i| i == fine || multiple(&known[i].0, &known[coarse].0).is_some());
+    if gaps == Expr::Int(1) && chain {
+        let (_, own) = known.remove(fine);
+        return joined(known, inputs).times(own);
     }
-    known.into_iter().fold(apart, |all, (_, own)| all.times(own))
+    let with = from_coarse(known.clone(), inputs);
+    join(&mut known, fine, coarse, times);
+    let without = joined(known, inputs);
+    Addresses {
+        count: choice(gaps.clone(), with.count, without.count),
+        pieces: choice(gaps, with.pieces, without.pieces),
+    }
+}
+
+fn from_coarse(mut known: Vec<(Expr, Addresses)>, inputs: &Inputs) -> Addresses {
+    while let Some((fine, coarse, times)) = next_pair(&known, inputs) {
+        join(&mut known, fine, coarse, times);
+    }
+    let one = Addresses { count: Expr::Int(1), pieces: Expr::Int(1) };
+    known.into_iter().fold(one, |all, (_, own)| all.times(own))
+}
+
+/// Puts one of the runs into another, whose distance is so many times less.
+fn join(known: &mut Vec<(Expr, Addresses)>, fine: usize, coarse: usize, times: Expr) {
+    let (_, repeated) = known[coarse].clone();
+    let Addresses { count, pieces } = &mut known[fine].1;
+    let gaps = less(count.clone(), times.clone());
+    *pieces = mul(pieces.clone(), choice(gaps, repeated.count.clone(), Expr::Int(1)));
+    let new = min(count.clone(), times);
+    *count = add(count.clone(), mul(sub(repeated.count, Expr::Int(1)), new));
+    known.remove(coarse);
+}
+
+/// The finest of the runs, and the finest of others whose distance is a multiple of its own.
+fn finest_pair(known: &[(Expr, Addresses)], inputs: &Inputs) -> Option<(usize, usize, Expr)> {
+    let divides = |a: usize, b: usize| multiple(&known[b].0, &known[a].0);
+    let strictly = |a: usize, b: usize| known[a].0 != known[b].0 && divides(a, b).is_some();
+    let finest = |a: &usize| !(0..known.len()).any(|b| strictly(b, *a));
+    let pairs = (0..known.len()).filter(finest).cartesian_product(0..known.len());
+    let pairs = pairs.filter(|(a, b)| a != b).filter_map(|(a, b)| Some((a, b, divides(a, b)?)));
+    let pairs: Vec<_> = pairs.filter(|(.., times)| !inputs.decide(times)).collect();
+    let between = |a: usize, b: usize| {
+        (0..known.len()).any(|c| c != a && c != b && strictly(a, c) && strictly(c, b))
+    };
+    let nearest = pairs.into_iter().filter(|(a, b, _)| !between(*a, *b));
+    nearest.min_by_key(|(a, b, times)| (*times != Expr::Int(1), is_sum(times), *a, *b))
 }
 
 /// Two repetitions of which the second's distance is a multiple of the first's, and that multiple.
@@ -189,6 +235,8 @@ fn factors(expr: &Expr) -> (i64, Vec<&Expr>) {
 
 #[cfg(test)]
 mod tests {
+    use itertools::iproduct;
+
     use super::*;
 
     /// Names 0, 1, ... of parameters with these values; axes as distances and extents over them.
@@ -218,7 +266,7 @@ mod tests {
     #[test]
     fn windows_overlap() {
         // A filter of w elements at places b apart, t of them.
-        for (w, b, t) in itertools::iproduct!(1..6, 1..6, 1..6) {
+        for (w, b, t) in iproduct!(1..6, 1..6, 1..6) {
             let axes = [(Expr::Int(4), name(1)), (times(Expr::Int(4), name(2)), name(3))];
             let (own, pieces, wanted) = counted(&[0, w, b, t], &axes);
             assert_eq!(own, wanted, "{w} {b} {t}");
@@ -229,7 +277,7 @@ mod tests {
     #[test]
     fn areas_of_rows() {
         // Items x of a row, tiles of x, rows y at a pitch, tiles of y; the window of a filter on both.
-        for (x, y, f, t) in itertools::iproduct!([4, 8], [1, 2, 4], [1, 3, 5], [1, 2, 3]) {
+        for (x, y, f, t) in iproduct!([4, 8], [1, 2, 4], [1, 3, 5], [1, 2, 3]) {
             let four = || Expr::Int(4);
             let pitch = || times(four(), name(0));
             let axes = [
@@ -249,7 +297,7 @@ mod tests {
     #[test]
     fn runs_at_one_distance_fill_gaps_together() {
         // Items and results of an item are neighbours; so are those that other items add.
-        for (x, y, t, s) in itertools::iproduct!([2, 4], [3, 8], [2, 6], [1, 4, 7]) {
+        for (x, y, t, s) in iproduct!([2, 4], [3, 8], [2, 6], [1, 4, 7]) {
             let axes = [
                 (Expr::Int(4), name(1)),
                 (times(Expr::Int(4), name(3)), name(2)),
@@ -259,6 +307,25 @@ mod tests {
             let (own, pieces, wanted) = counted(&[1000, x, y, t, s], &axes);
             assert_eq!((own, pieces), (wanted, 1), "{x} {y} {t} {s}");
         }
+    }
+
+    #[test]
+    fn chains_of_multiples() {
+        // Each distance divides the next one.
+        let (mut exact, mut all) = (0, 0);
+        for (n, q, r, s) in iproduct!(
+            iproduct!([1, 3, 8, 32], [1, 2, 4], [1, 2, 5], [1, 3]),
+            [1, 2, 4],
+            [1, 3, 8],
+            [1, 2]
+        ) {
+            let axes = [(4, n.0), (4 * q, n.1), (4 * q * r, n.2), (4 * q * r * s, n.3)];
+            let axes = axes.map(|(d, n)| (Expr::Int(d), Expr::Int(n)));
+            let (own, _, wanted) = counted(&[], &axes);
+            exact += usize::from(own == wanted);
+            all += 1;
+        }
+        assert_eq!(exact, all);
     }
 
     #[test]

@@ -17,6 +17,7 @@
 //! * `lanes.rs`: passes of banked memories, and lines, of one request.
 //! * `footprint.rs`: how many different addresses repetitions have.
 //! * `traffic.rs`: bytes between caches, for a group and for the launch.
+//! * `vectors.rs`: what one instruction does to several numbers of an item.
 //! * `kept.rs`: registers for what is loaded once and used again.
 
 mod around;
@@ -29,6 +30,7 @@ mod lanes;
 mod number;
 mod traffic;
 mod unroll;
+mod vectors;
 mod walk;
 
 use std::collections::BTreeMap;
@@ -41,13 +43,14 @@ use crate::error::ReadError;
 use crate::extract::{Extracted, Variant};
 use crate::lower::{Names, numbers};
 use footprint::Inputs;
+use vectors::Vectors;
 
 /// Registers of an item for addresses, counters and temporaries: what the resource model that this follows takes for
 /// compiled matrix multiplications.
 const PLAIN_REGISTERS: i64 = 20;
 
-/// Most bytes that one instruction moves for a lane.
-const WIDEST: i64 = 16;
+/// Instructions of a division of real numbers, beside one on the special lanes: compilers make sequences of them.
+const REAL_DIVISION: i64 = 8;
 
 /// What of the device decides how requests are served, and what the problem's inputs are.
 #[derive(Debug, Default)]
@@ -75,6 +78,10 @@ pub(super) struct Device {
     pub groups_per_unit: Option<i64>,
     /// Whether its compiler leaves loads in the order of the source.
     pub source_order: bool,
+    /// The vectors of its items.
+    pub vectors: Vectors,
+    /// Instructions of a division of real numbers, beside one on the special lanes.
+    pub real_division: i64,
     /// Which names of the problem are inputs.
     pub inputs: Inputs,
     /// The values of its inputs and platform numbers, which come before other names.
@@ -103,6 +110,8 @@ impl Device {
             warps_per_unit: resources.warps_per_unit,
             groups_per_unit: resources.groups_per_unit,
             source_order: resources.source_order == Some(1),
+            real_division: resources.real_division.unwrap_or(REAL_DIVISION),
+            vectors: Vectors::of(resources.vector_bytes),
             inputs: Inputs::of(problem),
             values: inputs.chain(numbers).collect(),
         }

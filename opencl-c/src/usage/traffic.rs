@@ -34,6 +34,8 @@ pub(super) struct Moved {
     pub launch: Expr,
     /// By the launch, what L2 does not have any more when it is asked for again.
     pub beyond_l2: Expr,
+    /// Into L2, by the launch, for that.
+    pub l3: Expr,
 }
 
 impl Traffic<'_> {
@@ -44,18 +46,18 @@ impl Traffic<'_> {
         let together = self.touched(&neighbours);
         let shared = self.device.l1.is_some() && *held != Expr::Int(1);
         let group = match shared {
-            true => part_of(group, self.of_unit(&neighbours, together.clone(), held)),
+            true => part_of(group, self.of_unit(together.clone(), held)),
             false => group,
         };
         axes.extend(self.groups.iter().cloned());
         // Neighbouring groups share the lines at their margins.
         let launch = addresses(&axes, self.bytes, &self.device.inputs).count;
         let launch = mul(Expr::Int(self.bytes), launch);
-        let beyond_l2 = match self.device.l2 {
-            Some(l2) => self.beyond(l2, together, &group),
-            None => Expr::Int(0),
+        let (beyond_l2, l3) = match self.device.l2 {
+            Some(l2) => self.beyond(l2, together, &group, at_work),
+            None => (Expr::Int(0), Expr::Int(0)),
         };
-        Moved { group, launch, beyond_l2 }
+        Moved { group, launch, beyond_l2, l3 }
     }
 
     /// Bytes of the lines that these repetitions touch.
@@ -121,21 +123,24 @@ impl Traffic<'_> {
     /// The part, in 64ths, of what each group of a unit would move alone, as they find in L1 what others of that unit have loaded. Which
     /// groups a unit has is open, and they are in step: where all at work touch less than those of one unit would if they had nothing in
     /// common, that is all there is to move.
-    fn of_unit(&self, neighbours: &[Axis], together: Expr, held: &Expr) -> Expr {
+    fn of_unit(&self, together: Expr, held: &Expr) -> Expr {
         let apart = mul(held.clone(), self.touched(&self.sweep));
-        let (sweep, groups) = neighbours.split_at(self.sweep.len());
-        // Runs with gaps that others fill are counted as if they had none, so no less than along each dimension.
-        let along =
-            groups.iter().map(|axis| self.touched(&[sweep, std::slice::from_ref(axis)].concat()));
-        let together = min(along.fold(together, max), apart.clone());
+        let together = min(together, apart.clone());
         quotient(mul(Expr::Int(SHARES), together), max(Expr::Int(1), apart))
     }
 
-    /// If what all groups at work touch in one sweep does not fit L2, that part of what all move.
-    fn beyond(&self, l2: i64, touched: Expr, of_group: &Expr) -> Expr {
-        let share = part_beyond(touched, Expr::Int(l2));
-        let all = self.groups.iter().fold(of_group.clone(), |all, g| mul(all, g.extent.clone()));
-        mul(quotient(all, Expr::Int(SHARES)), share)
+    /// If what all groups at work touch in one sweep does not fit L2, it has nothing of that when the next sweep asks for it: all that
+    /// groups move, and what is moved into L2 for it. As they are in step, what they touch in a sweep is moved once for all of them.
+    fn beyond(&self, l2: i64, touched: Expr, of_group: &Expr, at_work: &Expr) -> (Expr, Expr) {
+        let extents =
+            |axes: &[Axis]| axes.iter().map(|axis| axis.extent.clone()).fold(Expr::Int(1), mul);
+        let groups = extents(&self.groups);
+        let waves = ceil_div(groups.clone(), at_work.clone());
+        let all = mul(of_group.clone(), groups);
+        let once = min(all.clone(), mul(touched.clone(), mul(extents(&self.outer), waves)));
+        let fits = less(touched, Expr::Int(l2.saturating_add(1)));
+        let if_not = |bytes| choice(fits.clone(), Expr::Int(0), bytes);
+        (if_not(all), if_not(once))
     }
 }
 
@@ -194,7 +199,8 @@ mod tests {
     }
 
     fn moved(traffic: &Traffic<'_>, at_work: i64) -> [i64; 3] {
-        let Moved { group, launch, beyond_l2 } = traffic.moved(&Expr::Int(at_work), &Expr::Int(1));
+        let Moved { group, launch, beyond_l2, .. } =
+            traffic.moved(&Expr::Int(at_work), &Expr::Int(1));
         [group, launch, beyond_l2].map(|number| number.eval(&[]).unwrap())
     }
 
@@ -208,9 +214,9 @@ mod tests {
         assert_eq!(moved(&traffic(&small, &sweep, &again, &groups), 4), [once, 4 * once, 0]);
         let none = device(2047, 1 << 20);
         assert_eq!(moved(&traffic(&none, &sweep, &again, &groups), 4), [3 * once, 4 * once, 0]);
-        // Half of what four groups touch in a sweep is not in L2 when it is wanted again.
+        // What four groups touch in a sweep does not fit L2.
         let half = device(2047, 4096);
-        assert_eq!(moved(&traffic(&half, &sweep, &again, &groups), 4)[2], 2 * 3 * once);
+        assert_eq!(moved(&traffic(&half, &sweep, &again, &groups), 4)[2], 4 * 3 * once);
     }
 
     #[test]

@@ -19,7 +19,8 @@ use super::number::{
 };
 use super::traffic::{Moved, Traffic, at_work, held};
 use super::unroll::{Unroll, Unrolling, macros_only};
-use super::{Device, PLAIN_REGISTERS, WIDEST};
+use super::vectors::Unrolled;
+use super::{Device, PLAIN_REGISTERS};
 use crate::ast::{At, Space};
 use crate::error::ReadError;
 use crate::lower::{Item, Names};
@@ -28,10 +29,8 @@ use crate::steps::{
     Access, Arithmetic, Dependence, Number, Step, StepKind, Steps, Stride, picks_one,
 };
 
-/// Instructions of one division of whole numbers and, beside one on the special lanes, of real ones: compilers make
-/// sequences of them.
+/// Instructions of one division of whole numbers: compilers make sequences of them.
 const INTEGER_DIVISION: i64 = 20;
-const REAL_DIVISION: i64 = 8;
 
 /// Instructions of one iteration of a loop: compare, add, jump.
 const ITERATION: i64 = 3;
@@ -80,7 +79,7 @@ pub(super) fn parts(
 
 /// How the lanes of one request are served.
 struct Request<'l> {
-    /// 4-byte words of a lane: 1, 2 or 4.
+    /// Words of a lane, of 4 bytes or of a vector: 1, 2 or 4.
     words: i64,
     /// Bytes of a lane.
     bytes: i64,
@@ -122,7 +121,7 @@ impl Walk<'_> {
         around: &Around,
         batch: &mut Batch,
     ) -> Result<(), ReadError> {
-        batch.real |= self.arithmetic(steps, around);
+        batch.real |= self.arithmetic(steps, around)?;
         for step in steps {
             match &step.kind {
                 StepKind::Access(access) => self.access(access, &step.at, around, batch)?,
@@ -237,12 +236,13 @@ impl Walk<'_> {
     }
 
     /// The arithmetic of one block; whether some of it is real.
-    fn arithmetic(&mut self, steps: &[Step], around: &Around) -> bool {
+    fn arithmetic(&mut self, steps: &[Step], around: &Around) -> Result<bool, ReadError> {
         let (mut adds, mut multiplies) = (0i64, 0i64);
         let (mut integer, mut convert, mut special) = (0i64, 0i64, 0i64);
         for step in steps {
             let StepKind::Compute { kind, amount, width } = &step.kind else { continue };
-            let n = i64::from(*amount).saturating_mul(i64::from(*width));
+            let vector = self.device.vectors.instructions(4 * i64::from(*width));
+            let n = i64::from(*amount).saturating_mul(vector);
             match kind {
                 Arithmetic::Index => {}
                 Arithmetic::Integer | Arithmetic::IntegerMultiply => integer += n,
@@ -251,7 +251,8 @@ impl Walk<'_> {
                 Arithmetic::RealMultiply => multiplies += n,
                 Arithmetic::RealMultiplyAdd => (adds, multiplies) = (adds + n, multiplies + n),
                 Arithmetic::RealDivide => {
-                    (multiplies, special) = (multiplies + REAL_DIVISION * n, special + n);
+                    multiplies += self.device.real_division * n;
+                    special += n;
                 }
                 Arithmetic::Special => special += n,
                 Arithmetic::Convert => convert += n,
@@ -260,7 +261,7 @@ impl Walk<'_> {
         // A multiplication takes an addition with it.
         let real = adds.max(multiplies);
         let at = steps.first().map(|step| &step.at);
-        let executed = around.executed();
+        let executed = self.packed(steps, around)?;
         // Beside real numbers, whole ones are of places and conditions on them, which unrolled iterations have in common.
         let places = if real > 0 { around.rolled() } else { executed.clone() };
         for (what, n, executed) in [
@@ -271,7 +272,26 @@ impl Walk<'_> {
         ] {
             self.add(what, at, "", mul(Expr::Int(n), executed.clone()));
         }
-        real > 0
+        Ok(real > 0)
+    }
+
+    /// How often a block is executed, with iterations that vectors take together counted once.
+    fn packed(&self, steps: &[Step], around: &Around) -> Result<Expr, ReadError> {
+        let scalar =
+            |step: &Step| !matches!(step.kind, StepKind::Compute { width, .. } if width > 1);
+        if around.guarded || !steps.iter().all(scalar) {
+            return Ok(around.executed());
+        }
+        let accesses = steps.iter().filter_map(|step| match &step.kind {
+            StepKind::Access(access) => Some((access, &step.at)),
+            _ => None,
+        });
+        let unrolled = |(access, at): (&Access, &At)| {
+            let (axes, _) = bodies(&self.loop_axes(access, at, around)?, around);
+            Ok(Unrolled { store: access.store, bytes: access.bytes(), axes })
+        };
+        let accesses: Vec<Unrolled> = accesses.map(unrolled).collect::<Result<_, ReadError>>()?;
+        Ok(self.device.vectors.packed(around.executed(), &accesses))
     }
 
     /// An atomic operation: one request that all lanes pass one after the other. On one address of the launch L2 does
@@ -317,25 +337,26 @@ impl Walk<'_> {
         if access.space == Space::Constant && same {
             return Ok(());
         }
-        let bytes = i64::from(access.element) * i64::from(access.width);
+        let bytes = access.bytes();
         let merged = match around.guarded {
             true => unrolled.iter().fold(Expr::Int(1), |all, axis| mul(all, axis.extent.clone())),
             false => addresses(&unrolled, bytes, &self.device.inputs).count,
         };
-        let instructions = (bytes + WIDEST - 1) / WIDEST;
-        let words = match bytes {
-            ..=4 => 1,
-            5..=8 => 2,
+        let vectors = &self.device.vectors;
+        let requests = vectors.requests(bytes);
+        let bytes_each = bytes.min(vectors.widest());
+        let words = match vectors.instructions(bytes_each) {
+            ..=2 => vectors.instructions(bytes_each),
             _ => 4,
         };
-        let each = mul(merged, Expr::Int(instructions));
-        let requests = repeated(around, each.clone(), Expr::Int(instructions));
+        let each = mul(merged, Expr::Int(requests));
+        let requests = repeated(around, each.clone(), Expr::Int(requests));
         if !access.store {
             self.keep(access, (at, around), &unrolled, (words, &each));
         }
         let (aligned, row) = self.aligned(access, at, &loops, lanes.as_deref())?;
         let request =
-            Request { words, bytes: bytes.min(WIDEST), lanes: lanes.as_deref(), aligned: &aligned };
+            Request { words, bytes: bytes_each, lanes: lanes.as_deref(), aligned: &aligned };
         self.request(access, at, &request, requests.clone());
         // An address that comes from data is computed for each request.
         let from_data = is_from_data(access);
@@ -362,7 +383,7 @@ impl Walk<'_> {
         (unrolled, rolled): (&[Axis], &[Axis]),
         batch: &mut Batch,
     ) {
-        let bytes = i64::from(access.element) * i64::from(access.width);
+        let bytes = access.bytes();
         let places = arrays::places(rolled);
         let indexed = arrays::indexed(access, places.clone());
         let indexed = choice(around.taken.clone(), indexed, Expr::Int(0));
@@ -374,7 +395,8 @@ impl Walk<'_> {
         let own = Own {
             at: at.clone(),
             store: access.store,
-            requests: repeated(around, requests, Expr::Int((bytes + WIDEST - 1) / WIDEST)),
+            bytes,
+            requests: repeated(around, requests, Expr::Int(self.device.vectors.requests(bytes))),
             choices: arrays::choices(places, words.clone()),
             words,
             addresses: around.rolled(),
@@ -388,10 +410,12 @@ impl Walk<'_> {
         let mut live = Vec::new();
         for array in &steps.privates {
             let bytes = self.names.put_in(&array.bytes, &array.at)?.simplified();
-            let words = ceil_div(bytes, Expr::Int(4));
+            let words = ceil_div(bytes.clone(), Expr::Int(4));
             let known = privates.get(&array.name);
             let in_memory = known.map_or(Expr::Int(0), |known| known.in_memory.clone());
-            let registers = choice(in_memory.clone(), Expr::Int(0), words.clone());
+            let element = known.map_or(0, Array::element);
+            let registers = self.device.vectors.registers(bytes, element);
+            let registers = choice(in_memory.clone(), Expr::Int(0), registers);
             self.add("registers", Some(&array.at), &array.name, registers);
             let Some(known) = known else { continue };
             for Own { at, choices, .. } in &known.accesses {
@@ -514,7 +538,7 @@ impl Walk<'_> {
         }
         let line = Expr::Int(self.device.line);
         let mut row = line.clone();
-        let bytes = Expr::Int(i64::from(access.element) * i64::from(access.width));
+        let bytes = Expr::Int(access.bytes());
         if let Some((first, others)) = lanes.and_then(<[Lane]>::split_first)
             && first.distance == bytes
         {
@@ -600,13 +624,14 @@ impl Walk<'_> {
                 Ok(Axis { distance: self.distance(stride, access, at)?, extent })
             })
             .collect::<Result<_, ReadError>>()?;
-        let bytes = i64::from(access.element) * i64::from(access.width);
+        let bytes = access.bytes();
         let traffic = Traffic { device: self.device, bytes, margin, sweep, outer, groups };
         let held = if access.store { &Expr::Int(1) } else { &self.held };
-        let Moved { group, launch, beyond_l2 } = traffic.moved(&self.at_work, held);
+        let Moved { group, launch, beyond_l2, l3 } = traffic.moved(&self.at_work, held);
         let taken = |bytes| mul(around.taken.clone(), bytes);
         if !access.store && !self.is_in_l2(&access.array) {
             self.add("beyond_l2_bytes", Some(at), &access.array, taken(beyond_l2));
+            self.add("l3_bytes", Some(at), &access.array, taken(l3));
         }
         let (group, launch) = (taken(group), taken(launch));
         let key = (access.array.clone(), access.store);
