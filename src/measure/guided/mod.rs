@@ -5,10 +5,12 @@
 //!
 //! 1. the [`FIRST`] best by the model;
 //! 2. then the one with the greatest expected improvement over the best time so far. A [Gaussian process](process) over the
-//!    parameters says how far times are from the model's, as the logarithm of their ratio, and how sure that is;
+//!    parameters and the model's time says how far times are from the model's, as the logarithm of their ratio, and how sure that
+//!    is: where the model is wrong, it often is as wrong for others of which it says the same;
 //! 3. but every [`RANDOM`]th measurement is at random, so that a region which the model misjudges is not left out for good;
 //! 4. it stops where the greatest expected improvement was below [`GAIN`] [`IN_A_ROW`] times in a row: a whole round between
-//!    two that are at random.
+//!    two that are at random. It does not stop before as many were measured besides the first as there are coordinates: from
+//!    fewer nothing can be said of each.
 //!
 //! A candidate that fails counts as one that takes as long as the slowest so far: its neighbours become less attractive, and
 //! nothing is known of its time. The same seed and the same times give the same choices.
@@ -39,6 +41,26 @@ pub struct Candidate {
     pub point: Vec<f64>,
     /// The model's ticks.
     pub ticks: i64,
+}
+
+impl Candidate {
+    /// The logarithm of the model's time.
+    fn model(&self) -> f64 {
+        (self.ticks.max(1) as f64).ln()
+    }
+}
+
+/// Adds the model's time as a coordinate: 0 for the least, 1 for the greatest, by its logarithm.
+fn add_model(candidates: &mut [Candidate]) {
+    let times = || candidates.iter().map(Candidate::model);
+    let (Some(least), Some(most)) = (times().reduce(f64::min), times().reduce(f64::max)) else {
+        return;
+    };
+    if most > least {
+        for candidate in candidates {
+            candidate.point.push((candidate.model() - least) / (most - least));
+        }
+    }
 }
 
 /// Configurations as points in a unit cube: the place of each value among those that its parameter has. A
@@ -78,7 +100,8 @@ pub struct Guide {
 impl Guide {
     /// A search among candidates; of equal ticks the earlier one comes first.
     #[must_use]
-    pub fn new(candidates: Vec<Candidate>, seed: u64) -> Guide {
+    pub fn new(mut candidates: Vec<Candidate>, seed: u64) -> Guide {
+        add_model(&mut candidates);
         let mut first: Vec<usize> = (0..candidates.len()).collect();
         first.sort_by_key(|c| candidates[*c].ticks);
         first.truncate(FIRST);
@@ -95,7 +118,8 @@ impl Guide {
     /// Whether the expected gain has been too small for long enough.
     #[must_use]
     pub fn is_settled(&self) -> bool {
-        self.small >= IN_A_ROW
+        let coordinates = self.candidates.first().map_or(0, |c| c.point.len());
+        self.small >= IN_A_ROW && self.told.len() >= FIRST + coordinates
     }
 
     /// The number of the candidate to measure next, also when the search [is settled](Guide::is_settled); nothing if all
@@ -128,9 +152,8 @@ impl Guide {
         }
     }
 
-    /// The logarithm of the model's time.
     fn model(&self, candidate: usize) -> f64 {
-        (self.candidates[candidate].ticks.max(1) as f64).ln()
+        self.candidates[candidate].model()
     }
 
     /// The candidate with the greatest expected improvement, and that; the first of equal ones.
