@@ -12,8 +12,8 @@ use super::Device;
 use super::footprint::{Axis, addresses};
 use super::number::{add, ceil_div, choice, is_zero, less, max, min, mul, part_of, sub};
 use super::traffic::part_beyond;
-use crate::ast::At;
-use crate::steps::{Access, Number, Stride};
+use crate::ast::{At, Space};
+use crate::steps::{Access, Number, Step, StepKind, Stride};
 
 /// Most places that comparisons choose from. Of the 150 kernels in the published Coulomb summations whose loop stays one, NVIDIA's
 /// compiler reports the array in memory for none of 90 with 2 or 4 places, for 15 of 30 with 8, and for all 30 with more.
@@ -46,6 +46,8 @@ pub(super) struct Own {
     pub store: bool,
     /// Bytes of an element.
     pub bytes: i64,
+    /// How many contents of the array are in flight at once.
+    pub copies: Expr,
     /// Its requests, if its array lives in memory.
     pub requests: Expr,
     /// Words of 4 bytes that they move for each lane.
@@ -60,6 +62,11 @@ impl Array {
     /// Bytes of an element: the most that one access takes.
     pub fn element(&self) -> i64 {
         self.accesses.iter().map(|own| own.bytes).max().unwrap_or(0)
+    }
+
+    /// How many contents of it are in flight at once.
+    pub fn copies(&self) -> Expr {
+        self.accesses.iter().map(|own| own.copies.clone()).reduce(max).unwrap_or(Expr::Int(1))
     }
 }
 
@@ -76,6 +83,33 @@ impl Arrays {
     pub fn get(&self, name: &str) -> Option<&Array> {
         self.all.get(name)
     }
+}
+
+/// The private arrays that these steps fill from global memory.
+pub(super) fn filled(steps: &[Step]) -> Vec<&str> {
+    let accesses = || {
+        steps.iter().filter_map(|step| match &step.kind {
+            StepKind::Access(access) => Some(access),
+            _ => None,
+        })
+    };
+    let private = |store: bool| {
+        accesses().filter(move |access| access.space == Space::Private && access.store == store)
+    };
+    if !accesses().any(|access| access.space == Space::Global && !access.store) {
+        return Vec::new();
+    }
+    let loaded: Vec<&str> = private(false).map(|access| access.array.as_str()).collect();
+    private(true).map(|access| access.array.as_str()).filter(|a| !loaded.contains(a)).collect()
+}
+
+/// How often unrolled loops come to the same elements again.
+pub(super) fn again(unrolled: &[Axis]) -> Expr {
+    let of = |axis: &Axis| match &axis.distance {
+        Some(distance) => choice(is_zero(distance.clone()), axis.extent.clone(), Expr::Int(1)),
+        None => Expr::Int(1),
+    };
+    unrolled.iter().map(of).fold(Expr::Int(1), mul)
 }
 
 /// 1 if one of two is, else 0.

@@ -122,9 +122,13 @@ impl Walk<'_> {
         batch: &mut Batch,
     ) -> Result<(), ReadError> {
         batch.real |= self.arithmetic(steps, around)?;
+        let filled = arrays::filled(steps);
         for step in steps {
             match &step.kind {
-                StepKind::Access(access) => self.access(access, &step.at, around, batch)?,
+                StepKind::Access(access) => {
+                    let fills = filled.contains(&access.array.as_str());
+                    self.access(access, (&step.at, around), fills, batch)?;
+                }
                 StepKind::Atomic { space, shared } => {
                     self.atomic((*space, *shared), &step.at, around)?;
                 }
@@ -318,17 +322,19 @@ impl Walk<'_> {
         Ok(())
     }
 
+    /// An access; `fills`: it is of a private array that global memory fills.
     fn access(
         &mut self,
         access: &Access,
-        at: &At,
-        around: &Around,
+        (at, around): (&At, &Around),
+        fills: bool,
         batch: &mut Batch,
     ) -> Result<(), ReadError> {
         let loops = self.loop_axes(access, at, around)?;
         let (unrolled, rolled) = bodies(&loops, around);
         if access.space == Space::Private {
-            self.private(access, (at, around), (&unrolled, &rolled), batch);
+            let fills = fills && !self.device.source_order;
+            self.private(access, (at, around), (&unrolled, &rolled), fills, batch);
             return Ok(());
         }
         let lanes = self.lanes(access, at)?;
@@ -381,6 +387,7 @@ impl Walk<'_> {
         access: &Access,
         (at, around): (&At, &Around),
         (unrolled, rolled): (&[Axis], &[Axis]),
+        fills: bool,
         batch: &mut Batch,
     ) {
         let bytes = access.bytes();
@@ -396,6 +403,7 @@ impl Walk<'_> {
             at: at.clone(),
             store: access.store,
             bytes,
+            copies: if fills { arrays::again(unrolled) } else { Expr::Int(1) },
             requests: repeated(around, requests, Expr::Int(self.device.vectors.requests(bytes))),
             choices: arrays::choices(places, words.clone()),
             words,
@@ -415,6 +423,7 @@ impl Walk<'_> {
             let in_memory = known.map_or(Expr::Int(0), |known| known.in_memory.clone());
             let element = known.map_or(0, Array::element);
             let registers = self.device.vectors.registers(bytes, element);
+            let registers = mul(registers, known.map_or(Expr::Int(1), Array::copies));
             let registers = choice(in_memory.clone(), Expr::Int(0), registers);
             self.add("registers", Some(&array.at), &array.name, registers);
             let Some(known) = known else { continue };
