@@ -241,7 +241,7 @@ fn what_does_not_fit_l1_moves_beyond() {
     let place = |elements: i64| 4 * 128 * 4 * elements;
     let words = |elements: i64| 128 * 4 * 101 * elements;
     // Rows of the group have the same results; the four groups of a unit load the same atoms.
-    let own = |elements: i64| (4 * 100 + 124) / 4 + 128 * elements;
+    let own = |elements: i64| 4 * 100 / 4 + 128 * elements;
     for elements in [8, 16] {
         let share = 64 * (place(elements) - 4096).max(0) / place(elements);
         let moved = words(elements) + words(elements) * share / 64;

@@ -373,10 +373,7 @@ impl Walk<'_> {
             batch.load(access, rolled.first(), each);
         }
         if access.space != Space::Local {
-            // A piece that begins and ends in the midst of a line takes, on average, a line more but for one element.
-            let anywhere = Expr::Int((self.device.line - bytes).max(0));
-            let short = max(Expr::Int(0), sub(Expr::Int(self.device.sector), row));
-            self.touch((access, at, around), lanes, loops, choice(aligned, short, anywhere))?;
+            self.touch((access, at, around), lanes, loops, (aligned, row))?;
         }
         Ok(())
     }
@@ -608,13 +605,38 @@ impl Walk<'_> {
         digits.iter().map(lane).collect::<Result<_, ReadError>>().map(Some)
     }
 
+    /// Bytes that pieces of a sweep take more than they have: one that begins and ends in the midst of a line, on average, a line but
+    /// for one element; one that is moved by whole lines, or by whole rows that divide a line, the rest of a sector.
+    fn margin<'x>(
+        &self,
+        bytes: i64,
+        sweep: &'x [Axis],
+        others: impl Iterator<Item = &'x Axis>,
+        (by_rows, row): (Expr, Expr),
+    ) -> Expr {
+        let all = addresses(sweep, bytes, &self.device.inputs);
+        let piece = mul(Expr::Int(bytes), ceil_div(all.count, all.pieces));
+        let whole = |axis: &Axis, inside: bool| {
+            let Some(distance) = axis.distance.clone() else { return Expr::Int(0) };
+            let whole = is_zero(remainder(distance.clone(), Expr::Int(self.device.line)));
+            // What is less than a piece makes it up.
+            if inside { choice(less(distance, piece.clone()), Expr::Int(1), whole) } else { whole }
+        };
+        let own = sweep.iter().map(|axis| whole(axis, true));
+        let all = own.chain(others.map(|axis| whole(axis, false))).unique();
+        let by_lines = all.fold(Expr::Int(1), |all, own| choice(own, all, Expr::Int(0)));
+        let anywhere = Expr::Int((self.device.line - bytes).max(0));
+        let short = |row| max(Expr::Int(0), sub(Expr::Int(self.device.sector), row));
+        choice(by_lines, short(piece), choice(by_rows, short(row), anywhere))
+    }
+
     /// Adds the bytes that differ to those of the array.
     fn touch(
         &mut self,
         (access, at, around): (&Access, &At, &Around),
         lanes: Option<Vec<Lane>>,
         loops: Vec<Axis>,
-        margin: Expr,
+        (aligned, row): (Expr, Expr),
     ) -> Result<(), ReadError> {
         let mut sweep: Vec<Axis> = match lanes {
             Some(lanes) => (lanes.into_iter())
@@ -627,13 +649,18 @@ impl Walk<'_> {
         let outer = around.rolled_loops().saturating_sub(1);
         let mut axes = loops.into_iter();
         sweep.extend(axes.by_ref().take(around.loops.len() - outer));
-        let outer = axes.collect();
-        let groups = (access.groups.iter().zip(sizes(self.names, "groups", at)?))
+        let outer: Vec<Axis> = axes.collect();
+        let groups: Vec<Axis> = (access.groups.iter().zip(sizes(self.names, "groups", at)?))
             .map(|(stride, extent)| {
                 Ok(Axis { distance: self.distance(stride, access, at)?, extent })
             })
             .collect::<Result<_, ReadError>>()?;
         let bytes = access.bytes();
+        let others = outer.iter().chain(&groups);
+        let margin = match is_from_data(access) {
+            true => Expr::Int((self.device.line - bytes).max(0)),
+            false => self.margin(bytes, &sweep, others, (aligned, row)),
+        };
         let traffic = Traffic { device: self.device, bytes, margin, sweep, outer, groups };
         let held = if access.store { &Expr::Int(1) } else { &self.held };
         let Moved { group, launch, beyond_l2, l3 } = traffic.moved(&self.at_work, held);

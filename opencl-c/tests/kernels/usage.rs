@@ -60,7 +60,13 @@ fn matrix_multiplication() {
             ("global_requests", global + stored),
             ("local_bytes", 4 * of("KWG") * tiles),
             ("barriers", barriers),
-            ("registers", 20 + rows * columns + rows + columns),
+            // What is read from global memory in all unrolled iterations is in flight at once.
+            (
+                "registers",
+                20 + rows * columns
+                    + rows * if a == 1 { 1 } else { of("KWI") }
+                    + columns * if b == 1 { 1 } else { of("KWI") },
+            ),
             ("spill_uses", 2 * k / of("KWI")),
             ("dram_bytes", 4 * (m * k + k * n + m * n)),
         ]
@@ -174,7 +180,7 @@ fn coulomb_by_columns() {
         let groups = of("width") * of("height") * of("depth") / (items * points);
         let held = (of("warps_per_unit") / warps).min(of("groups_per_unit"));
         let held = held.min(ceil_div(groups, of("units_per_device"))).max(1);
-        let loaded = 16 * atoms / loads + 128 - 16 / loads;
+        let loaded = 16 * atoms / loads;
         vec![
             // Three coordinates of the item; for each atom three differences and a square, for each point two products with a
             // sum, and the next one; the result is added.
