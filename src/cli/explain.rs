@@ -80,18 +80,26 @@ impl Page<'_> {
             text.push_str(&explain::program(problem, &problem.finish));
         }
         if let Some(bound) = self.chosen {
-            let counts = count(problem, bound)?;
-            let _ = writeln!(
-                text,
-                "\none launch with {}: {}",
-                problem.name_values(&bound.configuration),
-                listed(&counts)
-            );
+            let counts = self.counts(bound)?;
+            let counts = counts.map_or_else(|why| why, |counts| listed(&counts));
+            let values = problem.name_values(&bound.configuration);
+            let _ = writeln!(text, "\none launch with {values}: {counts}");
             if problem.profile == Profile::Resources {
                 self.add_used(&mut text, bound)?;
             }
         }
         Ok(text)
+    }
+
+    /// What a launch comes to, or why it is not counted: the profile `resources` runs no items, so it has a time even so.
+    fn counts(&self, bound: &Bound) -> Result<Result<Counts, String>, CliError> {
+        match count(self.problem, bound) {
+            Ok(counts) => Ok(Ok(counts)),
+            Err(why) if self.problem.profile == Profile::Resources => {
+                Ok(Err(format!("not counted ({why})")))
+            }
+            Err(why) => Err(why.into()),
+        }
     }
 
     /// What a configuration uses of a device, in all and by lines, and what bounds its time.
@@ -181,7 +189,7 @@ impl Page<'_> {
         choices: u64,
     ) -> Result<Explained, CliError> {
         let problem = self.problem;
-        let counted = |bound: &Bound| Ok::<_, CliError>(answer::counts(&count(problem, bound)?));
+        let counted = |bound: &Bound| Ok::<_, CliError>(self.counts(bound)?.ok());
         let uses = |bound: &Bound| {
             let used = used(problem, bound)?;
             let named = Usage::NAMES.iter().zip(used).map(|(n, v)| ((*n).to_owned(), v));
@@ -194,7 +202,7 @@ impl Page<'_> {
             configurations: configurations.count().as_ref().map(Tally::of),
             choices,
             reading: self.reading.map(|reading| read(problem, reading)),
-            counts: self.chosen.map(counted).transpose()?,
+            counts: self.chosen.map(counted).transpose()?.flatten().as_ref().map(answer::counts),
             usage: used.map(uses).transpose()?,
         })
     }
