@@ -62,9 +62,12 @@ impl Addresses {
 /// The different addresses, each of `bytes` bytes, that these repetitions have.
 ///
 /// `n` at a distance of `s`, repeated `m` times at a distance of `k * s`, are `n + (m - 1) * min(n, k)`: pieces overlap
-/// where `k` is less than `n`. Where no distance is seen to be a multiple of another, pieces are taken not to overlap. Coarse
-/// distances are put together first, so that rows are counted as rows before what is in a row is counted. Of several multiples,
+/// where `k` is less than `n`. Where no distance is seen to be a multiple of another, pieces are taken not to overlap. Fine
+/// distances are put together first as long as that leaves no gaps, since others may fill what coarse ones leave open. Where there are gaps,
+/// coarse ones come first, so that rows are counted as rows before what is in a row is counted. Of several multiples,
 /// those that inputs decide, or of which sums are part, come last, as these are pitches of rows. Equal distances come first.
+///
+/// Exact where each distance divides the next one and all are numbers.
 ///
 /// Where distances depend on conditions, each side is counted for itself.
 pub(super) fn addresses(axes: &[Axis], bytes: i64, inputs: &Inputs) -> Addresses {
@@ -150,6 +153,7 @@ fn joined(mut known: Vec<(Expr, Addresses)>, inputs: &Inputs) -> Addresses {
     }
 }
 
+/// Runs put together from the coarsest on.
 fn from_coarse(mut known: Vec<(Expr, Addresses)>, inputs: &Inputs) -> Addresses {
     while let Some((fine, coarse, times)) = next_pair(&known, inputs) {
         join(&mut known, fine, coarse, times);
