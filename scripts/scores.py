@@ -98,7 +98,8 @@ Coulomb summation is `coulomb-column`, whose sizes divide, so that it has none.
 {sources}
 
 The rules that hold for compilers which keep the order of loads (what is unrolled, kept, loaded before a guard) were found on the
-convolution of the Radeon W6600, with the counts by hand as a lead; no other kernel of such a compiler but the dedispersion is among the sets. What is left of
+convolution of the Radeon W6600, with the counts by hand as a lead; no other kernel of such a compiler but the dedispersion is among the sets. That loops too large to be
+unrolled are unrolled in part, as LLVM does it, took the correlation from 0.78 to 0.87. What is left of
 convolution are passes of rows that wrap and lines of rows that are not aligned. Dedispersion: delays are data; the front end takes 1 for the factor
 that data put before a measure, where the mean of the instrument is 0.155; by hand a request takes a pass of L1 only for 128 bytes, so the few bytes of
 a request here a small part of one, where the rules have a pass for each request.

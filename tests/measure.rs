@@ -1084,7 +1084,7 @@ fn resources_rank_published_measurements() {
             "kernels/convolution.json --size published --profile resources",
             "radeon-w6600",
             "convolution/W6600.json.gz",
-            0.77,
+            0.85,
         ),
         (
             "kernels/dedispersion.json --size published --profile resources",

@@ -300,3 +300,22 @@ fn vectors_of_an_item() {
     let exact = json!({ "vector_bytes": 64, "real_division": 0, "banks": 1, "warp_width": 1 });
     assert_eq!(usage(source, exact), [100 + 16, 100, 1601, 1601, 21]);
 }
+
+#[test]
+fn what_is_too_large_is_unrolled_in_part() {
+    if !ready() {
+        return;
+    }
+    // 6 iterations of 1000 loads and additions, 5 instructions each: 3 of them are within 16384. Loads of one body are all live
+    // behind a condition.
+    let source = "kernel void k(global float *a, global float *b, int n) {
+        const int x = get_global_id(0);
+        float s = 0.0f;
+        if (x < n)
+            for (int i = 0; i < 6; i++)
+                for (int j = 0; j < 1000; j++) s += a[(i * 1000 + j) * 128 + x];
+        b[x] = s;
+    }";
+    let registers = |order| usage(source, buffers(&["a", "b"]), order)["registers"];
+    assert_eq!([registers(0), registers(1)], [20, 20 + 3000]);
+}

@@ -2,7 +2,7 @@
 
 use tickbound_model::Expr;
 
-use super::number::{add, less, max, mul};
+use super::number::{add, choice, less, max, mul};
 use crate::ast::{At, Space};
 use crate::error::ReadError;
 use crate::lower::Names;
@@ -16,6 +16,9 @@ const MOST_UNROLLED: i64 = 16 * 1024;
 /// Instructions of an access in such a body, with those that make its address. Other whole numbers are not counted, as most are
 /// constants once a loop is unrolled.
 const ACCESS: i64 = 4;
+
+/// Most iterations that are put into one body; keeps expressions small.
+const MOST_IN_PART: i64 = 256;
 
 /// What decides it.
 pub(super) struct Unroll<'a> {
@@ -62,6 +65,20 @@ impl Unroll<'_> {
     /// A name is not known.
     pub fn fits(&self, trips: &Expr, body: &[Step]) -> Result<Expr, ReadError> {
         Ok(less(mul(trips.clone(), self.size(body)?), Expr::Int(MOST_UNROLLED + 1)))
+    }
+
+    /// Iterations of one body of a loop with `trips` iterations that is too large to be unrolled as a whole: the greatest divisor that is
+    /// few enough (LLVM, LoopUnrollPass.cpp, computeUnrollCount: partial unrolling).
+    ///
+    /// # Errors
+    /// A name is not known.
+    pub fn in_part(&self, trips: i64, body: &[Step]) -> Result<Expr, ReadError> {
+        let mut most = Expr::Int(1);
+        for divisor in (2..=trips.min(MOST_IN_PART)).filter(|n| trips % n == 0) {
+            let fits = self.fits(&Expr::Int(divisor), body)?;
+            most = choice(fits, Expr::Int(divisor), most);
+        }
+        Ok(most)
     }
 
     /// Instructions of one iteration of a body, as a compiler counts them that asks whether to unroll it.

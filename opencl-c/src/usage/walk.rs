@@ -184,9 +184,16 @@ impl Walk<'_> {
         let known = macros_only(whole);
         let Unrolling { whole, body: said } = self.unroll.of(whole, at, body)?;
         let outermost = around.loops.iter().all(|l| !l.unrolled);
-        let whole = match self.device.source_order && outermost && whole != Expr::Int(0) {
-            true => choice(whole, self.unroll.fits(&trips, body)?, Expr::Int(0)),
-            false => whole,
+        let (whole, in_part) = match self.device.source_order && outermost && whole != Expr::Int(0)
+        {
+            true => {
+                let in_part = match self.known(&trips) {
+                    Some(trips) => self.unroll.in_part(trips, body)?,
+                    None => Expr::Int(1),
+                };
+                (choice(whole, self.unroll.fits(&trips, body)?, Expr::Int(0)), in_part)
+            }
+            false => (whole, Expr::Int(1)),
         };
         if whole != Expr::Int(0) {
             let inside = around.on_side(whole.clone(), true).unrolled(trips.clone());
@@ -195,7 +202,7 @@ impl Walk<'_> {
         if whole == Expr::Int(1) {
             return Ok(());
         }
-        let in_body = said.clone().unwrap_or(Expr::Int(1));
+        let in_body = said.clone().unwrap_or(in_part);
         // A loop of one iteration is none, where compilers know it.
         let again = if known { less(Expr::Int(1), trips.clone()) } else { Expr::Int(1) };
         let inside = around.on_side(whole, false).in_loop(trips, in_body);
@@ -681,12 +688,15 @@ impl Walk<'_> {
         Ok(())
     }
 
+    /// The value of a number that no parameter decides.
+    fn known(&self, number: &Expr) -> Option<i64> {
+        let values = &self.device.values;
+        if number.mentions(|slot| slot >= values.len()) { None } else { number.eval(values).ok() }
+    }
+
     /// Whether a whole array is in L2 once it was read, for any values of parameters.
     fn is_in_l2(&self, array: &str) -> bool {
-        let values = &self.device.values;
-        let known = |bytes: &&Expr| !bytes.mentions(|slot| slot >= values.len());
-        let bytes = self.names.bytes_of(array).filter(known);
-        let bytes = bytes.and_then(|bytes| bytes.eval(values).ok());
+        let bytes = self.names.bytes_of(array).and_then(|bytes| self.known(bytes));
         bytes.zip(self.device.l2).is_some_and(|(bytes, l2)| bytes <= l2)
     }
 
