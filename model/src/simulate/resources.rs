@@ -237,8 +237,9 @@ pub fn used_of(problem: &Problem, usage: &Usage, bound: &Bound) -> Result<Vec<i6
     Ok(values.into_iter().filter_map(|(_, value)| value.0).collect())
 }
 
-/// What tells the program of a configuration from those of others under the profile `resources`: what it uses, and
-/// the sizes of its launch, and the clocks of `finish`. `None` under other profiles, where every configuration counts as a program of its own.
+/// What tells the program of a configuration from those of others under the profile `resources`: what it uses, the sizes
+/// of its launch, and the clocks of `finish`. `None` under other profiles, where every configuration counts as a program of
+/// its own.
 ///
 /// # Errors
 /// A usage without a value or below 0.

@@ -174,6 +174,14 @@ impl Access {
     }
 }
 
+/// The accesses among steps, not those inside them, and where they stand.
+pub fn accesses(steps: &[Step]) -> impl Iterator<Item = (&Access, &At)> {
+    steps.iter().filter_map(|step| match &step.kind {
+        StepKind::Access(access) => Some((access, &step.at)),
+        _ => None,
+    })
+}
+
 /// A digit of the count of items in a group.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Digit {

@@ -13,7 +13,7 @@ use super::footprint::{Axis, addresses};
 use super::number::{add, ceil_div, choice, is_zero, less, max, min, mul, part_of, sub};
 use super::traffic::part_beyond;
 use crate::ast::{At, Space};
-use crate::steps::{Access, Number, Step, StepKind, Stride};
+use crate::steps::{Access, Number, Step, Stride, accesses};
 
 /// Most places that comparisons choose from. Of the 150 kernels in the published Coulomb summations whose loop stays one, NVIDIA's
 /// compiler reports the array in memory for none of 90 with 2 or 4 places, for 15 of 30 with 8, and for all 30 with more.
@@ -87,12 +87,7 @@ impl Arrays {
 
 /// The private arrays that these steps fill from global memory.
 pub(super) fn filled(steps: &[Step]) -> Vec<&str> {
-    let accesses = || {
-        steps.iter().filter_map(|step| match &step.kind {
-            StepKind::Access(access) => Some(access),
-            _ => None,
-        })
-    };
+    let accesses = || accesses(steps).map(|(access, _)| access);
     let private = |store: bool| {
         accesses().filter(move |access| access.space == Space::Private && access.store == store)
     };

@@ -74,6 +74,11 @@ pub(super) fn choice(condition: Expr, then: Expr, otherwise: Expr) -> Expr {
     }
 }
 
+/// 1 if none of these is 0, else 0.
+pub(super) fn all(conditions: impl Iterator<Item = Expr>) -> Expr {
+    conditions.fold(Expr::Int(1), |all, own| choice(own, all, Expr::Int(0)))
+}
+
 /// `a == 0`.
 pub(super) fn is_zero(a: Expr) -> Expr {
     match a {

@@ -59,26 +59,24 @@ impl Unroll<'_> {
         self.said.iter().find(|said| said.line == at.line && *said.file == *at.file)
     }
 
-    /// Whether so many iterations of a body are few enough for compilers that keep the order of the source.
-    ///
-    /// # Errors
-    /// A name is not known.
-    pub fn fits(&self, trips: &Expr, body: &[Step]) -> Result<Expr, ReadError> {
-        Ok(less(mul(trips.clone(), self.size(body)?), Expr::Int(MOST_UNROLLED + 1)))
-    }
-
-    /// Iterations of one body of a loop with `trips` iterations that is too large to be unrolled as a whole: the greatest divisor that is
+    /// Of a loop that the source wants to be unrolled: whether all its iterations are few enough for compilers that keep the order of
+    /// the source, and else how many there are in one body, which is the greatest divisor of their number, where that is `known`, that is
     /// few enough (LLVM, LoopUnrollPass.cpp, computeUnrollCount: partial unrolling).
     ///
     /// # Errors
     /// A name is not known.
-    pub fn in_part(&self, trips: i64, body: &[Step]) -> Result<Expr, ReadError> {
-        let mut most = Expr::Int(1);
-        for divisor in (2..=trips.min(MOST_IN_PART)).filter(|n| trips % n == 0) {
-            let fits = self.fits(&Expr::Int(divisor), body)?;
-            most = choice(fits, Expr::Int(divisor), most);
-        }
-        Ok(most)
+    pub fn limited(
+        &self,
+        trips: &Expr,
+        known: Option<i64>,
+        body: &[Step],
+    ) -> Result<(Expr, Expr), ReadError> {
+        let size = self.size(body)?;
+        let fits = |n: Expr| less(mul(n, size.clone()), Expr::Int(MOST_UNROLLED + 1));
+        let known = known.unwrap_or(1);
+        let divisors = (2..=known.min(MOST_IN_PART)).filter(|n| known % n == 0).map(Expr::Int);
+        let in_part = divisors.fold(Expr::Int(1), |most, n| choice(fits(n.clone()), n, most));
+        Ok((fits(trips.clone()), in_part))
     }
 
     /// Instructions of one iteration of a body, as a compiler counts them that asks whether to unroll it.

@@ -7,7 +7,7 @@
 use tickbound_model::Expr;
 
 use super::footprint::Axis;
-use super::number::{ceil_div, choice, is_zero, less, mul, sub};
+use super::number::{all, ceil_div, choice, is_zero, less, mul, sub};
 
 /// Most bytes that one request moves for a lane without vectors.
 const WIDEST: i64 = 16;
@@ -45,6 +45,11 @@ impl Vectors {
         Vectors { bytes: bytes.unwrap_or(WORD).max(WORD) }
     }
 
+    /// Whether they hold more than one number.
+    pub fn are_wide(&self) -> bool {
+        self.bytes > WORD
+    }
+
     /// Instructions for so many bytes of an item.
     pub fn instructions(&self, bytes: i64) -> i64 {
         (bytes.max(1) + self.bytes - 1) / self.bytes
@@ -71,7 +76,7 @@ impl Vectors {
     pub(super) fn packed(&self, executed: Expr, accesses: &[Unrolled]) -> Expr {
         let words = accesses.iter().all(|access| access.bytes == WORD);
         let stores = accesses.iter().any(|access| access.store);
-        let Some(first) = accesses.first().filter(|_| self.bytes > WORD && words && stores) else {
+        let Some(first) = accesses.first().filter(|_| self.are_wide() && words && stores) else {
             return executed;
         };
         let neighbours = first.axes.iter().enumerate().map(|(i, axis)| (axis, packs(accesses, i)));
@@ -97,7 +102,7 @@ fn packs(accesses: &[Unrolled], axis: usize) -> Expr {
             false => choice(is_zero(distance), Expr::Int(1), next),
         }
     };
-    accesses.iter().map(fits).fold(Expr::Int(1), |all, own| choice(own, all, Expr::Int(0)))
+    all(accesses.iter().map(fits))
 }
 
 #[cfg(test)]

@@ -10,12 +10,12 @@ use tickbound_model::expr::BinaryOp;
 use super::around::{Around, Loop};
 use super::arrays::{self, Array, Arrays, Own, Room};
 use super::batch::{Batch, Waits, is_from_data};
-use super::footprint::{Axis, addresses};
+use super::footprint::{Addresses, Axis, addresses};
 use super::guards::Ends;
 use super::kept::{Kept, window};
 use super::lanes::{Lane, lines, passes};
 use super::number::{
-    SHARES, add, ceil_div, choice, is_zero, less, max, min, mul, part_of, remainder, sub,
+    SHARES, add, all, ceil_div, choice, is_zero, less, max, min, mul, part_of, remainder, sub,
 };
 use super::traffic::{Moved, Traffic, at_work, held};
 use super::unroll::{Unroll, Unrolling, macros_only};
@@ -26,7 +26,7 @@ use crate::error::ReadError;
 use crate::lower::{Item, Names};
 use crate::preprocess::Said;
 use crate::steps::{
-    Access, Arithmetic, Dependence, Number, Step, StepKind, Steps, Stride, picks_one,
+    Access, Arithmetic, Dependence, Number, Step, StepKind, Steps, Stride, accesses, picks_one,
 };
 
 /// Instructions of one division of whole numbers: compilers make sequences of them.
@@ -187,11 +187,8 @@ impl Walk<'_> {
         let (whole, in_part) = match self.device.source_order && outermost && whole != Expr::Int(0)
         {
             true => {
-                let in_part = match self.known(&trips) {
-                    Some(trips) => self.unroll.in_part(trips, body)?,
-                    None => Expr::Int(1),
-                };
-                (choice(whole, self.unroll.fits(&trips, body)?, Expr::Int(0)), in_part)
+                let (fits, in_part) = self.unroll.limited(&trips, self.known(&trips), body)?;
+                (choice(whole, fits, Expr::Int(0)), in_part)
             }
             false => (whole, Expr::Int(1)),
         };
@@ -290,18 +287,15 @@ impl Walk<'_> {
     fn packed(&self, steps: &[Step], around: &Around) -> Result<Expr, ReadError> {
         let scalar =
             |step: &Step| !matches!(step.kind, StepKind::Compute { width, .. } if width > 1);
-        if around.guarded || !steps.iter().all(scalar) {
+        if !self.device.vectors.are_wide() || around.guarded || !steps.iter().all(scalar) {
             return Ok(around.executed());
         }
-        let accesses = steps.iter().filter_map(|step| match &step.kind {
-            StepKind::Access(access) => Some((access, &step.at)),
-            _ => None,
-        });
         let unrolled = |(access, at): (&Access, &At)| {
             let (axes, _) = bodies(&self.loop_axes(access, at, around)?, around);
             Ok(Unrolled { store: access.store, bytes: access.bytes(), axes })
         };
-        let accesses: Vec<Unrolled> = accesses.map(unrolled).collect::<Result<_, ReadError>>()?;
+        let accesses: Vec<Unrolled> =
+            accesses(steps).map(unrolled).collect::<Result<_, ReadError>>()?;
         Ok(self.device.vectors.packed(around.executed(), &accesses))
     }
 
@@ -560,15 +554,11 @@ impl Walk<'_> {
             row = choice(part, length, line);
             distances.extend(others.iter().map(|lane| Some(lane.distance.clone())));
         }
-        let mut all = Expr::Int(1);
-        for distance in distances.into_iter().unique() {
-            let whole = match distance {
-                Some(distance) => is_zero(remainder(distance, row.clone())),
-                None => Expr::Int(0),
-            };
-            all = choice(whole, all, Expr::Int(0));
-        }
-        Ok((all, row))
+        let whole = |distance: Option<Expr>| match distance {
+            Some(distance) => is_zero(remainder(distance, row.clone())),
+            None => Expr::Int(0),
+        };
+        Ok((all(distances.into_iter().unique().map(whole)), row))
     }
 
     /// The loops around an access, inner ones first, as repetitions of its address.
@@ -621,8 +611,8 @@ impl Walk<'_> {
         others: impl Iterator<Item = &'x Axis>,
         (by_rows, row): (Expr, Expr),
     ) -> Expr {
-        let all = addresses(sweep, bytes, &self.device.inputs);
-        let piece = mul(Expr::Int(bytes), ceil_div(all.count, all.pieces));
+        let Addresses { count, pieces } = addresses(sweep, bytes, &self.device.inputs);
+        let piece = mul(Expr::Int(bytes), ceil_div(count, pieces));
         let whole = |axis: &Axis, inside: bool| {
             let Some(distance) = axis.distance.clone() else { return Expr::Int(0) };
             let whole = is_zero(remainder(distance.clone(), Expr::Int(self.device.line)));
@@ -630,8 +620,7 @@ impl Walk<'_> {
             if inside { choice(less(distance, piece.clone()), Expr::Int(1), whole) } else { whole }
         };
         let own = sweep.iter().map(|axis| whole(axis, true));
-        let all = own.chain(others.map(|axis| whole(axis, false))).unique();
-        let by_lines = all.fold(Expr::Int(1), |all, own| choice(own, all, Expr::Int(0)));
+        let by_lines = all(own.chain(others.map(|axis| whole(axis, false))).unique());
         let anywhere = Expr::Int((self.device.line - bytes).max(0));
         let short = |row| max(Expr::Int(0), sub(Expr::Int(self.device.sector), row));
         choice(by_lines, short(piece), choice(by_rows, short(row), anywhere))

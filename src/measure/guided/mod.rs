@@ -152,23 +152,21 @@ impl Guide {
         }
     }
 
-    fn model(&self, candidate: usize) -> f64 {
-        self.candidates[candidate].model()
-    }
-
     /// The candidate with the greatest expected improvement, and that; the first of equal ones.
     fn most_promising(&self, open: &[usize]) -> Option<(usize, f64)> {
         let times = self.told.iter().filter_map(|(_, time)| *time);
         let best = times.clone().reduce(f64::min)?;
         let worst = times.reduce(f64::max)?;
         let told = self.told.iter();
-        let values: Vec<f64> =
-            told.clone().map(|(c, time)| time.unwrap_or(worst) - self.model(*c)).collect();
+        let values: Vec<f64> = told
+            .clone()
+            .map(|(c, time)| time.unwrap_or(worst) - self.candidates[*c].model())
+            .collect();
         let points = told.map(|(c, _)| self.candidates[*c].point.clone()).collect();
         let process = Process::new(points, &values)?;
         let gain = |c: &usize| {
             let Guess { mean, deviation } = process.at(&self.candidates[*c].point);
-            (*c, Guess { mean: mean + self.model(*c), deviation }.improvement(best))
+            (*c, Guess { mean: mean + self.candidates[*c].model(), deviation }.improvement(best))
         };
         let gains: Vec<(usize, f64)> = open.par_iter().map(gain).collect();
         gains.into_iter().reduce(|best, next| if next.1 > best.1 { next } else { best })
