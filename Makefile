@@ -18,7 +18,10 @@ PROFILE ?= --release
 COMPARE_SECONDS ?= 60
 COMPARE_MEMORY ?= 12G
 
-# Size and configurations of each kernel for `make kernels-report`.
+# Size and configurations of each kernel for `make kernels-report`, where the page is written, and the platform that has what
+# is not measured.
+KERNELS_FOLDER ?= docs/results
+KERNELS_LIKE ?=
 KERNELS_SIZE ?= small
 KERNELS_SAMPLE ?= 100
 
@@ -171,7 +174,7 @@ scores: setup ## the profile resources beside published measurements in the fold
 
 kernels-report: setup ## the example kernels on the first OpenCL device, beside the model: docs/results/kernels.md
 	@cargo build --release $(FLAGS)
-	@python3 scripts/kernels-report.py $(TARGET)/release/tickbound docs/results --size $(KERNELS_SIZE) --sample $(KERNELS_SAMPLE) --date "$$(date -I)"
+	@python3 scripts/kernels-report.py $(TARGET)/release/tickbound $(KERNELS_FOLDER) --size $(KERNELS_SIZE) --sample $(KERNELS_SAMPLE) --like "$(KERNELS_LIKE)" --date "$$(date -I)"
 
 doc: setup ## build the documentation
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps $(FLAGS)

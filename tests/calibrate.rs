@@ -50,6 +50,13 @@ fn program(run: &Run) -> Value {
         Work::LocalAtomic => repeated(json!([{ "local_atomic": 4 }])),
         Work::LocalAtomicShared => repeated(json!([{ "shared_local_atomic": 4 }])),
         Work::Stream { .. } => json!([{ "global": 8 }]),
+        Work::Reals | Work::Integers | Work::Mixed | Work::Specials | Work::Clock => {
+            repeated(json!([{ "compute": run.work.operations() }]))
+        }
+        Work::LoadNear | Work::LoadLines | Work::Sweep { .. } => {
+            repeated(json!([{ "global": run.work.operations() }]))
+        }
+        Work::LoadBanks { .. } => repeated(json!([{ "local": 16 }])),
         Work::Start | Work::Fill { .. } => json!([{ "compute": 0 }]),
     }
 }
@@ -80,8 +87,8 @@ impl Model {
             max_alloc: 1 << 40,
             memory: 1 << 42,
             cache: 0,
-            clock_mhz: 0,
-            lockstep: None,
+            vector: 1,
+            ..Facts::default()
         }
     }
 
@@ -157,7 +164,7 @@ fn the_model_calibrated_gives_its_platform_back() {
         assert_eq!(value(&found, "global_latency"), model.number("global_access"));
         assert_eq!(value(&found, "max_group_size"), 1024);
         assert_eq!(found.notes, [""; 0]);
-        let every = found.numbers.iter().filter_map(|n| n.sample);
+        let every = found.numbers.iter().filter_map(|n| n.sample());
         assert!(every.into_iter().all(|s| s.steady && s.spread == Some(0.0)));
     }
 }
@@ -221,7 +228,7 @@ fn outliers_do_not_count_and_noise_is_told() {
     model.noise = |n| (n * 7919 % 101) as f64 * 1e-8;
     let found = model.calibrate(&short()).unwrap();
     let launch = found.numbers.iter().find(|n| n.field == "kernel_launch").unwrap();
-    assert!(!launch.sample.unwrap().steady);
+    assert!(!launch.sample().unwrap().steady);
     assert!(found.notes.iter().any(|n| n.starts_with("Not steady") && n.contains("kernel_launch")));
     let file = found.platform("noisy", "2026-01-01");
     let source = file["kernel_launch"]["source"].as_str().unwrap();
@@ -295,7 +302,196 @@ fn the_device_is_asked_for_no_more_than_it_has() {
     // A quarter of the memory, 160 KiB, rounded down to a power of two.
     assert_eq!(model.verified.iter().map(footprint).max(), Some(128 << 10));
     assert!(found.notes.iter().any(|n| n.starts_with("A cache of 1024 MiB")), "{:?}", found.notes);
-    assert!(found.notes.iter().any(|n| n.starts_with("32 items move in lockstep")));
+    assert!(found.resources.is_empty(), "{:?}", found.resources);
+    assert!(found.words().contains("does not tell its clock rate"));
+}
+
+// The profile `resources`.
+
+/// A device that takes as long as the profile `resources` says.
+struct Resourceful {
+    platform: Value,
+    facts: Facts,
+}
+
+/// A graphics processor with two caches.
+fn graphics() -> Resourceful {
+    let platform = json!({
+        "units_per_device": 4, "elements_per_unit": 64, "global_access": 1, "clock_mhz": 1500,
+        "resources": {
+            "warp_width": 32, "issue_rate": 3, "real_lanes": 64, "integer_lanes": 48, "special_lanes": 16,
+            "load_store_lanes": 32, "local_bytes_per_clock": 96, "l1_bytes_per_clock": 128, "l1_lines_per_clock": 4,
+            "banks": 16, "line_bytes": 128, "registers_per_unit": 65536, "l2_bytes_per_clock": 256,
+            "dram_megabytes_per_second": 100_000, "l1_size": 16384, "l2_size": 262_144, "l1_latency": 31,
+            "l2_latency": 207, "dram_latency": 555, "local_latency": 23, "barrier_latency": 14,
+            "shared_atomic_clocks": 3, "launch_nanoseconds": 5000
+        }
+    });
+    let facts = Facts {
+        lockstep: Some(32),
+        vector: 1,
+        line: 128,
+        registers: Some(65536),
+        ..Facts::default()
+    };
+    Resourceful::new(platform, facts)
+}
+
+/// A processor with vectors of 8 numbers and three caches, whose clock rate is told wrongly.
+fn processor() -> Resourceful {
+    let platform = json!({
+        "units_per_device": 2, "elements_per_unit": 1, "global_access": 1, "clock_mhz": 3000,
+        "resources": {
+            "warp_width": 1, "schedulers": 1, "issue_rate": 4, "real_lanes": 2, "integer_lanes": 3, "special_lanes": 1,
+            "load_store_lanes": 2, "local_bytes_per_clock": 8, "l1_bytes_per_clock": 8, "l1_lines_per_clock": 2,
+            "one_pipe": 1, "banks": 1, "vector_bytes": 32, "line_bytes": 64, "groups_per_unit": 1,
+            "l2_bytes_per_clock": 64, "dram_megabytes_per_second": 20_000, "l1_size": 16384, "l2_size": 262_144,
+            "l1_latency": 5, "l2_latency": 14, "dram_latency": 300, "local_latency": 6, "barrier_latency": 1,
+            "shared_atomic_clocks": 20, "launch_nanoseconds": 400
+        }
+    });
+    let facts = Facts { processor: true, clock_mhz: 2000, vector: 8, line: 64, ..Facts::default() };
+    Resourceful::new(platform, facts)
+}
+
+impl Resourceful {
+    fn new(platform: Value, facts: Facts) -> Resourceful {
+        let units = u32::try_from(platform["units_per_device"].as_i64().unwrap()).unwrap();
+        let facts = Facts {
+            name: "device".into(),
+            driver: "the simulator".into(),
+            units,
+            max_group: 1024,
+            local_memory: 1 << 16,
+            max_alloc: 1 << 40,
+            memory: 1 << 42,
+            clock_mhz: if facts.processor { facts.clock_mhz } else { 1500 },
+            ..facts
+        };
+        Resourceful { platform, facts }
+    }
+
+    fn number(&self, field: &str) -> i64 {
+        self.platform["resources"][field].as_i64().unwrap_or_else(|| panic!("{field}"))
+    }
+
+    /// What a launch uses: of a warp, of a group or of the launch.
+    fn usage(&self, run: &Run) -> Value {
+        let n = i64::from(run.iterations) * i64::try_from(run.work.operations()).unwrap();
+        let moved = |n: i64| n * run.group as i64 * 4 * self.facts.vector as i64;
+        let requests = |lines: i64| json!({ "global_requests": n, "global_wavefronts": n, "global_lines": n * lines });
+        let local = |passes: i64| json!({ "local_requests": n, "local_wavefronts": n * passes });
+        match run.work {
+            Work::Reals => json!({ "real": n }),
+            Work::Integers => json!({ "integer": n }),
+            Work::Mixed => json!({ "real": n / 2, "integer": n / 2 }),
+            Work::Specials => json!({ "special": n, "real": n }),
+            Work::LoadNear => requests(1),
+            Work::LoadLines => requests(32),
+            Work::LoadLocal => local(1),
+            Work::LoadBanks { apart } => local((apart as i64).min(self.number("banks"))),
+            Work::Sweep { bytes } if bytes as i64 > self.number("l2_size") => {
+                json!({ "l2_bytes": moved(n), "dram_bytes": moved(n) * run.groups as i64 })
+            }
+            Work::Sweep { .. } => json!({ "l2_bytes": moved(n) }),
+            Work::Chase { bytes } if bytes as i64 <= self.number("l1_size") => {
+                json!({ "near_steps": n })
+            }
+            Work::Chase { bytes } => {
+                let behind = if bytes as i64 > self.number("l2_size") { n * 64 } else { 0 };
+                json!({ "far_steps": n, "l2_bytes": n * 64, "beyond_l2_bytes": behind })
+            }
+            Work::ChaseLocal => json!({ "local_steps": n }),
+            Work::Barriers => json!({ "barriers": 8 * run.iterations }),
+            Work::OneBarrier => json!({ "barriers": run.iterations }),
+            // A clock each.
+            Work::Clock => json!({ "barriers": n }),
+            Work::AtomicShared => json!({ "shared_atomics": n * run.items() as i64 }),
+            Work::Start | Work::Fill { .. } => json!({ "local_bytes": 4 }),
+            _ => json!({ "integer": n }),
+        }
+    }
+
+    fn calibrate(&mut self) -> Calibration {
+        let (facts, never) = (self.facts.clone(), AtomicBool::new(false));
+        calibrate(self, &facts, &short(), &never, &mut |_| {}).unwrap()
+    }
+}
+
+impl Runner for Resourceful {
+    fn most_items(&mut self, _: Work) -> Result<usize, Fault> {
+        Ok(self.facts.max_group)
+    }
+
+    fn run(&mut self, run: &Run) -> Result<Times, Fault> {
+        let problem = json!({
+            "profile": "resources", "without": ["mixing"], "platform": self.platform, "usage": self.usage(run),
+            "launch": { "global_size": run.items(), "local_size": run.group }, "kernel": []
+        });
+        let problem = Problem::from_value(&problem, &IndexMap::new(), &platforms::find).unwrap();
+        let space = problem.space().unwrap();
+        let ticks =
+            simulate(&problem, &space.bound[0], &simulate::Options::default()).unwrap().time;
+        let busy = ticks as f64 / (self.platform["clock_mhz"].as_f64().unwrap() * 1e6);
+        Ok(Times { busy, queued: busy })
+    }
+
+    fn verify(&mut self, _: &Run) -> Result<(), Fault> {
+        Ok(())
+    }
+}
+
+#[test]
+fn the_profile_resources_calibrated_gives_its_platform_back() {
+    for mut device in [graphics(), processor()] {
+        let found = device.calibrate();
+        let mut numbers: IndexMap<&str, i64> =
+            found.resources.iter().map(|n| (n.field, n.value)).collect();
+        if device.facts.processor {
+            // Each unit has its own.
+            assert_eq!(numbers.insert("l2_size", 262_144), Some(2 * 262_144));
+        }
+        for (field, expected) in device.platform["resources"].as_object().unwrap() {
+            assert_eq!(
+                numbers.get(field.as_str()).copied(),
+                expected.as_i64(),
+                "{field}: {}",
+                device.platform
+            );
+        }
+        assert_eq!(numbers.len(), device.platform["resources"].as_object().unwrap().len());
+        assert_eq!(value(&found, "clock_mhz"), device.platform["clock_mhz"].as_i64().unwrap());
+        check(&found.platform("mine", "2026-01-01"));
+    }
+}
+
+#[test]
+fn what_is_not_measured_is_taken_from_another_platform() {
+    let h100 = Platform::from_json("h100", &platforms::find("h100").unwrap()).unwrap();
+    let mut found = graphics().calibrate();
+    let file = found.platform("mine", "2026-01-01");
+    let notes = file["notes"].as_str().unwrap();
+    let missing = "Not measured, so without a limit under the profile resources: schedulers, \
+                   registers_per_item, groups_per_unit, warps_per_unit; --like PLATFORM";
+    assert!(notes.contains(missing), "{notes}");
+    found.like(&h100);
+    let file = found.platform("mine", "2026-01-01");
+    assert!(!file["notes"].as_str().unwrap().contains("Not measured"));
+    let resources = &file["resources"];
+    assert_eq!(
+        (&resources["schedulers"]["value"], &resources["warps_per_unit"]["value"]),
+        (&json!(4), &json!(64))
+    );
+    let source = resources["schedulers"]["source"].as_str().unwrap();
+    assert!(source.starts_with("not measured, taken from h100: "), "{source}");
+    // What was measured stays.
+    assert_eq!(resources["real_lanes"]["value"], 64);
+    let platform = check(&file);
+    assert_eq!(platform.resources().registers_per_item, h100.resources().registers_per_item);
+    // Without a clock there is nothing to add to.
+    let mut found = Model::new(numbers(2, 8)).calibrate(&short()).unwrap();
+    found.like(&h100);
+    assert!(found.resources.is_empty());
 }
 
 // A device.
@@ -322,10 +518,11 @@ fn a_device_computes_what_the_host_does() {
         Work::Chase { bytes },
         Work::ChaseLocal,
         Work::ChaseConstant,
+        Work::Clock,
     ];
     // Another order than calibration's: nothing may depend on what ran before.
     for iterations in [3, 100, 1] {
-        for work in [Work::Fill { bytes }, ones[1], ones[2], ones[0], ones[3], ones[1]] {
+        for work in [Work::Fill { bytes }, ones[1], ones[2], ones[0], ones[3], ones[4], ones[1]] {
             let run = Run::new(work, 1, 1).iterations(iterations);
             runner.verify(&run).unwrap_or_else(|e| panic!("{run:?}: {e}"));
             assert!(runner.run(&run).unwrap().busy >= 0.0);
@@ -343,6 +540,16 @@ fn a_device_computes_what_the_host_does() {
                 Work::AtomicShared,
                 Work::LocalAtomic,
                 Work::LocalAtomicShared,
+                Work::Reals,
+                Work::Integers,
+                Work::Mixed,
+                Work::Specials,
+                Work::LoadNear,
+                Work::LoadLines,
+                Work::LoadBanks { apart: 1 },
+                Work::LoadBanks { apart: 32 },
+                Work::Sweep { bytes: 1 << 16 },
+                Work::Sweep { bytes },
                 Work::Start,
             ] {
                 let run = Run::new(work, groups, group).iterations(iterations);
@@ -366,6 +573,9 @@ fn launches_that_would_leave_their_buffers_are_refused() {
         Run::new(Work::Chain, 0, 1),
         Run::new(Work::Chain, usize::MAX, 2),
         Run::new(Work::Chase { bytes: 0 }, 1, 1),
+        Run::new(Work::Sweep { bytes: 3 << 12 }, 1, 1),
+        Run::new(Work::Sweep { bytes: 1 << 10 }, 1, 1),
+        Run::new(Work::LoadBanks { apart: 0 }, 1, 1),
         Run::new(Work::Chase { bytes: 1 << 40 }, 1, 1),
     ] {
         assert!(matches!(runner.run(&run), Err(Fault::Refused { .. })), "{run:?}");
@@ -402,7 +612,17 @@ fn check(file: &Value) -> Platform {
 fn the_file_is_a_platform_that_can_be_tuned_for() {
     let Some(device) = best() else { return };
     let folder = TempDir::new().unwrap();
-    let arguments = ["calibrate", "--quick", "--name", "mine", "-o", "mine.json", "--json"];
+    let arguments = [
+        "calibrate",
+        "--quick",
+        "--name",
+        "mine",
+        "--like",
+        "pocl-xeon",
+        "-o",
+        "mine.json",
+        "--json",
+    ];
     let said = command(folder.path(), &arguments).output().unwrap();
     assert!(said.status.success(), "{}", text(&said.stderr));
     let written = std::fs::read_to_string(folder.path().join("mine.json")).unwrap();
@@ -413,8 +633,15 @@ fn the_file_is_a_platform_that_can_be_tuned_for() {
     // Not measured: that it is one device.
     for (number, value) in platform.numbers().filter(|(number, _)| *number != "devices") {
         let source = platform.source(number).unwrap_or_else(|| panic!("{number} has no source"));
-        assert!(source.contains(&device.name), "{number}: {source}");
-        assert!(file[number]["unit"].is_string() && value >= 0);
+        let taken = ["a processor ", "not measured, taken from pocl-xeon: "];
+        let known =
+            source.contains(&device.name) || taken.iter().any(|taken| source.starts_with(taken));
+        assert!(known, "{number}: {source}");
+        assert!(file[number]["unit"].is_string() || file["resources"][number]["unit"].is_string());
+        assert!(value >= 0);
+    }
+    for number in ["real_lanes", "l1_latency", "dram_megabytes_per_second", "registers_per_item"] {
+        assert!(file["resources"][number]["value"].as_i64().unwrap() > 0, "{number}");
     }
     // What takes time on every device.
     for number in ["global_access", "compute_op", "global_latency"] {
@@ -428,6 +655,14 @@ fn the_file_is_a_platform_that_can_be_tuned_for() {
     assert!(tuned.status.success(), "{}", text(&tuned.stderr));
     let tuned: Value = serde_json::from_slice(&tuned.stdout).unwrap();
     assert!(tuned["configuration"].is_object(), "{tuned}");
+    // By what a kernel uses of the device.
+    let kernel = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/kernels/transpose.json");
+    let kernel = kernel.to_str().unwrap();
+    let arguments = ["tune", kernel, "--platform", "mine.json", "--profile", "resources", "--json"];
+    let tuned = command(folder.path(), &arguments).output().unwrap();
+    assert!(tuned.status.success(), "{}", text(&tuned.stderr));
+    let tuned: Value = serde_json::from_slice(&tuned.stdout).unwrap();
+    assert!(tuned["time"].as_i64().unwrap() > 0, "{tuned}");
 }
 
 #[test]
@@ -458,10 +693,12 @@ fn line(output: &Output) -> String {
 #[test]
 fn wrong_arguments_give_one_line() {
     let folder = TempDir::new().unwrap();
-    let table: [(&[&str], &str); 4] = [
+    let table: [(&[&str], &str); 6] = [
         (&["--device", "gpu"], "tickbound: --device: `gpu` is no device; "),
         (&["--device", "cpu"], "tickbound: --device cpu: prices are measured through OpenCL; "),
         (&["-o", "missing/x.json"], "tickbound: missing/x.json: cannot be written: "),
+        (&["--like", "h10"], "tickbound: --like: platform: no platform is called `h10`"),
+        (&["--like", "fermi-2021"], "tickbound: --like: fermi-2021 has no `resources`, "),
         (&["-o", "."], "tickbound: .: cannot be written: this is a folder"),
     ];
     for (arguments, says) in table {

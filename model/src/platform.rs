@@ -297,6 +297,21 @@ impl Platform {
         resource_fields().find(named).map(|rule| self.insert(&rule, name, value))
     }
 
+    /// Makes clocks of a unit of ticks, the nearest number of each: under the profile `resources` a tick is one, whatever a
+    /// file says. Nothing changes where a tick is a clock, or the length of either is not known.
+    pub(super) fn count_in_clocks(&mut self) {
+        let (Some(tick), Some(clock)) = (self.tick_microseconds(), self.clock_microseconds())
+        else {
+            return;
+        };
+        for rule in FIELDS.iter().filter(|rule| rule.what.starts_with("ticks")) {
+            if let Some(ticks) = self.fields.get_mut(rule.name) {
+                *ticks = ((*ticks as f64 * tick / clock).round() as i64).min(MAX_FIELD);
+            }
+        }
+        self.tick = Some(CLOCK_TICK.to_owned());
+    }
+
     /// The numbers of the platform under the names that expressions use, in a fixed order.
     pub fn numbers(&self) -> impl Iterator<Item = (&'static str, i64)> + '_ {
         self.fields.iter().map(|(k, v)| (*k, *v))

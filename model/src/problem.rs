@@ -206,6 +206,9 @@ impl Problem {
         let mut platform = read_platform(&root.need("platform", "the platform")?, platforms)?;
         let inputs = root.take("inputs");
         let inputs = read_inputs(inputs, overrides, &mut platform)?;
+        if profile == Profile::Resources {
+            platform.count_in_clocks();
+        }
 
         let mut scope = given(&inputs, &platform)?;
         let parameters = read_parameters(root.take("parameters"), &mut scope)?;

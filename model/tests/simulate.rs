@@ -726,3 +726,21 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn prices_are_clocks_under_the_profile_resources() {
+    // A clock of 2.5 GHz is 40 ticks of 0.01 ns, so 139 of them are nearest to 3 clocks.
+    let time = |profile: &str, tick: &str| {
+        let value = json!({
+            "profile": profile,
+            "platform": { "units_per_device": 1, "elements_per_unit": 1, "global_access": 139, "tick": tick,
+                          "clock_mhz": 2500, "resources": { "warp_width": 1 } },
+            "launch": { "global_size": 1, "local_size": 1 }, "usage": { "local_bytes": 4 }, "kernel": [],
+            "finish": [{ "global": 10 }, { "work": 5 }]
+        });
+        time_at(&problem(&value, &[]), &[])
+    };
+    assert_eq!(time("resources", "0.01 ns"), 35);
+    assert_eq!(time("resources", "one clock cycle of a unit"), 1395);
+    assert_eq!(time("opencl", "0.01 ns"), 1395);
+}

@@ -18,14 +18,80 @@ pub const LINE: usize = 32;
 /// Cells of the tables in local and constant memory.
 pub const CELLS: usize = 1024;
 
-/// So many dependent operations, from the start of item `id`.
-pub fn chain(id: usize, operations: u64) -> f32 {
+/// By how many cells loads of the same kind move back after as many iterations.
+pub const TURNS: usize = 16;
+/// The operations on whole numbers: `& MASK`, `+ ADDED`.
+pub const MASK: u32 = 0x7FFF_FFFF;
+/// An odd number with bits all over.
+pub const ADDED: u32 = 0x9E37_79B1;
+
+/// So many dependent operations, from `x` on.
+pub fn chain(mut x: f32, operations: u64) -> f32 {
     let [a, b, c, d] = FACTORS;
-    let mut x = (id & 15) as f32;
     for _ in 0..operations / 2 {
         x = x.mul_add(a, b).mul_add(c, d);
     }
     x
+}
+
+/// So many steps of a chain of whole numbers, from `y` on.
+pub fn steps(mut y: u32, steps: u64) -> u32 {
+    for _ in 0..steps {
+        y = (y & MASK).wrapping_add(ADDED);
+    }
+    y
+}
+
+/// So many roots, each of the square of the one before and [`FACTORS`]' first more: in closed form, as devices
+/// round their roots each in its own way.
+pub fn roots(x: f32, roots: u64) -> f32 {
+    let [a, ..] = FACTORS.map(f64::from);
+    (f64::from(x).powi(2) + roots as f64 * a).sqrt() as f32
+}
+
+/// What an item of the kernels `throughput` writes that has `id` modulo 16: the sum of its chains' ends, from those places
+/// of `table` on where they begin.
+pub fn ends(table: &[u32], id: usize, end: impl Fn(usize, u32) -> u32) -> u32 {
+    let starts = table.iter().map(|cell| (cell & 15) + (id & 15) as u32).enumerate();
+    starts.fold(0, |sum, (i, start)| sum.wrapping_add(end(i, start)))
+}
+
+/// Walks of `load_near` and `load_banks` by one lane: so many iterations of 16 loads, `vector` cells from each other,
+/// from `first` on, one vector further after each.
+pub fn pairs(table: &[u32], start: u32, first: usize, vector: usize, iterations: u32) -> u32 {
+    let get = |i: usize| table.get(i % table.len().max(1)).copied().unwrap_or(0);
+    let mut sums = [start, 0, 0, 0];
+    for at in (0..TURNS).cycle().take(iterations as usize) {
+        for (pair, sum) in [0, 1, 2, 3, 0, 1, 2, 3].into_iter().enumerate() {
+            let from = first + (at + 2 * pair) * vector;
+            sums[sum] = sums[sum].wrapping_add(get(from)) ^ get(from + vector);
+        }
+    }
+    sums.into_iter().fold(0, u32::wrapping_add)
+}
+
+/// What an item of `sweep` has read that begins at vector `first`, in groups of so many, of `vectors` in all.
+pub fn sweep(
+    order: &[u32],
+    first: usize,
+    group: usize,
+    vector: usize,
+    vectors: usize,
+    iterations: u32,
+) -> u32 {
+    let mut sum = 0u32;
+    for lane in 0..vector {
+        let (mut added, mut mixed) = (0u32, 0u32);
+        for load in 0..8 * iterations as usize {
+            let read = cell(order, (first + load * group) % vectors * vector + lane);
+            match load % 2 {
+                0 => added = added.wrapping_add(read),
+                _ => mixed ^= read,
+            }
+        }
+        sum = sum.wrapping_add(added).wrapping_add(mixed);
+    }
+    sum
 }
 
 /// A random cycle through all of `0..n`: the one after each (S. Sattolo, *An algorithm to generate a
@@ -119,9 +185,9 @@ mod tests {
 
     #[test]
     fn the_chain_tells_how_long_it_was() {
-        let mut before = chain(3, 64);
+        let mut before = chain(3.0, 64);
         for iterations in [2, 3, 100, 10_000] {
-            let x = chain(3, 64 * iterations);
+            let x = chain(3.0, 64 * iterations);
             assert!(x > before && x < 1e4, "{iterations}: {x}");
             before = x;
         }

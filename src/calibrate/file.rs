@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::prices::{Calibration, Number};
+use super::calibration::Calibration;
+use super::number::{Number, Origin};
 use super::sample::Sample;
 use crate::report::Table;
 
@@ -28,10 +29,18 @@ impl Sample {
 
 impl Number {
     fn source(&self, device: &str) -> String {
-        match &self.sample {
-            None => format!("{}; asked by {device}", self.how),
-            Some(sample) => format!("{}; {}; measured by {device}", self.how, sample.quality()),
+        match &self.origin {
+            Origin::Taken => self.how.clone(),
+            Origin::Told => format!("{}; asked by {device}", self.how),
+            Origin::Measured(sample) => {
+                format!("{}; {}; measured by {device}", self.how, sample.quality())
+            }
         }
+    }
+
+    /// As a field of a platform file.
+    fn json(&self, device: &str) -> Value {
+        json!({ "value": self.value, "unit": self.unit, "source": self.source(device) })
     }
 }
 
@@ -46,9 +55,12 @@ impl Calibration {
         file.insert("tick".into(), json!("0.01 ns"));
         file.insert("notes".into(), json!(self.notes_text()));
         for number in &self.numbers {
-            let source = number.source(&device);
-            let value = json!({ "value": number.value, "unit": number.unit, "source": source });
-            file.insert(number.field.into(), value);
+            file.insert(number.field.into(), number.json(&device));
+        }
+        if !self.resources.is_empty() {
+            let of = |number: &Number| (number.field.to_owned(), number.json(&device));
+            let resources: Map<String, Value> = self.resources.iter().map(of).collect();
+            file.insert("resources".into(), Value::Object(resources));
         }
         Value::Object(file)
     }
@@ -60,7 +72,7 @@ impl Calibration {
             "Prices are those of busy elements, in hundredths of a nanosecond (docs/calibrate.md)."
                 .to_owned(),
         ];
-        notes.extend(self.notes.iter().cloned());
+        notes.extend(self.notes.iter().cloned().chain(self.missing()));
         notes.push(format!("Also measured: {}.", also.join("; ")));
         notes.join(" ")
     }
@@ -73,18 +85,27 @@ impl Calibration {
             (true, true) => s.spread_text(),
             (true, false) => format!("{} unsteady", s.spread_text()),
         };
-        let mut table = Table::new(["number", "value", "unit", "spread", "how measured"]);
-        for n in &self.numbers {
-            let known = n.sample.as_ref().map_or_else(|| "-".to_owned(), spread);
-            table.push([n.field, &n.value.to_string(), n.unit, &known, &n.how]);
-        }
+        let of = |numbers: &[Number]| {
+            let mut table = Table::new(["number", "value", "unit", "spread", "how measured"]);
+            for n in numbers {
+                let known = n.sample().as_ref().map_or_else(|| "-".to_owned(), spread);
+                table.push([n.field, &n.value.to_string(), n.unit, &known, &n.how]);
+            }
+            table
+        };
+        let (table, resources) = (of(&self.numbers), of(&self.resources));
         let mut also = Table::new(["also measured", "value", "spread"]);
         for a in &self.asides {
             also.push([&a.what, &a.value, &spread(&a.sample)]);
         }
-        let notes: String = self.notes.iter().map(|note| format!("{note}\n")).collect();
+        let notes = self.notes.iter().cloned().chain(self.missing());
+        let notes: String = notes.map(|note| format!("{note}\n")).collect();
+        let resources = match self.resources.is_empty() {
+            true => String::new(),
+            false => format!("resources, in clocks of a unit\n\n{resources}\n"),
+        };
         format!(
-            "{} ({}); a tick is 0.01 ns\n\n{table}\n{also}\n{notes}",
+            "{} ({}); a tick is 0.01 ns\n\n{table}\n{resources}{also}\n{notes}",
             self.facts.name, self.facts.driver
         )
     }

@@ -164,6 +164,170 @@ kernel void local_atomics(global uint *out, local uint *counters, uint apart, ui
     out[get_global_id(0)] = sum;
 }
 
+// What follows is for the resources of a unit. SUFFIX is how many numbers a vector of the device has,
+// nothing for one: an instruction of a processor works on a vector, so that is what is counted.
+#define JOIN(a, b) a##b
+#define OF(name, suffix) JOIN(name, suffix)
+#define VECTOR(name) OF(name, SUFFIX)
+typedef VECTOR(float) reals;
+typedef VECTOR(uint) integers;
+
+// The sum of a vector's numbers.
+uint lanes(uint v) { return v; }
+uint lanes2(uint2 v) { return v.x + v.y; }
+uint lanes4(uint4 v) { return lanes2(v.lo + v.hi); }
+uint lanes8(uint8 v) { return lanes4(v.lo + v.hi); }
+uint lanes16(uint16 v) { return lanes8(v.lo + v.hi); }
+
+// Chains that do not wait for each other: enough to hide the latency of a multiply-add on two lanes,
+// few enough for 16 registers.
+#define HALF(op) op(0) op(1) op(2) op(3) op(4) op(5)
+#define EACH(op) HALF(op) op(6) op(7) op(8) op(9) op(10) op(11)
+
+// No two numbers of an item begin alike, as far as the compiler knows.
+#define BEGIN(j) (((global const integers *)table)[j] & 15u) + (uint)(get_global_id(0) & 15)
+#define REAL(j) reals x##j = VECTOR(convert_float)(BEGIN(j));
+#define INTEGER(j) integers y##j = BEGIN(j);
+#define SUM_REAL(j) sum += VECTOR(as_uint)(x##j);
+#define SUM_INTEGER(j) sum += y##j;
+#define ADD_REAL(j) total += x##j;
+
+#define MULTIPLY(j) x##j = fma(x##j, a, b);
+#define DIVIDE(j) x##j = fma(x##j, c, d);
+#define STEP(j) y##j = (y##j & mask) + step;
+// The square grows by `a`, so that the result tells how many steps there were.
+#define ROOT(j) x##j = native_sqrt(fma(x##j, x##j, a));
+
+// 96 multiply-adds.
+kernel void throughput_real(global const uint *table, global uint *out, float4 k, uint mask, uint step,
+                            uint iterations)
+{
+    reals a = k.x, b = k.y, c = k.z, d = k.w;
+    EACH(REAL)
+    for (uint r = 0; r < iterations; r++) {
+        R4(EACH(MULTIPLY) EACH(DIVIDE))
+    }
+    integers sum = 0;
+    EACH(SUM_REAL)
+    out[get_global_id(0)] = VECTOR(lanes)(sum);
+}
+
+// 96 operations on whole numbers.
+kernel void throughput_integer(global const uint *table, global uint *out, float4 k, uint mask, uint step,
+                               uint iterations)
+{
+    EACH(INTEGER)
+    for (uint r = 0; r < iterations; r++) {
+        R4(EACH(STEP))
+    }
+    integers sum = 0;
+    EACH(SUM_INTEGER)
+    out[get_global_id(0)] = VECTOR(lanes)(sum);
+}
+
+// 48 multiply-adds and 48 operations on whole numbers, by turns.
+kernel void throughput_mixed(global const uint *table, global uint *out, float4 k, uint mask, uint step,
+                             uint iterations)
+{
+    reals a = k.x, b = k.y, c = k.z, d = k.w;
+    HALF(REAL) HALF(INTEGER)
+    for (uint r = 0; r < iterations; r++) {
+        R4(HALF(MULTIPLY) HALF(STEP) HALF(DIVIDE))
+    }
+    integers sum = 0;
+    HALF(SUM_REAL) HALF(SUM_INTEGER)
+    out[get_global_id(0)] = VECTOR(lanes)(sum);
+}
+
+// 24 roots, and as many multiply-adds.
+kernel void throughput_special(global const uint *table, global uint *out, float4 k, uint mask, uint step,
+                               uint iterations)
+{
+    reals a = k.x;
+    EACH(REAL)
+    for (uint r = 0; r < iterations; r++) {
+        R2(EACH(ROOT))
+    }
+    reals total = 0;
+    EACH(ADD_REAL)
+    float all[sizeof(reals) / sizeof(float)];
+    *(reals *)all = total;
+    float sum = 0;
+    for (uint i = 0; i < sizeof(reals) / sizeof(float); i++)
+        sum += all[i];
+    out[get_global_id(0)] = as_uint(sum);
+}
+
+// One item, one operation after another: a clock each on all processors that we know.
+kernel void clock(global uint *out, uint mask, uint step, uint iterations)
+{
+    uint y = (uint)get_global_id(0);
+    for (uint r = 0; r < iterations; r++) {
+        R16(y = (y & mask) + step;)
+    }
+    out[get_global_id(0)] = y;
+}
+
+// Loads of vectors that L1 has, by items that are `apart` vectors from each other, `wide` of them side by
+// side. Four sums, which need not wait for each other.
+#define PAIR(j, s) s += from[j]; s ^= from[j + 1];
+#define PAIRS PAIR(0, s0) PAIR(2, s1) PAIR(4, s2) PAIR(6, s3) PAIR(8, s0) PAIR(10, s1) PAIR(12, s2) PAIR(14, s3)
+
+kernel void load_near(global const uint *table, global uint *out, uint wide, uint apart, uint turns,
+                      uint iterations)
+{
+    uint lid = (uint)get_local_id(0), at = 0;
+    global const integers *mine = (global const integers *)table + lid % wide * apart;
+    integers s0 = lid, s1 = 0, s2 = 0, s3 = 0;
+    for (uint r = 0; r < iterations; r++) {
+        global const integers *from = mine + at;
+        PAIRS
+        at++;
+        at = at < turns ? at : 0;
+    }
+    out[get_global_id(0)] = VECTOR(lanes)(s0 + s1 + s2 + s3);
+}
+
+// Loads of local memory by items that are `apart` cells from each other: neighbours meet in a bank if
+// that is a multiple of what they share. `tile` has `apart` cells an item and 32 more.
+kernel void load_banks(global const uint *table, global uint *out, local uint *tile, uint mask, uint apart,
+                       uint iterations)
+{
+    uint n = (uint)get_local_size(0), lid = (uint)get_local_id(0), at = 0;
+    for (uint i = lid; i < n * apart + 32; i += n)
+        tile[i] = table[i & mask];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    uint s0 = lid, s1 = 0, s2 = 0, s3 = 0;
+    for (uint r = 0; r < iterations; r++) {
+        local const uint *from = tile + lid * apart + at;
+        PAIRS
+        at++;
+        at = at < 16 ? at : 0;
+    }
+    out[get_global_id(0)] = s0 + s1 + s2 + s3;
+}
+
+// Groups walk through the same piece of memory, over and over, each from a place of its own: what a group
+// reads is no longer in L1 if the piece is much larger, and still where it fits. `last` is a mask.
+kernel void sweep(global const uint *cells, global uint *out, uint last, uint iterations)
+{
+    uint n = (uint)get_local_size(0), at = (uint)get_group_id(0) * n * 8 + (uint)get_local_id(0);
+    global const integers *from = (global const integers *)cells;
+    integers s0 = 0, s1 = 0;
+    for (uint r = 0; r < iterations; r++) {
+        s0 += from[at & last];
+        s1 ^= from[at + n & last];
+        s0 += from[at + 2 * n & last];
+        s1 ^= from[at + 3 * n & last];
+        s0 += from[at + 4 * n & last];
+        s1 ^= from[at + 5 * n & last];
+        s0 += from[at + 6 * n & last];
+        s1 ^= from[at + 7 * n & last];
+        at += 8 * n;
+    }
+    out[get_global_id(0)] = VECTOR(lanes)(s0 + s1);
+}
+
 // Groups from `from` on leave a mark; in timed launches that is the last one.
 kernel void start(global uint *out, uint from)
 {

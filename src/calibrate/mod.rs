@@ -7,17 +7,25 @@
 //! 1. a [`Runner`] runs launches that are plain data, and verifies what they compute ([`OpenCl`]);
 //! 2. [`survey`](survey::survey) has it run those that matter, as slopes that are repeated until steady
 //!    ([`sample`]);
-//! 3. [`prices`](prices::prices) makes numbers of a platform out of these.
+//! 3. [`prices`](prices::prices) makes numbers of a platform out of these, and
+//!    [`resources`](resources::resources) those of the profile `resources`, as far as they can be measured;
+//!    [`Calibration`] is all of them, for people and as a file.
 //!
 //! The formulas are right if a device that follows the model exactly gets its own platform back:
 //! `tests/calibrate.rs` calibrates the model's simulator.
 
+pub mod calibration;
 mod expect;
 mod file;
+pub mod levels;
+pub mod number;
 mod opencl;
 pub mod prices;
+pub mod rates;
+pub mod resources;
 pub mod run;
 pub mod sample;
+pub mod sizes;
 pub mod survey;
 mod verify;
 
@@ -26,8 +34,8 @@ use std::sync::atomic::AtomicBool;
 use crate::measure::sample::Rule;
 use crate::utc;
 
+pub use calibration::Calibration;
 pub use opencl::OpenCl;
-pub use prices::Calibration;
 pub use run::{Facts, Fault, Run, Runner, Times, Work};
 pub use sample::{Effort, Sample, Sampler};
 
@@ -85,7 +93,7 @@ pub fn calibrate(
 ) -> Result<Calibration, Fault> {
     let mut sampler = Sampler { runner, effort: options.effort, interrupt };
     let survey = survey::survey(&mut sampler, facts, options.footprint(facts), progress)?;
-    Ok(prices::prices(facts, &survey))
+    Ok(Calibration::of(facts, &survey))
 }
 
 /// The day, in UTC: `2025-04-06`.

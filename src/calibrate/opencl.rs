@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::expect::{self, CELLS, LINE};
+use super::expect::{self, ADDED, CELLS, LINE, MASK, TURNS};
 use super::run::{Facts, Fault, Run, Times, Work};
-use crate::device::{Arg, Buffer, Device, Kernel, Program, Session, Timing};
+use crate::device::{Arg, Buffer, Device, Kernel, Kind, Program, Session, Timing};
 
 pub(super) const SOURCE: &str = include_str!("kernels.cl");
 /// By how many cells the loads of local and constant memory move in each iteration.
@@ -16,6 +16,8 @@ pub(super) const FILLING: u32 = 0x5EED_5EED;
 #[derive(Debug)]
 pub struct OpenCl<'s> {
     pub(super) session: &'s Session,
+    /// Numbers of a vector of the device.
+    pub(super) vector: usize,
     program: Program<'s>,
     kernels: HashMap<&'static str, Kernel>,
     /// A cycle through 4 KiB, which is also a table of numbers.
@@ -50,7 +52,10 @@ impl<'s> OpenCl<'s> {
     }
 
     pub(super) fn with_source(session: &'s Session, source: &str) -> Result<OpenCl<'s>, Fault> {
-        let program = Program::build(session, source, "-cl-std=CL1.2")?;
+        let vector = OpenCl::facts(session.device()).vector;
+        let suffix = if vector > 1 { vector.to_string() } else { String::new() };
+        let options = format!("-cl-std=CL1.2 -DSUFFIX={suffix}");
+        let program = Program::build(session, source, &options)?;
         let table = expect::cycle(CELLS);
         let buffer = session.upload(&table)?;
         Ok(OpenCl {
@@ -63,6 +68,7 @@ impl<'s> OpenCl<'s> {
             out: session.buffer(1)?,
             counters: session.buffer(1)?,
             cells: None,
+            vector,
             session,
         })
     }
@@ -71,6 +77,9 @@ impl<'s> OpenCl<'s> {
     #[must_use]
     pub fn facts(device: &Device) -> Facts {
         let details = device.details();
+        let processor = device.kind == Kind::Cpu;
+        // Other devices make vectors of items.
+        let vector = if processor { 1 << details.vector.clamp(1, 16).ilog2() } else { 1 };
         Facts {
             name: device.name.clone(),
             driver: format!("{}, driver {}", device.platform, device.driver),
@@ -82,6 +91,10 @@ impl<'s> OpenCl<'s> {
             cache: details.cache,
             clock_mhz: details.clock_mhz,
             lockstep: details.lockstep,
+            processor,
+            vector,
+            line: details.line,
+            registers: details.registers,
         }
     }
 
@@ -131,6 +144,13 @@ impl<'s> OpenCl<'s> {
                 }
                 self.footprint(run, bytes)?;
             }
+            Work::Sweep { bytes } => {
+                if !bytes.is_power_of_two() || bytes < 4 * CELLS {
+                    return Err(self.refused(run, format!("a sweep through {bytes} bytes")));
+                }
+                self.footprint(run, bytes)?;
+            }
+            Work::LoadBanks { apart: 0 } => return Err(self.refused(run, "items 0 cells apart")),
             _ => {}
         }
         if let Work::Chase { .. } | Work::ChaseLocal | Work::ChaseConstant = run.work
@@ -169,6 +189,13 @@ impl<'s> OpenCl<'s> {
         Ok(())
     }
 
+    /// How many items of `load_near` load side by side, and how many vectors they are from each other: within
+    /// the table after all turns.
+    pub(super) fn near(&self, work: Work) -> [usize; 2] {
+        let apart = if work == Work::LoadLines { LINE / self.vector } else { 1 };
+        [(CELLS / self.vector - 2 * TURNS) / apart + 1, apart]
+    }
+
     fn arguments(&self, run: &Run, from: usize) -> Option<Vec<Arg<'_>>> {
         let (out, place) = (Arg::buffer(&self.out), Arg::buffer(&self.place));
         let (table, iterations) = (Arg::buffer(&self.table.1), Arg::U32(run.iterations));
@@ -186,6 +213,24 @@ impl<'s> OpenCl<'s> {
             Work::LoadLocal => {
                 let (tile, mask) = (Arg::Local(4 * (2 * run.group + 16)), CELLS as u32 - 1);
                 vec![table, out, tile, Arg::U32(mask), step, iterations]
+            }
+            Work::Reals | Work::Integers | Work::Mixed | Work::Specials => {
+                let factors = Arg::Bytes(&self.factors);
+                vec![table, out, factors, Arg::U32(MASK), Arg::U32(ADDED), iterations]
+            }
+            Work::Clock => vec![out, Arg::U32(MASK), Arg::U32(ADDED), iterations],
+            Work::LoadNear | Work::LoadLines => {
+                let [wide, apart] = self.near(run.work).map(|n| Arg::U32(n as u32));
+                vec![table, out, wide, apart, Arg::U32(TURNS as u32), iterations]
+            }
+            Work::LoadBanks { apart } => {
+                let tile = Arg::Local(4 * (run.group * apart + 2 * TURNS));
+                let apart = Arg::U32(u32::try_from(apart).ok()?);
+                vec![table, out, tile, Arg::U32(CELLS as u32 - 1), apart, iterations]
+            }
+            Work::Sweep { bytes } => {
+                let vectors = u32::try_from(bytes / 4 / self.vector).ok()?;
+                vec![cells?, out, Arg::U32(vectors - 1), iterations]
             }
             Work::LoadConstant => vec![table, out, many, step, iterations],
             Work::Atomic => vec![Arg::buffer(&self.counters), out, Arg::U32(1), iterations],
@@ -215,7 +260,10 @@ impl<'s> OpenCl<'s> {
         // that there are 8 cells for each item of `stream`. A chase stays on its cycle, which lies within its cells
         // or the table; it begins at a place of it, as `prepare` writes 0, which is on every cycle,
         // whenever another chase was there before. `load_local` reads up to 2 * group + 14 cells of a
-        // tile that has 2 * group + 16, `local_atomics` works on one counter an item, and `load_constant` stays in the table. The launch is waited
+        // tile that has 2 * group + 16, `local_atomics` works on one counter an item, and `load_constant` stays in the table. `load_near`
+        // reads up to 30 vectors beyond the item's place, which is at least 32 before the table's end (`near`, with
+        // vectors of at most 16 cells). `load_banks` reads up to 30 cells beyond an item's place in a tile that has 32
+        // more. `sweep` masks its places by the number of vectors less one, a power of two. The launch is waited
         // for, and the buffers live until then.
         let launch = unsafe { self.session.enqueue(kernel, &arguments, &global, Some(&local))? };
         Ok(times(launch.wait()?))

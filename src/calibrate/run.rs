@@ -7,7 +7,8 @@ use thiserror::Error;
 
 use crate::device::DeviceError;
 
-/// One of the kernels in `kernels.cl`, with what an iteration of it does for each item.
+/// One of the kernels in `kernels.cl`, with what an iteration of it does for each item. `Reals` to `LoadLines` and
+/// `Sweep`, but for `Clock`, work on vectors of [`Facts::vector`] numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Work {
     /// 64 fused multiply-adds, each needing the result of the one before.
@@ -44,6 +45,30 @@ pub enum Work {
     LocalAtomic,
     /// 4 atomic additions to one counter of the group in local memory.
     LocalAtomicShared,
+    /// 96 fused multiply-adds in 12 chains that do not wait for each other.
+    Reals,
+    /// 96 operations on whole numbers in 12 such chains.
+    Integers,
+    /// 48 of each by turns.
+    Mixed,
+    /// 24 square roots in 12 such chains, and as many multiply-adds.
+    Specials,
+    /// 32 operations on whole numbers, each needing the result of the one before; one item.
+    Clock,
+    /// 16 independent loads from a table of 4 KiB in global memory, neighbouring items beside each other.
+    LoadNear,
+    /// The same where 32 neighbouring items load from 32 lines.
+    LoadLines,
+    /// 16 independent loads of 4 bytes from local memory by items so many cells from each other.
+    LoadBanks {
+        /// Cells from an item to its neighbour, at least 1.
+        apart: usize,
+    },
+    /// 8 independent loads from a piece of global memory through which all groups walk over and over.
+    Sweep {
+        /// Bytes of the piece, a power of two, at least 4 KiB.
+        bytes: usize,
+    },
     /// Nothing; there are no iterations.
     Start,
     /// The driver's own fill of so many bytes, in place of a kernel.
@@ -62,6 +87,11 @@ impl Work {
             Work::OneBarrier | Work::Barriers | Work::Stream { .. } => 8,
             Work::Chase { .. } | Work::ChaseLocal | Work::ChaseConstant => 16,
             Work::LoadLocal | Work::LoadConstant => 16,
+            Work::LoadNear | Work::LoadLines | Work::LoadBanks { .. } => 16,
+            Work::Reals | Work::Integers | Work::Mixed => 96,
+            Work::Specials => 24,
+            Work::Clock => 32,
+            Work::Sweep { .. } => 8,
             Work::Atomic | Work::AtomicShared => 4,
             Work::LocalAtomic | Work::LocalAtomicShared => 4,
             Work::Start | Work::Fill { .. } => 1,
@@ -83,6 +113,14 @@ impl Work {
             Work::LoadConstant => "load_constant",
             Work::Atomic | Work::AtomicShared => "atomics",
             Work::LocalAtomic | Work::LocalAtomicShared => "local_atomics",
+            Work::Reals => "throughput_real",
+            Work::Integers => "throughput_integer",
+            Work::Mixed => "throughput_mixed",
+            Work::Specials => "throughput_special",
+            Work::Clock => "clock",
+            Work::LoadNear | Work::LoadLines => "load_near",
+            Work::LoadBanks { .. } => "load_banks",
+            Work::Sweep { .. } => "sweep",
             Work::Start => "start",
             Work::Fill { .. } => "fill",
         }
@@ -175,6 +213,14 @@ pub struct Facts {
     pub clock_mhz: u32,
     /// Items that move in lockstep (a warp, a wavefront), where the device says so.
     pub lockstep: Option<u32>,
+    /// Whether it is a processor: it runs one item after another.
+    pub processor: bool,
+    /// Numbers of a vector that one instruction works on: 1 but on processors, and a power of two up to 16.
+    pub vector: usize,
+    /// Bytes of a cache line; 0 if unknown.
+    pub line: u32,
+    /// 32-bit registers that a group can have, where the device says so.
+    pub registers: Option<u32>,
 }
 
 /// Why a device cannot be calibrated.

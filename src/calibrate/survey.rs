@@ -1,26 +1,14 @@
 //! Everything that is measured on a device, before prices are made of it.
 
+use super::rates::{self, Rates};
 use super::run::{Facts, Fault, Run, Work};
 use super::sample::{Sample, Sampler};
+use super::sizes::{Busy, Sizes};
 
-/// Groups for each unit where all units are to be busy: so many that it does not matter much where
-/// the last ones run.
-pub const GROUPS_PER_UNIT: usize = 64;
-/// Items of a group where nothing else decides; fewer where the device allows fewer.
-pub const USUAL_GROUP: usize = 256;
-/// Footprints of the chases through caches, in bytes.
-pub const LEVELS: [usize; 3] = [16 << 10, 256 << 10, 4 << 20];
+/// Bytes of the least footprint of the chases through caches; each further one is twice as large.
+const LEAST_CHASE: usize = 4 << 10;
 /// More than any unit has; keeps what is made of it small.
 const MOST_ELEMENTS: usize = 1 << 20;
-
-/// An operation of all items together, in groups of so many.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Busy {
-    /// Items of a group.
-    pub group: usize,
-    /// One operation.
-    pub sample: Sample,
-}
 
 /// What was measured, in seconds. "Of all items together" is the time of a launch over the number
 /// of operations of all its items.
@@ -62,16 +50,8 @@ pub struct Survey {
     pub launch: Sample,
     /// The same from the queue to the end.
     pub queued: Sample,
-}
-
-/// Sizes of groups and buffers on a device.
-struct Sizes {
-    units: usize,
-    footprint: usize,
-    max_group: usize,
-    local_memory: usize,
-    /// Items of a group that leaves no element idle.
-    busy_group: usize,
+    /// How many operations a unit does at once.
+    pub rates: Rates,
 }
 
 /// Measures everything. `progress` is told what comes next.
@@ -84,20 +64,15 @@ pub fn survey(
     footprint: usize,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Survey, Fault> {
-    let mut sizes = Sizes {
-        units: facts.units.max(1) as usize,
-        footprint,
-        max_group: facts.max_group.max(1),
-        local_memory: usize::try_from(facts.local_memory).unwrap_or(usize::MAX),
-        busy_group: USUAL_GROUP,
-    };
+    let mut sizes = Sizes::of(facts, footprint);
     let one = |work| Run::new(work, 1, 1);
     progress("arithmetic");
     let single = sampler.operation(one(Work::Chain))?;
     let full = sizes.full(sampler)?;
-    sizes.busy_group = busy_group(elements(single, &full, sizes.units).0);
+    sizes.fill(elements(single, &full, sizes.units).0);
     let mut chases = Vec::new();
-    for bytes in LEVELS.into_iter().filter(|bytes| *bytes < footprint).chain([footprint]) {
+    let doubled = std::iter::successors(Some(LEAST_CHASE), |bytes| Some(2 * bytes));
+    for bytes in doubled.take_while(|bytes| *bytes < footprint).chain([footprint]) {
         progress(&format!("latency in {}", bytes_text(bytes)));
         chases.push((bytes, sampler.operation(one(Work::Chase { bytes }))?));
     }
@@ -120,6 +95,7 @@ pub fn survey(
     progress("starting groups and kernels");
     let group = sampler.group(Run::new(Work::Start, sizes.units, 1), true)?;
     let [launch, queued] = sampler.launch(one(Work::Start))?;
+    let rates = rates::rates(sampler, facts, &sizes, &chases, progress)?;
     Ok(Survey {
         footprint,
         single,
@@ -139,68 +115,8 @@ pub fn survey(
         group,
         launch,
         queued,
+        rates,
     })
-}
-
-impl Sizes {
-    /// The largest group of at most `wish` items that a kernel can be run in.
-    fn group(&self, sampler: &mut Sampler<'_>, work: Work, wish: usize) -> Result<usize, Fault> {
-        let most = sampler.runner.most_items(work)?.min(self.max_group).min(wish);
-        let fits = match work {
-            // Two cells an item and 16 more.
-            Work::LoadLocal => (self.local_memory / 4).saturating_sub(16) / 2,
-            Work::LocalAtomic | Work::LocalAtomicShared => self.local_memory / 4,
-            _ => most,
-        };
-        Ok(most.min(fits).max(1))
-    }
-
-    /// An operation where all units are busy.
-    fn load(&self, sampler: &mut Sampler<'_>, work: Work) -> Result<Busy, Fault> {
-        let group = self.group(sampler, work, self.busy_group)?;
-        let sample = sampler.operation(Run::new(work, GROUPS_PER_UNIT * self.units, group))?;
-        Ok(Busy { group, sample })
-    }
-
-    /// The same over the footprint, read once.
-    fn stream(&self, sampler: &mut Sampler<'_>) -> Result<Busy, Fault> {
-        let work = Work::Stream { bytes: self.footprint };
-        let group = self.group(sampler, work, self.busy_group)?;
-        let groups = self.footprint / 4 / 8 / group;
-        let sample = sampler.group(Run::new(work, groups.max(1), group), false)?;
-        Ok(Busy { group, sample: sample.times(1.0 / (8 * group) as f64) })
-    }
-
-    fn full(&self, sampler: &mut Sampler<'_>) -> Result<Vec<Busy>, Fault> {
-        let groups = GROUPS_PER_UNIT * self.units;
-        let mut sizes = Vec::new();
-        for wish in [64, USUAL_GROUP, usize::MAX] {
-            sizes.push(self.group(sampler, Work::Chain, wish)?);
-        }
-        sizes.dedup();
-        let each = |group| {
-            let sample = sampler.operation(Run::new(Work::Chain, groups, group))?;
-            Ok(Busy { group, sample })
-        };
-        sizes.into_iter().map(each).collect()
-    }
-
-    fn barriers(&self, sampler: &mut Sampler<'_>) -> Result<Vec<(usize, Sample)>, Fault> {
-        let mut sizes = Vec::new();
-        for wish in [64, usize::MAX] {
-            let size = self.group(sampler, Work::Barriers, wish)?;
-            sizes.push(size.min(self.group(sampler, Work::OneBarrier, wish)?));
-        }
-        sizes.dedup();
-        let each = |group| {
-            let of = |work| Run::new(work, 1, group);
-            let sample = sampler.difference(of(Work::Barriers), of(Work::OneBarrier))?;
-            // One barrier after each of the operations, against one after the last.
-            let more = Work::Barriers.operations() as f64 - 1.0;
-            Ok((group, sample.times(1.0 / more)))
-        };
-        sizes.into_iter().map(each).collect()
-    }
 }
 
 /// Items that one unit runs at the speed of a single one, and the measurement that says so: what an
@@ -214,11 +130,6 @@ pub fn elements(single: Sample, full: &[Busy], units: usize) -> (usize, Option<B
     };
     let ratio = single.seconds / (best.sample.seconds * units as f64);
     ((ratio.round() as usize).clamp(1, MOST_ELEMENTS), Some(*best))
-}
-
-/// Items of a group that leaves none of so many elements idle.
-fn busy_group(elements: usize) -> usize {
-    elements.next_power_of_two().max(USUAL_GROUP)
 }
 
 /// `16 KiB`, `4 MiB`.

@@ -6,6 +6,10 @@ use super::run::{Fault, Run, Runner, Times, Work};
 
 /// Iterations of a load beyond which only some items are computed again.
 const MANY_ITERATIONS: u32 = 64;
+/// Cells beyond which only some items of a sweep are computed again.
+const MANY_CELLS: usize = 1 << 21;
+/// Chains of an item in the kernels `throughput`.
+const CHAINS: usize = 12;
 
 impl Runner for OpenCl<'_> {
     fn most_items(&mut self, work: Work) -> Result<usize, Fault> {
@@ -25,7 +29,7 @@ impl Runner for OpenCl<'_> {
             Work::Chain | Work::OneBarrier | Work::Barriers => {
                 let starts = run.items().min(16);
                 let expected: Vec<u32> =
-                    (0..starts).map(|id| expect::chain(id, operations).to_bits()).collect();
+                    (0..starts).map(|id| expect::chain(id as f32, operations).to_bits()).collect();
                 self.compare_out(run, |i| Some(expected[i % starts]))
             }
             Work::Chase { .. } => {
@@ -42,6 +46,13 @@ impl Runner for OpenCl<'_> {
                 self.compare_out(run, |i| Some(expect::stream(order, run.group, i)))
             }
             Work::LoadLocal | Work::LoadConstant => self.verify_loads(run),
+            Work::Reals | Work::Integers | Work::Mixed | Work::Specials => self.verify_chains(run),
+            Work::Clock => {
+                let expected = expect::steps(0, 16 * u64::from(run.iterations));
+                self.compare_out(run, |i| (i == 0).then_some(expected))
+            }
+            Work::LoadNear | Work::LoadLines | Work::LoadBanks { .. } => self.verify_pairs(run),
+            Work::Sweep { bytes } => self.verify_sweep(run, bytes),
             Work::Atomic | Work::AtomicShared => self.verify_atomics(run, operations),
             Work::LocalAtomic => self.compare_out(run, |_| Some(below(operations))),
             Work::LocalAtomicShared => self.verify_sums(run, operations),
@@ -101,6 +112,75 @@ impl OpenCl<'_> {
         let expected: Vec<Option<u32>> =
             (0..run.group).map(|lid| (lid % some == 0).then(|| of(lid))).collect();
         self.compare_out(run, |i| expected[i % run.group])
+    }
+
+    fn verify_chains(&self, run: &Run) -> Result<(), Fault> {
+        let rounds = u64::from(run.iterations);
+        let starts = &self.table.0[..CHAINS * self.vector];
+        // All starts are below 31: each chain is computed once.
+        let each = |end: &dyn Fn(u32) -> u32| (0..31).map(end).collect::<Vec<u32>>();
+        let reals = each(&|x| expect::chain(x as f32, 8 * rounds).to_bits());
+        let integers = each(&|y| expect::steps(y, 4 * rounds));
+        let mixed = self.vector * CHAINS / 2;
+        let sum = |id: usize| match run.work {
+            Work::Reals => expect::ends(starts, id, |_, x| reals[x as usize]),
+            Work::Integers => expect::ends(starts, id, |_, y| integers[y as usize]),
+            _ => {
+                let half = &starts[..mixed];
+                expect::ends(half, id, |_, x| reals[x as usize]).wrapping_add(expect::ends(
+                    half,
+                    id,
+                    |_, y| integers[y as usize],
+                ))
+            }
+        };
+        let root = |id: usize| {
+            let starts = starts.iter().map(|cell| ((cell & 15) + (id & 15) as u32) as f32);
+            starts.map(|x| expect::roots(x, 2 * rounds)).sum::<f32>()
+        };
+        let out = self.out(run.items())?;
+        let pairs = (0..).zip(out).map(|(id, got)| match run.work {
+            // A hundredth is more than roundings make, and less than a root that is left out.
+            Work::Specials if (f32::from_bits(got) / root(id) - 1.0).abs() < 0.01 => (id, got, got),
+            Work::Specials => (id, got, root(id).to_bits()),
+            _ => (id, got, sum(id)),
+        });
+        self.compare(run, pairs)
+    }
+
+    fn verify_pairs(&self, run: &Run) -> Result<(), Fault> {
+        let table = &self.table.0;
+        let [vector, wide, apart] = match run.work {
+            Work::LoadBanks { apart } => [1, usize::MAX, apart],
+            work => {
+                let [wide, apart] = self.near(work);
+                [self.vector, wide, apart]
+            }
+        };
+        let of = |lid: usize| {
+            let lanes = (0..vector).map(|lane| {
+                let first = lid % wide * apart * vector + lane;
+                expect::pairs(table, lid as u32, first, vector, run.iterations)
+            });
+            lanes.fold(0, u32::wrapping_add)
+        };
+        let some = if run.iterations > MANY_ITERATIONS { 37 } else { 1 };
+        let expected: Vec<Option<u32>> =
+            (0..run.group).map(|lid| (lid % some == 0).then(|| of(lid))).collect();
+        self.compare_out(run, |i| expected[i % run.group])
+    }
+
+    fn verify_sweep(&self, run: &Run, bytes: usize) -> Result<(), Fault> {
+        let order = self.cells.as_ref().map_or(&[][..], |cells| &cells.order);
+        let vectors = bytes / 4 / self.vector;
+        let cells = run.items() * run.iterations as usize * 8 * self.vector;
+        let some = cells.div_ceil(MANY_CELLS) | 1;
+        self.compare_out(run, |i| {
+            let first = i / run.group * run.group * 8 + i % run.group;
+            let of =
+                || expect::sweep(order, first, run.group, self.vector, vectors, run.iterations);
+            i.is_multiple_of(some).then(of)
+        })
     }
 
     /// The counters have counted, and each value was seen by one item only: then their sum is right.
@@ -166,6 +246,19 @@ mod tests {
             (Work::AtomicShared, 4, "get_global_id(0) * apart", "get_global_id(0)"),
             (Work::LocalAtomic, 4, "atomic_add(own, 1u)", "*own"),
             (Work::LocalAtomicShared, 4, "get_local_id(0) * apart", "get_local_id(0)"),
+            (Work::Reals, 4, "R4(EACH(MULTIPLY) EACH(DIVIDE))", "R2(EACH(MULTIPLY) EACH(DIVIDE))"),
+            (Work::Reals, 4, "EACH(SUM_REAL)", "HALF(SUM_REAL)"),
+            (Work::Integers, 4, "R4(EACH(STEP))", "R4(HALF(STEP))"),
+            (Work::Mixed, 4, "HALF(STEP) HALF(DIVIDE)", "HALF(DIVIDE)"),
+            (Work::Specials, 4, "R2(EACH(ROOT))", "EACH(ROOT)"),
+            (Work::Specials, 4, "native_sqrt", ""),
+            (Work::Clock, 1, "R16(y =", "R8(y ="),
+            (Work::LoadNear, 4, "PAIR(12, s2) PAIR(14, s3)", "PAIR(14, s3)"),
+            (Work::LoadNear, 4, "at < turns ? at : 0", "0"),
+            (Work::LoadLines, 4, "lid % wide * apart", "lid % wide"),
+            (Work::LoadBanks { apart: 3 }, 4, "lid * apart + at", "lid + at"),
+            (Work::Sweep { bytes }, 4, "at + 5 * n", "at + 4 * n"),
+            (Work::Sweep { bytes }, 4, "at += 8 * n", "at += 0"),
             (Work::Start, 4, "group >= from", "group > from"),
         ];
         for (work, groups, right, wrong) in table {

@@ -4,6 +4,8 @@ use super::exit::{CliError, Exit, input};
 use super::output::{Outputs, save, say, say_folded};
 use super::progress::Progress;
 use super::stop::{self, Stops};
+use tickbound_model::{Platform, Resources, platforms};
+
 use crate::calibrate::{Fault, OpenCl, Options, calibrate, today};
 use crate::device::{self, Device, DeviceChoice, Picked, Session};
 
@@ -16,6 +18,9 @@ pub struct Args {
     /// What the platform is called [default: the device's name]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
+    /// Take what is not measured from this platform: the name of a shipped one, or the path of a file
+    #[arg(long, value_name = "PLATFORM")]
+    like: Option<String>,
     /// Write the platform file
     #[arg(short, long, value_name = "FILE")]
     output: Option<String>,
@@ -32,7 +37,7 @@ pub struct Args {
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     args.stops.watched()?;
     Outputs::default().file("--output", args.output.as_ref()).check(&[])?;
-    let choice = args.choice()?;
+    let (choice, like) = (args.choice()?, args.like()?);
     let listing = device::list();
     let picked = listing.pick(choice).map_err(input)?;
     let device = match picked {
@@ -43,7 +48,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         }
         Picked::Absent(why) => return Err(CliError::Input(why)),
     };
-    match args.measure(device) {
+    match args.measure(device, like.as_ref()) {
         Ok(()) => Ok(Exit::Done),
         Err(Stopped::Interrupted) => {
             complain!("tickbound: {}", stopped());
@@ -87,7 +92,25 @@ impl Args {
             .map_err(|e: device::DeviceChoiceError| CliError::Input(format!("--device: {e}")))
     }
 
-    fn measure(&self, device: &Device) -> Result<(), Stopped> {
+    /// The platform that gives what is not measured.
+    fn like(&self) -> Result<Option<Platform>, CliError> {
+        let Some(name) = &self.like else { return Ok(None) };
+        let model = |e: tickbound_model::ModelError| CliError::Input(format!("--like: {e}"));
+        let platform = platforms::find(name).and_then(|json| Platform::from_json(name, &json));
+        let platform = platform.map_err(model)?;
+        // The width of a warp may be that of `warps`.
+        let resources = Resources { warp_width: None, ..platform.resources() };
+        if resources == Resources::default() {
+            let text = format!(
+                "--like: {name} has no `resources`, the part that can be taken; `tickbound platforms` lists those \
+                 that come along"
+            );
+            return Err(CliError::Input(text));
+        }
+        Ok(Some(platform))
+    }
+
+    fn measure(&self, device: &Device, like: Option<&Platform>) -> Result<(), Stopped> {
         stop::quiet();
         stop::on_forced_end(|| complain!("tickbound: {}", stopped()));
         let interrupt = stop::flag();
@@ -98,7 +121,10 @@ impl Args {
         let mut runner = OpenCl::new(&session)?;
         let facts = OpenCl::facts(device);
         let mut show = |what: &str| progress.say(what.to_owned());
-        let found = calibrate(&mut runner, &facts, &options, interrupt, &mut show)?;
+        let mut found = calibrate(&mut runner, &facts, &options, interrupt, &mut show)?;
+        if let Some(platform) = like {
+            found.like(platform);
+        }
         drop(progress);
         let name = self.name.as_deref().unwrap_or(&device.name);
         let file = format!("{:#}\n", found.platform(name, &today()));

@@ -1,6 +1,8 @@
 //! What a device says of itself beyond what is listed.
 
-use opencl3::device::{CL_DEVICE_WARP_SIZE_NV, Device as Info, get_device_info};
+use opencl3::device::{
+    CL_DEVICE_REGISTERS_PER_BLOCK_NV, CL_DEVICE_WARP_SIZE_NV, Device as Info, get_device_info,
+};
 
 use super::Device;
 
@@ -13,6 +15,12 @@ pub struct Details {
     pub cache: u64,
     /// Items that move in lockstep: NVIDIA's warps, AMD's wavefronts.
     pub lockstep: Option<u32>,
+    /// Numbers of single precision in a vector that one instruction works on, at least 1.
+    pub vector: u32,
+    /// Bytes of a line of the cache of global memory; 0 if unknown.
+    pub line: u32,
+    /// 32-bit registers that a workgroup can have, where the device says so: NVIDIA's.
+    pub registers: Option<u32>,
 }
 
 impl Device {
@@ -30,19 +38,23 @@ impl Device {
         let info = Info::new(self.id.0);
         let extensions = info.extensions().unwrap_or_default();
         // Other drivers may mean something else by these numbers.
+        let nvidia = extensions.contains("cl_nv_device_attribute_query");
         let lockstep = match () {
-            () if extensions.contains("cl_nv_device_attribute_query") => {
-                get_device_info(self.id.0, CL_DEVICE_WARP_SIZE_NV).ok().map(u32::from)
-            }
+            () if nvidia => get_device_info(self.id.0, CL_DEVICE_WARP_SIZE_NV).ok().map(u32::from),
             () if extensions.contains("cl_amd_device_attribute_query") => {
                 info.wavefront_width_amd().ok()
             }
             () => None,
         };
+        let registers = get_device_info(self.id.0, CL_DEVICE_REGISTERS_PER_BLOCK_NV);
+        let registers = registers.ok().map(u32::from);
         Details {
             clock_mhz: info.max_clock_frequency().unwrap_or(0),
             cache: info.global_mem_cache_size().unwrap_or(0),
             lockstep: lockstep.filter(|width| *width > 0),
+            vector: info.native_vector_width_float().unwrap_or(1).max(1),
+            line: info.global_mem_cacheline_size().unwrap_or(0),
+            registers: if nvidia { registers.filter(|n| *n > 0) } else { None },
         }
     }
 }

@@ -1,0 +1,110 @@
+//! How large groups and buffers are where all units are busy, and what is measured there.
+
+use super::run::{Facts, Fault, Run, Work};
+use super::sample::{Sample, Sampler};
+
+/// Groups for each unit where all units are to be busy: so many that it does not matter much where
+/// the last ones run.
+pub const GROUPS_PER_UNIT: usize = 64;
+/// Items of a group where nothing else decides; fewer where the device allows fewer.
+pub const USUAL_GROUP: usize = 256;
+/// Items of a group where items are apart in local memory: whole warps, for which a unit has room.
+const BANKS_GROUP: usize = 64;
+
+/// An operation of all items together, in groups of so many.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Busy {
+    /// Items of a group.
+    pub group: usize,
+    /// One operation.
+    pub sample: Sample,
+}
+
+/// Sizes of groups and buffers on a device.
+pub(super) struct Sizes {
+    pub units: usize,
+    pub footprint: usize,
+    max_group: usize,
+    local_memory: usize,
+    /// Items of a group that leaves no element idle.
+    busy_group: usize,
+}
+
+impl Sizes {
+    pub fn of(facts: &Facts, footprint: usize) -> Sizes {
+        Sizes {
+            units: facts.units.max(1) as usize,
+            footprint,
+            max_group: facts.max_group.max(1),
+            local_memory: usize::try_from(facts.local_memory).unwrap_or(usize::MAX),
+            busy_group: USUAL_GROUP,
+        }
+    }
+
+    /// Takes groups, where nothing else decides, that leave none of so many elements idle.
+    pub fn fill(&mut self, elements: usize) {
+        self.busy_group = elements.next_power_of_two().max(USUAL_GROUP);
+    }
+
+    /// The largest group of at most `wish` items that a kernel can be run in.
+    fn group(&self, sampler: &mut Sampler<'_>, work: Work, wish: usize) -> Result<usize, Fault> {
+        let most = sampler.runner.most_items(work)?.min(self.max_group).min(wish);
+        let fits = match work {
+            // Two cells an item and 16 more.
+            Work::LoadLocal => (self.local_memory / 4).saturating_sub(16) / 2,
+            Work::LocalAtomic | Work::LocalAtomicShared => self.local_memory / 4,
+            // Some cells an item and 32 more.
+            Work::LoadBanks { apart } => (self.local_memory / 4).saturating_sub(32) / apart.max(1),
+            _ => most,
+        };
+        Ok(most.min(fits).max(1))
+    }
+
+    /// An operation where all units are busy.
+    pub fn load(&self, sampler: &mut Sampler<'_>, work: Work) -> Result<Busy, Fault> {
+        let wish = if let Work::LoadBanks { .. } = work { BANKS_GROUP } else { self.busy_group };
+        let group = self.group(sampler, work, wish)?;
+        let sample = sampler.operation(Run::new(work, GROUPS_PER_UNIT * self.units, group))?;
+        Ok(Busy { group, sample })
+    }
+
+    /// The same over the footprint, read once.
+    pub fn stream(&self, sampler: &mut Sampler<'_>) -> Result<Busy, Fault> {
+        let work = Work::Stream { bytes: self.footprint };
+        let group = self.group(sampler, work, self.busy_group)?;
+        let groups = self.footprint / 4 / 8 / group;
+        let sample = sampler.group(Run::new(work, groups.max(1), group), false)?;
+        Ok(Busy { group, sample: sample.times(1.0 / (8 * group) as f64) })
+    }
+
+    pub fn full(&self, sampler: &mut Sampler<'_>) -> Result<Vec<Busy>, Fault> {
+        let groups = GROUPS_PER_UNIT * self.units;
+        let mut sizes = Vec::new();
+        for wish in [64, USUAL_GROUP, usize::MAX] {
+            sizes.push(self.group(sampler, Work::Chain, wish)?);
+        }
+        sizes.dedup();
+        let each = |group| {
+            let sample = sampler.operation(Run::new(Work::Chain, groups, group))?;
+            Ok(Busy { group, sample })
+        };
+        sizes.into_iter().map(each).collect()
+    }
+
+    pub fn barriers(&self, sampler: &mut Sampler<'_>) -> Result<Vec<(usize, Sample)>, Fault> {
+        let mut sizes = Vec::new();
+        for wish in [64, usize::MAX] {
+            let size = self.group(sampler, Work::Barriers, wish)?;
+            sizes.push(size.min(self.group(sampler, Work::OneBarrier, wish)?));
+        }
+        sizes.dedup();
+        let each = |group| {
+            let of = |work| Run::new(work, 1, group);
+            let sample = sampler.difference(of(Work::Barriers), of(Work::OneBarrier))?;
+            // One barrier after each of the operations, against one after the last.
+            let more = Work::Barriers.operations() as f64 - 1.0;
+            Ok((group, sample.times(1.0 / more)))
+        };
+        sizes.into_iter().map(each).collect()
+    }
+}
