@@ -125,9 +125,11 @@ pub(super) fn places(rolled: &[Axis]) -> Expr {
 }
 
 /// 1 if the place of an access, one of so many, is too uncertain for registers.
-pub(super) fn indexed(access: &Access, places: Expr) -> Expr {
+pub(super) fn indexed(access: &Access, places: Expr, device: &Device) -> Expr {
+    // Processors reach an array in memory by its index as cheaply as any other.
+    let few = if device.vectors.are_wide() { 1 } else { FEW };
     match access.items == Stride::Elements(Number::Int(0)) {
-        true => less(Expr::Int(FEW), places),
+        true => less(Expr::Int(few), places),
         false => Expr::Int(1),
     }
 }

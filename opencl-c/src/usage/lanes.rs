@@ -1,14 +1,16 @@
 //! What one request of a warp takes: passes of a banked memory, and lines of a cache.
 //!
 //! The lanes of a warp are neighbouring items. Their places are digits, the fastest first, each with its distance;
-//! a distance of 0 means the same address, which is served once.
+//! a distance of 0 means the same address, which is served once. Where rows of lanes are no multiple of a warp, nor a warp of them,
+//! some warps begin in one row and end in the next: the mean over all warps of a group is told, in 64ths.
 
 use tickbound_model::Expr;
 use tickbound_model::expr::BinaryOp;
 
 use super::Device;
 use super::number::{
-    SHARES, add, ceil_div, choice, is_zero, less, max, min, mul, quotient, remainder, sub,
+    SHARES, add, all, ceil_div, choice, is_zero, less, max, min, mul, part_of, quotient, remainder,
+    sub,
 };
 
 /// One digit of a lane's place.
@@ -20,13 +22,70 @@ pub(super) struct Lane {
     pub extent: Expr,
 }
 
-/// Passes of a memory with banks of 4 bytes that a request of `words` words a lane takes.
+/// How lanes that are served together, `warp` of them, lie on the rows of the first digit, where some lie on two.
+struct Torn {
+    /// 1 if they do.
+    torn: Expr,
+    /// Lanes of a group.
+    items: Expr,
+    /// On how many pieces of rows those of all warps lie, and how many warps there are.
+    pieces: Expr,
+    warps: Expr,
+}
+
+impl Torn {
+    /// A piece begins with each row and with each warp, but for those that begin together.
+    fn of(warp: i64, lanes: &[Lane]) -> Torn {
+        let extent = lanes.first().map_or(Expr::Int(1), |lane| lane.extent.clone());
+        let rows = lanes.iter().skip(1).map(|l| l.extent.clone()).fold(Expr::Int(1), mul);
+        let warp_e = Expr::Int(warp);
+        let items = mul(extent.clone(), rows.clone());
+        let warps = ceil_div(items.clone(), warp_e.clone());
+        let common = power_in(extent.clone(), warp);
+        let together = mul(quotient(extent.clone(), common.clone()), warp_e.clone());
+        let begin = add(rows.clone(), warps.clone());
+        let pieces = sub(begin, ceil_div(items.clone(), together));
+        // A row is whole warps, or a warp whole rows, if what they have in common is one of them.
+        let whole = is_zero(sub(common.clone(), warp_e));
+        let uneven = choice(whole, Expr::Int(0), less(common, extent));
+        let torn = choice(less(Expr::Int(1), rows), uneven, Expr::Int(0));
+        Torn { torn, items, pieces, warps }
+    }
+
+    /// Pieces of a warp, in 64ths.
+    fn each(&self) -> Expr {
+        quotient(mul(Expr::Int(SHARES), self.pieces.clone()), self.warps.clone())
+    }
+}
+
+/// Passes, in 64ths, of a memory with banks of 4 bytes that a request of `words` words a lane takes.
 ///
 /// A request of 2 or 4 words a lane is served in as many phases, each for half or a quarter of the lanes. Within a
 /// phase, lanes at a distance of `s` words meet in the same bank as often as `s` has powers of two with the number of
 /// banks. Rows (further digits) that meet in banks are served one after the other.
 pub(super) fn passes(device: &Device, lanes: &[Lane], words: i64) -> Expr {
     let places = (device.banks / words).max(1);
+    let rows = mul(Expr::Int(SHARES), passes_of_rows(device, lanes, words, places));
+    let [first, second, ..] = lanes else { return rows };
+    // A row without gaps that is longer than what is served at once: the piece of the next one meets the first unless it goes on
+    // where that ends.
+    let torn = Torn::of(places, lanes);
+    let dense = is_zero(sub(first.distance.clone(), Expr::Int(4 * words)));
+    let long = less(Expr::Int(places), first.extent.clone());
+    let end = mul(first.extent.clone(), first.distance.clone());
+    let gap = quotient(sub(second.distance.clone(), end.clone()), Expr::Int(4));
+    let goes_on = is_zero(remainder(gap, Expr::Int(device.banks)));
+    let same = is_zero(second.distance.clone());
+    let one = choice(same.clone(), Expr::Int(1), goes_on);
+    let each = choice(one, Expr::Int(SHARES), torn.each());
+    let apart = less(sub(end, Expr::Int(1)), second.distance.clone());
+    let clear = choice(same.clone(), Expr::Int(1), apart);
+    let torn = all([torn.torn, dense, long, clear].into_iter());
+    choice(torn, mul(Expr::Int(words), each), rows)
+}
+
+/// The same in whole passes, where a row is whole warps or a warp whole rows.
+fn passes_of_rows(device: &Device, lanes: &[Lane], words: i64, places: i64) -> Expr {
     let mut left = Expr::Int(places);
     let mut all = Expr::Int(1);
     // Words that a row reaches over; 0 as long as all lanes have the same address.
@@ -94,22 +153,28 @@ fn power_in(number: Expr, most: i64) -> Expr {
 /// Lines, in 64ths, that a request of `bytes` bytes a lane touches. `aligned`: whether its rows begin where they lie in as few as they
 /// can; if not, they begin at any element.
 pub(super) fn lines(device: &Device, lanes: &[Lane], bytes: i64, aligned: &Expr) -> Expr {
+    let Some((first, others)) = lanes.split_first() else { return Expr::Int(SHARES) };
     let touched = |all: Expr| touched(device.line, all, bytes, aligned);
-    let mut left = Expr::Int(device.warp);
-    let (mut apart, mut span) = (Expr::Int(SHARES), Expr::Int(bytes));
-    for (d, Lane { distance, extent }) in lanes.iter().enumerate() {
-        let lanes = min(left.clone(), extent.clone());
-        left = rows(left, extent.clone());
-        let length = mul(distance.clone(), sub(lanes.clone(), Expr::Int(1)));
-        let still = is_zero(distance.clone());
-        if d == 0 {
-            let own = touched(add(length.clone(), Expr::Int(bytes)));
-            let own = min(mul(Expr::Int(SHARES), lanes), own);
-            apart = choice(still, apart, own);
-        } else {
-            apart = mul(apart, choice(still, Expr::Int(1), lanes));
-        }
-        span = add(span, length);
+    let (warp, shares) = (Expr::Int(device.warp), Expr::Int(SHARES));
+    let torn = Torn::of(device.warp, lanes);
+    // From the first to the last lane of a row.
+    let row = min(warp.clone(), first.extent.clone());
+    let whole = mul(first.distance.clone(), sub(row.clone(), Expr::Int(1)));
+    let piece = quotient(mul(first.distance.clone(), torn.items.clone()), torn.pieces.clone());
+    let piece = max(Expr::Int(0), sub(piece, first.distance.clone()));
+    let length = choice(torn.torn.clone(), piece, whole);
+    let own = min(mul(shares.clone(), row), touched(add(length.clone(), Expr::Int(bytes))));
+    let mut apart = choice(is_zero(first.distance.clone()), shares.clone(), own);
+    let mut span = add(Expr::Int(bytes), length);
+    // On how many rows a warp lies, in 64ths.
+    let even = mul(shares.clone(), rows(warp, first.extent.clone()));
+    let mut left = choice(torn.torn.clone(), torn.each(), even);
+    for Lane { distance, extent } in others {
+        let rows = min(left.clone(), mul(shares.clone(), extent.clone()));
+        let more = mul(distance.clone(), sub(rows.clone(), shares.clone()));
+        span = add(span, quotient(more, shares.clone()));
+        apart = choice(is_zero(distance.clone()), apart.clone(), part_of(apart, rows));
+        left = max(shares.clone(), quotient(left, extent.clone()));
     }
     min(apart, touched(span))
 }
@@ -145,6 +210,11 @@ mod tests {
 
     /// Where the lanes of the first warp begin, in bytes.
     fn places(digits: &[(i64, i64)]) -> Vec<i64> {
+        all_places(digits).into_iter().take(32).collect()
+    }
+
+    /// The same of all lanes of a group.
+    fn all_places(digits: &[(i64, i64)]) -> Vec<i64> {
         let place = |mut lane: i64| {
             let mut at = 0;
             for (distance, extent) in digits {
@@ -154,11 +224,16 @@ mod tests {
             at
         };
         let items = digits.iter().map(|(_, extent)| extent).product::<i64>();
-        (0..items.min(32)).map(place).collect()
+        (0..items).map(place).collect()
     }
 
     /// Phase by phase, the most different words in one bank.
     fn counted(digits: &[(i64, i64)], words: usize) -> i64 {
+        passes_of(&places(digits), words)
+    }
+
+    /// The same of these lanes.
+    fn passes_of(places: &[i64], words: usize) -> i64 {
         let phase = |lanes: &[i64]| {
             let mut banks: BTreeMap<i64, BTreeSet<i64>> = BTreeMap::new();
             for at in lanes {
@@ -168,7 +243,7 @@ mod tests {
             }
             banks.values().map(BTreeSet::len).max().unwrap_or(0) as i64
         };
-        places(digits).chunks(32 / words).map(phase).sum()
+        places.chunks(32 / words).map(phase).sum()
     }
 
     #[test]
@@ -182,7 +257,7 @@ mod tests {
                     0 => words,
                     _ => counted(&digits, words as usize),
                 };
-                assert_eq!(own, wanted, "{words} words at {step} times their size");
+                assert_eq!(own, SHARES * wanted, "{words} words at {step} times their size");
             }
         }
     }
@@ -190,7 +265,7 @@ mod tests {
     #[test]
     fn passes_of_rows() {
         // A row of a matrix; its columns, which meet in one bank; and those of one with a column more.
-        let of = |digits: &[(i64, i64)]| value(&passes(&device(), &lanes(digits), 1));
+        let of = |digits: &[(i64, i64)]| value(&passes(&device(), &lanes(digits), 1)) / SHARES;
         assert_eq!(of(&[(4, 32), (128, 8)]), 1);
         assert_eq!(of(&[(128, 32), (4, 8)]), 32);
         assert_eq!(of(&[(132, 32), (4, 8)]), 1);
@@ -238,6 +313,37 @@ mod tests {
             let starts = 128 / bytes;
             let all: i64 = (0..starts).map(of).sum();
             assert_eq!(value(&own), SHARES * all / starts, "{length} times {bytes} bytes");
+        }
+    }
+
+    #[test]
+    fn warps_that_begin_in_one_row_and_end_in_the_next() {
+        for (length, rows, gap) in
+            itertools::iproduct!([34, 48, 80, 112, 176, 240], [1, 2, 3, 4, 8], [0, 14, 32, 50])
+        {
+            let digits = [(4, length), (4 * (length + gap), rows)];
+            let own = value(&passes(&device(), &lanes(&digits), 1));
+            let warps: Vec<Vec<i64>> =
+                all_places(&digits).chunks(32).map(<[i64]>::to_vec).collect();
+            let all: i64 = warps.iter().map(|warp| passes_of(warp, 1)).sum();
+            assert_eq!(own, SHARES * all / warps.len() as i64, "{digits:?}");
+        }
+        // Lines of rows that begin anywhere, each for itself: within a fortieth, for roundings.
+        for (length, rows) in itertools::iproduct!([12, 20, 24, 34, 48, 80, 176, 240], [2, 3, 4, 8])
+        {
+            let digits = [(4, length), (4 * 4110, rows)];
+            let own =
+                value(&lines(&device(), &lanes(&digits), 4, &Expr::Int(0))) as f64 / SHARES as f64;
+            let places = all_places(&digits);
+            let touched = |warp: &[i64], start: i64| {
+                warp.iter().map(|at| (at + 4 * start) / 128).collect::<BTreeSet<i64>>().len()
+            };
+            let warps = places.chunks(32).len();
+            let all: usize = (0..32)
+                .flat_map(|start| places.chunks(32).map(move |warp| touched(warp, start)))
+                .sum();
+            let wanted = all as f64 / 32.0 / warps as f64;
+            assert!((own / wanted - 1.0).abs() < 0.025, "{digits:?}: {own}, {wanted}");
         }
     }
 }

@@ -43,6 +43,11 @@ pub(super) fn ceil_div(a: Expr, b: Expr) -> Expr {
 
 /// So many 64ths of a number.
 pub(super) fn part_of(all: Expr, share: Expr) -> Expr {
+    if let Expr::Int(share) = share
+        && share % SHARES == 0
+    {
+        return mul(all, Expr::Int(share / SHARES));
+    }
     quotient(mul(all, share), Expr::Int(SHARES))
 }
 

@@ -390,7 +390,7 @@ impl Walk<'_> {
     ) {
         let bytes = access.bytes();
         let places = arrays::places(rolled);
-        let indexed = arrays::indexed(access, places.clone());
+        let indexed = arrays::indexed(access, places.clone(), self.device);
         let indexed = choice(around.taken.clone(), indexed, Expr::Int(0));
         let (requests, words) = arrays::in_body(bytes, unrolled, self.device);
         if !access.store && indexed != Expr::Int(0) {
@@ -507,14 +507,14 @@ impl Walk<'_> {
             Some(lanes) => {
                 (passes(self.device, lanes, *words), lines(self.device, lanes, *bytes, aligned))
             }
-            None => (Expr::Int(*words), Expr::Int(SHARES * self.device.warp)),
+            None => (Expr::Int(SHARES * words), Expr::Int(SHARES * self.device.warp)),
         };
         let (count, passed) = of_memory(access.space);
         self.add(count, Some(at), &access.array, requests.clone());
         if !access.store && self.read_only.contains(&access.array) {
             self.add("read_only_requests", Some(at), &access.array, requests.clone());
         }
-        self.add(passed, Some(at), &access.array, mul(requests.clone(), wavefronts));
+        self.add(passed, Some(at), &access.array, part_of(requests.clone(), wavefronts));
         if access.space != Space::Local {
             self.add("global_lines", Some(at), &access.array, part_of(requests, touched));
         }
