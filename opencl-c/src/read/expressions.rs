@@ -233,6 +233,7 @@ impl<'a> Reader<'a> {
                 let pointers = matches!(e.ty, Type::Pointer(..));
                 let both = |r: &mut Self| Ok((r.value(a)?, r.value(b)?));
                 let (x, y) = if pointers { self.index(both)? } else { both(self)? };
+                self.lone = self.lone_products.contains(&std::ptr::from_ref(e));
                 let (value, ty) = self.arithmetic(op, (x, &a.ty), (y, &b.ty), &e.ty, &e.at)?;
                 Ok(self.convert(value, &ty, &e.ty, &e.at))
             }

@@ -134,6 +134,9 @@ struct Reader<'a> {
     variables: HashMap<VariableId, &'a Variable>,
     /// Integer variables that feed addresses and loops.
     feeding: HashSet<VariableId>,
+    /// Products to which nothing is added, and whether the one at hand is one.
+    lone_products: HashSet<*const Expr>,
+    lone: bool,
     locals: IndexMap<VariableId, (&'a Variable, Poly)>,
     /// Private variables that are no scalars.
     privates: IndexMap<VariableId, (&'a Variable, Poly)>,
@@ -170,6 +173,8 @@ impl<'a> Reader<'a> {
             state: State::default(),
             nodes: Vec::new(),
             feeding: feeds::feeding(unit, &variables),
+            lone_products: scan::lone_products(unit),
+            lone: false,
             variables,
             locals: IndexMap::new(),
             privates: IndexMap::new(),

@@ -164,11 +164,12 @@ impl<'a> Reader<'a> {
 
     /// Counts a binary operation.
     pub fn price(&mut self, op: BinaryOp, ty: &Type, at: &At) {
+        let lone = std::mem::take(&mut self.lone);
         let kind = match (op, is_real(ty)) {
             (BinaryOp::Mul, false) => Arithmetic::IntegerMultiply,
             (BinaryOp::Div | BinaryOp::Rem, false) => Arithmetic::IntegerDivide,
             (_, false) => Arithmetic::Integer,
-            (BinaryOp::Mul, true) => Arithmetic::RealMultiply,
+            (BinaryOp::Mul, true) if !lone => Arithmetic::RealMultiply,
             (BinaryOp::Div | BinaryOp::Rem, true) => Arithmetic::RealDivide,
             (_, true) => Arithmetic::Real,
         };

@@ -1,8 +1,9 @@
 //! Looking through the tree without walking it.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
-use crate::ast::{Expr, ExprKind, Stmt, StmtKind, UnaryOp, Unit, Variable, VariableId};
+use super::types::is_real;
+use crate::ast::{BinaryOp, Expr, ExprKind, Stmt, StmtKind, UnaryOp, Unit, Variable, VariableId};
 
 /// All variables of a file by their identity.
 pub fn variables(unit: &Unit) -> HashMap<VariableId, &Variable> {
@@ -59,6 +60,42 @@ pub fn direct_expressions(stmt: &Stmt) -> Vec<&Expr> {
 pub fn expressions<'a>(e: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
     visit(e);
     e.parts().into_iter().for_each(|part| expressions(part, visit));
+}
+
+/// Products of real numbers to which nothing is added or subtracted where they stand: they become whole numbers, are multiplied,
+/// divided or compared, or go into a function. Each is named by where it is in memory.
+pub fn lone_products(unit: &Unit) -> HashSet<*const Expr> {
+    let product =
+        |e: &Expr| matches!(e.kind, ExprKind::Binary(BinaryOp::Mul, ..)) && is_real(&e.ty);
+    let mut found = HashSet::new();
+    let mut look = |e: &Expr, alone: bool| {
+        if alone && product(e) {
+            found.insert(std::ptr::from_ref(e));
+        }
+    };
+    for function in unit.functions.values() {
+        statements(&function.body, &mut |stmt| {
+            if let StmtKind::Declare(declared) = &stmt.kind {
+                for (variable, init) in declared.iter().filter_map(|v| Some((v, v.init.as_ref()?)))
+                {
+                    look(init, !is_real(&variable.ty));
+                }
+            }
+            for e in direct_expressions(stmt) {
+                expressions(e, &mut |e| match &e.kind {
+                    ExprKind::Cast(a) => look(a, !is_real(&e.ty)),
+                    ExprKind::Assign(None, left, right) => look(right, !is_real(&left.ty)),
+                    ExprKind::Binary(BinaryOp::Add | BinaryOp::Sub, ..) => {}
+                    ExprKind::Binary(_, a, b) => [a, b].into_iter().for_each(|e| look(e, true)),
+                    ExprKind::Call(name, arguments) if !unit.functions.contains_key(name) => {
+                        arguments.iter().for_each(|e| look(e, true));
+                    }
+                    _ => {}
+                });
+            }
+        });
+    }
+    found
 }
 
 /// Whether an expression consists of constants and macros alone. It is the syntax that tells, not

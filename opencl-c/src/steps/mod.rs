@@ -215,9 +215,9 @@ pub enum Arithmetic {
     IntegerMultiply,
     /// Integer division and remainder.
     IntegerDivide,
-    /// Real addition, subtraction, comparison, min, max.
+    /// Real addition, subtraction, comparison, min, max, and multiplication where nothing is added to the product.
     Real,
-    /// Real multiplication.
+    /// Real multiplication to whose product something may be added.
     RealMultiply,
     /// Real multiplication and addition in one (`fma`, `mad`).
     RealMultiplyAdd,
