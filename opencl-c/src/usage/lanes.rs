@@ -26,6 +26,8 @@ pub(super) struct Lane {
 struct Torn {
     /// 1 if they do.
     torn: Expr,
+    /// Lanes of the last warp if it is not whole, else 0.
+    partial: Expr,
     /// Lanes of a group.
     items: Expr,
     /// On how many pieces of rows those of all warps lie, and how many warps there are.
@@ -49,7 +51,9 @@ impl Torn {
         let whole = is_zero(sub(common.clone(), warp_e));
         let uneven = choice(whole, Expr::Int(0), less(common, extent));
         let torn = choice(less(Expr::Int(1), rows), uneven, Expr::Int(0));
-        Torn { torn, items, pieces, warps }
+        // The last warp of a group may have fewer lanes.
+        let partial = remainder(items.clone(), Expr::Int(warp));
+        Torn { torn, partial, items, pieces, warps }
     }
 
     /// Pieces of a warp, in 64ths.
@@ -162,13 +166,14 @@ pub(super) fn lines(device: &Device, lanes: &[Lane], bytes: i64, aligned: &Expr)
     let whole = mul(first.distance.clone(), sub(row.clone(), Expr::Int(1)));
     let piece = quotient(mul(first.distance.clone(), torn.items.clone()), torn.pieces.clone());
     let piece = max(Expr::Int(0), sub(piece, first.distance.clone()));
-    let length = choice(torn.torn.clone(), piece, whole);
+    let uneven = choice(torn.torn.clone(), Expr::Int(1), torn.partial.clone());
+    let length = choice(uneven.clone(), piece, whole);
     let own = min(mul(shares.clone(), row), touched(add(length.clone(), Expr::Int(bytes))));
     let mut apart = choice(is_zero(first.distance.clone()), shares.clone(), own);
     let mut span = add(Expr::Int(bytes), length);
     // On how many rows a warp lies, in 64ths.
     let even = mul(shares.clone(), rows(warp, first.extent.clone()));
-    let mut left = choice(torn.torn.clone(), torn.each(), even);
+    let mut left = choice(uneven, torn.each(), even);
     for Lane { distance, extent } in others {
         let rows = min(left.clone(), mul(shares.clone(), extent.clone()));
         let more = mul(distance.clone(), sub(rows.clone(), shares.clone()));

@@ -15,7 +15,8 @@ use super::guards::Ends;
 use super::kept::{Kept, window};
 use super::lanes::{Lane, lines, passes};
 use super::number::{
-    SHARES, add, all, ceil_div, choice, is_zero, less, max, min, mul, part_of, remainder, sub,
+    SHARES, add, all, ceil_div, choice, is_zero, less, max, min, mul, part_of, quotient, remainder,
+    sub,
 };
 use super::traffic::{Moved, Traffic, at_work, held};
 use super::unroll::{Unroll, Unrolling, macros_only};
@@ -529,8 +530,9 @@ impl Walk<'_> {
         }
     }
 
-    /// 1 if all that moves the first lane of an access moves it by whole lines; and, where a row of lanes without gaps is a part of
-    /// a line, by whole rows, which then lie in one line. Also the bytes of such a row, or of a line.
+    /// 1 if all that moves the first lane of an access moves it by whole lines, or, where a row of lanes with what lies between
+    /// them is a part of a line, by whole rows, which then lie in one line. Loops that go over what lies between two lanes move
+    /// nothing into another line. Also the bytes of such a row, or of a line.
     fn aligned(
         &self,
         access: &Access,
@@ -538,27 +540,56 @@ impl Walk<'_> {
         loops: &[Axis],
         lanes: Option<&[Lane]>,
     ) -> Result<(Expr, Expr), ReadError> {
-        let mut distances: Vec<Option<Expr>> =
-            loops.iter().map(|axis| axis.distance.clone()).collect();
+        let line = Expr::Int(self.device.line);
+        let (row, apart) = lanes.map_or((line.clone(), Expr::Int(0)), |lanes| self.row(lanes));
+        let mut distances: Vec<Option<Expr>> = Vec::new();
+        if let Some([first, others @ ..]) = lanes {
+            // Where neighbours share an address, the row is of the next ones.
+            let of_second = is_zero(first.distance.clone());
+            for (i, lane) in others.iter().enumerate() {
+                let moves = lane.distance.clone();
+                let still = Expr::Int(0);
+                let distance = if i == 0 { choice(of_second.clone(), still, moves) } else { moves };
+                distances.push(Some(distance));
+            }
+        }
         for stride in &access.groups {
             distances.push(self.distance(stride, access, at)?);
         }
-        let line = Expr::Int(self.device.line);
-        let mut row = line.clone();
-        let bytes = Expr::Int(access.bytes());
-        if let Some((first, others)) = lanes.and_then(<[Lane]>::split_first)
-            && first.distance == bytes
-        {
-            let length = mul(bytes, min(Expr::Int(self.device.warp), first.extent.clone()));
-            let part = is_zero(remainder(line.clone(), length.clone()));
-            row = choice(part, length, line);
-            distances.extend(others.iter().map(|lane| Some(lane.distance.clone())));
-        }
+        let fills = between(loops, access.bytes(), &apart);
         let whole = |distance: Option<Expr>| match distance {
             Some(distance) => is_zero(remainder(distance, row.clone())),
             None => Expr::Int(0),
         };
-        Ok((all(distances.into_iter().unique().map(whole)), row))
+        let of_loop = |axis: &Axis| match &axis.distance {
+            Some(distance) => {
+                let inside =
+                    choice(less(distance.clone(), apart.clone()), fills.clone(), Expr::Int(0));
+                choice(inside, Expr::Int(1), whole(Some(distance.clone())))
+            }
+            None => Expr::Int(0),
+        };
+        let of_loops = loops.iter().map(of_loop).unique();
+        Ok((all(of_loops.chain(distances.into_iter().unique().map(whole))), row))
+    }
+
+    /// Bytes of a row of lanes of a warp, with what lies between them, where it is a part of a line, and else of a line; and how far
+    /// its lanes are apart.
+    fn row(&self, lanes: &[Lane]) -> (Expr, Expr) {
+        let (line, warp) = (Expr::Int(self.device.line), Expr::Int(self.device.warp));
+        let mut apart = Expr::Int(0);
+        let mut length = Expr::Int(0);
+        let mut left = warp;
+        for Lane { distance, extent } in lanes.iter().take(2) {
+            let none = is_zero(apart.clone());
+            let own = mul(distance.clone(), min(left.clone(), extent.clone()));
+            length = choice(none.clone(), own, length);
+            apart = choice(none, distance.clone(), apart);
+            left = max(Expr::Int(1), quotient(left, extent.clone()));
+        }
+        let length = choice(is_zero(length.clone()), line.clone(), length);
+        let part = is_zero(remainder(line.clone(), length.clone()));
+        (choice(part, length, line), apart)
     }
 
     /// The loops around an access, inner ones first, as repetitions of its address.
@@ -708,6 +739,19 @@ impl Walk<'_> {
         self.add("spill_uses", None, "", uses);
         Ok(self.parts)
     }
+}
+
+/// 1 if the loops that move an access of so many bytes by less than lanes are apart go over no more than that.
+fn between(loops: &[Axis], bytes: i64, apart: &Expr) -> Expr {
+    let reach = |axis: &Axis| match &axis.distance {
+        Some(distance) => {
+            let far = mul(distance.clone(), sub(axis.extent.clone(), Expr::Int(1)));
+            choice(less(distance.clone(), apart.clone()), far, Expr::Int(0))
+        }
+        None => Expr::Int(0),
+    };
+    let all = loops.iter().map(reach).fold(Expr::Int(bytes), add);
+    less(all, add(apart.clone(), Expr::Int(1)))
 }
 
 /// Loops around an access, inner ones first, as repetitions in one body of the innermost one that is not unrolled as a whole, and of

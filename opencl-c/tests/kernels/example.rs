@@ -8,7 +8,7 @@ use tickbound_model::source::{ArgumentKind, Define, ElementType, Fill};
 use tickbound_model::{Bound, KernelSource, ModelError, Problem};
 
 use crate::kernels::SEED;
-use crate::kernels::instrumented::{Argument, Content, Instrument, Outcome, Run};
+use crate::kernels::instrumented::{Argument, Content, Instrument, Outcome, Run, Touch};
 
 /// A problem in `examples/kernels`.
 pub struct Kernel {
@@ -69,9 +69,18 @@ impl Kernel {
     }
 
     pub fn run(&self, instrument: &mut Instrument, bound: &Bound) -> Result<Outcome, String> {
+        self.with_run(bound, |run| instrument.run(run))
+    }
+
+    /// All that a run accesses.
+    pub fn trace(&self, instrument: &mut Instrument, bound: &Bound) -> Result<Vec<Touch>, String> {
+        self.with_run(bound, |run| instrument.trace(run))
+    }
+
+    fn with_run<T>(&self, bound: &Bound, with: impl FnOnce(&Run<'_>) -> T) -> T {
         let source = self.source();
         let grid = self.problem.grid_sizes(&bound.env).unwrap();
-        instrument.run(&Run {
+        with(&Run {
             source: &self.folder.join(&source.path),
             entry: &source.entry,
             standard: source.standard.name(),

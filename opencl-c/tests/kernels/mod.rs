@@ -16,6 +16,7 @@ pub mod example;
 mod formulas;
 mod instrumented;
 mod reference;
+mod requests;
 mod usage;
 
 /// Seed of all choices here.

@@ -6,7 +6,7 @@ use tickbound_model::{Bound, Profile};
 use super::example::Kernel;
 
 /// The kernel with its usage; `None` without libclang, which CI has.
-fn read(mut kernel: Kernel) -> Option<Kernel> {
+pub fn read(mut kernel: Kernel) -> Option<Kernel> {
     kernel.problem.profile = Profile::Resources;
     if tickbound_opencl_c::attach(&mut kernel.problem, &kernel.folder.clone()).is_err() {
         assert!(std::env::var_os("CI").is_none(), "libclang is missing");
@@ -27,7 +27,7 @@ fn agrees(name: &str, wanted: impl Fn(&dyn Fn(&str) -> i64) -> Vec<(&'static str
     }
 }
 
-fn used(kernel: &Kernel, bound: &Bound) -> IndexMap<&'static str, i64> {
+pub fn used(kernel: &Kernel, bound: &Bound) -> IndexMap<&'static str, i64> {
     let all = kernel.problem.usage().entries();
     all.map(|(name, number)| (name, number.eval(&bound.env).unwrap())).collect()
 }

@@ -12,6 +12,7 @@ pub fn instrument(ir: &str) -> Result<String, String> {
     let mut text = String::with_capacity(2 * ir.len());
     let mut arrays = Vec::new();
     let mut tables = Vec::new();
+    let mut sites = 0..;
     for line in ir.lines() {
         // Calling conventions that only devices have.
         let line = line.replace("spir_kernel ", "").replace("spir_func ", "");
@@ -19,7 +20,7 @@ pub fn instrument(ir: &str) -> Result<String, String> {
             text += &global(&line, &mut arrays, &mut tables)?;
         } else {
             for access in accesses(&line).ok_or_else(|| format!("not understood: {line}"))? {
-                text += &access.call();
+                text += &access.call(sites.next().unwrap_or(0));
             }
             text += &line;
         }
@@ -28,7 +29,7 @@ pub fn instrument(ir: &str) -> Result<String, String> {
     for space in 1..=4 {
         writeln!(
             text,
-            "declare void @tickbound_access_{space}(ptr addrspace({space}), i64, i64, i32)"
+            "declare void @tickbound_access_{space}(ptr addrspace({space}), i64, i64, i32, i32)"
         )
         .unwrap();
     }
@@ -116,12 +117,13 @@ enum Kind {
 }
 
 impl Access {
-    fn call(&self) -> String {
+    /// The call; `site` tells the accesses of the source apart.
+    fn call(&self, site: u32) -> String {
         let Access { space, address, size, alignment, kind } = self;
         let kind = *kind as i32;
         format!(
             "  call void @tickbound_access_{space}(ptr addrspace({space}) {address}, {size}, \
-             i64 {alignment}, i32 {kind})\n"
+             i64 {alignment}, i32 {kind}, i32 {site})\n"
         )
     }
 }

@@ -130,6 +130,29 @@ impl std::iter::Sum for Counts {
     }
 }
 
+/// One access of one item.
+#[derive(Debug, Clone, Copy)]
+pub struct Touch {
+    /// Its first byte. Buffers begin at pages.
+    pub at: u64,
+    /// The item, with all items of the first group before those of the second.
+    pub item: u32,
+    /// Which access of the source it is.
+    pub site: u32,
+    /// How many bytes.
+    pub bytes: u32,
+    /// 1: global, 2: constant, 3: local memory.
+    pub space: u32,
+}
+
+impl Touch {
+    fn read(record: &[u8]) -> Touch {
+        let word = |i: usize| u32::from_le_bytes(record[4 * i..4 * i + 4].try_into().unwrap());
+        let at = u64::from(word(0)) | u64::from(word(1)) << 32;
+        Touch { at, item: word(2), site: word(3), bytes: word(4), space: word(5) }
+    }
+}
+
 /// What a run did.
 #[derive(Debug, Clone)]
 pub struct Outcome {
@@ -198,15 +221,33 @@ impl Instrument {
     /// # Errors
     /// What the compiler says, what is wrong with an access, or that the time is over.
     pub fn run(&mut self, run: &Run<'_>) -> Result<Outcome, String> {
+        self.run_with(run, false)?;
+        self.collect(run)
+    }
+
+    /// The same, for all that it accesses, in order; without atomic operations.
+    ///
+    /// # Errors
+    /// As [`Instrument::run`].
+    pub fn trace(&mut self, run: &Run<'_>) -> Result<Vec<Touch>, String> {
+        self.run_with(run, true)?;
+        let bytes =
+            fs::read(self.folder.path().join("trace")).map_err(|e| format!("trace: {e}"))?;
+        Ok(bytes.chunks_exact(24).map(Touch::read).collect())
+    }
+
+    fn run_with(&mut self, run: &Run<'_>, traced: bool) -> Result<(), String> {
         self.build(run)?;
         for (i, argument) in run.arguments.iter().enumerate() {
             if let Content::Buffer(bytes) | Content::Scalar(bytes) = &argument.content {
                 self.write(&i.to_string(), bytes)?;
             }
         }
-        let program = self.folder.path().join("kernel");
-        self.finish(Command::new(program), "the run")?;
-        self.collect(run)
+        let mut program = Command::new(self.folder.path().join("kernel"));
+        if traced {
+            program.env("TICKBOUND_TRACE", "1");
+        }
+        self.finish(program, "the run")
     }
 
     /// From the source to a program `kernel`.

@@ -61,6 +61,10 @@ static uint64_t interval = 1;     /* intervals between barriers are counted thro
 static uint64_t (*counts)[KINDS]; /* of every item, group by group */
 static uint64_t (*now)[KINDS];    /* of the running group's items */
 
+/* An access in the trace: where, by which item of the launch, group by group, and where in the source. */
+struct touch { uint64_t at; uint32_t item, site, bytes, space; };
+static FILE *trace;
+
 static _Noreturn void fail(const char *format, ...)
 {
     va_list rest;
@@ -132,7 +136,7 @@ static void check_local(const struct range *in, const char *at, uint64_t bytes, 
     }
 }
 
-static void access(int space, char *at, uint64_t bytes, uint64_t alignment, int kind)
+static void access(int space, char *at, uint64_t bytes, uint64_t alignment, int kind, int site)
 {
     static const char *const verbs[] = {"load", "store", "atomic"};
     static const char *const names[] = {"", "global", "constant", "local", "generic"};
@@ -167,6 +171,13 @@ static void access(int space, char *at, uint64_t bytes, uint64_t alignment, int 
     if (r->shadow) {
         check_local(r, at, bytes, kind);
     }
+    if (trace && kind != ATOMIC) {
+        const struct touch touch = {(uint64_t)(uintptr_t)at, (uint32_t)(now - counts) + item,
+                                    (uint32_t)site, (uint32_t)bytes, (uint32_t)found};
+        if (fwrite(&touch, sizeof touch, 1, trace) != 1) {
+            fail("cannot write the trace");
+        }
+    }
     if (kind == ATOMIC) {
         now[item][ATOMICS]++;
     } else if (found == CONSTANT_SPACE) {
@@ -180,21 +191,21 @@ static void access(int space, char *at, uint64_t bytes, uint64_t alignment, int 
 }
 
 /* One for each address space, named by its number in the compiler's intermediate code. */
-void tickbound_access_1(char *at, uint64_t bytes, uint64_t alignment, int kind)
+void tickbound_access_1(char *at, uint64_t bytes, uint64_t alignment, int kind, int site)
 {
-    access(GLOBAL_SPACE, at, bytes, alignment, kind);
+    access(GLOBAL_SPACE, at, bytes, alignment, kind, site);
 }
-void tickbound_access_2(char *at, uint64_t bytes, uint64_t alignment, int kind)
+void tickbound_access_2(char *at, uint64_t bytes, uint64_t alignment, int kind, int site)
 {
-    access(CONSTANT_SPACE, at, bytes, alignment, kind);
+    access(CONSTANT_SPACE, at, bytes, alignment, kind, site);
 }
-void tickbound_access_3(char *at, uint64_t bytes, uint64_t alignment, int kind)
+void tickbound_access_3(char *at, uint64_t bytes, uint64_t alignment, int kind, int site)
 {
-    access(LOCAL_SPACE, at, bytes, alignment, kind);
+    access(LOCAL_SPACE, at, bytes, alignment, kind, site);
 }
-void tickbound_access_4(char *at, uint64_t bytes, uint64_t alignment, int kind)
+void tickbound_access_4(char *at, uint64_t bytes, uint64_t alignment, int kind, int site)
 {
-    access(GENERIC_SPACE, at, bytes, alignment, kind);
+    access(GENERIC_SPACE, at, bytes, alignment, kind, site);
 }
 
 /* ---- work items ------------------------------------------------------------------------------ */
@@ -408,6 +419,13 @@ int main(void)
         add(&constants, table->at, table->bytes, table->name, 0);
     }
 
+    /* The variable says that a trace is wanted. */
+    if (getenv("TICKBOUND_TRACE")) {
+        trace = fopen("trace", "w");
+        if (!trace) {
+            fail("cannot make the trace");
+        }
+    }
     now = counts;
     for (group_of[2] = 0; group_of[2] < groups[2]; group_of[2]++) {
         for (group_of[1] = 0; group_of[1] < groups[1]; group_of[1]++) {
@@ -418,6 +436,9 @@ int main(void)
         }
     }
 
+    if (trace && fclose(trace) != 0) {
+        fail("cannot write the trace");
+    }
     transfer("counts", "w", counts, all * sizeof *counts);
     for (unsigned i = 0; i < n; i++) {
         if (tickbound_arguments[i].kind == BUFFER) {

@@ -1,0 +1,124 @@
+//! Lines and passes of a request, as the front end counts them, held against a run that is traced.
+//!
+//! A request is what the items of a warp access at one place of the source, each for the same time. Compilers leave
+//! requests out, which changes how many there are; how many lines and passes one takes is compared, on average.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use tickbound_model::Bound;
+
+use super::example::Kernel;
+use super::instrumented::{Instrument, Touch};
+use super::usage::{read, used};
+
+/// Items of a warp, bytes of a line, banks of 4 bytes: those of the problems' platforms.
+const WARP: u32 = 32;
+const LINE: u64 = 128;
+const BANKS: u64 = 32;
+/// Most bytes that one request moves for an item.
+const WIDEST: u32 = 16;
+
+/// Requests to one memory, what they take in all.
+#[derive(Default, Clone, Copy, Debug)]
+struct Taken {
+    requests: u64,
+    lines: u64,
+    passes: u64,
+}
+
+/// What the requests of a trace take, of global and of local memory, in groups of so many items.
+fn taken(trace: &[Touch], items: u32) -> [Taken; 2] {
+    let mut times: HashMap<(u32, u32), u32> = HashMap::new();
+    let mut requests: BTreeMap<(u32, u32, u32, u32), Vec<Touch>> = BTreeMap::new();
+    for touch in trace.iter().filter(|touch| touch.space != 2) {
+        let time = times.entry((touch.item, touch.site)).or_default();
+        let (group, lid) = (touch.item / items, touch.item % items);
+        requests.entry((group, lid / WARP, touch.site, *time)).or_default().push(*touch);
+        *time += 1;
+    }
+    let mut all = [Taken::default(); 2];
+    for lanes in requests.values() {
+        let taken = &mut all[usize::from(lanes[0].space == 3)];
+        let bytes = lanes[0].bytes;
+        for part in (0..bytes).step_by(WIDEST as usize) {
+            let wide = WIDEST.min(bytes - part);
+            let places: Vec<u64> = lanes.iter().map(|lane| lane.at + u64::from(part)).collect();
+            taken.requests += 1;
+            let ends = |at: &u64| [at / LINE, (at + u64::from(wide) - 1) / LINE];
+            taken.lines += places.iter().flat_map(ends).collect::<BTreeSet<u64>>().len() as u64;
+            taken.passes += passes(&places, u64::from(wide));
+        }
+    }
+    all
+}
+
+/// Phase by phase, the most different words in one bank.
+fn passes(places: &[u64], bytes: u64) -> u64 {
+    let words = bytes.div_ceil(4).next_power_of_two();
+    let phase = |lanes: &[u64]| {
+        let mut banks: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
+        for at in lanes {
+            for word in at / 4..at / 4 + words {
+                banks.entry(word % BANKS).or_default().insert(word);
+            }
+        }
+        banks.values().map(BTreeSet::len).max().unwrap_or(0) as u64
+    };
+    places.chunks((BANKS / words) as usize).map(phase).sum()
+}
+
+/// How far a count is from what a run takes: the logarithm of their quotient.
+fn off(counted: f64, taken: u64, requests: u64) -> f64 {
+    match requests {
+        0 => 0.0,
+        requests => (counted / (taken as f64 / requests as f64)).ln().abs(),
+    }
+}
+
+/// Lines and passes of global memory and passes of local memory, of one configuration.
+fn offs(kernel: &Kernel, instrument: &mut Instrument, bound: &Bound) -> [f64; 3] {
+    let grid = kernel.problem.grid_sizes(&bound.env).unwrap();
+    let items: i64 = grid.iter().map(|[_, local]| local).product();
+    let trace = kernel.trace(instrument, bound).unwrap();
+    let [global, local] = taken(&trace, items as u32);
+    let used = used(kernel, bound);
+    let each = |what: &str, requests: &str| used[what] as f64 / used[requests].max(1) as f64;
+    [
+        off(each("global_lines", "global_requests"), global.lines, global.requests),
+        off(each("global_wavefronts", "global_requests"), global.passes, global.requests),
+        off(each("local_wavefronts", "local_requests"), local.passes, local.requests),
+    ]
+}
+
+#[test]
+fn a_request_takes_what_it_takes_in_a_run() {
+    let Some(mut instrument) = super::instrument() else { return };
+    // How far each may be on average over the configurations. What is exact is 0; where loads are left out that take more or less
+    // than others, or only some lanes take part, means differ.
+    for (name, most) in [
+        ("transpose", [0.0, 0.0, 0.1]),
+        ("nbody", [0.01, 0.0, 0.0]),
+        ("coulomb", [0.0, 0.0, 0.0]),
+        ("gemm", [0.03, 0.0, 0.0]),
+        ("convolution", [0.06, 0.06, 0.02]),
+        ("dedispersion", [0.06, 0.1, 0.0]),
+        ("stencil", [0.1, 0.12, 0.05]),
+        ("reduction", [0.12, 0.12, 0.0]),
+        ("minimum", [0.05, 0.05, 0.0]),
+    ] {
+        let Some(kernel) = read(Kernel::load(name, "small").unwrap()) else { return };
+        let sample = kernel.sample(6);
+        let mut mean = [0.0; 3];
+        for bound in &sample {
+            for (sum, off) in mean.iter_mut().zip(offs(&kernel, &mut instrument, bound)) {
+                *sum += off / sample.len() as f64;
+            }
+        }
+        for (what, (mean, most)) in
+            ["lines", "passes", "local passes"].iter().zip(mean.iter().zip(most))
+        {
+            println!("{name}: {what} {mean:.4} of {most}");
+            assert!(*mean <= most + 0.002, "{name}: {what} {mean:.4}, at most {most}");
+        }
+    }
+}
