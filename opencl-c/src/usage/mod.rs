@@ -9,7 +9,8 @@
 //!
 //! `docs/opencl.md` has them all. Here is where each is kept:
 //!
-//! * `walk.rs`: what counts as an instruction and as a request.
+//! * `walk/`: what counts as an instruction (`mod.rs`) and as a request (`requests.rs`); where accesses are (`places.rs`), which bytes they
+//!   touch (`touched.rs`), and private arrays (`privates.rs`).
 //! * `unroll.rs`: which loops are unrolled, and how far.
 //! * `arrays.rs`: private arrays that live in memory.
 //! * `batch.rs`: which loads are waited for together.

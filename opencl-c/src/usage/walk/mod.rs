@@ -1,0 +1,375 @@
+//! The walk over the steps of one variant.
+
+mod places;
+mod privates;
+mod requests;
+mod touched;
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use tickbound_model::Expr;
+use tickbound_model::expr::BinaryOp;
+
+use super::around::Around;
+use super::arrays::{self, Arrays};
+use super::batch::{Batch, Waits};
+use super::footprint::Axis;
+use super::guards::Ends;
+use super::kept::Kept;
+use super::number::{add, ceil_div, choice, less, max, min, mul};
+use super::traffic::{at_work, held};
+use super::unroll::{Unroll, Unrolling, macros_only};
+use super::vectors::Unrolled;
+use super::{Device, PLAIN_REGISTERS};
+use crate::ast::{At, Space};
+use crate::error::ReadError;
+use crate::lower::{Item, Names};
+use crate::preprocess::Said;
+use crate::steps::{
+    Access, Arithmetic, Dependence, Number, Step, StepKind, Steps, accesses, picks_one,
+};
+
+/// Instructions of one division of whole numbers: compilers make sequences of them.
+const INTEGER_DIVISION: i64 = 20;
+
+/// Instructions of one iteration of a loop: compare, add, jump.
+const ITERATION: i64 = 3;
+
+/// Iterations of a short loop whose loads are waited for together.
+const SHORT_AT_ONCE: i64 = 4;
+
+/// Where a part of a usage comes from: what it is a part of, the line of the source if it is of one, and the array.
+pub(super) type Origin = (&'static str, Option<Line>, String);
+
+/// A file as messages name it, and a line of it.
+pub(super) type Line = (Arc<str>, u32);
+
+/// The parts that the steps of one variant add to what is used.
+pub(super) fn parts(
+    steps: &Steps,
+    names: &Names,
+    device: &Device,
+    said: &[Said],
+) -> Result<IndexMap<Origin, Expr>, ReadError> {
+    let item = names.of_item(Item::Middle);
+    let product = |what: &str| match steps.body.first() {
+        Some(step) => product(&item, what, &step.at),
+        None => Ok(Expr::Int(1)),
+    };
+    let mut walk = Walk {
+        names: &item,
+        ends: Ends::new(names),
+        at_work: at_work(device, product("local")?, product("groups")?),
+        held: held(device, product("local")?, product("groups")?),
+        device,
+        unroll: Unroll { names: &item, said },
+        read_only: &steps.read_only,
+        stores_guarded: stores_guarded(&steps.body, false),
+        parts: IndexMap::new(),
+        innermost: None,
+        kept: Kept::default(),
+        privates: Arrays::default(),
+        arrays: IndexMap::new(),
+    };
+    let mut batch = Batch::new();
+    walk.steps(&steps.body, &Around::nothing(), &mut batch)?;
+    walk.wait(batch.waits(device.line, Expr::Int(1), Expr::Int(1)), None);
+    walk.finish(steps)
+}
+
+struct Walk<'a> {
+    /// Of the item in the middle, which stands for all.
+    names: &'a Names,
+    ends: Ends,
+    /// Groups that are at work at once, and those of one unit.
+    at_work: Expr,
+    held: Expr,
+    device: &'a Device,
+    unroll: Unroll<'a>,
+    /// Arrays that nobody writes.
+    read_only: &'a [String],
+    /// Whether something is stored by some items only.
+    stores_guarded: bool,
+    parts: IndexMap<Origin, Expr>,
+    /// Iterations of the innermost loops with real arithmetic that are not unrolled.
+    innermost: Option<Expr>,
+    /// What compilers keep in registers that leave loads in the source's order.
+    kept: Kept,
+    /// What is done to private arrays.
+    privates: Arrays,
+    /// Different bytes of each array in global memory that are loaded or stored, of a group and of the launch, and where it is
+    /// first done.
+    arrays: IndexMap<(String, bool), (Expr, Expr, At)>,
+}
+
+impl Walk<'_> {
+    fn steps(
+        &mut self,
+        steps: &[Step],
+        around: &Around,
+        batch: &mut Batch,
+    ) -> Result<(), ReadError> {
+        batch.real |= self.arithmetic(steps, around)?;
+        let filled = arrays::filled(steps);
+        for step in steps {
+            match &step.kind {
+                StepKind::Access(access) => {
+                    let fills = filled.contains(&access.array.as_str());
+                    self.access(access, (&step.at, around), fills, batch)?;
+                }
+                StepKind::Atomic { space, shared } => {
+                    self.atomic((*space, *shared), &step.at, around)?;
+                }
+                StepKind::Compute { .. } => {}
+                StepKind::Barrier => self.add("barriers", Some(&step.at), "", around.executed()),
+                StepKind::Repeat { count, whole, body } => {
+                    let whole = whole.as_ref().unwrap_or(count);
+                    self.repeat((count, whole, &step.at), body, around, batch)?;
+                }
+                StepKind::If { condition, depends, then, otherwise } => {
+                    if !macros_only(condition) && !step.is_private() {
+                        self.add("branches", Some(&step.at), "", around.rolled());
+                    }
+                    for (side, holds) in [(then, true), (otherwise, false)] {
+                        let inside = self.side((condition, *depends, &step.at), holds, around)?;
+                        self.steps(side, &inside, batch)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What stands around one side of a branch.
+    fn side(
+        &self,
+        (condition, depends, at): (&Number, Dependence, &At),
+        holds: bool,
+        around: &Around,
+    ) -> Result<Around, ReadError> {
+        let inside = match self.ends.of_side(condition, holds, at)? {
+            Some(shares) => shares.into_iter().fold(around.clone(), |all, s| all.of_items(s)),
+            None => around.on_side(self.names.put_in(condition, at)?, holds),
+        };
+        let inside = if picks_one(condition, holds) { inside.of_one(around) } else { inside };
+        Ok(inside.guarded_if(depends > Dependence::Uniform))
+    }
+
+    fn repeat(
+        &mut self,
+        (count, whole, at): (&Number, &Number, &At),
+        body: &[Step],
+        around: &Around,
+        batch: &mut Batch,
+    ) -> Result<(), ReadError> {
+        let (around, count) = match self.ends.of_loop(count, whole, at)? {
+            Some(share) => (&around.of_items(share), whole),
+            None => (around, count),
+        };
+        let trips = self.names.put_in(count, at)?.simplified();
+        let trips = if never_negative(&trips) { trips } else { max(Expr::Int(0), trips) };
+        batch.around_any |= !body.iter().all(Step::is_private);
+        let known = macros_only(whole);
+        let Unrolling { whole, body: said } = self.unroll.of(whole, at, body)?;
+        let outermost = around.loops.iter().all(|l| !l.unrolled);
+        let (whole, in_part) = match self.device.source_order && outermost && whole != Expr::Int(0)
+        {
+            true => {
+                let (fits, in_part) = self.unroll.limited(&trips, self.known(&trips), body)?;
+                (choice(whole, fits, Expr::Int(0)), in_part)
+            }
+            false => (whole, Expr::Int(1)),
+        };
+        if whole != Expr::Int(0) {
+            let inside = around.on_side(whole.clone(), true).unrolled(trips.clone());
+            self.steps(body, &inside, batch)?;
+        }
+        if whole == Expr::Int(1) {
+            return Ok(());
+        }
+        let in_body = said.clone().unwrap_or(in_part);
+        // A loop of one iteration is none, where compilers know it.
+        let again = if known { less(Expr::Int(1), trips.clone()) } else { Expr::Int(1) };
+        let inside = around.on_side(whole, false).in_loop(trips, in_body);
+        self.rolled_loop((at, said.is_some(), again), body, &inside, batch)
+    }
+
+    /// A loop that is not unrolled as a whole, as the innermost one around; `said`: the source says how far it is; `again`: 1 if it
+    /// has more than one iteration.
+    fn rolled_loop(
+        &mut self,
+        (at, said, again): (&At, bool, Expr),
+        body: &[Step],
+        inside: &Around,
+        batch: &mut Batch,
+    ) -> Result<(), ReadError> {
+        let mut own = Batch::new();
+        self.steps(body, inside, &mut own)?;
+        let iterations = inside.rolled();
+        // Compilers unroll a loop in part that is short: one without a loop in it, or that only copies.
+        let short = match said {
+            true => iterations.clone(),
+            false => ceil_div(iterations.clone(), Expr::Int(SHORT_AT_ONCE)),
+        };
+        let tests = if own.around_any { iterations.clone() } else { short.clone() };
+        let tests = choice(again, tests, Expr::Int(0));
+        self.add("integer", Some(at), "", mul(Expr::Int(ITERATION), tests.clone()));
+        self.add("branches", Some(at), "", tests);
+        batch.around_loop |= own.around_loop || own.real;
+        if own.real && !own.around_loop {
+            let most = self.innermost.take();
+            self.innermost = Some(most.map_or(iterations.clone(), |m| max(m, iterations.clone())));
+        }
+        let waits = if own.real && own.around_any { iterations.clone() } else { short };
+        self.wait(own.waits(self.device.line, iterations, waits), Some(at));
+        Ok(())
+    }
+
+    fn wait(&mut self, Waits { far, near, local }: Waits, at: Option<&At>) {
+        for (what, times) in [("far_steps", far), ("near_steps", near), ("local_steps", local)] {
+            self.add(what, at, "", times);
+        }
+    }
+
+    /// The arithmetic of one block; whether some of it is real.
+    fn arithmetic(&mut self, steps: &[Step], around: &Around) -> Result<bool, ReadError> {
+        let (mut adds, mut multiplies) = (0i64, 0i64);
+        let (mut integer, mut convert, mut special) = (0i64, 0i64, 0i64);
+        for step in steps {
+            let StepKind::Compute { kind, amount, width } = &step.kind else { continue };
+            let vector = self.device.vectors.instructions(4 * i64::from(*width));
+            let n = i64::from(*amount).saturating_mul(vector);
+            match kind {
+                Arithmetic::Index => {}
+                Arithmetic::Integer | Arithmetic::IntegerMultiply => integer += n,
+                Arithmetic::IntegerDivide => integer += INTEGER_DIVISION * n,
+                Arithmetic::Real => adds += n,
+                Arithmetic::RealMultiply => multiplies += n,
+                Arithmetic::RealMultiplyAdd => (adds, multiplies) = (adds + n, multiplies + n),
+                Arithmetic::RealDivide => {
+                    multiplies += self.device.real_division * n;
+                    special += n;
+                }
+                Arithmetic::Special => special += n,
+                Arithmetic::Convert => convert += n,
+            }
+        }
+        // A multiplication takes an addition with it.
+        let real = adds.max(multiplies);
+        let at = steps.first().map(|step| &step.at);
+        let executed = self.packed(steps, around)?;
+        // Beside real numbers, whole ones are of places and conditions on them, which unrolled iterations have in common.
+        let places = if real > 0 { around.rolled() } else { executed.clone() };
+        for (what, n, executed) in [
+            ("real", real, &executed),
+            ("integer", integer, &places),
+            ("convert", convert, &executed),
+            ("special", special, &executed),
+        ] {
+            self.add(what, at, "", mul(Expr::Int(n), executed.clone()));
+        }
+        Ok(real > 0)
+    }
+
+    /// How often a block is executed, with iterations that vectors take together counted once.
+    fn packed(&self, steps: &[Step], around: &Around) -> Result<Expr, ReadError> {
+        let scalar =
+            |step: &Step| !matches!(step.kind, StepKind::Compute { width, .. } if width > 1);
+        if !self.device.vectors.are_wide() || around.guarded || !steps.iter().all(scalar) {
+            return Ok(around.executed());
+        }
+        let unrolled = |(access, at): (&Access, &At)| {
+            let (axes, _) = bodies(&self.loop_axes(access, at, around)?, around);
+            Ok(Unrolled { store: access.store, bytes: access.bytes(), axes })
+        };
+        let accesses: Vec<Unrolled> =
+            accesses(steps).map(unrolled).collect::<Result<_, ReadError>>()?;
+        Ok(self.device.vectors.packed(around.executed(), &accesses))
+    }
+
+    /// Adds to a part.
+    fn add(&mut self, what: &'static str, at: Option<&At>, array: &str, more: Expr) {
+        if more != Expr::Int(0) {
+            let line = at.map(|at| (Arc::clone(&at.file), at.line));
+            let part = self.parts.entry((what, line, array.to_owned())).or_insert(Expr::Int(0));
+            *part = add(std::mem::replace(part, Expr::Int(0)), more);
+        }
+    }
+
+    /// The value of a number that no parameter decides.
+    fn known(&self, number: &Expr) -> Option<i64> {
+        let values = &self.device.values;
+        if number.mentions(|slot| slot >= values.len()) { None } else { number.eval(values).ok() }
+    }
+
+    fn finish(mut self, steps: &Steps) -> Result<IndexMap<Origin, Expr>, ReadError> {
+        for ((array, _), (group, launch, at)) in std::mem::take(&mut self.arrays) {
+            let whole = self.names.bytes_of(&array).cloned();
+            let launch = whole.map_or(launch.clone(), |whole| min(launch, whole));
+            self.add("l2_bytes", Some(&at), &array, group);
+            self.add("dram_bytes", Some(&at), &array, launch);
+        }
+        for array in &steps.locals {
+            let bytes = self.names.put_in(&array.bytes, &array.at)?;
+            self.add("local_bytes", Some(&array.at), &array.name, bytes);
+        }
+        self.add("registers", None, "", Expr::Int(PLAIN_REGISTERS));
+        self.finish_privates(steps)?;
+        self.add("registers", None, "kept", self.kept.registers());
+        let innermost = self.innermost.take().unwrap_or(Expr::Int(1));
+        let uses = self.kept.spill_uses(mul(Expr::Int(2), innermost));
+        self.add("spill_uses", None, "", uses);
+        Ok(self.parts)
+    }
+}
+
+/// Loops around an access, inner ones first, as repetitions in one body of the innermost one that is not unrolled as a whole, and of
+/// such bodies.
+fn bodies(loops: &[Axis], around: &Around) -> (Vec<Axis>, Vec<Axis>) {
+    let (inside, rolled) = loops.split_at(loops.len() - around.rolled_loops());
+    let (mut inside, mut rolled) = (inside.to_vec(), rolled.to_vec());
+    let body = around.body();
+    if let Some(Axis { distance, extent }) = rolled.first_mut().filter(|_| body != Expr::Int(1)) {
+        inside.push(Axis { distance: distance.clone(), extent: min(body.clone(), extent.clone()) });
+        *distance = distance.take().map(|distance| mul(distance, body.clone()));
+        *extent = ceil_div(extent.clone(), body);
+    }
+    (inside, rolled)
+}
+
+/// Sizes of a group (`local`) or of the launch in groups (`groups`), by dimension.
+fn sizes(names: &Names, what: &str, at: &At) -> Result<Vec<Expr>, ReadError> {
+    let size = |d: usize| Ok(names.put_in(&Number::Name(format!("${what}_{d}")), at)?.simplified());
+    (0..3).map(size).collect()
+}
+
+/// Items of a group (`local`) or groups of the launch (`groups`).
+fn product(names: &Names, what: &str, at: &At) -> Result<Expr, ReadError> {
+    Ok(sizes(names, what, at)?.into_iter().fold(Expr::Int(1), mul))
+}
+
+/// Whether a number is built of names, which are sizes and tuning parameters, and of operators that make nothing negative.
+fn never_negative(number: &Expr) -> bool {
+    match number {
+        Expr::Int(n) => *n >= 0,
+        Expr::Name(_) => true,
+        Expr::Binary(op, a, b) => *op != BinaryOp::Sub && never_negative(a) && never_negative(b),
+        Expr::Call(_, parts) => parts.iter().all(never_negative),
+        Expr::Conditional(_, a, b) => never_negative(a) && never_negative(b),
+        Expr::Neg(_) | Expr::Not(_) => false,
+    }
+}
+
+/// Whether something in global memory is stored behind a condition on the item.
+fn stores_guarded(steps: &[Step], guarded: bool) -> bool {
+    steps.iter().any(|step| match &step.kind {
+        StepKind::Access(access) => guarded && access.store && access.space == Space::Global,
+        StepKind::Repeat { whole, body, .. } => stores_guarded(body, guarded || whole.is_some()),
+        StepKind::If { depends, then, otherwise, .. } => {
+            let guarded = guarded || *depends > Dependence::Uniform;
+            stores_guarded(then, guarded) || stores_guarded(otherwise, guarded)
+        }
+        _ => false,
+    })
+}

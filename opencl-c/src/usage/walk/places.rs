@@ -1,0 +1,155 @@
+//! Where accesses are: how far loops, lanes and groups move them, and whether their rows stay in lines.
+
+use itertools::Itertools;
+use tickbound_model::Expr;
+use tickbound_model::expr::BinaryOp;
+
+use super::super::around::{Around, Loop};
+use super::super::footprint::Axis;
+use super::super::lanes::Lane;
+use super::super::number::{
+    add, all, choice, is_zero, less, max, min, mul, quotient, remainder, sub,
+};
+use super::Walk;
+use crate::ast::At;
+use crate::error::ReadError;
+use crate::steps::{Access, Digit, Number, Stride};
+
+impl Walk<'_> {
+    /// 1 if all that moves the first lane of an access moves it by whole lines, or, where a row of lanes with what lies between
+    /// them is a part of a line, by whole rows, which then lie in one line. Loops that go over what lies between two lanes move
+    /// nothing into another line. Also the bytes of such a row, or of a line.
+    pub(super) fn aligned(
+        &self,
+        access: &Access,
+        at: &At,
+        loops: &[Axis],
+        lanes: Option<&[Lane]>,
+    ) -> Result<(Expr, Expr), ReadError> {
+        let line = Expr::Int(self.device.line);
+        let (row, apart) = lanes.map_or((line.clone(), Expr::Int(0)), |lanes| self.row(lanes));
+        let mut distances: Vec<Option<Expr>> = Vec::new();
+        if let Some([first, others @ ..]) = lanes {
+            // Where neighbours share an address, the row is of the next ones.
+            let of_second = is_zero(first.distance.clone());
+            for (i, lane) in others.iter().enumerate() {
+                let moves = lane.distance.clone();
+                let still = Expr::Int(0);
+                let distance = if i == 0 { choice(of_second.clone(), still, moves) } else { moves };
+                distances.push(Some(distance));
+            }
+        }
+        for stride in &access.groups {
+            distances.push(self.distance(stride, access, at)?);
+        }
+        let fills = between(loops, access.bytes(), &apart);
+        let whole = |distance: Option<Expr>| match distance {
+            Some(distance) => is_zero(remainder(distance, row.clone())),
+            None => Expr::Int(0),
+        };
+        let of_loop = |axis: &Axis| match &axis.distance {
+            Some(distance) => {
+                let inside =
+                    choice(less(distance.clone(), apart.clone()), fills.clone(), Expr::Int(0));
+                choice(inside, Expr::Int(1), whole(Some(distance.clone())))
+            }
+            None => Expr::Int(0),
+        };
+        let of_loops = loops.iter().map(of_loop).unique();
+        Ok((all(of_loops.chain(distances.into_iter().unique().map(whole))), row))
+    }
+
+    /// Bytes of a row of lanes of a warp, with what lies between them, where it is a part of a line, and else of a line; and how far
+    /// its lanes are apart.
+    fn row(&self, lanes: &[Lane]) -> (Expr, Expr) {
+        let (line, warp) = (Expr::Int(self.device.line), Expr::Int(self.device.warp));
+        let mut apart = Expr::Int(0);
+        let mut length = Expr::Int(0);
+        let mut left = warp;
+        for Lane { distance, extent } in lanes.iter().take(2) {
+            let none = is_zero(apart.clone());
+            let own = mul(distance.clone(), min(left.clone(), extent.clone()));
+            length = choice(none.clone(), own, length);
+            apart = choice(none, distance.clone(), apart);
+            left = max(Expr::Int(1), quotient(left, extent.clone()));
+        }
+        let length = choice(is_zero(length.clone()), line.clone(), length);
+        let part = is_zero(remainder(line.clone(), length.clone()));
+        (choice(part, length, line), apart)
+    }
+
+    /// The loops around an access, inner ones first, as repetitions of its address.
+    pub(super) fn loop_axes(
+        &self,
+        access: &Access,
+        at: &At,
+        around: &Around,
+    ) -> Result<Vec<Axis>, ReadError> {
+        let mut strides = access.iterations.iter();
+        let axis = |l: &Loop| {
+            let distance = match strides.next() {
+                Some(stride) => self.distance(stride, access, at)?,
+                None => None,
+            };
+            Ok(Axis { distance, extent: l.trips.clone() })
+        };
+        around.loops.iter().rev().map(axis).collect()
+    }
+
+    /// Bytes, not negative.
+    pub(super) fn distance(
+        &self,
+        stride: &Stride,
+        access: &Access,
+        at: &At,
+    ) -> Result<Option<Expr>, ReadError> {
+        match stride {
+            Stride::Elements(n) | Stride::Shifted(n) => self.bytes(n, access, at).map(Some),
+            Stride::Irregular | Stride::Data => Ok(None),
+        }
+    }
+
+    pub(super) fn bytes(
+        &self,
+        elements: &Number,
+        access: &Access,
+        at: &At,
+    ) -> Result<Expr, ReadError> {
+        let elements = unsigned(self.names.put_in(elements, at)?.simplified());
+        Ok(mul(Expr::Int(i64::from(access.element)), elements))
+    }
+
+    pub(super) fn lanes(&self, access: &Access, at: &At) -> Result<Option<Vec<Lane>>, ReadError> {
+        let Some(digits) = &access.digits else { return Ok(None) };
+        let lane = |digit: &Digit| {
+            let distance = self.bytes(&digit.stride, access, at)?;
+            let extent = self.names.put_in(&digit.extent, at)?.simplified();
+            Ok(Lane { distance, extent })
+        };
+        digits.iter().map(lane).collect::<Result<_, ReadError>>().map(Some)
+    }
+}
+
+/// 1 if the loops that move an access of so many bytes by less than lanes are apart go over no more than that.
+fn between(loops: &[Axis], bytes: i64, apart: &Expr) -> Expr {
+    let reach = |axis: &Axis| match &axis.distance {
+        Some(distance) => {
+            let far = mul(distance.clone(), sub(axis.extent.clone(), Expr::Int(1)));
+            choice(less(distance.clone(), apart.clone()), far, Expr::Int(0))
+        }
+        None => Expr::Int(0),
+    };
+    let all = loops.iter().map(reach).fold(Expr::Int(bytes), add);
+    less(all, add(apart.clone(), Expr::Int(1)))
+}
+
+/// The number without its sign, if that stands in front. Sums have the sign that their names give them, and names are sizes.
+fn unsigned(number: Expr) -> Expr {
+    match number {
+        Expr::Int(n) => Expr::Int(n.saturating_abs()),
+        Expr::Neg(e) => *e,
+        Expr::Binary(BinaryOp::Mul, a, b) => mul(unsigned(*a), unsigned(*b)),
+        Expr::Binary(BinaryOp::Sub, a, b) if *a == Expr::Int(0) => *b,
+        number => number,
+    }
+}

@@ -1,0 +1,171 @@
+//! Accesses as requests of a warp, and what each takes.
+
+use tickbound_model::Expr;
+
+use super::super::around::Around;
+use super::super::batch::{Batch, is_from_data};
+use super::super::footprint::{Axis, addresses};
+use super::super::kept::window;
+use super::super::lanes::{Lane, lines, passes};
+use super::super::number::{SHARES, min, mul, part_of};
+use super::{Walk, bodies, product};
+use crate::ast::{At, Space};
+use crate::error::ReadError;
+use crate::steps::Access;
+
+/// How the lanes of one request are served.
+struct Request<'l> {
+    /// Words of a lane, of 4 bytes or of a vector: 1, 2 or 4.
+    words: i64,
+    /// Bytes of a lane.
+    bytes: i64,
+    /// `None` where that cannot be said.
+    lanes: Option<&'l [Lane]>,
+    /// 1 if the first one is at the beginning of a line.
+    aligned: &'l Expr,
+}
+
+impl Walk<'_> {
+    /// An atomic operation: one request that all lanes pass one after the other. On one address of the launch L2 does
+    /// those of all items one after the other.
+    pub(super) fn atomic(
+        &mut self,
+        (space, shared): (Space, bool),
+        at: &At,
+        around: &Around,
+    ) -> Result<(), ReadError> {
+        let executed = around.executed();
+        let passes = mul(executed.clone(), Expr::Int(self.device.warp));
+        let (requests, wavefronts) = of_memory(space);
+        self.add(requests, Some(at), "", executed.clone());
+        self.add(wavefronts, Some(at), "", passes);
+        if shared && space != Space::Local {
+            let groups = product(self.names, "groups", at)?;
+            let of_group = match around.executed_alone() {
+                Some(alone) => alone,
+                None => mul(product(self.names, "local", at)?, executed),
+            };
+            self.add("shared_atomics", Some(at), "", mul(groups, of_group));
+        }
+        Ok(())
+    }
+
+    /// An access; `fills`: it is of a private array that global memory fills.
+    pub(super) fn access(
+        &mut self,
+        access: &Access,
+        (at, around): (&At, &Around),
+        fills: bool,
+        batch: &mut Batch,
+    ) -> Result<(), ReadError> {
+        let loops = self.loop_axes(access, at, around)?;
+        let (unrolled, rolled) = bodies(&loops, around);
+        if access.space == Space::Private {
+            let fills = fills && !self.device.source_order;
+            self.private(access, (at, around), (&unrolled, &rolled), fills, batch);
+            return Ok(());
+        }
+        let lanes = self.lanes(access, at)?;
+        let same = lanes.as_ref().is_some_and(|l| l.iter().all(|l| l.distance == Expr::Int(0)));
+        // From the cache for constants it is an operand.
+        if access.space == Space::Constant && same {
+            return Ok(());
+        }
+        let bytes = access.bytes();
+        let merged = match around.guarded {
+            true => unrolled.iter().fold(Expr::Int(1), |all, axis| mul(all, axis.extent.clone())),
+            false => addresses(&unrolled, bytes, &self.device.inputs).count,
+        };
+        let vectors = &self.device.vectors;
+        let requests = vectors.requests(bytes);
+        let bytes_each = bytes.min(vectors.widest());
+        let words = match vectors.instructions(bytes_each) {
+            ..=2 => vectors.instructions(bytes_each),
+            _ => 4,
+        };
+        let each = mul(merged, Expr::Int(requests));
+        let requests = repeated(around, each.clone(), Expr::Int(requests));
+        if !access.store {
+            self.keep(access, (at, around), &unrolled, (words, &each));
+        }
+        let (aligned, row) = self.aligned(access, at, &loops, lanes.as_deref())?;
+        let request =
+            Request { words, bytes: bytes_each, lanes: lanes.as_deref(), aligned: &aligned };
+        self.request(access, at, &request, requests.clone());
+        // An address that comes from data is computed for each request.
+        let from_data = is_from_data(access);
+        let addresses = if from_data { mul(Expr::Int(2), requests) } else { around.rolled() };
+        self.add("integer", Some(at), &access.array, addresses);
+        if !access.store {
+            let each = mul(around.taken.clone(), each);
+            batch.load(access, rolled.first(), each);
+        }
+        if access.space != Space::Local {
+            self.touch((access, at, around), lanes, loops, (aligned, row))?;
+        }
+        Ok(())
+    }
+
+    /// Registers for elements of loads in unrolled loops.
+    fn keep(
+        &mut self,
+        access: &Access,
+        (at, around): (&At, &Around),
+        unrolled: &[Axis],
+        (words, each): (i64, &Expr),
+    ) {
+        let in_order = self.device.source_order || self.read_only.contains(&access.array);
+        if unrolled.is_empty() || !in_order {
+            return;
+        }
+        let registers = |elements: Expr| mul(around.taken.clone(), mul(Expr::Int(words), elements));
+        let uses = unrolled.iter().fold(around.taken.clone(), |all, l| mul(all, l.extent.clone()));
+        if !around.guarded {
+            self.kept.window(at.line, registers(window(unrolled)), uses);
+        }
+        // Loads are moved before conditions: those of a condition around them, and, as what only some items store only they
+        // compute, that of the store.
+        let alone = around.rolled_loops() == 0;
+        if self.device.source_order && (around.guarded || self.stores_guarded && alone) {
+            self.kept.early(at.line, registers(each.clone()), around.rolled_for_one());
+        }
+    }
+
+    fn request(&mut self, access: &Access, at: &At, request: &Request<'_>, requests: Expr) {
+        // What cannot be said: no conflicts among banks, and a line for each lane.
+        let Request { words, bytes, lanes, aligned } = request;
+        let (wavefronts, touched) = match lanes {
+            Some(lanes) => {
+                (passes(self.device, lanes, *words), lines(self.device, lanes, *bytes, aligned))
+            }
+            None => (Expr::Int(SHARES * words), Expr::Int(SHARES * self.device.warp)),
+        };
+        let (count, passed) = of_memory(access.space);
+        self.add(count, Some(at), &access.array, requests.clone());
+        if !access.store && self.read_only.contains(&access.array) {
+            self.add("read_only_requests", Some(at), &access.array, requests.clone());
+        }
+        self.add(passed, Some(at), &access.array, part_of(requests.clone(), wavefronts));
+        if access.space != Space::Local {
+            self.add("global_lines", Some(at), &access.array, part_of(requests, touched));
+        }
+    }
+}
+
+/// So much in each body, of `one` in each iteration: where the last body of a loop that is unrolled in part is not whole, no more
+/// than all iterations have.
+pub(super) fn repeated(around: &Around, each: Expr, one: Expr) -> Expr {
+    let all = mul(around.rolled(), each);
+    match around.body() {
+        Expr::Int(1) => all,
+        _ => min(all, mul(around.executed(), one)),
+    }
+}
+
+/// What requests to a memory, and their passes, are parts of.
+fn of_memory(space: Space) -> (&'static str, &'static str) {
+    match space {
+        Space::Local => ("local_requests", "local_wavefronts"),
+        _ => ("global_requests", "global_wavefronts"),
+    }
+}
