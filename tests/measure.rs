@@ -1078,7 +1078,7 @@ fn resources_rank_published_measurements() {
             "kernels/convolution.json --size published --profile resources",
             "rtx-a4000",
             "convolution/A4000.json.gz",
-            0.87,
+            0.93,
         ),
         (
             "kernels/convolution.json --size published --profile resources",

@@ -149,8 +149,8 @@ fn neighbours_of_what_data_multiply_are_apart_as_it_is() {
     }";
     // A unit holds one group, so that nothing is shared.
     let used = usage_with(source, buffers(&["a", "f", "b"]), json!({ "groups_per_unit": 1 }));
-    // 35 elements and the rest of a line in each of 100 rows; 32 elements of the result.
-    assert_eq!(used["l2_bytes"], 100 * (4 * 35 + 124) + 4 * 32);
+    // 35 elements and the rest of a sector in each of 100 rows; 32 elements of the result.
+    assert_eq!(used["l2_bytes"], 100 * (4 * 35 + 28) + 4 * 32);
     // Of four iterations at once: new lines, and before them what the address needs.
     assert_eq!((used["far_steps"], used["near_steps"]), (25, 25));
 }

@@ -15,8 +15,9 @@ use crate::error::ReadError;
 use crate::steps::Access;
 
 impl Walk<'_> {
-    /// Bytes that pieces of a sweep take more than they have: one that begins and ends in the midst of a line, on average, a line but
-    /// for one element; one that is moved by whole lines, or by whole rows that divide a line, the rest of a sector.
+    /// Bytes that pieces of a sweep take more than they have, as caches move whole sectors: one that begins and ends in the midst of a
+    /// sector, on average, a sector but for one element; one that is moved by whole sectors, or by whole rows that divide a line, the
+    /// rest of a sector.
     fn margin<'x>(
         &self,
         bytes: i64,
@@ -28,13 +29,13 @@ impl Walk<'_> {
         let piece = mul(Expr::Int(bytes), ceil_div(count, pieces));
         let whole = |axis: &Axis, inside: bool| {
             let Some(distance) = axis.distance.clone() else { return Expr::Int(0) };
-            let whole = is_zero(remainder(distance.clone(), Expr::Int(self.device.line)));
+            let whole = is_zero(remainder(distance.clone(), Expr::Int(self.device.sector)));
             // What is less than a piece makes it up.
             if inside { choice(less(distance, piece.clone()), Expr::Int(1), whole) } else { whole }
         };
         let own = sweep.iter().map(|axis| whole(axis, true));
         let by_lines = all(own.chain(others.map(|axis| whole(axis, false))).unique());
-        let anywhere = Expr::Int((self.device.line - bytes).max(0));
+        let anywhere = Expr::Int((self.device.sector - bytes).max(0));
         let short = |row| max(Expr::Int(0), sub(Expr::Int(self.device.sector), row));
         choice(by_lines, short(piece), choice(by_rows, short(row), anywhere))
     }
@@ -67,7 +68,7 @@ impl Walk<'_> {
         let bytes = access.bytes();
         let others = outer.iter().chain(&groups);
         let margin = match is_from_data(access) {
-            true => Expr::Int((self.device.line - bytes).max(0)),
+            true => Expr::Int((self.device.sector - bytes).max(0)),
             false => self.margin(bytes, &sweep, others, (aligned, row)),
         };
         let traffic = Traffic { device: self.device, bytes, margin, sweep, outer, groups };
