@@ -110,10 +110,11 @@ fn offs(kernel: &Kernel, instrument: &mut Instrument, bound: &Bound) -> [f64; 4]
 #[test]
 fn a_request_takes_what_it_takes_in_a_run() {
     let Some(mut instrument) = super::instrument() else { return };
-    // How far each may be on average over the configurations. What is exact is 0; where loads are left out that take more or less
-    // than others, or only some lanes take part, means differ. Of a group's bytes those that it finds in L1 because of other groups are
-    // not counted, nor what several accesses of an array have beside each other (stencil), and copies in loops of which items
-    // have a part are taken for whole ones (convolution).
+    // How far each may be on average over the configurations; what is exact is 0. Means differ where loads are left out that take
+    // more or less than others, where only some lanes take part (stencil), and where what one item of a group does is counted for
+    // each warp (reduction). Of a group's bytes those that it finds in L1 because of other groups are not counted, nor what several
+    // accesses of an array have beside each other (stencil), and copies in loops of which items have a part are taken for whole
+    // ones (convolution).
     for (name, most) in [
         ("transpose", [0.0, 0.0, 0.1, 0.0]),
         ("nbody", [0.01, 0.0, 0.0, 0.0]),
@@ -122,7 +123,7 @@ fn a_request_takes_what_it_takes_in_a_run() {
         ("convolution", [0.08, 0.08, 0.02, 0.12]),
         ("dedispersion", [0.08, 0.1, 0.0, 0.2]),
         ("stencil", [0.12, 0.12, 0.05, 0.4]),
-        ("reduction", [0.14, 0.14, 0.0, 0.0]),
+        ("reduction", [0.18, 0.18, 0.0, 0.0]),
         ("minimum", [0.05, 0.05, 0.0, 0.01]),
     ] {
         let Some(kernel) = read(Kernel::load(name, "small").unwrap()) else { return };
