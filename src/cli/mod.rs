@@ -125,7 +125,7 @@ enum Command {
     Measure(measure::Args),
     /// Compare the model's ranking with measured times
     Score(score::Args),
-    /// Measure the prices of an OpenCL device, and write them as a platform file
+    /// Measure the prices and the resources of an OpenCL device, and write them as a platform file
     Calibrate(calibrate::Args),
     /// List the OpenCL devices of this machine
     Devices(devices::Args),
