@@ -259,7 +259,7 @@ kernel void throughput_special(global const uint *table, global uint *out, float
 }
 
 // One item, one operation after another: a clock each on all processors that we know.
-kernel void clock(global uint *out, uint mask, uint step, uint iterations)
+kernel void clock_rate(global uint *out, uint mask, uint step, uint iterations)
 {
     uint y = (uint)get_global_id(0);
     for (uint r = 0; r < iterations; r++) {

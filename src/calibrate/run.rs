@@ -117,7 +117,7 @@ impl Work {
             Work::Integers => "throughput_integer",
             Work::Mixed => "throughput_mixed",
             Work::Specials => "throughput_special",
-            Work::Clock => "clock",
+            Work::Clock => "clock_rate",
             Work::LoadNear | Work::LoadLines => "load_near",
             Work::LoadBanks { .. } => "load_banks",
             Work::Sweep { .. } => "sweep",
