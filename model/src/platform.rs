@@ -102,6 +102,8 @@ struct FieldRule {
     least: i64,
     default: Option<i64>,
     what: &'static str,
+    /// Whether it is a time in ticks.
+    in_ticks: bool,
 }
 
 const fn rule(
@@ -110,7 +112,12 @@ const fn rule(
     default: Option<i64>,
     what: &'static str,
 ) -> FieldRule {
-    FieldRule { key, name: key, least, default, what }
+    FieldRule { key, name: key, least, default, what, in_ticks: false }
+}
+
+/// A time in ticks.
+const fn time(key: &'static str, default: Option<i64>, what: &'static str) -> FieldRule {
+    FieldRule { in_ticks: true, ..rule(key, 0, default, what) }
 }
 
 /// Every field of a platform, with its least value, its default and its meaning.
@@ -118,42 +125,38 @@ const FIELDS: &[FieldRule] = &[
     rule("devices", 1, Some(1), "number of devices"),
     rule("units_per_device", 1, None, "compute units in one device"),
     rule("elements_per_unit", 1, None, "processing elements in one unit"),
-    rule("global_access", 0, None, "ticks of one access to global memory"),
-    rule("local_access", 0, Some(1), "ticks of one access to local memory"),
-    rule(
+    time("global_access", None, "ticks of one access to global memory"),
+    time("local_access", Some(1), "ticks of one access to local memory"),
+    time(
         "constant_access",
-        0,
         None,
         "ticks of one access to constant memory; as local_access if absent",
     ),
-    rule("compute_op", 0, Some(1), "ticks of one arithmetic operation"),
-    rule("atomic_access", 0, None, "ticks of one atomic operation; as global_access if absent"),
-    rule(
+    time("compute_op", Some(1), "ticks of one arithmetic operation"),
+    time("atomic_access", None, "ticks of one atomic operation; as global_access if absent"),
+    time(
         "local_atomic_access",
-        0,
         None,
         "ticks of one atomic operation on local memory; as atomic_access if absent",
     ),
-    rule(
+    time(
         "shared_atomic_access",
-        0,
         None,
         "ticks of one atomic operation on an address that all items use; as atomic_access if absent",
     ),
-    rule(
+    time(
         "shared_local_atomic_access",
-        0,
         None,
         "ticks of one atomic operation on an address of local memory that all items of a group use; as \
          local_atomic_access if absent",
     ),
-    rule("barrier", 0, Some(0), "ticks from the last arrival at a barrier to its release"),
-    rule("group_start", 0, Some(0), "ticks to start a group on a unit"),
-    rule("kernel_launch", 0, Some(0), "ticks before the first group starts"),
+    time("barrier", Some(0), "ticks from the last arrival at a barrier to its release"),
+    time("group_start", Some(0), "ticks to start a group on a unit"),
+    time("kernel_launch", Some(0), "ticks before the first group starts"),
     rule("local_memory", 0, None, "bytes of local memory in one unit"),
     rule("max_group_size", 1, None, "most work items in a group"),
-    rule("global_issue", 0, None, "ticks a dispatcher is occupied by one global access"),
-    rule("global_latency", 0, None, "ticks from a global access's last issue to its data"),
+    time("global_issue", None, "ticks a dispatcher is occupied by one global access"),
+    time("global_latency", None, "ticks from a global access's last issue to its data"),
     rule("clock_mhz", 1, None, "clock of a unit in MHz"),
 ];
 
@@ -304,7 +307,7 @@ impl Platform {
         else {
             return;
         };
-        for rule in FIELDS.iter().filter(|rule| rule.what.starts_with("ticks")) {
+        for rule in FIELDS.iter().filter(|rule| rule.in_ticks) {
             if let Some(ticks) = self.fields.get_mut(rule.name) {
                 *ticks = ((*ticks as f64 * tick / clock).round() as i64).min(MAX_FIELD);
             }

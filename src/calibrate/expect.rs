@@ -51,9 +51,9 @@ pub fn roots(x: f32, roots: u64) -> f32 {
 
 /// What an item of the kernels `throughput` writes that has `id` modulo 16: the sum of its chains' ends, from those places
 /// of `table` on where they begin.
-pub fn ends(table: &[u32], id: usize, end: impl Fn(usize, u32) -> u32) -> u32 {
-    let starts = table.iter().map(|cell| (cell & 15) + (id & 15) as u32).enumerate();
-    starts.fold(0, |sum, (i, start)| sum.wrapping_add(end(i, start)))
+pub fn ends(table: &[u32], id: usize, end: impl Fn(u32) -> u32) -> u32 {
+    let starts = table.iter().map(|cell| (cell & 15) + (id & 15) as u32);
+    starts.fold(0, |sum, start| sum.wrapping_add(end(start)))
 }
 
 /// Walks of `load_near` and `load_banks` by one lane: so many iterations of 16 loads, `vector` cells from each other,

@@ -39,6 +39,11 @@ impl Number {
     }
 }
 
+/// The nearest number that a platform may have; 0 for what is no number.
+pub(super) fn whole(x: f64) -> i64 {
+    x.round().clamp(0.0, MOST) as i64
+}
+
 /// What the device says of itself.
 pub(super) fn fact(field: &'static str, value: i64, unit: &'static str, what: &str) -> Number {
     Number { field, value, unit, how: format!("the device says so: {what}"), origin: Origin::Told }

@@ -1,6 +1,6 @@
 //! Numbers of a platform, made of what was measured. docs/calibrate.md says why these formulas.
 
-use super::number::{MOST, Number, Origin, fact};
+use super::number::{MOST, Number, Origin, fact, whole};
 use super::resources;
 use super::run::Facts;
 use super::sample::Sample;
@@ -13,8 +13,7 @@ pub const TICKS: f64 = 1e11;
 
 /// Whole ticks of some seconds.
 fn ticks(seconds: f64) -> i64 {
-    // What is no number becomes 0.
-    (seconds * TICKS).round().clamp(0.0, MOST) as i64
+    whole(seconds * TICKS)
 }
 
 /// The spread of a quotient or a product, from those of its parts.

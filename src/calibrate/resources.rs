@@ -4,7 +4,7 @@
 //! measured. Rates are rounded to whole numbers and are at least 1, which is the least that the profile can say.
 
 use super::levels::{Level, levels};
-use super::number::{MOST, Number, Origin, fact};
+use super::number::{Number, Origin, fact, whole};
 use super::run::Facts;
 use super::sample::Sample;
 use super::sizes::Busy;
@@ -32,7 +32,8 @@ pub(super) fn clock(facts: &Facts, survey: &Survey) -> Option<(f64, Option<Sampl
 pub fn resources(facts: &Facts, survey: &Survey) -> Vec<Number> {
     let Some((hertz, _)) = clock(facts, survey) else { return Vec::new() };
     let units = f64::from(facts.units.max(1));
-    let made = Making { facts, survey, hertz, units };
+    let (caches, memory) = levels(&survey.chases);
+    let made = Making { facts, survey, hertz, units, caches, memory };
     let mut numbers = made.arithmetic();
     numbers.extend(made.memory());
     numbers.extend(made.caches());
@@ -45,6 +46,9 @@ struct Making<'a> {
     survey: &'a Survey,
     hertz: f64,
     units: f64,
+    caches: Vec<Level>,
+    /// A load that no cache serves.
+    memory: Option<Sample>,
 }
 
 impl Making<'_> {
@@ -214,7 +218,6 @@ impl Making<'_> {
 
     fn caches(&self) -> Vec<Number> {
         let sweeps = &self.survey.rates.sweeps;
-        let (caches, _) = levels(&self.survey.chases);
         let mut numbers = Vec::new();
         let Some(((footprint, dram), behind)) = sweeps.split_last() else { return numbers };
         for (field, (bytes, sample)) in
@@ -239,7 +242,7 @@ impl Making<'_> {
         numbers.extend(
             ["l1_size", "l2_size", "l3_size"]
                 .into_iter()
-                .zip(&caches)
+                .zip(&self.caches)
                 .enumerate()
                 .map(|(i, (field, cache))| self.size(field, cache, i == 1 && self.facts.processor)),
         );
@@ -264,14 +267,15 @@ impl Making<'_> {
 
     fn latencies(&self) -> Vec<Number> {
         let survey = self.survey;
-        let (caches, memory) = levels(&survey.chases);
         let mut numbers = Vec::new();
-        for (field, cache) in ["l1_latency", "l2_latency", "l3_latency"].into_iter().zip(&caches) {
+        for (field, cache) in
+            ["l1_latency", "l2_latency", "l3_latency"].into_iter().zip(&self.caches)
+        {
             let how =
                 "loads that wait for each other, one item, in the least footprint of this cache";
             numbers.push(self.clocks(field, &cache.latency, how.to_owned()));
         }
-        if let (Some(sample), Some((bytes, _))) = (memory, survey.chases.last()) {
+        if let (Some(sample), Some((bytes, _))) = (self.memory, survey.chases.last()) {
             let how =
                 format!("loads that wait for each other, one item, over {}", bytes_text(*bytes));
             numbers.push(self.clocks("dram_latency", &sample, how));
@@ -300,11 +304,6 @@ impl Making<'_> {
 /// What is so on every processor.
 fn processor(field: &'static str, value: i64, unit: &'static str, what: &str) -> Number {
     Number { field, value, unit, how: format!("a processor {what}"), origin: Origin::Taken }
-}
-
-fn whole(x: f64) -> i64 {
-    // What is no number becomes 0.
-    x.round().clamp(0.0, MOST) as i64
 }
 
 fn at_least_1(x: f64) -> i64 {

@@ -96,8 +96,15 @@ impl OpenCl<'_> {
         self.compare(run, (0..).zip(out).filter_map(known))
     }
 
-    fn verify_loads(&self, run: &Run) -> Result<(), Fault> {
+    /// Compares the results of loads, which all groups have alike, by the item's place in its group; of long ones only some.
+    fn compare_group(&self, run: &Run, of: impl Fn(usize) -> u32) -> Result<(), Fault> {
         let some = if run.iterations > MANY_ITERATIONS { 37 } else { 1 };
+        let expected: Vec<Option<u32>> =
+            (0..run.group).map(|lid| (lid % some == 0).then(|| of(lid))).collect();
+        self.compare_out(run, |i| expected[i % run.group])
+    }
+
+    fn verify_loads(&self, run: &Run) -> Result<(), Fault> {
         let table = &self.table.0;
         let of = |lid: usize| match run.work {
             Work::LoadLocal => {
@@ -109,9 +116,7 @@ impl OpenCl<'_> {
                 expect::walk(table, lid as u32, 0, STEP, run.iterations, within)
             }
         };
-        let expected: Vec<Option<u32>> =
-            (0..run.group).map(|lid| (lid % some == 0).then(|| of(lid))).collect();
-        self.compare_out(run, |i| expected[i % run.group])
+        self.compare_group(run, of)
     }
 
     fn verify_chains(&self, run: &Run) -> Result<(), Fault> {
@@ -121,18 +126,13 @@ impl OpenCl<'_> {
         let each = |end: &dyn Fn(u32) -> u32| (0..31).map(end).collect::<Vec<u32>>();
         let reals = each(&|x| expect::chain(x as f32, 8 * rounds).to_bits());
         let integers = each(&|y| expect::steps(y, 4 * rounds));
-        let mixed = self.vector * CHAINS / 2;
+        let of_reals = |part, id| expect::ends(part, id, |x| reals[x as usize]);
+        let of_integers = |part, id| expect::ends(part, id, |y| integers[y as usize]);
+        let half = &starts[..starts.len() / 2];
         let sum = |id: usize| match run.work {
-            Work::Reals => expect::ends(starts, id, |_, x| reals[x as usize]),
-            Work::Integers => expect::ends(starts, id, |_, y| integers[y as usize]),
-            _ => {
-                let half = &starts[..mixed];
-                expect::ends(half, id, |_, x| reals[x as usize]).wrapping_add(expect::ends(
-                    half,
-                    id,
-                    |_, y| integers[y as usize],
-                ))
-            }
+            Work::Reals => of_reals(starts, id),
+            Work::Integers => of_integers(starts, id),
+            _ => of_reals(half, id).wrapping_add(of_integers(half, id)),
         };
         let root = |id: usize| {
             let starts = starts.iter().map(|cell| ((cell & 15) + (id & 15) as u32) as f32);
@@ -164,10 +164,7 @@ impl OpenCl<'_> {
             });
             lanes.fold(0, u32::wrapping_add)
         };
-        let some = if run.iterations > MANY_ITERATIONS { 37 } else { 1 };
-        let expected: Vec<Option<u32>> =
-            (0..run.group).map(|lid| (lid % some == 0).then(|| of(lid))).collect();
-        self.compare_out(run, |i| expected[i % run.group])
+        self.compare_group(run, of)
     }
 
     fn verify_sweep(&self, run: &Run, bytes: usize) -> Result<(), Fault> {

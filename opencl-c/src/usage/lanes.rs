@@ -22,22 +22,20 @@ pub(super) struct Lane {
     pub extent: Expr,
 }
 
-/// How lanes that are served together, `warp` of them, lie on the rows of the first digit, where some lie on two.
-struct Torn {
-    /// 1 if they do.
+/// The pieces of rows of the first digit on which lanes lie that are served together, `warp` of them.
+struct Pieces {
+    /// 1 if some lie on two rows, but not on whole ones.
     torn: Expr,
-    /// Lanes of the last warp if it is not whole, else 0.
-    partial: Expr,
     /// Lanes of a group.
     items: Expr,
-    /// On how many pieces of rows those of all warps lie, and how many warps there are.
-    pieces: Expr,
+    /// Pieces of all warps, and how many warps there are.
+    all: Expr,
     warps: Expr,
 }
 
-impl Torn {
+impl Pieces {
     /// A piece begins with each row and with each warp, but for those that begin together.
-    fn of(warp: i64, lanes: &[Lane]) -> Torn {
+    fn of(warp: i64, lanes: &[Lane]) -> Pieces {
         let extent = lanes.first().map_or(Expr::Int(1), |lane| lane.extent.clone());
         let rows = lanes.iter().skip(1).map(|l| l.extent.clone()).fold(Expr::Int(1), mul);
         let warp_e = Expr::Int(warp);
@@ -46,19 +44,17 @@ impl Torn {
         let common = power_in(extent.clone(), warp);
         let together = mul(quotient(extent.clone(), common.clone()), warp_e.clone());
         let begin = add(rows.clone(), warps.clone());
-        let pieces = sub(begin, ceil_div(items.clone(), together));
+        let all = sub(begin, ceil_div(items.clone(), together));
         // A row is whole warps, or a warp whole rows, if what they have in common is one of them.
         let whole = is_zero(sub(common.clone(), warp_e));
         let uneven = choice(whole, Expr::Int(0), less(common, extent));
         let torn = choice(less(Expr::Int(1), rows), uneven, Expr::Int(0));
-        // The last warp of a group may have fewer lanes.
-        let partial = remainder(items.clone(), Expr::Int(warp));
-        Torn { torn, partial, items, pieces, warps }
+        Pieces { torn, items, all, warps }
     }
 
-    /// Pieces of a warp, in 64ths.
+    /// Pieces of a warp, in 64ths, on average.
     fn each(&self) -> Expr {
-        quotient(mul(Expr::Int(SHARES), self.pieces.clone()), self.warps.clone())
+        quotient(mul(Expr::Int(SHARES), self.all.clone()), self.warps.clone())
     }
 }
 
@@ -73,7 +69,7 @@ pub(super) fn passes(device: &Device, lanes: &[Lane], words: i64) -> Expr {
     let [first, second, ..] = lanes else { return rows };
     // A row without gaps that is longer than what is served at once: the piece of the next one meets the first unless it goes on
     // where that ends.
-    let torn = Torn::of(places, lanes);
+    let pieces = Pieces::of(places, lanes);
     let dense = is_zero(sub(first.distance.clone(), Expr::Int(4 * words)));
     let long = less(Expr::Int(places), first.extent.clone());
     let end = mul(first.extent.clone(), first.distance.clone());
@@ -81,10 +77,10 @@ pub(super) fn passes(device: &Device, lanes: &[Lane], words: i64) -> Expr {
     let goes_on = is_zero(remainder(gap, Expr::Int(device.banks)));
     let same = is_zero(second.distance.clone());
     let one = choice(same.clone(), Expr::Int(1), goes_on);
-    let each = choice(one, Expr::Int(SHARES), torn.each());
+    let each = choice(one, Expr::Int(SHARES), pieces.each());
     let apart = less(sub(end, Expr::Int(1)), second.distance.clone());
     let clear = choice(same.clone(), Expr::Int(1), apart);
-    let torn = all([torn.torn, dense, long, clear].into_iter());
+    let torn = all([pieces.torn, dense, long, clear].into_iter());
     choice(torn, mul(Expr::Int(words), each), rows)
 }
 
@@ -160,20 +156,16 @@ pub(super) fn lines(device: &Device, lanes: &[Lane], bytes: i64, aligned: &Expr)
     let Some((first, others)) = lanes.split_first() else { return Expr::Int(SHARES) };
     let touched = |all: Expr| touched(device.line, all, bytes, aligned);
     let (warp, shares) = (Expr::Int(device.warp), Expr::Int(SHARES));
-    let torn = Torn::of(device.warp, lanes);
-    // From the first to the last lane of a row.
-    let row = min(warp.clone(), first.extent.clone());
-    let whole = mul(first.distance.clone(), sub(row.clone(), Expr::Int(1)));
-    let piece = quotient(mul(first.distance.clone(), torn.items.clone()), torn.pieces.clone());
-    let piece = max(Expr::Int(0), sub(piece, first.distance.clone()));
-    let uneven = choice(torn.torn.clone(), Expr::Int(1), torn.partial.clone());
-    let length = choice(uneven.clone(), piece, whole);
+    let pieces = Pieces::of(device.warp, lanes);
+    let row = min(warp, first.extent.clone());
+    // From the first to the last lane of a piece.
+    let piece = quotient(mul(first.distance.clone(), pieces.items.clone()), pieces.all.clone());
+    let length = max(Expr::Int(0), sub(piece, first.distance.clone()));
     let own = min(mul(shares.clone(), row), touched(add(length.clone(), Expr::Int(bytes))));
     let mut apart = choice(is_zero(first.distance.clone()), shares.clone(), own);
     let mut span = add(Expr::Int(bytes), length);
     // On how many rows a warp lies, in 64ths.
-    let even = mul(shares.clone(), rows(warp, first.extent.clone()));
-    let mut left = choice(uneven, torn.each(), even);
+    let mut left = pieces.each();
     for Lane { distance, extent } in others {
         let rows = min(left.clone(), mul(shares.clone(), extent.clone()));
         let more = mul(distance.clone(), sub(rows.clone(), shares.clone()));
