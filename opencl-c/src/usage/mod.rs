@@ -38,7 +38,8 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
 use itertools::Itertools;
-use tickbound_model::{Expr, LineUsage, Problem, Usage};
+use tickbound_model::interval::Interval;
+use tickbound_model::{Configurations, Expr, LineUsage, Problem, Usage};
 
 use crate::error::ReadError;
 use crate::extract::{Extracted, Variant};
@@ -85,16 +86,14 @@ pub(super) struct Device {
     pub real_division: i64,
     /// Which names of the problem are inputs.
     pub inputs: Inputs,
-    /// The values of its inputs and platform numbers, which come before other names.
-    pub values: Vec<i64>,
+    /// Between which values each name of the problem is, that items do not decide.
+    pub ranges: Vec<Interval>,
 }
 
 impl Device {
     /// The problem's device; what its platform does not say is as on most devices.
-    pub fn of(problem: &Problem) -> Device {
+    pub fn of(problem: &Problem, configurations: &Configurations<'_>) -> Device {
         let resources = problem.platform.resources();
-        let inputs = problem.inputs.values().copied();
-        let numbers = problem.platform.numbers().map(|(_, value)| value);
         Device {
             warp: resources.warp_width.unwrap_or(32),
             banks: resources.banks.unwrap_or(32),
@@ -114,9 +113,33 @@ impl Device {
             real_division: resources.real_division.unwrap_or(REAL_DIVISION),
             vectors: Vectors::of(resources.vector_bytes),
             inputs: Inputs::of(problem),
-            values: inputs.chain(numbers).collect(),
+            ranges: ranges(problem, configurations),
         }
     }
+
+    /// What a number is, between two values; `None` where that is not known.
+    pub fn range(&self, number: &Expr) -> Option<Interval> {
+        if number.mentions(|slot| slot >= self.ranges.len()) {
+            return None;
+        }
+        number.range(&self.ranges).values
+    }
+}
+
+/// Between which values the names of a problem are, definitions included, as far as each can be known by itself.
+fn ranges(problem: &Problem, configurations: &Configurations<'_>) -> Vec<Interval> {
+    let inputs = problem.inputs.values().copied();
+    let numbers = problem.platform.numbers().map(|(_, value)| value);
+    let mut all: Vec<Interval> = inputs.chain(numbers).map(Interval::point).collect();
+    let anything = Interval { low: i64::MIN, high: i64::MAX };
+    for values in configurations.values() {
+        let ends = values.iter().minmax().into_option();
+        all.push(ends.map_or(anything, |(low, high)| Interval { low: *low, high: *high }));
+    }
+    for (_, definition) in &problem.definitions {
+        all.push(definition.range(&all).values.unwrap_or(anything));
+    }
+    all
 }
 
 /// What a kernel with this source uses, in all and by lines.

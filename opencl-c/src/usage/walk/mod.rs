@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use tickbound_model::Expr;
-use tickbound_model::expr::BinaryOp;
 
 use super::around::Around;
 use super::arrays::{self, Arrays};
@@ -167,8 +166,11 @@ impl Walk<'_> {
             Some(share) => (&around.of_items(share), whole),
             None => (around, count),
         };
-        let trips = self.names.put_in(count, at)?.simplified();
-        let trips = if never_negative(&trips) { trips } else { max(Expr::Int(0), trips) };
+        let trips = self.at_least(0, self.names.put_in(count, at)?.simplified());
+        let around = &match self.is_at_least(1, &trips) {
+            true => around.clone(),
+            false => around.on_side(less(Expr::Int(0), trips.clone()), true),
+        };
         batch.around_any |= !body.iter().all(Step::is_private);
         let known = macros_only(whole);
         let Unrolling { whole, body: said } = self.unroll.of(whole, at, body)?;
@@ -299,8 +301,17 @@ impl Walk<'_> {
 
     /// The value of a number that no parameter decides.
     fn known(&self, number: &Expr) -> Option<i64> {
-        let values = &self.device.values;
-        if number.mentions(|slot| slot >= values.len()) { None } else { number.eval(values).ok() }
+        self.device.range(number).filter(|range| range.is_point()).map(|range| range.low)
+    }
+
+    /// Whether a number is never less.
+    fn is_at_least(&self, least: i64, number: &Expr) -> bool {
+        self.device.range(number).is_some_and(|range| range.low >= least)
+    }
+
+    /// The greater of the two.
+    fn at_least(&self, least: i64, number: Expr) -> Expr {
+        if self.is_at_least(least, &number) { number } else { max(Expr::Int(least), number) }
     }
 
     fn finish(mut self, steps: &Steps) -> Result<IndexMap<Origin, Expr>, ReadError> {
@@ -347,18 +358,6 @@ fn sizes(names: &Names, what: &str, at: &At) -> Result<Vec<Expr>, ReadError> {
 /// Items of a group (`local`) or groups of the launch (`groups`).
 fn product(names: &Names, what: &str, at: &At) -> Result<Expr, ReadError> {
     Ok(sizes(names, what, at)?.into_iter().fold(Expr::Int(1), mul))
-}
-
-/// Whether a number is built of names, which are sizes and tuning parameters, and of operators that make nothing negative.
-fn never_negative(number: &Expr) -> bool {
-    match number {
-        Expr::Int(n) => *n >= 0,
-        Expr::Name(_) => true,
-        Expr::Binary(op, a, b) => *op != BinaryOp::Sub && never_negative(a) && never_negative(b),
-        Expr::Call(_, parts) => parts.iter().all(never_negative),
-        Expr::Conditional(_, a, b) => never_negative(a) && never_negative(b),
-        Expr::Neg(_) | Expr::Not(_) => false,
-    }
 }
 
 /// Whether something in global memory is stored behind a condition on the item.

@@ -91,7 +91,8 @@ impl Walk<'_> {
                 Some(stride) => self.distance(stride, access, at)?,
                 None => None,
             };
-            Ok(Axis { distance, extent: l.trips.clone() })
+            // Where a loop has no iteration, nothing in it is done.
+            Ok(Axis { distance, extent: self.at_least(1, l.trips.clone()) })
         };
         around.loops.iter().rev().map(axis).collect()
     }
