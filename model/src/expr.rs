@@ -400,7 +400,7 @@ pub(crate) fn integer_binary(op: BinaryOp, a: i64, b: i64) -> Result<i64, EvalEr
     }
 }
 
-fn integer_call(f: Function, values: &[i64]) -> Result<i64, EvalError> {
+pub(crate) fn integer_call(f: Function, values: &[i64]) -> Result<i64, EvalError> {
     match f {
         Function::Min => Ok(values.iter().copied().min().unwrap_or(0)),
         Function::Max => Ok(values.iter().copied().max().unwrap_or(0)),

@@ -27,6 +27,7 @@ pub mod interval;
 mod json;
 pub mod kernel;
 pub mod named;
+mod over;
 pub mod parse;
 pub mod platform;
 pub mod platforms;

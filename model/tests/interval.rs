@@ -240,6 +240,29 @@ fn variable(name: &str, default: u64) -> u64 {
 }
 
 #[test]
+fn over_some_points() {
+    let mut smaller = 0;
+    let from = variable("SEED", 1);
+    for seed in from..from + variable("MANY", 30_000) {
+        let r = &mut Random(seed ^ 0x0EE5);
+        let (tame, depth) = (r.below(4) != 0, 1 + r.below(5) as u32);
+        let e = expression(r, depth, tame);
+        let many = 1 + r.below(4);
+        let points: Vec<[i64; 3]> = (0..many).map(|_| [0; 3].map(|_| number(r, tame))).collect();
+        let envs: Vec<&[i64]> = points.iter().map(|point| &point[..]).collect();
+        let over = e.over(&envs);
+        for point in &envs {
+            let (before, after) = (e.eval(point).ok(), over.eval(point).ok());
+            assert_eq!(before, after, "seed {seed}: {} at {point:?}: {}", named(&e), named(&over));
+        }
+        // A truth value alone is one that was negated twice.
+        assert!(over.size() <= e.size() + 2, "seed {seed}: {}: {}", named(&e), named(&over));
+        smaller += usize::from(over.size() < e.size());
+    }
+    assert!(smaller > 0);
+}
+
+#[test]
 fn random_boxes() {
     let (mut tried, mut decided, mut fine, mut nowhere) = (0, 0, 0, 0);
     let from = variable("SEED", 1);

@@ -65,7 +65,8 @@ pub fn attach_with(
     let text = tickbound_input::text(&request.path).unwrap_or_default();
     // It asks for more than a program does: the values of all arguments that addresses depend on.
     if problem.profile == Profile::Resources {
-        let (used, lines) = usage(&extracted, &names, &Device::of(problem, &configurations))?;
+        let device = Device::of(problem, &configurations);
+        let (used, lines) = usage(&extracted, &names, &device, &configurations)?;
         problem.set_usage(used, lines)?;
     }
     Ok(Some(Reading { name: request.name, text, extracted }))

@@ -20,7 +20,11 @@ pub(super) struct General {
 }
 
 /// Finds the form that covers the most values; there must be at least one number.
-pub(super) fn general(symbol: &Expr, numbers: Vec<(i64, Expr)>) -> General {
+pub(super) fn general(symbol: &Expr, mut numbers: Vec<(i64, Expr)>) -> General {
+    if numbers.windows(2).all(|pair| pair[0].1 == pair[1].1) {
+        let form = numbers.pop().map_or(Expr::Int(0), |(_, number)| number.simplified());
+        return General { form, exceptions: Vec::new() };
+    }
     let numbers: Vec<(i64, Expr)> = numbers.into_iter().map(|(v, e)| (v, e.simplified())).collect();
     let mut shapes: HashMap<Expr, Vec<usize>> = HashMap::new();
     for (i, (_, number)) in numbers.iter().enumerate() {

@@ -19,6 +19,7 @@
 //! * `footprint.rs`: how many different addresses repetitions have.
 //! * `traffic.rs`: bytes between caches, for a group and for the launch.
 //! * `vectors.rs`: what one instruction does to several numbers of an item.
+//! * `occurring.rs`: numbers without what no configuration needs.
 //! * `kept.rs`: registers for what is loaded once and used again.
 
 mod around;
@@ -29,6 +30,7 @@ mod guards;
 mod kept;
 mod lanes;
 mod number;
+mod occurring;
 mod traffic;
 mod unroll;
 mod vectors;
@@ -45,6 +47,7 @@ use crate::error::ReadError;
 use crate::extract::{Extracted, Variant};
 use crate::lower::{Names, numbers};
 use footprint::Inputs;
+use occurring::Occurring;
 use vectors::Vectors;
 
 /// Registers of an item for addresses, counters and temporaries: what the resource model that this follows takes for
@@ -150,15 +153,18 @@ pub(crate) fn usage(
     extracted: &Extracted,
     names: &Names,
     device: &Device,
+    configurations: &Configurations<'_>,
 ) -> Result<(Usage, Vec<LineUsage>), ReadError> {
+    let symbols: Vec<_> =
+        extracted.structural.iter().map(|name| names.symbol(name)).try_collect()?;
+    let occurring = Occurring::new(configurations, &symbols);
     let of = |variant: &Variant| {
         let names = names.of_parameters(&variant.parameters);
-        let parts = walk::parts(&variant.steps, &names, device, &variant.unroll)?;
+        let mut parts = walk::parts(&variant.steps, &names, device, &variant.unroll)?;
+        parts.values_mut().for_each(|part| *part = occurring.narrowed(part, &variant.values));
         Ok((variant.values.clone(), parts))
     };
     let all = extracted.variants.iter().map(of).collect::<Result<Vec<_>, ReadError>>()?;
-    let symbols: Vec<_> =
-        extracted.structural.iter().map(|name| names.symbol(name)).try_collect()?;
     let mut whole = Usage::default();
     let mut lines: BTreeMap<walk::Line, Usage> = BTreeMap::new();
     // Part by part: each depends on few of the symbols.

@@ -1,0 +1,140 @@
+//! Expressions without what only other values of their names would need.
+
+use super::expr::{BinaryOp, Expr, Function, integer_binary, integer_call};
+
+/// What an expression comes to in each of some environments; `None`: it has no value there.
+type Values = Vec<Option<i64>>;
+
+impl Expr {
+    /// The expression as far as these environments need it, one after the other the values of all slots: what comes to one
+    /// number in all of them is that number, and sides that none of them takes are left out.
+    ///
+    /// In each of them it has the same value, or none if the expression has none. Without an environment it stays as it is.
+    ///
+    /// ```
+    /// use tickbound_model::parse::parse;
+    /// let over = |text: &str, values: &[[i64; 2]]| {
+    ///     let read = parse(text).unwrap().resolve(&mut |n| ["a", "b"].iter().position(|m| m == n));
+    ///     let envs: Vec<&[i64]> = values.iter().map(|env| &env[..]).collect();
+    ///     let shown = read.unwrap().over(&envs).simplified().resolve(&mut |slot| ["a", "b"].get(*slot));
+    ///     shown.unwrap().to_string()
+    /// };
+    /// let values = [[32, 2], [64, 2], [96, 4]];
+    /// assert_eq!(over("a // b if a % 32 == 0 else b", &values), "a // b");
+    /// assert_eq!(over("max(a, b) + b // 5", &values), "a");
+    /// ```
+    ///
+    /// # Panics
+    /// Never for an expression resolved against the scope that made the environments.
+    #[must_use]
+    pub fn over(&self, envs: &[&[i64]]) -> Expr {
+        if envs.is_empty() { self.clone() } else { of(self, envs).0 }
+    }
+}
+
+/// The expression over at least one environment, and what it comes to.
+fn of(e: &Expr, envs: &[&[i64]]) -> (Expr, Values) {
+    let (e, values) = match e {
+        Expr::Int(n) => return (e.clone(), vec![Some(*n); envs.len()]),
+        Expr::Name(slot) => (e.clone(), envs.iter().map(|env| Some(env[*slot])).collect()),
+        Expr::Conditional(c, a, b) => of_sides((c, a, b), envs),
+        Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or), a, b) => of_truths(*op, (a, b), envs),
+        Expr::Neg(_) | Expr::Not(_) | Expr::Binary(..) | Expr::Call(..) => of_parts(e, envs),
+    };
+    match values.first() {
+        Some(Some(first)) if values.iter().all(|v| *v == Some(*first)) => {
+            (Expr::Int(*first), values)
+        }
+        _ => (e, values),
+    }
+}
+
+fn of_sides((c, a, b): (&Expr, &Expr, &Expr), envs: &[&[i64]]) -> (Expr, Values) {
+    let (condition, holds) = of(c, envs);
+    if holds.contains(&None) {
+        // There the whole has no value either; elsewhere it may have.
+        let whole =
+            Expr::Conditional(Box::new(c.clone()), Box::new(a.clone()), Box::new(b.clone()));
+        let values = envs.iter().map(|env| whole.eval(env).ok()).collect();
+        return (whole, values);
+    }
+    let on_side = |taken: bool| {
+        let side = envs.iter().zip(&holds).filter(move |(_, v)| (**v != Some(0)) == taken);
+        side.map(|(env, _)| *env).collect::<Vec<&[i64]>>()
+    };
+    let (taken, others) = (on_side(true), on_side(false));
+    if others.is_empty() {
+        return of(a, envs);
+    }
+    if taken.is_empty() {
+        return of(b, envs);
+    }
+    let ((then, left), (otherwise, right)) = (of(a, &taken), of(b, &others));
+    let (mut left, mut right) = (left.into_iter(), right.into_iter());
+    let value = |v: &Option<i64>| if *v == Some(0) { right.next() } else { left.next() };
+    let values = holds.iter().map(value).map(Option::flatten).collect();
+    (Expr::Conditional(Box::new(condition), Box::new(then), Box::new(otherwise)), values)
+}
+
+/// Both true, or one: the second is not looked at where the first decides.
+fn of_truths(op: BinaryOp, (a, b): (&Expr, &Expr), envs: &[&[i64]]) -> (Expr, Values) {
+    let decisive = Expr::Int(i64::from(op == BinaryOp::Or));
+    let truth = Expr::Not(Box::new(Expr::Not(Box::new(b.clone()))));
+    let (then, otherwise) = match op {
+        BinaryOp::And => (&truth, &decisive),
+        _ => (&decisive, &truth),
+    };
+    match of_sides((a, then, otherwise), envs) {
+        (Expr::Conditional(a, then, otherwise), values) => {
+            let truth = if op == BinaryOp::And { *then } else { *otherwise };
+            (Expr::Binary(op, a, Box::new(not_negated_twice(truth, |_| true))), values)
+        }
+        (truth, values) => (not_negated_twice(truth, is_truth), values),
+    }
+}
+
+/// What was negated twice, if it may stand for that.
+fn not_negated_twice(e: Expr, may: fn(&Expr) -> bool) -> Expr {
+    let inner = match &e {
+        Expr::Not(once) => match &**once {
+            Expr::Not(inner) if may(inner) => Some((**inner).clone()),
+            _ => None,
+        },
+        _ => None,
+    };
+    inner.unwrap_or(e)
+}
+
+/// Whether it is 0 or 1 for any values.
+fn is_truth(e: &Expr) -> bool {
+    use BinaryOp::{And, Eq, Ge, Gt, Le, Lt, Ne, Or};
+    match e {
+        Expr::Not(_) => true,
+        Expr::Binary(op, ..) => matches!(op, And | Or | Eq | Ne | Lt | Le | Gt | Ge),
+        _ => false,
+    }
+}
+
+fn of_parts(e: &Expr, envs: &[&[i64]]) -> (Expr, Values) {
+    let mut parts: Vec<(Expr, Values)> = e.parts().map(|part| of(part, envs)).collect();
+    let row = |i: usize| parts.iter().map(|(_, values)| values[i]).collect::<Option<Vec<i64>>>();
+    let values: Values = (0..envs.len()).map(|i| row(i).and_then(|row| value(e, &row))).collect();
+    if let Expr::Call(Function::Min | Function::Max, _) = e
+        && let Some(decides) = parts.iter().position(|(_, own)| *own == values)
+    {
+        return (parts.swap_remove(decides).0, values);
+    }
+    let mut own = parts.into_iter().map(|(part, _)| part);
+    (e.with_parts(|_| own.next()).unwrap_or_else(|| e.clone()), values)
+}
+
+/// What an operation comes to, given what its parts come to.
+fn value(e: &Expr, parts: &[i64]) -> Option<i64> {
+    match (e, parts) {
+        (Expr::Neg(_), [a]) => a.checked_neg(),
+        (Expr::Not(_), [a]) => Some(i64::from(*a == 0)),
+        (Expr::Binary(op, ..), [a, b]) => integer_binary(*op, *a, *b).ok(),
+        (Expr::Call(f, _), parts) => integer_call(*f, parts).ok(),
+        _ => None,
+    }
+}

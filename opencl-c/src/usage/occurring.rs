@@ -1,0 +1,89 @@
+//! Numbers as far as the configurations of a variant need them.
+
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
+
+use tickbound_elimination::Limits;
+use tickbound_model::{Configurations, Expr};
+
+/// Most combinations of values that are looked at for one number, over all variants.
+const MOST_COMBINATIONS: usize = 1 << 18;
+
+/// Most of them for one variant: each is looked at for every part of the number.
+const MOST_OF_A_VARIANT: usize = 1 << 9;
+
+/// The values of all names, for each choice of values of the structural symbols.
+type Environments = HashMap<Vec<i64>, Vec<Vec<i64>>>;
+
+/// Which values occur together.
+pub(super) struct Occurring<'c> {
+    configurations: &'c Configurations<'c>,
+    /// The structural symbols.
+    symbols: &'c [Expr],
+    /// The parameters that each definition depends on, by their place; all where that is not known.
+    defined: Vec<Vec<usize>>,
+    /// For some parameters, where they are not too many.
+    known: RefCell<HashMap<Vec<usize>, Option<Rc<Environments>>>>,
+}
+
+impl<'c> Occurring<'c> {
+    /// In these configurations.
+    pub fn new(configurations: &'c Configurations<'c>, symbols: &'c [Expr]) -> Occurring<'c> {
+        let problem = configurations.problem();
+        let defined = |(_, definition): &(String, Expr)| match problem.inlined("", definition) {
+            Ok(whole) => problem.parameters_of([&whole]),
+            Err(_) => (0..problem.parameters.len()).collect(),
+        };
+        let defined = problem.definitions.iter().map(defined).collect();
+        Occurring { configurations, symbols, defined, known: RefCell::default() }
+    }
+
+    /// A number without what configurations with these values of the symbols do not need. Where too many values occur, its parts.
+    pub fn narrowed(&self, number: &Expr, values: &[i64]) -> Expr {
+        let known = self.environments(self.parameters(number));
+        let own = known.as_ref().and_then(|known| known.get(values));
+        match own.filter(|own| own.len() <= MOST_OF_A_VARIANT) {
+            Some(own) => {
+                let envs: Vec<&[i64]> = own.iter().map(Vec::as_slice).collect();
+                number.over(&envs).simplified()
+            }
+            None => {
+                let narrowed = number.with_parts(|part| Some(self.narrowed(part, values)));
+                narrowed.unwrap_or_else(|| number.clone())
+            }
+        }
+    }
+
+    /// The parameters that it and the symbols depend on, by their place.
+    fn parameters(&self, number: &Expr) -> Vec<usize> {
+        let problem = self.configurations.problem();
+        let (first, defined) = (problem.first_parameter(), problem.first_definition());
+        let mut places = BTreeSet::new();
+        for number in self.symbols.iter().chain([number]) {
+            number.names(&mut |slot| match slot.checked_sub(defined) {
+                Some(definition) => {
+                    places.extend(self.defined.get(definition).into_iter().flatten())
+                }
+                None => places.extend(slot.checked_sub(first)),
+            });
+        }
+        places.into_iter().collect()
+    }
+
+    fn environments(&self, parameters: Vec<usize>) -> Option<Rc<Environments>> {
+        let mut known = self.known.borrow_mut();
+        known.entry(parameters).or_insert_with_key(|p| self.listed(p).map(Rc::new)).clone()
+    }
+
+    fn listed(&self, parameters: &[usize]) -> Option<Environments> {
+        let limits = Limits { rows: MOST_COMBINATIONS, ..Limits::default() };
+        let mut all = Environments::new();
+        for configuration in self.configurations.representatives(parameters, &limits)? {
+            let env = self.configurations.bind(&configuration).ok()?.env;
+            let values: Option<Vec<i64>> = self.symbols.iter().map(|s| s.eval(&env).ok()).collect();
+            all.entry(values?).or_default().push(env);
+        }
+        Some(all)
+    }
+}
