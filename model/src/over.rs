@@ -6,7 +6,7 @@ use super::expr::{BinaryOp, Expr, Function, integer_binary, integer_call};
 type Values = Vec<Option<i64>>;
 
 impl Expr {
-    /// The expression as far as these environments need it, one after the other the values of all slots: what comes to one
+    /// The expression as far as these environments need it, one after the other the values of all slots: an operation that comes to one
     /// number in all of them is that number, and sides that none of them takes are left out.
     ///
     /// In each of them it has the same value, or none if the expression has none. Without an environment it stays as it is.
@@ -36,7 +36,9 @@ impl Expr {
 fn of(e: &Expr, envs: &[&[i64]]) -> (Expr, Values) {
     let (e, values) = match e {
         Expr::Int(n) => return (e.clone(), vec![Some(*n); envs.len()]),
-        Expr::Name(slot) => (e.clone(), envs.iter().map(|env| Some(env[*slot])).collect()),
+        Expr::Name(slot) => {
+            return (e.clone(), envs.iter().map(|env| Some(env[*slot])).collect());
+        }
         Expr::Conditional(c, a, b) => of_sides((c, a, b), envs),
         Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or), a, b) => of_truths(*op, (a, b), envs),
         Expr::Neg(_) | Expr::Not(_) | Expr::Binary(..) | Expr::Call(..) => of_parts(e, envs),

@@ -125,7 +125,7 @@ pub(super) fn places(rolled: &[Axis]) -> Expr {
 }
 
 /// 1 if the place of an access, one of so many, is too uncertain for registers.
-pub(super) fn indexed(access: &Access, places: Expr, device: &Device) -> Expr {
+pub(super) fn indexed(access: &Access, places: Expr, device: &Device<'_>) -> Expr {
     // Processors reach an array in memory by its index as cheaply as any other.
     let few = if device.vectors.are_wide() { 1 } else { FEW };
     match access.items == Stride::Elements(Number::Int(0)) {
@@ -142,8 +142,8 @@ pub(super) fn choices(places: Expr, words: Expr) -> Expr {
 
 /// Requests and words of an access of `bytes` bytes in one body. Neighbouring elements move together, up to the widest access: a
 /// compiler lays out arrays that are its own as it wants them.
-pub(super) fn in_body(bytes: i64, unrolled: &[Axis], device: &Device) -> (Expr, Expr) {
-    let all = addresses(unrolled, bytes, &device.inputs);
+pub(super) fn in_body(bytes: i64, unrolled: &[Axis], device: &Device<'_>) -> (Expr, Expr) {
+    let all = addresses(unrolled, bytes, device);
     let together = Expr::Int((device.vectors.widest() / bytes.max(1)).max(1));
     let piece = ceil_div(all.count.clone(), all.pieces.clone());
     let requests = mul(all.pieces, ceil_div(piece, together));
@@ -154,7 +154,7 @@ pub(super) fn in_body(bytes: i64, unrolled: &[Axis], device: &Device) -> (Expr, 
 /// The memory that arrays of so many bytes take for each item.
 #[derive(Debug)]
 pub(super) struct Room<'d> {
-    pub device: &'d Device,
+    pub device: &'d Device<'d>,
     /// Bytes of an item, of all arrays.
     pub bytes: Expr,
     /// Lanes of a group's warps.

@@ -6,13 +6,14 @@ use itertools::Itertools;
 use tickbound_model::expr::{BinaryOp, Slot};
 use tickbound_model::{Expr, Problem};
 
+use super::Device;
 use super::number::{add, choice, less, min, mul, sub};
 
 /// Most conditions on which distances depend: each doubles what is counted.
 const MOST_CONDITIONS: usize = 4;
 
 /// Names that stand for inputs of a problem, or for what is computed from them: they are large beside tuning parameters.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Inputs {
     slots: BTreeSet<Slot>,
 }
@@ -70,14 +71,14 @@ impl Addresses {
 /// Exact where each distance divides the next one and all are numbers.
 ///
 /// Where distances depend on conditions, each side is counted for itself.
-pub(super) fn addresses(axes: &[Axis], bytes: i64, inputs: &Inputs) -> Addresses {
-    of_sides(axes, bytes, inputs, MOST_CONDITIONS)
+pub(super) fn addresses(axes: &[Axis], bytes: i64, device: &Device<'_>) -> Addresses {
+    of_sides(axes, bytes, device, MOST_CONDITIONS)
 }
 
-fn of_sides(axes: &[Axis], bytes: i64, inputs: &Inputs, left: usize) -> Addresses {
+fn of_sides(axes: &[Axis], bytes: i64, device: &Device<'_>, left: usize) -> Addresses {
     let mut distances = axes.iter().filter_map(|axis| axis.distance.as_ref());
     let Some(condition) = distances.find_map(condition).filter(|_| left > 0) else {
-        return of_products(axes, bytes, inputs);
+        return of_products(axes, bytes, device);
     };
     let side = |holds: bool| {
         let settled = |distance: &Expr| settled(distance, condition, holds);
@@ -85,13 +86,25 @@ fn of_sides(axes: &[Axis], bytes: i64, inputs: &Inputs, left: usize) -> Addresse
             distance: axis.distance.as_ref().map(settled),
             extent: axis.extent.clone(),
         };
-        of_sides(&axes.iter().map(axis).collect::<Vec<_>>(), bytes, inputs, left - 1)
+        of_sides(&axes.iter().map(axis).collect::<Vec<_>>(), bytes, device, left - 1)
     };
-    let (then, otherwise) = (side(true), side(false));
-    Addresses {
-        count: choice(condition.clone(), then.count, otherwise.count),
-        pieces: choice(condition.clone(), then.pieces, otherwise.pieces),
+    match device.narrow.number(condition.clone()) {
+        Expr::Int(0) => side(false),
+        Expr::Int(_) => side(true),
+        condition => either(condition, side(true), side(false), device),
     }
+}
+
+/// The first where a condition holds, else the second.
+fn either(
+    condition: Expr,
+    then: Addresses,
+    otherwise: Addresses,
+    device: &Device<'_>,
+) -> Addresses {
+    let pieces = choice(condition.clone(), then.pieces, otherwise.pieces);
+    let count = choice(condition, then.count, otherwise.count);
+    Addresses { count: device.narrow.number(count), pieces: device.narrow.number(pieces) }
 }
 
 /// The first condition that a factor of a product depends on.
@@ -114,7 +127,7 @@ fn settled(product: &Expr, condition: &Expr, holds: bool) -> Expr {
     }
 }
 
-fn of_products(axes: &[Axis], bytes: i64, inputs: &Inputs) -> Addresses {
+fn of_products(axes: &[Axis], bytes: i64, device: &Device<'_>) -> Addresses {
     let mut apart = Addresses { count: Expr::Int(1), pieces: Expr::Int(1) };
     let mut known: Vec<(Expr, Addresses)> = Vec::new();
     for Axis { distance, extent } in axes {
@@ -129,52 +142,59 @@ fn of_products(axes: &[Axis], bytes: i64, inputs: &Inputs) -> Addresses {
             }
         }
     }
-    joined(known, inputs).times(apart)
+    joined(known, device).times(apart)
 }
 
 /// Runs put together from the finest on, as long as that leaves no gaps; from the coarsest on where it would.
-fn joined(mut known: Vec<(Expr, Addresses)>, inputs: &Inputs) -> Addresses {
-    let Some((fine, coarse, times)) = finest_pair(&known, inputs) else {
-        return from_coarse(known, inputs);
+fn joined(mut known: Vec<(Expr, Addresses)>, device: &Device<'_>) -> Addresses {
+    let Some((fine, coarse, times)) = finest_pair(&known, &device.inputs) else {
+        return from_coarse(known, device);
     };
     if times == Expr::Int(1) {
         // There is at least one of each, so no gap.
-        join(&mut known, fine, coarse, times);
-        return joined(known, inputs);
+        join(&mut known, (fine, coarse, times), device);
+        return joined(known, device);
     }
-    let gaps = less(known[fine].1.count.clone(), times.clone());
+    let gaps = device.narrow.number(less(known[fine].1.count.clone(), times.clone()));
     let chain =
         (0..known.len()).all(|i| i == fine || multiple(&known[i].0, &known[coarse].0).is_some());
     if gaps == Expr::Int(1) && chain {
         let (_, own) = known.remove(fine);
-        return joined(known, inputs).times(own);
+        return joined(known, device).times(own);
     }
-    let with = from_coarse(known.clone(), inputs);
-    join(&mut known, fine, coarse, times);
-    let without = joined(known, inputs);
-    Addresses {
-        count: choice(gaps.clone(), with.count, without.count),
-        pieces: choice(gaps, with.pieces, without.pieces),
+    if gaps == Expr::Int(0) {
+        join(&mut known, (fine, coarse, times), device);
+        return joined(known, device);
     }
+    let with = from_coarse(known.clone(), device);
+    join(&mut known, (fine, coarse, times), device);
+    let without = joined(known, device);
+    either(gaps, with, without, device)
 }
 
 /// Runs put together from the coarsest on.
-fn from_coarse(mut known: Vec<(Expr, Addresses)>, inputs: &Inputs) -> Addresses {
-    while let Some((fine, coarse, times)) = next_pair(&known, inputs) {
-        join(&mut known, fine, coarse, times);
+fn from_coarse(mut known: Vec<(Expr, Addresses)>, device: &Device<'_>) -> Addresses {
+    while let Some((fine, coarse, times)) = next_pair(&known, &device.inputs) {
+        join(&mut known, (fine, coarse, times), device);
     }
     let one = Addresses { count: Expr::Int(1), pieces: Expr::Int(1) };
     known.into_iter().fold(one, |all, (_, own)| all.times(own))
 }
 
 /// Puts one of the runs into another, whose distance is so many times less.
-fn join(known: &mut Vec<(Expr, Addresses)>, fine: usize, coarse: usize, times: Expr) {
+fn join(
+    known: &mut Vec<(Expr, Addresses)>,
+    (fine, coarse, times): (usize, usize, Expr),
+    device: &Device<'_>,
+) {
     let (_, repeated) = known[coarse].clone();
     let Addresses { count, pieces } = &mut known[fine].1;
     let gaps = less(count.clone(), times.clone());
-    *pieces = mul(pieces.clone(), choice(gaps, repeated.count.clone(), Expr::Int(1)));
+    let all = mul(pieces.clone(), choice(gaps, repeated.count.clone(), Expr::Int(1)));
+    *pieces = device.narrow.number(all);
     let new = min(count.clone(), times);
-    *count = add(count.clone(), mul(sub(repeated.count, Expr::Int(1)), new));
+    let all = add(count.clone(), mul(sub(repeated.count, Expr::Int(1)), new));
+    *count = device.narrow.number(all);
     known.remove(coarse);
 }
 
@@ -253,8 +273,9 @@ mod tests {
         let all: Vec<Axis> = (axes.iter().cloned())
             .map(|(distance, extent)| Axis { distance: Some(distance), extent })
             .collect();
-        let Addresses { count, pieces } =
-            addresses(&all, 4, &Inputs { slots: BTreeSet::from([0]) });
+        let inputs = Inputs { slots: BTreeSet::from([0]) };
+        let device = Device { inputs, ..Device::default() };
+        let Addresses { count, pieces } = addresses(&all, 4, &device);
         let mut places = BTreeSet::from([0]);
         for (distance, extent) in axes {
             let (distance, extent) = (distance.eval(values).unwrap(), extent.eval(values).unwrap());

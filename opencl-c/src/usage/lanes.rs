@@ -63,7 +63,7 @@ impl Pieces {
 /// A request of 2 or 4 words a lane is served in as many phases, each for half or a quarter of the lanes. Within a
 /// phase, lanes at a distance of `s` words meet in the same bank as often as `s` has powers of two with the number of
 /// banks. Rows (further digits) that meet in banks are served one after the other.
-pub(super) fn passes(device: &Device, lanes: &[Lane], words: i64) -> Expr {
+pub(super) fn passes(device: &Device<'_>, lanes: &[Lane], words: i64) -> Expr {
     let places = (device.banks / words).max(1);
     let rows = mul(Expr::Int(SHARES), passes_of_rows(device, lanes, words, places));
     let [first, second, ..] = lanes else { return rows };
@@ -81,11 +81,11 @@ pub(super) fn passes(device: &Device, lanes: &[Lane], words: i64) -> Expr {
     let apart = less(sub(end, Expr::Int(1)), second.distance.clone());
     let clear = choice(same.clone(), Expr::Int(1), apart);
     let torn = all([pieces.torn, dense, long, clear].into_iter());
-    choice(torn, mul(Expr::Int(words), each), rows)
+    device.narrow.number(choice(torn, mul(Expr::Int(words), each), rows))
 }
 
 /// The same in whole passes, where a row is whole warps or a warp whole rows.
-fn passes_of_rows(device: &Device, lanes: &[Lane], words: i64, places: i64) -> Expr {
+fn passes_of_rows(device: &Device<'_>, lanes: &[Lane], words: i64, places: i64) -> Expr {
     let mut left = Expr::Int(places);
     let mut all = Expr::Int(1);
     // Words that a row reaches over; 0 as long as all lanes have the same address.
@@ -109,18 +109,18 @@ fn passes_of_rows(device: &Device, lanes: &[Lane], words: i64, places: i64) -> E
         let union = choice(dense.clone(), union, all.clone());
         let more = choice(inside.clone(), union, mul(all.clone(), row));
         let more = choice(first.clone(), alone, more);
-        all = choice(still, all, more);
+        all = device.narrow.number(choice(still, all, more));
         let close = less(distance.clone(), Expr::Int(4 * words + 1));
-        dense = choice(first.clone(), close, dense);
+        dense = device.narrow.number(choice(first.clone(), close, dense));
         let reach = mul(lanes, offset);
-        span = choice(first, reach, choice(inside, longer, span));
-        left = rows(left, extent.clone());
+        span = device.narrow.number(choice(first, reach, choice(inside, longer, span)));
+        left = device.narrow.number(rows(left, extent.clone()));
     }
     mul(Expr::Int(words), all)
 }
 
 /// Whether rows of so many words meet in banks at this distance in bytes.
-fn meet(device: &Device, distance: Expr, span: Expr) -> Expr {
+fn meet(device: &Device<'_>, distance: Expr, span: Expr) -> Expr {
     let banks = Expr::Int(device.banks);
     let offset = remainder(quotient(distance, Expr::Int(4)), banks.clone());
     let span = min(span, banks.clone());
@@ -152,7 +152,7 @@ fn power_in(number: Expr, most: i64) -> Expr {
 
 /// Lines, in 64ths, that a request of `bytes` bytes a lane touches. `aligned`: whether its rows begin where they lie in as few as they
 /// can; if not, they begin at any element.
-pub(super) fn lines(device: &Device, lanes: &[Lane], bytes: i64, aligned: &Expr) -> Expr {
+pub(super) fn lines(device: &Device<'_>, lanes: &[Lane], bytes: i64, aligned: &Expr) -> Expr {
     let Some((first, others)) = lanes.split_first() else { return Expr::Int(SHARES) };
     let touched = |all: Expr| touched(device.line, all, bytes, aligned);
     let (warp, shares) = (Expr::Int(device.warp), Expr::Int(SHARES));
@@ -162,18 +162,20 @@ pub(super) fn lines(device: &Device, lanes: &[Lane], bytes: i64, aligned: &Expr)
     let piece = quotient(mul(first.distance.clone(), pieces.items.clone()), pieces.all.clone());
     let length = max(Expr::Int(0), sub(piece, first.distance.clone()));
     let own = min(mul(shares.clone(), row), touched(add(length.clone(), Expr::Int(bytes))));
-    let mut apart = choice(is_zero(first.distance.clone()), shares.clone(), own);
+    let own = choice(is_zero(first.distance.clone()), shares.clone(), own);
+    let mut apart = device.narrow.number(own);
     let mut span = add(Expr::Int(bytes), length);
     // On how many rows a warp lies, in 64ths.
     let mut left = pieces.each();
     for Lane { distance, extent } in others {
         let rows = min(left.clone(), mul(shares.clone(), extent.clone()));
         let more = mul(distance.clone(), sub(rows.clone(), shares.clone()));
-        span = add(span, quotient(more, shares.clone()));
-        apart = choice(is_zero(distance.clone()), apart.clone(), part_of(apart, rows));
-        left = max(shares.clone(), quotient(left, extent.clone()));
+        span = device.narrow.number(add(span, quotient(more, shares.clone())));
+        let more = choice(is_zero(distance.clone()), apart.clone(), part_of(apart, rows));
+        apart = device.narrow.number(more);
+        left = device.narrow.number(max(shares.clone(), quotient(left, extent.clone())));
     }
-    min(apart, touched(span))
+    device.narrow.number(min(apart, touched(span)))
 }
 
 /// Lines, in 64ths, that so many bytes touch, in elements of `element` bytes: the mean over where they may begin.
@@ -189,7 +191,7 @@ mod tests {
 
     use super::*;
 
-    fn device() -> Device {
+    fn device() -> Device<'static> {
         Device { warp: 32, banks: 32, line: 128, units: 1, ..Device::default() }
     }
 

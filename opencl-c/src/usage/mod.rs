@@ -47,7 +47,7 @@ use crate::error::ReadError;
 use crate::extract::{Extracted, Variant};
 use crate::lower::{Names, numbers};
 use footprint::Inputs;
-use occurring::Occurring;
+use occurring::{Narrow, Occurring};
 use vectors::Vectors;
 
 /// Registers of an item for addresses, counters and temporaries: what the resource model that this follows takes for
@@ -58,8 +58,8 @@ const PLAIN_REGISTERS: i64 = 20;
 const REAL_DIVISION: i64 = 8;
 
 /// What of the device decides how requests are served, and what the problem's inputs are.
-#[derive(Debug, Default)]
-pub(super) struct Device {
+#[derive(Debug, Clone, Default)]
+pub(super) struct Device<'c> {
     /// Items of a warp.
     pub warp: i64,
     /// Banks of 4 bytes in local memory and L1.
@@ -91,11 +91,13 @@ pub(super) struct Device {
     pub inputs: Inputs,
     /// Between which values each name of the problem is, that items do not decide.
     pub ranges: Vec<Interval>,
+    /// The configurations that are looked at.
+    pub narrow: Narrow<'c>,
 }
 
-impl Device {
+impl Device<'_> {
     /// The problem's device; what its platform does not say is as on most devices.
-    pub fn of(problem: &Problem, configurations: &Configurations<'_>) -> Device {
+    pub fn of(problem: &Problem, configurations: &Configurations<'_>) -> Device<'static> {
         let resources = problem.platform.resources();
         Device {
             warp: resources.warp_width.unwrap_or(32),
@@ -117,6 +119,7 @@ impl Device {
             vectors: Vectors::of(resources.vector_bytes),
             inputs: Inputs::of(problem),
             ranges: ranges(problem, configurations),
+            narrow: Narrow::default(),
         }
     }
 
@@ -152,7 +155,7 @@ fn ranges(problem: &Problem, configurations: &Configurations<'_>) -> Vec<Interva
 pub(crate) fn usage(
     extracted: &Extracted,
     names: &Names,
-    device: &Device,
+    device: &Device<'_>,
     configurations: &Configurations<'_>,
 ) -> Result<(Usage, Vec<LineUsage>), ReadError> {
     let symbols: Vec<_> =
@@ -160,8 +163,12 @@ pub(crate) fn usage(
     let occurring = Occurring::new(configurations, &symbols);
     let of = |variant: &Variant| {
         let names = names.of_parameters(&variant.parameters);
-        let mut parts = walk::parts(&variant.steps, &names, device, &variant.unroll)?;
-        parts.values_mut().for_each(|part| *part = occurring.narrowed(part, &variant.values));
+        let narrow = Narrow::to(&occurring, &variant.values);
+        let device = Device { narrow, ..device.clone() };
+        let mut parts = walk::parts(&variant.steps, &names, &device, &variant.unroll)?;
+        for part in parts.values_mut() {
+            *part = narrow.number(std::mem::replace(part, Expr::Int(0)));
+        }
         Ok((variant.values.clone(), parts))
     };
     let all = extracted.variants.iter().map(of).collect::<Result<Vec<_>, ReadError>>()?;

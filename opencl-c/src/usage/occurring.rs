@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
+use std::fmt;
 use std::rc::Rc;
 
 use tickbound_elimination::Limits;
@@ -17,7 +18,7 @@ const MOST_OF_A_VARIANT: usize = 1 << 9;
 type Environments = HashMap<Vec<i64>, Vec<Vec<i64>>>;
 
 /// Which values occur together.
-pub(super) struct Occurring<'c> {
+pub(crate) struct Occurring<'c> {
     configurations: &'c Configurations<'c>,
     /// The structural symbols.
     symbols: &'c [Expr],
@@ -25,6 +26,34 @@ pub(super) struct Occurring<'c> {
     defined: Vec<Vec<usize>>,
     /// For some parameters, where they are not too many.
     known: RefCell<HashMap<Vec<usize>, Option<Rc<Environments>>>>,
+}
+
+/// The configurations of one variant.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Narrow<'c> {
+    /// All of them, and the variant's values of the structural symbols; `None`: nothing is known.
+    of: Option<(&'c Occurring<'c>, &'c [i64])>,
+}
+
+impl<'c> Narrow<'c> {
+    /// Those with these values of the structural symbols.
+    pub fn to(occurring: &'c Occurring<'c>, values: &'c [i64]) -> Narrow<'c> {
+        Narrow { of: Some((occurring, values)) }
+    }
+
+    /// A number without what they do not need.
+    pub fn number(self, number: Expr) -> Expr {
+        match (self.of, &number) {
+            (None, _) | (_, Expr::Int(_) | Expr::Name(_)) => number,
+            (Some((occurring, values)), _) => occurring.narrowed(&number, values),
+        }
+    }
+}
+
+impl fmt::Debug for Narrow<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Narrow").field(&self.of.map(|(_, values)| values)).finish()
+    }
 }
 
 impl<'c> Occurring<'c> {
@@ -40,7 +69,7 @@ impl<'c> Occurring<'c> {
     }
 
     /// A number without what configurations with these values of the symbols do not need. Where too many values occur, its parts.
-    pub fn narrowed(&self, number: &Expr, values: &[i64]) -> Expr {
+    fn narrowed(&self, number: &Expr, values: &[i64]) -> Expr {
         let known = self.environments(self.parameters(number));
         let own = known.as_ref().and_then(|known| known.get(values));
         match own.filter(|own| own.len() <= MOST_OF_A_VARIANT) {

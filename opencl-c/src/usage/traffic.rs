@@ -12,7 +12,7 @@ const MOST_WARPS: i64 = 32;
 /// An access, and the repetitions of its address.
 #[derive(Debug)]
 pub(super) struct Traffic<'a> {
-    pub device: &'a Device,
+    pub device: &'a Device<'a>,
     /// Bytes of each address.
     pub bytes: i64,
     /// Bytes that a piece without gaps takes more, where it begins and ends.
@@ -46,12 +46,15 @@ impl Traffic<'_> {
         let together = self.touched(&neighbours);
         let shared = self.device.l1.is_some() && *held != Expr::Int(1);
         let group = match shared {
-            true => part_of(group, self.of_unit(together.clone(), held)),
+            true => {
+                let part = part_of(group, self.of_unit(together.clone(), held));
+                self.device.narrow.number(part)
+            }
             false => group,
         };
         axes.extend(self.groups.iter().cloned());
         // Neighbouring groups share the lines at their margins.
-        let launch = addresses(&axes, self.bytes, &self.device.inputs).count;
+        let launch = addresses(&axes, self.bytes, self.device).count;
         let launch = mul(Expr::Int(self.bytes), launch);
         let (beyond_l2, l3) = match self.device.l2 {
             Some(l2) => self.beyond(l2, together, &group, at_work),
@@ -62,10 +65,10 @@ impl Traffic<'_> {
 
     /// Bytes of the lines that these repetitions touch.
     fn touched(&self, axes: &[Axis]) -> Expr {
-        let all = addresses(axes, self.bytes, &self.device.inputs);
+        let all = addresses(axes, self.bytes, self.device);
         let margin = self.margin.clone();
         let pieces = add(mul(Expr::Int(self.bytes), all.count), mul(all.pieces, margin.clone()));
-        min(pieces, self.rows(axes, margin))
+        self.device.narrow.number(min(pieces, self.rows(axes, margin)))
     }
 
     /// Bytes of rows without gaps, from the first address to the last. Distances that depend on inputs are those of rows.
@@ -103,7 +106,7 @@ impl Traffic<'_> {
                 Some(_) if moved != touched => mul(axis.extent.clone(), moved),
                 _ => all.clone(),
             };
-            (touched, moved) = (all, again);
+            (touched, moved) = (all, self.device.narrow.number(again));
         }
         (moved, axes)
     }
@@ -113,8 +116,8 @@ impl Traffic<'_> {
         let mut left = groups.clone();
         let mut axes = self.sweep.clone();
         for Axis { distance, extent } in &self.groups {
-            let some = min(left.clone(), extent.clone());
-            left = ceil_div(left, extent.clone());
+            let some = self.device.narrow.number(min(left.clone(), extent.clone()));
+            left = self.device.narrow.number(ceil_div(left, extent.clone()));
             axes.push(Axis { distance: distance.clone(), extent: some });
         }
         axes
@@ -145,19 +148,19 @@ impl Traffic<'_> {
 }
 
 /// Groups of so many items that are at work at once, of so many, as far as warps limit them.
-pub(super) fn at_work(device: &Device, items: Expr, groups: Expr) -> Expr {
+pub(super) fn at_work(device: &Device<'_>, items: Expr, groups: Expr) -> Expr {
     let held = held(device, items, groups.clone());
-    min(groups, mul(Expr::Int(device.units), held))
+    device.narrow.number(min(groups, mul(Expr::Int(device.units), held)))
 }
 
 /// Those of one unit.
-pub(super) fn held(device: &Device, items: Expr, groups: Expr) -> Expr {
+pub(super) fn held(device: &Device<'_>, items: Expr, groups: Expr) -> Expr {
     let warps = ceil_div(items, Expr::Int(device.warp));
     let most = Expr::Int(device.warps_per_unit.unwrap_or(MOST_WARPS));
     let held = quotient(most, warps);
     let held = device.groups_per_unit.map_or(held.clone(), |most| min(held, Expr::Int(most)));
     let share = ceil_div(groups, Expr::Int(device.units));
-    max(Expr::Int(1), min(held, share))
+    device.narrow.number(max(Expr::Int(1), min(held, share)))
 }
 
 /// Of so many bytes the part, in 64ths, that there is no room for.
@@ -177,7 +180,7 @@ mod tests {
     }
 
     fn traffic<'a>(
-        device: &'a Device,
+        device: &'a Device<'a>,
         sweep: &[Axis],
         outer: &[Axis],
         groups: &[Axis],
@@ -186,7 +189,7 @@ mod tests {
         Traffic { device, bytes: 4, margin: Expr::Int(0), sweep, outer, groups }
     }
 
-    fn device(l1: i64, l2: i64) -> Device {
+    fn device(l1: i64, l2: i64) -> Device<'static> {
         Device {
             warp: 32,
             banks: 32,

@@ -19,7 +19,7 @@ const LEAST_PACKED: i64 = 16;
 const WORD: i64 = 4;
 
 /// The vectors of a device's items.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Vectors {
     bytes: i64,
 }

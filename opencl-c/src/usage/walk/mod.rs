@@ -48,7 +48,7 @@ pub(super) type Line = (Arc<str>, u32);
 pub(super) fn parts(
     steps: &Steps,
     names: &Names,
-    device: &Device,
+    device: &Device<'_>,
     said: &[Said],
 ) -> Result<IndexMap<Origin, Expr>, ReadError> {
     let item = names.of_item(Item::Middle);
@@ -84,7 +84,7 @@ struct Walk<'a> {
     /// Groups that are at work at once, and those of one unit.
     at_work: Expr,
     held: Expr,
-    device: &'a Device,
+    device: &'a Device<'a>,
     unroll: Unroll<'a>,
     /// Arrays that nobody writes.
     read_only: &'a [String],
@@ -166,7 +166,8 @@ impl Walk<'_> {
             Some(share) => (&around.of_items(share), whole),
             None => (around, count),
         };
-        let trips = self.at_least(0, self.names.put_in(count, at)?.simplified());
+        let trips = self.device.narrow.number(self.names.put_in(count, at)?.simplified());
+        let trips = self.at_least(0, trips);
         let around = &match self.is_at_least(1, &trips) {
             true => around.clone(),
             false => around.on_side(less(Expr::Int(0), trips.clone()), true),

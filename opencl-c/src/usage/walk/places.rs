@@ -56,7 +56,8 @@ impl Walk<'_> {
             None => Expr::Int(0),
         };
         let of_loops = loops.iter().map(of_loop).unique();
-        Ok((all(of_loops.chain(distances.into_iter().unique().map(whole))), row))
+        let aligned = all(of_loops.chain(distances.into_iter().unique().map(whole)));
+        Ok((self.device.narrow.number(aligned), row))
     }
 
     /// Bytes of a row of lanes of a warp, with what lies between them, where it is a part of a line, and else of a line; and how far
@@ -75,7 +76,8 @@ impl Walk<'_> {
         }
         let length = choice(is_zero(length.clone()), line.clone(), length);
         let part = is_zero(remainder(line.clone(), length.clone()));
-        (choice(part, length, line), apart)
+        let row = self.device.narrow.number(choice(part, length, line));
+        (row, self.device.narrow.number(apart))
     }
 
     /// The loops around an access, inner ones first, as repetitions of its address.
