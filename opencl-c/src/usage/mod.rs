@@ -40,6 +40,7 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
 use itertools::Itertools;
+use rayon::prelude::*;
 use tickbound_model::interval::Interval;
 use tickbound_model::{Configurations, Expr, LineUsage, Problem, Usage};
 
@@ -171,7 +172,9 @@ pub(crate) fn usage(
         }
         Ok((variant.values.clone(), parts))
     };
-    let all = extracted.variants.iter().map(of).collect::<Result<Vec<_>, ReadError>>()?;
+    // The first fault, whatever thread finds one first.
+    let all: Vec<Result<_, ReadError>> = extracted.variants.par_iter().map(of).collect();
+    let all = all.into_iter().collect::<Result<Vec<_>, ReadError>>()?;
     let mut whole = Usage::default();
     let mut lines: BTreeMap<walk::Line, Usage> = BTreeMap::new();
     // Part by part: each depends on few of the symbols.

@@ -1,9 +1,8 @@
 //! Numbers as far as the configurations of a variant need them.
 
-use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tickbound_elimination::Limits;
 use tickbound_model::{Configurations, Expr};
@@ -25,7 +24,7 @@ pub(crate) struct Occurring<'c> {
     /// The parameters that each definition depends on, by their place; all where that is not known.
     defined: Vec<Vec<usize>>,
     /// For some parameters, where they are not too many.
-    known: RefCell<HashMap<Vec<usize>, Option<Rc<Environments>>>>,
+    known: Mutex<HashMap<Vec<usize>, Option<Arc<Environments>>>>,
 }
 
 /// The configurations of one variant.
@@ -65,7 +64,7 @@ impl<'c> Occurring<'c> {
             Err(_) => (0..problem.parameters.len()).collect(),
         };
         let defined = problem.definitions.iter().map(defined).collect();
-        Occurring { configurations, symbols, defined, known: RefCell::default() }
+        Occurring { configurations, symbols, defined, known: Mutex::default() }
     }
 
     /// A number without what configurations with these values of the symbols do not need. Where too many values occur, its parts.
@@ -100,9 +99,10 @@ impl<'c> Occurring<'c> {
         places.into_iter().collect()
     }
 
-    fn environments(&self, parameters: Vec<usize>) -> Option<Rc<Environments>> {
-        let mut known = self.known.borrow_mut();
-        known.entry(parameters).or_insert_with_key(|p| self.listed(p).map(Rc::new)).clone()
+    fn environments(&self, parameters: Vec<usize>) -> Option<Arc<Environments>> {
+        // What is in it is whole even if a thread ended early.
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.entry(parameters).or_insert_with_key(|p| self.listed(p).map(Arc::new)).clone()
     }
 
     fn listed(&self, parameters: &[usize]) -> Option<Environments> {
