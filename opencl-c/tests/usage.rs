@@ -14,6 +14,16 @@ fn usage(source: &str, arguments: Value, source_order: i64) -> IndexMap<&'static
 
 /// The same on a device that has more.
 fn usage_with(source: &str, arguments: Value, more: Value) -> IndexMap<&'static str, i64> {
+    usages(source, arguments, more, &[2]).swap_remove(0)
+}
+
+/// The same for each of some values of `T`.
+fn usages(
+    source: &str,
+    arguments: Value,
+    more: Value,
+    values: &[i64],
+) -> Vec<IndexMap<&'static str, i64>> {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("k.cl"), source).unwrap();
     let mut value = json!({
@@ -24,7 +34,7 @@ fn usage_with(source: &str, arguments: Value, more: Value) -> IndexMap<&'static 
                 "warp_width": 32, "banks": 32, "line_bytes": 128, "l1_size": 4096
             }
         },
-        "inputs": { "n": 100 }, "parameters": { "T": [2] },
+        "inputs": { "n": 100 }, "parameters": { "T": values },
         "launch": { "global_size": [128, 8], "local_size": [32, 4] },
         "kernel": { "opencl": "k.cl", "entry": "k", "arguments": arguments }
     });
@@ -33,8 +43,11 @@ fn usage_with(source: &str, arguments: Value, more: Value) -> IndexMap<&'static 
     let none = |_: &str| unreachable!("the platform is in the file");
     let mut problem = Problem::from_value(&value, &IndexMap::new(), &none).unwrap();
     attach(&mut problem, folder.path()).unwrap().expect("a source");
-    let bound = problem.bind(&IndexMap::from([("T".to_owned(), 2)])).unwrap();
-    problem.usage().entries().map(|(name, e)| (name, e.eval(&bound.env).unwrap())).collect()
+    let of = |value: &i64| {
+        let bound = problem.bind(&IndexMap::from([("T".to_owned(), *value)])).unwrap();
+        problem.usage().entries().map(|(name, e)| (name, e.eval(&bound.env).unwrap())).collect()
+    };
+    values.iter().map(of).collect()
 }
 
 fn buffers(names: &[&str]) -> Value {
@@ -67,6 +80,25 @@ fn items_beyond_an_edge_do_nothing() {
     // 100 of 256 places.
     let real = usage(tiled, buffers(&["a"]), 0)["real"];
     assert!((100 * 2 * 100 / 256..=100 * 2 * 100 / 256 + 2).contains(&real), "{real}");
+}
+
+#[test]
+fn a_loop_without_an_iteration_moves_nothing() {
+    if !ready() {
+        return;
+    }
+    let source = "kernel void k(global const float *a, global float *b, int n) {
+        const int x = get_global_id(0);
+        float s = 0.0f;
+        for (int i = n / T * T; i < n; i++) s += a[128 * (n - i) + x];
+        b[x] = s;
+    }";
+    // 100 is a multiple of 2; one of 3 and one more, 10 of 32 and 4 more: so many rows of 32 items, four of which are the same.
+    let usages = usages(source, buffers(&["a", "b"]), json!({ "sector_bytes": 4 }), &[2, 3, 32]);
+    let moved: Vec<i64> = usages.iter().map(|usage| usage["l2_bytes"]).collect();
+    assert_eq!(moved, [0, 1, 4].map(|rows| 4 * 32 * (rows + 1)));
+    let loaded: Vec<i64> = usages.iter().map(|usage| usage["global_requests"] - 1).collect();
+    assert_eq!(loaded, [0, 1, 4]);
 }
 
 #[test]

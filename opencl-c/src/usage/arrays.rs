@@ -143,7 +143,7 @@ pub(super) fn choices(places: Expr, words: Expr) -> Expr {
 /// Requests and words of an access of `bytes` bytes in one body. Neighbouring elements move together, up to the widest access: a
 /// compiler lays out arrays that are its own as it wants them.
 pub(super) fn in_body(bytes: i64, unrolled: &[Axis], device: &Device<'_>) -> (Expr, Expr) {
-    let all = addresses(unrolled, bytes, device);
+    let all = addresses(unrolled, bytes, &device.known);
     let together = Expr::Int((device.vectors.widest() / bytes.max(1)).max(1));
     let piece = ceil_div(all.count.clone(), all.pieces.clone());
     let requests = mul(all.pieces, ceil_div(piece, together));

@@ -1,40 +1,14 @@
 //! How many different addresses something that repeats has.
 
-use std::collections::BTreeSet;
-
 use itertools::Itertools;
-use tickbound_model::expr::{BinaryOp, Slot};
-use tickbound_model::{Expr, Problem};
+use tickbound_model::Expr;
+use tickbound_model::expr::BinaryOp;
 
-use super::Device;
+use super::known::{Inputs, Known};
 use super::number::{add, choice, less, min, mul, sub};
 
 /// Most conditions on which distances depend: each doubles what is counted.
 const MOST_CONDITIONS: usize = 4;
-
-/// Names that stand for inputs of a problem, or for what is computed from them: they are large beside tuning parameters.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Inputs {
-    slots: BTreeSet<Slot>,
-}
-
-impl Inputs {
-    /// Those of a problem, definitions included.
-    pub fn of(problem: &Problem) -> Inputs {
-        let mut inputs = Inputs { slots: (0..problem.first_parameter()).collect() };
-        for (slot, (_, definition)) in (problem.first_definition()..).zip(&problem.definitions) {
-            if inputs.decide(definition) {
-                inputs.slots.insert(slot);
-            }
-        }
-        inputs
-    }
-
-    /// Whether one of them is in a number.
-    pub fn decide(&self, number: &Expr) -> bool {
-        number.mentions(|slot| self.slots.contains(&slot))
-    }
-}
 
 /// One repetition: bytes between neighbours, if they are the same everywhere, and how many there are.
 #[derive(Debug, Clone)]
@@ -71,14 +45,14 @@ impl Addresses {
 /// Exact where each distance divides the next one and all are numbers.
 ///
 /// Where distances depend on conditions, each side is counted for itself.
-pub(super) fn addresses(axes: &[Axis], bytes: i64, device: &Device<'_>) -> Addresses {
-    of_sides(axes, bytes, device, MOST_CONDITIONS)
+pub(super) fn addresses(axes: &[Axis], bytes: i64, of: &Known<'_>) -> Addresses {
+    of_sides(axes, bytes, of, MOST_CONDITIONS)
 }
 
-fn of_sides(axes: &[Axis], bytes: i64, device: &Device<'_>, left: usize) -> Addresses {
+fn of_sides(axes: &[Axis], bytes: i64, of: &Known<'_>, left: usize) -> Addresses {
     let mut distances = axes.iter().filter_map(|axis| axis.distance.as_ref());
     let Some(condition) = distances.find_map(condition).filter(|_| left > 0) else {
-        return of_products(axes, bytes, device);
+        return of_products(axes, bytes, of);
     };
     let side = |holds: bool| {
         let settled = |distance: &Expr| settled(distance, condition, holds);
@@ -86,25 +60,20 @@ fn of_sides(axes: &[Axis], bytes: i64, device: &Device<'_>, left: usize) -> Addr
             distance: axis.distance.as_ref().map(settled),
             extent: axis.extent.clone(),
         };
-        of_sides(&axes.iter().map(axis).collect::<Vec<_>>(), bytes, device, left - 1)
+        of_sides(&axes.iter().map(axis).collect::<Vec<_>>(), bytes, of, left - 1)
     };
-    match device.narrow.number(condition.clone()) {
+    match of.narrowed(condition.clone()) {
         Expr::Int(0) => side(false),
         Expr::Int(_) => side(true),
-        condition => either(condition, side(true), side(false), device),
+        condition => either(condition, side(true), side(false), of),
     }
 }
 
 /// The first where a condition holds, else the second.
-fn either(
-    condition: Expr,
-    then: Addresses,
-    otherwise: Addresses,
-    device: &Device<'_>,
-) -> Addresses {
+fn either(condition: Expr, then: Addresses, otherwise: Addresses, of: &Known<'_>) -> Addresses {
     let pieces = choice(condition.clone(), then.pieces, otherwise.pieces);
     let count = choice(condition, then.count, otherwise.count);
-    Addresses { count: device.narrow.number(count), pieces: device.narrow.number(pieces) }
+    Addresses { count: of.narrowed(count), pieces: of.narrowed(pieces) }
 }
 
 /// The first condition that a factor of a product depends on.
@@ -127,7 +96,7 @@ fn settled(product: &Expr, condition: &Expr, holds: bool) -> Expr {
     }
 }
 
-fn of_products(axes: &[Axis], bytes: i64, device: &Device<'_>) -> Addresses {
+fn of_products(axes: &[Axis], bytes: i64, of: &Known<'_>) -> Addresses {
     let mut apart = Addresses { count: Expr::Int(1), pieces: Expr::Int(1) };
     let mut known: Vec<(Expr, Addresses)> = Vec::new();
     for Axis { distance, extent } in axes {
@@ -142,40 +111,40 @@ fn of_products(axes: &[Axis], bytes: i64, device: &Device<'_>) -> Addresses {
             }
         }
     }
-    joined(known, device).times(apart)
+    joined(known, of).times(apart)
 }
 
 /// Runs put together from the finest on, as long as that leaves no gaps; from the coarsest on where it would.
-fn joined(mut known: Vec<(Expr, Addresses)>, device: &Device<'_>) -> Addresses {
-    let Some((fine, coarse, times)) = finest_pair(&known, &device.inputs) else {
-        return from_coarse(known, device);
+fn joined(mut known: Vec<(Expr, Addresses)>, of: &Known<'_>) -> Addresses {
+    let Some((fine, coarse, times)) = finest_pair(&known, &of.inputs) else {
+        return from_coarse(known, of);
     };
     if times == Expr::Int(1) {
         // There is at least one of each, so no gap.
-        join(&mut known, (fine, coarse, times), device);
-        return joined(known, device);
+        join(&mut known, (fine, coarse, times), of);
+        return joined(known, of);
     }
-    let gaps = device.narrow.number(less(known[fine].1.count.clone(), times.clone()));
+    let gaps = of.narrowed(less(known[fine].1.count.clone(), times.clone()));
     let chain =
         (0..known.len()).all(|i| i == fine || multiple(&known[i].0, &known[coarse].0).is_some());
     if gaps == Expr::Int(1) && chain {
         let (_, own) = known.remove(fine);
-        return joined(known, device).times(own);
+        return joined(known, of).times(own);
     }
     if gaps == Expr::Int(0) {
-        join(&mut known, (fine, coarse, times), device);
-        return joined(known, device);
+        join(&mut known, (fine, coarse, times), of);
+        return joined(known, of);
     }
-    let with = from_coarse(known.clone(), device);
-    join(&mut known, (fine, coarse, times), device);
-    let without = joined(known, device);
-    either(gaps, with, without, device)
+    let with = from_coarse(known.clone(), of);
+    join(&mut known, (fine, coarse, times), of);
+    let without = joined(known, of);
+    either(gaps, with, without, of)
 }
 
 /// Runs put together from the coarsest on.
-fn from_coarse(mut known: Vec<(Expr, Addresses)>, device: &Device<'_>) -> Addresses {
-    while let Some((fine, coarse, times)) = next_pair(&known, &device.inputs) {
-        join(&mut known, (fine, coarse, times), device);
+fn from_coarse(mut known: Vec<(Expr, Addresses)>, of: &Known<'_>) -> Addresses {
+    while let Some((fine, coarse, times)) = next_pair(&known, &of.inputs) {
+        join(&mut known, (fine, coarse, times), of);
     }
     let one = Addresses { count: Expr::Int(1), pieces: Expr::Int(1) };
     known.into_iter().fold(one, |all, (_, own)| all.times(own))
@@ -185,16 +154,16 @@ fn from_coarse(mut known: Vec<(Expr, Addresses)>, device: &Device<'_>) -> Addres
 fn join(
     known: &mut Vec<(Expr, Addresses)>,
     (fine, coarse, times): (usize, usize, Expr),
-    device: &Device<'_>,
+    of: &Known<'_>,
 ) {
     let (_, repeated) = known[coarse].clone();
     let Addresses { count, pieces } = &mut known[fine].1;
     let gaps = less(count.clone(), times.clone());
     let all = mul(pieces.clone(), choice(gaps, repeated.count.clone(), Expr::Int(1)));
-    *pieces = device.narrow.number(all);
+    *pieces = of.narrowed(all);
     let new = min(count.clone(), times);
     let all = add(count.clone(), mul(sub(repeated.count, Expr::Int(1)), new));
-    *count = device.narrow.number(all);
+    *count = of.narrowed(all);
     known.remove(coarse);
 }
 
@@ -266,6 +235,10 @@ fn factors(expr: &Expr) -> (i64, Vec<&Expr>) {
 mod tests {
     use itertools::iproduct;
 
+    use std::collections::BTreeSet;
+
+    use tickbound_model::expr::Slot;
+
     use super::*;
 
     /// Names 0, 1, ... of parameters with these values; axes as distances and extents over them.
@@ -273,9 +246,8 @@ mod tests {
         let all: Vec<Axis> = (axes.iter().cloned())
             .map(|(distance, extent)| Axis { distance: Some(distance), extent })
             .collect();
-        let inputs = Inputs { slots: BTreeSet::from([0]) };
-        let device = Device { inputs, ..Device::default() };
-        let Addresses { count, pieces } = addresses(&all, 4, &device);
+        let known = Known::inputs(&[0]);
+        let Addresses { count, pieces } = addresses(&all, 4, &known);
         let mut places = BTreeSet::from([0]);
         for (distance, extent) in axes {
             let (distance, extent) = (distance.eval(values).unwrap(), extent.eval(values).unwrap());

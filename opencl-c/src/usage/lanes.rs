@@ -81,7 +81,7 @@ pub(super) fn passes(device: &Device<'_>, lanes: &[Lane], words: i64) -> Expr {
     let apart = less(sub(end, Expr::Int(1)), second.distance.clone());
     let clear = choice(same.clone(), Expr::Int(1), apart);
     let torn = all([pieces.torn, dense, long, clear].into_iter());
-    device.narrow.number(choice(torn, mul(Expr::Int(words), each), rows))
+    device.known.narrowed(choice(torn, mul(Expr::Int(words), each), rows))
 }
 
 /// The same in whole passes, where a row is whole warps or a warp whole rows.
@@ -109,12 +109,12 @@ fn passes_of_rows(device: &Device<'_>, lanes: &[Lane], words: i64, places: i64) 
         let union = choice(dense.clone(), union, all.clone());
         let more = choice(inside.clone(), union, mul(all.clone(), row));
         let more = choice(first.clone(), alone, more);
-        all = device.narrow.number(choice(still, all, more));
+        all = device.known.narrowed(choice(still, all, more));
         let close = less(distance.clone(), Expr::Int(4 * words + 1));
-        dense = device.narrow.number(choice(first.clone(), close, dense));
+        dense = device.known.narrowed(choice(first.clone(), close, dense));
         let reach = mul(lanes, offset);
-        span = device.narrow.number(choice(first, reach, choice(inside, longer, span)));
-        left = device.narrow.number(rows(left, extent.clone()));
+        span = device.known.narrowed(choice(first, reach, choice(inside, longer, span)));
+        left = device.known.narrowed(rows(left, extent.clone()));
     }
     mul(Expr::Int(words), all)
 }
@@ -163,19 +163,19 @@ pub(super) fn lines(device: &Device<'_>, lanes: &[Lane], bytes: i64, aligned: &E
     let length = max(Expr::Int(0), sub(piece, first.distance.clone()));
     let own = min(mul(shares.clone(), row), touched(add(length.clone(), Expr::Int(bytes))));
     let own = choice(is_zero(first.distance.clone()), shares.clone(), own);
-    let mut apart = device.narrow.number(own);
+    let mut apart = device.known.narrowed(own);
     let mut span = add(Expr::Int(bytes), length);
     // On how many rows a warp lies, in 64ths.
     let mut left = pieces.each();
     for Lane { distance, extent } in others {
         let rows = min(left.clone(), mul(shares.clone(), extent.clone()));
         let more = mul(distance.clone(), sub(rows.clone(), shares.clone()));
-        span = device.narrow.number(add(span, quotient(more, shares.clone())));
+        span = device.known.narrowed(add(span, quotient(more, shares.clone())));
         let more = choice(is_zero(distance.clone()), apart.clone(), part_of(apart, rows));
-        apart = device.narrow.number(more);
-        left = device.narrow.number(max(shares.clone(), quotient(left, extent.clone())));
+        apart = device.known.narrowed(more);
+        left = device.known.narrowed(max(shares.clone(), quotient(left, extent.clone())));
     }
-    device.narrow.number(min(apart, touched(span)))
+    device.known.narrowed(min(apart, touched(span)))
 }
 
 /// Lines, in 64ths, that so many bytes touch, in elements of `element` bytes: the mean over where they may begin.

@@ -16,7 +16,7 @@
 //! * `batch.rs`: which loads are waited for together.
 //! * `around.rs`, `guards.rs`: how often a step is executed, on average over the items of the launch.
 //! * `lanes.rs`: passes of banked memories, and lines, of one request.
-//! * `footprint.rs`: how many different addresses repetitions have.
+//! * `footprint.rs`: how many different addresses repetitions have; `known.rs`: what is known of a problem's names.
 //! * `traffic.rs`: bytes between caches, for a group and for the launch.
 //! * `vectors.rs`: what one instruction does to several numbers of an item.
 //! * `occurring.rs`: numbers without what no configuration needs.
@@ -28,6 +28,7 @@ mod batch;
 mod footprint;
 mod guards;
 mod kept;
+mod known;
 mod lanes;
 mod number;
 mod occurring;
@@ -41,14 +42,13 @@ use std::collections::BTreeMap;
 use indexmap::IndexMap;
 use itertools::Itertools;
 use rayon::prelude::*;
-use tickbound_model::interval::Interval;
 use tickbound_model::{Configurations, Expr, LineUsage, Problem, Usage};
 
 use crate::error::ReadError;
 use crate::extract::{Extracted, Variant};
 use crate::lower::{Names, numbers};
-use footprint::Inputs;
-use occurring::{Narrow, Occurring};
+use known::Known;
+use occurring::Occurring;
 use vectors::Vectors;
 
 /// Registers of an item for addresses, counters and temporaries: what the resource model that this follows takes for
@@ -88,12 +88,8 @@ pub(super) struct Device<'c> {
     pub vectors: Vectors,
     /// Instructions of a division of real numbers, beside one on the special lanes.
     pub real_division: i64,
-    /// Which names of the problem are inputs.
-    pub inputs: Inputs,
-    /// Between which values each name of the problem is, that items do not decide.
-    pub ranges: Vec<Interval>,
-    /// The configurations that are looked at.
-    pub narrow: Narrow<'c>,
+    /// What is known of the names of the problem.
+    pub known: Known<'c>,
 }
 
 impl Device<'_> {
@@ -118,35 +114,9 @@ impl Device<'_> {
             source_order: resources.source_order == Some(1),
             real_division: resources.real_division.unwrap_or(REAL_DIVISION),
             vectors: Vectors::of(resources.vector_bytes),
-            inputs: Inputs::of(problem),
-            ranges: ranges(problem, configurations),
-            narrow: Narrow::default(),
+            known: Known::of(problem, configurations),
         }
     }
-
-    /// What a number is, between two values; `None` where that is not known.
-    pub fn range(&self, number: &Expr) -> Option<Interval> {
-        if number.mentions(|slot| slot >= self.ranges.len()) {
-            return None;
-        }
-        number.range(&self.ranges).values
-    }
-}
-
-/// Between which values the names of a problem are, definitions included, as far as each can be known by itself.
-fn ranges(problem: &Problem, configurations: &Configurations<'_>) -> Vec<Interval> {
-    let inputs = problem.inputs.values().copied();
-    let numbers = problem.platform.numbers().map(|(_, value)| value);
-    let mut all: Vec<Interval> = inputs.chain(numbers).map(Interval::point).collect();
-    let anything = Interval { low: i64::MIN, high: i64::MAX };
-    for values in configurations.values() {
-        let ends = values.iter().minmax().into_option();
-        all.push(ends.map_or(anything, |(low, high)| Interval { low: *low, high: *high }));
-    }
-    for (_, definition) in &problem.definitions {
-        all.push(definition.range(&all).values.unwrap_or(anything));
-    }
-    all
 }
 
 /// What a kernel with this source uses, in all and by lines.
@@ -164,11 +134,11 @@ pub(crate) fn usage(
     let occurring = Occurring::new(configurations, &symbols);
     let of = |variant: &Variant| {
         let names = names.of_parameters(&variant.parameters);
-        let narrow = Narrow::to(&occurring, &variant.values);
-        let device = Device { narrow, ..device.clone() };
+        let known = device.known.narrowed_to(&occurring, &variant.values);
+        let device = Device { known, ..device.clone() };
         let mut parts = walk::parts(&variant.steps, &names, &device, &variant.unroll)?;
         for part in parts.values_mut() {
-            *part = narrow.number(std::mem::replace(part, Expr::Int(0)));
+            *part = device.known.narrowed(std::mem::replace(part, Expr::Int(0)));
         }
         Ok((variant.values.clone(), parts))
     };

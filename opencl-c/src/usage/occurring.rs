@@ -35,9 +35,10 @@ pub(crate) struct Narrow<'c> {
 }
 
 impl<'c> Narrow<'c> {
-    /// Those with these values of the structural symbols.
+    /// Those with these values of the structural symbols; all that one can think of where a space is too large to tell.
     pub fn to(occurring: &'c Occurring<'c>, values: &'c [i64]) -> Narrow<'c> {
-        Narrow { of: Some((occurring, values)) }
+        let told = occurring.configurations.is_complete();
+        Narrow { of: told.then_some((occurring, values)) }
     }
 
     /// A number without what they do not need.

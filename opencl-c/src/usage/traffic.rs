@@ -48,13 +48,13 @@ impl Traffic<'_> {
         let group = match shared {
             true => {
                 let part = part_of(group, self.of_unit(together.clone(), held));
-                self.device.narrow.number(part)
+                self.device.known.narrowed(part)
             }
             false => group,
         };
         axes.extend(self.groups.iter().cloned());
         // Neighbouring groups share the lines at their margins.
-        let launch = addresses(&axes, self.bytes, self.device).count;
+        let launch = addresses(&axes, self.bytes, &self.device.known).count;
         let launch = mul(Expr::Int(self.bytes), launch);
         let (beyond_l2, l3) = match self.device.l2 {
             Some(l2) => self.beyond(l2, together, &group, at_work),
@@ -65,10 +65,10 @@ impl Traffic<'_> {
 
     /// Bytes of the lines that these repetitions touch.
     fn touched(&self, axes: &[Axis]) -> Expr {
-        let all = addresses(axes, self.bytes, self.device);
+        let all = addresses(axes, self.bytes, &self.device.known);
         let margin = self.margin.clone();
         let pieces = add(mul(Expr::Int(self.bytes), all.count), mul(all.pieces, margin.clone()));
-        self.device.narrow.number(min(pieces, self.rows(axes, margin)))
+        self.device.known.narrowed(min(pieces, self.rows(axes, margin)))
     }
 
     /// Bytes of rows without gaps, from the first address to the last. Distances that depend on inputs are those of rows.
@@ -76,7 +76,7 @@ impl Traffic<'_> {
         let (mut rows, mut length) = (Expr::Int(1), add(Expr::Int(self.bytes), margin));
         for Axis { distance, extent } in axes {
             match distance {
-                Some(distance) if !self.device.inputs.decide(distance) => {
+                Some(distance) if !self.device.known.inputs.decide(distance) => {
                     let last = mul(sub(extent.clone(), Expr::Int(1)), distance.clone());
                     length = add(length, last);
                 }
@@ -96,7 +96,7 @@ impl Traffic<'_> {
             axes.push(axis.clone());
             let all = self.touched(&axes);
             // A distance that depends on an input is one of rows, which have nothing in common.
-            let rows = |d: &Expr| self.device.inputs.decide(d);
+            let rows = |d: &Expr| self.device.known.inputs.decide(d);
             let apart = axis.distance.as_ref().is_none_or(rows);
             let again = match self.device.l1 {
                 Some(l1) if !apart => {
@@ -106,7 +106,7 @@ impl Traffic<'_> {
                 Some(_) if moved != touched => mul(axis.extent.clone(), moved),
                 _ => all.clone(),
             };
-            (touched, moved) = (all, self.device.narrow.number(again));
+            (touched, moved) = (all, self.device.known.narrowed(again));
         }
         (moved, axes)
     }
@@ -116,8 +116,8 @@ impl Traffic<'_> {
         let mut left = groups.clone();
         let mut axes = self.sweep.clone();
         for Axis { distance, extent } in &self.groups {
-            let some = self.device.narrow.number(min(left.clone(), extent.clone()));
-            left = self.device.narrow.number(ceil_div(left, extent.clone()));
+            let some = self.device.known.narrowed(min(left.clone(), extent.clone()));
+            left = self.device.known.narrowed(ceil_div(left, extent.clone()));
             axes.push(Axis { distance: distance.clone(), extent: some });
         }
         axes
@@ -150,7 +150,7 @@ impl Traffic<'_> {
 /// Groups of so many items that are at work at once, of so many, as far as warps limit them.
 pub(super) fn at_work(device: &Device<'_>, items: Expr, groups: Expr) -> Expr {
     let held = held(device, items, groups.clone());
-    device.narrow.number(min(groups, mul(Expr::Int(device.units), held)))
+    device.known.narrowed(min(groups, mul(Expr::Int(device.units), held)))
 }
 
 /// Those of one unit.
@@ -160,7 +160,7 @@ pub(super) fn held(device: &Device<'_>, items: Expr, groups: Expr) -> Expr {
     let held = quotient(most, warps);
     let held = device.groups_per_unit.map_or(held.clone(), |most| min(held, Expr::Int(most)));
     let share = ceil_div(groups, Expr::Int(device.units));
-    device.narrow.number(max(Expr::Int(1), min(held, share)))
+    device.known.narrowed(max(Expr::Int(1), min(held, share)))
 }
 
 /// Of so many bytes the part, in 64ths, that there is no room for.

@@ -166,7 +166,7 @@ impl Walk<'_> {
             Some(share) => (&around.of_items(share), whole),
             None => (around, count),
         };
-        let trips = self.device.narrow.number(self.names.put_in(count, at)?.simplified());
+        let trips = self.device.known.narrowed(self.names.put_in(count, at)?.simplified());
         let trips = self.at_least(0, trips);
         let around = &match self.is_at_least(1, &trips) {
             true => around.clone(),
@@ -302,12 +302,12 @@ impl Walk<'_> {
 
     /// The value of a number that no parameter decides.
     fn known(&self, number: &Expr) -> Option<i64> {
-        self.device.range(number).filter(|range| range.is_point()).map(|range| range.low)
+        self.device.known.range(number).filter(|range| range.is_point()).map(|range| range.low)
     }
 
     /// Whether a number is never less.
     fn is_at_least(&self, least: i64, number: &Expr) -> bool {
-        self.device.range(number).is_some_and(|range| range.low >= least)
+        self.device.known.range(number).is_some_and(|range| range.low >= least)
     }
 
     /// The greater of the two.

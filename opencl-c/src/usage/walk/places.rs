@@ -57,7 +57,7 @@ impl Walk<'_> {
         };
         let of_loops = loops.iter().map(of_loop).unique();
         let aligned = all(of_loops.chain(distances.into_iter().unique().map(whole)));
-        Ok((self.device.narrow.number(aligned), row))
+        Ok((self.device.known.narrowed(aligned), row))
     }
 
     /// Bytes of a row of lanes of a warp, with what lies between them, where it is a part of a line, and else of a line; and how far
@@ -76,8 +76,8 @@ impl Walk<'_> {
         }
         let length = choice(is_zero(length.clone()), line.clone(), length);
         let part = is_zero(remainder(line.clone(), length.clone()));
-        let row = self.device.narrow.number(choice(part, length, line));
-        (row, self.device.narrow.number(apart))
+        let row = self.device.known.narrowed(choice(part, length, line));
+        (row, self.device.known.narrowed(apart))
     }
 
     /// The loops around an access, inner ones first, as repetitions of its address.

@@ -74,7 +74,7 @@ impl Walk<'_> {
         let bytes = access.bytes();
         let merged = match around.guarded {
             true => unrolled.iter().fold(Expr::Int(1), |all, axis| mul(all, axis.extent.clone())),
-            false => addresses(&unrolled, bytes, self.device).count,
+            false => addresses(&unrolled, bytes, &self.device.known).count,
         };
         let vectors = &self.device.vectors;
         let requests = vectors.requests(bytes);

@@ -25,7 +25,7 @@ impl Walk<'_> {
         others: impl Iterator<Item = &'x Axis>,
         (by_rows, row): (Expr, Expr),
     ) -> Expr {
-        let Addresses { count, pieces } = addresses(sweep, bytes, self.device);
+        let Addresses { count, pieces } = addresses(sweep, bytes, &self.device.known);
         let piece = mul(Expr::Int(bytes), ceil_div(count, pieces));
         let whole = |axis: &Axis, inside: bool| {
             let Some(distance) = axis.distance.clone() else { return Expr::Int(0) };
