@@ -102,6 +102,22 @@ fn a_loop_without_an_iteration_moves_nothing() {
 }
 
 #[test]
+fn a_pitch_that_the_source_has_as_a_number_is_one_of_rows() {
+    if !ready() {
+        return;
+    }
+    let source = "kernel void k(global float *a, int n) {
+        for (int j = 0; j < 256 / T; j++)
+            for (int i = 0; i < T; i++)
+                a[256 * get_global_id(1) + T * j + i] = 0.0f;
+    }";
+    // Groups have 4 of 8 rows, of 1024 bytes, whatever the pieces are in which items go over them.
+    for usage in usages(source, buffers(&["a"]), json!({}), &[2, 4, 16, 64]) {
+        assert_eq!((usage["l2_bytes"], usage["dram_bytes"]), (4 * 1024, 8 * 1024));
+    }
+}
+
+#[test]
 fn what_only_other_items_load_is_not_waited_for() {
     if !ready() {
         return;

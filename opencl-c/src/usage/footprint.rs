@@ -116,7 +116,7 @@ fn of_products(axes: &[Axis], bytes: i64, of: &Known<'_>) -> Addresses {
 
 /// Runs put together from the finest on, as long as that leaves no gaps; from the coarsest on where it would.
 fn joined(mut known: Vec<(Expr, Addresses)>, of: &Known<'_>) -> Addresses {
-    let Some((fine, coarse, times)) = finest_pair(&known, &of.inputs) else {
+    let Some((fine, coarse, times)) = finest_pair(&known, of) else {
         return from_coarse(known, of);
     };
     if times == Expr::Int(1) {
@@ -168,18 +168,20 @@ fn join(
 }
 
 /// The finest of the runs, and the finest of others whose distance is a multiple of its own.
-fn finest_pair(known: &[(Expr, Addresses)], inputs: &Inputs) -> Option<(usize, usize, Expr)> {
+fn finest_pair(known: &[(Expr, Addresses)], of: &Known<'_>) -> Option<(usize, usize, Expr)> {
     let divides = |a: usize, b: usize| multiple(&known[b].0, &known[a].0);
     let strictly = |a: usize, b: usize| known[a].0 != known[b].0 && divides(a, b).is_some();
     let finest = |a: &usize| !(0..known.len()).any(|b| strictly(b, *a));
     let pairs = (0..known.len()).filter(finest).cartesian_product(0..known.len());
     let pairs = pairs.filter(|(a, b)| a != b).filter_map(|(a, b)| Some((a, b, divides(a, b)?)));
-    let pairs: Vec<_> = pairs.filter(|(.., times)| !inputs.decide(times)).collect();
+    let pairs: Vec<_> = pairs.filter(|(.., times)| !of.inputs.decide(times)).collect();
     let between = |a: usize, b: usize| {
         (0..known.len()).any(|c| c != a && c != b && strictly(a, c) && strictly(c, b))
     };
     let nearest = pairs.into_iter().filter(|(a, b, _)| !between(*a, *b));
-    nearest.min_by_key(|(a, b, times)| (*times != Expr::Int(1), is_sum(times), *a, *b))
+    // Of several, what comes to the least at most: a number of the source may be a pitch of rows.
+    let most = |times: &Expr| of.range(times).map_or(i64::MAX, |range| range.high);
+    nearest.min_by_key(|(a, b, times)| (*times != Expr::Int(1), most(times), is_sum(times), *a, *b))
 }
 
 /// Two repetitions of which the second's distance is a multiple of the first's, and that multiple.
