@@ -256,3 +256,31 @@ fn t1_files() {
          (docs/problem-format.md)\n"
     );
 }
+
+/// Kernels by other hands have a time under `resources`, in every configuration.
+#[test]
+fn kernels_by_other_hands_are_predicted() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/kernels");
+    let Ok(entries) = fs::read_dir(&folder) else {
+        eprintln!("skipped: no {}", folder.display());
+        return;
+    };
+    if !can_read() {
+        return;
+    }
+    let names: std::collections::BTreeSet<String> = entries
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+        .collect();
+    let problems = names.iter().filter(|name| name.ends_with(".json")).filter(|name| {
+        // Where questions were asked, the file that answers them.
+        !names.contains(&name.replace(".json", ".fixed.json"))
+    });
+    for name in problems {
+        let arguments =
+            ["tune", name, "--profile", "resources", "--platform", "rtx-2080-ti", "--json"];
+        let (text, errors, status) = tickbound(&folder, &arguments);
+        assert_eq!(status, 0, "{name}: {errors}");
+        let object: Value = serde_json::from_str(&text).expect("JSON");
+        assert!(object["upper"].as_u64() > Some(0), "{name}: {text}");
+    }
+}
