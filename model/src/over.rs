@@ -55,16 +55,10 @@ fn of_sides((c, a, b): (&Expr, &Expr, &Expr), envs: &[&[i64]]) -> (Expr, Values)
     let (condition, holds) = of(c, envs);
     if holds.contains(&None) {
         // There the whole has no value either; elsewhere it may have.
-        let whole =
-            Expr::Conditional(Box::new(c.clone()), Box::new(a.clone()), Box::new(b.clone()));
-        let values = envs.iter().map(|env| whole.eval(env).ok()).collect();
-        return (whole, values);
+        let [c, a, b] = [c, a, b].map(|part| Box::new(part.clone()));
+        return as_it_is(Expr::Conditional(c, a, b), envs);
     }
-    let on_side = |taken: bool| {
-        let side = envs.iter().zip(&holds).filter(move |(_, v)| (**v != Some(0)) == taken);
-        side.map(|(env, _)| *env).collect::<Vec<&[i64]>>()
-    };
-    let (taken, others) = (on_side(true), on_side(false));
+    let (taken, others) = (where_it_is(true, &holds, envs), where_it_is(false, &holds, envs));
     if others.is_empty() {
         return of(a, envs);
     }
@@ -80,31 +74,34 @@ fn of_sides((c, a, b): (&Expr, &Expr, &Expr), envs: &[&[i64]]) -> (Expr, Values)
 
 /// Both true, or one: the second is not looked at where the first decides.
 fn of_truths(op: BinaryOp, (a, b): (&Expr, &Expr), envs: &[&[i64]]) -> (Expr, Values) {
-    let decisive = Expr::Int(i64::from(op == BinaryOp::Or));
-    let truth = Expr::Not(Box::new(Expr::Not(Box::new(b.clone()))));
-    let (then, otherwise) = match op {
-        BinaryOp::And => (&truth, &decisive),
-        _ => (&decisive, &truth),
-    };
-    match of_sides((a, then, otherwise), envs) {
-        (Expr::Conditional(a, then, otherwise), values) => {
-            let truth = if op == BinaryOp::And { *then } else { *otherwise };
-            (Expr::Binary(op, a, Box::new(not_negated_twice(truth, |_| true))), values)
-        }
-        (truth, values) => (not_negated_twice(truth, is_truth), values),
+    let (first, holds) = of(a, envs);
+    if holds.contains(&None) {
+        return as_it_is(Expr::binary(op, a.clone(), b.clone()), envs);
     }
+    let decisive = i64::from(op == BinaryOp::Or);
+    let open = where_it_is(op == BinaryOp::And, &holds, envs);
+    if open.is_empty() {
+        return (Expr::Int(decisive), vec![Some(decisive); envs.len()]);
+    }
+    let (second, values) = of(b, &open);
+    let mut values = values.into_iter().map(|v| v.map(|v| i64::from(v != 0)));
+    let decided = |v: &Option<i64>| i64::from(*v != Some(0)) == decisive;
+    let value = |v: &Option<i64>| if decided(v) { Some(decisive) } else { values.next().flatten() };
+    let values = holds.iter().map(value).collect();
+    let alone = open.len() == envs.len() && is_truth(&second);
+    (if alone { second } else { Expr::binary(op, first, second) }, values)
 }
 
-/// What was negated twice, if it may stand for that.
-fn not_negated_twice(e: Expr, may: fn(&Expr) -> bool) -> Expr {
-    let inner = match &e {
-        Expr::Not(once) => match &**once {
-            Expr::Not(inner) if may(inner) => Some((**inner).clone()),
-            _ => None,
-        },
-        _ => None,
-    };
-    inner.unwrap_or(e)
+/// An expression of which no part is left out.
+fn as_it_is(e: Expr, envs: &[&[i64]]) -> (Expr, Values) {
+    let values = envs.iter().map(|env| e.eval(env).ok()).collect();
+    (e, values)
+}
+
+/// The environments in which a condition that comes to this holds, or does not.
+fn where_it_is<'e>(taken: bool, holds: &[Option<i64>], envs: &[&'e [i64]]) -> Vec<&'e [i64]> {
+    let those = envs.iter().zip(holds).filter(|(_, v)| (**v != Some(0)) == taken);
+    those.map(|(env, _)| *env).collect()
 }
 
 /// Whether it is 0 or 1 for any values.

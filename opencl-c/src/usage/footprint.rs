@@ -119,12 +119,11 @@ fn joined(mut known: Vec<(Expr, Addresses)>, of: &Known<'_>) -> Addresses {
     let Some((fine, coarse, times)) = finest_pair(&known, of) else {
         return from_coarse(known, of);
     };
-    if times == Expr::Int(1) {
-        // There is at least one of each, so no gap.
-        join(&mut known, (fine, coarse, times), of);
-        return joined(known, of);
-    }
-    let gaps = of.narrowed(less(known[fine].1.count.clone(), times.clone()));
+    let gaps = match times {
+        // There is at least one of each.
+        Expr::Int(1) => Expr::Int(0),
+        _ => of.narrowed(less(known[fine].1.count.clone(), times.clone())),
+    };
     let chain =
         (0..known.len()).all(|i| i == fine || multiple(&known[i].0, &known[coarse].0).is_some());
     if gaps == Expr::Int(1) && chain {
