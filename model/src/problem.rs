@@ -42,6 +42,16 @@ impl Profile {
     pub const ALL: [Profile; 4] =
         [Profile::OpenCl, Profile::Published2023, Profile::Published2021, Profile::Resources];
 
+    /// The profile of a file that names none: `resources` for OpenCL C on a platform that has
+    /// what this profile needs, because it ranks measured configurations better
+    /// (docs/results/predictions.md); otherwise `opencl`.
+    fn default_for(platform: &Platform, kernel: &Field<'_>) -> Profile {
+        match kernel.value.is_object() && platform.resources().warp_width.is_some() {
+            true => Profile::Resources,
+            false => Profile::OpenCl,
+        }
+    }
+
     /// The profile's name in a problem file.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -201,9 +211,11 @@ impl Problem {
             return Err(version.expected(&format!("{FORMAT_VERSION}, the only version so far")));
         }
         let name = root.take("name").map(|f| f.text().map(str::to_owned)).transpose()?;
-        let profile = root.take("profile").map_or(Ok(Profile::OpenCl), |f| read_profile(&f))?;
-        let without = read_without(root.take("without"), profile)?;
+        let profile = root.take("profile").map(|f| read_profile(&f)).transpose()?;
         let mut platform = read_platform(&root.need("platform", "the platform")?, platforms)?;
+        let kernel = root.need("kernel", "the kernel program")?;
+        let profile = profile.unwrap_or_else(|| Profile::default_for(&platform, &kernel));
+        let without = read_without(root.take("without"), profile)?;
         let inputs = root.take("inputs");
         let inputs = read_inputs(inputs, overrides, &mut platform)?;
         if profile == Profile::Resources {
@@ -218,7 +230,6 @@ impl Problem {
             read_launch(&root.need("launch", "how the kernel is launched")?, profile, &scope)?;
         let (usage, stated_usage) = Usage::read(root.take("usage"), &scope)?;
         let sizes = read_sizes(root.take("sizes"), &inputs)?;
-        let kernel = root.need("kernel", "the kernel program")?;
         let source = match kernel.value.is_object() {
             true => {
                 let names: Vec<&str> = parameters.iter().map(|p| p.name.as_str()).collect();
@@ -289,6 +300,14 @@ impl Problem {
             ));
         }
         Ok(())
+    }
+
+    /// The same problem without what the host does after the launch (`finish`): what a device's
+    /// clock times.
+    #[must_use]
+    pub fn kernel_alone(mut self) -> Problem {
+        self.finish.clear();
+        self
     }
 
     /// What the kernel uses of a device.

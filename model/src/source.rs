@@ -36,9 +36,8 @@ pub struct KernelSource {
     pub arguments: Vec<Argument>,
     /// The C file with the host reference, relative to the problem file.
     pub reference: Option<String>,
-    /// Greatest allowed `|got - expected| / max(1, |expected|)` of floating-point outputs, in units
-    /// of 1e-12.
-    pub tolerance: u64,
+    /// What floating-point outputs may be wrong by.
+    pub tolerance: Tolerance,
     /// Bytes that the kernel must at least move, for bytes a second in reports.
     pub bytes: Option<Expr>,
     /// Operations of the task, for operations a second in reports.
@@ -47,6 +46,17 @@ pub struct KernelSource {
     pub bounds: Vec<(Asked, Expr)>,
     /// For branches that depend on data: which side counts.
     pub branches: Vec<(Asked, Side)>,
+}
+
+/// Greatest allowed `|got - expected| / max(1, |expected|)` of floating-point outputs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tolerance {
+    /// In units of 1e-12, for each term.
+    pub units: u64,
+    /// How many terms an output is the sum of, where the tolerance grows with them: the rounding
+    /// error of a sum has a bound that is proportional to its length (Higham, Accuracy and
+    /// Stability of Numerical Algorithms, section 4.2).
+    pub terms: Option<Expr>,
 }
 
 /// Which loops or branches of the source an answer is for.
@@ -236,7 +246,7 @@ pub enum Fill {
 }
 
 /// Default of [`KernelSource::tolerance`]: 1e-5.
-const TOLERANCE: u64 = 10_000_000;
+const TOLERANCE: Tolerance = Tolerance { units: 10_000_000, terms: None };
 
 impl KernelSource {
     /// Reads the object; `scope` has inputs, platform, parameters and definitions.
@@ -265,7 +275,9 @@ impl KernelSource {
                 .take("arguments")
                 .map_or(Ok(Vec::new()), |f| read_arguments(&f, scope))?,
             reference: object.take("reference").map(text).transpose()?,
-            tolerance: object.take("tolerance").map_or(Ok(TOLERANCE), |f| read_tolerance(&f))?,
+            tolerance: object
+                .take("tolerance")
+                .map_or(Ok(TOLERANCE), |f| read_tolerance(&f, scope))?,
             bytes: object.take("bytes").map(expr).transpose()?,
             operations: object.take("operations").map(expr).transpose()?,
             bounds: read_answers(object.take("bounds"), |f| expr(f.clone()))?,
@@ -305,7 +317,21 @@ fn unknown<'k>(
     ModelError::new(&field.path, format!("unknown {what} `{text}`"), suggest(text, known))
 }
 
-fn read_tolerance(field: &Field<'_>) -> Result<u64, ModelError> {
+/// A number, or an object with a number for each term and how many terms there are.
+fn read_tolerance(field: &Field<'_>, scope: &Scope) -> Result<Tolerance, ModelError> {
+    if !field.value.is_object() {
+        return Ok(Tolerance { units: read_part_of_one(field)?, terms: None });
+    }
+    let mut object = field.clone().object()?;
+    let units = read_part_of_one(&object.need("per_term", "what each term may be wrong by")?)?;
+    let terms = object.need("terms", "how many terms an output is the sum of")?;
+    let terms = scope.expression(&terms.path, &terms.expression()?)?;
+    object.finish()?;
+    Ok(Tolerance { units, terms: Some(terms) })
+}
+
+/// A real number from 0 to 1, in units of 1e-12.
+fn read_part_of_one(field: &Field<'_>) -> Result<u64, ModelError> {
     let value = field.value.as_f64().filter(|v| (0.0..=1.0).contains(v));
     value
         .map(|v| (v * 1e12).round() as u64)

@@ -54,7 +54,8 @@ fn load() -> Result<Held, ReadError> {
              LIBCLANG_PATH to its folder",
         )
     };
-    let clang = Clang::new().map_err(|_| missing())?;
+    let clang =
+        Clang::new().map_err(|why| if is_present(&why) { unloadable(&why) } else { missing() })?;
     let library = clang_sys::get_library().ok_or_else(missing)?;
     let version = major(&clang::get_version());
     let include = headers(library.path(), version.as_deref()).ok_or_else(|| {
@@ -66,6 +67,21 @@ fn load() -> Result<Held, ReadError> {
         )
     })?;
     Ok(Held { clang, library, include })
+}
+
+/// Whether the loader's message is about a library that is there: one that it could not open, or
+/// files that it passed over.
+fn is_present(why: &str) -> bool {
+    why.contains("could not be opened") || why.contains("(invalid: [(")
+}
+
+/// The error for a library that is there and does not load.
+fn unloadable(why: &str) -> ReadError {
+    ReadError::file(
+        "libclang",
+        format!("it is on this machine, but does not load: {why}"),
+        "install what the loader misses, or set LIBCLANG_PATH to the folder of another libclang",
+    )
 }
 
 /// The major number of `Debian clang version 15.0.6`.
@@ -110,7 +126,20 @@ fn of_version(root: &Path, version: Option<&str>) -> Option<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    use super::major;
+    use super::{is_present, major, unloadable};
+
+    #[test]
+    fn a_library_that_does_not_load_is_no_missing_one() {
+        // As clang-sys 1.9 words it.
+        let broken = "the `libclang` shared library at /l/libclang.so.1 could not be opened: \
+                      libLLVM.so.1: cannot open shared object file";
+        let other = "couldn't find any valid shared libraries matching: ['libclang.so'], set the \
+                     `LIBCLANG_PATH` environment variable to a path where one of these files can \
+                     be found (invalid: [(/l/libclang.so: invalid ELF header)])";
+        let absent = other.replace("(/l/libclang.so: invalid ELF header)", "");
+        assert_eq!([broken, other, &absent].map(is_present), [true, true, false]);
+        assert!(unloadable(broken).to_string().contains("libLLVM.so.1: cannot open"));
+    }
 
     #[test]
     fn versions() {

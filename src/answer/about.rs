@@ -2,7 +2,10 @@
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
+use tickbound_message::grouped;
 use tickbound_model::{Problem, Profile};
+
+use super::words::Line;
 
 /// The problem that was asked about, and the program that answers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -51,6 +54,27 @@ impl Units {
             memory: "bytes".to_owned(),
         }
     }
+
+    /// A time of the model for people: `19.877 microseconds (39,356 ticks)`, or ticks alone where
+    /// the platform does not say how long one is.
+    #[must_use]
+    pub fn time(&self, ticks: i64) -> String {
+        self.times([ticks], "")
+    }
+
+    /// Two times for people, as `1.010 and 1.515 microseconds (2,000 and 3,000 ticks)`.
+    #[must_use]
+    pub fn range(&self, lower: i64, upper: i64) -> String {
+        self.times([lower, upper], " and ")
+    }
+
+    fn times<const N: usize>(&self, ticks: [i64; N], between: &str) -> String {
+        let noun = if ticks == [1; N] { "tick" } else { "ticks" };
+        let in_ticks = format!("{} {noun}", ticks.map(grouped).join(between));
+        let Some(length) = self.tick_microseconds else { return in_ticks };
+        let microseconds = ticks.map(|t| format!("{:.3}", t as f64 * length)).join(between);
+        format!("{microseconds} microseconds ({in_ticks})")
+    }
 }
 
 /// What a tick is under the profile `resources`, whatever the platform's prices count in.
@@ -64,14 +88,17 @@ fn tick_microseconds(problem: &Problem) -> Option<f64> {
     }
 }
 
-/// A time in microseconds for people, as a line of an answer; nothing where the platform does not tell what a tick is.
-#[must_use]
-pub fn microseconds(problem: &Problem, ticks: i64) -> Option<(&'static str, String)> {
-    let microseconds = ticks as f64 * tick_microseconds(problem)?;
-    Some(("time:", format!("{microseconds:.3} microseconds")))
-}
-
 impl About {
+    /// The line that names the model: profile and platform.
+    #[must_use]
+    pub fn model(&self) -> Line {
+        let platform = match self.platform.as_str() {
+            "" => "a platform without a name".to_owned(),
+            name => format!("platform {name}"),
+        };
+        ("model:", format!("profile {}, {platform}", self.profile))
+    }
+
     /// About a problem.
     #[must_use]
     pub fn of(problem: &Problem) -> About {

@@ -24,10 +24,10 @@ mod ties;
 pub mod tune;
 mod words;
 
-pub use about::{About, Units, microseconds};
+pub use about::{About, Units};
 pub use checked::Checked;
 pub use counts::{COUNTED, Counts, counts};
 pub use data::{Answer, Optimum, Run, Tally, Trail, Values, tenth_of_millisecond, values};
 pub use explained::{Explained, Reading};
 pub use simulated::{Phase, Simulated};
-pub use words::{Line, named, titled};
+pub use words::{Line, PROVED, named, shown, titled};

@@ -7,7 +7,7 @@ use tickbound_spin::result::{Proof, RunLog, SpinResult};
 use tickbound_spin::trail;
 
 use super::data::{Answer, Run, Trail, tenth_of_millisecond, values};
-use super::words::Line;
+use super::words::{Line, PROVED};
 
 /// The result of a search with SPIN as an answer.
 #[must_use]
@@ -88,7 +88,7 @@ fn proof(r: &SpinResult) -> Option<Line> {
         }
         Proof::BranchAndBound => "a complete branch-and-bound run finds nothing better".to_owned(),
     };
-    Some(("proved:", text))
+    Some((PROVED, text))
 }
 
 /// The runs that the answer rests on.

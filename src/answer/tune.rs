@@ -8,11 +8,10 @@ use tickbound_model::verdict::Status;
 use tickbound_solve::Proof;
 use tickbound_solve::{Encoding, Objective, TuneResult};
 
-use super::about::microseconds;
 use super::data::{Answer, Folded, Optimum, Tally, tenth_of_millisecond, values};
 use super::resources::Resources;
 use super::ties;
-use super::words::{Line, titled};
+use super::words::{Line, PROVED, titled};
 
 /// The result of a search with Z3 or by enumeration as an answer.
 #[must_use]
@@ -115,7 +114,6 @@ pub fn facts(problem: &Problem, r: &TuneResult, answer: &Answer) -> Vec<Line> {
 
 fn lines(problem: &Problem, r: &TuneResult, answer: &Answer, resources: Vec<Line>) -> Vec<Line> {
     let proof = if answer.proved() { proof(problem, r, answer) } else { Vec::new() };
-    let time = answer.time.and_then(|ticks| microseconds(problem, ticks));
     let later = "that of the configuration with the best case, once it is known";
     let later = is_worst_case_open(r).then(|| ("worst case:", later.to_owned()));
     let open = r.schedule.as_ref().filter(|_| !answer.proved()).and_then(|s| s.bounds);
@@ -123,9 +121,15 @@ fn lines(problem: &Problem, r: &TuneResult, answer: &Answer, resources: Vec<Line
         let text = format!("best case {}, worst case {}", between(best), between(worst));
         ("schedules:", text + " of the best so far")
     });
-    let time = time.into_iter().chain(later).chain(open);
+    let schedules = later.into_iter().chain(open);
     let simulated = r.simulated_because.iter().map(|why| ("simulated:", why.clone()));
-    resources.into_iter().chain(time).chain(proof).chain(simulated).chain(answer.stop()).collect()
+    resources
+        .into_iter()
+        .chain(schedules)
+        .chain(proof)
+        .chain(simulated)
+        .chain(answer.stop())
+        .collect()
 }
 
 /// The same for programs; a most that nothing is known of is left out.
@@ -152,8 +156,8 @@ fn proof(problem: &Problem, r: &TuneResult, answer: &Answer) -> Vec<Line> {
             format!("best case {best}, worst case {worst}, first come first served {first_come}");
         ("schedules:", text)
     });
-    let proofs = r.proofs.iter().map(|proof| ("proved:", proved(r, proof)));
-    let proofs = proofs.chain(r.schedule.as_ref().map(|_| ("proved:", explored(r))));
+    let proofs = r.proofs.iter().map(|proof| (PROVED, proved(r, proof)));
+    let proofs = proofs.chain(r.schedule.as_ref().map(|_| (PROVED, explored(r))));
     let checked = r.checked.filter(|n| *n > 0).map(|n| {
         (
             "checked:",

@@ -8,6 +8,15 @@ use super::data::{Answer, Values};
 /// A line under the first two: its name, such as `proved:`, and what it says.
 pub type Line = (&'static str, String);
 
+/// The label of what a proof rests on. It says what a proof is about: the model, not the device.
+pub const PROVED: &str = "proved in the model:";
+
+/// A line as it is printed, with its text in the column that short names leave.
+#[must_use]
+pub fn shown((name, text): &Line) -> String {
+    format!("{name:<11} {text}\n")
+}
+
 /// A problem by its name and inputs, as `Minimum (size = 16)`.
 #[must_use]
 pub fn titled(name: &str, inputs: &Values) -> String {
@@ -31,8 +40,8 @@ pub(super) fn listed(configuration: &Values) -> String {
 }
 
 impl Answer {
-    /// The text: the heading, the least time or what is known of it, called `least`, then `lines`,
-    /// and how long it took.
+    /// The text: the heading, the model, the least time or what is known of it, called `least`,
+    /// then `lines`, and how long it took.
     #[must_use]
     pub fn words(
         &self,
@@ -40,37 +49,50 @@ impl Answer {
         least: &str,
         lines: impl IntoIterator<Item = Line>,
     ) -> String {
-        let first = format!("{heading}\n{}\n", self.least(least));
+        let model: String = self.about.iter().map(|about| shown(&about.model())).collect();
+        let first = format!("{heading}\n{model}{}\n", self.least(least));
         if self.status == Status::Infeasible {
             return first;
         }
         let took = self.seconds.map(|s| ("in:", format!("{s:.3} s")));
         let lines = lines.into_iter().chain(took);
-        first + &lines.map(|(name, text)| format!("{name:<12}{text}\n")).collect::<String>()
+        first + &lines.map(|line| shown(&line)).collect::<String>()
+    }
+
+    /// A time for people, in microseconds where their length is known.
+    fn for_people(&self, ticks: i64) -> String {
+        let ticks_alone = || format!("{} ticks", grouped(ticks));
+        self.about.as_ref().map_or_else(ticks_alone, |about| about.units.time(ticks))
+    }
+
+    /// The bracket for people.
+    fn bracket(&self, upper: i64) -> String {
+        let ticks_alone = || format!("{} and {} ticks", grouped(self.lower), grouped(upper));
+        self.about.as_ref().map_or_else(ticks_alone, |about| about.units.range(self.lower, upper))
     }
 
     /// What is known of the least time.
     fn least(&self, name: &str) -> String {
         let at = self.configuration.as_ref().map(named).unwrap_or_default();
-        let lower = grouped(self.lower);
         let is_bounded = |time: i64| self.lower >= time;
         match (self.status, self.time) {
             (Status::Infeasible, _) => "no configuration satisfies the constraints".to_owned(),
-            (Status::Optimal, Some(time)) => format!("{name} {} ticks at {at}", grouped(time)),
+            (Status::Optimal, Some(time)) => format!("{name} {} at {at}", self.for_people(time)),
             (_, Some(time)) if is_bounded(time) => format!(
-                "not confirmed: by the lower bounds the {} is {} ticks at {at}, but no \
-                 solver has refuted {}",
+                "not confirmed: by the lower bounds the {} is {} at {at}, but no solver has \
+                 refuted {} ticks",
                 name.trim_end_matches(':'),
-                grouped(time),
+                self.for_people(time),
                 grouped(time - 1)
             ),
             (_, Some(time)) => format!(
-                "not proved: the {} is between {lower} and {} ticks; best so far: {at}",
+                "not proved: the {} is between {}; best so far: {at}",
                 name.trim_end_matches(':'),
-                grouped(time)
+                self.bracket(time)
             ),
             (_, None) => {
-                format!("not proved: nothing found; the least time is at least {lower} ticks")
+                let lower = self.for_people(self.lower);
+                format!("not proved: nothing found; the least time is at least {lower}")
             }
         }
     }

@@ -138,7 +138,8 @@ impl Args {
             say_folded(&text)?
         };
         if let (Some(path), false) = (&self.output, self.json) {
-            say_folded(&format!("\nwritten: {path}; tune with --platform {}\n", as_option(path)))?;
+            let next = format!("`tickbound tune PROBLEM --platform {}`", as_option(path));
+            say_folded(&format!("\nwritten: {path}; next: {next}\n"))?;
         }
         Ok(())
     }

@@ -69,7 +69,9 @@ impl Page<'_> {
         let number =
             configurations.count().map_or_else(|| "uncounted".to_owned(), |n| n.to_string());
         let mut text =
-            format!("{}{of}\n{number} configurations of {choices} choices\n\n", problem.name);
+            format!("{}{of}\n{number} configurations of {choices} choices\n", problem.name);
+        let (name, model) = About::of(problem).model();
+        text += &format!("{name} {model}\n\n");
         match self.reading {
             Some(reading) => self.add_steps(&mut text, reading, configurations),
             None if problem.kernel.is_empty() => text.push_str("there is no kernel program\n"),

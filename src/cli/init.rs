@@ -11,6 +11,10 @@ use super::exit::{CliError, Exit};
 use super::load::{Setting, by_name, setup};
 use super::output::{Outputs, save, say_folded};
 use super::stop::Stops;
+use crate::device::{self, platform::shipped};
+
+/// The platform of a proposal where no device is present that a shipped platform describes.
+const DEFAULT_PLATFORM: &str = "h200";
 
 /// Arguments of `init`.
 #[derive(Debug, clap::Args)]
@@ -42,8 +46,9 @@ pub struct Args {
     #[arg(long, value_name = "EXPRESSIONS", default_value = "", hide_default_value = true)]
     local_size: String,
     /// The platform: the name of a shipped one, or the path of a file
-    #[arg(long, value_name = "NAME", default_value = "h200")]
-    platform: String,
+    /// [default: the shipped one of an OpenCL device that is present, otherwise h200]
+    #[arg(long, value_name = "NAME")]
+    platform: Option<String>,
     /// Also write a host reference to be filled in, which says what is right
     #[arg(long)]
     reference: bool,
@@ -104,15 +109,29 @@ fn beside(args: &Args, path: &Path) -> String {
 }
 
 /// The platform as the problem file names it: its paths count from its own folder.
-fn platform(args: &Args) -> String {
-    let file = Path::new(&args.platform);
+fn platform(args: &Args, name: &str) -> String {
+    let file = Path::new(name);
     let beside = args.source.parent().is_none_or(|folder| folder.as_os_str().is_empty());
-    let shipped = platforms::names().any(|name| name == args.platform);
+    let shipped = platforms::names().any(|shipped| shipped == name);
     if shipped || beside || !file.is_file() {
-        return args.platform.clone();
+        return name.to_owned();
     }
-    std::path::absolute(file)
-        .map_or_else(|_| args.platform.clone(), |path| path.display().to_string())
+    std::path::absolute(file).map_or_else(|_| name.to_owned(), |path| path.display().to_string())
+}
+
+/// The shipped platform of a device that is present, or the default one; and a note that says why.
+fn present() -> (&'static str, String) {
+    let present = device::list().devices.into_iter().find_map(|d| Some((shipped(&d.name)?, d)));
+    match present {
+        Some((platform, device)) => {
+            (platform, format!("platform: {platform}, for the device `{}`", device.name))
+        }
+        None => {
+            let why = "no device is present that a shipped platform describes";
+            let fix = "--platform names another, `tickbound calibrate` makes one";
+            (DEFAULT_PLATFORM, format!("platform: {DEFAULT_PLATFORM}, as {why}; {fix}"))
+        }
+    }
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
@@ -120,6 +139,13 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let problem = args.output.clone().unwrap_or_else(|| args.source.with_extension("json"));
     let reference_file = args.source.with_extension("ref.c");
     check(args, &problem, &reference_file)?;
+    let (default, why) = match &args.platform {
+        Some(name) => (name.as_str(), None),
+        None => {
+            let (name, why) = present();
+            (name, Some(why))
+        }
+    };
     let wishes = Wishes {
         entry: args.entry.clone(),
         before: args.before.iter().map(|path| beside(args, path)).collect(),
@@ -129,9 +155,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         defines: by_text(&args.define),
         global: expressions(&args.global_size),
         local: expressions(&args.local_size),
-        platform: platform(args),
+        platform: platform(args, default),
     };
     let mut proposal = propose(&args.source, &wishes, &platforms::find, &setup()?)?;
+    proposal.notes.extend(why);
     // A reference is for what `measure` can run.
     let measured =
         proposal.problem["kernel"].get("arguments").is_some() && proposal.fault.is_none();

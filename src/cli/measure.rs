@@ -190,6 +190,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let interrupt = stop::flag();
     let progress = Progress::new(&problem.name);
     args.add_model(&mut problem, total)?;
+    let problem = problem.kernel_alone();
     let guided = match &selection {
         None => Some(candidates(&problem, &configurations, args.seed, interrupt)?),
         Some(_) => None,

@@ -14,8 +14,8 @@ use super::exit::CliError;
 use super::plot::MAX_CONFIGURATIONS;
 use super::{explain, stop, timeline};
 use crate::answer;
-use crate::answer::Answer;
 use crate::answer::resources::{Resources, SourceLine};
+use crate::answer::{About, Answer, Units};
 use crate::measure::select::{Selection, select, total};
 use crate::report::html::{
     Best, Configurations, Lanes, Measure, Number, Page, Part, Row, Spent, Stripe, numbers_grouped,
@@ -32,7 +32,7 @@ const MOST_EVENTS: u64 = 1_000_000_000;
 /// A configuration that was found cannot be simulated, or the space cannot be drawn from.
 pub fn of(problem: &Problem, result: &TuneResult, seed: u64) -> Result<Page, CliError> {
     let answer = answer::tune::answer(problem, result);
-    let (figure, meaning) = told(result, &answer);
+    let (figure, meaning) = told(&About::of(problem).units, result, &answer);
     // The bars of the terminal are a table of the page.
     let lines = answer::tune::facts(problem, result, &answer);
     let lines = lines.into_iter().map(|(name, text)| (name.trim_end_matches(':').to_owned(), text));
@@ -44,8 +44,7 @@ pub fn of(problem: &Problem, result: &TuneResult, seed: u64) -> Result<Page, Cli
         facts: lines.collect(),
         ..Page::default()
     };
-    let platform = Some(problem.platform.name.clone()).filter(|name| !name.is_empty());
-    page.facts.extend(platform.map(|name| ("platform".into(), name)));
+    page.facts.insert(0, ("model".into(), About::of(problem).model().1));
     page.facts.extend(answer.seconds.map(|s| ("in".into(), format!("{s:.3} s"))));
     if let Some(best) = &result.best {
         let values = problem.parameters.iter().map(|p| p.name.clone());
@@ -59,18 +58,20 @@ pub fn of(problem: &Problem, result: &TuneResult, seed: u64) -> Result<Page, Cli
 }
 
 /// The number that was asked for, and what it is.
-fn told(result: &TuneResult, answer: &Answer) -> (String, String) {
+fn told(units: &Units, result: &TuneResult, answer: &Answer) -> (String, String) {
     let sought = answer::tune::sought(result);
     let lower = answer.lower;
     match (answer.status, answer.time) {
         (Status::Infeasible, _) => ("No configuration".into(), "satisfies the constraints".into()),
-        (Status::Optimal, Some(time)) => (format!("{time} ticks"), format!("{sought}, proved")),
-        (_, Some(time)) => (
-            format!("{time} ticks"),
-            format!("best so far; not proved: the {sought} is between {lower} and {time} ticks"),
-        ),
+        (Status::Optimal, Some(time)) => {
+            (units.time(time), format!("{sought}, proved in the model"))
+        }
+        (_, Some(time)) => {
+            let range = units.range(lower, time);
+            (units.time(time), format!("best so far; not proved: the {sought} is between {range}"))
+        }
         (_, None) => (
-            format!("At least {lower} ticks"),
+            format!("At least {}", units.time(lower)),
             "nothing found, and nothing proved beyond that".into(),
         ),
     }

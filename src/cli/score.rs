@@ -109,7 +109,7 @@ fn compare(problem: &Problem, results: &Results, progress: &Progress) -> Compare
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     args.stops.watched()?;
-    let problem = args.question.problem()?;
+    let problem = args.question.problem()?.kernel_alone();
     let mut inputs = args.question.chosen.files();
     let against = args.against(&problem)?;
     inputs.extend(args.other.iter().chain([&against]).map(PathBuf::from));
@@ -218,7 +218,8 @@ fn chart(problem: &Problem, results: &Results, compared: &Compared) -> Chart {
 
 /// The page: how well the model ranks, and the configurations with both times.
 fn page(problem: &Problem, results: &Results, compared: &Compared, found: &Found<'_>) -> Page {
-    let facts = facts(results, compared, found).into_iter();
+    let (_, model) = About::of(problem).model();
+    let facts = [("model", model)].into_iter().chain(facts(results, compared, found));
     let mut facts: Vec<(String, String)> =
         facts.map(|(name, text)| (name.to_owned(), text)).collect();
     facts.extend(found.score.iter().flat_map(|s| &s.reached).map(|reached| {
@@ -342,6 +343,8 @@ fn facts(results: &Results, compared: &Compared, found: &Found<'_>) -> Vec<(&'st
 
 fn words(problem: &Problem, results: &Results, compared: &Compared, found: &Found<'_>) -> String {
     let mut out = format!("{}\n", heading(problem, results));
+    let (name, model) = About::of(problem).model();
+    out += &format!("{name:<14}{model}\n");
     for (name, text) in facts(results, compared, found) {
         out += &format!("{:<14}{text}\n", format!("{name}:"));
     }

@@ -1,6 +1,5 @@
 //! `tickbound simulate`.
 
-use tickbound_message::grouped;
 use tickbound_model::Profile;
 use tickbound_model::count::count;
 use tickbound_model::simulate::{Options, Script, simulate};
@@ -11,7 +10,7 @@ use super::output::{Outputs, say_folded, say_json};
 use super::stop::Stops;
 use super::timeline;
 use crate::answer::resources::Resources;
-use crate::answer::{self, About, Phase, Simulated};
+use crate::answer::{self, About, Phase, Simulated, shown};
 
 /// Arguments of `simulate`.
 #[derive(Debug, clap::Args)]
@@ -58,10 +57,11 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         let configuration = problem.name_values(&bound.configuration).to_string();
         let with =
             if configuration.is_empty() { String::new() } else { format!(" with {configuration}") };
+        let about = About::of(&problem);
         let lines = resources.iter().flat_map(Resources::lines);
-        let lines = lines.chain(answer::microseconds(&problem, run.time));
-        let lines: String = lines.map(|(name, text)| format!("{name:<12}{text}\n")).collect();
-        say_folded(&format!("{}: {} ticks{with}\n{lines}", problem.name, grouped(run.time)))?;
+        let lines: String = [about.model()].into_iter().chain(lines).map(|l| shown(&l)).collect();
+        let time = about.units.time(run.time);
+        say_folded(&format!("{}: {time}{with}\n{lines}", problem.name))?;
     }
     Ok(Exit::Done)
 }

@@ -71,11 +71,15 @@ pub enum DeviceError {
     },
 }
 
-/// What to try after some codes.
+/// What NVIDIA's OpenCL returns for a kernel that accessed memory out of bounds.
+const OUTSIDE: i32 = -9999;
+
+/// What some codes mean, or what to try after them.
 fn fix(code: i32) -> &'static str {
     match code {
         -6..=-4 => "; it is out of memory: make less at a time",
         -3 => "; the driver has no compiler",
+        OUTSIDE => "; the kernel accessed memory outside its buffers",
         -2 => "; another program may be using it",
         _ => "",
     }

@@ -22,6 +22,12 @@ pub fn is_platform(device: &str, platform: &str) -> bool {
     platform.is_subset(&device) && !more.any(|word| VARIANTS.contains(&word.as_str()))
 }
 
+/// The shipped platform that is named after a device.
+#[must_use]
+pub fn shipped(device: &str) -> Option<&'static str> {
+    platforms::names().filter(|name| is_platform(device, name)).max_by_key(|name| words(name).len())
+}
+
 /// What a person should know who holds times of a device against a model of another platform; nothing if that is the
 /// device, or has no name.
 #[must_use]
@@ -29,8 +35,7 @@ pub fn mismatch(device: &str, platform: &str) -> Option<String> {
     if platform.is_empty() || is_platform(device, platform) {
         return None;
     }
-    let own = platforms::names().filter(|name| is_platform(device, name));
-    let fix = match own.max_by_key(|name| words(name).len()) {
+    let fix = match shipped(device) {
         Some(own) => format!("take --platform {own}"),
         None => {
             "take its platform file with --platform, or make one with `tickbound calibrate`".into()

@@ -9,7 +9,9 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use tickbound_model::source::{Argument as Asked, ArgumentKind, Define, ElementType, Fill};
+use tickbound_model::source::{
+    Argument as Asked, ArgumentKind, Define, ElementType, Fill, Tolerance,
+};
 use tickbound_model::{Bound, Expr, Problem};
 
 use super::data::{self, Content};
@@ -113,7 +115,7 @@ impl Job {
             arguments: arguments.map(|(i, a)| scope.argument(i, a)).collect::<Result<_, _>>()?,
             // The space has only sizes of at least 1.
             grid: grid.iter().map(|d| d.map(|n| usize::try_from(n).unwrap_or(0))).collect(),
-            tolerance: source.tolerance as f64 * 1e-12,
+            tolerance: scope.tolerance(&source.tolerance)?,
             expected: None,
             rule: Rule::default(),
         })
@@ -179,6 +181,12 @@ impl Values<'_> {
     fn number(&self, at: &str, expr: &Expr) -> Result<i64, MeasureError> {
         expr.eval(self.env)
             .map_err(|e| MeasureError::Number { at: at.to_owned(), why: e.to_string() })
+    }
+
+    fn tolerance(&self, tolerance: &Tolerance) -> Result<f64, MeasureError> {
+        let terms = tolerance.terms.as_ref();
+        let terms = terms.map_or(Ok(1), |e| self.number("kernel.tolerance.terms", e))?;
+        Ok(tolerance.units as f64 * 1e-12 * terms.max(0) as f64)
     }
 
     fn argument(&self, index: usize, asked: &Asked) -> Result<Argument, MeasureError> {

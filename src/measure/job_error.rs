@@ -5,6 +5,10 @@ use super::log;
 use super::outcome::{Failure, FailureKind};
 use crate::device::DeviceError;
 
+/// What a launch in groups of a size that the kernel does not allow returns (OpenCL 3.0,
+/// clEnqueueNDRangeKernel).
+const INVALID_WORK_GROUP_SIZE: i32 = -54;
+
 /// Why a job has no times.
 #[derive(Debug)]
 pub enum JobError {
@@ -55,6 +59,7 @@ pub(super) fn unusable(e: DeviceError) -> JobError {
     JobError::Kernel(Failure { kind: FailureKind::Runtime, message: e.to_string() })
 }
 
+/// A launch that the driver has refused.
 pub(super) fn not_launched(job: &Job, e: DeviceError) -> JobError {
     let message = match &e {
         DeviceError::Argument { index, bytes, .. } => format!(
@@ -63,6 +68,10 @@ pub(super) fn not_launched(job: &Job, e: DeviceError) -> JobError {
             index + 1,
             job.code.entry
         ),
+        DeviceError::Call { code: INVALID_WORK_GROUP_SIZE, .. } => {
+            let items = job.grid.iter().map(|d| d[1]).product::<usize>();
+            format!("cannot be launched: {e}; groups of {items} items")
+        }
         _ => format!("cannot be launched: {e}"),
     };
     JobError::job(FailureKind::Launch, message)

@@ -50,8 +50,10 @@ impl MeasuredTimes<'_> {
             .map(|m| m.record.rates.iter().map(|(name, _)| name).collect())
             .unwrap_or_default();
         let with_ticks = self.ticks.iter().any(Option::is_some);
+        let length = About::of(self.problem).units.tick_microseconds.filter(|_| with_ticks);
         let mut heads = vec!["ms".to_owned(), "spread".to_owned()];
         heads.extend(rates.iter().map(ToString::to_string));
+        heads.extend(length.map(|_| "model ms".to_owned()));
         heads.extend(with_ticks.then(|| "ticks".to_owned()));
         heads.extend(self.problem.parameters.iter().map(|p| p.name.clone()));
         let mut table = Table::new(heads);
@@ -61,8 +63,11 @@ impl MeasuredTimes<'_> {
                 timed.spread().map_or_else(|| "?".into(), |s| format!("{:.1}%", s * 100.0));
             let mut row = vec![milliseconds(timed.seconds()), spread];
             row.extend(measured.record.rates.iter().map(|(_, rate)| four_digits(*rate)));
-            let ticks = || self.ticks_of(measured).map_or_else(|| "-".into(), |t| t.to_string());
-            row.extend(with_ticks.then(ticks));
+            let ticks = self.ticks_of(measured);
+            let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+            let predicted = |length: f64| ticks.map(|t| milliseconds(t as f64 * length * 1e-6));
+            row.extend(length.map(|length| or_dash(predicted(length))));
+            row.extend(with_ticks.then(|| or_dash(ticks.map(|t| t.to_string()))));
             row.extend(measured.bound.configuration.0.iter().map(i64::to_string));
             table.push(row);
         }
@@ -112,7 +117,10 @@ impl MeasuredTimes<'_> {
         if !report.checked {
             parts.push("outputs unchecked".into());
         }
+        let modelled = self.ticks.iter().any(Option::is_some);
+        let model = modelled.then(|| About::of(self.problem).model().1);
         let facts = [
+            ("model", model),
             ("measured", Some(parts.join("; "))),
             ("best", ranked.first().map(|best| self.best(best))),
             ("stopped by", report.stopped.as_ref().map(ToString::to_string)),

@@ -9,12 +9,13 @@ use crate::report::html::{Page, Part, Spent, Stripe};
 /// The page.
 #[must_use]
 pub fn page(why: &Why) -> Page {
-    let facts = facts(why).into_iter().map(|(about, text)| (about.to_owned(), text));
+    let facts = [("model", why.about.model().1)].into_iter().chain(facts(why));
+    let facts = facts.map(|(about, text)| (about.to_owned(), text));
     let mut page = Page {
         title: heading(why),
-        figure: why.time.map_or_else(|| "No time".to_owned(), |time| format!("{time} ticks")),
+        figure: why.time.map_or_else(|| "No time".to_owned(), |time| why.about.units.time(time)),
         meaning: match why.status {
-            Status::Optimal => "least time, proved".to_owned(),
+            Status::Optimal => "least time, proved in the model".to_owned(),
             _ => least(why),
         },
         at: why.configuration.iter().flatten().map(|(name, n)| (name.clone(), *n)).collect(),

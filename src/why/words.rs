@@ -20,7 +20,9 @@ const EXPLAINED: &str = "A `free` row is the best configuration with that left o
 pub fn words(why: &Why, width: usize) -> String {
     let sentences: Vec<String> =
         [least(why)].into_iter().chain(facts(why).into_iter().map(|(_, text)| text)).collect();
-    let mut text = format!("{}\n{}\n", heading(why), wrapped(&sentences.join(" "), width));
+    let (name, model) = why.about.model();
+    let heading = format!("{}\n{name} {model}", heading(why));
+    let mut text = format!("{heading}\n{}\n", wrapped(&sentences.join(" "), width));
     let table = table(why);
     if !table.is_empty() {
         text += &format!("\n{}\n{}\n", table.fitted(width), wrapped(EXPLAINED, width));
@@ -67,18 +69,20 @@ fn ticks(n: i64) -> String {
 #[must_use]
 pub fn least(why: &Why) -> String {
     let at = why.configuration.as_ref().map(named).unwrap_or_default();
-    let lower = grouped(why.lower);
+    let units = &why.about.units;
     match (why.status, why.time) {
         (Status::Infeasible, _) => "No configuration satisfies the constraints.".to_owned(),
         (Status::Bounded, None) => {
-            format!("The least time is not known: nothing was found; it is at least {lower} ticks.")
+            let lower = units.time(why.lower);
+            format!("The least time is not known: nothing was found; it is at least {lower}.")
         }
         (Status::Bounded, Some(time)) => format!(
-            "The least time is not known: it is between {lower} and {}; best so far: {at}.",
-            ticks(time)
+            "The least time is not known: it is between {}; best so far: {at}.",
+            units.range(why.lower, time)
         ),
         (Status::Optimal, time) => {
-            format!("The least time is {}, at {at}{}.", ticks(time.unwrap_or_default()), ties(why))
+            let time = units.time(time.unwrap_or_default());
+            format!("The least time, proved in the model, is {time}, at {at}{}.", ties(why))
         }
     }
 }
