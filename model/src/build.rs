@@ -29,7 +29,7 @@ impl Problem {
     pub fn set_kernel(&mut self, mut program: Program) -> Result<(), ModelError> {
         check_program(&self.scope, &mut program, "kernel", MAX_BUILT_DEPTH)?;
         self.kernel = program;
-        Ok(())
+        self.find_limits()
     }
 
     /// Puts in what the kernel uses, as it was counted, in all and by lines. What the problem file states of it stays.

@@ -54,5 +54,7 @@ pub use platform::{Access, Platform, Warps};
 pub use problem::{Dimension, Launch, Parameter, Problem, Profile};
 pub use resources::{Part, Resources};
 pub use source::KernelSource;
-pub use space::{Bound, Configuration, Configurations, LaunchSize, Space};
+pub use space::{
+    Bound, Configuration, Configurations, GroupNeeds, LaunchLimit, LaunchSize, LeftOut, Space,
+};
 pub use usage::{LineUsage, Usage};

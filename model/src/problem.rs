@@ -19,6 +19,7 @@ use super::platform::{Access, Platform};
 use super::resources::Part;
 use super::scope::{ITEM_NAMES, NameKind, Scope};
 use super::source::KernelSource;
+use super::space::{Condition, GroupNeeds};
 use super::usage::{LineUsage, Usage};
 
 /// The version of the problem format that this crate reads.
@@ -156,6 +157,10 @@ pub struct Problem {
     /// Parts of the profile `resources` that are left out.
     pub without: Vec<Part>,
     pub(crate) usage: Usage,
+    /// What a group needs, as the source says it.
+    pub(crate) group_needs: GroupNeeds,
+    /// What the kernel, its arguments and its source ask of a launch.
+    pub(crate) launch_limits: Vec<Condition>,
     /// Names of the usage that the file states.
     pub(crate) stated_usage: Vec<&'static str>,
     /// The usage by lines of the source, where it was counted in one.
@@ -246,7 +251,7 @@ impl Problem {
         };
         let finish = root.take("finish").map_or(Ok(Vec::new()), |f| read_program(&f, &scope))?;
         root.finish()?;
-        let problem = Problem {
+        let mut problem = Problem {
             name: name.unwrap_or_else(|| "unnamed".into()),
             profile,
             platform,
@@ -263,10 +268,13 @@ impl Problem {
             finish,
             without,
             usage,
+            group_needs: GroupNeeds::default(),
+            launch_limits: Vec::new(),
             stated_usage,
             usage_lines: Vec::new(),
         };
         problem.check_profile()?;
+        problem.find_limits()?;
         Ok(problem)
     }
 

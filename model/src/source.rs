@@ -12,7 +12,7 @@ use serde_json::Value;
 use tickbound_message::suggest;
 
 use super::error::ModelError;
-use super::expr::Expr;
+use super::expr::{EvalError, Expr};
 use super::json::{Field, Object};
 use super::named::Named;
 use super::scope::{Scope, is_identifier};
@@ -57,6 +57,17 @@ pub struct Tolerance {
     /// error of a sum has a bound that is proportional to its length (Higham, Accuracy and
     /// Stability of Numerical Algorithms, section 4.2).
     pub terms: Option<Expr>,
+}
+
+impl Tolerance {
+    /// The tolerance of a configuration, for the values of all names.
+    ///
+    /// # Errors
+    /// The number of terms has no value.
+    pub fn at(&self, env: &[i64]) -> Result<f64, EvalError> {
+        let terms = self.terms.as_ref().map_or(Ok(1), |terms| terms.eval(env))?;
+        Ok(self.units as f64 * 1e-12 * terms.max(0) as f64)
+    }
 }
 
 /// Which loops or branches of the source an answer is for.

@@ -7,13 +7,15 @@ use itertools::Itertools;
 use tickbound_elimination::Limits;
 use tickbound_model::expr::{BinaryOp, EvalError};
 use tickbound_model::source::{ArgumentKind, Asked, Define};
-use tickbound_model::{Bound, Configurations, Expr, KernelSource, Problem, Profile};
+use tickbound_model::{
+    Bound, Configurations, Dimension, Expr, GroupNeeds, KernelSource, Problem, Profile,
+};
 
 use crate::error::ReadError;
 use crate::extract::{Extracted, Variant, extract_with};
-use crate::lower::{Names, lower};
+use crate::lower::{Names, lower, numbers as merged_numbers};
 use crate::reading::By;
-use crate::request::{Passed, Request, Symbol};
+use crate::request::{LaunchBound, Passed, Request, Symbol};
 use crate::setup::Setup;
 use crate::steps::Number;
 use crate::usage::{Device, usage};
@@ -60,6 +62,7 @@ pub fn attach_with(
     check_arguments(&request, &source, &extracted)?;
     let names = Names::new(problem, &source);
     problem.set_kernel(lower(&extracted, &names)?)?;
+    problem.set_group_needs(group_needs(&extracted, &names)?)?;
     problem.settle(&configurations);
     // It was readable a moment ago.
     let text = tickbound_input::text(&request.path).unwrap_or_default();
@@ -70,6 +73,36 @@ pub fn attach_with(
         problem.set_usage(used, lines)?;
     }
     Ok(Some(Reading { name: request.name, text, extracted }))
+}
+
+/// What a group needs beside its items, over all variants.
+fn group_needs(extracted: &Extracted, names: &Names) -> Result<GroupNeeds, ReadError> {
+    let symbols: Vec<_> =
+        extracted.structural.iter().map(|name| names.symbol(name)).try_collect()?;
+    let merged = |of: &dyn Fn(&Variant) -> Result<Vec<Expr>, ReadError>| {
+        let each = extracted.variants.iter().map(|v| Ok((v.values.clone(), of(v)?)));
+        Ok::<_, ReadError>(merged_numbers(&symbols, each.collect::<Result<_, ReadError>>()?))
+    };
+    let local = merged(&|v| {
+        let names = names.of_parameters(&v.parameters);
+        let mut bytes = v.steps.locals.iter().map(|array| names.put_in(&array.bytes, &array.at));
+        let sum = bytes.fold_ok(Expr::Int(0), |a, b| Expr::folded(BinaryOp::Add, a, b))?;
+        Ok(vec![sum.simplified()])
+    })?;
+    let required = match extracted.variants.iter().all(|v| v.steps.required.is_some()) {
+        false => None,
+        true => {
+            let sizes = merged(&|v| {
+                let names = names.of_parameters(&v.parameters);
+                let required = v.steps.required.iter();
+                let sizes = required.flat_map(|of| of.sizes.iter().map(|size| (size, &of.at)));
+                sizes.map(|(size, at)| Ok(names.put_in(size, at)?.simplified())).collect()
+            })?;
+            sizes.try_into().ok()
+        }
+    };
+    let local_bytes = local.into_iter().next().filter(|bytes| *bytes != Expr::Int(0));
+    Ok(GroupNeeds { required, local_bytes })
 }
 
 fn check_arguments(
@@ -197,9 +230,22 @@ impl Reader<'_> {
             texts,
             arguments: self.source.arguments.iter().map(argument).try_collect()?,
             dimensions: self.problem.grid.len().max(1),
+            launch: self.problem.grid.iter().map(|d| self.launch_bound(d)).try_collect()?,
             local: self.problem.grid.iter().map(|d| self.in_symbols(&d.local)).collect(),
             bounds: self.source.bounds.iter().map(bound).collect::<Result<_, ReadError>>()?,
             branches: self.source.branches.clone(),
+        })
+    }
+
+    /// The greatest sizes of the launch in one dimension.
+    fn launch_bound(&self, dimension: &Dimension) -> Result<LaunchBound, ReadError> {
+        let greatest = |size: &Expr| self.symbol("launch", size).map(|symbol| symbol.greatest);
+        let (items, local) = (&dimension.global, &dimension.local);
+        let groups = Expr::binary(BinaryOp::FloorDiv, items.clone(), local.clone());
+        Ok(LaunchBound {
+            items: greatest(items)?,
+            groups: greatest(&groups)?,
+            local: greatest(local)?,
         })
     }
 

@@ -18,9 +18,10 @@ use crate::ast::{At, Space};
 use crate::error::ReadError;
 use crate::preprocess::{Expanded, Said};
 use crate::reading::{By, Kernel, KernelParameter, One, ParameterType};
-use crate::request::{Passed, Request, Symbol};
+use crate::request::{LaunchBound, Passed, Request, Symbol};
 use crate::steps::{
-    Access, Arithmetic, Array, Assumed, Dependence, Digit, Number, Step, StepKind, Steps, Stride,
+    Access, Arithmetic, Array, Assumed, Dependence, Digit, Number, RequiredGroup, Step, StepKind,
+    Steps, Stride,
 };
 
 /// The bytes of a value.
@@ -249,8 +250,10 @@ macro_rules! fields {
 }
 fields! {
     Request {
-        path, name, more, include, entry, standard, symbols, texts, arguments, dimensions, local, bounds, branches
+        path, name, more, include, entry, standard, symbols, texts, arguments, dimensions, launch, local, bounds,
+        branches
     }
+    LaunchBound { items, groups, local }
     Symbol { least, greatest }
     Expanded { text, open, asked, unroll }
     Said { file, line, times }
@@ -259,7 +262,8 @@ fields! {
     ParameterType { text, by, element, bytes }
     Kernel { name, parameters }
     KernelParameter { name, ty }
-    Steps { body, locals, privates, read_only, assumed, dimensions }
+    RequiredGroup { at, sizes }
+    Steps { body, locals, privates, read_only, required, assumed, dimensions }
     Array { name, bytes, at }
     Digit { stride, extent }
     Step { kind, at }
@@ -301,7 +305,7 @@ kinds! {
     Side { 0 Then, 1 Else, 2 Both }
     Standard { 0 Cl12, 1 Cl30 }
     ReadError {
-        0 Source { at, what, fix }, 1 Unbounded { at, key }, 2 File { name, what, fix }, 3 Model(a), 4 Stopped { name },
+        0 Source { at, what, fix }, 1 Unbounded { at, key, on_data }, 2 File { name, what, fix }, 3 Model(a), 4 Stopped { name },
         5 Undeclared { at, what, values, types }, 6 Unsided { at, key, function },
         7 ManyReadings { name, structural }, 8 Differing { at, line, branch, most }
     }

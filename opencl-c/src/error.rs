@@ -18,14 +18,18 @@ pub enum ReadError {
     },
     /// A loop whose iterations cannot be counted, and for which the problem file gives no bound.
     #[error(
-        "{}:{}: the loop's bound depends on data; add \"bounds\": {{ {}: 1 }} to the kernel in the \
-         problem file, with the most iterations instead of 1", at.file, at.line, quoted(key)
+        "{}:{}: the loop's {}; add \"bounds\": {{ {}: 1 }} to the kernel in the \
+         problem file, with the most iterations instead of 1",
+        at.file, at.line,
+        if *on_data { "bound depends on data" } else { "iterations cannot be counted" }, quoted(key)
     )]
     Unbounded {
         /// Where the loop begins.
         at: At,
         /// What the answer is called.
         key: String,
+        /// Whether data decide how many there are.
+        on_data: bool,
     },
     /// Names that nobody gives a meaning: macros of the compiler's command line, often.
     #[error(

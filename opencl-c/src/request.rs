@@ -30,6 +30,8 @@ pub struct Request {
     pub arguments: Vec<Passed>,
     /// Dimensions of the launch, 1 to 3.
     pub dimensions: usize,
+    /// Bounds of the launch in each dimension; empty where its sizes are not known.
+    pub launch: Vec<LaunchBound>,
     /// For each dimension the items of a group over symbols, if that can be said.
     pub local: Vec<Option<Number>>,
     /// For loops that cannot be read: between which bounds their most iterations are. A
@@ -55,6 +57,17 @@ pub struct Symbol {
     pub least: i64,
     /// Its greatest value over all configurations.
     pub greatest: i64,
+}
+
+/// The greatest sizes of a launch in one dimension, over all configurations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LaunchBound {
+    /// Work items.
+    pub items: i64,
+    /// Groups.
+    pub groups: i64,
+    /// Work items of a group.
+    pub local: i64,
 }
 
 /// What is passed for a parameter of the kernel.

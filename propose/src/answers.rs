@@ -10,7 +10,7 @@ use crate::macros;
 /// Answers what the reader asks. False if it asks nothing, or again.
 pub(crate) fn answer(draft: &mut Draft, error: &ReadError, outline: &Outline) -> bool {
     match error {
-        ReadError::Unbounded { at, key } if !draft.bounds.contains_key(key) => {
+        ReadError::Unbounded { at, key, .. } if !draft.bounds.contains_key(key) => {
             let (bound, line) = (first_input(draft), at.line);
             draft.note(format!(
                 "bounds: the loop in line {line} has at most {bound} iterations, a guess"

@@ -265,6 +265,7 @@ fn request(draft: &Draft, path: &Path, outline: &Outline) -> (Request, IndexMap<
     let (first, more) = files.split_first().unwrap_or((&draft.file, &[]));
     let includes = &draft.wishes.include;
     let request = Request {
+        launch: Vec::new(),
         path: folder.join(first),
         name: first.clone(),
         more: more.iter().map(|name| (name.clone(), folder.join(name))).collect(),

@@ -92,7 +92,7 @@ impl SolveError {
     /// True if this program is at fault, not what it was given.
     #[must_use]
     pub fn is_fault(&self) -> bool {
-        use SolveError::{Derivations, Disagreement, Fault, Panicked, Refuted, Schedule};
+        use SolveError::{Derivations, Disagreement, Fault, Panicked, Refuted, Schedule, Simulate};
         matches!(
             self,
             Disagreement { .. }
@@ -100,6 +100,7 @@ impl SolveError {
                 | Derivations { .. }
                 | Fault(_)
                 | Panicked
+                | Simulate(SimulateError::Counts { .. })
                 | Schedule(ScheduleError::Fault(_))
         )
     }

@@ -103,6 +103,10 @@ pub fn tune(
         result.programs = fold::of_listed(problem, options.top, (&result.optima, whole))?;
     }
     bracket.fault()?;
+    let stop = || bracket.out_of_time();
+    let limits = search::limits(search::MOST_ROWS, &stop);
+    // An answer without these counts is as good; more time is not asked for.
+    result.left_out = problem.left_out(&limits).ok().flatten();
     Ok(result)
 }
 

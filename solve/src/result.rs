@@ -3,6 +3,7 @@
 use num_bigint::BigUint;
 use serde::Serialize;
 use tickbound_encodings::{Encoded, Encoding};
+use tickbound_model::LeftOut;
 use tickbound_model::simulate::{Script, WarpTicks};
 use tickbound_model::verdict::{Found, Status, StopReason};
 
@@ -89,6 +90,8 @@ pub struct TuneResult {
     pub indifferent: Vec<String>,
     /// Valid configurations, if they were counted.
     pub configurations: Option<BigUint>,
+    /// Configurations that cannot be launched or have no value, if they were counted.
+    pub left_out: Option<LeftOut>,
     /// Who has proved that nothing is faster.
     pub proofs: Vec<Proof>,
     /// Configurations, other than those found, that the simulator has run to check what was proved; `None` if
@@ -150,6 +153,7 @@ impl TuneResult {
             next: None,
             indifferent: Vec::new(),
             configurations: None,
+            left_out: None,
             proofs: Vec::new(),
             checked: None,
             simulated_because: None,

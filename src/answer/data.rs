@@ -79,6 +79,10 @@ pub struct Answer {
     pub indifferent: Option<Vec<String>>,
     /// `tune`: valid configurations, if they were counted.
     pub configurations: Option<Tally>,
+    /// `tune`: configurations that satisfy the constraints and cannot be launched, by the limit that
+    /// removes them: `multiple` (of the global size by the local size), `max_group_size`,
+    /// `warp_rounds`, `local_memory`, `reqd_work_group_size`, `no_value` (a division by zero).
+    pub left_out: Option<IndexMap<String, Tally>>,
     /// `tune`: who has proved that nothing is faster: `simulation` (of all configurations), `bounds`,
     /// `elimination`, `branching`, `second-derivation`, `z3`.
     pub proved_by: Option<Vec<String>>,

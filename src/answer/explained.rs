@@ -1,5 +1,6 @@
 //! What `explain` answers, as data.
 
+use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -17,6 +18,9 @@ pub struct Explained {
     pub name: String,
     /// Valid configurations, if they were counted.
     pub configurations: Option<Tally>,
+    /// Configurations that satisfy the constraints and cannot be launched, as in the object of
+    /// `tune`.
+    pub left_out: Option<IndexMap<String, Tally>>,
     /// Choices of values for the parameters, valid or not.
     pub choices: u64,
     /// What was read out of the kernel's source, where there is one.

@@ -1,10 +1,11 @@
 //! The answer of `tune`.
 
+use indexmap::IndexMap;
 use serde_json::json;
 use tickbound_message::grouped;
-use tickbound_model::Problem;
 use tickbound_model::simulate::WarpTicks;
 use tickbound_model::verdict::Status;
+use tickbound_model::{LeftOut, Problem};
 use tickbound_solve::Proof;
 use tickbound_solve::{Encoding, Objective, TuneResult};
 
@@ -57,11 +58,17 @@ pub fn answer(problem: &Problem, r: &TuneResult) -> Answer {
         optima_count: r.optima_count.as_ref().map(Tally::of),
         next: r.next,
         indifferent: Some(r.indifferent.clone()),
+        left_out: r.left_out.as_ref().map(left_out),
         proved_by: Some(r.proofs.iter().map(|p| p.name().to_owned()).collect()),
         simulated_because: r.simulated_because.clone(),
         checked: r.checked,
         ..Answer::new(problem, r.status, r.lower, r.best.as_ref())
     }
+}
+
+/// Configurations that cannot be launched, by the name of the limit.
+pub fn left_out(of: &LeftOut) -> IndexMap<String, Tally> {
+    of.limits.iter().map(|(limit, n)| (limit.name().to_owned(), Tally::of(n))).collect()
 }
 
 fn folded(problem: &Problem, of: &tickbound_solve::Folded) -> Folded {
@@ -122,6 +129,9 @@ fn lines(problem: &Problem, r: &TuneResult, answer: &Answer, resources: Vec<Line
         ("schedules:", text + " of the best so far")
     });
     let schedules = later.into_iter().chain(open);
+    let left_out = r.left_out.as_ref().filter(|left_out| !left_out.limits.is_empty());
+    let left_out = left_out.map(|left_out| ("left out:", left_out.to_string()));
+    let schedules = schedules.chain(left_out);
     let simulated = r.simulated_because.iter().map(|why| ("simulated:", why.clone()));
     resources
         .into_iter()

@@ -8,7 +8,7 @@ use num_bigint::BigUint;
 use tickbound_elimination::Limits;
 use tickbound_model::count::{Counts, count};
 use tickbound_model::simulate::{used, used_of};
-use tickbound_model::{Bound, Configurations, LineUsage, Problem, Profile, Usage};
+use tickbound_model::{Bound, Configurations, LeftOut, LineUsage, Problem, Profile, Usage};
 use tickbound_opencl_c::steps::Assumed;
 use tickbound_opencl_c::{Reading, Variant};
 
@@ -44,7 +44,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         true => None,
         false => Some(problem.bind(&by_name("--set", &args.set)?)?),
     };
-    let page = Page { problem: &problem, reading: reading.as_ref(), chosen: chosen.as_ref() };
+    let left_out = problem.left_out(&Limits::default())?;
+    let (reading, chosen) = (reading.as_ref(), chosen.as_ref());
+    let page = Page { problem: &problem, left_out, reading, chosen };
     if args.json {
         say_json(&page.object(&configurations, choices)?)?;
     } else {
@@ -55,6 +57,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
 
 struct Page<'p> {
     problem: &'p Problem,
+    left_out: Option<LeftOut>,
     reading: Option<&'p Reading>,
     chosen: Option<&'p Bound>,
 }
@@ -71,7 +74,11 @@ impl Page<'_> {
         let mut text =
             format!("{}{of}\n{number} configurations of {choices} choices\n", problem.name);
         let (name, model) = About::of(problem).model();
-        text += &format!("{name} {model}\n\n");
+        text += &format!("{name} {model}\n");
+        if let Some(left_out) = self.left_out.as_ref().filter(|all| !all.limits.is_empty()) {
+            text += &format!("left out: {left_out}\n");
+        }
+        text.push('\n');
         match self.reading {
             Some(reading) => self.add_steps(&mut text, reading, configurations),
             None if problem.kernel.is_empty() => text.push_str("there is no kernel program\n"),
@@ -202,6 +209,7 @@ impl Page<'_> {
             about: About::of(problem),
             name: problem.name.clone(),
             configurations: configurations.count().as_ref().map(Tally::of),
+            left_out: self.left_out.as_ref().map(answer::tune::left_out),
             choices,
             reading: self.reading.map(|reading| read(problem, reading)),
             counts: self.chosen.map(counted).transpose()?.flatten().as_ref().map(answer::counts),

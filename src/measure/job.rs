@@ -184,9 +184,8 @@ impl Values<'_> {
     }
 
     fn tolerance(&self, tolerance: &Tolerance) -> Result<f64, MeasureError> {
-        let terms = tolerance.terms.as_ref();
-        let terms = terms.map_or(Ok(1), |e| self.number("kernel.tolerance.terms", e))?;
-        Ok(tolerance.units as f64 * 1e-12 * terms.max(0) as f64)
+        let at = "kernel.tolerance.terms".to_owned();
+        tolerance.at(self.env).map_err(|e| MeasureError::Number { at, why: e.to_string() })
     }
 
     fn argument(&self, index: usize, asked: &Asked) -> Result<Argument, MeasureError> {

@@ -10,6 +10,20 @@ pub enum SimulateError {
     /// An expression of the program has no value, or the configuration does not fit the problem.
     #[error(transparent)]
     Model(#[from] ModelError),
+    /// What was counted in the source has no value: a fault of the counts, not of the problem.
+    #[error(
+        "{at}: what was counted in the source has no value for {configuration} ({what}); this is a \
+         fault of tickbound: please report it with the problem file and its source, and take \
+         --profile opencl meanwhile"
+    )]
+    Counts {
+        /// Which number of the usage.
+        at: String,
+        /// Why it has no value.
+        what: String,
+        /// The configuration.
+        configuration: String,
+    },
     /// An access or work of a negative amount.
     #[error(
         "{at}: the amount {amount} in item {lid} is negative for {configuration}; \

@@ -4,7 +4,6 @@
 //! numbers. Times inside are in parts of a clock, [`PARTS`] to one; only the end is rounded to clocks. Every number on
 //! the way has at most 63 bits; one that would have more is an error.
 
-use std::fmt;
 use std::ops::{Add, Mul, Sub};
 
 use crate::expr::EvalError;
@@ -257,15 +256,18 @@ pub fn program(problem: &Problem, bound: &Bound) -> Result<Option<Vec<i64>>, Sim
 struct Values(Vec<(&'static str, Int)>);
 
 impl Values {
-    fn new(problem: &Problem, usage: &Usage, env: &[i64]) -> Result<Values, ModelError> {
-        let value = |(name, expr): (&'static str, &Expr)| {
-            let fault = |what: &dyn fmt::Display| {
-                problem.fault(&format!("usage.{name}"), &format_args!("{what}"), env)
-            };
-            match expr.eval(env).map_err(|e| fault(&e))? {
-                n if n < 0 => Err(fault(&format_args!("{n} is negative"))),
-                n => Ok((name, Int::of(n))),
+    fn new(problem: &Problem, usage: &Usage, env: &[i64]) -> Result<Values, SimulateError> {
+        let fault = |name: &str, what: String| -> SimulateError {
+            let at = format!("usage.{name}");
+            match problem.source.is_some() && !problem.stated_usage.contains(&name) {
+                true => SimulateError::Counts { at, what, configuration: problem.describe(env) },
+                false => problem.fault(&at, &what, env).into(),
             }
+        };
+        let value = |(name, expr): (&'static str, &Expr)| match expr.eval(env) {
+            Err(e) => Err(fault(name, e.to_string())),
+            Ok(n) if n < 0 => Err(fault(name, format!("{n} is negative"))),
+            Ok(n) => Ok((name, Int::of(n))),
         };
         usage.entries().map(value).collect::<Result<_, _>>().map(Values)
     }

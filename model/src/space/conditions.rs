@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 
+use super::launchable::LaunchLimit;
 use crate::domain::Domain;
 use crate::error::ModelError;
 use crate::expr::{BinaryOp, Expr};
@@ -16,17 +17,19 @@ use crate::problem::{Launch, Problem, Profile};
 const MAX_NODES: usize = 20_000;
 
 /// A condition on a choice of parameters.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Condition {
     /// The parameters it depends on, by their place in the problem.
     pub parameters: Vec<usize>,
     /// Where it is written.
     pub at: String,
     pub(super) kind: Kind,
+    /// The limit of a launch that it states; `None` for what the problem itself asks.
+    limit: Option<LaunchLimit>,
 }
 
 /// What must hold.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A constraint, with exact division.
     Holds(Expr),
@@ -34,6 +37,8 @@ pub(super) enum Kind {
     IsTrue(Expr),
     /// An expression that must have a value.
     HasValue(Expr),
+    /// A constraint that must have a value, with exact division.
+    IsDecided(Expr),
     /// A size: the problem is at fault if it is below 1.
     IsPositive(Expr),
     /// The parameter in this place is in its domain, which depends on others.
@@ -88,11 +93,60 @@ pub(super) fn size(e: &Expr, env: &[i64]) -> Result<i64, Fault> {
 }
 
 impl Condition {
-    /// How it comes out for the values in `env`, those of its parameters set.
+    /// An expression that must not be 0, because of a limit of the launch.
+    pub(super) fn limit(problem: &Problem, at: &str, e: Expr, limit: LaunchLimit) -> Condition {
+        Condition::new(problem, at, Kind::IsTrue(e), Some(limit))
+    }
+
+    /// An expression that must have a value.
+    pub(super) fn has_value(problem: &Problem, at: &str, e: Expr) -> Condition {
+        Condition::new(problem, at, Kind::HasValue(e), Some(LaunchLimit::NoValue))
+    }
+
+    fn new(problem: &Problem, at: &str, kind: Kind, limit: Option<LaunchLimit>) -> Condition {
+        let parameters = match &kind {
+            Kind::Holds(e)
+            | Kind::IsTrue(e)
+            | Kind::HasValue(e)
+            | Kind::IsDecided(e)
+            | Kind::IsPositive(e) => problem.parameters_of([e]),
+            Kind::InDomain(place) => {
+                let domain = &problem.parameters[*place].domain;
+                let mut parameters = problem.parameters_of(domain.expressions());
+                parameters.push(*place);
+                parameters
+            }
+        };
+        Condition { parameters, at: at.to_owned(), kind, limit }
+    }
+
+    /// The limit of a launch that it states; `None` for what the problem itself asks.
+    #[must_use]
+    pub fn limited_by(&self) -> Option<LaunchLimit> {
+        self.limit
+    }
+
+    /// How it comes out for the values in `env`, those of its parameters set. Where an expression
+    /// has no value, the condition that it must have one fails, and no other.
     #[must_use]
     pub fn outcome(&self, problem: &Problem, env: &[i64]) -> Holds {
-        self.holds(problem, env)
-            .map_or_else(Holds::Fault, |holds| if holds { Holds::Yes } else { Holds::No })
+        match (self.holds(problem, env), &self.kind) {
+            (Ok(true), _) => Holds::Yes,
+            (Ok(false), _) | (Err(_), Kind::HasValue(_) | Kind::IsDecided(_)) => Holds::No,
+            (Err(fault @ Fault::BelowOne(_)), _) => Holds::Fault(fault),
+            (Err(fault), Kind::InDomain(_)) => Holds::Fault(fault),
+            (Err(Fault::NoValue(_)), _) => Holds::Yes,
+        }
+    }
+
+    /// What has no value, if this is a condition that an expression has one and it fails.
+    pub(super) fn without_value(&self, problem: &Problem, env: &[i64]) -> Option<String> {
+        match (self.holds(problem, env), &self.kind) {
+            (Err(Fault::NoValue(why)), Kind::HasValue(_) | Kind::IsDecided(_)) => {
+                Some(format!("{} ({why} at {})", problem.describe(env), self.at))
+            }
+            _ => None,
+        }
     }
 
     fn holds(&self, problem: &Problem, env: &[i64]) -> Result<bool, Fault> {
@@ -100,6 +154,7 @@ impl Condition {
             Kind::Holds(e) => e.holds(env).map_err(|e| Fault::no_value(&e)),
             Kind::IsTrue(e) => e.eval(env).map(|v| v != 0).map_err(|e| Fault::no_value(&e)),
             Kind::HasValue(e) => e.eval(env).map(|_| true).map_err(|e| Fault::no_value(&e)),
+            Kind::IsDecided(e) => e.holds(env).map(|_| true).map_err(|e| Fault::no_value(&e)),
             Kind::IsPositive(e) => size(e, env).map(|_| true),
             Kind::InDomain(place) => {
                 let values = problem.parameters[*place].domain.values(env);
@@ -116,6 +171,7 @@ impl Condition {
             Kind::Holds(e) => e.verdict(of).surely_holds(),
             Kind::IsTrue(e) => e.truth(of).surely_holds(),
             Kind::HasValue(e) => never_fails(e).is_some(),
+            Kind::IsDecided(e) => !e.verdict(of).may_fail,
             Kind::IsPositive(e) => never_fails(e).is_some_and(|v| v.low > 0),
             Kind::InDomain(_) => false,
         }
@@ -125,13 +181,18 @@ impl Condition {
     /// choice this is exact.
     #[must_use]
     pub fn surely_fails(&self, problem: &Problem, of: &[Interval]) -> bool {
+        let slot = |p: usize| of[problem.first_parameter() + p];
         match &self.kind {
             Kind::Holds(e) => e.verdict(of).surely_fails(),
             Kind::IsTrue(e) => e.truth(of).surely_fails(),
-            Kind::HasValue(_) | Kind::IsPositive(_) => false,
+            Kind::IsPositive(_) => false,
+            Kind::HasValue(_) | Kind::IsDecided(_) => {
+                let single = self.parameters.iter().all(|p| slot(*p).low == slot(*p).high);
+                let env: Vec<i64> = of.iter().map(|v| v.low).collect();
+                single && self.outcome(problem, &env) == Holds::No
+            }
             Kind::InDomain(place) => {
                 // The domain is known once the parameters are that it depends on.
-                let slot = |p: usize| of[problem.first_parameter() + p];
                 let mut others = self.parameters.iter().filter(|p| *p != place);
                 if others.any(|p| slot(*p).low != slot(*p).high) {
                     return false;
@@ -152,11 +213,6 @@ impl Condition {
             Kind::IsTrue(e) => Some(e),
             _ => None,
         }
-    }
-
-    /// True if the launch is what it restricts.
-    pub(super) fn is_launch(&self) -> bool {
-        matches!(self.kind, Kind::IsTrue(_))
     }
 }
 
@@ -218,51 +274,51 @@ impl Problem {
     /// # Errors
     /// An expression that becomes too large with its definitions put in.
     pub fn conditions(&self) -> Result<Vec<Condition>, ModelError> {
-        let mut all = Conditions { problem: self, list: Vec::new() };
+        let of = self.parameter_intervals();
+        let mut all = Conditions { problem: self, of, list: Vec::new() };
         for (place, parameter) in self.parameters.iter().enumerate() {
             all.domain(place, &parameter.name, &parameter.domain);
         }
         for (i, constraint) in self.constraints.iter().enumerate() {
             let at = format!("constraints[{i}]");
             let expr = self.inlined(&at, &constraint.expr)?;
+            if expr.verdict(&all.of).may_fail {
+                all.add_limit(&at, Kind::IsDecided(expr.clone()), LaunchLimit::NoValue);
+            }
             all.conjunction(&at, expr);
         }
         for (name, definition) in &self.definitions {
             let at = format!("definitions.{name}");
             let expr = self.inlined(&at, definition)?;
-            if may_fail(&expr) {
-                all.add(&at, Kind::HasValue(expr));
-            }
+            all.has_value(&at, &expr);
         }
         all.launch()?;
+        all.list.extend(self.launch_limits.iter().cloned());
         Ok(all.list)
     }
 }
 
-/// True if some operation may be without a value.
-fn may_fail(expr: &Expr) -> bool {
-    !matches!(expr, Expr::Int(_) | Expr::Name(_))
-}
-
 struct Conditions<'p> {
     problem: &'p Problem,
+    /// Where the values of each slot lie.
+    of: Vec<Interval>,
     list: Vec<Condition>,
 }
 
 impl Conditions<'_> {
     fn add(&mut self, at: &str, kind: Kind) {
-        let parameters = match &kind {
-            Kind::Holds(e) | Kind::IsTrue(e) | Kind::HasValue(e) | Kind::IsPositive(e) => {
-                self.problem.parameters_of([e])
-            }
-            Kind::InDomain(place) => {
-                let domain = &self.problem.parameters[*place].domain;
-                let mut parameters = self.problem.parameters_of(domain.expressions());
-                parameters.push(*place);
-                parameters
-            }
-        };
-        self.list.push(Condition { parameters, at: at.to_owned(), kind });
+        self.list.push(Condition::new(self.problem, at, kind, None));
+    }
+
+    fn add_limit(&mut self, at: &str, kind: Kind, limit: LaunchLimit) {
+        self.list.push(Condition::new(self.problem, at, kind, Some(limit)));
+    }
+
+    /// The expression has a value, if that is not certain.
+    fn has_value(&mut self, at: &str, e: &Expr) {
+        if e.range(&self.of).may_fail {
+            self.add_limit(at, Kind::HasValue(e.clone()), LaunchLimit::NoValue);
+        }
     }
 
     fn domain(&mut self, place: usize, name: &str, domain: &Domain) {
@@ -283,6 +339,16 @@ impl Conditions<'_> {
         }
     }
 
+    /// A size has a value, which is at least 1.
+    fn size(&mut self, at: &str, e: &Expr) {
+        self.has_value(at, e);
+        self.add(at, Kind::IsPositive(e.clone()));
+    }
+
+    fn limit(&mut self, e: Expr, limit: LaunchLimit) {
+        self.add_limit("launch", Kind::IsTrue(e), limit);
+    }
+
     fn launch(&mut self) -> Result<(), ModelError> {
         let problem = self.problem;
         let inlined = |field: &str, e: &Expr| problem.inlined(&format!("launch.{field}"), e);
@@ -292,8 +358,8 @@ impl Conditions<'_> {
                 let global = inlined("global_size", global_size)?;
                 let local = inlined("local_size", local_size)?;
                 // What is no size comes before what divides by it.
-                self.add("launch.local_size", Kind::IsPositive(local.clone()));
-                self.add("launch.global_size", Kind::IsPositive(global.clone()));
+                self.size("launch.local_size", &local);
+                self.size("launch.global_size", &global);
                 let mut sides = vec![(global, local.clone())];
                 if problem.grid.len() >= 2 {
                     sides.clear();
@@ -307,25 +373,28 @@ impl Conditions<'_> {
                 for (global, local) in &sides {
                     if sides.len() >= 2 {
                         let positive = |e: &Expr| binary(BinaryOp::Ge, e, &Expr::Int(1));
-                        self.add("launch", Kind::IsTrue(positive(global)));
-                        self.add("launch", Kind::IsTrue(positive(local)));
+                        for side in [global, local] {
+                            self.has_value("launch", side);
+                            self.limit(positive(side), LaunchLimit::Multiple);
+                        }
                     }
                     // If every dimension divides, so does the product.
                     let rest = binary(BinaryOp::Rem, global, local);
-                    self.add("launch", Kind::IsTrue(binary(BinaryOp::Eq, &rest, &Expr::Int(0))));
+                    let multiple = binary(BinaryOp::Eq, &rest, &Expr::Int(0));
+                    self.limit(multiple, LaunchLimit::Multiple);
                 }
                 local
             }
             Launch::Activations { local_size, activations } => {
                 let activations = inlined("activations", activations)?;
-                self.add("launch.activations", Kind::IsPositive(activations));
+                self.size("launch.activations", &activations);
                 let local = inlined("local_size", local_size)?;
-                self.add("launch.local_size", Kind::IsPositive(local.clone()));
+                self.size("launch.local_size", &local);
                 local
             }
         };
         if let Some(most) = problem.platform.max_group_size() {
-            self.add("launch", Kind::IsTrue(binary(BinaryOp::Le, &local, &Expr::Int(most))));
+            self.limit(binary(BinaryOp::Le, &local, &Expr::Int(most)), LaunchLimit::GroupSize);
         }
         if let (Profile::Published2021, Some(w)) = (problem.profile, problem.platform.warps()) {
             let round = w.width.checked_mul(w.dispatchers).map_or(Expr::Int(0), Expr::Int);
@@ -337,7 +406,7 @@ impl Conditions<'_> {
                     binary(BinaryOp::Eq, &rest, &Expr::Int(0))
                 }
             };
-            self.add("launch", Kind::IsTrue(whole));
+            self.limit(whole, LaunchLimit::WarpRounds);
         }
         Ok(())
     }

@@ -3,9 +3,11 @@
 use std::fmt;
 
 use indexmap::IndexMap;
+use tickbound_elimination::Limits;
 use tickbound_message::suggest;
 
-use super::conditions::size;
+use super::conditions::{Fault, Holds, size};
+use super::launchable::LaunchLimit;
 use crate::error::ModelError;
 use crate::expr::{EvalError, Expr};
 use crate::problem::{Launch, Problem};
@@ -64,8 +66,8 @@ pub struct Bound {
 pub struct Space {
     /// The valid configurations with all their values.
     pub bound: Vec<Bound>,
-    /// Configurations that satisfy the constraints but cannot be launched: the global size is not a
-    /// multiple of the local size, or a group exceeds the platform's limit.
+    /// Configurations that satisfy the constraints but cannot be launched, or for which an
+    /// expression has no value; [`Problem::left_out`] says why.
     pub unlaunchable: usize,
 }
 
@@ -84,9 +86,9 @@ impl Problem {
             return Err(ModelError::new(
                 "launch",
                 format!(
-                    "none of {} configurations can be launched: the global size is no multiple of \
-                     the local size, or groups are too large",
-                    space.unlaunchable
+                    "none of {} configurations can be launched ({})",
+                    space.unlaunchable,
+                    self.left_out(&Limits::default())?.unwrap_or_default()
                 ),
                 "widen a domain or change the sizes",
             ));
@@ -189,9 +191,20 @@ impl Problem {
                 ));
             }
         }
-        self.launch_size(&env)?
-            .map(|launch| self.bound(&env, launch))
-            .map_err(|why| ModelError::new("launch", why, "choose other values"))
+        let cannot = |why: String| ModelError::new("launch", why, "choose other values");
+        let launch = self.launch_size(&env)?.map_err(cannot)?;
+        match self.limit_of(&env) {
+            None => Ok(self.bound(&env, launch)),
+            Some((limit, None)) => Err(cannot(limit.to_string())),
+            Some((_, Some(what))) => Err(cannot(format!("no value for {what}"))),
+        }
+    }
+
+    /// The first limit of a launch that the kernel and its source set and a configuration exceeds;
+    /// with what has no value, if that is the reason.
+    fn limit_of(&self, env: &[i64]) -> Option<(LaunchLimit, Option<String>)> {
+        let exceeded = self.launch_limits.iter().find(|c| c.outcome(self, env) == Holds::No)?;
+        Some((exceeded.limited_by()?, exceeded.without_value(self, env)))
     }
 
     /// `WG=4, TS=2` for a configuration.
@@ -246,18 +259,24 @@ impl Problem {
 
     /// The launch, or (inside) why it is impossible on this platform.
     fn launch_size(&self, env: &[i64]) -> Result<Result<LaunchSize, String>, ModelError> {
-        let positive = |field: &str, e: &Expr| {
-            size(e, env).map_err(|fault| fault.error(self, &format!("launch.{field}"), env))
+        let positive = |field: &str, e: &Expr| match size(e, env) {
+            Ok(size) => Ok(Ok(size)),
+            Err(Fault::NoValue(why)) => Ok(Err(format!("{why} in launch.{field}"))),
+            Err(fault) => Err(fault.error(self, &format!("launch.{field}"), env)),
+        };
+        let (Launch::Range { local_size, .. } | Launch::Activations { local_size, .. }) =
+            &self.launch;
+        let (field, other) = match &self.launch {
+            Launch::Range { global_size, .. } => ("global_size", global_size),
+            Launch::Activations { activations, .. } => ("activations", activations),
+        };
+        let (local, other) = match (positive("local_size", local_size)?, positive(field, other)?) {
+            (Ok(local), Ok(other)) => (local, other),
+            (Err(why), _) | (_, Err(why)) => return Ok(Err(why)),
         };
         let size = match &self.launch {
-            Launch::Range { global_size, local_size } => LaunchSize::Range {
-                global: positive("global_size", global_size)?,
-                local: positive("local_size", local_size)?,
-            },
-            Launch::Activations { local_size, activations } => LaunchSize::Activations {
-                local: positive("local_size", local_size)?,
-                activations: positive("activations", activations)?,
-            },
+            Launch::Range { .. } => LaunchSize::Range { global: other, local },
+            Launch::Activations { .. } => LaunchSize::Activations { local, activations: other },
         };
         if let Some(why) = self.dimension_does_not_divide(env)? {
             return Ok(Err(why));
@@ -291,7 +310,10 @@ impl Problem {
         if self.grid.len() < 2 {
             return Ok(None);
         }
-        let sizes = self.grid_sizes(env)?;
+        let sizes = match self.grid_sizes(env) {
+            Ok(sizes) => sizes,
+            Err(without_value) => return Ok(Some(without_value.what)),
+        };
         let wrong = sizes
             .iter()
             .enumerate()
@@ -340,15 +362,15 @@ impl<'p> Walk<'p> {
         Ok(Walk { problem, ready, last, looked_at: 0, space })
     }
 
-    fn hold(&self, constraints: &[usize], env: &[i64]) -> Result<bool, ModelError> {
-        for &i in constraints {
-            let holds = self.problem.constraints[i].expr.holds(env);
-            let at = format!("constraints[{i}]");
-            if !holds.map_err(|e: EvalError| self.problem.fault(&at, &e, env))? {
-                return Ok(false);
+    /// Whether constraints hold; one without a value does not.
+    fn hold(&mut self, constraints: &[usize], env: &[i64]) -> bool {
+        constraints.iter().all(|i| match self.problem.constraints[*i].expr.holds(env) {
+            Ok(holds) => holds,
+            Err(_) => {
+                self.space.unlaunchable += 1;
+                false
             }
-        }
-        Ok(true)
+        })
     }
 
     fn choose(&mut self, env: &mut Vec<i64>, depth: usize) -> Result<(), ModelError> {
@@ -373,7 +395,10 @@ impl<'p> Walk<'p> {
                     "narrow the domains, or put constraints on the first parameters",
                 ));
             }
-            if self.hold(&self.ready[depth], env)? {
+            let ready = std::mem::take(&mut self.ready[depth]);
+            let holds = self.hold(&ready, env);
+            self.ready[depth] = ready;
+            if holds {
                 self.choose(env, depth + 1)?;
             }
         }
@@ -382,13 +407,21 @@ impl<'p> Walk<'p> {
     }
 
     fn complete(&mut self, env: &mut [i64]) -> Result<(), ModelError> {
-        self.problem.define(env)?;
-        if !self.hold(&self.last, env)? {
+        if self.problem.define(env).is_err() {
+            self.space.unlaunchable += 1;
+            return Ok(());
+        }
+        let last = std::mem::take(&mut self.last);
+        let holds = self.hold(&last, env);
+        self.last = last;
+        if !holds {
             return Ok(());
         }
         match self.problem.launch_size(env)? {
-            Ok(launch) => self.space.bound.push(self.problem.bound(env, launch)),
-            Err(_) => self.space.unlaunchable += 1,
+            Ok(launch) if self.problem.limit_of(env).is_none() => {
+                self.space.bound.push(self.problem.bound(env, launch));
+            }
+            _ => self.space.unlaunchable += 1,
         }
         if self.space.bound.len() > MAX_CONFIGURATIONS {
             return Err(ModelError::new(

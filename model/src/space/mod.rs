@@ -4,9 +4,11 @@
 //! and looks things up in it without a list.
 
 mod conditions;
+mod launchable;
 mod list;
 mod structure;
 
 pub use conditions::{Condition, Fault, Holds};
+pub use launchable::{GroupNeeds, LaunchLimit, LeftOut};
 pub use list::{Bound, Configuration, LaunchSize, MAX_CHOICES, MAX_CONFIGURATIONS, Space};
 pub use structure::Configurations;

@@ -15,6 +15,7 @@ use num_bigint::BigUint;
 use tickbound_elimination::{Count, Least, Limits, Network, Relation, TooWide, Tree};
 
 use super::conditions::{Condition, Holds};
+use super::launchable::LaunchLimit;
 use super::list::{Bound, Configuration};
 use crate::error::ModelError;
 use crate::expr::Slot;
@@ -51,14 +52,12 @@ impl Problem {
     pub fn configurations(&self, limits: &Limits<'_>) -> Result<Configurations<'_>, ModelError> {
         let all = self.structure(limits, |_| true)?;
         if all.count() == Some(BigUint::default()) {
-            let constrained = self.structure(limits, |c| !c.is_launch())?;
+            let constrained = self.structure(limits, |c| c.limited_by().is_none())?;
             if let Some(n) = constrained.count().filter(|n| *n > BigUint::default()) {
+                let why = self.left_out(limits)?.unwrap_or_default();
                 return Err(ModelError::new(
                     "launch",
-                    format!(
-                        "none of {n} configurations can be launched: the global size is no multiple of the \
-                         local size, or groups are too large"
-                    ),
+                    format!("none of {n} configurations can be launched ({why})"),
                     "widen a domain or change the sizes",
                 ));
             }
@@ -66,7 +65,8 @@ impl Problem {
         Ok(all)
     }
 
-    fn structure(
+    /// The configurations that some of the conditions allow.
+    pub(super) fn structure(
         &self,
         limits: &Limits<'_>,
         which: impl Fn(&Condition) -> bool,
@@ -167,6 +167,21 @@ fn combinations(values: &[Vec<i64>], of: &[usize], each: &mut impl FnMut(&[i64])
 }
 
 impl<'p> Configurations<'p> {
+    /// A configuration for which an expression has no value, and what has none, among the first
+    /// that the structure has.
+    pub(super) fn without_value(&self) -> Option<String> {
+        let conditions = self.problem.conditions().ok()?;
+        let limits = Limits::default();
+        conditions.iter().filter(|c| c.limited_by() == Some(LaunchLimit::NoValue)).find_map(|c| {
+            self.representatives(&c.parameters, &limits)?.iter().find_map(|configuration| {
+                let mut env = self.problem.base_env();
+                let first = self.problem.first_parameter();
+                env[first..first + configuration.0.len()].copy_from_slice(&configuration.0);
+                c.without_value(self.problem, &env)
+            })
+        })
+    }
+
     /// The problem.
     #[must_use]
     pub fn problem(&self) -> &'p Problem {

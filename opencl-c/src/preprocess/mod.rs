@@ -26,6 +26,7 @@ use tickbound_process::Limits;
 
 use crate::error::ReadError;
 use crate::libclang;
+use crate::outline::Outline;
 use crate::request::Request;
 use compiler::Preprocessed;
 pub use included::included;
@@ -197,10 +198,25 @@ impl<'r> Expander<'r> {
     fn expanded(&self, said: &str, asked: Vec<String>, values: &IndexMap<String, i64>) -> Expanded {
         let files = text::Files::of(self.request);
         let unroll = unroll::all(said, &files, &self.open, values);
-        let body = files.tidy(&unroll::unmarked(said));
+        let mut body = files.tidy(&unroll::unmarked(said));
+        body += &required_group(&body, &self.request.entry).unwrap_or_default();
         let text = text::declare(&body, &self.open, |name| self.value(name, values));
         Expanded { text, open: self.open.clone(), asked, unroll }
     }
+}
+
+/// The array that holds the arguments of the kernel's `reqd_work_group_size`, so that they are read
+/// as any expression is.
+pub(crate) const REQUIRED_GROUP: &str = "tickbound_required_group";
+
+/// A declaration of that array, if the kernel has the attribute.
+fn required_group(text: &str, entry: &str) -> Option<String> {
+    if !text.contains("reqd_work_group_size") {
+        return None;
+    }
+    let groups = Outline::of(text).groups;
+    let (_, [x, y, z]) = groups.into_iter().find(|(function, _)| function == entry)?;
+    Some(format!("\n__constant long {REQUIRED_GROUP}[3] = {{({x}), ({y}), ({z})}};\n"))
 }
 
 /// The folder of the source, where its includes lie.

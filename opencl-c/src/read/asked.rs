@@ -56,7 +56,7 @@ fn places(body: &[Stmt]) -> (Vec<Place<'_>>, Vec<Place<'_>>) {
             loops.push((l.at, l.test));
             branches.extend(l.breaks.iter().map(|e| (l.at, Some(*e))));
         }
-        if let StmtKind::If(condition, ..) = &stmt.kind {
+        if let StmtKind::If(condition, ..) | StmtKind::Switch(condition, ..) = &stmt.kind {
             branches.push((&stmt.at, Some(condition)));
         }
         for e in scan::direct_expressions(stmt) {

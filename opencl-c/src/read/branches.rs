@@ -3,11 +3,12 @@
 use tickbound_model::source::Side;
 
 use super::nodes::{self, Node, NodeKind, joined, matter, same_effect};
-use super::symbolic::Poly;
+use super::symbolic::{Kind, Poly};
 use super::value::State;
 use super::{Read, Reader};
 use crate::ast::{At, Expr};
 use crate::error::ReadError;
+use crate::steps::Dependence;
 
 impl<'a> Reader<'a> {
     /// Walks both sides of a branch, each from the state before it, and lets them come together.
@@ -66,23 +67,69 @@ impl<'a> Reader<'a> {
             let both = joined(&mut self.terms, then, otherwise);
             self.append(both);
         } else if decided {
-            let (condition, then, otherwise) = if then.is_empty() {
-                (self.terms.not(condition), otherwise, then)
-            } else {
-                (condition.clone(), then, otherwise)
-            };
-            self.emit(NodeKind::If { condition, then, otherwise }, at);
+            self.emit_if(condition, then, otherwise, at);
         } else {
-            match self.side(at, asked)? {
-                Side::Then => self.append(then),
-                Side::Else => self.append(otherwise),
+            // A value that no data decide is known where the counters around are.
+            self.needs_counters = !chosen && self.terms.depends(condition) < Dependence::Data;
+            let side = self.side(at, asked)?;
+            // What is known of the condition holds on the side that is answered for the rest.
+            let may_hold = self.implied(condition, true);
+            let must_hold = self.implied(condition, false);
+            match side {
+                Side::Then => self.emit_if(&may_hold, then, otherwise, at),
+                Side::Else => self.emit_if(&must_hold, then, otherwise, at),
                 Side::Both => {
-                    self.append(then);
-                    self.append(otherwise);
+                    self.emit_if(&may_hold, then, Vec::new(), at);
+                    self.emit_if(&must_hold, Vec::new(), otherwise, at);
                 }
             }
         }
         Ok(())
+    }
+
+    /// A condition with `unknown` for each part of it that is not said in names: what it implies
+    /// for 1, and what implies it for 0.
+    fn implied(&mut self, condition: &Poly, unknown: bool) -> Poly {
+        if self.terms.sayable(condition) {
+            return condition.clone();
+        }
+        match self.terms.kind_of(condition).cloned() {
+            Some(Kind::And(a, b)) => {
+                let (a, b) = (self.implied(&a, unknown), self.implied(&b, unknown));
+                self.terms.and(&a, &b)
+            }
+            Some(Kind::Or(a, b)) => {
+                let (a, b) = (self.implied(&a, unknown), self.implied(&b, unknown));
+                self.terms.or(&a, &b)
+            }
+            Some(_) => Poly::int(i64::from(unknown)),
+            None => {
+                let negated = self.terms.not(condition);
+                match self.terms.kind_of(&negated) {
+                    Some(Kind::And(..) | Kind::Or(..)) => {
+                        let part = self.implied(&negated, !unknown);
+                        self.terms.not(&part)
+                    }
+                    _ => Poly::int(i64::from(unknown)),
+                }
+            }
+        }
+    }
+
+    /// A branch whose condition may be a constant.
+    pub fn emit_if(&mut self, condition: &Poly, then: Vec<Node>, otherwise: Vec<Node>, at: &At) {
+        match condition.constant() {
+            Some(0) => self.append(otherwise),
+            Some(_) => self.append(then),
+            None if then.is_empty() && otherwise.is_empty() => {}
+            None if then.is_empty() => {
+                let condition = self.terms.not(condition);
+                self.emit(NodeKind::If { condition, then: otherwise, otherwise: then }, at);
+            }
+            None => {
+                self.emit(NodeKind::If { condition: condition.clone(), then, otherwise }, at);
+            }
+        }
     }
 
     /// Whether the value is said in names and iterations of the loops around.

@@ -24,12 +24,13 @@ impl<'a> Reader<'a> {
     fn walk_with_exits(&mut self, l: &Loop<'a>) -> Read<()> {
         let (probe, count) = self.counted(l)?;
         let count = count.filter(|count| self.says_iterations(count));
-        let count = count.ok_or_else(|| self.unbounded(l))?;
+        let on_data = self.terms.on_data(&probe.condition);
+        let count = count.ok_or_else(|| self.unbounded(l, on_data))?;
         let count = self.terms.max(&count, &Poly::int(0));
         let Walked { nodes, iteration, end } = self.one_iteration(l, &probe, &count)?;
         if mention(&self.terms, &nodes, iteration) {
             let nodes = self.split(l, &nodes, iteration, &count);
-            self.append(nodes.ok_or_else(|| self.unbounded(l))?);
+            self.append(nodes.ok_or_else(|| self.unbounded(l, false))?);
         } else {
             self.close(l, nodes, iteration, count.clone());
         }

@@ -3,17 +3,20 @@
 use std::collections::HashMap;
 
 use super::form::{Exits, Loop};
-use super::nodes::{Node, NodeKind, matter, mention};
+use super::nodes::{Node, NodeKind, has_barrier, matter, mention};
 use super::probe::{Change, Probe, Walked};
 use super::refusals::MOST_ITERATIONS;
 use super::strides::set_iterations;
-use super::symbolic::{Interval, Leaf, Poly};
+use super::symbolic::{Atom, Interval, Kind, Leaf, Poly};
 use super::types::Integer;
 use super::value::{Pointer, State, Value};
 use super::{Read, Reader, range_of, scan};
 use crate::ast::{Stmt, VariableId};
 use crate::error::ReadError;
 use crate::steps::{Assumed, Dependence};
+
+/// Most conditions on the item that a number of iterations is told apart by.
+const MOST_CHOICES: u32 = 2;
 
 impl<'a> Reader<'a> {
     /// Walks a loop; its initialization has been walked.
@@ -23,9 +26,9 @@ impl<'a> Reader<'a> {
             (self.state.clone(), self.terms.facts(), self.iterations.len());
         let result = self.read_loop(&l);
         match result {
-            Err(ReadError::Unbounded { at, key }) if at == *l.at => {
+            Err(ReadError::Unbounded { at, key, on_data }) if at == *l.at => {
                 let Some(most) = self.most_iterations(&l, &key) else {
-                    return Err(ReadError::Unbounded { at, key });
+                    return Err(ReadError::Unbounded { at, key, on_data });
                 };
                 self.state = before;
                 self.terms.forget(facts);
@@ -57,7 +60,7 @@ impl<'a> Reader<'a> {
                 return self.bounded_loop(l, any);
             }
             let exits = Exits::of(l).filter(|_| !l.after);
-            return self.loop_with_exits(l, exits.ok_or_else(|| self.unbounded(l))?);
+            return self.loop_with_exits(l, exits.ok_or_else(|| self.unbounded(l, false))?);
         }
         let (probe, count) = self.counted(l)?;
         let Some(count) = count else {
@@ -65,7 +68,7 @@ impl<'a> Reader<'a> {
                 return self.blur(l, probe);
             }
             if self.goes_on(&probe) {
-                return Err(self.unbounded(l));
+                return Err(self.unbounded(l, self.terms.on_data(&probe.condition)));
             }
             self.state = probe.start.clone();
             return self.unroll(l, None, Some(&probe));
@@ -85,23 +88,35 @@ impl<'a> Reader<'a> {
         // differ.
         let given = self.given_bound(l).is_some();
         if !self.says_iterations(&count) || given && !self.terms.sayable(&count) {
-            return Err(self.unbounded(l));
+            return Err(self.unbounded(l, self.terms.on_data(&count)));
         }
-        let Walked { nodes, iteration, end } = self.one_iteration(l, &probe, &count)?;
+        let few = self.terms.interval(&count).greatest <= MOST_ITERATIONS.into();
+        let walked = match self.one_iteration(l, &probe, &count) {
+            Err(ReadError::Unsided { .. }) if few && std::mem::take(&mut self.needs_counters) => {
+                return self.one_by_one(l, &probe, &count);
+            }
+            walked => walked?,
+        };
+        let Walked { nodes, iteration, end } = walked;
         if mention(&self.terms, &nodes, iteration) {
             if let Some(nodes) = self.split(l, &nodes, iteration, &count) {
                 self.append(nodes);
                 return self.leave_loop(l, &probe, &count, Some((iteration, &end)));
             }
-            if self.terms.interval(&count).greatest > MOST_ITERATIONS.into() {
+            if !few {
                 return Err(self.iterations_differ(l.at, &nodes, iteration));
             }
-            self.state = probe.start.clone();
-            self.unroll(l, Some(&count), Some(&probe))?;
-            return self.final_values(&probe, &count);
+            return self.one_by_one(l, &probe, &count);
         }
         self.close(l, nodes, iteration, count.clone());
         self.leave_loop(l, &probe, &count, Some((iteration, &end)))
+    }
+
+    /// Walks all iterations of a loop, each with the values that its counters have in it.
+    fn one_by_one(&mut self, l: &Loop<'a>, probe: &Probe, count: &Poly) -> Read<()> {
+        self.state = probe.start.clone();
+        self.unroll(l, Some(count), Some(probe))?;
+        self.final_values(probe, count)
     }
 
     /// Whether there may be more iterations than are walked one by one, by counters that grow as they did in the first
@@ -262,7 +277,57 @@ impl<'a> Reader<'a> {
             return;
         }
         set_iterations(&mut self.terms, &mut body, iteration);
-        self.emit(NodeKind::Repeat { count, whole: None, body }, l.at);
+        let choices = if has_barrier(&body) { 0 } else { MOST_CHOICES };
+        self.emit_repeat(l, body, count, choices);
+    }
+
+    /// A `Repeat`; where a condition on the item chooses between two numbers of iterations, a
+    /// branch with one for each.
+    fn emit_repeat(&mut self, l: &Loop<'a>, body: Vec<Node>, count: Poly, choices: u32) {
+        let found = (choices > 0).then(|| self.item_choice(&count)).flatten();
+        let Some((part, condition, [then, otherwise])) = found else {
+            if count.constant() != Some(0) {
+                self.emit(NodeKind::Repeat { count, whole: None, body }, l.at);
+            }
+            return;
+        };
+        let side = |r: &mut Self, value: Poly| {
+            let count = r.terms.substitute(&count, &HashMap::from([(part, value)]));
+            let before = std::mem::take(&mut r.nodes);
+            r.emit_repeat(l, body.clone(), count, choices - 1);
+            std::mem::replace(&mut r.nodes, before)
+        };
+        let (then, otherwise) = (side(self, then), side(self, otherwise));
+        self.emit_if(&condition, then, otherwise, l.at);
+    }
+
+    /// A part of a number of iterations that a condition on the item chooses: the part, the
+    /// condition, and its two values. Values that are one apart are as good as one.
+    fn item_choice(&mut self, count: &Poly) -> Option<(Atom, Poly, [Poly; 2])> {
+        for atom in count.atoms() {
+            let found = match self.terms.kind(atom).clone() {
+                Kind::Choice(condition, a, b) => Some((atom, condition, [a, b])),
+                Kind::Negative(_) | Kind::Zero(_) | Kind::And(..) | Kind::Or(..) => {
+                    Some((atom, Poly::atom(atom), [1, 0].map(Poly::int)))
+                }
+                Kind::Min(a, b) | Kind::Max(a, b) => {
+                    self.item_choice(&a).or_else(|| self.item_choice(&b))
+                }
+                _ => None,
+            };
+            let Some((part, condition, values)) = found else { continue };
+            if self.terms.depends(&condition) == Dependence::Uniform {
+                continue;
+            }
+            let [a, b] = values
+                .clone()
+                .map(|value| self.terms.substitute(count, &HashMap::from([(part, value)])));
+            let apart = a.sub(&b).and_then(|difference| difference.constant());
+            if apart.is_none_or(|n| n.abs() > 1) {
+                return Some((part, condition, values));
+            }
+        }
+        None
     }
 
     /// The state after a loop with so many iterations, of which the end of any may be known; the test
@@ -283,6 +348,43 @@ impl<'a> Reader<'a> {
         self.state = self.state_at(probe, count);
         if let Some((iteration, end)) = any {
             self.last_values(probe, iteration, end, count);
+        }
+        let few = count.constant().filter(|count| (1..=MOST_ITERATIONS).contains(count));
+        if let (Some(count), false) = (few, probe.ends.is_empty()) {
+            self.computed_values(probe, count);
+        }
+    }
+
+    /// Whole numbers that change in another way than by a step, such as `n *= 2`, computed from
+    /// iteration to iteration.
+    fn computed_values(&mut self, probe: &Probe, count: i64) {
+        let start = |(id, atom): (&VariableId, &Atom)| match probe.start.values.get(id) {
+            Some(Value::Int(start)) => Some((*atom, start.clone())),
+            _ => None,
+        };
+        let mut now: HashMap<Atom, Poly> = probe.placeholders.iter().filter_map(start).collect();
+        for _ in 0..count {
+            let mut next = HashMap::new();
+            for (id, atom) in &probe.placeholders {
+                let Some(value) = now.get(atom) else { continue };
+                let value = match (probe.changes.get(id), probe.ends.get(id)) {
+                    (None, _) => value.clone(),
+                    (Some(Change::By(step)), _) => self.terms.add(value, step),
+                    (Some(_), Some(end)) => self.terms.substitute(end, &now),
+                    (Some(_), None) => continue,
+                };
+                let Some(ty) = self.type_of(*id).and_then(Integer::of) else { continue };
+                let value = ty.exact(&mut self.terms, &value);
+                if !self.terms.mentions_since(&value, probe.mark) {
+                    next.insert(*atom, value);
+                }
+            }
+            now = next;
+        }
+        for id in probe.ends.keys() {
+            if let Some(value) = probe.placeholders.get(id).and_then(|atom| now.get(atom)) {
+                self.state.values.insert(*id, Value::Int(value.clone()));
+            }
         }
     }
 

@@ -148,6 +148,9 @@ struct Reader<'a> {
     constant: u32,
     /// Inside how many walks that only look.
     probing: u32,
+    /// The branch that was last found undecided depends on no data: the values of the counters
+    /// around decide it.
+    needs_counters: bool,
     /// Inside how many loops whose iterations the problem file gives.
     bounded: u32,
     /// Iterations of the loops around.
@@ -182,6 +185,7 @@ impl<'a> Reader<'a> {
             indexing: 0,
             constant: 0,
             probing: 0,
+            needs_counters: false,
             bounded: 0,
             iterations: Vec::new(),
             exits: Vec::new(),
@@ -237,6 +241,7 @@ impl<'a> Reader<'a> {
 
     /// Groups have the sizes that the launch says in symbols.
     fn know_sizes(&mut self, open: &[String]) {
+        self.terms.launch.clone_from(&self.request.launch);
         for (d, size) in self.request.local.iter().enumerate() {
             let size = size.as_ref().and_then(|size| self.in_symbols(size, open));
             if let Some(size) = size.filter(|size| self.terms.interval(size).least >= 1) {

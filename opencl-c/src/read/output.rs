@@ -3,9 +3,10 @@
 use super::nodes::{Node, NodeKind};
 use super::symbolic::{Kind, Poly};
 use super::{Read, Reader, strides};
-use crate::ast::{At, Space, Variable};
+use crate::ast::{At, Expr, ExprKind, Space, Variable};
 use crate::error::ReadError;
-use crate::steps::{Access, Array, Dependence, Number, Step, StepKind, Steps};
+use crate::preprocess::REQUIRED_GROUP;
+use crate::steps::{Access, Array, Dependence, Number, RequiredGroup, Step, StepKind, Steps};
 
 /// Most steps.
 const MOST_STEPS: usize = 100_000;
@@ -22,8 +23,27 @@ impl<'a> Reader<'a> {
         let privates = self.arrays(privates.into_values())?;
         let read_only = self.entry.parameters.iter().filter(|parameter| parameter.read_only);
         let read_only = read_only.map(|parameter| parameter.name.clone()).collect();
+        let required = self.required_group()?;
         let (assumed, dimensions) = (self.assumed, self.dimensions);
-        Ok(Steps { body, locals, privates, read_only, assumed, dimensions })
+        Ok(Steps { body, locals, privates, read_only, required, assumed, dimensions })
+    }
+
+    /// The group that `reqd_work_group_size` of the kernel requires; the preprocessor has put its
+    /// arguments into an array.
+    fn required_group(&mut self) -> Read<Option<RequiredGroup>> {
+        let unit = self.unit;
+        let Some(array) = unit.globals.iter().find(|global| global.name == REQUIRED_GROUP) else {
+            return Ok(None);
+        };
+        let Some(ExprKind::List(sizes)) = array.init.as_ref().map(|init| &init.kind) else {
+            return Ok(None);
+        };
+        let size = |e: &'a Expr| {
+            let (size, _) = self.capture(|r| r.whole(e))?;
+            self.number(&size, &self.entry.at)
+        };
+        let sizes = sizes.iter().map(size).collect::<Read<_>>()?;
+        Ok(Some(RequiredGroup { at: self.entry.at.clone(), sizes }))
     }
 
     fn arrays(&self, all: impl Iterator<Item = (&'a Variable, Poly)>) -> Read<Vec<Array>> {

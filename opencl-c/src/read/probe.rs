@@ -38,6 +38,9 @@ pub struct Probe {
     pub changes: BTreeMap<VariableId, Change>,
     /// The placeholder of each variable.
     pub placeholders: BTreeMap<VariableId, Atom>,
+    /// What whole numbers are at the end of an iteration, over placeholders, where no data decide
+    /// it.
+    pub ends: BTreeMap<VariableId, Poly>,
     /// Whether a next iteration follows, over placeholders.
     pub condition: Poly,
     /// The first leaf that belongs to the loop.
@@ -130,7 +133,8 @@ impl<'a> Reader<'a> {
             }
             let changes = self.changes(&variables, &head, &after, mark);
             let placeholders = placeholders.into_iter().collect();
-            return Ok(Probe { start, changes, placeholders, condition, mark });
+            let ends = self.ends(&placeholders, &changes, &after, mark);
+            return Ok(Probe { start, changes, placeholders, ends, condition, mark });
         }
     }
 
@@ -235,6 +239,27 @@ impl<'a> Reader<'a> {
             }
         }
         more
+    }
+
+    /// The whole numbers that do not grow by the same in every iteration and that only placeholders
+    /// decide, at the end of one.
+    fn ends(
+        &self,
+        placeholders: &BTreeMap<VariableId, Atom>,
+        changes: &BTreeMap<VariableId, Change>,
+        after: &State,
+        mark: Leaf,
+    ) -> BTreeMap<VariableId, Poly> {
+        let own = |leaf: &Leaf| {
+            let atom = self.terms.atom_of(*leaf);
+            *leaf < mark || placeholders.values().any(|placeholder| Some(*placeholder) == atom)
+        };
+        let end = |(id, change): (&VariableId, &Change)| {
+            let Some(Value::Int(end)) = after.values.get(id) else { return None };
+            let stepped = !matches!(change, Change::By(_)) && placeholders.contains_key(id);
+            (stepped && self.terms.leaves(end).iter().all(own)).then(|| (*id, end.clone()))
+        };
+        changes.iter().filter_map(end).collect()
     }
 
     fn changes(

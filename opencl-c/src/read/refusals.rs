@@ -11,9 +11,9 @@ use crate::error::ReadError;
 pub const MOST_ITERATIONS: i64 = 64;
 
 impl<'a> Reader<'a> {
-    /// The iterations of a loop are not known.
-    pub fn unbounded(&self, l: &Loop<'a>) -> ReadError {
-        ReadError::Unbounded { at: l.at.clone(), key: self.key(l.test) }
+    /// The iterations of a loop are not known, because of data or for another reason.
+    pub fn unbounded(&self, l: &Loop<'a>, on_data: bool) -> ReadError {
+        ReadError::Unbounded { at: l.at.clone(), key: self.key(l.test), on_data }
     }
 
     /// The iterations of a loop differ, and there may be too many of them.

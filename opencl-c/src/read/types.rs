@@ -88,7 +88,7 @@ impl Integer {
     }
 
     /// The value after a conversion from this type. Signed types of at least 32 bits hold what is
-    /// put into them, if that is possible at all.
+    /// put into them, unless the launch is known to be so large that they cannot.
     pub fn convert(self, to: Integer, terms: &mut Terms, value: &Poly) -> Poly {
         if to.bits == 1 {
             let exact = self.exact(terms, value);
@@ -108,7 +108,11 @@ impl Integer {
         if range.covers(terms.interval(value)) {
             return value.clone();
         }
-        if self.bits >= 32 && range.covers(terms.likely(value)) {
+        let wraps = |terms: &Terms| {
+            let bounds = &terms.launch;
+            !bounds.is_empty() && !range.covers(terms.in_launch(value, bounds))
+        };
+        if self.bits >= 32 && range.covers(terms.likely(value)) && !wraps(terms) {
             return value.clone();
         }
         if self.bits == 64 {

@@ -74,7 +74,7 @@ impl<'a> Reader<'a> {
                 return Ok((iterations, test));
             }
             if !self.says_iterations(&guard) {
-                return Err(self.unbounded(l));
+                return Err(self.unbounded(l, self.terms.on_data(&guard)));
             }
             let left = self.state.clone();
             self.terms.assume(&guard);
@@ -86,7 +86,7 @@ impl<'a> Reader<'a> {
             pending = next;
             iterations.push(Iteration { guard, left, test, body });
         }
-        Err(if count.is_some() { too_many_iterations(l.at) } else { self.unbounded(l) })
+        Err(if count.is_some() { too_many_iterations(l.at) } else { self.unbounded(l, false) })
     }
 
     /// The counter of `while (n != 1) { n /= 2; ... }` that begins at or above 1: it never comes below, so that the loop goes

@@ -39,10 +39,21 @@ pub struct Steps {
     pub privates: Vec<Array>,
     /// Its pointer parameters to what nobody writes: `restrict`, and to a `const` type.
     pub read_only: Vec<String>,
+    /// What `reqd_work_group_size` requires.
+    pub required: Option<RequiredGroup>,
     /// What is taken for granted of it.
     pub assumed: Vec<Assumed>,
     /// Dimensions whose ids or sizes it asks for: 1 to 3.
     pub dimensions: usize,
+}
+
+/// The group that `reqd_work_group_size` of a kernel requires.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RequiredGroup {
+    /// Where the kernel is declared.
+    pub at: At,
+    /// Work items in each of three dimensions.
+    pub sizes: Vec<Number>,
 }
 
 /// What is taken for granted where a kernel does something whose cost cannot be read.

@@ -64,6 +64,10 @@ impl Kernel {
         self.problem.name_values(&bound.configuration).to_string()
     }
 
+    pub fn tolerance(&self, bound: &Bound) -> f64 {
+        self.source().tolerance.at(&bound.env).unwrap()
+    }
+
     pub fn value(&self, bound: &Bound, name: &str) -> i64 {
         bound.env[self.problem.scope.slot(name).unwrap()]
     }

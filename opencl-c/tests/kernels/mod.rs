@@ -141,14 +141,11 @@ fn agrees_with_reference(name: &str, samples: usize) {
             got.unwrap_or_else(|e| panic!("{name}, {}: {e}", kernel.describe(&configuration)));
         read.assert_agrees(&configuration, &got);
         let expected = reference.run(&kernel, &configuration).unwrap();
+        let tolerance = kernel.tolerance(&configuration);
         for (i, argument) in kernel.source().arguments.iter().enumerate() {
             let ArgumentKind::Buffer { output: true, .. } = argument.kind else { continue };
-            let wrong = first_difference(
-                argument.element,
-                &got.buffers[i],
-                &expected[i],
-                kernel.source().tolerance as f64 * 1e-12,
-            );
+            let wrong =
+                first_difference(argument.element, &got.buffers[i], &expected[i], tolerance);
             assert_eq!(
                 wrong,
                 None,

@@ -113,6 +113,7 @@ pub fn request(path: PathBuf, name: &str) -> Request {
         symbols: IndexMap::new(),
         texts: IndexMap::new(),
         arguments: Vec::new(),
+        launch: Vec::new(),
         dimensions: 1,
         local: Vec::new(),
         bounds: Vec::new(),

@@ -70,6 +70,7 @@ impl Case {
             texts: IndexMap::new(),
             arguments: self.arguments.clone(),
             dimensions: self.dimensions,
+            launch: Vec::new(),
             local: self.local.clone(),
             bounds: (self.bounds.iter())
                 .map(|(key, most)| (Asked::read(key).unwrap(), symbol(0, *most)))

@@ -19,6 +19,7 @@ mod bits;
 mod division;
 mod facts;
 mod interval;
+mod launch;
 mod operations;
 mod poly;
 mod print;

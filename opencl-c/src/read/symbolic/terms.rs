@@ -9,6 +9,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::interval::{FAR, Interval};
 use super::poly::{Atom, Poly};
+use crate::request::LaunchBound;
 use crate::steps::Dependence;
 
 /// Something whose value has no name outside: unknown values and iterations of loops. They are
@@ -85,6 +86,8 @@ pub struct Terms {
     /// Numbers of iterations that are sums over those of a loop around, each as a number that is not negative and what
     /// divides it without a rest.
     pub sums: HashMap<Poly, (Poly, i64)>,
+    /// Bounds of the launch in each dimension; empty where its sizes are not known.
+    pub launch: Vec<LaunchBound>,
     /// For dimensions in which it can be said, the items of a group.
     pub local_sizes: BTreeMap<usize, Poly>,
     /// Whether polynomials are below zero by the bounds of their atoms alone, for each depth. What is known
@@ -246,6 +249,11 @@ impl Terms {
     /// What a value depends on.
     pub fn depends(&self, poly: &Poly) -> Dependence {
         poly.atoms().map(|a| self.info(a).depends).max().unwrap_or(Dependence::Uniform)
+    }
+
+    /// Whether data decide a value.
+    pub fn on_data(&self, poly: &Poly) -> bool {
+        self.depends(poly) == Dependence::Data
     }
 
     /// The leaves in a value, in order.

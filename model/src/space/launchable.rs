@@ -1,0 +1,341 @@
+//! What keeps a configuration from being launched: sizes that do not fit, local memory, the group
+//! that the source requires, and numbers without a value.
+//!
+//! A rule is an expression over the parameters that must be true. The rules of local memory and of
+//! the required group are known once the source has been read ([`Problem::set_group_needs`]).
+
+use std::fmt;
+
+use num_bigint::BigUint;
+use tickbound_elimination::Limits;
+
+use super::conditions::Condition;
+use crate::error::ModelError;
+use crate::expr::{BinaryOp, Expr, Function};
+use crate::interval::Interval;
+use crate::kernel::{Stmt, StmtKind};
+use crate::problem::Problem;
+use crate::source::ArgumentKind;
+
+/// Why a configuration that satisfies the constraints cannot be launched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum LaunchLimit {
+    /// The global size is not a multiple of the local size, in some dimension.
+    Multiple,
+    /// A group has more items than the platform allows.
+    GroupSize,
+    /// A group is not made of whole rounds of warps (profile `published-2021`).
+    WarpRounds,
+    /// A group takes more local memory than a unit has.
+    LocalMemory,
+    /// The source has `reqd_work_group_size` of another group (OpenCL C 3.0, section 6.7.2).
+    RequiredGroup,
+    /// An expression has no value: a division by zero, or an overflow.
+    NoValue,
+}
+
+impl LaunchLimit {
+    /// All of them.
+    pub const ALL: [LaunchLimit; 6] = [
+        LaunchLimit::Multiple,
+        LaunchLimit::GroupSize,
+        LaunchLimit::WarpRounds,
+        LaunchLimit::LocalMemory,
+        LaunchLimit::RequiredGroup,
+        LaunchLimit::NoValue,
+    ];
+
+    /// Its name in JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            LaunchLimit::Multiple => "multiple",
+            LaunchLimit::GroupSize => "max_group_size",
+            LaunchLimit::WarpRounds => "warp_rounds",
+            LaunchLimit::LocalMemory => "local_memory",
+            LaunchLimit::RequiredGroup => "reqd_work_group_size",
+            LaunchLimit::NoValue => "no_value",
+        }
+    }
+}
+
+impl fmt::Display for LaunchLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            LaunchLimit::Multiple => "the global size is not a multiple of the local size",
+            LaunchLimit::GroupSize => "a group exceeds max_group_size",
+            LaunchLimit::WarpRounds => "a group is no multiple of warp width times dispatchers",
+            LaunchLimit::LocalMemory => "a group exceeds local_memory",
+            LaunchLimit::RequiredGroup => "reqd_work_group_size asks for another group",
+            LaunchLimit::NoValue => {
+                "an expression has no value (a division by zero, or an overflow)"
+            }
+        })
+    }
+}
+
+/// How many configurations each limit removes that the limits before it leave.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LeftOut {
+    /// The limits that remove some, in the order of [`LaunchLimit::ALL`].
+    pub limits: Vec<(LaunchLimit, BigUint)>,
+    /// One configuration without a value, and what has none.
+    pub without_value: Option<String>,
+}
+
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, (limit, count)) in self.limits.iter().enumerate() {
+            write!(f, "{}{count}: {limit}", if i == 0 { "" } else { "; " })?;
+            if let (LaunchLimit::NoValue, Some(example)) = (limit, &self.without_value) {
+                write!(f, ", such as {example}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a group needs beside its items, as the source says it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct GroupNeeds {
+    /// The group that `reqd_work_group_size` requires: items in three dimensions.
+    pub required: Option<[Expr; 3]>,
+    /// Bytes of local arrays.
+    pub local_bytes: Option<Expr>,
+}
+
+impl Problem {
+    /// Puts in what a group needs, as it was read out of [`Problem::source`].
+    ///
+    /// # Errors
+    /// An expression that becomes too large with its definitions put in.
+    pub fn set_group_needs(&mut self, needs: GroupNeeds) -> Result<(), ModelError> {
+        self.group_needs = needs;
+        self.find_limits()
+    }
+
+    /// Finds the conditions that the kernel, its arguments and its source put on a launch.
+    pub(crate) fn find_limits(&mut self) -> Result<(), ModelError> {
+        let mut found = Vec::new();
+        self.local_memory_rule(&mut found)?;
+        self.required_group_rules(&mut found)?;
+        self.value_rules(&mut found)?;
+        self.launch_limits = found;
+        Ok(())
+    }
+
+    /// A group's local arrays and arguments are at most what a unit has.
+    fn local_memory_rule(&self, found: &mut Vec<Condition>) -> Result<(), ModelError> {
+        let Some(most) = self.scope.slot("local_memory").filter(|_| self.has_local_memory()) else {
+            return Ok(());
+        };
+        let arguments = self.source.iter().flat_map(|source| &source.arguments);
+        let lengths = arguments.filter_map(|argument| match &argument.kind {
+            ArgumentKind::Local { length } => {
+                let bytes = Expr::Int(argument.element.bytes() as i64);
+                Some(Expr::folded(BinaryOp::Mul, bytes, length.clone()))
+            }
+            _ => None,
+        });
+        let parts = lengths.chain(self.group_needs.local_bytes.clone());
+        let Some(all) = parts.reduce(|a, b| Expr::folded(BinaryOp::Add, a, b)) else {
+            return Ok(());
+        };
+        let all = self.inlined("local memory", &all)?;
+        let fits = Expr::binary(BinaryOp::Le, all, Expr::Name(most));
+        found.push(Condition::limit(self, "local memory", fits, LaunchLimit::LocalMemory));
+        Ok(())
+    }
+
+    /// Whether the platform says how much local memory a unit has.
+    fn has_local_memory(&self) -> bool {
+        self.platform.local_memory().is_some()
+    }
+
+    /// Each dimension of a group is as the source requires.
+    fn required_group_rules(&self, found: &mut Vec<Condition>) -> Result<(), ModelError> {
+        let Some(required) = &self.group_needs.required else { return Ok(()) };
+        let single = [self.launch.local_size().clone()];
+        let sides: Vec<Expr> = match self.grid.is_empty() {
+            true => single.to_vec(),
+            false => self.grid.iter().map(|d| d.local.clone()).collect(),
+        };
+        for (d, required) in required.iter().enumerate() {
+            let own = sides.get(d).cloned().unwrap_or(Expr::Int(1));
+            let (own, required) =
+                (self.inlined("launch", &own)?, self.inlined("kernel.opencl", required)?);
+            if own != required {
+                let same = Expr::binary(BinaryOp::Eq, own, required);
+                let limit = LaunchLimit::RequiredGroup;
+                found.push(Condition::limit(self, "reqd_work_group_size", same, limit));
+            }
+        }
+        Ok(())
+    }
+
+    /// What the first item divides by is not zero.
+    fn value_rules(&self, found: &mut Vec<Condition>) -> Result<(), ModelError> {
+        let of = self.parameter_intervals();
+        let mut rules = Divisors { problem: self, of, path: Vec::new(), found };
+        rules.program("kernel", &self.kernel)?;
+        rules.program("finish", &self.finish)
+    }
+
+    /// Where the values of each slot lie, as far as domains say that depend on no parameter.
+    pub(super) fn parameter_intervals(&self) -> Vec<Interval> {
+        let point = |v: &i64| Interval { low: *v, high: *v };
+        let mut of: Vec<Interval> = self.base_env().iter().map(point).collect();
+        let anything = Interval { low: i64::MIN, high: i64::MAX };
+        for slot in self.first_definition()..of.len() {
+            of[slot] = anything;
+        }
+        for place in 0..self.parameters.len() {
+            let depends = self.parameters_of(self.parameters[place].domain.expressions());
+            let values = self.independent_values(place).ok().filter(|_| depends.is_empty());
+            let values = values.unwrap_or_default();
+            of[self.first_parameter() + place] = match (values.iter().min(), values.iter().max()) {
+                (Some(low), Some(high)) => Interval { low: *low, high: *high },
+                _ => anything,
+            };
+        }
+        of
+    }
+
+    /// How many configurations that satisfy the constraints cannot be launched, by the reason;
+    /// `None` if they cannot be counted.
+    ///
+    /// # Errors
+    /// As for [`Problem::configurations`].
+    pub fn left_out(&self, limits: &Limits<'_>) -> Result<Option<LeftOut>, ModelError> {
+        let count = |which: &dyn Fn(LaunchLimit) -> bool| -> Result<Option<BigUint>, ModelError> {
+            let all = self.structure(limits, |c| c.limited_by().is_none_or(which))?;
+            Ok(all.count())
+        };
+        let (Some(mut left), Some(valid)) = (count(&|_| false)?, count(&|_| true)?) else {
+            return Ok(None);
+        };
+        let mut out = LeftOut::default();
+        for limit in LaunchLimit::ALL {
+            if left == valid {
+                break;
+            }
+            let Some(now) = count(&|other| other <= limit)? else { return Ok(None) };
+            if now < left {
+                out.limits.push((limit, left - &now));
+            }
+            left = now;
+        }
+        if out.limits.iter().any(|(limit, _)| *limit == LaunchLimit::NoValue) {
+            let before =
+                self.structure(limits, |c| c.limited_by() != Some(LaunchLimit::NoValue))?;
+            out.without_value = before.without_value();
+        }
+        Ok(Some(out))
+    }
+}
+
+/// Looks for divisors that may be zero where the first item of the first group reaches them: such a
+/// configuration has no value for certain. What only other items reach is left to the simulator.
+struct Divisors<'p, 'f> {
+    problem: &'p Problem,
+    of: Vec<Interval>,
+    /// The conditions of the branches and loops around, over parameters.
+    path: Vec<Expr>,
+    found: &'f mut Vec<Condition>,
+}
+
+impl Divisors<'_, '_> {
+    fn program(&mut self, at: &str, program: &[Stmt]) -> Result<(), ModelError> {
+        for stmt in program {
+            let at = if stmt.at.is_empty() { at } else { stmt.at.as_str() };
+            match &stmt.kind {
+                StmtKind::Access { amount, .. } => self.expression(at, amount)?,
+                StmtKind::Until(ticks) => self.expression(at, ticks)?,
+                StmtKind::Mark | StmtKind::Barrier => {}
+                StmtKind::Repeat { count, body } => {
+                    self.expression(at, count)?;
+                    let enters = Expr::binary(BinaryOp::Gt, count.clone(), Expr::Int(0));
+                    self.under(&enters, at, body)?;
+                }
+                StmtKind::If { condition, then, otherwise } => {
+                    self.expression(at, condition)?;
+                    self.under(condition, at, then)?;
+                    self.under(&Expr::Not(Box::new(condition.clone())), at, otherwise)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A part that runs only under a condition.
+    fn under(&mut self, condition: &Expr, at: &str, body: &[Stmt]) -> Result<(), ModelError> {
+        let condition = self.problem.inlined(at, condition)?;
+        self.path.push(self.of_first_item(&condition));
+        let result = self.program(at, body);
+        self.path.pop();
+        result
+    }
+
+    /// The expression as the first item of the first group has it.
+    fn of_first_item(&self, e: &Expr) -> Expr {
+        match e {
+            Expr::Name(slot) if *slot >= self.problem.first_definition() => Expr::Int(0),
+            Expr::Int(_) | Expr::Name(_) => e.clone(),
+            _ => e.with_parts(|part| Some(self.of_first_item(part))).unwrap_or_else(|| e.clone()),
+        }
+    }
+
+    fn expression(&mut self, at: &str, e: &Expr) -> Result<(), ModelError> {
+        let e = self.problem.inlined(at, e)?;
+        self.divisors(at, &self.of_first_item(&e));
+        Ok(())
+    }
+
+    fn divisors(&mut self, at: &str, e: &Expr) {
+        match e {
+            Expr::Conditional(condition, a, b) => {
+                self.divisors(at, condition);
+                self.divisors_under((**condition).clone(), at, a);
+                self.divisors_under(Expr::Not(condition.clone()), at, b);
+                return;
+            }
+            Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or), a, b) => {
+                self.divisors(at, a);
+                let first = if *op == BinaryOp::And { (**a).clone() } else { Expr::Not(a.clone()) };
+                self.divisors_under(first, at, b);
+                return;
+            }
+            Expr::Binary(BinaryOp::Div | BinaryOp::FloorDiv | BinaryOp::Rem, _, d) => {
+                self.divisor(at, d);
+            }
+            Expr::Call(Function::CeilDiv, arguments) => {
+                arguments.get(1).into_iter().for_each(|d| self.divisor(at, d));
+            }
+            _ => {}
+        }
+        e.parts().for_each(|part| self.divisors(at, part));
+    }
+
+    fn divisors_under(&mut self, condition: Expr, at: &str, e: &Expr) {
+        self.path.push(condition);
+        self.divisors(at, e);
+        self.path.pop();
+    }
+
+    /// A divisor that may be zero becomes a condition.
+    fn divisor(&mut self, at: &str, d: &Expr) {
+        let range = d.range(&self.of).values;
+        if range.is_some_and(|v| v.low > 0 || v.high < 0) {
+            return;
+        }
+        let quotient = Expr::binary(BinaryOp::Rem, Expr::Int(1), d.clone());
+        let under = self.path.iter().rev().fold(quotient, |e, condition| {
+            let (condition, nothing) = (condition.clone(), Expr::Int(0));
+            Expr::Conditional(Box::new(condition), Box::new(e), Box::new(nothing))
+        });
+        let condition = Condition::has_value(self.problem, at, under);
+        if !self.found.contains(&condition) {
+            self.found.push(condition);
+        }
+    }
+}
