@@ -32,10 +32,14 @@ impl Counts {
         self.accesses.get(&access).copied().unwrap_or_default()
     }
 
+    fn add_accesses(&mut self, access: Access, amount: i128) {
+        let sum = self.accesses.entry(access).or_default();
+        *sum = sum.saturating_add(amount);
+    }
+
     fn add(&mut self, other: &Counts, times: i128) {
         for (access, amount) in &other.accesses {
-            let sum = self.accesses.entry(*access).or_default();
-            *sum = sum.saturating_add(amount.saturating_mul(times));
+            self.add_accesses(*access, amount.saturating_mul(times));
         }
         self.barriers = self.barriers.saturating_add(other.barriers.saturating_mul(times));
     }
@@ -106,8 +110,7 @@ impl Counter<'_> {
             match &stmt.kind {
                 StmtKind::Access { access, amount } => {
                     let amount = i128::from(self.value(stmt, amount)?);
-                    let one = Counts { accesses: [(*access, amount)].into(), barriers: 0 };
-                    counts.add(&one, times);
+                    counts.add_accesses(*access, amount.saturating_mul(times));
                 }
                 StmtKind::Barrier => counts.barriers = counts.barriers.saturating_add(times),
                 StmtKind::Repeat { count, body } => {
