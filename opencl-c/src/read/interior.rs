@@ -107,7 +107,7 @@ fn is_border(values: i128, of: Interval) -> bool {
 }
 
 /// How a condition comes out but for a border.
-fn usual_truth(terms: &mut Terms, condition: &Poly, of: Neighbours) -> Option<bool> {
+pub fn usual_truth(terms: &mut Terms, condition: &Poly, of: Neighbours) -> Option<bool> {
     if !moves(terms, condition) {
         return None;
     }
