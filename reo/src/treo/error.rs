@@ -96,6 +96,16 @@ pub enum TreoFault {
         /// What to do.
         fix: String,
     },
+    /// A node of the interface that the body does not have.
+    #[error("nothing in `{component}` joins its node `{node}`; leave it out, or join it ({fix})")]
+    Unjoined {
+        /// The node.
+        node: String,
+        /// The component.
+        component: String,
+        /// What may be meant.
+        fix: String,
+    },
     /// A value of the wrong kind.
     #[error("{value} where {expected} should stand")]
     Kind {
