@@ -24,7 +24,7 @@ fn faults_say_where_what_and_the_mend() {
         ),
         (
             "h(in, outt) { fifo1(in, x) sync(x, out) }",
-            "1:1: nothing in `h` joins its node `outt`; leave it out, or join it (did you mean `out`?)",
+            "1:1: nothing in `h` joins its nodes `outt`; leave them out, or join them (did you mean `out`?)",
         ),
         ("section a", "1:10: the end of the text where `;` should stand"),
         ("import a..b;", "1:9: `..` where `;` should stand"),

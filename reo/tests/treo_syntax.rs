@@ -76,7 +76,7 @@ fn main_is_preferred_and_interfaces_are_what_bodies_join() {
     assert!(told[0].contains("`a!`, but nothing in it writes to `a`"), "{told:?}");
     assert!(told[1].contains("`b?`, but nothing in it reads from `b`"), "{told:?}");
     let inner = notes("g(x, y) { sync(x, z) } f(a, b) { g(a, b) sync(a, b) }");
-    assert_eq!(inner, ["nothing in `g` joins its node `y`"]);
+    assert_eq!(inner, ["nothing in `g` joins its nodes `y`"]);
     // An exercise.
     assert_eq!(parts("f(a, b) { }"), " | a b");
 }

@@ -96,11 +96,13 @@ pub enum TreoFault {
         /// What to do.
         fix: String,
     },
-    /// A node of the interface that the body does not have.
-    #[error("nothing in `{component}` joins its node `{node}`; leave it out, or join it ({fix})")]
+    /// Nodes of the interface that the body does not have.
+    #[error(
+        "nothing in `{component}` joins its nodes {nodes}; leave them out, or join them ({fix})"
+    )]
     Unjoined {
-        /// The node.
-        node: String,
+        /// The nodes.
+        nodes: String,
         /// The component.
         component: String,
         /// What may be meant.

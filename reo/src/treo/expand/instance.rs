@@ -1,8 +1,8 @@
 //! Components that are used: which one is meant, and what it is made of.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
+use indexmap::IndexMap;
 use tickbound_message::suggest;
 
 use super::expander::{Done, Expander};
@@ -155,23 +155,15 @@ impl Expander<'_> {
     /// Compares the interface of a component with what its body, the leaves from `begin` on, does at
     /// the nodes: of the connector itself each has to be joined, unless nothing is in it.
     fn joined(&mut self, f: &Frame, begin: usize) -> Done {
-        let mut nodes: HashMap<&str, [bool; 2]> = HashMap::new();
+        let mut nodes: IndexMap<&str, [bool; 2]> = IndexMap::new();
         for end in self.leaves[begin..].iter().flat_map(|leaf| &leaf.ends) {
             nodes.entry(&end.node).or_default()[usize::from(end.writes)] = true;
         }
         let component = &f.definition().name;
-        for (port, direction) in &f.ports {
-            let node = f.node(port);
-            let Some([reads, writes]) = nodes.get(node.as_str()).copied() else {
-                if f.top && !nodes.is_empty() {
-                    let (node, component) = (port.clone(), component.clone());
-                    let fix = suggest(port, nodes.keys().copied());
-                    let fault = TreoFault::Unjoined { node, component, fix };
-                    return Err(f.fault(f.definition().spot, fault));
-                }
-                self.notes.add(format!("nothing in `{component}` joins its node `{port}`"));
-                continue;
-            };
+        let (joined, apart): (Vec<_>, Vec<_>) =
+            f.ports.iter().partition(|(port, _)| nodes.contains_key(f.node(port).as_str()));
+        for (port, direction) in joined {
+            let [reads, writes] = nodes[f.node(port).as_str()];
             let (mark, does) = match direction {
                 Some(Direction::In) if !reads => ("?", "reads from"),
                 Some(Direction::Out) if !writes => ("!", "writes to"),
@@ -182,6 +174,15 @@ impl Expander<'_> {
                  its direction is taken from the body"
             ));
         }
+        let Some((first, _)) = apart.first() else { return Ok(()) };
+        let own = nodes.keys().copied().filter(|node| !node.contains('/'));
+        let fix = suggest(first, own);
+        let names = listed(apart.iter().map(|(port, _)| port));
+        if f.top && !nodes.is_empty() {
+            let fault = TreoFault::Unjoined { nodes: names, component: component.clone(), fix };
+            return Err(f.fault(f.definition().spot, fault));
+        }
+        self.notes.add(format!("nothing in `{component}` joins its nodes {names}"));
         Ok(())
     }
 }
