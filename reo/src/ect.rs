@@ -47,7 +47,7 @@ pub use self::fault::{EctError, EctFault};
 
 use self::xml::Element;
 use crate::catalog::{MAX_ENDS, Primitive, TICK};
-use crate::connector::{Connector, End, Notes, Wiring};
+use crate::connector::{Connector, End, Wiring};
 use crate::constant::constant_word;
 use crate::primitive;
 use crate::syntax::{Source, Spot};
@@ -167,7 +167,6 @@ impl<'a> Drawn<'a> {
         let mut inner: IndexMap<(usize, bool), Vec<String>> = IndexMap::new();
         // What components join, and the clock.
         let mut open: IndexSet<String> = IndexSet::new();
-        let mut notes = Notes::default();
         for (number, (element, joined)) in self.primitives.iter().enumerate() {
             let ends = joined.iter().map(|(at, writes)| End {
                 node: self.place(*at, *writes, &mut inner),
@@ -175,15 +174,7 @@ impl<'a> Drawn<'a> {
             });
             let mut ends: Vec<End> = ends.collect();
             if !is_channel(*element).map_err(|fault| (*element, fault))? {
-                let kind = element.value("name").filter(|name| !name.is_empty());
-                let kind = kind.unwrap_or_else(|| element.kind());
-                wiring.show(kind, &ends);
-                let prefix = format!("{kind}.{}/", number + 1);
-                self.leave_open(joined, &mut ends, &prefix, &mut wiring);
-                let at = ends.iter().map(|end| format!("`{}`", end.node)).join(", ");
-                notes.add(format!(
-                    "`{kind}` is a component; what it does at {at} is left to the environment"
-                ));
+                self.leave_open((number, *element), joined, &mut ends, &mut wiring);
                 open.extend(ends.into_iter().map(|end| end.node));
                 continue;
             }
@@ -205,7 +196,6 @@ impl<'a> Drawn<'a> {
             });
         }
         self.joints(inner, &mut wiring).map_err(|fault| (self.primitives[0].0, fault))?;
-        notes.into_iter().for_each(|note| wiring.note(note));
         let border =
             |node: &&Node| node.writing == 0 || node.reading == 0 || open.contains(&node.name);
         let border = self.nodes.values().filter(border).map(|node| node.name.as_str());
@@ -213,21 +203,25 @@ impl<'a> Drawn<'a> {
         Ok(wiring.finish(&visible.into_iter().collect::<Vec<_>>()))
     }
 
-    /// Gives an end of a component that is not the only one to write to its node a node of its own,
-    /// with a channel to the node: the environment, which sees it, then competes with the others.
+    /// Leaves a component to the environment. An end of it that is not the only one to write to its
+    /// node gets a node of its own, with a channel to the node: the environment, which sees it, then
+    /// competes with the others.
     fn leave_open(
         &self,
+        (number, element): (usize, Element<'_>),
         joined: &[(usize, bool)],
         ends: &mut [End],
-        prefix: &str,
         wiring: &mut Wiring<'_>,
     ) {
-        for ((at, _), end) in joined.iter().zip(ends) {
+        let kind = element.value("name").filter(|name| !name.is_empty());
+        let kind = kind.unwrap_or_else(|| element.kind());
+        wiring.show(kind, ends);
+        for ((at, _), end) in joined.iter().zip(ends.iter_mut()) {
             let node = &self.nodes[at];
             if !end.writes || node.writing < 2 || node.kind == NodeKind::Join {
                 continue;
             }
-            let mut own = format!("{prefix}{}", node.name);
+            let mut own = format!("{kind}.{}/{}", number + 1, node.name);
             while wiring.nodes().contains_key(own.as_str()) {
                 own.push('_');
             }
@@ -235,6 +229,9 @@ impl<'a> Drawn<'a> {
             wiring.add("sync", &channel, |names, _| primitive::sync(names[0], names[1]));
             end.node = own;
         }
+        let at = ends.iter().map(|end| format!("`{}`", end.node)).join(", ");
+        let what = format!("what it does at {at} is left to the environment");
+        wiring.note(format!("`{kind}` is a component; {what}"));
     }
 
     /// Where an end joins: the node, or a node of its own behind a router or before a join.
@@ -293,14 +290,11 @@ const FULL: &str = "a lossy FIFO that is full at the start is not read; use a FI
 const EXPRESSION: &str = "it has no `expression`; give it the name of a predicate or function";
 const TIMEOUT: &str = "it has no `timeout`; give it a number of ticks";
 
-/// The namespace of channels.
-const CHANNELS: &str = "http://www.cwi.nl/reo/channels";
-
 /// Whether a primitive is a channel, not a component: a prefix may be any word, and what it stands
-/// for tells. A prefix that stands for nothing is taken by its word.
+/// for tells, `http://www.cwi.nl/reo/channels`. A prefix that stands for nothing is taken by its word.
 fn is_channel(element: Element<'_>) -> Result<bool, EctFault> {
-    let namespace = element.type_namespace().unwrap_or_default().trim_end_matches('/');
-    if namespace == CHANNELS || namespace == "channels" {
+    let namespace = element.type_namespace().unwrap_or_default();
+    if namespace.trim_end_matches('/').rsplit(['/', '.', '#']).next() == Some("channels") {
         return Ok(true);
     }
     match channel(element) {
