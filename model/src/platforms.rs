@@ -79,6 +79,6 @@ pub fn find(name_or_path: &str) -> Result<Value, ModelError> {
 }
 
 fn parse(at: &str, text: &str) -> Result<Value, ModelError> {
-    serde_json::from_str(text)
+    tickbound_input::json(text)
         .map_err(|e| ModelError::new(at, format!("not JSON: {e}"), "fix the platform file"))
 }

@@ -160,7 +160,7 @@ pub type PlatformLookup<'a> = &'a dyn Fn(&str) -> Result<Value, ModelError>;
 /// # Errors
 /// Where it is not JSON.
 pub fn parse_json(text: &str) -> Result<Value, ModelError> {
-    serde_json::from_str(text).map_err(|e| {
+    tickbound_input::json(text).map_err(|e| {
         ModelError::new(
             format!("line {}, column {}", e.line(), e.column()),
             format!("not JSON: {e}"),
