@@ -163,7 +163,7 @@ pub fn parse_json(text: &str) -> Result<Value, ModelError> {
     tickbound_input::json(text).map_err(|e| {
         ModelError::new(
             format!("line {}, column {}", e.line(), e.column()),
-            format!("not JSON: {e}"),
+            if e.is_data() { e.to_string() } else { format!("not JSON: {e}") },
             "see docs/problem-format.md",
         )
     })

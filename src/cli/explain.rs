@@ -13,7 +13,7 @@ use tickbound_opencl_c::steps::Assumed;
 use tickbound_opencl_c::{Reading, Variant};
 
 use super::exit::{CliError, Exit};
-use super::load::{Chosen, Setting, by_name};
+use super::load::{Chosen, Setting, bound};
 use super::output::{say_folded, say_json, width};
 use super::stop::Stops;
 use crate::answer::resources::Resources;
@@ -40,9 +40,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let (problem, reading) = args.chosen.explained()?;
     let configurations = problem.configurations(&Limits::default())?;
     let choices = problem.choices()?;
-    let chosen = match args.set.is_empty() {
+    // Without parameters there is one configuration, and nothing to choose.
+    let chosen = match args.set.is_empty() && !problem.parameters.is_empty() {
         true => None,
-        false => Some(problem.bind(&by_name("--set", &args.set)?)?),
+        false => Some(bound(&problem, &args.set)?),
     };
     let page = Page { problem: &problem, reading: reading.as_ref(), chosen: chosen.as_ref() };
     if args.json {

@@ -159,7 +159,7 @@ impl Problem {
         let names = || self.parameters.iter().map(|p| p.name.as_str());
         if let Some(unknown) = values.keys().find(|k| !names().any(|n| n == k.as_str())) {
             return Err(ModelError::new(
-                format!("--set {unknown}"),
+                format!("configuration.{unknown}"),
                 "no parameter has this name",
                 suggest(unknown, names()),
             ));
@@ -168,11 +168,7 @@ impl Problem {
         for (i, parameter) in self.parameters.iter().enumerate() {
             let at = format!("parameters.{}", parameter.name);
             let Some(value) = values.get(&parameter.name) else {
-                return Err(ModelError::new(
-                    at,
-                    "has no value",
-                    format!("add --set {}=VALUE", parameter.name),
-                ));
+                return Err(ModelError::new(at, "has no value", "add it to the configuration"));
             };
             let domain = parameter.domain.values(&env).map_err(|e| self.fault(&at, &e, &env))?;
             in_domain(at, *value, &domain)?;

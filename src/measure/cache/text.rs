@@ -109,6 +109,10 @@ impl<'a> Rest<'a> {
         let mut values = Deserializer::from_str(left).into_iter::<Value>();
         let value = values.next()?.ok()?;
         let end = values.byte_offset();
+        // Nobody knows which of two values for one key is meant.
+        if value.is_object() {
+            tickbound_input::json::<Value>(&left[..end]).ok()?;
+        }
         self.at += end;
         Some((value, left[..end].trim()))
     }
