@@ -161,11 +161,13 @@ pub type PlatformLookup<'a> = &'a dyn Fn(&str) -> Result<Value, ModelError>;
 /// Where it is not JSON.
 pub fn parse_json(text: &str) -> Result<Value, ModelError> {
     tickbound_input::json(text).map_err(|e| {
-        ModelError::new(
-            format!("line {}, column {}", e.line(), e.column()),
-            if e.is_data() { e.to_string() } else { format!("not JSON: {e}") },
-            "see docs/problem-format.md",
-        )
+        let at = format!("line {}, column {}", e.line(), e.column());
+        let said = e.to_string();
+        // A key that is there twice; any value is one.
+        match said.rsplit_once(" at line ") {
+            Some((twice, _)) if e.is_data() => ModelError::new(at, twice, "remove one of the two"),
+            _ => ModelError::new(at, format!("not JSON: {said}"), "see docs/problem-format.md"),
+        }
     })
 }
 

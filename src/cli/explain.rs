@@ -83,8 +83,9 @@ impl Page<'_> {
         if let Some(bound) = self.chosen {
             let counts = self.counts(bound)?;
             let counts = counts.map_or_else(|why| why, |counts| listed(&counts));
-            let values = problem.name_values(&bound.configuration);
-            let _ = writeln!(text, "\none launch with {values}: {counts}");
+            let values = problem.name_values(&bound.configuration).to_string();
+            let with = if values.is_empty() { values } else { format!(" with {values}") };
+            let _ = writeln!(text, "\none launch{with}: {counts}");
             if problem.profile == Profile::Resources {
                 self.add_used(&mut text, bound)?;
             }

@@ -194,10 +194,12 @@ fn shortfall(top: usize, result: &TuneResult) -> Option<String> {
     }
     let why = match (&result.schedule, &result.stopped_by) {
         (_, Some(why)) => format!("the search was stopped ({why})"),
-        (Some(_), None) => "where schedules are open only the best are searched for".to_owned(),
-        (None, None) => "no more are known".to_owned(),
+        (Some(_), None) if result.objective == Objective::Worst => {
+            "a worst case is that of one configuration".to_owned()
+        }
+        (_, None) => "the time was over".to_owned(),
     };
-    Some(format!("--top {top}: {listed} of the best configurations are listed, as {why}"))
+    Some(format!("--top {top}: {listed} listed, because {why}"))
 }
 
 /// Writes the certificate of a least time that is proved.

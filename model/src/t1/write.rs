@@ -11,7 +11,7 @@ use crate::domain::Domain;
 use crate::expr::{BinaryOp, Expr, Function};
 use crate::problem::Constraint;
 use crate::source::{Argument, ArgumentKind, Define, Fill};
-use crate::{Configurations, ModelError, Parameter, Problem, Profile};
+use crate::{Configurations, Launch, ModelError, Parameter, Problem, Profile};
 
 /// Writes the problem as a T1 file, with the inputs' and the platform's present values put in.
 ///
@@ -191,6 +191,12 @@ impl Writer<'_> {
             "SharedMemory": 0,
             "Stream": null,
         });
+        if let Launch::Activations { local_size, activations } = &problem.launch {
+            let (local, times) = (self.over(local_size), self.over(activations));
+            kernel["LocalSize"]["X"] = local.to_string().into();
+            kernel["GlobalSize"]["X"] =
+                Expr::binary(BinaryOp::Mul, local, times).to_string().into();
+        }
         // A reader names its numbers, which must not be a parameter's name.
         if !problem.parameters.iter().any(|p| p.name.starts_with("problem_size_")) {
             kernel["ProblemSize"] = problem.inputs.values().copied().take(3).collect();
