@@ -61,7 +61,8 @@ fn examples(folder: &str) -> Vec<String> {
     names
 }
 
-/// What readers take differently is no certificate, and what `check` says is about files, not about options of `tune`.
+/// What readers take differently is no certificate, and what `check` says is about files, not about
+/// options of `tune`.
 #[test]
 fn files_that_readers_take_differently() {
     let folder = tempdir().expect("a folder");

@@ -899,6 +899,23 @@ fn a_time_out_at_once_has_a_configuration() {
 }
 
 #[test]
+fn a_name_that_acts_on_a_terminal_is_shown() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut problem = good();
+    problem["name"] = json!("a\u{1b}[31m\nleast time: 1 ticks");
+    std::fs::write(folder.path().join("p.json"), problem.to_string()).expect("written");
+    let mut command = tickbound();
+    command
+        .current_dir(folder.path())
+        .args(["tune", "p.json", "--plot", "o.svg", "--html", "o.html"]);
+    command.assert().success().stdout(contains("a\\u{1b}[31m least time: 1 ticks (size = 8)"));
+    for file in ["o.svg", "o.html"] {
+        let text = std::fs::read_to_string(folder.path().join(file)).expect("a file");
+        assert!(!text.contains('\u{1b}'), "{file}");
+    }
+}
+
+#[test]
 fn a_problem_without_parameters_is_explained() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("p.json");

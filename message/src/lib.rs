@@ -91,8 +91,8 @@ fn acts(c: char) -> bool {
     c.is_control() || direction
 }
 
-/// `text` with a blank for each line break and tabulator; other characters that act on a terminal are written as
-/// `\u{1b}`.
+/// `text` with a blank for each line break and tabulator; other characters that act on a terminal
+/// are written as `\u{1b}`.
 #[must_use]
 pub fn one_line(text: &str) -> String {
     printable(&text.replace(['\n', '\r', '\t'], " ")).into_owned()

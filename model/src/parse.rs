@@ -3,8 +3,8 @@
 //! Grammar, loosest first: `a if c else b`, `or`, `and`, `not`, comparisons (chained as in Python:
 //! `1 < x <= 8`), `+ -`, `* / // %`, unary `-`, `**` (to the right), then integers (`_` may
 //! separate digits), names, `True`, `False`, calls of the built-in functions and brackets.
-//! Conditions of T1 files are in Python itself ([`parse_python`]): `in`, `not in`, `int`, `float`, `math.ceil`,
-//! `math.floor` and decimals are read as what they mean, exactly.
+//! Conditions of T1 files are in Python itself ([`parse_python`]): `in`, `not in`, `int`, `float`,
+//! `math.ceil`, `math.floor` and decimals are read as what they mean, exactly.
 //! Text longer than [`MAX_LENGTH`] or nested deeper than [`MAX_DEPTH`] is refused, so that no input
 //! can exhaust the stack.
 
@@ -23,7 +23,8 @@ use super::expr::{BinaryOp, Expr, Function};
 pub const MAX_LENGTH: usize = 2_000;
 /// Deepest nesting of brackets, signs and conditionals in one expression.
 pub const MAX_DEPTH: usize = 48;
-/// Largest operand that is copied, such as one in the middle of a chain of comparisons, in operators, numbers and names.
+/// Largest operand that is copied, such as one in the middle of a chain of comparisons, in
+/// operators, numbers and names.
 const MAX_COPIED: usize = 200;
 
 /// Why a text is not an expression or a domain.
@@ -73,7 +74,8 @@ pub fn parse(text: &str) -> Result<Expr<String>, ParseError> {
     whole(text, Dialect::Problem, "an expression", conditional)
 }
 
-/// Reads one expression in Python, whose `/` is exact: what more it has than ours becomes what ours has.
+/// Reads one expression in Python, whose `/` is exact: what more it has than ours becomes what ours
+/// has.
 ///
 /// # Errors
 /// What is wrong with the text and where.

@@ -82,7 +82,8 @@ pub struct Warps {
     pub global_latency: i64,
 }
 
-/// Numbers that take their default from another ([`Platform::default_from`]), each after the one that it takes it from.
+/// Numbers that take their default from another ([`Platform::default_from`]), each after the one
+/// that it takes it from.
 const DERIVED: [&str; 5] = [
     "atomic_access",
     "local_atomic_access",
@@ -194,7 +195,7 @@ impl Platform {
     /// An unknown, missing or impossible field.
     pub fn from_json(path: &str, value: &Value) -> Result<Platform, ModelError> {
         let mut object = Field::new(path, value).object()?;
-        let name = object.take("name").map(|f| f.text().map(str::to_owned)).transpose()?;
+        let name = object.take("name").map(|f| f.label()).transpose()?;
         let tick = object.take("tick").and_then(|f| f.value.as_str().map(str::to_owned));
         for comment in ["notes", "sources", "$schema"] {
             object.take(comment);
@@ -304,7 +305,8 @@ impl Platform {
         Ok(())
     }
 
-    /// Replaces the field that expressions call `name`, and what takes its default from it; `None` if there is no such field.
+    /// Replaces the field that expressions call `name`, and what takes its default from it; `None`
+    /// if there is no such field.
     pub fn set(&mut self, name: &str, value: i64) -> Option<Result<(), ModelError>> {
         let named = |rule: &FieldRule| rule.name == name;
         if let Some(rule) = FIELDS.iter().chain(WARP_FIELDS).find(|rule| named(rule)) {

@@ -202,7 +202,7 @@ impl Problem {
         {
             return Err(version.expected(&format!("{FORMAT_VERSION}, the only version so far")));
         }
-        let name = root.take("name").map(|f| f.text().map(str::to_owned)).transpose()?;
+        let name = root.take("name").map(|f| f.label()).transpose()?;
         let profile = root.take("profile").map_or(Ok(Profile::OpenCl), |f| read_profile(&f))?;
         let without = read_without(root.take("without"), profile)?;
         let mut platform = read_platform(&root.need("platform", "the platform")?, platforms)?;
@@ -601,7 +601,7 @@ fn read_statement(field: &Field<'_>, scope: &Scope) -> Result<Stmt, ModelError> 
         .clone()
         .object()
         .map_err(|_| field.expected("a statement: \"barrier\", \"mark\" or { \"work\": ... }"))?;
-    let label = object.take("name").map(|f| f.text().map(str::to_owned)).transpose()?;
+    let label = object.take("name").map(|f| f.label()).transpose()?;
     let Some(keyword) = STATEMENTS.into_iter().find(|k| field.value.get(k).is_some()) else {
         let key = field.value.as_object().and_then(|m| m.keys().find(|k| *k != "name"));
         return Err(key.map_or_else(|| field.expected("a statement"), |k| unknown(k)));

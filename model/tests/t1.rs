@@ -275,7 +275,8 @@ fn arguments_by_place_and_sizes_by_modifiers() {
     assert_eq!(why, "its kernel is in CUDA, not in OpenCL");
 }
 
-/// A kernel specification with `more` in it, over block_size_x 8, block_size_y 2 and a problem of 64 x 32.
+/// A kernel specification with `more` in it, over block_size_x 8, block_size_y 2 and a problem of
+/// 64 x 32.
 fn launched(more: &Value) -> Result<(Vec<[i64; 2]>, Value), String> {
     let mut file = json!({
         "ConfigurationSpace": { "TuningParameters": [

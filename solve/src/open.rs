@@ -34,8 +34,8 @@ pub fn lower_bounds(problem: &Problem, space: &Space) -> Result<Vec<i64>, PlanEr
     schedule::lanes(problem, space, &all).map(|lanes: Lanes| lanes.lower_bounds())
 }
 
-/// Searches over configurations and schedules, for as many of the best as were asked for: after the best of all come
-/// those of the rest. A worst case is that of one configuration.
+/// Searches over configurations and schedules, for as many of the best as were asked for: after the
+/// best of all come those of the rest. A worst case is that of one configuration.
 pub(super) fn tune(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
     let mut result = best(inquiry)?;
     let Options { objective, top, .. } = *inquiry.options;

@@ -30,7 +30,8 @@ pub(super) fn kernel(kernel: &Value, parameters: &Map<String, Value>) -> Result<
     Ok(read)
 }
 
-/// Takes the language's version, folders and macros out of the compiler's options; no other changes what is read.
+/// Takes the language's version, folders and macros out of the compiler's options; no other changes
+/// what is read.
 fn compile(
     kernel: &Value,
     parameters: &Map<String, Value>,
@@ -74,8 +75,8 @@ fn compile(
     Ok(())
 }
 
-/// The words of compiler options: of a text as a shell takes it, or of a list, each of whose texts is one option unless
-/// it has several.
+/// The words of compiler options: of a text as a shell takes it, or of a list, each of whose texts
+/// is one option unless it has several.
 fn words(options: &Value) -> Vec<String> {
     match options {
         Value::String(text) => shell_words(text),

@@ -175,7 +175,8 @@ fn launch(
     Ok(json!({ "global_size": global, "local_size": locals }))
 }
 
-/// Whether the global size is in groups. Where nothing is said it means what it means to the kernel's language.
+/// Whether the global size is in groups. Where nothing is said it means what it means to the
+/// kernel's language.
 fn counts_groups(kernel: &Value) -> Result<bool, ModelError> {
     let Some(of) = kernel.get("GlobalSizeType").filter(|v| !v.is_null()) else {
         return Ok(!arguments::is_opencl(kernel));
@@ -190,7 +191,8 @@ fn counts_groups(kernel: &Value) -> Result<bool, ModelError> {
     }
 }
 
-/// The items of a group where the file does not say them: the parameters that Kernel Tuner takes for them.
+/// The items of a group where the file does not say them: the parameters that Kernel Tuner takes
+/// for them.
 fn usual_sizes(parameters: &Map<String, Value>) -> Vec<Expr<String>> {
     let size = |axis: &str| {
         let name = format!("block_size_{axis}");
@@ -274,8 +276,8 @@ fn has_divisors(kernel: &Value) -> bool {
     (0..AXES.len()).any(|axis| !divisors(kernel, axis).is_empty())
 }
 
-/// Groups along each dimension: the problem's size over the product of the divisors, rounded up. Where there is no
-/// divisor, it is the items of a group, as Kernel Tuner has it.
+/// Groups along each dimension: the problem's size over the product of the divisors, rounded up.
+/// Where there is no divisor, it is the items of a group, as Kernel Tuner has it.
 fn grid(
     kernel: &Value,
     dimensions: usize,

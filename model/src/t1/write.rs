@@ -20,8 +20,8 @@ use crate::{Configurations, Launch, ModelError, Parameter, Problem, Profile};
 /// configurations of [`Problem::space`].
 ///
 /// # Errors
-/// The space cannot be listed; a parameter's name is a word of Python; a macro of the kernel is neither a number, a
-/// text nor a parameter; an argument's value depends on parameters.
+/// The space cannot be listed; a parameter's name is a word of Python; a macro of the kernel is
+/// neither a number, a text nor a parameter; an argument's value depends on parameters.
 pub fn write(problem: &Problem) -> Result<Value, ModelError> {
     let writer = Writer { problem };
     let parameters = writer.parameters()?;

@@ -135,7 +135,8 @@ impl<'a> Rest<'a> {
         let value = name.and_then(|name| Some((name, self.value(self.text.len())?.0)));
         match value.filter(|_| self.skip(',').is_some()) {
             Some((name, value)) => {
-                parts.head.insert(name, value);
+                let twice = parts.head.insert(name, value).is_some();
+                parts.broken.extend(twice.then_some(line));
             }
             None => {
                 parts.broken.push(line);

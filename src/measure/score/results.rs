@@ -19,8 +19,8 @@ pub struct Results {
     pub entries: Vec<(IndexMap<String, i64>, f64)>,
     /// Configurations that failed.
     pub failed: usize,
-    /// Lines of a cache that are no entries, entries whose key is not their parameters' values, and results without
-    /// parameters or a time.
+    /// Lines of a cache that are no entries, entries whose key is not their parameters' values, and
+    /// results without parameters or a time.
     pub broken: usize,
     /// Parameters whose values are texts or fractions, and these.
     others: BTreeMap<String, BTreeSet<String>>,
@@ -142,7 +142,8 @@ impl Results {
         }
     }
 
-    /// Adds a result; a time that is no number above 0, or as good as infinite, stands for a failure.
+    /// Adds a result; a time that is no number above 0, or as good as infinite, stands for a
+    /// failure.
     fn add<'v>(
         &mut self,
         parameters: Option<impl IntoIterator<Item = (&'v str, &'v Value)>>,
@@ -294,8 +295,9 @@ impl Results {
     }
 }
 
-/// The time of a T4 result in milliseconds: what is called `time`, else an objective that is a time, else the median of
-/// its run times. Nothing if that is no number, as where a configuration failed.
+/// The time of a T4 result in milliseconds: what is called `time`, else an objective that is a
+/// time, else the median of its run times. Nothing if that is no number, as where a configuration
+/// failed.
 fn t4_time(result: &Value, unit: Option<&str>) -> Result<Option<f64>, Timeless> {
     let objectives = result["objectives"].as_array().into_iter().flatten();
     let objectives: Vec<&str> = objectives.filter_map(Value::as_str).collect();
@@ -333,8 +335,8 @@ fn median(list: Option<&Value>) -> Option<f64> {
     Some(f64::midpoint(*low, *high))
 }
 
-/// One of these units in milliseconds, which a unit that is not said is taken for. The first letters of long names
-/// tell, since published files misspell the rest.
+/// One of these units in milliseconds, which a unit that is not said is taken for. The first
+/// letters of long names tell, since published files misspell the rest.
 fn milliseconds(unit: Option<&str>) -> Result<f64, Timeless> {
     let Some(said) = unit else { return Ok(1.0) };
     let unit = said.trim().to_lowercase();
