@@ -149,7 +149,8 @@ impl Expander<'_> {
             Body::Block(block) => self.block(f, scope, block)?,
             Body::Atom(meanings) => self.atom(f, scope, meanings)?,
         }
-        self.joined(f, begin)
+        // Once for each definition: there may be millions of uses.
+        if self.compared.insert((f.file, f.definition)) { self.joined(f, begin) } else { Ok(()) }
     }
 
     /// Compares the interface of a component with what its body, the leaves from `begin` on, does at
