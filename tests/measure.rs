@@ -709,7 +709,7 @@ fn a_parameter_called_as_a_field_of_a_result() {
     for name in ["time", "times", "spread"] {
         let case = Case::twice().with(&format!("/parameters/{name}"), json!([1, 2]));
         refused(&case.say(&[]), &[&format!("parameters.{name}: `{name}` is the name of a field")]);
-        assert_eq!(case.keys().len(), 0);
+        assert!(!case.folder.path().join("c.json").exists());
     }
 }
 

@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 use serde_json::Value;
-use tickbound_message::suggest;
 use tickbound_model::expr::{BinaryOp, Expr};
 use tickbound_model::problem::{Constraint, parse_json};
 use tickbound_model::t1;
@@ -105,7 +104,7 @@ impl CompilerReport {
 fn place_of(problem: &Problem, option: &str, name: &str) -> Result<usize, ModelError> {
     let known: Vec<&str> = problem.parameters.iter().map(|p| p.name.as_str()).collect();
     known.iter().position(|known| *known == name).ok_or_else(|| {
-        let fix = suggest(name, known);
+        let fix = format!("known here: {}", known.join(", "));
         ModelError::new(format!("{option} {name}"), "no parameter has this name", fix)
     })
 }
