@@ -34,6 +34,10 @@ pub(crate) struct Draft {
     /// Buffers that the kernel writes.
     pub outputs: Vec<String>,
     pub notes: Vec<String>,
+    /// What is a guess, in a few words each.
+    pub guesses: Vec<String>,
+    /// Names that stand for types, which are guesses.
+    pub types: Vec<String>,
     /// The version of the language.
     pub standard: Standard,
 }
@@ -64,7 +68,10 @@ impl Draft {
         let macros = wishes.parameters.keys().map(|name| ("--parameter", name));
         let mut macros = macros.chain(wishes.defines.keys().map(|name| ("--define", name)));
         if let Some((option, name)) = macros.find(|(_, name)| outline.declares(name)) {
-            let what = "the source gives that name a meaning of its own; take another name, or remove that".to_owned();
+            let what = match defined_at(path, wishes, name) {
+                Some(place) => format!("{place} defines it; put #ifndef {name} before that line and #endif behind it"),
+                None => "the source gives that name a meaning of its own; take another name, or remove that".to_owned(),
+            };
             return Err(ProposeError::Wish { option, text: name.clone(), what });
         }
         let mut draft = Draft {
@@ -88,6 +95,8 @@ impl Draft {
             branches: IndexMap::new(),
             outputs: Vec::new(),
             notes: Vec::new(),
+            guesses: Vec::new(),
+            types: Vec::new(),
             standard: Standard::Cl12,
         };
         for (name, domain) in &wishes.parameters {
@@ -110,6 +119,11 @@ impl Draft {
         self.inputs.contains_key(name)
             || self.parameters.contains_key(name)
             || self.defines.contains_key(name)
+    }
+
+    /// Something is a guess, and nothing but that is said of it.
+    pub fn guess(&mut self, text: impl Into<String>) {
+        self.guesses.push(text.into());
     }
 
     pub fn note(&mut self, text: impl Into<String>) {
@@ -239,6 +253,22 @@ impl Draft {
         let sized = |name: &&String| matches!(role(name), Some(Role::Group(of)) if of == d || self.dimensions == 1);
         self.parameters.keys().find(sized)
     }
+}
+
+/// The file and the line of a macro's `#define`.
+fn defined_at(path: &Path, wishes: &Wishes, name: &str) -> Option<String> {
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let files = wishes.before.iter().map(|name| folder.join(name)).chain([path.to_owned()]);
+    let defines = |line: &str| {
+        let rest = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("define")?;
+        let rest = rest.trim_start().strip_prefix(name)?;
+        (!rest.starts_with(|c: char| c.is_alphanumeric() || c == '_')).then_some(())
+    };
+    files.into_iter().find_map(|file| {
+        let text = tickbound_input::text(&file).ok()?;
+        let line = text.lines().position(|line| defines(line).is_some())? + 1;
+        Some(format!("{}:{line}", file.file_name()?.to_string_lossy()))
+    })
 }
 
 /// How the format has the elements of an argument: those of structures as bytes. `None` for what it cannot have.

@@ -18,7 +18,9 @@
 pub mod names;
 
 mod answers;
+mod compile;
 mod divisions;
+mod domain;
 mod draft;
 mod error;
 mod found;
@@ -97,7 +99,7 @@ pub fn propose(
     let outline = Outline::of(&text);
     let mut draft = Draft::new(path, wishes, &outline)?;
     macros::of_directives(&mut draft, &outline);
-    let kernels = macros::until_it_compiles(&mut draft, path, &outline, setup)?;
+    let kernels = compile::until_it_compiles(&mut draft, path, &outline, setup)?;
     let kernel = chosen(path, wishes, kernels)?;
     draft.take(&kernel);
     macros::sizes(&mut draft);
