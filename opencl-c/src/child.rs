@@ -68,6 +68,7 @@ pub(crate) fn kernels_here(
     let kernel = |function: &Function| Kernel {
         name: function.name.clone(),
         parameters: function.parameters.iter().map(parameter).collect(),
+        group: read::group(request, function, &unit),
     };
     Ok(kernels.map(kernel).collect())
 }

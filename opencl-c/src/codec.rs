@@ -260,14 +260,14 @@ fields! {
     ModelError { at, what, fix }
     One { parameters, types, steps, matched }
     ParameterType { text, by, element, bytes }
-    Kernel { name, parameters }
+    Kernel { name, parameters, group }
     KernelParameter { name, ty }
     RequiredGroup { at, sizes }
     Steps { body, locals, privates, read_only, required, assumed, dimensions }
     Array { name, bytes, at }
     Digit { stride, extent }
     Step { kind, at }
-    Access { space, store, array, element, width, items, digits, groups, iterations }
+    Access { space, store, array, element, width, offset, items, digits, groups, iterations }
 }
 
 /// One of several kinds, each with a number.
@@ -310,7 +310,7 @@ kinds! {
         7 ManyReadings { name, structural }, 8 Differing { at, line, branch, most }
     }
     StepKind {
-        0 Access(a), 1 Atomic { space, shared }, 2 Compute { kind, amount, width }, 3 Barrier, 4 Repeat { count, whole, body },
+        0 Access(a), 1 Atomic { space, array, offset, shared }, 2 Compute { kind, amount, width }, 3 Barrier, 4 Repeat { count, whole, body },
         5 If { condition, depends, then, otherwise }
     }
     Number { 0 Int(a), 1 Name(a), 2 Neg(a), 3 Not(a), 4 Binary(a, b, c), 5 Conditional(a, b, c), 6 Call(a, b) }

@@ -10,7 +10,9 @@ use itertools::Itertools;
 use serde_json::{Value, json};
 use tickbound_model::source::Standard;
 use tickbound_opencl_c::outline::Outline;
+use tickbound_model::parse;
 use tickbound_opencl_c::reading::Kernel;
+use tickbound_opencl_c::steps::Number;
 use tickbound_opencl_c::{ReadError, Request, Setup, Symbol, extract};
 
 use crate::domain::{self, one_of};
@@ -47,6 +49,7 @@ pub(crate) fn until_it_compiles(
             Ok(kernels) if kernels.is_empty() && compiler.switch(draft, &[]) => continue,
             Ok(kernels) => {
                 compiler.narrow(draft);
+                compiler.groups(draft, &kernels);
                 types_said(draft);
                 asked_said(draft, outline);
                 return Ok(kernels);
@@ -120,7 +123,8 @@ impl Compiler<'_> {
         own: &IndexMap<String, i64>,
     ) -> Result<Vec<Kernel>, ReadError> {
         let (asked, values) = request(draft, self.path, self.outline, own);
-        extract::kernels(&asked, &values, self.setup)
+        let all = values.keys().cloned().collect();
+        extract::kernels(&asked, all, &values, self.setup)
     }
 
     /// Whether it compiles, but for names without a meaning, for these values of some macros.
@@ -212,6 +216,29 @@ impl Compiler<'_> {
             }
         }
         false
+    }
+
+    /// Sizes of groups that the source requires, over parameters: as it writes them, or worked out.
+    fn groups(&self, draft: &mut Draft, kernels: &[Kernel]) {
+        if kernels.iter().all(|kernel| kernel.group.is_empty()) {
+            return;
+        }
+        let (asked, values) = request(draft, self.path, self.outline, &IndexMap::new());
+        let open = extract::kernels(&asked, Vec::new(), &values, self.setup).unwrap_or_default();
+        for kernel in open {
+            let said = self.outline.groups.iter().find(|(name, _)| *name == kernel.name);
+            let text = |(d, number): (usize, &Number)| {
+                let written = said.and_then(|(_, s)| parse::parse(&s[d].replace('/', "//")).ok());
+                let known = |written: &Number| {
+                    let (mut any, mut all) = (false, true);
+                    written.names(&mut |name: &String| (any, all) = (true, all && draft.knows(name)));
+                    any && all
+                };
+                written.filter(known).unwrap_or_else(|| number.clone()).to_string()
+            };
+            let sizes = kernel.group.iter().enumerate().map(text).collect_vec();
+            draft.required.extend((!sizes.is_empty()).then_some((kernel.name, sizes)));
+        }
     }
 
     /// The macros that are guesses.

@@ -27,6 +27,8 @@ pub(crate) struct Draft {
     pub defines: IndexMap<String, Value>,
     pub arguments: Vec<Argument>,
     pub dimensions: usize,
+    /// Dimensions whose ids or sizes the kernel asks for.
+    pub asked: usize,
     pub locals: Vec<String>,
     pub globals: Vec<String>,
     pub bounds: IndexMap<String, Value>,
@@ -36,6 +38,8 @@ pub(crate) struct Draft {
     pub notes: Vec<String>,
     /// What is a guess, in a few words each.
     pub guesses: Vec<String>,
+    /// Sizes of groups that the source requires, by kernel.
+    pub required: IndexMap<String, Vec<String>>,
     /// Names that stand for types, which are guesses.
     pub types: Vec<String>,
     /// The version of the language.
@@ -84,11 +88,8 @@ impl Draft {
             constraints: Vec::new(),
             defines: IndexMap::new(),
             arguments: Vec::new(),
-            dimensions: outline
-                .dimensions()
-                .max(wishes.local.len())
-                .max(wishes.global.len())
-                .max(1),
+            dimensions: outline.dimensions().max(1),
+            asked: outline.dimensions().max(1),
             locals: Vec::new(),
             globals: Vec::new(),
             bounds: IndexMap::new(),
@@ -96,6 +97,7 @@ impl Draft {
             outputs: Vec::new(),
             notes: Vec::new(),
             guesses: Vec::new(),
+            required: IndexMap::new(),
             types: Vec::new(),
             standard: Standard::Cl12,
         };
@@ -133,6 +135,7 @@ impl Draft {
     /// Takes the kernel: its arguments, with the numbers among them as inputs.
     pub fn take(&mut self, kernel: &Kernel) {
         self.entry.clone_from(&kernel.name);
+        self.dimensions = self.dimensions.max(self.fixed_dimensions());
         for parameter in &kernel.parameters {
             let (Some(by), Some(element)) = (parameter.ty.by, element(&parameter.ty)) else {
                 let (name, ty) = (&parameter.name, &parameter.ty.text);
@@ -246,6 +249,14 @@ impl Draft {
             }
         }
         object
+    }
+
+    /// Dimensions that the launch has whatever the kernel asks for.
+    pub fn fixed_dimensions(&self) -> usize {
+        let required = self.required.get(&self.entry).map_or(0, |sizes| {
+            sizes.iter().rposition(|size| size != "1").map_or(0, |d| d + 1)
+        });
+        required.max(self.wishes.local.len()).max(self.wishes.global.len())
     }
 
     /// The parameter that is a group's size in a dimension.

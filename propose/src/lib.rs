@@ -32,6 +32,7 @@ mod reference;
 mod scale;
 mod share;
 mod steps;
+mod walk;
 mod wishes;
 
 use std::path::Path;
@@ -104,15 +105,16 @@ pub fn propose(
     draft.take(&kernel);
     macros::sizes(&mut draft);
     let unlaunched = draft.clone();
-    launch::preliminary(&mut draft, &outline);
+    launch::preliminary(&mut draft);
     let read = |draft: &Draft| attached(draft, folder, platforms, setup);
     let mut first = answered(&mut draft, &outline, &read)?;
     if let Read::Done(_, reading) = &first
         && let Some(dimensions) = fewer(reading, &draft)
     {
         // Other kernels of the file have more.
-        draft = Draft { dimensions, ..unlaunched };
-        launch::preliminary(&mut draft, &outline);
+        draft = Draft { asked: dimensions, ..unlaunched };
+        draft.dimensions = dimensions.max(draft.fixed_dimensions());
+        launch::preliminary(&mut draft);
         first = answered(&mut draft, &outline, &read)?;
     }
     let fault = match first {
@@ -167,8 +169,7 @@ fn attached(
 /// Dimensions that the kernel asks for, if they are fewer than those of the launch.
 fn fewer(reading: &Reading, draft: &Draft) -> Option<usize> {
     let asked = reading.extracted.variants.iter().map(|v| v.steps.dimensions).max()?;
-    let wished = draft.wishes.local.len().max(draft.wishes.global.len());
-    Some(asked.max(wished)).filter(|asked| *asked < draft.dimensions)
+    Some(asked).filter(|asked| *asked < draft.asked)
 }
 
 /// Whether a part of the problem file is what the user wished.

@@ -178,8 +178,9 @@ fn of_type(draft: &mut Draft, name: &str, outline: &Outline) {
         return;
     }
     if outline.stands(name) == Stands::Words {
-        draft.note(format!("defines.{name}: nothing, as it stands before a type"));
-        draft.defines.insert(name.to_owned(), json!({ "text": "" }));
+        let text = if name.to_uppercase().contains("KERNEL") { "__kernel" } else { "" };
+        draft.note(format!("defines.{name}: `{text}`, as it stands before a type"));
+        draft.defines.insert(name.to_owned(), json!({ "text": text }));
         return;
     }
     // `T4` beside `T`.

@@ -42,7 +42,7 @@ pub(crate) fn conclude(draft: &mut Draft, reading: &Reading, constrained: bool) 
     let own = own_sizes(draft, &all);
     let structural = &reading.extracted.structural;
     let samples = Samples::new(draft, structural);
-    for d in draft.wishes.global.len()..draft.dimensions {
+    for d in draft.wishes.global.len()..draft.asked {
         let known = variants.iter().zip(&all).filter_map(|(variant, found)| {
             let share = samples.share(draft, found, (d, &variant.values))?;
             Some((variant.values.as_slice(), share))
