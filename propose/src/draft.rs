@@ -52,6 +52,8 @@ pub(crate) struct Argument {
     pub name: String,
     pub element: ElementType,
     pub by: By,
+    /// Components of an element: 4 of `float4` and of `float3`.
+    pub lanes: i64,
     /// Elements of memory, or the value of a number.
     pub value: String,
 }
@@ -157,7 +159,8 @@ impl Draft {
                 By::Buffer => "1".to_owned(),
                 By::Local => "1".to_owned(),
             };
-            self.arguments.push(Argument { name: parameter.name.clone(), element, by, value });
+            let (name, lanes) = (parameter.name.clone(), lanes(&parameter.ty));
+            self.arguments.push(Argument { name, element, by, lanes, value });
         }
         let reals = self.arguments.iter().filter(|a| a.by == By::Value && a.element.is_real());
         let reals: Vec<String> = reals.map(|a| a.name.clone()).collect();
@@ -219,7 +222,7 @@ impl Draft {
     }
 
     fn argument(&self, argument: &Argument) -> Value {
-        let Argument { name, element, by, value } = argument;
+        let Argument { name, element, by, value, .. } = argument;
         let number =
             |text: &str| text.parse::<i64>().map_or_else(|_| Value::from(text), Value::from);
         let mut object =
@@ -249,6 +252,18 @@ impl Draft {
             }
         }
         object
+    }
+
+    /// Whether the size of a group is a parameter that the source has no name for.
+    pub fn is_own(&self, local: &str) -> bool {
+        local.starts_with("LOCAL_SIZE")
+            && self.parameters.contains_key(local)
+            && self.notes.iter().any(|n| n.starts_with(&format!("parameters.{local}: a group's size; the source")))
+    }
+
+    /// Components of an element of an array.
+    pub fn lanes(&self, array: &str) -> i64 {
+        self.arguments.iter().find(|a| a.name == array).map_or(1, |a| a.lanes)
     }
 
     /// Dimensions that the launch has whatever the kernel asks for.
@@ -288,6 +303,18 @@ fn element(ty: &ParameterType) -> Option<ElementType> {
         By::Buffer | By::Local => Some(ty.element.unwrap_or(ElementType::Uchar)),
         By::Whole => ty.bytes.map(|_| ty.element.unwrap_or(ElementType::Uchar)),
         By::Value => ty.element,
+    }
+}
+
+/// Components of an element of a buffer.
+fn lanes(ty: &ParameterType) -> i64 {
+    let element = ty.text.trim_end_matches([' ', '*']);
+    let digits = element.trim_start_matches(|c: char| !c.is_ascii_digit());
+    match digits.parse::<i64>() {
+        Ok(lanes @ 2..=16) if ty.element.is_some() && ty.text.ends_with('*') => {
+            if lanes == 3 { 4 } else { lanes }
+        }
+        _ => 1,
     }
 }
 

@@ -99,9 +99,14 @@ pub(crate) fn lengths(draft: &mut Draft, problem: &Problem, reading: &Reading) {
         let ends = points.iter().map(|p| (&p.values, end(reached(p)))).collect_vec();
         let known = !points.is_empty() && !points.iter().any(|p| reached(p).open) && ends.iter().all(|(_, end)| *end > 0);
         let accesses = found.accesses.iter().filter(|s| s.access.array == *own);
-        let mut forms = forms(draft, by, &ends);
-        forms.extend(corners(draft, &accesses.collect_vec()));
-        let length = shortest(draft, &forms, &ends);
+        let form = shortest(draft, &forms(draft, by, &ends), &ends);
+        let corner = shortest(draft, &corners(draft, &accesses.collect_vec()), &ends);
+        let length = match (form, corner) {
+            // Plain forms are better to read.
+            (Some(form), Some(corner)) if form.0 / 2 > corner.0 => Some(corner),
+            (form, corner) => form.or(corner),
+        };
+        let length = length.map(|(_, text)| text);
         if !known {
             guessed.push(name);
         }
@@ -161,7 +166,7 @@ fn shortest(
     draft: &Draft,
     forms: &[String],
     ends: &[(&IndexMap<String, i64>, i64)],
-) -> Option<String> {
+) -> Option<(i128, String)> {
     let total = |form: &&String| {
         let number = parse::parse(form).ok()?;
         let mut sum = 0_i128;
@@ -172,7 +177,7 @@ fn shortest(
         Some(sum)
     };
     let fit = forms.iter().filter_map(|form| Some((total(&form)?, form.len(), form)));
-    fit.min().map(|(.., form)| form.clone()).filter(|_| !ends.is_empty())
+    fit.min().map(|(sum, _, form)| (sum, form.clone())).filter(|_| !ends.is_empty())
 }
 
 /// How far apart, if that is regular.

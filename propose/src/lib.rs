@@ -32,6 +32,7 @@ mod reference;
 mod scale;
 mod share;
 mod steps;
+mod tie;
 mod walk;
 mod wishes;
 
