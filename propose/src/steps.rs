@@ -10,7 +10,7 @@ use tickbound_opencl_c::Reading;
 use tickbound_opencl_c::extract::Variant;
 use tickbound_opencl_c::steps::{Number, Space};
 
-use crate::divisions::divisions;
+use crate::divisions::{divisions, divisors};
 use crate::draft::Draft;
 use crate::found::{Found, in_problem};
 use crate::launch::{items, rounded, sizes};
@@ -70,6 +70,7 @@ pub(crate) fn conclude(draft: &mut Draft, reading: &Reading, constrained: bool) 
     if constrained {
         divisions(draft, structural, &found);
     }
+    divisors(draft, &all);
 }
 
 /// The launch in a dimension.
