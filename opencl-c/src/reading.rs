@@ -91,7 +91,7 @@ pub struct Kernel {
     pub name: String,
     /// Its parameters, in order.
     pub parameters: Vec<KernelParameter>,
-    /// What `reqd_work_group_size` says in each of three dimensions, over symbols that are open; empty if nothing.
+    /// Of the entry function, what `reqd_work_group_size` says in each of three dimensions, over symbols that are open.
     pub group: Vec<Number>,
 }
 

@@ -220,13 +220,13 @@ impl Compiler<'_> {
 
     /// Sizes of groups that the source requires, over parameters: as it writes them, or worked out.
     fn groups(&self, draft: &mut Draft, kernels: &[Kernel]) {
-        if kernels.iter().all(|kernel| kernel.group.is_empty()) {
-            return;
-        }
-        let (asked, values) = request(draft, self.path, self.outline, &IndexMap::new());
-        let open = extract::kernels(&asked, Vec::new(), &values, self.setup).unwrap_or_default();
-        for kernel in open {
-            let said = self.outline.groups.iter().find(|(name, _)| *name == kernel.name);
+        let (mut asked, values) = request(draft, self.path, self.outline, &IndexMap::new());
+        let required = |name: &String| self.outline.groups.iter().find(|(own, _)| own == name);
+        for name in kernels.iter().map(|kernel| &kernel.name).filter(|name| required(name).is_some()) {
+            let said = required(name);
+            asked.entry.clone_from(name);
+            let open = extract::kernels(&asked, Vec::new(), &values, self.setup).unwrap_or_default();
+            let Some(kernel) = open.into_iter().find(|kernel| kernel.name == *name) else { continue };
             let text = |(d, number): (usize, &Number)| {
                 let written = said.and_then(|(_, s)| parse::parse(&s[d].replace('/', "//")).ok());
                 let known = |written: &Number| {
@@ -330,6 +330,7 @@ fn request(
     let (first, more) = files.split_first().unwrap_or((&draft.file, &[]));
     let includes = &draft.wishes.include;
     let request = Request {
+        launch: Vec::new(),
         path: folder.join(first),
         name: first.clone(),
         more: more.iter().map(|name| (name.clone(), folder.join(name))).collect(),

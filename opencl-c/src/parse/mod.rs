@@ -16,12 +16,10 @@ mod text;
 mod types;
 
 use clang::{Index, Unsaved};
-use itertools::Itertools;
 
 use crate::ast::Unit;
 use crate::error::ReadError;
 use crate::libclang;
-use crate::outline::Outline;
 use crate::preprocess::Expanded;
 use crate::request::Request;
 
@@ -30,24 +28,6 @@ use state::Tree;
 /// The name under which libclang gets the text. Nothing is written to disk; messages and places
 /// have the names of line markers.
 const FILE: &str = "kernel.cl";
-
-/// Begins the name of a constant that holds what `reqd_work_group_size` says in a dimension; the kernel follows.
-pub const GROUPS: [&str; 3] = ["tickbound_group_x_", "tickbound_group_y_", "tickbound_group_z_"];
-
-/// Declarations of these constants: libclang tells the values of an attribute, but not its expressions.
-fn groups(text: &str) -> String {
-    let all = match text.contains("reqd_work_group_size") {
-        true => Outline::of(text).groups,
-        false => Vec::new(),
-    };
-    let mut declared = String::from("\n# 1 \"<groups>\"\n");
-    for (kernel, sizes) in all.iter().unique_by(|(kernel, _)| kernel) {
-        for (name, size) in GROUPS.iter().zip(sizes) {
-            declared += &format!("__constant long {name}{kernel} = ({size});\n");
-        }
-    }
-    declared
-}
 
 /// Makes the tree of a source that has been expanded.
 pub fn parse(request: &Request, expanded: &Expanded) -> Result<Unit, ReadError> {
@@ -73,10 +53,9 @@ pub fn parse(request: &Request, expanded: &Expanded) -> Result<Unit, ReadError> 
             // Names without a meaning are told all at once.
             "-ferror-limit=0",
         ];
-        let text = expanded.text.clone() + &groups(&expanded.text);
         let index = Index::new(clang, false, false);
         let mut parser = index.parser(FILE);
-        parser.arguments(&arguments).unsaved(&[Unsaved::new(FILE, &text)]);
+        parser.arguments(&arguments).unsaved(&[Unsaved::new(FILE, &expanded.text)]);
         let unit = parser.parse().map_err(|error| {
             ReadError::file(
                 &request.name,
@@ -85,6 +64,6 @@ pub fn parse(request: &Request, expanded: &Expanded) -> Result<Unit, ReadError> 
             )
         })?;
         diagnostics::check(&unit, request)?;
-        Ok(Tree::new(&text, &expanded.open).unit(unit.get_entity()))
+        Ok(Tree::new(&expanded.text, &expanded.open).unit(unit.get_entity()))
     })
 }

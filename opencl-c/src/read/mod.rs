@@ -80,7 +80,6 @@ use tickbound_model::expr::BinaryOp;
 
 use crate::ast::{At, Expr, Function, Space, Type, Unit, Variable, VariableId};
 use crate::error::ReadError;
-use crate::parse::GROUPS;
 use crate::request::{Passed, Request, Symbol};
 use crate::steps::{Arithmetic, Assumed, Dependence, Number, Steps};
 use form::Exits;
@@ -123,16 +122,11 @@ pub fn read(request: &Request, open: &[String], unit: &Unit) -> Result<Steps, Re
     reader.finish()
 }
 
-/// What `reqd_work_group_size` says of a kernel, over open symbols; empty if it says nothing, or what is no number.
-pub fn group(request: &Request, kernel: &Function, unit: &Unit) -> Vec<Number> {
-    let mut reader = Reader::new(request, unit, kernel);
-    let size = |name: &&str| {
-        let name = format!("{name}{}", kernel.name);
-        let init = unit.globals.iter().find(|global| global.name == name)?.init.as_ref()?;
-        let value = reader.constant(init).ok()?;
-        reader.terms.number(&value)
-    };
-    GROUPS.iter().map(size).collect::<Option<_>>().unwrap_or_default()
+/// What `reqd_work_group_size` says of the entry function, over open symbols; empty if it says nothing, or what is no number.
+pub fn group(request: &Request, unit: &Unit) -> Vec<Number> {
+    let entry = unit.functions.get(&request.entry);
+    let required = entry.map(|entry| Reader::new(request, unit, entry).required_group());
+    required.and_then(|group| group.ok()?).map_or_else(Vec::new, |group| group.sizes)
 }
 
 /// The walk and all it knows.

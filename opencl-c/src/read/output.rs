@@ -32,7 +32,7 @@ impl<'a> Reader<'a> {
 
     /// The group that `reqd_work_group_size` of the kernel requires; the preprocessor has put its
     /// arguments into an array.
-    fn required_group(&mut self) -> Read<Option<RequiredGroup>> {
+    pub fn required_group(&mut self) -> Read<Option<RequiredGroup>> {
         let unit = self.unit;
         let Some(array) = unit.globals.iter().find(|global| global.name == REQUIRED_GROUP) else {
             return Ok(None);
