@@ -307,7 +307,7 @@ kinds! {
     ReadError {
         0 Source { at, what, fix }, 1 Unbounded { at, key, on_data }, 2 File { name, what, fix }, 3 Model(a), 4 Stopped { name },
         5 Undeclared { at, what, values, types }, 6 Unsided { at, key, function },
-        7 ManyReadings { name, structural }, 8 Differing { at, line, branch, most }
+        7 ManyReadings { name, structural }, 8 Differing { at, line, branch, most }, 9 Questions(a)
     }
     StepKind {
         0 Access(a), 1 Atomic { space, array, offset, shared }, 2 Compute { kind, amount, width }, 3 Barrier, 4 Repeat { count, whole, body },

@@ -75,6 +75,9 @@ pub enum ReadError {
         /// How many iterations are walked one by one.
         most: i64,
     },
+    /// Several of what the problem file has to answer, in the order in which they are met.
+    #[error("{}", first_of(.0))]
+    Questions(Vec<ReadError>),
     /// The source's text depends on too many combinations of macros.
     #[error(
         "{name}: its syntax depends on {}, with more than {MAX_VARIANTS} combinations; use `if` instead of `#if` for \
@@ -108,6 +111,14 @@ pub enum ReadError {
     Model(#[from] tickbound_model::ModelError),
 }
 
+/// The first of several questions, and how many more there are.
+fn first_of(questions: &[ReadError]) -> String {
+    match questions {
+        [first, more @ ..] => format!("{first}; {} more loops or branches are asked for", more.len()),
+        [] => String::new(),
+    }
+}
+
 /// The answer that lifts a [`ReadError::Differing`].
 fn differing_fix(line: u32, branch: bool) -> String {
     match branch {
@@ -137,6 +148,12 @@ impl ReadError {
             *what = format!("{what} (with {})", values.collect::<Vec<_>>().join(", "));
         }
         self
+    }
+
+    /// Whether an answer in the problem file lifts it.
+    pub(crate) fn is_question(&self) -> bool {
+        use ReadError::{Differing, Unbounded, Unsided};
+        matches!(self, Unbounded { .. } | Unsided { .. } | Differing { .. })
     }
 
     /// A fault of a file or of this machine.

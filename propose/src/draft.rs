@@ -12,6 +12,9 @@ use crate::error::ProposeError;
 use crate::names::{Role, role, small};
 use crate::wishes::Wishes;
 
+/// Begins the note with all that is a guess.
+pub const GUESSES: &str = "guesses: ";
+
 /// What is proposed so far.
 #[derive(Debug, Clone)]
 pub(crate) struct Draft {
@@ -130,6 +133,18 @@ impl Draft {
         self.guesses.push(text.into());
     }
 
+    /// All that is a guess, in one line.
+    pub fn guessed_line(&self) -> Option<String> {
+        let one = |name: &String| Some(format!("{name} = {}", self.inputs.get(name)?));
+        let inputs = self.guessed.iter().filter_map(one);
+        let count = |n: usize, what: &str| (n > 0).then(|| format!("{what} ({n})"));
+        let bounds = count(self.bounds.len(), "iterations of loops on data");
+        let branches = count(self.branches.len(), "both sides of branches on data");
+        let all: Vec<String> =
+            inputs.chain(bounds).chain(branches).chain(self.guesses.iter().cloned()).collect();
+        (!all.is_empty()).then(|| format!("{GUESSES}{}", all.join("; ")))
+    }
+
     pub fn note(&mut self, text: impl Into<String>) {
         self.notes.push(text.into());
     }
@@ -165,12 +180,12 @@ impl Draft {
         let reals = self.arguments.iter().filter(|a| a.by == By::Value && a.element.is_real());
         let reals: Vec<String> = reals.map(|a| a.name.clone()).collect();
         if !reals.is_empty() {
-            self.note(format!("arguments: {} = 0.5, a guess", reals.join(" = ")));
+            self.guess(format!("{} = 0.5", reals.join(" = ")));
         }
         let wholes = self.arguments.iter().filter(|a| a.by == By::Whole);
         let wholes: Vec<String> = wholes.map(|a| a.name.clone()).collect();
         if !wholes.is_empty() {
-            self.note(format!("arguments: what is in {} is a guess", wholes.join(", ")));
+            self.guess(format!("what is in {}", wholes.join(", ")));
         }
     }
 
@@ -178,13 +193,18 @@ impl Draft {
     fn number(&mut self, name: &str) -> String {
         // A small size is an input all the same: people change it.
         if let (false, Some(value @ 0..=1)) = (self.inputs.contains_key(name), small(name)) {
-            self.note(format!("arguments: {name} = {value}, a guess by its name"));
+            self.guess(format!("{name} = {value}"));
             return value.to_string();
         }
         if !self.inputs.contains_key(name) {
             self.inputs.insert(name.to_owned(), 0);
         }
         name.to_owned()
+    }
+
+    /// The notes, guesses first.
+    pub fn all_notes(&self) -> Vec<String> {
+        self.guessed_line().into_iter().chain(self.notes.iter().cloned()).collect()
     }
 
     /// The problem file.
@@ -210,7 +230,7 @@ impl Draft {
         let stem = self.file.rsplit_once('.').map_or(self.file.as_str(), |(stem, _)| stem);
         let name =
             if stem == self.entry { stem.to_owned() } else { format!("{stem}: {}", self.entry) };
-        let mut problem = json!({ "version": 1, "name": name, "notes": self.notes });
+        let mut problem = json!({ "version": 1, "name": name, "notes": self.all_notes() });
         problem["inputs"] =
             self.inputs.iter().map(|(name, v)| (name.clone(), Value::from(*v))).collect();
         problem["platform"] = self.wishes.platform.clone().into();

@@ -61,9 +61,7 @@ pub(crate) fn items(draft: &mut Draft, d: usize) -> String {
     if draft.inputs.insert(name.clone(), size).is_some() {
         return name;
     }
-    draft.note(format!(
-        "inputs.{name}: {size} elements, a guess; the source does not say how many there are"
-    ));
+    draft.guessed.push(name.clone());
     name
 }
 

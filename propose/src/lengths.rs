@@ -14,6 +14,7 @@ use tickbound_opencl_c::extract::Variant;
 use tickbound_opencl_c::reading::By;
 use tickbound_opencl_c::steps::{Number, Stride};
 
+use crate::domain;
 use crate::draft::Draft;
 use crate::found::{Found, Seen, in_problem};
 use crate::walk::{Arrays, Reached, walk, with_ids};
@@ -24,6 +25,8 @@ const FACTORS: [i64; 16] = [3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47,
 const MOST_FACTORS: usize = 3;
 /// Components of vectors, and other numbers of elements for each of what there is.
 const TIMES: [i64; 5] = [1, 2, 4, 8, 16];
+/// Bytes of local memory that every device has.
+const LOCAL: i64 = 32 << 10;
 /// Most forms of a length that follow from accesses.
 const MOST_CORNERS: usize = 4;
 /// Configurations that are looked at.
@@ -82,8 +85,9 @@ fn fits(draft: &Draft, values: &IndexMap<String, i64>) -> bool {
 /// Decides the lengths of all buffers.
 pub(crate) fn lengths(draft: &mut Draft, problem: &Problem, reading: &Reading) {
     let Some(variant) = reading.extracted.variants.first() else { return };
-    let points = points(draft, problem, reading);
+    let mut points = points(draft, problem, reading);
     let found = Found::of(variant);
+    within(draft, &found, &mut points);
     let mut guessed = Vec::new();
     for i in 0..draft.arguments.len() {
         let argument = &draft.arguments[i];
@@ -113,8 +117,71 @@ pub(crate) fn lengths(draft: &mut Draft, problem: &Problem, reading: &Reading) {
         let least = || ends.iter().map(|(_, end)| *end).max().unwrap_or(1).max(1).to_string();
         draft.arguments[i].value = length.unwrap_or_else(least);
     }
+    fit(draft);
     if !guessed.is_empty() {
         draft.guess(format!("the lengths of {}", guessed.join(", ")));
+    }
+}
+
+/// Groups are no larger than local arrays of the source allow.
+fn within(draft: &mut Draft, found: &Found<'_>, points: &mut Vec<Point<'_>>) {
+    let Some(variant) = points.first().map(|point| point.variant) else { return };
+    for array in &variant.steps.locals {
+        let seen = found.accesses.iter().filter(|s| s.access.array == array.name).collect_vec();
+        let Some(bytes) = seen.first().map(|s| i64::from(s.access.element)) else { continue };
+        let Some(size) = in_problem(&array.bytes, draft) else { continue };
+        let beyond = |point: &Point<'_>| {
+            let size = with_ids(draft, &size, &point.values).and_then(|n| n.eval(&[]).ok());
+            let reached = point.arrays.get(array.name.as_str());
+            reached.zip(size).is_some_and(|(r, size)| r.before || r.end.saturating_mul(r.bytes) > size)
+        };
+        let before = points.iter().filter(|point| beyond(point)).count();
+        if before == 0 {
+            continue;
+        }
+        let size = Expr::binary(BinaryOp::FloorDiv, size.clone(), Expr::Int(bytes));
+        let size = size.resolve(&mut |_| None::<usize>).ok().and_then(|n| n.eval(&[]).ok()).map_or_else(|| size.to_string(), |n| n.to_string());
+        let conditions = corners(draft, &seen).into_iter().map(|corner| format!("{corner} <= {size}"));
+        let fits = |condition: &String, point: &Point<'_>| {
+            let number = parse::parse(condition).ok()?;
+            with_ids(draft, &number, &point.values)?.eval(&[]).ok().map(|holds| holds != 0)
+        };
+        let helps = |condition: &String| {
+            let right = |point: &Point<'_>| fits(condition, point) == Some(!beyond(point));
+            points.iter().all(right) && before < points.len()
+        };
+        match conditions.into_iter().find(helps) {
+            Some(condition) => {
+                points.retain(|point| fits(&condition, point) == Some(true));
+                draft.note(format!("constraints: {condition}, as `{}` is no longer", array.name));
+                draft.constraints.push(condition);
+            }
+            None => draft.guess(format!("that accesses stay inside of {}", array.name)),
+        }
+    }
+}
+
+/// Guessed sizes become smaller until local memory of their length is there.
+fn fit(draft: &mut Draft) {
+    let values = draft.inputs.clone();
+    let locals = draft.arguments.iter().filter(|a| a.by == By::Local);
+    let lengths = locals.filter_map(|a| Some((parse::parse(&a.value).ok()?, i64::try_from(a.element.bytes()).ok()?)));
+    let lengths: Vec<(Number, i64)> = lengths.collect();
+    for (length, bytes) in lengths {
+        let names = draft.guessed.iter().filter(|guess| {
+            let mut has = false;
+            length.names(&mut |name: &String| has |= name == *guess);
+            has
+        });
+        let names = names.cloned().collect_vec();
+        let size = |draft: &Draft| {
+            let all = draft.parameters.iter().map(|(n, domain)| (n.clone(), domain::one_of(domain)));
+            let values = values.keys().map(|n| (n.clone(), draft.inputs[n])).chain(all).collect();
+            with_ids(draft, &length, &values)?.eval(&[]).ok()?.checked_mul(bytes)
+        };
+        while size(draft).is_none_or(|size| size > LOCAL) && names.iter().any(|n| draft.inputs[n] > 1) {
+            names.iter().for_each(|n| draft.inputs[n] = (draft.inputs[n] / 4).max(1));
+        }
     }
 }
 

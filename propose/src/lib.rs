@@ -46,6 +46,7 @@ use tickbound_opencl_c::outline::{Outline, text_of};
 use tickbound_opencl_c::reading::Kernel;
 use tickbound_opencl_c::{ReadError, Reading, Setup, attach_with, inputs_as_macros};
 
+pub use draft::GUESSES;
 pub use error::ProposeError;
 pub use print::print;
 pub use reference::reference;
@@ -124,9 +125,7 @@ pub fn propose(
             let concluded = concluded(&before, &outline, (&problem, &reading), &read)?;
             let (concluded, problem) = concluded.unwrap_or_else(|| {
                 let mut draft = before;
-                draft.note(
-                    "launch: an item for each element, as what the source says of it does not fit",
-                );
+                draft.guess("an item for each element, as what the source says of it does not fit");
                 (draft, problem)
             });
             draft = scale::scaled(concluded, *problem, &read);
@@ -135,7 +134,7 @@ pub fn propose(
         Read::Fault(fault) => Some(fault),
     };
     let outputs = draft.outputs.clone();
-    Ok(Proposal { problem: draft.value(), notes: draft.notes, fault, kernel, outputs })
+    Ok(Proposal { problem: draft.value(), notes: draft.all_notes(), fault, kernel, outputs })
 }
 
 fn chosen(path: &Path, wishes: &Wishes, kernels: Vec<Kernel>) -> Result<Kernel, ProposeError> {

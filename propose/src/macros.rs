@@ -9,7 +9,6 @@ use tickbound_opencl_c::outline::{Macro, Outline, Stands};
 use crate::domain;
 use crate::draft::Draft;
 use crate::names::{Role, role, small};
-use crate::scale::said;
 
 /// Decides the macros that directives mention and the source does not define itself.
 pub(crate) fn of_directives(draft: &mut Draft, outline: &Outline) {
@@ -210,7 +209,5 @@ pub(crate) fn sizes(draft: &mut Draft) {
     for name in &open {
         draft.inputs.insert(name.clone(), small(name).filter(|n| *n > 0).unwrap_or(size));
     }
-    draft.guessed = open;
-    let said = said(draft);
-    draft.note(said);
+    draft.guessed.extend(open);
 }

@@ -94,9 +94,8 @@ fn launch(
         let (row, length) = (format!("items_{}", AXES[0]), share.constant);
         let items = draft.inputs.iter_mut().filter(|(name, _)| name.starts_with("items_"));
         items.for_each(|(_, size)| *size = length);
-        draft.notes.retain(|note| !note.starts_with("inputs.items_"));
         draft.note(format!(
-            "inputs: {row} = {length}, the length of a row in the source; as many in other dimensions, a guess"
+            "inputs: {row} = {length}, the length of a row in the source; as many in other dimensions"
         ));
         share.constant = 1;
         share.row = Some(row);
