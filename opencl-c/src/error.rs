@@ -75,8 +75,8 @@ pub enum ReadError {
         /// How many iterations are walked one by one.
         most: i64,
     },
-    /// Several of what the problem file has to answer, in the order in which they are met.
-    #[error("{}", first_of(.0))]
+    /// Several of what the problem file has to answer, in the order in which they are met; the first is told.
+    #[error("{}", .0.first().map(ToString::to_string).unwrap_or_default())]
     Questions(Vec<ReadError>),
     /// The source's text depends on too many combinations of macros.
     #[error(
@@ -109,14 +109,6 @@ pub enum ReadError {
     /// The program that was read does not fit the problem.
     #[error(transparent)]
     Model(#[from] tickbound_model::ModelError),
-}
-
-/// The first of several questions, and how many more there are.
-fn first_of(questions: &[ReadError]) -> String {
-    match questions {
-        [first, more @ ..] => format!("{first}; {} more loops or branches are asked for", more.len()),
-        [] => String::new(),
-    }
 }
 
 /// The answer that lifts a [`ReadError::Differing`].

@@ -16,9 +16,7 @@ pub(crate) fn answer(draft: &mut Draft, error: &ReadError, outline: &Outline) ->
         }
         ReadError::Unbounded { at, key, .. } if !draft.bounds.contains_key(key) => {
             let (bound, line) = (first_input(draft), at.line);
-            draft.note(format!(
-                "bounds: the loop in line {line} has at most {bound} iterations"
-            ));
+            draft.note(format!("bounds: the loop in line {line} has at most {bound} iterations"));
             draft.bounds.insert(key.clone(), bound);
             true
         }

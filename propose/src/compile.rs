@@ -8,9 +8,9 @@ use std::path::Path;
 use indexmap::IndexMap;
 use itertools::Itertools;
 use serde_json::{Value, json};
+use tickbound_model::parse;
 use tickbound_model::source::Standard;
 use tickbound_opencl_c::outline::Outline;
-use tickbound_model::parse;
 use tickbound_opencl_c::reading::Kernel;
 use tickbound_opencl_c::steps::Number;
 use tickbound_opencl_c::{ReadError, Request, Setup, Symbol, extract};
@@ -64,8 +64,10 @@ pub(crate) fn until_it_compiles(
             ReadError::Undeclared { values, types, .. } => {
                 compiler.supply(draft, (values, types), &error)?
             }
-            ReadError::Source { .. } => {
-                compiler.retype(draft) || compiler.raise(draft) || compiler.switch(draft, &[])
+            ReadError::Source { what, .. } => {
+                compiler.retype(draft)
+                    || of_values(what) && compiler.raise(draft)
+                    || what.starts_with("#error") && compiler.switch(draft, &[])
             }
             _ => false,
         };
@@ -76,13 +78,21 @@ pub(crate) fn until_it_compiles(
     compiler.kernels(draft).map_err(ProposeError::from)
 }
 
+/// Whether an error may be of the values that macros have.
+fn of_values(what: &str) -> bool {
+    let words = ["#error", "zero", "negative", "positive", "greater", "size", "length", "multiple"];
+    words.iter().any(|word| what.contains(word))
+}
+
 /// An error that may be of the values that macros were given says so.
 fn with_way_out(error: ReadError, draft: &Draft) -> ReadError {
     match error {
         ReadError::Source { at, what, fix } if !draft.parameters.is_empty() => {
             let fix = match fix.as_str() {
-                "correct the source" => "give macros other values with --parameter NAME=[...], or \
-                     their text with --define, if the source is right",
+                "correct the source" => {
+                    "give macros other values with --parameter NAME=[...], or \
+                     their text with --define, if the source is right"
+                }
                 _ => "say what they are with --parameter NAME=[...] or --define",
             };
             ReadError::Source { at, what, fix: fix.to_owned() }
@@ -94,7 +104,8 @@ fn with_way_out(error: ReadError, draft: &Draft) -> ReadError {
 /// Notes what types the source leaves open.
 fn types_said(draft: &mut Draft) {
     for name in std::mem::take(&mut draft.types) {
-        let text = draft.defines.get(&name).and_then(|d| d.get("text")?.as_str()).unwrap_or("float");
+        let text =
+            draft.defines.get(&name).and_then(|d| d.get("text")?.as_str()).unwrap_or("float");
         let text = format!("{name} = {text}, a type");
         draft.guess(text);
     }
@@ -103,7 +114,12 @@ fn types_said(draft: &mut Draft) {
 /// Notes what the source asks for and is not defined.
 fn asked_said(draft: &mut Draft, outline: &Outline) {
     let asked = outline.macros.iter().filter(|(name, m)| {
-        m.asked && !m.valued && !m.defined && m.default.is_none() && !draft.knows(name) && !reserved(name)
+        m.asked
+            && !m.valued
+            && !m.defined
+            && m.default.is_none()
+            && !draft.knows(name)
+            && !reserved(name)
     });
     let text = asked.map(|(name, _)| name).join(", ");
     if !text.is_empty() {
@@ -222,16 +238,22 @@ impl Compiler<'_> {
     fn groups(&self, draft: &mut Draft, kernels: &[Kernel]) {
         let (mut asked, values) = request(draft, self.path, self.outline, &IndexMap::new());
         let required = |name: &String| self.outline.groups.iter().find(|(own, _)| own == name);
-        for name in kernels.iter().map(|kernel| &kernel.name).filter(|name| required(name).is_some()) {
+        for name in
+            kernels.iter().map(|kernel| &kernel.name).filter(|name| required(name).is_some())
+        {
             let said = required(name);
             asked.entry.clone_from(name);
-            let open = extract::kernels(&asked, Vec::new(), &values, self.setup).unwrap_or_default();
-            let Some(kernel) = open.into_iter().find(|kernel| kernel.name == *name) else { continue };
+            let open =
+                extract::kernels(&asked, Vec::new(), &values, self.setup).unwrap_or_default();
+            let Some(kernel) = open.into_iter().find(|kernel| kernel.name == *name) else {
+                continue;
+            };
             let text = |(d, number): (usize, &Number)| {
                 let written = said.and_then(|(_, s)| parse::parse(&s[d].replace('/', "//")).ok());
                 let known = |written: &Number| {
                     let (mut any, mut all) = (false, true);
-                    written.names(&mut |name: &String| (any, all) = (true, all && draft.knows(name)));
+                    written
+                        .names(&mut |name: &String| (any, all) = (true, all && draft.knows(name)));
                     any && all
                 };
                 written.filter(known).unwrap_or_else(|| number.clone()).to_string()
@@ -261,7 +283,8 @@ impl Compiler<'_> {
             for value in TRIED {
                 let own = IndexMap::from([(name.clone(), value)]);
                 let own = values.clone().into_iter().chain(own).collect();
-                if values.get(name).is_none_or(|known| value < *known) && self.compiles(draft, &own) {
+                if values.get(name).is_none_or(|known| value < *known) && self.compiles(draft, &own)
+                {
                     values = own;
                     break;
                 }
@@ -280,13 +303,18 @@ impl Compiler<'_> {
     /// Leaves out values that the source refuses by `#error`, or for which what has been raised does not compile.
     fn narrow(&self, draft: &mut Draft) {
         for name in Self::guessed(draft) {
-            let asked = self.outline.errors && self.outline.macros.get(&name).is_some_and(|m| m.valued);
-            let raised = draft.notes.iter().any(|note| note.starts_with(&format!("parameters.{name}: at least")));
+            let asked =
+                self.outline.errors && self.outline.macros.get(&name).is_some_and(|m| m.valued);
+            let raised = draft
+                .notes
+                .iter()
+                .any(|note| note.starts_with(&format!("parameters.{name}: at least")));
             if !asked && !raised {
                 continue;
             }
             let all = domain::values(&draft.parameters[&name]);
-            let compiles = |value: &i64| self.compiles(draft, &IndexMap::from([(name.clone(), *value)]));
+            let compiles =
+                |value: &i64| self.compiles(draft, &IndexMap::from([(name.clone(), *value)]));
             let fit = all.iter().copied().filter(compiles).collect_vec();
             if !fit.is_empty() && fit.len() < all.len() {
                 draft.note(format!("parameters.{name}: the values for which the source compiles"));
@@ -347,4 +375,3 @@ fn request(
     };
     (request, values)
 }
-

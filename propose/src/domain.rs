@@ -37,7 +37,8 @@ pub(crate) fn raised(domain: &Value, least: i64) -> Value {
     let before = values(domain);
     let kept = before.iter().copied().filter(|v| *v > least).collect_vec();
     let powers = (0..62).map(|bit| 1_i64 << bit).filter(|p| *p > least);
-    let more = if kept.len() < 2 { powers.take(before.len().clamp(3, 5) - 1).collect() } else { kept };
+    let more =
+        if kept.len() < 2 { powers.take(before.len().clamp(3, 5) - 1).collect() } else { kept };
     let power = least.count_ones() == 1 && more.iter().all(|v| v.count_ones() == 1);
     match (domain, more.last()) {
         (Value::String(_), Some(high)) if power => json!(format!("powers_of_two({least}, {high})")),

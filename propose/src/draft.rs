@@ -278,7 +278,10 @@ impl Draft {
     pub fn is_own(&self, local: &str) -> bool {
         local.starts_with("LOCAL_SIZE")
             && self.parameters.contains_key(local)
-            && self.notes.iter().any(|n| n.starts_with(&format!("parameters.{local}: a group's size; the source")))
+            && self
+                .notes
+                .iter()
+                .any(|n| n.starts_with(&format!("parameters.{local}: a group's size; the source")))
     }
 
     /// Components of an element of an array.
@@ -288,9 +291,10 @@ impl Draft {
 
     /// Dimensions that the launch has whatever the kernel asks for.
     pub fn fixed_dimensions(&self) -> usize {
-        let required = self.required.get(&self.entry).map_or(0, |sizes| {
-            sizes.iter().rposition(|size| size != "1").map_or(0, |d| d + 1)
-        });
+        let required = self
+            .required
+            .get(&self.entry)
+            .map_or(0, |sizes| sizes.iter().rposition(|size| size != "1").map_or(0, |d| d + 1));
         required.max(self.wishes.local.len()).max(self.wishes.global.len())
     }
 
@@ -332,7 +336,11 @@ fn lanes(ty: &ParameterType) -> i64 {
     let digits = element.trim_start_matches(|c: char| !c.is_ascii_digit());
     match digits.parse::<i64>() {
         Ok(lanes @ 2..=16) if ty.element.is_some() && ty.text.ends_with('*') => {
-            if lanes == 3 { 4 } else { lanes }
+            if lanes == 3 {
+                4
+            } else {
+                lanes
+            }
         }
         _ => 1,
     }

@@ -31,7 +31,9 @@ pub enum ProposeError {
         names: String,
     },
     /// It is in another language.
-    #[error("{path}: this is CUDA or HIP; write it in OpenCL C (`__kernel`, `get_group_id`, `__local`)")]
+    #[error(
+        "{path}: this is CUDA or HIP; write it in OpenCL C (`__kernel`, `get_group_id`, `__local`)"
+    )]
     Cuda {
         /// The source.
         path: String,

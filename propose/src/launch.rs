@@ -91,13 +91,9 @@ fn locals(draft: &mut Draft) -> Vec<String> {
 
 /// A parameter for a group's size that the source has no name for.
 fn own(draft: &mut Draft, d: usize) -> String {
-    let name = if draft.asked == 1 {
-        "LOCAL_SIZE".to_owned()
-    } else {
-        format!("LOCAL_SIZE_{}", AXES[d])
-    };
-    let domain =
-        if draft.asked == 1 { "powers_of_two(32, 256)" } else { "powers_of_two(4, 32)" };
+    let name =
+        if draft.asked == 1 { "LOCAL_SIZE".to_owned() } else { format!("LOCAL_SIZE_{}", AXES[d]) };
+    let domain = if draft.asked == 1 { "powers_of_two(32, 256)" } else { "powers_of_two(4, 32)" };
     draft.parameters.insert(name.clone(), Value::from(domain));
     draft.note(format!("parameters.{name}: a group's size; the source has no name for it"));
     name

@@ -30,7 +30,7 @@ const LOCAL: i64 = 32 << 10;
 /// Most forms of a length that follow from accesses.
 const MOST_CORNERS: usize = 4;
 /// Configurations that are looked at.
-const CONFIGURATIONS: usize = 8;
+const CONFIGURATIONS: usize = 6;
 
 /// Values of inputs and parameters, and what is reached with them.
 pub(crate) struct Point<'s> {
@@ -58,11 +58,16 @@ pub(crate) fn points<'s>(draft: &Draft, problem: &Problem, reading: &'s Reading)
         let parameters: IndexMap<String, i64> = names.zip(configuration.0).collect();
         let own = |name: &String| parameters.get(name).or_else(|| draft.inputs.get(name));
         let all = draft.inputs.len().min(FACTORS.len());
-        for factors in [vec![1; all], FACTORS[..all].to_vec(), FACTORS[..all].iter().rev().copied().collect()] {
+        for factors in
+            [vec![1; all], FACTORS[..all].to_vec(), FACTORS[..all].iter().rev().copied().collect()]
+        {
             let inputs = draft.inputs.iter().zip(factors);
             let inputs = inputs.map(|((name, v), factor)| (name.clone(), v.saturating_mul(factor)));
             let values: IndexMap<_, _> = inputs.chain(parameters.clone()).collect();
-            let key = extracted.structural.iter().map(|name| own(name).copied().or_else(|| draft.defines.get(name)?.as_i64()));
+            let key = extracted
+                .structural
+                .iter()
+                .map(|name| own(name).copied().or_else(|| draft.defines.get(name)?.as_i64()));
             let key: Option<Vec<i64>> = key.collect();
             let same = |v: &&Variant| key.as_ref().is_none_or(|key| v.values == *key);
             let Some(variant) = extracted.variants.iter().find(same) else { continue };
@@ -78,7 +83,9 @@ pub(crate) fn points<'s>(draft: &Draft, problem: &Problem, reading: &'s Reading)
 
 /// Whether the constraints hold.
 fn fits(draft: &Draft, values: &IndexMap<String, i64>) -> bool {
-    let holds = |text: &String| Some(with_ids(draft, &parse::parse(text).ok()?, values)?.holds(&[]) == Ok(true));
+    let holds = |text: &String| {
+        Some(with_ids(draft, &parse::parse(text).ok()?, values)?.holds(&[]) == Ok(true))
+    };
     draft.constraints.iter().all(|text| holds(text).unwrap_or(true))
 }
 
@@ -97,11 +104,14 @@ pub(crate) fn lengths(draft: &mut Draft, problem: &Problem, reading: &Reading) {
             continue;
         }
         let bytes = i64::try_from(argument.element.bytes()).unwrap_or(1);
-        let reached = |point: &Point<'_>| point.arrays.get(own.as_str()).copied().unwrap_or_default();
+        let reached =
+            |point: &Point<'_>| point.arrays.get(own.as_str()).copied().unwrap_or_default();
         // Elements of structures are given as bytes.
         let end = |r: Reached| r.end.saturating_mul(r.bytes.max(bytes)) / bytes;
         let ends = points.iter().map(|p| (&p.values, end(reached(p)))).collect_vec();
-        let known = !points.is_empty() && !points.iter().any(|p| reached(p).open) && ends.iter().all(|(_, end)| *end > 0);
+        let known = !points.is_empty()
+            && !points.iter().any(|p| reached(p).open)
+            && ends.iter().all(|(_, end)| *end > 0);
         let accesses = found.accesses.iter().filter(|s| s.access.array == *own);
         let form = shortest(draft, &forms(draft, by, &ends), &ends);
         let corner = shortest(draft, &corners(draft, &accesses.collect_vec()), &ends);
@@ -133,15 +143,22 @@ fn within(draft: &mut Draft, found: &Found<'_>, points: &mut Vec<Point<'_>>) {
         let beyond = |point: &Point<'_>| {
             let size = with_ids(draft, &size, &point.values).and_then(|n| n.eval(&[]).ok());
             let reached = point.arrays.get(array.name.as_str());
-            reached.zip(size).is_some_and(|(r, size)| r.before || r.end.saturating_mul(r.bytes) > size)
+            reached
+                .zip(size)
+                .is_some_and(|(r, size)| r.before || r.end.saturating_mul(r.bytes) > size)
         };
         let before = points.iter().filter(|point| beyond(point)).count();
         if before == 0 {
             continue;
         }
         let size = Expr::binary(BinaryOp::FloorDiv, size.clone(), Expr::Int(bytes));
-        let size = size.resolve(&mut |_| None::<usize>).ok().and_then(|n| n.eval(&[]).ok()).map_or_else(|| size.to_string(), |n| n.to_string());
-        let conditions = corners(draft, &seen).into_iter().map(|corner| format!("{corner} <= {size}"));
+        let size = size
+            .resolve(&mut |_| None::<usize>)
+            .ok()
+            .and_then(|n| n.eval(&[]).ok())
+            .map_or_else(|| size.to_string(), |n| n.to_string());
+        let conditions =
+            corners(draft, &seen).into_iter().map(|corner| format!("{corner} <= {size}"));
         let fits = |condition: &String, point: &Point<'_>| {
             let number = parse::parse(condition).ok()?;
             with_ids(draft, &number, &point.values)?.eval(&[]).ok().map(|holds| holds != 0)
@@ -165,7 +182,9 @@ fn within(draft: &mut Draft, found: &Found<'_>, points: &mut Vec<Point<'_>>) {
 fn fit(draft: &mut Draft) {
     let values = draft.inputs.clone();
     let locals = draft.arguments.iter().filter(|a| a.by == By::Local);
-    let lengths = locals.filter_map(|a| Some((parse::parse(&a.value).ok()?, i64::try_from(a.element.bytes()).ok()?)));
+    let lengths = locals.filter_map(|a| {
+        Some((parse::parse(&a.value).ok()?, i64::try_from(a.element.bytes()).ok()?))
+    });
     let lengths: Vec<(Number, i64)> = lengths.collect();
     for (length, bytes) in lengths {
         let names = draft.guessed.iter().filter(|guess| {
@@ -175,11 +194,14 @@ fn fit(draft: &mut Draft) {
         });
         let names = names.cloned().collect_vec();
         let size = |draft: &Draft| {
-            let all = draft.parameters.iter().map(|(n, domain)| (n.clone(), domain::one_of(domain)));
+            let all =
+                draft.parameters.iter().map(|(n, domain)| (n.clone(), domain::one_of(domain)));
             let values = values.keys().map(|n| (n.clone(), draft.inputs[n])).chain(all).collect();
             with_ids(draft, &length, &values)?.eval(&[]).ok()?.checked_mul(bytes)
         };
-        while size(draft).is_none_or(|size| size > LOCAL) && names.iter().any(|n| draft.inputs[n] > 1) {
+        while size(draft).is_none_or(|size| size > LOCAL)
+            && names.iter().any(|n| draft.inputs[n] > 1)
+        {
             names.iter().for_each(|n| draft.inputs[n] = (draft.inputs[n] / 4).max(1));
         }
     }
@@ -187,16 +209,31 @@ fn fit(draft: &mut Draft) {
 
 /// The forms that a length may have.
 fn forms(draft: &Draft, by: By, ends: &[(&IndexMap<String, i64>, i64)]) -> Vec<String> {
-    let locals = draft.locals.iter().filter(|l| *l != "1").map(|l| crate::share::in_brackets(l)).collect_vec();
+    let locals = draft
+        .locals
+        .iter()
+        .filter(|l| *l != "1")
+        .map(|l| crate::share::in_brackets(l))
+        .collect_vec();
     let inputs = draft.inputs.keys().cloned().collect_vec();
-    let globals = draft.globals.iter().filter(|g| *g != "1").map(|g| crate::share::in_brackets(g)).collect_vec();
+    let globals = draft
+        .globals
+        .iter()
+        .filter(|g| *g != "1")
+        .map(|g| crate::share::in_brackets(g))
+        .collect_vec();
     let number = ends.iter().map(|(_, end)| *end).all_equal_value().ok().filter(|end| *end > 0);
     let names = if by == By::Local { &locals } else { &inputs };
-    let products = (1..=MOST_FACTORS.min(names.len())).flat_map(|n| names.iter().cloned().combinations(n));
+    let products =
+        (1..=MOST_FACTORS.min(names.len())).flat_map(|n| names.iter().cloned().combinations(n));
     let squares = names.iter().filter(|_| names.len() == 1).map(|name| vec![name.clone(); 2]);
     let launch = (1..=globals.len()).map(|n| globals[..n].to_vec());
     let single = inputs.iter().map(|input| vec![input.clone()]);
-    let all = products.chain(squares).chain(if by == By::Local { single.collect_vec() } else { launch.collect() });
+    let all = products.chain(squares).chain(if by == By::Local {
+        single.collect_vec()
+    } else {
+        launch.collect()
+    });
     let times = |n: i64| (n > 1).then(|| n.to_string()).into_iter();
     let sized = all.cartesian_product(TIMES).map(|(names, n)| times(n).chain(names).join(" * "));
     sized.chain(number.map(|n| n.to_string())).collect()
@@ -210,7 +247,8 @@ fn corners(draft: &Draft, seen: &[&Seen<'_>]) -> Vec<String> {
     };
     let corner = |seen: &&Seen<'_>| {
         let last = |name: &String| -> Result<Number, ()> {
-            let id = name.rsplit_once('_').and_then(|(what, d)| Some((what, d.parse::<usize>().ok()?)));
+            let id =
+                name.rsplit_once('_').and_then(|(what, d)| Some((what, d.parse::<usize>().ok()?)));
             let of = |name: String| in_problem(&Expr::Name(name), draft);
             let size = match id {
                 Some(("$lid", d)) => of(format!("$local_{d}")),
@@ -221,11 +259,32 @@ fn corners(draft: &Draft, seen: &[&Seen<'_>]) -> Vec<String> {
             size.map(less_one).ok_or(())
         };
         let at = seen.access.offset.as_ref()?.replace(&mut { last }).ok()?;
-        Some(Expr::binary(BinaryOp::Add, at, Expr::Int(seen.access.width.into())))
+        let (rest, number) = constant(at.simplified());
+        let number = number.checked_add(seen.access.width.into())?;
+        let op = if number < 0 { BinaryOp::Sub } else { BinaryOp::Add };
+        Some(Expr::folded(op, rest, Expr::Int(number.checked_abs()?)))
     };
-    let all = seen.iter().filter_map(corner).unique_by(|e| e.to_string()).take(MOST_CORNERS).collect_vec();
+    let all = seen
+        .iter()
+        .filter_map(corner)
+        .unique_by(|e| e.to_string())
+        .take(MOST_CORNERS)
+        .collect_vec();
     let greatest = (all.len() > 1).then(|| Expr::Call(Function::Max, all.clone()));
     all.iter().chain(&greatest).map(ToString::to_string).collect()
+}
+
+/// A sum without its numbers, and these.
+fn constant(sum: Number) -> (Number, i64) {
+    match sum {
+        Expr::Int(n) => (Expr::Int(0), n),
+        Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Sub), a, b) => {
+            let ((a, x), (b, y)) = (constant(*a), constant(*b));
+            let y = if op == BinaryOp::Sub { y.saturating_neg() } else { y };
+            (Expr::folded(op, a, b), x.saturating_add(y))
+        }
+        other => (other, 0),
+    }
 }
 
 /// The form that is nowhere too short, and the shortest of these.

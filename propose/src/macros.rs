@@ -146,9 +146,8 @@ pub(crate) fn declare(
 /// Leaves the two least values above 0 of proposed domains, the largest first, of macros that the text depends on.
 pub(crate) fn narrow(draft: &mut Draft, structural: &[String]) -> bool {
     let wide = structural.iter().filter(|name| !draft.wishes.parameters.contains_key(*name));
-    let sized = wide.filter_map(|name| {
-        Some((domain::values(draft.parameters.get(name)?).len(), name.clone()))
-    });
+    let sized = wide
+        .filter_map(|name| Some((domain::values(draft.parameters.get(name)?).len(), name.clone())));
     let Some((_, name)) = sized.filter(|(n, _)| *n > 2).max_by_key(|(n, _)| *n) else {
         return false;
     };

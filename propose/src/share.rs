@@ -67,7 +67,10 @@ impl Samples {
             let known: Result<Expr, ()> = known.replace(&mut |name: &String| {
                 let place = self.structural.iter().position(|n| n == name);
                 let of_text = place.and_then(|i| values.get(i)).copied();
-                of_text.or_else(|| self.names.get(name).map(|s| s.values[k])).map(Expr::Int).ok_or(())
+                of_text
+                    .or_else(|| self.names.get(name).map(|s| s.values[k]))
+                    .map(Expr::Int)
+                    .ok_or(())
             });
             known.ok()?.eval(&[]).ok()
         };
@@ -87,8 +90,15 @@ impl Samples {
                 found.accesses.iter().filter(global).filter(move |s| s.access.store == store);
             let distance = |s: &Seen<'_>| {
                 let apart = match s.access.groups.get(d) {
-                    Some(Stride::Elements(n) | Stride::Shifted(n)) => self.value(draft, n, values, &|_| None)?,
-                    _ => self.growth(draft, s.access.offset.as_ref()?, &format!("$group_{d}"), values)?,
+                    Some(Stride::Elements(n) | Stride::Shifted(n)) => {
+                        self.value(draft, n, values, &|_| None)?
+                    }
+                    _ => self.growth(
+                        draft,
+                        s.access.offset.as_ref()?,
+                        &format!("$group_{d}"),
+                        values,
+                    )?,
                 };
                 self.quotient(apart, [draft.lanes(&s.access.array); 2])
             };
@@ -110,7 +120,8 @@ impl Samples {
     pub fn growth(&self, draft: &Draft, number: &Number, id: &str, values: &[i64]) -> Option<Pair> {
         let at = |value: i64| {
             let ids = |name: &str| {
-                let is_id = ["$group_", "$lid_", "$turn_"].iter().any(|start| name.starts_with(start));
+                let is_id =
+                    ["$group_", "$lid_", "$turn_"].iter().any(|start| name.starts_with(start));
                 is_id.then_some(if name == id { value } else { 1 })
             };
             self.value(draft, number, values, &ids)
@@ -118,7 +129,8 @@ impl Samples {
         // Groups are as long as what is exact; an item may be less.
         let step = if id.starts_with("$group_") { 1 } else { EVEN };
         let (before, after) = (at(step)?, at(2 * step)?);
-        let apart = |k: usize| after[k].checked_sub(before[k])?.checked_div(step).filter(|n| *n != 0);
+        let apart =
+            |k: usize| after[k].checked_sub(before[k])?.checked_div(step).filter(|n| *n != 0);
         Some([apart(0)?.abs(), apart(1)?.abs()])
     }
 
@@ -201,7 +213,10 @@ impl Share {
     /// The share for all readings: where they differ, by values of macros that the text depends on.
     pub fn together(structural: &[String], shares: &[(&[i64], Share)]) -> Option<Share> {
         let (_, first) = shares.first()?;
-        let alike = shares.iter().filter(|(_, s)| (&s.factors, s.divisor) == (&first.factors, first.divisor)).collect_vec();
+        let alike = shares
+            .iter()
+            .filter(|(_, s)| (&s.factors, s.divisor) == (&first.factors, first.divisor))
+            .collect_vec();
         if alike.len() < shares.len() {
             return None;
         }
@@ -216,7 +231,11 @@ impl Share {
     /// As an expression.
     pub fn text(&self) -> String {
         let product = product(self.constant, &self.factors);
-        if self.divisor == 1 { product } else { format!("{} / {}", in_brackets(&product), self.divisor) }
+        if self.divisor == 1 {
+            product
+        } else {
+            format!("{} / {}", in_brackets(&product), self.divisor)
+        }
     }
 }
 

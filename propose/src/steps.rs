@@ -121,7 +121,11 @@ fn launch(
         if guarded || !divides { rounded(&elements, &local) } else { elements.clone() }
     } else if guarded {
         format!("ceil_div({elements}, {covered}) * {}", in_brackets(&local))
-    } else if draft.inputs.get(&elements).is_some_and(|n| share.constant > 1 && n % share.constant != 0) {
+    } else if draft
+        .inputs
+        .get(&elements)
+        .is_some_and(|n| share.constant > 1 && n % share.constant != 0)
+    {
         // There would be no configuration.
         format!("ceil_div({elements}, {covered}) * {}", in_brackets(&local))
     } else {

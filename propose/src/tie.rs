@@ -28,7 +28,10 @@ pub(crate) fn tie(
     }
     let each = variants.iter().zip(all).map(|(variant, found)| {
         let stored = |store| {
-            let some = found.accesses.iter().filter(move |s| s.access.space == Space::Global && s.access.store == store);
+            let some = found
+                .accesses
+                .iter()
+                .filter(move |s| s.access.space == Space::Global && s.access.store == store);
             some.filter_map(|seen| size(draft, samples, (seen, d), &variant.values)).next()
         };
         Some((variant.values.as_slice(), stored(true).or_else(|| stored(false))?))
@@ -76,7 +79,8 @@ pub(crate) fn of_groups(draft: &Draft, all: &[Found<'_>], d: usize) -> bool {
         offset.map(|offset| offset.names(&mut |name: &String| has |= *name == id)).map(|()| has)
     };
     let stores = all.iter().flat_map(|found| &found.accesses);
-    let mut stores = stores.filter(|s| s.access.store && s.access.space == Space::Global).peekable();
+    let mut stores =
+        stores.filter(|s| s.access.store && s.access.space == Space::Global).peekable();
     draft.locals[d] != "1"
         && stores.peek().is_some()
         && stores.all(|s| has(s, "group") == Some(true) && has(s, "lid") == Some(false))
@@ -84,15 +88,24 @@ pub(crate) fn of_groups(draft: &Draft, all: &[Found<'_>], d: usize) -> bool {
 
 /// How many items a group has for this access, if they are next to each other: the least distance above theirs, of groups or
 /// of iterations, over theirs.
-fn size(draft: &Draft, samples: &Samples, (seen, d): (&Seen<'_>, usize), values: &[i64]) -> Option<Share> {
+fn size(
+    draft: &Draft,
+    samples: &Samples,
+    (seen, d): (&Seen<'_>, usize),
+    values: &[i64],
+) -> Option<Share> {
     let offset = seen.access.offset.as_ref()?;
     let growth = |id: &str| samples.growth(draft, offset, id, values);
     let (item, group) = (growth(&format!("$lid_{d}"))?, growth(&format!("$group_{d}"))?);
     let turns = (0..seen.loops.len()).filter_map(|k| growth(&format!("$turn_{k}")));
-    let own = |pair: &Pair| samples.quotient(*pair, item).filter(|s| !s.is_one() && s.row.is_none() && s.divisor == 1);
+    let own = |pair: &Pair| {
+        samples.quotient(*pair, item).filter(|s| !s.is_one() && s.row.is_none() && s.divisor == 1)
+    };
     let iterations = turns.filter_map(|pair| own(&pair)).collect_vec();
     let groups = samples.quotient(group, item)?;
     // A group that is as long as its iterations are apart, or longer, by their number.
-    let inside = iterations.into_iter().find(|step| step.factors.iter().all(|f| !groups.factors.contains(f)));
+    let inside = iterations
+        .into_iter()
+        .find(|step| step.factors.iter().all(|f| !groups.factors.contains(f)));
     Some(inside.unwrap_or(groups))
 }

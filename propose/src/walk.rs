@@ -17,7 +17,7 @@ const GROUPS: usize = 3;
 const TURNS: usize = 6;
 /// Most loops inside each other, and most steps that are run.
 const MOST_LOOPS: usize = 10;
-const MOST_STEPS: usize = 2_000_000;
+const MOST_STEPS: usize = 40_000;
 
 /// What is reached of an array, in elements of one component.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -53,7 +53,11 @@ pub(crate) fn with_ids(
             Some(("$group", d)) => GROUPS + d,
             Some(("$turn", k)) if k < MOST_LOOPS => TURNS + k,
             Some(("$turn", _)) => return Err(()),
-            _ => return Ok(Expr::Int(value(bound(draft, name).or_else(|| named(name, draft)).ok_or(())?)?)),
+            _ => {
+                return Ok(Expr::Int(value(
+                    bound(draft, name).or_else(|| named(name, draft)).ok_or(())?,
+                )?));
+            }
         };
         Ok(Expr::Name(slot))
     };
@@ -83,25 +87,19 @@ pub(crate) fn walk<'s>(
     };
     let sizes = |all: &[String]| all.iter().map(size).collect::<Option<Vec<i64>>>();
     let (locals, globals) = (sizes(&draft.locals)?, sizes(&draft.globals)?);
-    let some = [9, 5, 3][draft.dimensions.clamp(1, 3) - 1];
-    let ranges = locals.iter().chain(globals.iter().zip(&locals).map(|(g, l)| g / l).collect_vec().iter())
-        .map(|n| sampled(*n, some))
-        .collect_vec();
+    let counts = globals.iter().zip(&locals).map(|(global, local)| global / local);
+    let counts = locals.iter().copied().chain(counts).collect_vec();
     let nodes = nodes(draft, steps, values);
-    let mut walk = Walk { env: [0; TURNS + MOST_LOOPS], turns: Vec::new(), left: MOST_STEPS, arrays: Arrays::new() };
-    for ids in ranges.iter().map(|r| r.iter().copied()).multi_cartesian_product() {
-        let (items, groups) = ids.split_at(locals.len());
-        walk.env[..items.len()].copy_from_slice(items);
-        walk.env[GROUPS..GROUPS + groups.len()].copy_from_slice(groups);
-        walk.run(&nodes)?;
-    }
-    Some(walk.arrays)
+    let fine = if locals.len() == 1 { 9 } else { 3 };
+    // Where there is much to run, the first and the last ones are taken alone.
+    [fine, 2].into_iter().find_map(|some| Walk::new(some).all(&nodes, &counts))
 }
 
-/// Some of `0..n`: so many at most, with the first two and the last two.
+/// Some of `0..n`: so many at most, with the first and the last.
 fn sampled(n: i64, some: i64) -> Vec<i64> {
     let between = (1..some - 3).map(|k| n * k / (some - 3)).flat_map(|at| [at - 1, at]);
-    let all = [0, 1].into_iter().filter(|_| some > 3).chain(between).chain([0, n - 2, n - 1]);
+    let more = [1].into_iter().filter(|_| some > 3).chain([n - 2].into_iter().filter(|_| some > 2));
+    let all = between.chain(more).chain([0, n - 1]);
     all.filter(|at| (0..n).contains(at)).sorted().dedup().collect()
 }
 
@@ -141,6 +139,8 @@ fn nodes<'s>(draft: &Draft, steps: &'s [Step], values: &IndexMap<String, i64>) -
 }
 
 struct Walk<'s> {
+    /// How many of each dimension are taken.
+    some: i64,
     env: [i64; TURNS + MOST_LOOPS],
     /// Iterations of the loops around, outer ones first.
     turns: Vec<i64>,
@@ -149,6 +149,23 @@ struct Walk<'s> {
 }
 
 impl<'s> Walk<'s> {
+    fn new(some: i64) -> Walk<'s> {
+        let env = [0; TURNS + MOST_LOOPS];
+        Walk { some, env, turns: Vec::new(), left: MOST_STEPS, arrays: Arrays::new() }
+    }
+
+    /// Runs the steps for items and groups, of which there are so many.
+    fn all(mut self, nodes: &[Node<'s>], counts: &[i64]) -> Option<Arrays<'s>> {
+        let ranges = counts.iter().map(|n| sampled(*n, self.some)).collect_vec();
+        for ids in ranges.iter().map(|r| r.iter().copied()).multi_cartesian_product() {
+            let (items, groups) = ids.split_at(counts.len() / 2);
+            self.env[..items.len()].copy_from_slice(items);
+            self.env[GROUPS..GROUPS + groups.len()].copy_from_slice(groups);
+            self.run(nodes)?;
+        }
+        Some(self.arrays)
+    }
+
     fn run(&mut self, nodes: &[Node<'s>]) -> Option<()> {
         nodes.iter().try_for_each(|node| {
             self.left = self.left.checked_sub(1)?;
@@ -171,7 +188,7 @@ impl<'s> Walk<'s> {
                 }
                 Node::Repeat { count, body } => {
                     let count = count.as_ref().map_or(Some(1), |count| count.eval(&self.env).ok());
-                    let some = if self.turns.len() < 2 { 5 } else { 3 };
+                    let some = if self.turns.is_empty() && self.some > 3 { 5 } else { self.some.min(3) };
                     sampled(count.unwrap_or(0), some).into_iter().try_for_each(|turn| {
                         self.turns.push(turn);
                         let done = self.run(body);
@@ -184,7 +201,11 @@ impl<'s> Walk<'s> {
                     if taken != Some(0) {
                         self.run(then)?;
                     }
-                    if taken.is_none_or(|taken| taken == 0) { self.run(otherwise) } else { Some(()) }
+                    if taken.is_none_or(|taken| taken == 0) {
+                        self.run(otherwise)
+                    } else {
+                        Some(())
+                    }
                 }
             }
         })

@@ -240,7 +240,8 @@ impl Outline {
     pub fn lanes(&self, name: &str) -> usize {
         let all: Vec<&Token> = self.code.iter().flatten().collect();
         let declared = all.windows(3).filter(|w| w[0].is(name));
-        let declared = declared.filter_map(|w| w[1].name().or_else(|| w[2].name().filter(|_| w[1].is("*"))));
+        let declared =
+            declared.filter_map(|w| w[1].name().or_else(|| w[2].name().filter(|_| w[1].is("*"))));
         let variables: BTreeSet<&str> = declared.collect();
         let mut depth = 0_usize;
         let mut lanes = 1;
@@ -249,7 +250,9 @@ impl Outline {
             match (pair[0], pair[1].name()) {
                 (t, _) if t.is("[") => depth += 1,
                 (t, _) if t.is("]") => depth = depth.saturating_sub(1),
-                (t, Some(part)) if t.is(".") && base == Some(depth) => lanes = lanes.max(components(part)),
+                (t, Some(part)) if t.is(".") && base == Some(depth) => {
+                    lanes = lanes.max(components(part))
+                }
                 (Token::Name(own), _) if variables.contains(own.as_str()) => base = Some(depth),
                 (t, _) if base == Some(depth) && !t.is("(") && !t.is(")") => base = None,
                 _ => {}

@@ -73,7 +73,8 @@ fn explain(message: &str) -> (String, &'static str) {
     let file = (message.strip_suffix(": No such file or directory"))
         .or_else(|| message.strip_suffix(" file not found").map(|name| name.trim_matches('\'')));
     if let Some(file) = file {
-        let fix = "put it beside the source, or name its folder with `init --include` or kernel.include";
+        let fix =
+            "put it beside the source, or name its folder with `init --include` or kernel.include";
         return (format!("cannot find {file}"), fix);
     }
     let what = match message {

@@ -127,7 +127,11 @@ pub fn read(request: &Request, open: &[String], unit: &Unit) -> Result<Steps, Re
         (_, Ok(_)) => Err(ReadError::Questions(questions)),
         (n, Err(error)) => {
             questions.extend(error.is_question().then_some(error));
-            Err(if n == 1 && questions.len() == 1 { questions.remove(0) } else { ReadError::Questions(questions) })
+            Err(if n == 1 && questions.len() == 1 {
+                questions.remove(0)
+            } else {
+                ReadError::Questions(questions)
+            })
         }
     }
 }

@@ -58,9 +58,10 @@ impl NodeKind {
             (NodeKind::Access(a), NodeKind::Access(b)) => {
                 (a.space, a.store, a.element, a.width) == (b.space, b.store, b.element, b.width)
             }
-            (NodeKind::Atomic { shared: a, reach: x }, NodeKind::Atomic { shared: b, reach: y }) => {
-                (a, x.space) == (b, y.space)
-            }
+            (
+                NodeKind::Atomic { shared: a, reach: x },
+                NodeKind::Atomic { shared: b, reach: y },
+            ) => (a, x.space) == (b, y.space),
             (NodeKind::Barrier, NodeKind::Barrier) => true,
             (
                 NodeKind::Repeat { count: a, body: x, .. },
