@@ -191,7 +191,7 @@ fn sources_that_cannot_be_read() {
         ),
         (
             "#include \"none.h\"\nkernel void k(global int *x) {}\n",
-            "k.cl:1: cannot find none.h; put it into the folder of the source",
+            "k.cl:1: cannot find none.h; put it beside the source, or name its folder with `init --include` or kernel.include",
         ),
         (
             "kernel void other(global int *x) {}\n",

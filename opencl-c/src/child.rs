@@ -68,6 +68,10 @@ pub(crate) fn kernels_here(
     let kernel = |function: &Function| Kernel {
         name: function.name.clone(),
         parameters: function.parameters.iter().map(parameter).collect(),
+        group: match function.name == request.entry {
+            true => read::group(request, &unit),
+            false => Vec::new(),
+        },
     };
     Ok(kernels.map(kernel).collect())
 }

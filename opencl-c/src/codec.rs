@@ -260,14 +260,14 @@ fields! {
     ModelError { at, what, fix }
     One { parameters, types, steps, matched }
     ParameterType { text, by, element, bytes }
-    Kernel { name, parameters }
+    Kernel { name, parameters, group }
     KernelParameter { name, ty }
     RequiredGroup { at, sizes }
     Steps { body, locals, privates, read_only, required, assumed, dimensions }
     Array { name, bytes, at }
     Digit { stride, extent }
     Step { kind, at }
-    Access { space, store, array, element, width, items, digits, groups, iterations }
+    Access { space, store, array, element, width, offset, items, digits, groups, iterations }
 }
 
 /// One of several kinds, each with a number.
@@ -307,10 +307,10 @@ kinds! {
     ReadError {
         0 Source { at, what, fix }, 1 Unbounded { at, key, on_data }, 2 File { name, what, fix }, 3 Model(a), 4 Stopped { name },
         5 Undeclared { at, what, values, types }, 6 Unsided { at, key, function },
-        7 ManyReadings { name, structural }, 8 Differing { at, line, branch, most }
+        7 ManyReadings { name, structural }, 8 Differing { at, line, branch, most }, 9 Questions(a)
     }
     StepKind {
-        0 Access(a), 1 Atomic { space, shared }, 2 Compute { kind, amount, width }, 3 Barrier, 4 Repeat { count, whole, body },
+        0 Access(a), 1 Atomic { space, array, offset, shared }, 2 Compute { kind, amount, width }, 3 Barrier, 4 Repeat { count, whole, body },
         5 If { condition, depends, then, otherwise }
     }
     Number { 0 Int(a), 1 Name(a), 2 Neg(a), 3 Not(a), 4 Binary(a, b, c), 5 Conditional(a, b, c), 6 Call(a, b) }

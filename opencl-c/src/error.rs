@@ -75,6 +75,9 @@ pub enum ReadError {
         /// How many iterations are walked one by one.
         most: i64,
     },
+    /// Several of what the problem file has to answer, in the order in which they are met; the first is told.
+    #[error("{}", .0.first().map(ToString::to_string).unwrap_or_default())]
+    Questions(Vec<ReadError>),
     /// The source's text depends on too many combinations of macros.
     #[error(
         "{name}: its syntax depends on {}, with more than {MAX_VARIANTS} combinations; use `if` instead of `#if` for \
@@ -137,6 +140,12 @@ impl ReadError {
             *what = format!("{what} (with {})", values.collect::<Vec<_>>().join(", "));
         }
         self
+    }
+
+    /// Whether an answer in the problem file lifts it.
+    pub(crate) fn is_question(&self) -> bool {
+        use ReadError::{Differing, Unbounded, Unsided};
+        matches!(self, Unbounded { .. } | Unsided { .. } | Differing { .. })
     }
 
     /// A fault of a file or of this machine.

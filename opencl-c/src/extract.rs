@@ -85,18 +85,27 @@ pub fn extract_with(
     }
 }
 
-/// The kernels that a source declares, with these values of its symbols.
+/// The kernels that a source declares. Symbols that are structural have these values, and so have those that the syntax
+/// depends on; others are open.
 ///
 /// # Errors
 /// What cannot be compiled in the source, or what this machine lacks.
 pub fn kernels(
     request: &Request,
+    mut structural: Vec<String>,
     values: &IndexMap<String, i64>,
     setup: &Setup<'_>,
 ) -> Result<Vec<Kernel>, ReadError> {
-    let structural: Vec<String> = values.keys().cloned().collect();
-    let expanded = Expander::new(request, &structural)?.stopped_by(setup.interrupt).one(values)?;
-    let text = (values.values().copied().collect(), expanded);
+    let expand = |structural: &[String]| {
+        Expander::new(request, structural)?.stopped_by(setup.interrupt).one(values)
+    };
+    let mut expanded = expand(&structural)?;
+    while !expanded.asked.is_empty() && structural.len() < values.len() {
+        structural.append(&mut expanded.asked);
+        expanded = expand(&structural)?;
+    }
+    let known = structural.iter().map(|name| values.get(name).copied().unwrap_or_default());
+    let text = (known.collect(), expanded);
     match &setup.child {
         None => child::kernels_here(request, &structural, &text),
         Some(child) => child.kernels(request, (&structural, text), setup.interrupt),

@@ -20,7 +20,7 @@ use crate::request::Request;
 pub const VARIABLE: &str = "TICKBOUND_CACHE";
 
 /// First in each entry: what it is, and the version of the format.
-const MAGIC: &[u8] = b"tickbound reading 3\n";
+const MAGIC: &[u8] = b"tickbound reading 4\n";
 /// Bytes of a checksum.
 const SUM: usize = 16;
 /// Largest entry, in bytes.

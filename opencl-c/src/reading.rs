@@ -7,7 +7,7 @@ use tickbound_model::source::ElementType;
 
 use crate::ast::{Scalar, Space, Type};
 use crate::layout::bytes;
-use crate::steps::Steps;
+use crate::steps::{Number, Steps};
 use crate::written::{scalar_name, type_name};
 
 /// Most readings of one source.
@@ -91,6 +91,8 @@ pub struct Kernel {
     pub name: String,
     /// Its parameters, in order.
     pub parameters: Vec<KernelParameter>,
+    /// Of the entry function, what `reqd_work_group_size` says in each of three dimensions, over symbols that are open.
+    pub group: Vec<Number>,
 }
 
 /// A parameter of a kernel function.

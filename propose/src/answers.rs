@@ -10,11 +10,13 @@ use crate::macros;
 /// Answers what the reader asks. False if it asks nothing, or again.
 pub(crate) fn answer(draft: &mut Draft, error: &ReadError, outline: &Outline) -> bool {
     match error {
+        ReadError::Questions(all) => {
+            let answered = all.iter().filter(|question| answer(draft, question, outline));
+            answered.count() > 0
+        }
         ReadError::Unbounded { at, key, .. } if !draft.bounds.contains_key(key) => {
             let (bound, line) = (first_input(draft), at.line);
-            draft.note(format!(
-                "bounds: the loop in line {line} has at most {bound} iterations, a guess"
-            ));
+            draft.note(format!("bounds: the loop in line {line} has at most {bound} iterations"));
             draft.bounds.insert(key.clone(), bound);
             true
         }
@@ -51,7 +53,7 @@ fn differing(draft: &mut Draft, line: u32, branch: bool) -> bool {
     }
     let bound = first_input(draft);
     draft.note(format!(
-        "bounds: the loop in line {line} has at most {bound} iterations, a guess; they differ with the loop around"
+        "bounds: the loop in line {line} has at most {bound} iterations; they differ with the loop around"
     ));
     draft.bounds.insert(key, bound);
     true

@@ -6,8 +6,9 @@ use tickbound_model::Expr;
 use tickbound_model::expr::BinaryOp;
 use tickbound_opencl_c::steps::Number;
 
+use crate::domain;
 use crate::draft::Draft;
-use crate::found::Found;
+use crate::found::{Found, in_problem};
 use crate::share::{fit, in_brackets, product};
 
 /// Quotients of macros that count iterations or elements are to be exact.
@@ -62,6 +63,35 @@ pub(crate) fn divisions(draft: &mut Draft, structural: &[String], all: &[(&[i64]
     if draft.constraints.len() > before {
         draft.note("constraints: what the source divides by macros is a multiple of them");
     }
+}
+
+/// What the source divides by is no 0.
+pub(crate) fn divisors(draft: &mut Draft, all: &[Found<'_>]) {
+    let mut found = Vec::new();
+    for number in all.iter().flat_map(|f| f.counts.iter().chain(&f.conditions)) {
+        quotients(number, &mut |_, by| found.extend(in_problem(by, draft)));
+    }
+    for by in found.into_iter().unique_by(ToString::to_string) {
+        let text = format!("{} > 0", in_brackets(&by.to_string()));
+        if least(draft, &by).is_some_and(|least| least <= 0) && !draft.constraints.contains(&text) {
+            draft.note(format!("constraints: {text}, as the source divides by it"));
+            draft.constraints.push(text);
+        }
+    }
+}
+
+/// The least value over the proposed values of parameters, if it has no other names.
+fn least(draft: &Draft, number: &Number) -> Option<i64> {
+    let mut names = Vec::new();
+    number.names(&mut |name: &String| names.push(name.clone()));
+    let names = names.into_iter().unique().collect_vec();
+    let domains = names.iter().map(|name| Some(domain::values(draft.parameters.get(name)?)));
+    let domains = domains.collect::<Option<Vec<_>>>().filter(|all| all.len() <= 2)?;
+    let value = |values: Vec<i64>| {
+        let places: Expr = number.resolve(&mut |n| names.iter().position(|m| m == n)).ok()?;
+        places.eval(&values).ok()
+    };
+    domains.into_iter().multi_cartesian_product().filter_map(value).min()
 }
 
 /// A product of names and a number; `None` if it is none.

@@ -62,7 +62,7 @@ pub(crate) fn in_problem(number: &Number, draft: &Draft) -> Option<Number> {
     number.replace(&mut |name: &String| named(name, draft).ok_or(())).ok()
 }
 
-fn named(name: &str, draft: &Draft) -> Option<Number> {
+pub(crate) fn named(name: &str, draft: &Draft) -> Option<Number> {
     let Some(plain) = name.strip_prefix('$') else { return Some(Expr::Name(name.to_owned())) };
     let expression = |text: &String| parse::parse(text).ok();
     if let Some((what, d)) = plain.rsplit_once('_')

@@ -2,25 +2,27 @@
 
 use itertools::Itertools;
 use serde_json::Value;
-use tickbound_opencl_c::outline::Outline;
 
 use crate::draft::Draft;
 use crate::names::{Role, role, small};
+use crate::share::in_brackets;
 
 /// Names of dimensions.
 const AXES: [&str; 3] = ["X", "Y", "Z"];
 
 /// Decides the sizes of groups, and takes one work item for each element until the steps say more.
-pub(crate) fn preliminary(draft: &mut Draft, outline: &Outline) {
-    draft.locals = locals(draft, outline);
+pub(crate) fn preliminary(draft: &mut Draft) {
+    draft.locals = locals(draft);
     let inputs = sizes(draft);
     draft.globals = draft.wishes.global.clone();
     for d in draft.globals.len()..draft.dimensions {
         let elements = match inputs.get(d).or(inputs.last()) {
+            _ if d >= draft.asked => draft.locals[d].clone(),
             Some(input) => input.clone(),
             None => items(draft, d),
         };
-        draft.globals.push(rounded(&elements, &draft.locals[d]));
+        let same = elements == draft.locals[d];
+        draft.globals.push(if same { elements } else { rounded(&elements, &draft.locals[d]) });
     }
     let groups = draft.parameters.keys().find(|name| role(name) == Some(Role::Groups)).cloned();
     if let (1, Some(groups), true) = (draft.dimensions, groups, draft.wishes.global.is_empty()) {
@@ -40,18 +42,18 @@ pub(crate) fn rounded(elements: &str, local: &str) -> String {
     if local == "1" {
         elements.to_owned()
     } else {
-        format!("ceil_div({elements}, {local}) * {local}")
+        format!("ceil_div({elements}, {local}) * {}", in_brackets(local))
     }
 }
 
 /// An input for the work items of a dimension in which the kernel has no size.
 pub(crate) fn items(draft: &mut Draft, d: usize) -> String {
-    let name = if draft.dimensions == 1 {
+    let name = if draft.asked == 1 {
         "items".to_owned()
     } else {
         format!("items_{}", AXES[d].to_lowercase())
     };
-    let size = match draft.dimensions {
+    let size = match draft.asked {
         1 => 1 << 20,
         2 => 1 << 10,
         _ => 1 << 7,
@@ -59,23 +61,19 @@ pub(crate) fn items(draft: &mut Draft, d: usize) -> String {
     if draft.inputs.insert(name.clone(), size).is_some() {
         return name;
     }
-    draft.note(format!(
-        "inputs.{name}: {size} elements, a guess; the source does not say how many there are"
-    ));
+    draft.guessed.push(name.clone());
     name
 }
 
-fn locals(draft: &mut Draft, outline: &Outline) -> Vec<String> {
+fn locals(draft: &mut Draft) -> Vec<String> {
     let dimensions = draft.dimensions;
     if !draft.wishes.local.is_empty() {
         let given = draft.wishes.local.iter().cloned();
         return given.chain(std::iter::repeat("1".to_owned())).take(dimensions).collect();
     }
-    if let Some((_, required)) =
-        outline.groups.iter().find(|(function, _)| *function == draft.entry)
-    {
+    if let Some(required) = draft.required.get(&draft.entry).cloned() {
         draft.note("launch: groups as reqd_work_group_size says");
-        return required.iter().take(dimensions).cloned().collect();
+        return required.into_iter().take(dimensions).collect();
     }
     let named = (0..dimensions).map(|d| draft.group(d).cloned()).collect_vec();
     match named.as_slice() {
@@ -93,13 +91,9 @@ fn locals(draft: &mut Draft, outline: &Outline) -> Vec<String> {
 
 /// A parameter for a group's size that the source has no name for.
 fn own(draft: &mut Draft, d: usize) -> String {
-    let name = if draft.dimensions == 1 {
-        "LOCAL_SIZE".to_owned()
-    } else {
-        format!("LOCAL_SIZE_{}", AXES[d])
-    };
-    let domain =
-        if draft.dimensions == 1 { "powers_of_two(32, 256)" } else { "powers_of_two(4, 32)" };
+    let name =
+        if draft.asked == 1 { "LOCAL_SIZE".to_owned() } else { format!("LOCAL_SIZE_{}", AXES[d]) };
+    let domain = if draft.asked == 1 { "powers_of_two(32, 256)" } else { "powers_of_two(4, 32)" };
     draft.parameters.insert(name.clone(), Value::from(domain));
     draft.note(format!("parameters.{name}: a group's size; the source has no name for it"));
     name

@@ -18,7 +18,9 @@
 pub mod names;
 
 mod answers;
+mod compile;
 mod divisions;
+mod domain;
 mod draft;
 mod error;
 mod found;
@@ -30,6 +32,8 @@ mod reference;
 mod scale;
 mod share;
 mod steps;
+mod tie;
+mod walk;
 mod wishes;
 
 use std::path::Path;
@@ -42,6 +46,7 @@ use tickbound_opencl_c::outline::{Outline, text_of};
 use tickbound_opencl_c::reading::Kernel;
 use tickbound_opencl_c::{ReadError, Reading, Setup, attach_with, inputs_as_macros};
 
+pub use draft::GUESSES;
 pub use error::ProposeError;
 pub use print::print;
 pub use reference::reference;
@@ -97,20 +102,21 @@ pub fn propose(
     let outline = Outline::of(&text);
     let mut draft = Draft::new(path, wishes, &outline)?;
     macros::of_directives(&mut draft, &outline);
-    let kernels = macros::until_it_compiles(&mut draft, path, &outline, setup)?;
+    let kernels = compile::until_it_compiles(&mut draft, path, &outline, setup)?;
     let kernel = chosen(path, wishes, kernels)?;
     draft.take(&kernel);
     macros::sizes(&mut draft);
     let unlaunched = draft.clone();
-    launch::preliminary(&mut draft, &outline);
+    launch::preliminary(&mut draft);
     let read = |draft: &Draft| attached(draft, folder, platforms, setup);
     let mut first = answered(&mut draft, &outline, &read)?;
     if let Read::Done(_, reading) = &first
         && let Some(dimensions) = fewer(reading, &draft)
     {
         // Other kernels of the file have more.
-        draft = Draft { dimensions, ..unlaunched };
-        launch::preliminary(&mut draft, &outline);
+        draft = Draft { asked: dimensions, ..unlaunched };
+        draft.dimensions = dimensions.max(draft.fixed_dimensions());
+        launch::preliminary(&mut draft);
         first = answered(&mut draft, &outline, &read)?;
     }
     let fault = match first {
@@ -119,9 +125,7 @@ pub fn propose(
             let concluded = concluded(&before, &outline, (&problem, &reading), &read)?;
             let (concluded, problem) = concluded.unwrap_or_else(|| {
                 let mut draft = before;
-                draft.note(
-                    "launch: an item for each element, as what the source says of it does not fit",
-                );
+                draft.guess("an item for each element, as what the source says of it does not fit");
                 (draft, problem)
             });
             draft = scale::scaled(concluded, *problem, &read);
@@ -130,7 +134,7 @@ pub fn propose(
         Read::Fault(fault) => Some(fault),
     };
     let outputs = draft.outputs.clone();
-    Ok(Proposal { problem: draft.value(), notes: draft.notes, fault, kernel, outputs })
+    Ok(Proposal { problem: draft.value(), notes: draft.all_notes(), fault, kernel, outputs })
 }
 
 fn chosen(path: &Path, wishes: &Wishes, kernels: Vec<Kernel>) -> Result<Kernel, ProposeError> {
@@ -165,8 +169,7 @@ fn attached(
 /// Dimensions that the kernel asks for, if they are fewer than those of the launch.
 fn fewer(reading: &Reading, draft: &Draft) -> Option<usize> {
     let asked = reading.extracted.variants.iter().map(|v| v.steps.dimensions).max()?;
-    let wished = draft.wishes.local.len().max(draft.wishes.global.len());
-    Some(asked.max(wished)).filter(|asked| *asked < draft.dimensions)
+    Some(asked).filter(|asked| *asked < draft.asked)
 }
 
 /// Whether a part of the problem file is what the user wished.

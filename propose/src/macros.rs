@@ -1,34 +1,20 @@
 //! Macros: which are tuning parameters, which are inputs, and what values they may have.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
-use indexmap::IndexMap;
 use itertools::Itertools;
 use serde_json::{Value, json};
-use tickbound_model::source::Standard;
-use tickbound_opencl_c::outline::{Macro, Outline};
-use tickbound_opencl_c::reading::Kernel;
-use tickbound_opencl_c::{ReadError, Request, Setup, Symbol, extract};
+use tickbound_opencl_c::outline::{Macro, Outline, Stands};
 
+use crate::domain;
 use crate::draft::Draft;
-use crate::error::ProposeError;
 use crate::names::{Role, role, small};
-use crate::scale::said;
-
-/// Most rounds of compiling and naming what is missing.
-const MOST_ROUNDS: usize = 16;
-
-/// Most names in a message.
-const MOST_NAMES: usize = 4;
 
 /// Decides the macros that directives mention and the source does not define itself.
 pub(crate) fn of_directives(draft: &mut Draft, outline: &Outline) {
     let mut left = Vec::new();
-    let mut asked = Vec::new();
     for (name, m) in &outline.macros {
-        let reserved = name.starts_with("__") || name.starts_with("cl_") || name.starts_with("CL_");
-        if m.defined || reserved || draft.knows(name) {
+        if m.defined || reserved(name) || draft.knows(name) {
             continue;
         }
         let required =
@@ -48,17 +34,18 @@ pub(crate) fn of_directives(draft: &mut Draft, outline: &Outline) {
                 draft.defines.insert(name.clone(), 32.into());
             }
             None if m.valued => add(draft, name, m, role, None),
-            None => asked.push(name.clone()),
+            None => {}
         }
     }
     if !left.is_empty() {
         let text = left.join(", ");
         draft.note(format!("macros: the source's own {text}; --parameter NAME=[...] opens one"));
     }
-    if !asked.is_empty() {
-        let text = asked.join(", ");
-        draft.note(format!("macros: {text} not defined, as the source only asks whether they are"));
-    }
+}
+
+/// Whether a name is one of compilers.
+pub(crate) fn reserved(name: &str) -> bool {
+    ["__", "cl_", "CL_"].iter().any(|start| name.starts_with(start))
 }
 
 /// Adds a macro as a parameter, or as an input if it is a size.
@@ -67,13 +54,13 @@ fn add(draft: &mut Draft, name: &str, m: &Macro, role: Option<Role>, default: Op
         draft.inputs.insert(name.to_owned(), default.unwrap_or(0));
         return;
     }
-    let (domain, why) = domain(draft.dimensions, m, role, default);
+    let (domain, why) = domain_of(draft.dimensions, m, role, default);
     draft.note(format!("parameters.{name}: {why}"));
     draft.parameters.insert(name.to_owned(), domain);
 }
 
 /// The values of a macro, and why these.
-fn domain(
+fn domain_of(
     dimensions: usize,
     m: &Macro,
     role: Option<Role>,
@@ -118,47 +105,16 @@ fn domain(
     }
 }
 
-/// Compiles, and makes macros of names that nobody declares, until nothing is missing. Gives back the kernels.
-pub(crate) fn until_it_compiles(
-    draft: &mut Draft,
-    path: &Path,
-    outline: &Outline,
-    setup: &Setup<'_>,
-) -> Result<Vec<Kernel>, ProposeError> {
-    let mut rounds = 0;
-    loop {
-        rounds += 1;
-        let (asked, values) = request(draft, path, outline);
-        let error = match extract::kernels(&asked, &values, setup) {
-            Ok(kernels) => return Ok(kernels),
-            Err(error) => error,
-        };
-        let ReadError::Undeclared { at, values, types, .. } = &error else {
-            return Err(error.into());
-        };
-        let called = values.iter().filter(|name| outline.calls(name)).cloned().collect_vec();
-        if !called.is_empty() && draft.standard == Standard::Cl12 {
-            // A later version may have them.
-            let later = Draft { standard: Standard::Cl30, ..draft.clone() };
-            let (asked, values) = request(&later, path, outline);
-            let missing = |name: &String| match extract::kernels(&asked, &values, setup) {
-                Err(ReadError::Undeclared { values, .. }) => values.contains(name),
-                _ => false,
-            };
-            if !called.iter().any(missing) {
-                draft.standard = Standard::Cl30;
-                draft.note(format!("standard: CL3.0, which has `{}`", called.join("`, `")));
-                continue;
-            }
-        }
-        if !called.is_empty() {
-            let (file, line) = (at.file.to_string(), at.line);
-            return Err(ProposeError::Undefined { file, line, names: few(&called) });
-        }
-        if rounds == MOST_ROUNDS || !declare(draft, outline, (values, types)) {
-            return Err(error.into());
-        }
-    }
+/// `convert_T` of a type macro is that of its type. False if nothing is new.
+pub(crate) fn conversions(draft: &mut Draft, called: &[String]) -> bool {
+    let text = |name: &String| {
+        let ty = draft.defines.get(name.strip_prefix("convert_")?)?.get("text")?.as_str()?;
+        Some((name.clone(), json!({ "text": format!("convert_{ty}") })))
+    };
+    let new = called.iter().filter(|name| !draft.knows(name)).filter_map(text).collect_vec();
+    let any = !new.is_empty();
+    draft.defines.extend(new);
+    any
 }
 
 /// Makes macros of names that nobody declares. False if nothing is new.
@@ -169,8 +125,13 @@ pub(crate) fn declare(
 ) -> bool {
     let known = |draft: &Draft| draft.parameters.len() + draft.inputs.len() + draft.defines.len();
     let before = known(draft);
-    for name in types {
-        of_type(draft, name);
+    let typed = |name: &&String| outline.stands(name) != Stands::Value;
+    for name in types.iter().chain(values.iter().filter(typed)) {
+        of_type(draft, name, outline);
+    }
+    if known(draft) > before {
+        // Names without a meaning that are left may follow from these.
+        return true;
     }
     // No number is called.
     let values = values.iter().filter(|name| !draft.knows(name) && !outline.calls(name));
@@ -185,15 +146,12 @@ pub(crate) fn declare(
 /// Leaves the two least values above 0 of proposed domains, the largest first, of macros that the text depends on.
 pub(crate) fn narrow(draft: &mut Draft, structural: &[String]) -> bool {
     let wide = structural.iter().filter(|name| !draft.wishes.parameters.contains_key(*name));
-    let sized = wide.filter_map(|name| Some((count(draft.parameters.get(name)?)?, name.clone())));
+    let sized = wide
+        .filter_map(|name| Some((domain::values(draft.parameters.get(name)?).len(), name.clone())));
     let Some((_, name)) = sized.filter(|(n, _)| *n > 2).max_by_key(|(n, _)| *n) else {
         return false;
     };
-    let domain = &draft.parameters[&name];
-    let few = match domain {
-        Value::Array(values) => values.iter().take(2).cloned().collect(),
-        _ => vec![json!(one_of(domain)), json!(one_of(domain).saturating_mul(2))],
-    };
+    let few = domain::values(&draft.parameters[&name]).into_iter().take(2).collect_vec();
     draft.note(format!(
         "parameters.{name}: two values only, as the source's text depends on it; add more"
     ));
@@ -201,102 +159,39 @@ pub(crate) fn narrow(draft: &mut Draft, structural: &[String]) -> bool {
     true
 }
 
-/// How many values a proposed domain has.
-fn count(domain: &Value) -> Option<usize> {
-    match domain {
-        Value::Array(values) => Some(values.len()),
-        Value::String(text) => {
-            let numbers = text.split(['(', ',', ')']).filter_map(|n| n.trim().parse::<u64>().ok());
-            let (low, high) = numbers.collect_tuple()?;
-            Some((high / low.max(1)).checked_ilog2()? as usize + 1)
-        }
-        _ => Some(1),
-    }
-}
-
 /// A type that nobody declares: `float##VW`, of which the macro is missing, or a macro itself.
-fn of_type(draft: &mut Draft, name: &str) {
+fn of_type(draft: &mut Draft, name: &str, outline: &Outline) {
     const TYPES: [&str; 10] =
         ["uchar", "ushort", "uint", "ulong", "char", "short", "int", "long", "float", "double"];
     if draft.knows(name) {
         return;
     }
     let pasted = TYPES.iter().find_map(|ty| name.strip_prefix(ty)).filter(|rest| !rest.is_empty());
-    match pasted.filter(|rest| {
+    let macro_name = |rest: &&str| {
         rest.starts_with(|c: char| c.is_alphabetic() || c == '_') && !draft.knows(rest)
-    }) {
-        Some(width) => {
-            draft.note(format!("parameters.{width}: components of a vector type"));
-            draft.parameters.insert(width.to_owned(), json!([2, 4, 8]));
-        }
-        None => {
-            draft.note(format!("defines.{name}: float, as it stands for a type"));
-            draft.defines.insert(name.to_owned(), json!({ "text": "float" }));
-        }
-    }
-}
-
-/// Some names, the first ones of many.
-fn few(names: &[String]) -> String {
-    let first = names.iter().take(MOST_NAMES).map(|name| format!("`{name}`")).join(", ");
-    if names.len() > MOST_NAMES { format!("{first} and others") } else { first }
-}
-
-/// What compiles the source: each macro has one value.
-fn request(draft: &Draft, path: &Path, outline: &Outline) -> (Request, IndexMap<String, i64>) {
-    let mut values = IndexMap::new();
-    for (name, domain) in &draft.parameters {
-        values.insert(name.clone(), one_of(domain));
-    }
-    let is_macro = |name: &&String| outline.uses(name) && !outline.declares(name);
-    for (name, value) in draft.inputs.iter().filter(|(name, _)| is_macro(name)) {
-        values.insert(name.clone(), (*value).max(1));
-    }
-    let mut texts = IndexMap::new();
-    for (name, value) in &draft.defines {
-        match value.get("text").and_then(Value::as_str) {
-            Some(text) => _ = texts.insert(name.clone(), text.to_owned()),
-            None => _ = values.insert(name.clone(), value.as_i64().unwrap_or(1)),
-        }
-    }
-    let symbols = values.iter().map(|(name, v)| (name.clone(), Symbol { least: *v, greatest: *v }));
-    let folder = path.parent().unwrap_or(Path::new(""));
-    let files = draft.files();
-    let (first, more) = files.split_first().unwrap_or((&draft.file, &[]));
-    let includes = &draft.wishes.include;
-    let request = Request {
-        launch: Vec::new(),
-        path: folder.join(first),
-        name: first.clone(),
-        more: more.iter().map(|name| (name.clone(), folder.join(name))).collect(),
-        include: includes.iter().map(|name| (name.clone(), folder.join(name))).collect(),
-        entry: String::new(),
-        standard: draft.standard,
-        symbols: symbols.collect(),
-        texts,
-        arguments: Vec::new(),
-        dimensions: draft.dimensions,
-        local: Vec::new(),
-        bounds: Vec::new(),
-        branches: Vec::new(),
     };
-    (request, values)
+    if let Some(width) = pasted.filter(macro_name) {
+        draft.note(format!("parameters.{width}: components of a vector type"));
+        draft.parameters.insert(width.to_owned(), json!([2, 4, 8]));
+        return;
+    }
+    if outline.stands(name) == Stands::Words {
+        let text = if name.to_uppercase().contains("KERNEL") { "__kernel" } else { "" };
+        draft.note(format!("defines.{name}: `{text}`, as it stands before a type"));
+        draft.defines.insert(name.to_owned(), json!({ "text": text }));
+        return;
+    }
+    // `T4` beside `T`.
+    let base = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let width = name[base.len()..].parse().ok().filter(|_| draft.types.iter().any(|t| t == base));
+    let text = vector("float", width.unwrap_or_else(|| outline.lanes(name)));
+    draft.types.push(name.to_owned());
+    draft.defines.insert(name.to_owned(), json!({ "text": text }));
 }
 
-/// A value of a domain for which most sources compile.
-fn one_of(domain: &Value) -> i64 {
-    match domain {
-        Value::Array(values) => {
-            let values = values.iter().filter_map(Value::as_i64).collect_vec();
-            values.iter().copied().find(|v| *v > 0).or(values.first().copied()).unwrap_or(1)
-        }
-        Value::Number(value) => value.as_i64().unwrap_or(1),
-        text => {
-            let text = text.as_str().unwrap_or_default();
-            let first = text.split(['(', ',', ')']).nth(1).and_then(|n| n.trim().parse().ok());
-            first.unwrap_or(8)
-        }
-    }
+/// The type of so many components.
+pub(crate) fn vector(scalar: &str, lanes: usize) -> String {
+    if lanes > 1 { format!("{scalar}{lanes}") } else { scalar.to_owned() }
 }
 
 /// Inputs that nobody has given a value get one, as large as is common for a launch of so many dimensions.
@@ -313,7 +208,5 @@ pub(crate) fn sizes(draft: &mut Draft) {
     for name in &open {
         draft.inputs.insert(name.clone(), small(name).filter(|n| *n > 0).unwrap_or(size));
     }
-    draft.guessed = open;
-    let said = said(draft);
-    draft.note(said);
+    draft.guessed.extend(open);
 }

@@ -5,7 +5,6 @@
 //! within [`LONGEST`] ticks, but not below [`LEAST`]. Other configurations take some times as long at most. What the user has given
 //! stays.
 
-use itertools::Itertools;
 use tickbound_elimination::Limits;
 use tickbound_model::Problem;
 use tickbound_model::simulate::{Options, SimulateError, simulate};
@@ -22,7 +21,6 @@ const EVENTS: u64 = 1_000_000;
 
 /// The draft of this problem, with smaller guesses if its launch would take too long.
 pub(crate) fn scaled(draft: Draft, mut problem: Problem, read: Reader<'_>) -> Draft {
-    let before = said(&draft);
     let mut scaled = draft.clone();
     while too_long(&problem) {
         let mut smaller = false;
@@ -39,17 +37,7 @@ pub(crate) fn scaled(draft: Draft, mut problem: Problem, read: Reader<'_>) -> Dr
         let Ok((again, Some(_))) = read(&scaled) else { return draft };
         problem = again;
     }
-    let after = said(&scaled);
-    if let Some(note) = scaled.notes.iter_mut().find(|note| **note == before && before != after) {
-        *note = format!("{after}, small as the launch would take too long otherwise");
-    }
     scaled
-}
-
-/// The note on sizes that nobody has given.
-pub(crate) fn said(draft: &Draft) -> String {
-    let one = |name: &String| Some(format!("{name} = {}", draft.inputs.get(name)?));
-    format!("inputs: {}, guesses", draft.guessed.iter().filter_map(one).join(", "))
 }
 
 fn too_long(problem: &Problem) -> bool {

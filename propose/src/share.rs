@@ -8,37 +8,73 @@ use tickbound_opencl_c::steps::{Number, Space, Stride};
 use crate::draft::Draft;
 use crate::found::{Found, Seen, in_problem};
 
-/// A value for each name, with a prime factor of its own that no other number has.
+/// Two values for each name, each with a prime factor of its own that no other number has: what holds for one of them by
+/// chance does not hold for the other.
 pub(crate) struct Samples {
     structural: Vec<String>,
-    names: IndexMap<String, (i64, i64)>,
+    names: IndexMap<String, Sample>,
 }
 
-/// What values are multiples of: so that quotients by small numbers are exact.
-const EXACT: i64 = 5040;
+/// The values of a name, and their prime.
+struct Sample {
+    prime: i64,
+    values: Pair,
+    input: bool,
+}
+
+/// A number for each of the two values of names.
+pub(crate) type Pair = [i64; 2];
+
+/// What values are multiples of: so that quotients by small numbers are exact. Inputs are longer than what groups have.
+const EXACT: Pair = [840, 2520];
+const LONGER: i64 = 8;
 /// The primes of names.
 const PRIMES: [i64; 32] = [
     29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97, 101, 103, 107, 109, 113, 127,
     131, 137, 139, 149, 151, 157, 163, 167, 173, 179,
 ];
+/// Greatest numbers that what is known is divided by.
+const DIVISORS: i64 = 16;
 
 impl Samples {
     pub fn new(draft: &Draft, structural: &[String]) -> Samples {
         let open = draft.parameters.keys().filter(|name| !structural.contains(name));
-        let names = draft.inputs.keys().chain(open).zip(PRIMES);
-        let names = names.map(|(name, prime)| (name.clone(), (prime, EXACT * prime))).collect();
-        Samples { structural: structural.to_vec(), names }
+        let inputs = draft.inputs.keys().map(|name| (name, true));
+        let names = inputs.chain(open.map(|name| (name, false))).zip(PRIMES);
+        let sample = |prime: i64, input: bool| {
+            let values = EXACT.map(|exact| exact * prime * if input { LONGER } else { 1 });
+            Sample { prime, values, input }
+        };
+        let names = names.map(|((name, input), prime)| (name.clone(), sample(prime, input)));
+        Samples { structural: structural.to_vec(), names: names.collect() }
     }
 
-    /// The value of a number, for these values of structural macros.
-    fn value(&self, draft: &Draft, number: &Number, values: &[i64]) -> Option<i64> {
-        let known: Result<Expr, ()> = in_problem(number, draft)?.replace(&mut |name: &String| {
-            let of_text =
-                self.structural.iter().position(|n| n == name).and_then(|i| values.get(i));
-            let value = of_text.copied().or_else(|| self.names.get(name).map(|(_, value)| *value));
-            value.map(Expr::Int).ok_or(())
-        });
-        known.ok()?.eval(&[]).ok()
+    /// The values of a number, for these values of structural macros, where an id is as `ids` says.
+    fn value(
+        &self,
+        draft: &Draft,
+        number: &Number,
+        values: &[i64],
+        ids: &dyn Fn(&str) -> Option<i64>,
+    ) -> Option<Pair> {
+        let known: Number = number
+            .replace(&mut |name: &String| {
+                Ok::<_, ()>(ids(name).map_or_else(|| Expr::Name(name.clone()), Expr::Int))
+            })
+            .ok()?;
+        let known = in_problem(&known, draft)?;
+        let of = |k: usize| {
+            let known: Result<Expr, ()> = known.replace(&mut |name: &String| {
+                let place = self.structural.iter().position(|n| n == name);
+                let of_text = place.and_then(|i| values.get(i)).copied();
+                of_text
+                    .or_else(|| self.names.get(name).map(|s| s.values[k]))
+                    .map(Expr::Int)
+                    .ok_or(())
+            });
+            known.ok()?.eval(&[]).ok()
+        };
+        Some([of(0)?, of(1)?])
     }
 
     /// How far neighbouring groups are apart in stores, else in loads.
@@ -52,14 +88,21 @@ impl Samples {
             let global = |s: &&Seen<'_>| matches!(s.access.space, Space::Global | Space::Constant);
             let some =
                 found.accesses.iter().filter(global).filter(move |s| s.access.store == store);
-            let distance = |s: &Seen<'_>| match s.access.groups.get(d) {
-                Some(Stride::Elements(n) | Stride::Shifted(n)) => self.value(draft, n, values),
-                _ => None,
+            let distance = |s: &Seen<'_>| {
+                let apart = match s.access.groups.get(d) {
+                    Some(Stride::Elements(n) | Stride::Shifted(n)) => {
+                        self.value(draft, n, values, &|_| None)?
+                    }
+                    _ => self.growth(
+                        draft,
+                        s.access.offset.as_ref()?,
+                        &format!("$group_{d}"),
+                        values,
+                    )?,
+                };
+                self.quotient(apart, [draft.lanes(&s.access.array); 2])
             };
-            some.filter_map(distance)
-                .filter(|n| *n > 0)
-                .map(|n| self.factors(draft, n))
-                .collect_vec()
+            some.filter_map(distance).collect_vec()
         };
         let more = |share: &Share| share.constant != 1 || !share.factors.is_empty();
         // A store of one element for each group, or of a few, as reductions have it, says nothing of what the group reads.
@@ -73,6 +116,24 @@ impl Samples {
             .or_else(|| of(true).pop())
     }
 
+    /// How much one more of an id adds to a number, away from where ids begin.
+    pub fn growth(&self, draft: &Draft, number: &Number, id: &str, values: &[i64]) -> Option<Pair> {
+        let at = |value: i64| {
+            let ids = |name: &str| {
+                let is_id =
+                    ["$group_", "$lid_", "$turn_"].iter().any(|start| name.starts_with(start));
+                is_id.then_some(if name == id { value } else { 1 })
+            };
+            self.value(draft, number, values, &ids)
+        };
+        // Groups are as long as what is exact; an item may be less.
+        let step = if id.starts_with("$group_") { 1 } else { EVEN };
+        let (before, after) = (at(step)?, at(2 * step)?);
+        let apart =
+            |k: usize| after[k].checked_sub(before[k])?.checked_div(step).filter(|n| *n != 0);
+        Some([apart(0)?.abs(), apart(1)?.abs()])
+    }
+
     /// How much one more group in a dimension adds to a number with ids.
     pub fn step(
         &self,
@@ -80,37 +141,37 @@ impl Samples {
         number: &Number,
         (d, values): (usize, &[i64]),
     ) -> Option<Share> {
-        let at = |group: i64| {
-            let known: Result<Number, ()> = number.replace(&mut |name: &String| {
-                let id = name.starts_with("$group_") || name.starts_with("$lid_");
-                Ok(match id {
-                    true => Expr::Int(if *name == format!("$group_{d}") { group } else { 0 }),
-                    false => Expr::Name(name.clone()),
-                })
-            });
-            self.value(draft, &known.ok()?, values)
-        };
-        let step = at(1)?.checked_sub(at(0)?)?.checked_abs().filter(|step| *step > 0)?;
-        Some(self.factors(draft, step))
+        self.quotient(self.growth(draft, number, &format!("$group_{d}"), values)?, [1, 1])
+    }
+
+    /// A quotient as a product of names and of a fraction; `None` if it is none.
+    pub fn quotient(&self, a: Pair, b: Pair) -> Option<Share> {
+        (1..=DIVISORS).find_map(|divisor| {
+            let of = |k: usize| {
+                let times = a[k].checked_mul(divisor)?;
+                (times > 0 && b[k] > 0 && times % b[k] == 0).then(|| self.factors(times / b[k], k))
+            };
+            let share = of(0).filter(|share| Some(share) == of(1).as_ref())?;
+            Some(Share { divisor, ..share })
+        })
     }
 
     /// A number as a product of names.
-    fn factors(&self, draft: &Draft, number: i64) -> Share {
-        let mut share = Share { constant: number, factors: Vec::new(), row: None };
-        for (name, (prime, value)) in &self.names {
-            if number % prime != 0 || share.constant % value != 0 {
+    fn factors(&self, number: i64, k: usize) -> Share {
+        let mut share = Share { constant: number, of_group: false, ..Share::of_group() };
+        for (name, Sample { prime, values, input }) in &self.names {
+            if number % prime != 0 || share.constant % values[k] != 0 {
                 continue;
             }
-            share.constant /= value;
-            match draft.inputs.contains_key(name) {
+            share.constant /= values[k];
+            match input {
                 true => share.row = Some(name.clone()),
                 false => share.factors.push(name.clone()),
             }
         }
         // Rows may have a border.
-        let near = |value: i64| (share.constant - value).abs() <= BORDER;
-        let bordered =
-            self.names.iter().find(|(name, (_, v))| draft.inputs.contains_key(*name) && near(*v));
+        let near = |s: &Sample| s.input && (share.constant - s.values[k]).abs() <= BORDER;
+        let bordered = self.names.iter().find(|(_, sample)| near(sample));
         if let (None, Some((name, _))) = (&share.row, bordered) {
             share.row = Some(name.clone());
             share.constant = 1;
@@ -118,6 +179,9 @@ impl Samples {
         share
     }
 }
+
+/// Steps of ids that small numbers divide.
+const EVEN: i64 = 48;
 
 /// Most elements around a row.
 const BORDER: i64 = 64;
@@ -129,13 +193,30 @@ pub(crate) struct Share {
     pub factors: Vec<String>,
     /// The input that is the length of a row, for dimensions above 0.
     pub row: Option<String>,
+    /// What the product is divided by.
+    pub divisor: i64,
+    /// All items of a group have one element together.
+    pub of_group: bool,
 }
 
 impl Share {
+    /// One element for a group as a whole.
+    pub fn of_group() -> Share {
+        Share { constant: 1, factors: Vec::new(), row: None, divisor: 1, of_group: true }
+    }
+
+    /// Whether it is one element.
+    pub fn is_one(&self) -> bool {
+        self.constant == 1 && self.factors.is_empty() && self.divisor == 1
+    }
+
     /// The share for all readings: where they differ, by values of macros that the text depends on.
     pub fn together(structural: &[String], shares: &[(&[i64], Share)]) -> Option<Share> {
         let (_, first) = shares.first()?;
-        let alike = shares.iter().filter(|(_, share)| share.factors == first.factors).collect_vec();
+        let alike = shares
+            .iter()
+            .filter(|(_, s)| (&s.factors, s.divisor) == (&first.factors, first.divisor))
+            .collect_vec();
         if alike.len() < shares.len() {
             return None;
         }
@@ -149,7 +230,12 @@ impl Share {
 
     /// As an expression.
     pub fn text(&self) -> String {
-        product(self.constant, &self.factors)
+        let product = product(self.constant, &self.factors);
+        if self.divisor == 1 {
+            product
+        } else {
+            format!("{} / {}", in_brackets(&product), self.divisor)
+        }
     }
 }
 

@@ -10,12 +10,13 @@ use tickbound_opencl_c::Reading;
 use tickbound_opencl_c::extract::Variant;
 use tickbound_opencl_c::steps::{Number, Space};
 
-use crate::divisions::divisions;
+use crate::divisions::{divisions, divisors};
 use crate::draft::Draft;
 use crate::found::{Found, in_problem};
 use crate::launch::{items, rounded, sizes};
 use crate::lengths::stride;
-use crate::share::{Samples, Share, in_brackets};
+use crate::share::{Samples, Share, in_brackets, product};
+use crate::tie;
 
 /// Names of dimensions, as those of inputs end.
 const AXES: [&str; 3] = ["x", "y", "z"];
@@ -39,10 +40,13 @@ pub(crate) fn conclude(draft: &mut Draft, reading: &Reading, constrained: bool) 
     if all.iter().any(|found| found.atomics) {
         draft.note("arguments: what only atomic operations change is not known to be an output; add \"output\": true");
     }
-    let own = own_sizes(draft, &all);
     let structural = &reading.extracted.structural;
     let samples = Samples::new(draft, structural);
-    for d in draft.wishes.global.len()..draft.dimensions {
+    for d in 0..draft.asked {
+        tie::tie(draft, (&samples, structural), variants, &all, d);
+    }
+    let own = own_sizes(draft, &all);
+    for d in draft.wishes.global.len()..draft.asked {
         let known = variants.iter().zip(&all).filter_map(|(variant, found)| {
             let share = samples.share(draft, found, (d, &variant.values))?;
             Some((variant.values.as_slice(), share))
@@ -58,12 +62,15 @@ pub(crate) fn conclude(draft: &mut Draft, reading: &Reading, constrained: bool) 
             (Some(share), Some(guarded)) => Some(Share { row: share.row, ..guarded }),
             (share, guarded) => share.or(guarded),
         };
+        let share = share.filter(|share| !share.is_one() || !tie::of_groups(draft, &all, d));
+        let share = share.or_else(|| tie::of_groups(draft, &all, d).then(Share::of_group));
         launch(draft, (d, own.get(d).and_then(Option::as_ref)), share, (&samples, variants, &all));
     }
     let found = variants.iter().map(|v| v.values.as_slice()).zip(&all).collect_vec();
     if constrained {
         divisions(draft, structural, &found);
     }
+    divisors(draft, &all);
 }
 
 /// The launch in a dimension.
@@ -74,9 +81,8 @@ fn launch(
     (samples, variants, all): (&Samples, &[Variant], &[Found<'_>]),
 ) {
     let axis = AXES[d.min(2)];
-    let Some(mut share) = share.filter(|share| share.constant != 1 || !share.factors.is_empty())
-    else {
-        draft.note(format!("launch: in {axis} an item for each element, a guess"));
+    let Some(mut share) = share.filter(|share| !share.is_one() || share.of_group) else {
+        draft.guess(format!("an item for each element in {axis}"));
         return;
     };
     if d > 0
@@ -88,9 +94,8 @@ fn launch(
         let (row, length) = (format!("items_{}", AXES[0]), share.constant);
         let items = draft.inputs.iter_mut().filter(|(name, _)| name.starts_with("items_"));
         items.for_each(|(_, size)| *size = length);
-        draft.notes.retain(|note| !note.starts_with("inputs.items_"));
         draft.note(format!(
-            "inputs: {row} = {length}, the length of a row in the source; as many in other dimensions, a guess"
+            "inputs: {row} = {length}, the length of a row in the source; as many in other dimensions"
         ));
         share.constant = 1;
         share.row = Some(row);
@@ -105,18 +110,35 @@ fn launch(
         None => elements(draft, (d, &share), all, &rows),
     };
     let covered = share.text();
-    draft.globals[d] = if covered == local {
-        if guarded { rounded(&elements, &local) } else { elements.clone() }
+    draft.globals[d] = if share.of_group {
+        product(1, &[elements.clone(), local].map(|text| in_brackets(&text)))
+    } else if share.divisor > 1 {
+        let whole = product(share.constant, &share.factors);
+        format!("ceil_div({elements} * {}, {whole}) * {}", share.divisor, in_brackets(&local))
+    } else if covered == local {
+        let whole = local.parse().ok().zip(draft.inputs.get(&elements));
+        let divides = whole.is_none_or(|(local, n): (i64, &i64)| n % local == 0);
+        if guarded || !divides { rounded(&elements, &local) } else { elements.clone() }
     } else if guarded {
-        format!("ceil_div({elements}, {covered}) * {local}")
+        format!("ceil_div({elements}, {covered}) * {}", in_brackets(&local))
+    } else if draft
+        .inputs
+        .get(&elements)
+        .is_some_and(|n| share.constant > 1 && n % share.constant != 0)
+    {
+        // There would be no configuration.
+        format!("ceil_div({elements}, {covered}) * {}", in_brackets(&local))
     } else {
-        format!("{elements} / {} * {local}", in_brackets(&covered))
+        format!("{elements} / {} * {}", in_brackets(&covered), in_brackets(&local))
     };
-    if !guarded && covered != "1" {
+    if !guarded && covered != "1" && !draft.globals[d].contains("ceil_div") {
         draft.constraints.push(format!("{elements} % {} == 0", in_brackets(&covered)));
     }
     let which =
         if guessed { format!("; that there are {elements} is a guess") } else { String::new() };
+    if guessed {
+        draft.guess(format!("{elements} elements in {axis}"));
+    }
     draft.note(format!(
         "launch: in {axis} a group has {covered} of {elements} elements, by how far groups are apart{which}"
     ));

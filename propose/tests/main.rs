@@ -413,3 +413,183 @@ fn guarded_vectors() {
         json!(["ceil_div(n, 2 * LOCAL_SIZE) * LOCAL_SIZE"])
     );
 }
+
+fn named(all: &[(&str, &str)]) -> IndexMap<String, String> {
+    all.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect()
+}
+
+fn problem_of(text: &str) -> Value {
+    let proposal = of_text(text, &wishes()).unwrap();
+    assert_eq!(proposal.fault, None, "{text}");
+    proposal.problem
+}
+
+/// A name that a host defines as a type, also where variables of it are named.
+#[test]
+fn macros_that_stand_for_types() {
+    let kernel = |body: &str| {
+        format!("__kernel void k(__global T *a) {{ int i = get_global_id(0); {body} }}")
+    };
+    for (body, ty) in [
+        ("T x = a[i]; a[i] = x * x;", "float"),
+        ("T v = a[i]; v.x += v.y; a[i] = v;", "float2"),
+        ("a[i].s7 = a[i].s0;", "float8"),
+        ("a[i] = (T)3 + (a[i] << 2);", "int"),
+    ] {
+        let problem = problem_of(&kernel(body));
+        assert_eq!(problem["kernel"]["defines"], json!({ "T": { "text": ty } }), "{body}");
+        assert_eq!(problem["parameters"], json!({ "LOCAL_SIZE": "powers_of_two(32, 256)" }));
+    }
+    let own = Wishes { defines: named(&[("T", "double")]), ..wishes() };
+    let proposal = of_text(&kernel("const T x = a[i]; a[i] = x;"), &own).unwrap();
+    assert_eq!(proposal.problem["kernel"]["arguments"][0]["type"], "double");
+}
+
+/// What the source only asks for is defined where it needs that; names before types are nothing.
+#[test]
+fn switches_that_a_source_needs() {
+    let kernel = "INLINE float twice(float x) { return 2 * x; }\n\
+                  KERNEL void k(__global float *a) { a[get_global_id(0)] = fold(twice(3)); }";
+    let text = format!(
+        "#ifdef DEBUG\n#endif\n#ifdef A\n#ifdef B\nfloat fold(float x) {{ return x; }}\n#endif\n#endif\n{kernel}"
+    );
+    let problem = problem_of(&text);
+    let expected =
+        json!({ "A": 1, "B": 1, "INLINE": { "text": "" }, "KERNEL": { "text": "__kernel" } });
+    assert_eq!(problem["kernel"]["defines"], expected);
+}
+
+/// A macro for which 1 does not compile has the least value for which it does.
+#[test]
+fn least_values_that_compile() {
+    let body = "void k(__global float *a) { a[get_global_id(0)] *= 2; }";
+    for (text, domain) in [
+        (
+            format!("__kernel __attribute__((reqd_work_group_size(P / 4, 1, 1))) {body}"),
+            "powers_of_two(4, 16)",
+        ),
+        (format!("#if P < 8\n#error\n#endif\n__kernel {body}"), "powers_of_two(8, 128)"),
+        (format!("#if P % 4\n#error\n#endif\n__kernel {body}"), "powers_of_two(4, 16)"),
+    ] {
+        assert_eq!(problem_of(&text)["parameters"]["P"], domain, "{text}");
+    }
+}
+
+#[test]
+fn other_languages_and_plain_macros_are_named() {
+    let cuda = "__global__ void k(float *x) { x[threadIdx.x + blockIdx.x * blockDim.x] = 1; }";
+    let error = of_text(cuda, &wishes()).unwrap_err().to_string();
+    assert!(error.contains("k.cl: this is CUDA or HIP; write it in OpenCL C"), "{error}");
+    let own = Wishes { parameters: named(&[("TM", "[4, 8]")]), ..wishes() };
+    let error = of_text("// tiles\n#define TM 4\n", &own).unwrap_err().to_string();
+    let expected =
+        "--parameter TM: k.cl:2 defines it; put #ifndef TM before that line and #endif behind it";
+    assert_eq!(error, expected);
+}
+
+/// Sizes that the source requires are values, whatever they are written as; without a guard all elements have an item.
+#[test]
+fn groups_that_are_required() {
+    for (sizes, local, global) in [
+        ("128 - 64, 1, 1", json!(["64"]), json!(["items"])),
+        ("0x40, 1, 1", json!(["64"]), json!(["items"])),
+        ("3 * 8, 1, 1", json!(["24"]), json!(["ceil_div(items, 24) * 24"])),
+        ("sizeof(int) * LANES, LANES > 2 ? 4 : 1, 1", json!(["16", "4"]), json!(["items", "4"])),
+        ("WG << 1, 1, 1", json!(["2 * WG"]), json!(["items / (2 * WG) * (2 * WG)"])),
+    ] {
+        let text = format!(
+            "#define LANES 4\n__kernel __attribute__((reqd_work_group_size({sizes}))) void k(__global float *a) {{ a[get_global_id(0)] *= 2; }}"
+        );
+        let launch = &problem_of(&text)["launch"];
+        assert_eq!((&launch["local_size"], &launch["global_size"]), (&local, &global), "{sizes}");
+    }
+}
+
+/// The size of a group that the source has no name for follows from how far groups are apart.
+#[test]
+fn groups_of_tiles() {
+    let one = |body: &str| {
+        format!(
+            "__kernel void k(__global float *a, int n) {{ int l = get_local_id(0), g = get_group_id(0); {body} }}"
+        )
+    };
+    let two = |body: &str| one(&format!("int m = get_local_id(1), h = get_group_id(1); {body}"));
+    for (text, local, global) in [
+        (one("a[g * 64 + l] = 1;"), json!(["64"]), json!(["n"])),
+        (one("a[mad24(g, TS, l)] = 1;"), json!(["TS"]), json!(["n"])),
+        (
+            one("for (int j = 0; j < 4; j++) a[g * 256 + l * 4 + j] = 1;"),
+            json!(["64"]),
+            json!(["n / 256 * 64"]),
+        ),
+        (two("a[(h * TS + m) * n + g * TS + l] = 1;"), json!(["TS", "TS"]), json!(["n", "n"])),
+        (
+            two("for (int j = 0; j < TS; j += ROWS) a[(h * TS + m + j) * n + g * TS + l] = 1;"),
+            json!(["TS", "ROWS"]),
+            json!(["n", "n / TS * ROWS"]),
+        ),
+        // A group for each row, and rows that no item of the second dimension shares.
+        (
+            one("for (int c = l; c < n; c += get_local_size(0)) a[n + g] += a[g * n + c];"),
+            json!(["LOCAL_SIZE"]),
+            json!(["n * LOCAL_SIZE"]),
+        ),
+        (
+            one(
+                "int w = get_local_size(0), i = (g * w + 2 * l) / 2; if (2 * l < w && i < n) a[i] = 1;",
+            ),
+            json!(["LOCAL_SIZE"]),
+            json!(["ceil_div(n * 2, LOCAL_SIZE) * LOCAL_SIZE"]),
+        ),
+    ] {
+        let launch = &problem_of(&text)["launch"];
+        assert_eq!((&launch["local_size"], &launch["global_size"]), (&local, &global), "{text}");
+    }
+    let rows = "__kernel void k(__global float *a, int w, int h) { int i = get_global_id(0); if (i < w) a[get_group_id(1) * w + i] = 1; }";
+    assert_eq!(problem_of(rows)["launch"]["local_size"], json!(["LOCAL_SIZE_X", "1"]));
+}
+
+/// Lengths are those of all accesses, in components of vectors; local memory takes what groups reach.
+#[test]
+fn lengths_that_accesses_reach() {
+    let kernel = |arguments: &str, body: &str| {
+        format!(
+            "__kernel void k({arguments}, __global float *o, int n) {{ int i = get_global_id(0), l = get_local_id(0); {body} }}"
+        )
+    };
+    for (arguments, body, length) in [
+        ("__global float *a", "if (i < n) o[i] = a[(i + 1) % n];", json!("n")),
+        ("__global float *a", "if (i < n) o[i] = a[max(i - 1, 0)];", json!("n")),
+        ("__global float *a", "if (i < n) o[i] = a[2 * i + 1];", json!("2 * n")),
+        ("__global float4 *a", "if (i < n) o[i] = a[i].x;", json!("4 * n")),
+        ("__global float3 *a", "if (i < n) o[i] = a[i].x;", json!("4 * n")),
+        ("__global int *a", "if (l < 9) atomic_inc(&a[l]); o[i] = 1;", json!(9)),
+        ("__local float4 *a", "a[l] = 1; o[i] = a[l].x;", json!("4 * LOCAL_SIZE")),
+        (
+            "__local int *a",
+            "for (int b = l; b < 256; b += get_local_size(0)) a[b] = 0; o[i] = 1;",
+            json!(256),
+        ),
+        ("__local int *a", "a[l + 2] = 0; o[i] = a[l];", json!("LOCAL_SIZE + 2")),
+    ] {
+        let problem = problem_of(&kernel(arguments, body));
+        assert_eq!(problem["kernel"]["arguments"][0]["length"], length, "{arguments}: {body}");
+    }
+    let array = "__kernel void k(__global float *o) { __local float t[64]; int l = get_local_id(0); t[l] = 1; o[get_global_id(0)] = t[l]; }";
+    assert_eq!(
+        problem_of(array)["constraints"],
+        json!(["LOCAL_SIZE <= 64", "items % LOCAL_SIZE == 0"])
+    );
+}
+
+/// What is a guess is the first line; what the source divides by is no 0.
+#[test]
+fn guesses_are_one_line() {
+    let text = "__kernel void k(__global float *a, __global int *d, int n) {\n\
+                  int i = get_global_id(0), step = get_local_size(0) / 64;\n\
+                  for (int j = 0; j < 64; j += step) a[i] += 1;\n\
+                  if (d[i] > 0) a[i] = 2;\n  if (d[i] > 1) a[i] = 3;\n}";
+    let problem = problem_of(text);
+    assert_eq!(problem["notes"][0], "guesses: n = 1024; both sides of branches on data (2)");
+    assert!(problem["constraints"].to_string().contains("LOCAL_SIZE // 64 > 0"));
+}

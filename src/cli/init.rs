@@ -10,6 +10,7 @@ use tickbound_propose::{Proposal, Wishes, print, propose, reference};
 use super::exit::{CliError, Exit};
 use super::load::{Setting, by_name, setup};
 use super::output::{Outputs, save, say_folded};
+use super::progress::Progress;
 use super::stop::Stops;
 use crate::device::{self, platform::shipped};
 
@@ -157,7 +158,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         local: expressions(&args.local_size),
         platform: platform(args, default),
     };
+    let progress = Progress::new(&format!("reading {}", args.source.display()));
     let mut proposal = propose(&args.source, &wishes, &platforms::find, &setup()?)?;
+    drop(progress);
     proposal.notes.extend(why);
     // A reference is for what `measure` can run.
     let measured =

@@ -267,6 +267,13 @@ impl Chosen {
         Ok(self.loaded()?.0)
     }
 
+    /// What `init` has guessed for this problem file, as it says itself.
+    pub fn guesses(&self) -> Option<String> {
+        let file: Value = serde_json::from_str(&self.text().ok()?).ok()?;
+        let notes = file.get("notes")?.as_array()?.iter().filter_map(Value::as_str);
+        notes.filter(|note| note.starts_with(tickbound_propose::GUESSES)).map(str::to_owned).next()
+    }
+
     /// The text of the problem file.
     fn text(&self) -> Result<String, CliError> {
         if let Some(text) = &*self.piped.borrow() {

@@ -80,6 +80,9 @@ impl Args {
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let options = args.options()?;
     let problem = args.question.problem()?;
+    if let Some(guesses) = args.question.chosen.guesses() {
+        eprintln!("tickbound: {guesses}");
+    }
     timeline::check(&problem, args.trace.as_ref())?;
     let outputs = Outputs::default().file("--trace", args.trace.as_ref());
     let outputs = outputs.picture("--plot", args.plot.as_ref())?.file("--html", args.html.as_ref());

@@ -95,7 +95,7 @@ impl Page<'_> {
 fn say(kind: &StepKind) -> String {
     match kind {
         StepKind::Access(access) => say_access(access),
-        StepKind::Atomic { space, shared } => {
+        StepKind::Atomic { space, shared, .. } => {
             let on = if *shared { "one address of " } else { "" };
             format!("atomic operation on {on}{} memory", space_name(*space))
         }

@@ -117,7 +117,7 @@ fn part(steps: &[Step], names: &Names, of_one: bool) -> Result<Vec<Node>, ReadEr
             |access, n| Node::Amount { access, amount: Expr::Int(n), lines: lines.clone() };
         let node = match &step.kind {
             StepKind::Access(access) => priced(access.space).map(|access| amount(access, 1)),
-            StepKind::Atomic { space, shared } => {
+            StepKind::Atomic { space, shared, .. } => {
                 Some(amount(atomic(*space, *shared && !of_one), 1))
             }
             StepKind::Compute { kind: Arithmetic::Index, .. } => None,

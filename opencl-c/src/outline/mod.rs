@@ -33,6 +33,17 @@ pub struct Macro {
     pub asked: bool,
 }
 
+/// What a name that nobody declares stands for, by where it is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stands {
+    /// A value.
+    Value,
+    /// A type.
+    Type,
+    /// Nothing, or words before a type: `INLINE float f()`.
+    Words,
+}
+
 /// A source at a glance.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Outline {
@@ -40,6 +51,8 @@ pub struct Outline {
     pub macros: IndexMap<String, Macro>,
     /// What `reqd_work_group_size` says, with the function that follows, for each place where it stands.
     pub groups: Vec<(String, [String; 3])>,
+    /// There is an `#error`.
+    pub errors: bool,
     /// Lines without directives.
     code: Vec<Vec<Token>>,
     /// What macros of the source expand to.
@@ -96,6 +109,7 @@ impl Outline {
                     around.push(undefined(tokens));
                 }
             }
+            ("error", _) => self.errors = true,
             ("endif", _) => {
                 around.pop();
             }
@@ -152,10 +166,10 @@ impl Outline {
                     _ => {}
                 }
                 if depth == 0 {
-                    return (part == 2).then_some(parts);
+                    return (part == 2).then(|| parts.map(|part| part.trim().to_owned()));
                 }
                 let text = parts.get_mut(part)?;
-                *text += &token.text();
+                *text += &format!(" {}", token.text());
             }
             None
         };
@@ -195,6 +209,69 @@ impl Outline {
         all.windows(2).any(|pair| pair[0].is(name) && pair[1].is("("))
     }
 
+    /// What a name that nobody declares stands for: a type stands before a name, or is cast to.
+    #[must_use]
+    pub fn stands(&self, name: &str) -> Stands {
+        let all: Vec<&Token> = self.code.iter().flatten().collect();
+        let mut stands = Stands::Value;
+        for at in (0..all.len()).filter(|i| all[*i].is(name)) {
+            let after = |n: usize| all.get(at + n);
+            let word = |n: usize| after(n).is_some_and(|t| t.name().is_some());
+            let is = |n: usize, text: &str| after(n).is_some_and(|t| t.is(text));
+            let before = |text: &str| at.checked_sub(1).is_none_or(|i| all[i].is(text));
+            let loops = ["inline", "static", "for", "while", "do"].iter().any(|s| is(1, s));
+            if loops || after(1).is_some_and(|t| is_type(t) && !t.is("const")) {
+                return Stands::Words;
+            }
+            let value = after(2).is_some_and(|t| !matches!(t, Token::Symbol(s) if s != "("));
+            let cast = before("(") && is(1, ")") && value;
+            // A product as a statement would be for nothing.
+            let starts = [";", "{", "}"].iter().any(|s| before(s));
+            let pointer = starts && is(1, "*") && word(2) && (is(3, "=") || is(3, ";"));
+            if word(1) || cast || pointer {
+                stands = Stands::Type;
+            }
+        }
+        stands
+    }
+
+    /// Components that a type of this name has, as `.x` or `.s0` of its variables say; 1 if there are none.
+    #[must_use]
+    pub fn lanes(&self, name: &str) -> usize {
+        let all: Vec<&Token> = self.code.iter().flatten().collect();
+        let declared = all.windows(3).filter(|w| w[0].is(name));
+        let declared =
+            declared.filter_map(|w| w[1].name().or_else(|| w[2].name().filter(|_| w[1].is("*"))));
+        let variables: BTreeSet<&str> = declared.collect();
+        let mut depth = 0_usize;
+        let mut lanes = 1;
+        let mut base = None;
+        for pair in all.windows(2) {
+            match (pair[0], pair[1].name()) {
+                (t, _) if t.is("[") => depth += 1,
+                (t, _) if t.is("]") => depth = depth.saturating_sub(1),
+                (t, Some(part)) if t.is(".") && base == Some(depth) => {
+                    lanes = lanes.max(components(part))
+                }
+                (Token::Name(own), _) if variables.contains(own.as_str()) => base = Some(depth),
+                (t, _) if base == Some(depth) && !t.is("(") && !t.is(")") => base = None,
+                _ => {}
+            }
+        }
+        lanes
+    }
+
+    /// Whether it is CUDA or HIP: neither compiles as OpenCL C.
+    #[must_use]
+    pub fn is_cuda(&self) -> bool {
+        const WORDS: [&str; 6] =
+            ["__global__", "__device__", "__shared__", "threadIdx", "blockIdx", "hipThreadIdx_x"];
+        let has = |some: &[&str]| {
+            self.code.iter().chain(&self.bodies).flatten().any(|t| some.iter().any(|s| t.is(s)))
+        };
+        has(&WORDS) && !has(&["__kernel", "kernel"])
+    }
+
     /// Whether the source itself may give a name a meaning: a macro without `#ifndef` around it, a variable, a parameter, a
     /// member, a function, a type. True also where that is not sure.
     #[must_use]
@@ -215,12 +292,34 @@ fn undefined(tokens: &[Token]) -> Option<String> {
     }
 }
 
+/// Components of the vector that has these: `x`, `s3`, `xyz`, `hi`.
+fn components(part: &str) -> usize {
+    let digit = |c: char| c.to_digit(16).map(|d| d as usize + 1);
+    let numbered = part.strip_prefix(['s', 'S']).filter(|rest| !rest.is_empty());
+    let numbered = numbered.and_then(|rest| rest.chars().map(digit).collect::<Option<Vec<_>>>());
+    let named: Option<Vec<usize>> =
+        part.chars().map(|c| "xyzw".find(c).map(|place| place + 1)).collect();
+    match (named, numbered) {
+        (Some(all), _) | (None, Some(all)) => {
+            all.into_iter().max().unwrap_or(1).max(2).next_power_of_two()
+        }
+        _ if ["lo", "hi", "even", "odd"].contains(&part) => 2,
+        _ => 1,
+    }
+}
+
 /// Words that may stand before a value.
 const BEFORE_VALUES: [&str; 6] = ["return", "case", "else", "do", "sizeof", "goto"];
 
 /// Whether the name at `i` may be declared there: after a word, after the `*` of a pointer, or after the comma of a
 /// declaration; or it is a member, or a label.
 fn may_declare(all: &[&Token], i: usize) -> bool {
+    let named = |n: usize| all.get(i + n).is_some_and(|t| t.name().is_some());
+    let starred = all.get(i + 1).is_some_and(|t| t.is("*"));
+    // A type, which a name follows.
+    if named(1) || starred && named(2) {
+        return false;
+    }
     let Some(before) = i.checked_sub(1).map(|at| all[at]) else { return true };
     if before.name().is_some() {
         return !BEFORE_VALUES.iter().any(|word| before.is(word));

@@ -20,7 +20,7 @@ fn macros_of_directives() {
 #[test]
 fn group_sizes_are_found() {
     let text = "__kernel __attribute__((reqd_work_group_size(MDIMC, max(2, N), 1)))\nvoid f() {}";
-    let group = ["MDIMC", "max(2,N)", "1"].map(String::from);
+    let group = ["MDIMC", "max ( 2 , N )", "1"].map(String::from);
     assert_eq!(Outline::of(text).groups, [("f".to_owned(), group)]);
     assert!(Outline::of("reqd_work_group_size(1, 2)").groups.is_empty());
     assert!(Outline::of("reqd_work_group_size(1, 2").groups.is_empty());
@@ -83,4 +83,31 @@ fn large_texts() {
     assert!(!Outline::of(&";".repeat(2 << 20)).uses("n"));
     let attributes = "reqd_work_group_size(1, 1, 1) ".repeat(20_000);
     assert!(Outline::of(&attributes).groups.is_empty());
+}
+
+/// What a name stands for is told by what is next to it.
+#[test]
+fn types_and_values() {
+    for (text, stands) in [
+        ("void f(const T *a) { T x = a[0]; }", Stands::Type),
+        ("x = (T)y;", Stands::Type),
+        ("{ T *p = a; }", Stands::Type),
+        ("T float f() {}", Stands::Words),
+        ("T for (;;) {}", Stands::Words),
+        ("int t[] = { T * b, (T) };", Stands::Value),
+        ("x = T * y; return T;", Stands::Value),
+    ] {
+        assert_eq!(Outline::of(text).stands("T"), stands, "{text}");
+        assert!(!Outline::of(text).declares("T"), "{text}");
+    }
+    for (text, lanes) in [
+        ("T x; y = x + b.w;", 1),
+        ("T v; v.x = 1;", 2),
+        ("void f(T *a) { a[b[1]].z = 1; }", 4),
+        ("T v; v.sA = v.hi;", 16),
+    ] {
+        assert_eq!(Outline::of(text).lanes("T"), lanes, "{text}");
+    }
+    assert!(Outline::of("__global__ void f() { x = threadIdx.x; }").is_cuda());
+    assert!(!Outline::of("#define THREAD threadIdx.x\n__kernel void f() {}").is_cuda());
 }

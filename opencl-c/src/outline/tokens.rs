@@ -119,7 +119,7 @@ fn quoted(text: &str, quote: char) -> usize {
 }
 
 fn tokens(text: &str) -> Vec<Token> {
-    const TOGETHER: [&str; 6] = ["==", "!=", "<=", ">=", "->", "##"];
+    const TOGETHER: [&str; 10] = ["==", "!=", "<=", ">=", "->", "##", "<<", ">>", "&&", "||"];
     let mut tokens = Vec::new();
     let mut rest = text.trim_start();
     while let Some(c) = rest.chars().next() {

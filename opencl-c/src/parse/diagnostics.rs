@@ -10,32 +10,37 @@ use crate::ast::At;
 use crate::error::ReadError;
 use crate::request::Request;
 
-/// The first error, if there is one.
+/// The first error, if there is one; what follows from a name without a meaning is no error of its own.
 pub(super) fn check<'tu>(
     unit: &'tu TranslationUnit<'tu>,
     request: &Request,
 ) -> Result<(), ReadError> {
     let diagnostics = unit.get_diagnostics();
-    let Some(first) = diagnostics.iter().find(|d| d.get_severity() >= Severity::Error) else {
-        return Ok(());
-    };
+    let errors = || diagnostics.iter().filter(|d| d.get_severity() >= Severity::Error);
+    let Some(first) = errors().next() else { return Ok(()) };
     let (file, line, column) = first.get_location().get_presumed_location();
     let text = first.get_text();
     if file.is_empty() || file.starts_with('<') {
         return Err(ReadError::file(&request.name, text, "correct the source"));
     }
     let at = At { file: Arc::from(file), line, column };
-    if unknown(&text).is_none() {
-        return Err(ReadError::at(&at, text, "correct the source"));
+    match unknown(&text) {
+        None => return Err(ReadError::at(&at, text, "correct the source")),
+        Some((_, "asm")) => {
+            let fix = "write in OpenCL C what it does";
+            return Err(ReadError::at(&at, "inline assembly cannot be read", fix));
+        }
+        Some(_) => {}
     }
     let (mut values, mut types) = (BTreeSet::new(), BTreeSet::new());
-    for text in diagnostics.iter().map(|d| d.get_text()) {
+    for text in errors().map(|d| d.get_text()) {
         match unknown(&text) {
             Some((true, name)) => types.insert(name.to_owned()),
             Some((false, name)) => values.insert(name.to_owned()),
             None => false,
         };
     }
+    values.remove("asm");
     let (values, types) = (values.into_iter().collect(), types.into_iter().collect());
     Err(ReadError::Undeclared { at, what: text, values, types })
 }

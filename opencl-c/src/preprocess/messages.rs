@@ -73,7 +73,9 @@ fn explain(message: &str) -> (String, &'static str) {
     let file = (message.strip_suffix(": No such file or directory"))
         .or_else(|| message.strip_suffix(" file not found").map(|name| name.trim_matches('\'')));
     if let Some(file) = file {
-        return (format!("cannot find {file}"), "put it into the folder of the source");
+        let fix =
+            "put it beside the source, or name its folder with `init --include` or kernel.include";
+        return (format!("cannot find {file}"), fix);
     }
     let what = match message {
         "unterminated /* comment" => "unterminated comment".to_owned(),
@@ -97,7 +99,8 @@ mod tests {
 
     #[test]
     fn gcc_and_clang_alike() {
-        let missing = "kernels/a.cl:2: cannot find no.h; put it into the folder of the source";
+        let missing = "kernels/a.cl:2: cannot find no.h; put it beside the source, or name its folder \
+                       with `init --include` or kernel.include";
         let gcc = "In file included from <command-line>:\nx.h:1:2: warning: foo\n\
                    kernels/a.cl:2:10: fatal error: no.h: No such file or directory\n";
         assert_eq!(told(gcc), missing);

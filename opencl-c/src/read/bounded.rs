@@ -26,7 +26,8 @@ impl<'a> Reader<'a> {
         if self.probing == 0 {
             let Walked { nodes, iteration, .. } = self.one_iteration(l, &probe, &count)?;
             if mention(&self.terms, &nodes, iteration) {
-                return Err(self.iterations_differ(l.at, &nodes, iteration));
+                let question = self.iterations_differ(l.at, &nodes, iteration);
+                self.ask(question);
             }
             self.close(l, nodes, iteration, count);
         }

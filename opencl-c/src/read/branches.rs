@@ -138,12 +138,18 @@ impl<'a> Reader<'a> {
     }
 
     /// Which side the problem file chooses for a branch that depends on data.
-    pub fn side(&self, at: &At, asked: &Expr) -> Read<Side> {
-        self.chosen_side(at, asked).ok_or_else(|| ReadError::Unsided {
-            at: at.clone(),
-            key: self.key(Some(asked)),
-            function: self.calls.last().copied().unwrap_or_default().to_owned(),
-        })
+    pub fn side(&mut self, at: &At, asked: &Expr) -> Read<Side> {
+        if let Some(side) = self.chosen_side(at, asked) {
+            return Ok(side);
+        }
+        let (at, key) = (at.clone(), self.key(Some(asked)));
+        let function = self.calls.last().copied().unwrap_or_default().to_owned();
+        let question = ReadError::Unsided { at, key, function };
+        if self.needs_counters {
+            return Err(question);
+        }
+        self.ask(question);
+        Ok(Side::Both)
     }
 
     /// Appends steps that were captured.

@@ -16,6 +16,9 @@ use crate::ast::{Stmt, VariableId};
 use crate::error::ReadError;
 use crate::steps::{Assumed, Dependence};
 
+/// How many iterations a loop may have whose number is asked for.
+const ANY_NUMBER: Interval = Interval { least: 0, greatest: 1 << 20 };
+
 /// Most conditions on the item that a number of iterations is told apart by.
 const MOST_CHOICES: u32 = 2;
 
@@ -28,9 +31,11 @@ impl<'a> Reader<'a> {
         let result = self.read_loop(&l);
         match result {
             Err(ReadError::Unbounded { at, key, on_data }) if at == *l.at => {
-                let Some(most) = self.most_iterations(&l, &key) else {
-                    return Err(ReadError::Unbounded { at, key, on_data });
-                };
+                let most = self.most_iterations(&l, &key).unwrap_or_else(|| {
+                    let name = format!("$asked_{}", self.questions.len());
+                    self.ask(ReadError::Unbounded { at, key, on_data });
+                    self.terms.name(&name, ANY_NUMBER, Dependence::Uniform, Vec::new())
+                });
                 self.state = before;
                 self.terms.forget(facts);
                 self.iterations.truncate(iterations);
@@ -104,10 +109,11 @@ impl<'a> Reader<'a> {
                 self.append(nodes);
                 return self.leave_loop(l, &probe, &count, Some((iteration, &end)));
             }
-            if !few {
-                return Err(self.iterations_differ(l.at, &nodes, iteration));
+            if few {
+                return self.one_by_one(l, &probe, &count);
             }
-            return self.one_by_one(l, &probe, &count);
+            let question = self.iterations_differ(l.at, &nodes, iteration);
+            self.ask(question);
         }
         self.close(l, nodes, iteration, count.clone());
         self.leave_loop(l, &probe, &count, Some((iteration, &end)))

@@ -119,8 +119,29 @@ pub fn read(request: &Request, open: &[String], unit: &Unit) -> Result<Steps, Re
     let mut reader = Reader::new(request, unit, entry);
     reader.know_sizes(open);
     reader.bind_arguments(entry)?;
-    reader.run_function(entry)?;
-    reader.finish()
+    let walked = reader.run_function(entry);
+    // What was met first is told, and what else has to be answered with it.
+    let mut questions = std::mem::take(&mut reader.questions);
+    match (questions.len(), walked) {
+        (0, walked) => walked.and_then(|_| reader.finish()),
+        (1, Ok(_)) => Err(questions.remove(0)),
+        (_, Ok(_)) => Err(ReadError::Questions(questions)),
+        (n, Err(error)) => {
+            questions.extend(error.is_question().then_some(error));
+            Err(if n == 1 && questions.len() == 1 {
+                questions.remove(0)
+            } else {
+                ReadError::Questions(questions)
+            })
+        }
+    }
+}
+
+/// What `reqd_work_group_size` says of the entry function, over open symbols; empty if it says nothing, or what is no number.
+pub fn group(request: &Request, unit: &Unit) -> Vec<Number> {
+    let entry = unit.functions.get(&request.entry);
+    let required = entry.map(|entry| Reader::new(request, unit, entry).required_group());
+    required.and_then(|group| group.ok()?).map_or_else(Vec::new, |group| group.sizes)
 }
 
 /// The walk and all it knows.
@@ -160,6 +181,8 @@ struct Reader<'a> {
     exits: Vec<Exits<'a>>,
     /// What is taken for granted.
     assumed: Vec<Assumed>,
+    /// What the problem file has to answer. The walk goes on with an answer of its own, to find all of it.
+    questions: Vec<ReadError>,
     /// Loops that were cut, each with what first asked for their counter, and whether that is a branch.
     cuts: HashMap<At, (At, bool)>,
     dimensions: usize,
@@ -191,9 +214,17 @@ impl<'a> Reader<'a> {
             iterations: Vec::new(),
             exits: Vec::new(),
             assumed: Vec::new(),
+            questions: Vec::new(),
             cuts: HashMap::new(),
             dimensions: 1,
             work: 0,
+        }
+    }
+
+    /// Notes what the problem file has to answer.
+    fn ask(&mut self, question: ReadError) {
+        if !self.questions.contains(&question) {
+            self.questions.push(question);
         }
     }
 

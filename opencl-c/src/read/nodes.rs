@@ -21,7 +21,7 @@ pub enum NodeKind {
     /// A load or store.
     Access(Reach),
     /// An atomic operation; `shared`: on one address of all items that share the memory.
-    Atomic { space: Space, shared: bool },
+    Atomic { shared: bool, reach: Reach },
     /// Arithmetic.
     Compute { kind: Arithmetic, amount: u32, width: u8 },
     /// A barrier.
@@ -32,7 +32,7 @@ pub enum NodeKind {
     If { condition: Poly, then: Vec<Node>, otherwise: Vec<Node> },
 }
 
-/// A load or store whose address is known as far as it can be.
+/// A load, a store or an atomic operation whose address is known as far as it can be.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reach {
     /// Which memory.
@@ -58,8 +58,11 @@ impl NodeKind {
             (NodeKind::Access(a), NodeKind::Access(b)) => {
                 (a.space, a.store, a.element, a.width) == (b.space, b.store, b.element, b.width)
             }
-            (NodeKind::Atomic { .. }, NodeKind::Atomic { .. })
-            | (NodeKind::Barrier, NodeKind::Barrier) => self == other,
+            (
+                NodeKind::Atomic { shared: a, reach: x },
+                NodeKind::Atomic { shared: b, reach: y },
+            ) => (a, x.space) == (b, y.space),
+            (NodeKind::Barrier, NodeKind::Barrier) => true,
             (
                 NodeKind::Repeat { count: a, body: x, .. },
                 NodeKind::Repeat { count: b, body: y, .. },
@@ -186,6 +189,10 @@ pub fn mapped(nodes: &[Node], number: &mut dyn FnMut(&Poly) -> Poly) -> Vec<Node
         let kind = match kind {
             NodeKind::Access(reach) => {
                 NodeKind::Access(Reach { offset: number(&reach.offset), ..reach.clone() })
+            }
+            NodeKind::Atomic { shared, reach } => {
+                let reach = Reach { offset: number(&reach.offset), ..reach.clone() };
+                NodeKind::Atomic { shared: *shared, reach }
             }
             NodeKind::Repeat { count, whole, body } => {
                 let count = number(count);

@@ -1,7 +1,9 @@
 //! From nodes to steps: numbers become expressions.
 
-use super::nodes::{Node, NodeKind};
-use super::symbolic::{Kind, Poly};
+use std::collections::HashMap;
+
+use super::nodes::{Node, NodeKind, Reach};
+use super::symbolic::{Interval, Kind, Monomial, Poly};
 use super::{Read, Reader, strides};
 use crate::ast::{At, Expr, ExprKind, Space, Variable};
 use crate::error::ReadError;
@@ -30,7 +32,7 @@ impl<'a> Reader<'a> {
 
     /// The group that `reqd_work_group_size` of the kernel requires; the preprocessor has put its
     /// arguments into an array.
-    fn required_group(&mut self) -> Read<Option<RequiredGroup>> {
+    pub fn required_group(&mut self) -> Read<Option<RequiredGroup>> {
         let unit = self.unit;
         let Some(array) = unit.globals.iter().find(|global| global.name == REQUIRED_GROUP) else {
             return Ok(None);
@@ -83,13 +85,19 @@ impl<'a> Reader<'a> {
                     array: reach.array.to_string(),
                     element: reach.element,
                     width: reach.width,
+                    offset: self.offset(&reach),
                     items,
                     digits,
                     groups,
                     iterations: reach.iterations.into_iter().map(|(_, stride)| stride).collect(),
                 })
             }
-            NodeKind::Atomic { space, shared } => StepKind::Atomic { space, shared },
+            NodeKind::Atomic { shared, reach } => StepKind::Atomic {
+                space: reach.space,
+                array: reach.array.to_string(),
+                offset: self.offset(&reach),
+                shared,
+            },
             NodeKind::Compute { kind, amount, width } => StepKind::Compute { kind, amount, width },
             NodeKind::Barrier => StepKind::Barrier,
             NodeKind::Repeat { count, whole, body } => {
@@ -105,6 +113,24 @@ impl<'a> Reader<'a> {
             },
         };
         Ok(Step { kind, at })
+    }
+
+    /// Where something is accessed, with names for the iterations of the loops around.
+    fn offset(&mut self, reach: &Reach) -> Option<Number> {
+        if reach.space == Space::Private {
+            return None;
+        }
+        let mut named = HashMap::new();
+        for (k, (leaf, _)) in reach.iterations.iter().enumerate() {
+            let range = Interval::new(0, i64::MAX);
+            let name = format!("$turn_{k}");
+            let name = self.terms.name(&name, range, Dependence::Uniform, Vec::new());
+            named.extend(self.terms.atom_of(*leaf).map(|atom| (atom, name)));
+        }
+        let element = i64::from(reach.element.max(1));
+        let (elements, rest) = reach.offset.split((&Monomial::new(), element));
+        let elements = self.terms.substitute(&elements, &named);
+        self.terms.number(&elements).filter(|_| rest == Poly::int(0))
     }
 
     fn number(&self, poly: &Poly, at: &At) -> Read<Number> {

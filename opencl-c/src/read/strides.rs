@@ -232,6 +232,9 @@ pub fn set_iterations(terms: &mut Terms, nodes: &mut [Node], iteration: Leaf) {
                 let between = between_iterations(terms, reach, iteration);
                 reach.iterations.push((iteration, between));
             }
+            NodeKind::Atomic { reach, .. } => {
+                reach.iterations.push((iteration, Stride::Irregular));
+            }
             NodeKind::Repeat { body, .. } => set_iterations(terms, body, iteration),
             NodeKind::If { then, otherwise, .. } => {
                 set_iterations(terms, then, iteration);

@@ -117,6 +117,10 @@ pub enum StepKind {
     Atomic {
         /// Which memory.
         space: Space,
+        /// The array or pointer parameter.
+        array: String,
+        /// As that of an [`Access`].
+        offset: Option<Number>,
         /// Whether its address is the same for all items that share the memory: those of the group, or of the launch.
         shared: bool,
     },
@@ -166,6 +170,9 @@ pub struct Access {
     pub element: u8,
     /// Components at once: 1 for scalars.
     pub width: u8,
+    /// How many elements (of one component each) behind the array's beginning, if that can be said: over names, and
+    /// `$turn_K` for the iteration of the loop around that has K others inside.
+    pub offset: Option<Number>,
     /// Between neighbouring work items (in dimension 0).
     pub items: Stride,
     /// Between the items of a group, counted with dimension 0 fastest: digits of that count, the fastest first;

@@ -27,7 +27,7 @@ fn block(steps: &[Step], depth: usize, text: &mut String) {
         let _ = write!(text, "{:>4}  {:indent$}", step.at.line, "", indent = 2 * depth);
         match &step.kind {
             StepKind::Access(access) => line(access, text),
-            StepKind::Atomic { space, shared } => {
+            StepKind::Atomic { space, shared, .. } => {
                 let shared = if *shared { " shared" } else { "" };
                 let _ = writeln!(text, "atomic {}{shared}", space.name());
             }

@@ -60,7 +60,7 @@ fn macros_do_not_expand() {
     table(&[
         (
             "int a;\n#include \"no.h\"\n",
-            "k.cl:2: cannot find no.h; put it into the folder of the source",
+            "k.cl:2: cannot find no.h; put it beside the source, or name its folder with `init --include` or kernel.include",
         ),
         (
             "int a;\n#error needs \"TS\"",
@@ -94,7 +94,7 @@ fn faults_of_included_files() {
     assert_eq!(source.error(), format!("{expected}{UNKNOWN}"));
     let mut source = source.beside("a.h", "\n#include \"b.h\"\n");
     source.request.name = "kernels/k.cl".into();
-    let expected = "kernels/a.h:2: cannot find b.h; put it into the folder of the source";
+    let expected = "kernels/a.h:2: cannot find b.h; put it beside the source, or name its folder with `init --include` or kernel.include";
     assert_eq!(source.error(), expected);
 }
 

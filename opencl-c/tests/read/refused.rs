@@ -1,7 +1,7 @@
 //! What is refused, with its message: place, what is wrong, and what to write instead.
 
 use tickbound_model::source::{Side, Standard};
-use tickbound_opencl_c::Passed;
+use tickbound_opencl_c::{Passed, ReadError};
 
 use super::support::{case, number, shown};
 
@@ -295,4 +295,23 @@ fn answers_for_nothing() {
     c.bounds = Vec::new();
     c.branches = vec![("line 2", Side::Then)];
     insta::assert_snapshot!(c.shown(), @"kernel.branches.line 2: there is no such branch in k.cl; remove it: what is asked for is said again");
+}
+
+/// One reading finds all questions; the first of them is told.
+#[test]
+fn questions_are_asked_together() {
+    let text = "kernel void k(global int *a) { int i = get_global_id(0);\n\
+                while (a[i] > 0) a[i] -= 1;\n\
+                if (a[i] > 3) a[i] = a[i + 1];\nif (a[i] > 4) a[i] = a[i + 2]; }";
+    let Err(ReadError::Questions(all)) = case(text).read() else { panic!("no questions") };
+    let keys: Vec<&str> = all
+        .iter()
+        .map(|question| match question {
+            ReadError::Unbounded { key, .. } | ReadError::Unsided { key, .. } => key.as_str(),
+            other => panic!("{other}"),
+        })
+        .collect();
+    assert_eq!(keys, ["k: a[i] > 0", "k: a[i] > 3", "k: a[i] > 4"]);
+    let told = ReadError::Questions(all).to_string();
+    assert!(told.starts_with("k.cl:2: the loop's bound depends on data"), "{told}");
 }

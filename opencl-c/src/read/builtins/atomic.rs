@@ -1,7 +1,8 @@
 //! Atomic operations: each counts once, in the memory it works on.
 
-use super::super::nodes::NodeKind;
+use super::super::nodes::{NodeKind, Reach};
 use super::super::places::Place;
+use super::super::types::parts;
 use super::super::value::Value;
 use super::super::{Read, Reader, counts, strides};
 use crate::ast::{Expr, Space};
@@ -22,9 +23,12 @@ impl<'a> Reader<'a> {
         let mut values = self.all(arguments)?.into_iter();
         let Some(object) = values.next() else { return Ok(None) };
         match self.pointee(object, &e.at)? {
-            Place::Memory(space, _, offset) => {
+            Place::Memory(space, array, offset) => {
                 let shared = strides::is_shared(&self.terms, space, &offset);
-                self.emit(NodeKind::Atomic { space, shared }, &e.at);
+                let (element, iterations) = (parts(&e.ty).0, Vec::new());
+                let reach =
+                    Reach { space, store: true, array, element, width: 1, offset, iterations };
+                self.emit(NodeKind::Atomic { shared, reach }, &e.at);
             }
             place => self.smudge_place(&place),
         }

@@ -117,7 +117,7 @@ impl Walk<'_> {
                     let fills = filled.contains(&access.array.as_str());
                     self.access(access, (&step.at, around), fills, batch)?;
                 }
-                StepKind::Atomic { space, shared } => {
+                StepKind::Atomic { space, shared, .. } => {
                     self.atomic((*space, *shared), &step.at, around)?;
                 }
                 StepKind::Compute { .. } => {}
