@@ -679,7 +679,10 @@ fn a_table_for_people() {
     {
         assert!(out.contains(word), "{word}: {out}");
     }
-    assert!(out.ends_with("written: mine; tune with --platform ./mine\n"), "{out}");
+    assert!(
+        out.ends_with("written: mine; next: `tickbound tune PROBLEM --platform ./mine`\n"),
+        "{out}"
+    );
 }
 
 /// The only line on standard error.

@@ -126,7 +126,7 @@ fn a_faulty_problem_is_told_where_and_how_to_mend_it() {
         (
             "/constraints",
             json!(["size / (WG - 1) == 8"]),
-            &["constraints[0]", "division by zero", "WG=1"],
+            &["none of 1 configurations", "division by zero at constraints[0]", "WG=1"],
         ),
         ("/definitions/d", json!("sice + 1"), &["definitions.d", "`sice`", "did you mean `size`"]),
         (
@@ -395,7 +395,7 @@ fn tune_for_people() {
         .success()
         .stdout(
             contains("least time: 2224 ticks at WG=32, TS=8")
-                .and(contains("proved:"))
+                .and(contains("proved in the model:"))
                 .and(contains("replayed:"))
                 .and(contains("rank")),
         )
@@ -423,7 +423,7 @@ fn resources_for_both() {
     for line in [
         "bound by:   L1\n",
         "occupancy:  8 groups, 32 of 32 warps in a unit; limited by warps\n",
-        "time:       2617.645 microseconds\n",
+        ": 2617.645 microseconds (",
     ] {
         simulate().assert().success().stdout(contains(line));
     }
@@ -526,7 +526,7 @@ fn a_platform_as_it_was_given() {
     let units = &ticks["about"]["units"];
     assert_eq!((&units["tick"], &units["tick_microseconds"]), (&json!("0.5 ns"), &json!(0.0005)));
     let time = ticks["time"].as_i64().expect("ticks") as f64 * 0.0005;
-    command.assert().success().stdout(contains(format!("time:       {time:.3} microseconds\n")));
+    command.assert().success().stdout(contains(format!("{time:.3} microseconds (")));
     // Nothing is said of a clock that nobody knows.
     tickbound().args(of).assert().success().stdout(contains("microseconds").not());
 }
@@ -543,7 +543,7 @@ fn quiet_leaves_the_answer() {
     assert!(text(&loud.stderr).contains("plot.svg written"), "{}", text(&loud.stderr));
     let quiet = plot(&["--quiet"]);
     assert_eq!((quiet.status.code(), text(&quiet.stderr)), (Some(0), String::new()));
-    assert!(text(&quiet.stdout).contains("least time: 6,174,656 ticks"));
+    assert!(text(&quiet.stdout).contains("least time: 3118.513 microseconds (6,174,656 ticks)"));
     // What ends a command is said.
     refused(tickbound().args(["tune", "nothing.json", "-q"]), "no file", &["nothing.json"]);
     // What is piped has no colour.
@@ -652,7 +652,7 @@ fn a_worst_case_that_is_open_is_not_bracketed() {
     let path = file.to_str().expect("UTF-8");
     let said = tickbound().args(["tune", path, "--objective", "worst"]).assert().code(1);
     let said = String::from_utf8(said.get_output().stdout.clone()).expect("UTF-8");
-    let [bracket, worst] = [1, 2].map(|line| said.lines().nth(line).expect("a line"));
+    let [bracket, worst] = [2, 3].map(|line| said.lines().nth(line).expect("a line"));
     assert_eq!(
         bracket,
         "not proved: the best case is between 0 and 54 ticks; best so far: WG=8, UNROLL=2, LONG=0"

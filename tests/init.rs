@@ -35,7 +35,7 @@ fn from_a_kernel_to_an_answer() {
     assert_snapshot!(text);
     let (text, errors, status) = tickbound(folder.path(), &["tune", "minimum.json"]);
     assert_eq!((errors.as_str(), status), ("", 0), "{text}");
-    assert!(text.contains("\nleast time: ") && text.contains("\nproved: "), "{text}");
+    assert!(text.contains("\nleast time: ") && text.contains("\nproved in the model: "), "{text}");
 }
 
 /// A reference that nobody has filled in is no reference.

@@ -48,7 +48,7 @@ fn minimum_from_its_source_to_the_comparison() {
     assert_eq!(explained["counts"]["local"], 2 * 65536 + 65536 / 16 + 32 * 128);
 
     // Tune: the paper's kernel on the platform of its problem file.
-    let tuned = tickbound("tune", "minimum", &[]);
+    let tuned = tickbound("tune", "minimum", &["--profile", "opencl"]);
     assert_eq!(tuned["status"], "optimal");
     assert_eq!(tuned["time"], 28844);
     assert_eq!(tuned["configuration"], serde_json::json!({ "WG": 128, "TS": 16 }));
@@ -60,7 +60,7 @@ fn minimum_from_its_source_to_the_comparison() {
     let measured = tickbound(
         "measure",
         "minimum",
-        &["--all", "--cache", &cache, "--t4", &t4, "--plot", &plot],
+        &["--all", "--profile", "opencl", "--cache", &cache, "--t4", &t4, "--plot", &plot],
     );
     assert_eq!((&measured["asked"], &measured["measured"]), (&56.into(), &56.into()));
     assert_eq!(measured["checked"], true);
@@ -68,10 +68,14 @@ fn minimum_from_its_source_to_the_comparison() {
     for result in results {
         assert!(result["time"].as_f64().is_some_and(|t| t > 0.0), "{result}");
         assert!(result["GB/s"].as_f64().is_some_and(|t| t > 0.0), "{result}");
-        assert!(result["ticks"].as_i64().is_some_and(|t| t >= 28844), "{result}");
     }
-    let fastest = results.iter().filter(|r| r["ticks"] == 28844).count();
-    assert_eq!(fastest, 1, "the model's optimum is among what was measured");
+    // The model's times are those of the kernel alone, without what the host does at the end.
+    let ticks = |result: &Value| result["ticks"].as_i64().expect("ticks");
+    let least = results.iter().map(ticks).min().expect("a result");
+    let fastest: Vec<_> = results.iter().filter(|r| ticks(r) == least).collect();
+    assert!(least < 28844, "{least}");
+    assert_eq!(fastest.len(), 1, "the model's optimum is among what was measured");
+    assert_eq!(fastest[0]["configuration"], tuned["configuration"]);
     assert!(std::fs::read_to_string(&plot).expect("a plot").contains("GB/s"));
 
     // Compare: how well the model ranks what was measured.

@@ -26,6 +26,7 @@ pub mod expr;
 pub mod interval;
 mod json;
 pub mod kernel;
+mod launch_rule;
 pub mod named;
 mod over;
 pub mod parse;
@@ -50,11 +51,10 @@ pub use build::MAX_BUILT_DEPTH;
 pub use error::ModelError;
 pub use expr::Expr;
 pub use kernel::{Program, Stmt, StmtKind};
+pub use launch_rule::{GroupNeeds, LaunchLimit};
 pub use platform::{Access, Platform, Warps};
 pub use problem::{Dimension, Launch, Parameter, Problem, Profile};
 pub use resources::{Part, Resources};
 pub use source::KernelSource;
-pub use space::{
-    Bound, Configuration, Configurations, GroupNeeds, LaunchLimit, LaunchSize, LeftOut, Space,
-};
+pub use space::{Bound, Configuration, Configurations, LaunchSize, LeftOut, Space};
 pub use usage::{LineUsage, Usage};

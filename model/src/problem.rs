@@ -14,12 +14,12 @@ use super::error::ModelError;
 use super::expr::{BinaryOp, Expr};
 use super::json::{Field, join};
 use super::kernel::{Program, Stmt, StmtKind, has_barrier};
+use super::launch_rule::{GroupNeeds, LaunchRule};
 use super::parse::parse_domain;
 use super::platform::{Access, Platform};
 use super::resources::Part;
 use super::scope::{ITEM_NAMES, NameKind, Scope};
 use super::source::KernelSource;
-use super::space::{Condition, GroupNeeds};
 use super::usage::{LineUsage, Usage};
 
 /// The version of the problem format that this crate reads.
@@ -160,7 +160,7 @@ pub struct Problem {
     /// What a group needs, as the source says it.
     pub(crate) group_needs: GroupNeeds,
     /// What the kernel, its arguments and its source ask of a launch.
-    pub(crate) launch_limits: Vec<Condition>,
+    pub(crate) launch_rules: Vec<LaunchRule>,
     /// Names of the usage that the file states.
     pub(crate) stated_usage: Vec<&'static str>,
     /// The usage by lines of the source, where it was counted in one.
@@ -271,7 +271,7 @@ impl Problem {
             without,
             usage,
             group_needs: GroupNeeds::default(),
-            launch_limits: Vec::new(),
+            launch_rules: Vec::new(),
             stated_usage,
             usage_lines: Vec::new(),
         };

@@ -188,7 +188,8 @@ impl<'s> Walk<'s> {
                 }
                 Node::Repeat { count, body } => {
                     let count = count.as_ref().map_or(Some(1), |count| count.eval(&self.env).ok());
-                    let some = if self.turns.is_empty() && self.some > 3 { 5 } else { self.some.min(3) };
+                    let some =
+                        if self.turns.is_empty() && self.some > 3 { 5 } else { self.some.min(3) };
                     sampled(count.unwrap_or(0), some).into_iter().try_for_each(|turn| {
                         self.turns.push(turn);
                         let done = self.run(body);

@@ -286,7 +286,7 @@ impl Answer {
             "about time status lower upper configuration optima more_optima encoding strategy \
              solver_calls seconds stopped_by objective best_case worst_case best_case_bounds \
              worst_case_bounds first_come best_case_warps worst_case_warps confirmed_uncut replayed size configurations optima_count next indifferent proved_by checked \
-             simulated_because resources programs programs_whole",
+             left_out simulated_because resources programs programs_whole",
         ),
         (
             "spin",

@@ -6,11 +6,11 @@
 
 use std::collections::BTreeSet;
 
-use super::launchable::LaunchLimit;
 use crate::domain::Domain;
 use crate::error::ModelError;
 use crate::expr::{BinaryOp, Expr};
 use crate::interval::Interval;
+use crate::launch_rule::{LaunchLimit, LaunchRule};
 use crate::problem::{Launch, Problem, Profile};
 
 /// Most nodes of an expression with its definitions put in.
@@ -93,14 +93,12 @@ pub(super) fn size(e: &Expr, env: &[i64]) -> Result<i64, Fault> {
 }
 
 impl Condition {
-    /// An expression that must not be 0, because of a limit of the launch.
-    pub(super) fn limit(problem: &Problem, at: &str, e: Expr, limit: LaunchLimit) -> Condition {
-        Condition::new(problem, at, Kind::IsTrue(e), Some(limit))
-    }
-
-    /// An expression that must have a value.
-    pub(super) fn has_value(problem: &Problem, at: &str, e: Expr) -> Condition {
-        Condition::new(problem, at, Kind::HasValue(e), Some(LaunchLimit::NoValue))
+    fn of_rule(problem: &Problem, rule: &LaunchRule) -> Condition {
+        let kind = match rule.limit {
+            LaunchLimit::NoValue => Kind::HasValue(rule.expr.clone()),
+            _ => Kind::IsTrue(rule.expr.clone()),
+        };
+        Condition::new(problem, &rule.at, kind, Some(rule.limit))
     }
 
     fn new(problem: &Problem, at: &str, kind: Kind, limit: Option<LaunchLimit>) -> Condition {
@@ -293,7 +291,7 @@ impl Problem {
             all.has_value(&at, &expr);
         }
         all.launch()?;
-        all.list.extend(self.launch_limits.iter().cloned());
+        all.list.extend(self.launch_rules.iter().map(|rule| Condition::of_rule(self, rule)));
         Ok(all.list)
     }
 }

@@ -9,70 +9,13 @@ use std::fmt;
 use num_bigint::BigUint;
 use tickbound_elimination::Limits;
 
-use super::conditions::Condition;
 use crate::error::ModelError;
 use crate::expr::{BinaryOp, Expr, Function};
 use crate::interval::Interval;
 use crate::kernel::{Stmt, StmtKind};
+use crate::launch_rule::{GroupNeeds, LaunchLimit, LaunchRule};
 use crate::problem::Problem;
 use crate::source::ArgumentKind;
-
-/// Why a configuration that satisfies the constraints cannot be launched.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum LaunchLimit {
-    /// The global size is not a multiple of the local size, in some dimension.
-    Multiple,
-    /// A group has more items than the platform allows.
-    GroupSize,
-    /// A group is not made of whole rounds of warps (profile `published-2021`).
-    WarpRounds,
-    /// A group takes more local memory than a unit has.
-    LocalMemory,
-    /// The source has `reqd_work_group_size` of another group (OpenCL C 3.0, section 6.7.2).
-    RequiredGroup,
-    /// An expression has no value: a division by zero, or an overflow.
-    NoValue,
-}
-
-impl LaunchLimit {
-    /// All of them.
-    pub const ALL: [LaunchLimit; 6] = [
-        LaunchLimit::Multiple,
-        LaunchLimit::GroupSize,
-        LaunchLimit::WarpRounds,
-        LaunchLimit::LocalMemory,
-        LaunchLimit::RequiredGroup,
-        LaunchLimit::NoValue,
-    ];
-
-    /// Its name in JSON.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            LaunchLimit::Multiple => "multiple",
-            LaunchLimit::GroupSize => "max_group_size",
-            LaunchLimit::WarpRounds => "warp_rounds",
-            LaunchLimit::LocalMemory => "local_memory",
-            LaunchLimit::RequiredGroup => "reqd_work_group_size",
-            LaunchLimit::NoValue => "no_value",
-        }
-    }
-}
-
-impl fmt::Display for LaunchLimit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            LaunchLimit::Multiple => "the global size is not a multiple of the local size",
-            LaunchLimit::GroupSize => "a group exceeds max_group_size",
-            LaunchLimit::WarpRounds => "a group is no multiple of warp width times dispatchers",
-            LaunchLimit::LocalMemory => "a group exceeds local_memory",
-            LaunchLimit::RequiredGroup => "reqd_work_group_size asks for another group",
-            LaunchLimit::NoValue => {
-                "an expression has no value (a division by zero, or an overflow)"
-            }
-        })
-    }
-}
 
 /// How many configurations each limit removes that the limits before it leave.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -95,15 +38,6 @@ impl fmt::Display for LeftOut {
     }
 }
 
-/// What a group needs beside its items, as the source says it.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct GroupNeeds {
-    /// The group that `reqd_work_group_size` requires: items in three dimensions.
-    pub required: Option<[Expr; 3]>,
-    /// Bytes of local arrays.
-    pub local_bytes: Option<Expr>,
-}
-
 impl Problem {
     /// Puts in what a group needs, as it was read out of [`Problem::source`].
     ///
@@ -114,18 +48,18 @@ impl Problem {
         self.find_limits()
     }
 
-    /// Finds the conditions that the kernel, its arguments and its source put on a launch.
+    /// Finds the rules that the kernel, its arguments and its source put on a launch.
     pub(crate) fn find_limits(&mut self) -> Result<(), ModelError> {
         let mut found = Vec::new();
         self.local_memory_rule(&mut found)?;
         self.required_group_rules(&mut found)?;
         self.value_rules(&mut found)?;
-        self.launch_limits = found;
+        self.launch_rules = found;
         Ok(())
     }
 
     /// A group's local arrays and arguments are at most what a unit has.
-    fn local_memory_rule(&self, found: &mut Vec<Condition>) -> Result<(), ModelError> {
+    fn local_memory_rule(&self, found: &mut Vec<LaunchRule>) -> Result<(), ModelError> {
         let Some(most) = self.scope.slot("local_memory").filter(|_| self.has_local_memory()) else {
             return Ok(());
         };
@@ -143,7 +77,7 @@ impl Problem {
         };
         let all = self.inlined("local memory", &all)?;
         let fits = Expr::binary(BinaryOp::Le, all, Expr::Name(most));
-        found.push(Condition::limit(self, "local memory", fits, LaunchLimit::LocalMemory));
+        found.push(LaunchRule::new("local memory", LaunchLimit::LocalMemory, fits));
         Ok(())
     }
 
@@ -153,7 +87,7 @@ impl Problem {
     }
 
     /// Each dimension of a group is as the source requires.
-    fn required_group_rules(&self, found: &mut Vec<Condition>) -> Result<(), ModelError> {
+    fn required_group_rules(&self, found: &mut Vec<LaunchRule>) -> Result<(), ModelError> {
         let Some(required) = &self.group_needs.required else { return Ok(()) };
         let single = [self.launch.local_size().clone()];
         let sides: Vec<Expr> = match self.grid.is_empty() {
@@ -167,14 +101,14 @@ impl Problem {
             if own != required {
                 let same = Expr::binary(BinaryOp::Eq, own, required);
                 let limit = LaunchLimit::RequiredGroup;
-                found.push(Condition::limit(self, "reqd_work_group_size", same, limit));
+                found.push(LaunchRule::new("reqd_work_group_size", limit, same));
             }
         }
         Ok(())
     }
 
     /// What the first item divides by is not zero.
-    fn value_rules(&self, found: &mut Vec<Condition>) -> Result<(), ModelError> {
+    fn value_rules(&self, found: &mut Vec<LaunchRule>) -> Result<(), ModelError> {
         let of = self.parameter_intervals();
         let mut rules = Divisors { problem: self, of, path: Vec::new(), found };
         rules.program("kernel", &self.kernel)?;
@@ -241,7 +175,7 @@ struct Divisors<'p, 'f> {
     of: Vec<Interval>,
     /// The conditions of the branches and loops around, over parameters.
     path: Vec<Expr>,
-    found: &'f mut Vec<Condition>,
+    found: &'f mut Vec<LaunchRule>,
 }
 
 impl Divisors<'_, '_> {
@@ -322,7 +256,7 @@ impl Divisors<'_, '_> {
         self.path.pop();
     }
 
-    /// A divisor that may be zero becomes a condition, unless items decide it.
+    /// A divisor that may be zero becomes a rule, unless items decide it.
     fn divisor(&mut self, at: &str, d: &Expr) {
         if d.mentions(|slot| slot >= self.problem.first_definition()) {
             return;
@@ -336,9 +270,9 @@ impl Divisors<'_, '_> {
             let (condition, nothing) = (condition.clone(), Expr::Int(0));
             Expr::Conditional(Box::new(condition), Box::new(e), Box::new(nothing))
         });
-        let condition = Condition::has_value(self.problem, at, under);
-        if !self.found.contains(&condition) {
-            self.found.push(condition);
+        let rule = LaunchRule::new(at, LaunchLimit::NoValue, under);
+        if !self.found.contains(&rule) {
+            self.found.push(rule);
         }
     }
 }

@@ -6,10 +6,10 @@ use indexmap::IndexMap;
 use tickbound_elimination::Limits;
 use tickbound_message::suggest;
 
-use super::conditions::{Fault, Holds, size};
-use super::launchable::LaunchLimit;
+use super::conditions::{Fault, size};
 use crate::error::ModelError;
 use crate::expr::{EvalError, Expr};
+use crate::launch_rule::LaunchRule;
 use crate::problem::{Launch, Problem};
 
 /// Most choices that are looked at while the space is listed, valid or not.
@@ -198,18 +198,20 @@ impl Problem {
         }
         let cannot = |why: String| ModelError::new("launch", why, "choose other values");
         let launch = self.launch_size(&env)?.map_err(cannot)?;
-        match self.limit_of(&env) {
+        match self.broken_rule(&env) {
             None => Ok(self.bound(&env, launch)),
-            Some((limit, None)) => Err(cannot(limit.to_string())),
-            Some((_, Some(what))) => Err(cannot(format!("no value for {what}"))),
+            Some((rule, None)) => Err(cannot(rule.limit.to_string())),
+            Some((rule, Some(fault))) => {
+                let values = self.describe(&env);
+                Err(cannot(format!("no value for {values} ({fault} at {})", rule.at)))
+            }
         }
     }
 
-    /// The first limit of a launch that the kernel and its source set and a configuration exceeds;
-    /// with what has no value, if that is the reason.
-    fn limit_of(&self, env: &[i64]) -> Option<(LaunchLimit, Option<String>)> {
-        let exceeded = self.launch_limits.iter().find(|c| c.outcome(self, env) == Holds::No)?;
-        Some((exceeded.limited_by()?, exceeded.without_value(self, env)))
+    /// The first rule of the kernel and its source that a configuration breaks; with the fault,
+    /// where a value is missing.
+    fn broken_rule(&self, env: &[i64]) -> Option<(&LaunchRule, Option<EvalError>)> {
+        self.launch_rules.iter().find_map(|rule| Some((rule, rule.broken(env)?)))
     }
 
     /// `WG=4, TS=2` for a configuration.
@@ -431,7 +433,7 @@ impl<'p> Walk<'p> {
             return Ok(());
         }
         match self.problem.launch_size(env)? {
-            Ok(launch) if self.problem.limit_of(env).is_none() => {
+            Ok(launch) if self.problem.broken_rule(env).is_none() => {
                 self.space.bound.push(self.problem.bound(env, launch));
             }
             _ => self.space.unlaunchable += 1,

@@ -9,6 +9,6 @@ mod list;
 mod structure;
 
 pub use conditions::{Condition, Fault, Holds};
-pub use launchable::{GroupNeeds, LaunchLimit, LeftOut};
+pub use launchable::LeftOut;
 pub use list::{Bound, Configuration, LaunchSize, MAX_CHOICES, MAX_CONFIGURATIONS, Space};
 pub use structure::Configurations;

@@ -15,11 +15,11 @@ use num_bigint::BigUint;
 use tickbound_elimination::{Count, Least, Limits, Network, Relation, TooWide, Tree};
 
 use super::conditions::{Condition, Holds};
-use super::launchable::LaunchLimit;
 use super::list::{Bound, Configuration};
 use crate::error::ModelError;
 use crate::expr::Slot;
 use crate::interval::Interval;
+use crate::launch_rule::LaunchLimit;
 use crate::problem::Problem;
 
 /// Most combinations that are looked at for one relation.
