@@ -74,13 +74,16 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     answer(args, &connector, &format!("every {what} holds"), "", None)
 }
 
-/// The first formula that some infinite run breaks, such a run, and the names of the formula.
+/// A formula, an infinite run that breaks it, and the names of the formula.
+type Broken<'a> = (&'a str, Lasso, BTreeSet<Name>);
+
+/// The first formula that some infinite run breaks.
 fn unending<'a>(
     args: &'a Args,
     connector: &Connector,
     whole: &Automaton,
     limits: &Limits<'_>,
-) -> Result<Option<(&'a str, Lasso, BTreeSet<Name>)>, CliError> {
+) -> Result<Option<Broken<'a>>, CliError> {
     for text in &args.ltl {
         let formula = Ltl::parse(text, whole.alphabet(), &connector.symbols)
             .map_err(|e| input(format!("--ltl: {e}")))?;
