@@ -63,6 +63,7 @@ test: tools ## all checks: format, lints, licenses, tests, doc tests, documentat
 	@deny=$$(bash scripts/setup-cargo-deny.sh); if [ -n "$$deny" ]; then "$$deny" --locked check bans licenses sources; fi
 	cargo clippy --workspace --all-targets $(FLAGS) -- -D warnings
 	cargo test --workspace $(FLAGS)
+	@bash scripts/cases.sh
 	@bash scripts/test-mpi.sh --locked
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps $(FLAGS)
 

@@ -61,6 +61,37 @@ fn examples(folder: &str) -> Vec<String> {
     names
 }
 
+/// What readers take differently is no certificate, and what `check` says is about files, not about
+/// options of `tune`.
+#[test]
+fn files_that_readers_take_differently() {
+    let folder = tempdir().expect("a folder");
+    let path = folder.path().join("c");
+    certified("examples/problems/abstract.json", &path, "1");
+    let rejected = |file: &str, change: &dyn Fn(&str) -> String| {
+        let (file, here) = (path.join(file), path.to_str().expect("UTF-8"));
+        let before = std::fs::read_to_string(&file).expect("a file");
+        std::fs::write(&file, change(&before)).expect("written");
+        let (said, complaints, status) = tickbound(&["check", here, "--no-tools"], "");
+        std::fs::write(&file, before).expect("written");
+        assert_eq!(status, 1, "{said}{complaints}");
+        said
+    };
+    for file in ["claim.json", "problem.json", "question.smt2", "formula.opb"] {
+        let said = rejected(file, &|text| format!("\u{feff}{text}"));
+        assert!(said.contains(&format!("{file}: begins with a byte-order mark")), "{said}");
+    }
+    let said =
+        rejected("claim.json", &|text| text.replacen("\"time\"", "\"time\": 1, \"time\"", 1));
+    assert!(said.contains("claim.json: the key \"time\" is there twice"), "{said}");
+    let said =
+        rejected("problem.json", &|text| text.replacen("\"name\"", "\"name\": \"\", \"name\"", 1));
+    assert!(said.contains("problem.json: the key \"name\" is there twice"), "{said}");
+    let said = rejected("claim.json", &|text| text.replace("\"WG\"", "\"XX\""));
+    assert!(said.contains("claim.json: configuration.XX: no parameter has this name"), "{said}");
+    assert!(!said.contains("--set"), "{said}");
+}
+
 /// Every problem has a certificate that holds. Those whose time is a sum have texts for others: all of them where items
 /// are alike, the formula alone where they differ.
 #[test]

@@ -231,10 +231,23 @@ fn files_that_are_no_problems() {
         ("[]", &["write an object"]),
         ("", &["not JSON"]),
         ("{}", &["is missing"]),
+        (
+            "{\n\"n\": 1,\n\"n\": 2}",
+            &["line 3", "the key \"n\" is there twice; remove one of the two"],
+        ),
     ] {
         std::fs::write(&file, text).expect("written");
         refused(tickbound().arg("tune").arg(&file), text, parts);
     }
+    let source = folder.path().join("k.cl");
+    std::fs::write(&source, "__kernel void f(__global int *a) { a[0] = 1; }").expect("written");
+    refused(tickbound().arg("tune").arg(&source), "a source", &["k.cl", "`tickbound init "]);
+    let odd = folder.path().join("a\nb\u{1b}[1m.json");
+    refused(
+        tickbound().arg("tune").arg(&odd),
+        "an odd name",
+        &["a b\\u{1b}[1m.json: there is no such"],
+    );
     std::fs::write(&file, [0xff, 0xfe, 0x00]).expect("written");
     refused(tickbound().arg("tune").arg(&file), "not UTF-8", &["problem.json"]);
 }
@@ -293,8 +306,11 @@ fn options_that_cannot_be_read() {
         (&["tune", "--objective", "least"], "robust"),
         (&["tune", "--set", "WG"], "NAME=VALUE"),
         (&["tune", "--input", "size=99999999999999999999"], "NAME=VALUE"),
-        (&["tune", "--timeout", "soon"], "--timeout"),
+        (&["tune", "--timeout", "soon"], "write a number of seconds, such as 30"),
+        (&["tune", "--timeout", "30x"], "write a number of seconds, such as 30"),
         (&["tune", "--top=-1"], "--top"),
+        (&["tune", "--top", "abc"], "write a whole number"),
+        (&["tune", "--seed", "1e3"], "write a whole number"),
     ] {
         let about = args.join(" ");
         let words = contains(part).and(contains("panicked").not());
@@ -862,6 +878,60 @@ fn bracket_of_size_64(result: &Value) {
     assert!(lower <= Some(2224) && upper >= Some(2224), "{result}");
     assert_eq!(result["time"], result["upper"], "{result}");
     assert!(result["configuration"].is_object(), "{result}");
+}
+
+/// The space takes seconds to be structured.
+#[test]
+fn a_time_out_at_once_has_a_configuration() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("p.json");
+    let problem = json!({
+        "inputs": { "n": 1_048_576 }, "platform": "h200",
+        "parameters": { "A": "range(1, 200)", "B": "range(1, 200)", "C": "range(1, 200)", "WG": [32, 64] },
+        "constraints": ["A * B + C < 9000", "(A + B) % 3 == C % 3"],
+        "launch": { "global_size": "n", "local_size": "WG" },
+        "kernel": [ { "repeat": "A", "body": [ { "global": 1 }, { "compute": "B % 7 + C // 3" } ] } ]
+    });
+    std::fs::write(&file, problem.to_string()).expect("written");
+    let result = json_of(tickbound().arg("tune").arg(&file).args(["--timeout", "50ms", "--json"]));
+    has_the_fields(&result);
+    assert!(result["configuration"].is_object() && result["upper"].is_i64(), "{result}");
+}
+
+#[test]
+fn a_name_that_acts_on_a_terminal_is_shown() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut problem = good();
+    problem["name"] = json!("a\u{1b}[31m\nleast time: 1 ticks");
+    std::fs::write(folder.path().join("p.json"), problem.to_string()).expect("written");
+    let mut command = tickbound();
+    command
+        .current_dir(folder.path())
+        .args(["tune", "p.json", "--plot", "o.svg", "--html", "o.html"]);
+    command.assert().success().stdout(contains("a\\u{1b}[31m least time: 1 ticks (size = 8)"));
+    for file in ["o.svg", "o.html"] {
+        let text = std::fs::read_to_string(folder.path().join(file)).expect("a file");
+        assert!(!text.contains('\u{1b}'), "{file}");
+    }
+}
+
+#[test]
+fn a_problem_without_parameters_is_explained() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("p.json");
+    let mut problem = good();
+    problem["parameters"] = json!({});
+    problem["constraints"] = json!([]);
+    problem["definitions"] = json!({ "d": 4 });
+    problem["launch"]["local_size"] = json!(2);
+    std::fs::write(&file, problem.to_string()).expect("written");
+    // 8 items with 4 accesses each.
+    tickbound()
+        .arg("explain")
+        .arg(&file)
+        .assert()
+        .success()
+        .stdout(contains("one launch: global 32"));
 }
 
 #[test]

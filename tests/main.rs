@@ -26,6 +26,7 @@ mod readers;
 mod reo;
 mod reo_spin;
 mod report;
+mod right_answers;
 mod schema;
 mod smt2;
 mod spin;

@@ -648,11 +648,12 @@ fn references_that_fail() {
     }
     let with = |reference: &str| Case::new(TWICE, Some(reference)).say(&[]);
     refused(&with(&TWICE_REFERENCE.replace("2 * x[i]", "2 * z[i]")), &["k.ref.c:6: ", "z"]);
-    refused(&with(&TWICE_REFERENCE.replace("int *y)", "float *y)")), &["k.ref.c:3: ", "reference"]);
+    let declared = "write `void reference(const int *x, int *y)`";
+    refused(&with(&TWICE_REFERENCE.replace("int *y)", "float *y)")), &["k.ref.c:3: ", declared]);
     refused(&with(&TWICE_REFERENCE.replace("\"n\"", "\"m\"")), &["k.ref.c:5: ", "`m`"]);
     refused(
         &with(&TWICE_REFERENCE.replace("void reference", "void other")),
-        &["k.ref.c", "reference"],
+        &["k.ref.c", declared],
     );
     refused(
         &with(&TWICE_REFERENCE.replace("y[i] =", "y[i + 1000000000] =")),
@@ -698,6 +699,18 @@ fn problems_that_cannot_be_measured() {
     );
     refused(&Case::twice().say(&["--device", "cpu"]), &["--device opencl"]);
     refused(&Case::twice().say(&["--limit", "0"]), &["--limit 0"]);
+}
+
+#[test]
+fn a_parameter_called_as_a_field_of_a_result() {
+    if !device() {
+        return;
+    }
+    for name in ["time", "times", "spread"] {
+        let case = Case::twice().with(&format!("/parameters/{name}"), json!([1, 2]));
+        refused(&case.say(&[]), &[&format!("parameters.{name}: `{name}` is the name of a field")]);
+        assert!(!case.folder.path().join("c.json").exists());
+    }
 }
 
 // The cache.
@@ -839,6 +852,8 @@ fn a_time_that_is_up() {
     let measured = result["measured"].as_u64().unwrap() as usize;
     assert_eq!(case.keys().len(), measured);
     assert!((1..2000).contains(&measured), "{measured}");
+    let results = result["results"].as_array().unwrap();
+    assert!(results.iter().all(|r| r["ticks"].is_i64()), "what was measured keeps its ticks");
     let said = case.say(&["--all", "--timeout", "0.000001"]);
     assert_eq!(said.status, Some(1), "{}", said.err);
     // On a busy machine the command's own clock may be the first to say so.

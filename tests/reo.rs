@@ -232,6 +232,25 @@ fn checks_with_a_run() {
     out.stdout(contains("\"holds\":false"));
 }
 
+/// A file with a text, in a folder that goes with it.
+fn written(name: &str, text: &str) -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join(name);
+    std::fs::write(&path, text).expect("a file");
+    let path = path.to_string_lossy().into_owned();
+    (folder, path)
+}
+
+#[test]
+fn a_counterexample_shows_the_names_of_its_formula() {
+    let (_folder, path) = written("g.treo", "g(a?, b!) { sync(a, x) fifo1(x, b) }");
+    for (option, formula) in [("--ltl", "!x"), ("--ltl", "G !x"), ("--invariant", "!x")] {
+        let check = ["check", &path, option, formula];
+        reo(&check).assert().code(1).stdout(contains("1. {a, x}"));
+    }
+    reo(&["check", &path, "--ltl", "G !b"]).assert().code(1).stdout(contains("1. {a}"));
+}
+
 #[test]
 fn generates_programs() {
     let base = ["generate", "examples/connectors/fifo1.cat", "--to"];
@@ -254,6 +273,25 @@ fn compares_two_connectors() {
     let other = [&base[..], &["--set-right", "n=2"]].concat();
     let out = reo(&other).assert().code(1);
     out.stdout(contains("they differ").and(contains("  1. {")));
+}
+
+#[test]
+fn a_difference_in_branching_is_no_run_of_one_side_only() {
+    let step = |from: &str, to: &str, name: &str| format!("{from} -> {to} : {{{name}}} ");
+    let branch = [step("q*", "r", "a"), step("r", "q", "b")].concat();
+    let atom = |more: &str| format!("f(a?, b!, c!) {{ #WA {branch} {more} }}");
+    let (_one, late) = written("late.treo", &atom(&step("r", "q", "c")));
+    let early = [step("q", "s", "a"), step("s", "q", "c")].concat();
+    let (_two, early) = written("early.treo", &atom(&early));
+    for pair in [[&late, &early], [&early, &late]] {
+        let said = reo(&["equal", pair[0], pair[1]]).assert().code(1);
+        said.stdout(contains("both can take the steps below").and(contains("only").not()));
+        let json = reo(&["equal", pair[0], pair[1], "--json"]).assert().code(1);
+        json.stdout(contains("\"only\":null"));
+    }
+    let (_three, less) = written("less.treo", &atom(""));
+    let said = reo(&["equal", &late, &less]).assert().code(1);
+    said.stdout(contains("late.treo can take the last step of\n  1. {a}\n  2. {c}\n"));
 }
 
 #[test]

@@ -46,6 +46,24 @@ fn ours(arguments: &[&str], more: &[&str]) -> bool {
 type Case<'a> = (&'a [&'a str], &'a [(&'a str, &'a str)]);
 
 #[test]
+fn names_that_c_and_promela_take_do_not_reach_spin() {
+    if !here::here() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("k.treo");
+    let long = "w".repeat(600);
+    let text = format!(
+        "k(main?, register?, exit?, chan?, S0?, sv?, connector?, {long}!) {{
+            sync(main, {long}) syncdrain(register, exit) syncdrain(chan, S0) syncdrain(sv, connector) }}"
+    );
+    std::fs::write(&path, text).expect("a file");
+    let output = tickbound(&["reo", "compose", &path.to_string_lossy(), "--to", "promela"]);
+    assert!(output.status.success(), "{output:?}");
+    assert!(spin_agrees(&String::from_utf8_lossy(&output.stdout), None));
+}
+
+#[test]
 fn spin_and_check_agree() {
     if !here::here() {
         return;

@@ -61,7 +61,8 @@ pub fn reported(
 ) -> Result<(), Refusal> {
     let problem = problem(&certificate.problem)?;
     let claim = &certificate.claim;
-    let bound = problem.bind(&claim.configuration)?;
+    let bound = problem.bind(&claim.configuration);
+    let bound = bound.map_err(|e| ModelError { at: format!("claim.json: {}", e.at), ..e })?;
     let mut trusted = Trusted::default();
     let time = least(&problem, &bound, i64::MAX, stop, &mut trusted)?;
     let who = if trusted.counted > 0 { COUNTED } else { "the simulator" };

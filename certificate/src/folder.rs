@@ -273,12 +273,16 @@ fn only_files(folder: &Path) -> Result<(), Refusal> {
 
 fn content(folder: &Path, name: &str) -> Result<String, Refusal> {
     let of = |e: &dyn ToString| Refusal::File(name.to_owned(), e.to_string());
-    tickbound_input::text(folder.join(name)).map_err(|e| of(&e))
+    let bytes = tickbound_input::bytes(folder.join(name)).map_err(|e| of(&e))?;
+    if bytes.starts_with("\u{feff}".as_bytes()) {
+        return Err(of(&"begins with a byte-order mark, which solvers do not read; remove it"));
+    }
+    tickbound_input::decoded(bytes).map_err(|e| of(&e))
 }
 
 fn read<T: DeserializeOwned>(folder: &Path, name: &str) -> Result<T, Refusal> {
     let text = content(folder, name)?;
-    serde_json::from_str(&text).map_err(|e| Refusal::File(name.to_owned(), e.to_string()))
+    tickbound_input::json(&text).map_err(|e| Refusal::File(name.to_owned(), e.to_string()))
 }
 
 /// A proof, a cluster on a line.

@@ -11,6 +11,10 @@
 //! assert_eq!(error.to_string(), "this is a folder; name a file in it");
 //! ```
 
+mod json;
+
+pub use json::json;
+
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;

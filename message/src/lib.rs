@@ -91,10 +91,11 @@ fn acts(c: char) -> bool {
     c.is_control() || direction
 }
 
-/// `text` with a blank for each line break and other character that acts on a terminal.
+/// `text` with a blank for each line break and tabulator; other characters that act on a terminal
+/// are written as `\u{1b}`.
 #[must_use]
 pub fn one_line(text: &str) -> String {
-    text.replace(acts, " ")
+    printable(&text.replace(['\n', '\r', '\t'], " ")).into_owned()
 }
 
 /// `text` in which characters that act on a terminal, but for line breaks and tabulators, are written as `\u{1b}`.
@@ -152,7 +153,7 @@ mod tests {
     fn what_acts_on_a_terminal_is_shown() {
         assert_eq!(printable("a\tb\n"), "a\tb\n");
         assert_eq!(printable("\u{1b}[2J\u{202e}x\r"), "\\u{1b}[2J\\u{202e}x\\u{d}");
-        assert_eq!(one_line("a\u{1b}b\u{202e}c"), "a b c");
+        assert_eq!(one_line("a\nb\u{1b}c\u{202e}d"), "a b\\u{1b}c\\u{202e}d");
     }
 
     #[test]

@@ -1,16 +1,18 @@
 //! How often each kind of access happens in a whole launch.
 //!
 //! The time of a program is what its schedule makes of it; its accesses are the same under any
-//! schedule. They are summed item by item, one group for all groups and one item for all items where
-//! the program does not tell them apart.
+//! schedule. They are summed over [regions](super::region) of items that do the same up to linear
+//! amounts. Where there are too many of those they are summed item by item, one group for all groups
+//! and one item for all items where the program does not tell them apart.
 
 use indexmap::IndexMap;
 
 use super::error::ModelError;
-use super::expr::Expr;
+use super::expr::{BinaryOp, Expr};
 use super::kernel::{Program, Stmt, StmtKind, expressions};
 use super::platform::Access;
 use super::problem::Problem;
+use super::region::{Axes, Form, Region, Stop, truth, value};
 use super::space::{Bound, LaunchSize};
 
 /// Most items that are looked at one by one.
@@ -32,10 +34,14 @@ impl Counts {
         self.accesses.get(&access).copied().unwrap_or_default()
     }
 
+    fn add_accesses(&mut self, access: Access, amount: i128) {
+        let sum = self.accesses.entry(access).or_default();
+        *sum = sum.saturating_add(amount);
+    }
+
     fn add(&mut self, other: &Counts, times: i128) {
         for (access, amount) in &other.accesses {
-            let sum = self.accesses.entry(*access).or_default();
-            *sum = sum.saturating_add(amount.saturating_mul(times));
+            self.add_accesses(*access, amount.saturating_mul(times));
         }
         self.barriers = self.barriers.saturating_add(other.barriers.saturating_mul(times));
     }
@@ -50,6 +56,18 @@ pub fn count(problem: &Problem, bound: &Bound) -> Result<Counts, ModelError> {
         LaunchSize::Range { global, local } => (global / local.max(1), local),
         LaunchSize::Activations { local, activations } => (activations, local),
     };
+    if let Some(counts) = by_regions(problem, bound, [groups.saturating_mul(local), local]) {
+        return Ok(counts);
+    }
+    one_by_one(problem, bound, [groups, local])
+}
+
+/// The counts of so many groups of so many items, item by item.
+fn one_by_one(
+    problem: &Problem,
+    bound: &Bound,
+    [groups, local]: [i64; 2],
+) -> Result<Counts, ModelError> {
     let first = problem.first_item_slot();
     let mentions = |slots: &[usize]| {
         let mut found = false;
@@ -85,6 +103,92 @@ pub fn count(problem: &Problem, bound: &Bound) -> Result<Counts, ModelError> {
     Ok(all)
 }
 
+/// Most regions that are looked at.
+const MOST_REGIONS: usize = 1 << 12;
+
+/// The counts of a launch of these sizes, global and local, by regions; `None` where there are too
+/// many, or some item has no value.
+fn by_regions(problem: &Problem, bound: &Bound, sizes: [i64; 2]) -> Option<Counts> {
+    if sizes.iter().any(|size| *size < 1) {
+        return None;
+    }
+    let mut all = Vec::new();
+    expressions(&problem.kernel, &mut |_: &Stmt, e: &Expr| all.push(e.clone()));
+    let axes = Axes::new(problem.first_item_slot(), &bound.env, sizes, &all);
+    let mut open = vec![axes.whole()];
+    let mut counts = Counts::default();
+    let mut left = MOST_REGIONS;
+    while let Some(region) = open.pop() {
+        left = left.checked_sub(1)?;
+        let mut own =
+            Regional { env: &bound.env, axes: &axes, region: &region, counts: Counts::default() };
+        match own.program(&problem.kernel, &Form::constant(1)) {
+            Ok(()) => counts.add(&own.counts, 1),
+            Err(Stop::Cut { axis, at }) => open.extend(region.cut(axis, at)),
+            Err(Stop::Fault) => return None,
+        }
+    }
+    Some(counts)
+}
+
+/// The counts of one region.
+struct Regional<'a> {
+    env: &'a [i64],
+    axes: &'a Axes,
+    region: &'a Region,
+    counts: Counts,
+}
+
+impl Regional<'_> {
+    fn value(&self, e: &Expr) -> Result<Form, Stop> {
+        value(e, self.env, self.axes, self.region)
+    }
+
+    fn truth(&self, e: &Expr) -> Result<bool, Stop> {
+        truth(e, self.env, self.axes, self.region)
+    }
+
+    /// The program, so many times.
+    fn program(&mut self, program: &Program, times: &Form) -> Result<(), Stop> {
+        for stmt in program {
+            match &stmt.kind {
+                StmtKind::Access { access, amount } => {
+                    let amount = product(&self.value(amount)?, times)?;
+                    let all = self.region.sum(&amount).ok_or(Stop::Fault)?;
+                    self.counts.add_accesses(*access, all);
+                }
+                StmtKind::Barrier => {
+                    let all = self.region.sum(times).ok_or(Stop::Fault)?;
+                    self.counts.barriers = self.counts.barriers.saturating_add(all);
+                }
+                StmtKind::Repeat { count, body } => {
+                    let enters = Expr::binary(BinaryOp::Gt, count.clone(), Expr::Int(0));
+                    if self.truth(&enters)? {
+                        let times = product(&self.value(count)?, times)?;
+                        self.program(body, &times)?;
+                    }
+                }
+                StmtKind::If { condition, then, otherwise } => {
+                    let side = if self.truth(condition)? { then } else { otherwise };
+                    self.program(side, times)?;
+                }
+                StmtKind::Mark | StmtKind::Until(_) => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The product of two forms of which one is a number; others are not linear.
+fn product(a: &Form, b: &Form) -> Result<Form, Stop> {
+    let product = match (a.as_constant(), b.as_constant()) {
+        (Some(n), _) => b.times(n),
+        (_, Some(n)) => a.times(n),
+        (None, None) => None,
+    };
+    product.ok_or(Stop::Fault)
+}
+
 struct Counter<'a> {
     problem: &'a Problem,
     env: &'a [i64],
@@ -106,8 +210,7 @@ impl Counter<'_> {
             match &stmt.kind {
                 StmtKind::Access { access, amount } => {
                     let amount = i128::from(self.value(stmt, amount)?);
-                    let one = Counts { accesses: [(*access, amount)].into(), barriers: 0 };
-                    counts.add(&one, times);
+                    counts.add_accesses(*access, amount.saturating_mul(times));
                 }
                 StmtKind::Barrier => counts.barriers = counts.barriers.saturating_add(times),
                 StmtKind::Repeat { count, body } => {
@@ -145,8 +248,19 @@ mod tests {
             let none = |_: &str| unreachable!();
             let problem = Problem::from_json(&text(kernel), &IndexMap::new(), &none).unwrap();
             let bound = problem.space().unwrap().bound.remove(0);
-            count(&problem, &bound).unwrap()
+            let counts = count(&problem, &bound).unwrap();
+            assert_eq!(by_regions(&problem, &bound, [64, 8]).as_ref(), Some(&counts));
+            assert_eq!(one_by_one(&problem, &bound, [8, 8]).unwrap(), counts);
+            counts
         };
+        // A guarded row, a triangle and a border.
+        for kernel in [
+            r#"[ { "if": "gid < 45", "then": [ { "global": "gid" } ] } ]"#,
+            r#"[ { "repeat": "lid - 2", "body": [ { "local": 3 }, "barrier" ] } ]"#,
+            r#"[ { "if": "lid % 4 == 0 and group > 2", "then": [ { "global": 1 } ], "else": [ "barrier" ] } ]"#,
+        ] {
+            counts(kernel);
+        }
         // 64 items, 3 iterations of 2.
         let all = counts(r#"[ { "repeat": 3, "body": [ { "global": 2 }, "barrier" ] } ]"#);
         assert_eq!((all.of(Access::Global), all.barriers), (384, 192));

@@ -40,7 +40,7 @@ pub enum BinaryOp {
     FloorDiv,
     /// `%`: remainder with the sign of the right operand.
     Rem,
-    /// `**`: power with a non-negative exponent.
+    /// `**`: power with a non-negative exponent; with any whole one where division is exact.
     Pow,
     /// `==`.
     Eq,
@@ -160,9 +160,12 @@ pub enum EvalError {
     /// The result does not fit into 64 bits (128 in an exact constraint).
     #[error("overflow beyond 64 bits")]
     Overflow,
-    /// A negative exponent.
+    /// A negative exponent where all numbers are whole.
     #[error("negative exponent")]
     NegativeExponent,
+    /// An exponent that is no whole number.
+    #[error("an exponent that is no whole number; compare powers instead, such as a < b ** 2")]
+    FractionalExponent,
 }
 
 impl<N> Expr<N> {
@@ -434,14 +437,8 @@ pub(crate) fn exact_binary(
             let quotient = floor(checked(a.checked_div(&b))?);
             checked(quotient.checked_mul(&b).and_then(|p| a.checked_sub(&p)))
         }
-        BinaryOp::Pow => {
-            let integer = |r: Ratio<i128>| {
-                let whole = r.is_integer().then(|| i64::try_from(r.to_integer()).ok());
-                whole.flatten().ok_or(EvalError::Overflow)
-            };
-            let (base, exponent) = (integer(a)?, integer(b)?);
-            integer_binary(op, base, exponent).map(|v| Ratio::from_integer(i128::from(v)))
-        }
+        BinaryOp::Pow if !b.is_integer() => Err(EvalError::FractionalExponent),
+        BinaryOp::Pow => exact_power(a, b.to_integer()),
         BinaryOp::Eq => truth(a == b),
         BinaryOp::Ne => truth(a != b),
         BinaryOp::Lt => truth(a < b),
@@ -451,6 +448,27 @@ pub(crate) fn exact_binary(
         BinaryOp::And => truth(*a.numer() != 0 && !zero),
         BinaryOp::Or => truth(*a.numer() != 0 || !zero),
     }
+}
+
+/// A power of a fraction; a negative exponent inverts the base.
+fn exact_power(base: Ratio<i128>, exponent: i128) -> Result<Ratio<i128>, EvalError> {
+    let (mut above, mut below) = (*base.numer(), *base.denom());
+    if exponent < 0 {
+        if above == 0 {
+            return Err(EvalError::DivisionByZero);
+        }
+        let sign = above.signum();
+        (above, below) = (below * sign, above.checked_abs().ok_or(EvalError::Overflow)?);
+    }
+    let raised = |n: i128| match n {
+        0 if exponent != 0 => Some(0),
+        1 => Some(1),
+        -1 => Some(if exponent % 2 == 0 { 1 } else { -1 }),
+        n => n.checked_pow(u32::try_from(exponent.unsigned_abs()).ok()?),
+    };
+    let (above, below) = (raised(above), raised(below));
+    // Still in lowest terms.
+    above.zip(below).map(|(a, b)| Ratio::new_raw(a, b)).ok_or(EvalError::Overflow)
 }
 
 fn exact_call(f: Function, values: &[Ratio<i128>]) -> Result<Ratio<i128>, EvalError> {

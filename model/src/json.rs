@@ -1,7 +1,7 @@
 //! A JSON value together with the path that leads to it, so that every error names its field.
 
 use serde_json::{Map, Value};
-use tickbound_message::suggest;
+use tickbound_message::{one_line, suggest};
 
 use super::error::ModelError;
 
@@ -60,6 +60,11 @@ impl<'v> Field<'v> {
 
     pub fn text(&self) -> Result<&'v str, ModelError> {
         self.value.as_str().ok_or_else(|| self.expected("a text in quotes"))
+    }
+
+    /// A text that is only shown, on one line and with nothing in it that acts on a terminal.
+    pub fn label(&self) -> Result<String, ModelError> {
+        self.text().map(one_line)
     }
 
     pub fn integer(&self) -> Result<i64, ModelError> {

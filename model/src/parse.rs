@@ -3,6 +3,8 @@
 //! Grammar, loosest first: `a if c else b`, `or`, `and`, `not`, comparisons (chained as in Python:
 //! `1 < x <= 8`), `+ -`, `* / // %`, unary `-`, `**` (to the right), then integers (`_` may
 //! separate digits), names, `True`, `False`, calls of the built-in functions and brackets.
+//! Conditions of T1 files are in Python itself ([`parse_python`]): `in`, `not in`, `int`, `float`,
+//! `math.ceil`, `math.floor` and decimals are read as what they mean, exactly.
 //! Text longer than [`MAX_LENGTH`] or nested deeper than [`MAX_DEPTH`] is refused, so that no input
 //! can exhaust the stack.
 
@@ -11,6 +13,7 @@ use winnow::ascii::multispace0;
 use winnow::combinator::{alt, cut_err, delimited, fail, not, opt, preceded, separated};
 use winnow::error::{ContextError, ErrMode};
 use winnow::prelude::*;
+use winnow::stream::Stateful;
 use winnow::token::{one_of, take_while};
 
 use super::domain::Domain;
@@ -20,8 +23,9 @@ use super::expr::{BinaryOp, Expr, Function};
 pub const MAX_LENGTH: usize = 2_000;
 /// Deepest nesting of brackets, signs and conditionals in one expression.
 pub const MAX_DEPTH: usize = 48;
-/// Largest operand in the middle of a chain of comparisons, in operators, numbers and names.
-const MAX_MIDDLE: usize = 200;
+/// Largest operand that is copied, such as one in the middle of a chain of comparisons, in
+/// operators, numbers and names.
+const MAX_COPIED: usize = 200;
 
 /// Why a text is not an expression or a domain.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -50,7 +54,16 @@ pub enum ParseError {
     TooDeep,
 }
 
-type Input<'s> = &'s str;
+/// What an expression is written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Dialect {
+    /// That of problem files.
+    Problem,
+    /// Python, as in the conditions of T1 files.
+    Python,
+}
+
+type Input<'s> = Stateful<&'s str, Dialect>;
 type PResult<T> = Result<T, ErrMode<ContextError>>;
 
 /// Reads one expression.
@@ -58,7 +71,16 @@ type PResult<T> = Result<T, ErrMode<ContextError>>;
 /// # Errors
 /// What is wrong with the text and where.
 pub fn parse(text: &str) -> Result<Expr<String>, ParseError> {
-    whole(text, "an expression", conditional)
+    whole(text, Dialect::Problem, "an expression", conditional)
+}
+
+/// Reads one expression in Python, whose `/` is exact: what more it has than ours becomes what ours
+/// has.
+///
+/// # Errors
+/// What is wrong with the text and where.
+pub fn parse_python(text: &str) -> Result<Expr<String>, ParseError> {
+    whole(text, Dialect::Python, "an expression", conditional)
 }
 
 /// Reads one parameter domain: `powers_of_two(a, b)`, `range(a, b)`, `range(a, b, step)`,
@@ -67,11 +89,13 @@ pub fn parse(text: &str) -> Result<Expr<String>, ParseError> {
 /// # Errors
 /// What is wrong with the text and where.
 pub fn parse_domain(text: &str) -> Result<Domain<String>, ParseError> {
-    whole(text, "a domain (a list, powers_of_two(a, b), range(a, b, step) or divisors(n))", domain)
+    let expected = "a domain (a list, powers_of_two(a, b), range(a, b, step) or divisors(n))";
+    whole(text, Dialect::Problem, expected, domain)
 }
 
 fn whole<T>(
     text: &str,
+    dialect: Dialect,
     expected: &'static str,
     mut parser: impl FnMut(&mut Input<'_>) -> PResult<T>,
 ) -> Result<T, ParseError> {
@@ -81,8 +105,9 @@ fn whole<T>(
     if nesting(text) > MAX_DEPTH {
         return Err(ParseError::TooDeep);
     }
-    let mut rest = text;
-    let read = preceded(multispace0, |i: &mut Input<'_>| parser(i)).parse_next(&mut rest);
+    let mut input = Input { input: text, state: dialect };
+    let read = preceded(multispace0, |i: &mut Input<'_>| parser(i)).parse_next(&mut input);
+    let rest = input.input;
     match read {
         Ok(value) if rest.is_empty() => Ok(value),
         _ => Err(ParseError::Syntax {
@@ -95,12 +120,38 @@ fn whole<T>(
     }
 }
 
+/// What to write instead of words that Python has and expressions have not.
+const WORDS: [(&str, &str); 9] = [
+    (
+        "in",
+        "write `a == 1 or a == 3` for `a in [1, 3]`, and `1 <= a and a < 9` for `a in range(1, 9)`",
+    ),
+    ("is", "write `==` for `is`, and `!=` for `is not`"),
+    ("int", "write `a // b` for `int(a / b)`"),
+    ("float", "leave `float` out, as `/` is exact in conditions"),
+    ("round", "write `(2 * a + b) // (2 * b)` for `round(a / b)`"),
+    ("pow", "write `a ** b` for `pow(a, b)`"),
+    (
+        "math",
+        "write `ceil_div(a, b)` for `math.ceil(a / b)`, and `a // b` for `math.floor(a / b)`; the other \
+      functions are min, max and abs",
+    ),
+    ("any", "write the conditions with `or` between them"),
+    ("all", "write the conditions with `and` between them"),
+];
+
 /// What to write instead of `rest`, where it begins with what C, Python or mathematics have and expressions have not.
 fn fix(before: &str, rest: &str) -> &'static str {
     let shifts =
         [("<", "write a * 2 ** n instead of a << n"), (">", "write a // 2 ** n instead of a >> n")];
     if let Some((_, fix)) = shifts.iter().find(|(c, _)| before.ends_with(c) && rest.starts_with(c))
     {
+        return fix;
+    }
+    let word = rest.strip_prefix("not ").unwrap_or(rest).trim_start();
+    let word = if before.ends_with("math") { "math" } else { word };
+    let word = word.split(|c| !word_char(c)).next();
+    if let Some((_, fix)) = WORDS.iter().find(|(known, _)| Some(*known) == word) {
         return fix;
     }
     let known = [
@@ -130,8 +181,8 @@ fn nesting(text: &str) -> usize {
     let (mut open, mut deepest) = (0usize, 0usize);
     for c in text.chars() {
         match c {
-            '(' | '[' => open += 1,
-            ')' | ']' => open = open.saturating_sub(1),
+            '(' | '[' | '{' => open += 1,
+            ')' | ']' | '}' => open = open.saturating_sub(1),
             _ => {}
         }
         deepest = deepest.max(open);
@@ -217,19 +268,91 @@ fn negation(i: &mut Input<'_>) -> PResult<Expr<String>> {
 /// `a < b <= c` means `a < b and b <= c`, as in Python. Operands in the middle are copied, and may
 /// hold chains themselves, so they must be small.
 fn comparison(i: &mut Input<'_>) -> PResult<Expr<String>> {
-    let first = sum(i)?;
-    let Some(op) = opt(token(comparator)).parse_next(i)? else { return Ok(first) };
-    let mut right = cut_err(sum).parse_next(i)?;
-    let mut chain = Expr::binary(op, first, right.clone());
-    while let Some(op) = opt(token(comparator)).parse_next(i)? {
-        if right.size() > MAX_MIDDLE {
+    let mut left = sum(i)?;
+    let mut chain = None;
+    loop {
+        let start = *i;
+        let (link, right) = if let Some(op) = opt(token(comparator)).parse_next(i)? {
+            let right = cut_err(sum).parse_next(i)?;
+            (Expr::binary(op, left.clone(), right.clone()), Some(right))
+        } else if let Some(is_in) = opt(membership).parse_next(i)? {
+            let among = cut_err(|i: &mut Input<'_>| among(i, &left)).parse_next(i)?;
+            (if is_in { among } else { Expr::Not(Box::new(among)) }, None)
+        } else {
+            return Ok(chain.unwrap_or(left));
+        };
+        if chain.is_some() && left.size() > MAX_COPIED {
+            *i = start;
             return cut_err(fail).parse_next(i);
         }
-        let left = std::mem::replace(&mut right, cut_err(sum).parse_next(i)?);
-        let link = Expr::binary(op, left, right.clone());
-        chain = Expr::binary(BinaryOp::And, chain, link);
+        chain = Some(match chain {
+            None => link,
+            Some(chain) => Expr::binary(BinaryOp::And, chain, link),
+        });
+        match right {
+            Some(right) => left = right,
+            // Nothing is compared with a list.
+            None => return Ok(chain.unwrap_or(left)),
+        }
     }
-    Ok(chain)
+}
+
+/// Python's `in` (true) or `not in` (false).
+fn membership(i: &mut Input<'_>) -> PResult<bool> {
+    if i.state != Dialect::Python {
+        return fail.parse_next(i);
+    }
+    let is_in = opt(keyword("not")).parse_next(i)?.is_none();
+    keyword("in").parse_next(i)?;
+    Ok(is_in)
+}
+
+/// That `left` is among the numbers that follow: a list, a tuple, a set or a range.
+fn among(i: &mut Input<'_>, left: &Expr<String>) -> PResult<Expr<String>> {
+    if left.size() > MAX_COPIED {
+        return fail.parse_next(i);
+    }
+    if opt(keyword("range")).parse_next(i)?.is_some() {
+        return within_range(i, left);
+    }
+    let close = match token(one_of(['[', '(', '{'])).parse_next(i)? {
+        '[' => "]",
+        '(' => ")",
+        _ => "}",
+    };
+    let items: Vec<Expr<String>> = separated(0.., conditional, token(",")).parse_next(i)?;
+    let last = opt(token(",")).parse_next(i)?;
+    let is_number = close == ")" && items.len() == 1 && last.is_none();
+    token(close).parse_next(i)?;
+    if is_number || (items.is_empty() && (last.is_some() || close == "}")) {
+        return fail.parse_next(i);
+    }
+    let equal = |item| Expr::binary(BinaryOp::Eq, left.clone(), item);
+    let any = items.into_iter().map(equal).reduce(|any, e| Expr::binary(BinaryOp::Or, any, e));
+    Ok(any.unwrap_or(Expr::Int(0)))
+}
+
+/// That `left` is in Python's `range(...)`, whose step must be a number above 0.
+fn within_range(i: &mut Input<'_>, left: &Expr<String>) -> PResult<Expr<String>> {
+    let bounds: Vec<Expr<String>> =
+        delimited(token("("), separated(1..=3, conditional, token(",")), token(")"))
+            .parse_next(i)?;
+    let mut bounds = bounds.into_iter();
+    let (first, end, step) = match (bounds.next(), bounds.next(), bounds.next()) {
+        (Some(end), None, None) => (Expr::Int(0), end, Expr::Int(1)),
+        (Some(first), Some(end), step) => (first, end, step.unwrap_or(Expr::Int(1))),
+        _ => return fail.parse_next(i),
+    };
+    if !matches!(step, Expr::Int(1..)) || first.size() > MAX_COPIED {
+        return fail.parse_next(i);
+    }
+    let at_least = Expr::binary(BinaryOp::Le, first.clone(), left.clone());
+    let below = Expr::binary(BinaryOp::Lt, left.clone(), end);
+    let beyond = Expr::binary(BinaryOp::Sub, left.clone(), first);
+    let on_step =
+        Expr::binary(BinaryOp::Eq, Expr::binary(BinaryOp::Rem, beyond, step), Expr::Int(0));
+    let all = Expr::binary(BinaryOp::And, at_least, below);
+    Ok(Expr::binary(BinaryOp::And, all, on_step))
 }
 
 fn comparator(i: &mut Input<'_>) -> PResult<BinaryOp> {
@@ -292,8 +415,28 @@ fn integer(i: &mut Input<'_>) -> PResult<i64> {
         .parse_next(i)
 }
 
+/// A decimal of Python, as the fraction that it is.
+fn decimal(i: &mut Input<'_>) -> PResult<Expr<String>> {
+    if i.state != Dialect::Python {
+        return fail.parse_next(i);
+    }
+    let digits = || take_while(0.., |c: char| c.is_ascii_digit());
+    let (whole, _, part, ()): (&str, _, &str, _) =
+        (digits(), '.', digits(), not(one_of(word_char))).parse_next(i)?;
+    let above = format!("{whole}{part}").parse::<i64>();
+    let below = u32::try_from(part.len()).ok().and_then(|n| 10_i64.checked_pow(n));
+    match (above, below) {
+        (Ok(above), Some(1)) => Ok(Expr::Int(above)),
+        (Ok(above), Some(below)) => {
+            Ok(Expr::binary(BinaryOp::Div, Expr::Int(above), Expr::Int(below)))
+        }
+        _ => fail.parse_next(i),
+    }
+}
+
 fn atom(i: &mut Input<'_>) -> PResult<Expr<String>> {
     alt((
+        token(decimal),
         token(integer).map(Expr::Int),
         delimited(token("("), cut_err(conditional), cut_err(token(")"))),
         name_or_call,
@@ -303,7 +446,11 @@ fn atom(i: &mut Input<'_>) -> PResult<Expr<String>> {
 
 fn name_or_call(i: &mut Input<'_>) -> PResult<Expr<String>> {
     let start = *i;
-    let name = identifier(i)?;
+    let mut name = identifier(i)?;
+    if i.state == Dialect::Python && name == "math" && opt(token(".")).parse_next(i)?.is_some() {
+        name += ".";
+        name += &identifier(i)?;
+    }
     if opt(token("(")).parse_next(i)?.is_none() {
         return Ok(match name.as_str() {
             "True" => Expr::Int(1),
@@ -315,11 +462,33 @@ fn name_or_call(i: &mut Input<'_>) -> PResult<Expr<String>> {
     cut_err(token(")")).parse_next(i)?;
     match Function::by_name(&name) {
         Some(f) if (f.arity().0..=f.arity().1).contains(&args.len()) => Ok(Expr::Call(f, args)),
-        _ => {
+        _ => match <[Expr<String>; 1]>::try_from(args) {
+            Ok([of]) if i.state == Dialect::Python && of.size() <= MAX_COPIED => {
+                rounded(&name, of).ok_or(())
+            }
+            _ => Err(()),
+        }
+        .or_else(|()| {
             *i = start;
             cut_err(fail).parse_next(i)
-        }
+        }),
     }
+}
+
+/// What Python's functions that round come to; `/` is exact.
+fn rounded(function: &str, of: Expr<String>) -> Option<Expr<String>> {
+    let floor = |of| Expr::binary(BinaryOp::FloorDiv, of, Expr::Int(1));
+    Some(match function {
+        "float" => of,
+        "math.floor" => floor(of),
+        "math.ceil" => Expr::Call(Function::CeilDiv, vec![of, Expr::Int(1)]),
+        "int" => {
+            let positive = Expr::binary(BinaryOp::Ge, of.clone(), Expr::Int(0));
+            let negative = Expr::Neg(Box::new(floor(Expr::Neg(Box::new(of.clone())))));
+            Expr::Conditional(Box::new(positive), Box::new(floor(of)), Box::new(negative))
+        }
+        _ => return None,
+    })
 }
 
 fn domain(i: &mut Input<'_>) -> PResult<Domain<String>> {
@@ -420,11 +589,69 @@ mod tests {
             ("1.5 * a", "there are whole numbers only"),
             ("log2(a) < 3", "the functions are min, max, abs and ceil_div"),
             ("a ^ 2", "write a ** n for a power"),
+            ("a is not b", "write `==` for `is`, and `!=` for `is not`"),
+            ("a is b", "write `==` for `is`, and `!=` for `is not`"),
+            ("int(a / b) == 1", "write `a // b` for `int(a / b)`"),
+            ("round(a / b) == 1", "write `(2 * a + b) // (2 * b)` for `round(a / b)`"),
+            ("float(a) == 1", "leave `float` out, as `/` is exact in conditions"),
         ] {
             let said = parse(text).unwrap_err().to_string();
             assert!(said.ends_with(&format!("); {fix}")), "{said}");
         }
         assert!(parse("1 +").unwrap_err().to_string().ends_with("(column 4)"));
+    }
+
+    #[test]
+    fn python_is_read_as_what_it_means() {
+        let holds = |text: &str, x: i64| {
+            let e = parse_python(text).unwrap_or_else(|e| panic!("{e}"));
+            let own = parse(&e.to_string()).unwrap_or_else(|e| panic!("{text}: {e}"));
+            assert_eq!(own, e, "{text}");
+            e.resolve(&mut |n| (n == "x").then_some(0))
+                .expect("only x")
+                .holds(&[x])
+                .expect("a value")
+        };
+        // For each x from -5 to 5 whether the condition holds, as Python 3 says.
+        for (text, expected) in [
+            ("x in [1, 3]", "......1.1.."),
+            ("x not in (1, -3,)", "11.111.1111"),
+            ("x in {2}", ".......1..."),
+            ("x in []", "..........."),
+            ("x in ()", "..........."),
+            ("x in range(-2, 3)", "...11111..."),
+            ("x in range(3)", ".....111..."),
+            ("x in range(-4, 4, 3)", ".1..1..1..."),
+            ("x / 2 in range(3)", ".....1.1.1."),
+            ("0 < x in [1, -1]", "......1...."),
+            ("not x in [1] and x > 0", ".......1111"),
+            ("int(x / 2) == -1", "..11......."),
+            ("x // 2 == -1", "...11......"),
+            ("x % 3 == 2", ".1..1..1..1"),
+            ("x % -3 == -2", "1..1..1..1."),
+            ("math.ceil(x / 2) == -1", "..11......."),
+            ("math.floor(x / 2) == -1", "...11......"),
+            ("float(x) / 2 >= 1.5", "........111"),
+            ("x == 2.", ".......1..."),
+            ("x * .5 == 0.50", "......1...."),
+            ("-1 < x / 2 <= 1", "....1111..."),
+            ("(x / 2) ** 2 <= 1", "...11111..."),
+            ("(x / 2) ** 3 < -1", "111........"),
+            ("(-2) ** abs(x) < 0 and x / 1 > 0", "......1.1.1"),
+            ("x != 0 and (x / 2) ** -1 < -1", "....1......"),
+        ] {
+            let found: String = (-5..=5).map(|x| if holds(text, x) { '1' } else { '.' }).collect();
+            assert_eq!(found, expected, "{text}");
+        }
+        for text in ["x in 3", "x in (3)", "x in {}", "x in range(1, 9, x)", "x in [1", "x is 1"] {
+            assert!(parse_python(text).is_err(), "{text}");
+        }
+        for text in ["x in [1]", "x in range(1, 9)", "x not in [1]"] {
+            let said = parse(text).unwrap_err().to_string();
+            assert!(said.contains("write `a == 1 or a == 3` for"), "{said}");
+        }
+        let nested = |n: usize| "int(".repeat(n) + "x / 2" + &")".repeat(n);
+        assert!(parse_python(&nested(40)).is_err(), "what is copied is small");
     }
 
     #[test]

@@ -82,6 +82,16 @@ pub struct Warps {
     pub global_latency: i64,
 }
 
+/// Numbers that take their default from another ([`Platform::default_from`]), each after the one
+/// that it takes it from.
+const DERIVED: [&str; 5] = [
+    "atomic_access",
+    "local_atomic_access",
+    "shared_atomic_access",
+    "shared_local_atomic_access",
+    "constant_access",
+];
+
 /// A platform. Counts are at least 1, prices at least 0 ticks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Platform {
@@ -185,7 +195,7 @@ impl Platform {
     /// An unknown, missing or impossible field.
     pub fn from_json(path: &str, value: &Value) -> Result<Platform, ModelError> {
         let mut object = Field::new(path, value).object()?;
-        let name = object.take("name").map(|f| f.text().map(str::to_owned)).transpose()?;
+        let name = object.take("name").map(|f| f.label()).transpose()?;
         let tick = object.take("tick").and_then(|f| f.value.as_str().map(str::to_owned));
         for comment in ["notes", "sources", "$schema"] {
             object.take(comment);
@@ -227,14 +237,18 @@ impl Platform {
                 ));
             }
         }
-        let global = platform.need("global_access");
-        let atomic = *platform.fields.entry("atomic_access").or_insert(global);
-        let local_atomic = *platform.fields.entry("local_atomic_access").or_insert(atomic);
-        platform.fields.entry("shared_atomic_access").or_insert(atomic);
-        platform.fields.entry("shared_local_atomic_access").or_insert(local_atomic);
-        let local = platform.need("local_access");
-        platform.fields.entry("constant_access").or_insert(local);
+        platform.derive();
         Ok(platform)
+    }
+
+    /// Sets the numbers that are not given and take their value from others.
+    fn derive(&mut self) {
+        for name in DERIVED {
+            let from = Platform::default_from(name).filter(|_| !self.is_given(name));
+            if let Some(value) = from.and_then(|from| self.get(from)) {
+                self.fields.insert(name, value);
+            }
+        }
     }
 
     fn read_resources(&mut self, resources: Field<'_>) -> Result<(), ModelError> {
@@ -291,11 +305,14 @@ impl Platform {
         Ok(())
     }
 
-    /// Replaces the field that expressions call `name`; `None` if there is no such field.
+    /// Replaces the field that expressions call `name`, and what takes its default from it; `None`
+    /// if there is no such field.
     pub fn set(&mut self, name: &str, value: i64) -> Option<Result<(), ModelError>> {
         let named = |rule: &FieldRule| rule.name == name;
         if let Some(rule) = FIELDS.iter().chain(WARP_FIELDS).find(|rule| named(rule)) {
-            return Some(self.insert(rule, name, value));
+            let inserted = self.insert(rule, name, value);
+            self.derive();
+            return Some(inserted);
         }
         resource_fields().find(named).map(|rule| self.insert(&rule, name, value))
     }

@@ -79,6 +79,8 @@ pub fn find(name_or_path: &str) -> Result<Value, ModelError> {
 }
 
 fn parse(at: &str, text: &str) -> Result<Value, ModelError> {
-    serde_json::from_str(text)
-        .map_err(|e| ModelError::new(at, format!("not JSON: {e}"), "fix the platform file"))
+    tickbound_input::json(text).map_err(|e| {
+        let what = if e.is_data() { e.to_string() } else { format!("not JSON: {e}") };
+        ModelError::new(at, what, "fix the platform file")
+    })
 }

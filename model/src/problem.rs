@@ -175,12 +175,14 @@ pub type PlatformLookup<'a> = &'a dyn Fn(&str) -> Result<Value, ModelError>;
 /// # Errors
 /// Where it is not JSON.
 pub fn parse_json(text: &str) -> Result<Value, ModelError> {
-    serde_json::from_str(text).map_err(|e| {
-        ModelError::new(
-            format!("line {}, column {}", e.line(), e.column()),
-            format!("not JSON: {e}"),
-            "see docs/problem-format.md",
-        )
+    tickbound_input::json(text).map_err(|e| {
+        let at = format!("line {}, column {}", e.line(), e.column());
+        let said = e.to_string();
+        // A key that is there twice; any value is one.
+        match said.rsplit_once(" at line ") {
+            Some((twice, _)) if e.is_data() => ModelError::new(at, twice, "remove one of the two"),
+            _ => ModelError::new(at, format!("not JSON: {said}"), "see docs/problem-format.md"),
+        }
     })
 }
 
@@ -215,7 +217,7 @@ impl Problem {
         {
             return Err(version.expected(&format!("{FORMAT_VERSION}, the only version so far")));
         }
-        let name = root.take("name").map(|f| f.text().map(str::to_owned)).transpose()?;
+        let name = root.take("name").map(|f| f.label()).transpose()?;
         let profile = root.take("profile").map(|f| read_profile(&f)).transpose()?;
         let mut platform = read_platform(&root.need("platform", "the platform")?, platforms)?;
         let kernel = root.need("kernel", "the kernel program")?;
@@ -626,7 +628,7 @@ fn read_statement(field: &Field<'_>, scope: &Scope) -> Result<Stmt, ModelError> 
         .clone()
         .object()
         .map_err(|_| field.expected("a statement: \"barrier\", \"mark\" or { \"work\": ... }"))?;
-    let label = object.take("name").map(|f| f.text().map(str::to_owned)).transpose()?;
+    let label = object.take("name").map(|f| f.label()).transpose()?;
     let Some(keyword) = STATEMENTS.into_iter().find(|k| field.value.get(k).is_some()) else {
         let key = field.value.as_object().and_then(|m| m.keys().find(|k| *k != "name"));
         return Err(key.map_or_else(|| field.expected("a statement"), |k| unknown(k)));

@@ -114,11 +114,16 @@ impl Scope {
 
     /// The error for a name that is not known, with the nearest one that is.
     pub(crate) fn unknown(&self, at: &str, name: &str) -> ModelError {
-        ModelError::new(
-            at,
-            format!("unknown name `{name}`"),
-            suggest(name, self.names.keys().map(String::as_str)),
-        )
+        ModelError::new(at, format!("unknown name `{name}`"), suggest(name, self.own_first()))
+    }
+
+    /// The names, those of the platform last: whoever reads a list looks for those of the file.
+    fn own_first(&self) -> impl Iterator<Item = &str> {
+        let of_platform = |is: bool| {
+            let kept = move |(_, kind): &(&String, &NameKind)| (**kind == NameKind::Platform) == is;
+            self.names.iter().filter(kept).map(|(name, _)| name.as_str())
+        };
+        of_platform(false).chain(of_platform(true))
     }
 
     /// `expr` with the names written out.

@@ -376,6 +376,31 @@ fn atomics_cost_what_others_do_if_nothing_is_said() {
     }
 }
 
+#[test]
+fn a_replaced_price_moves_those_that_default_to_it() {
+    let prices = |replaced: &[(&str, i64)]| {
+        let value = json!({ "platform": { "units_per_device": 1, "elements_per_unit": 1,
+                "global_access": 40, "local_access": 3 },
+            "launch": { "global_size": 1, "local_size": 1 }, "kernel": [] });
+        let replaced = replaced.iter().map(|(name, v)| ((*name).to_owned(), *v)).collect();
+        let problem = Problem::from_value(&value, &replaced, &|_| unreachable!()).unwrap();
+        let of = |name: &str| problem.platform.numbers().find(|(n, _)| *n == name).unwrap().1;
+        [
+            "atomic_access",
+            "local_atomic_access",
+            "shared_atomic_access",
+            "shared_local_atomic_access",
+            "constant_access",
+        ]
+        .map(of)
+    };
+    assert_eq!(prices(&[]), [40, 40, 40, 40, 3]);
+    assert_eq!(prices(&[("global_access", 9)]), [9, 9, 9, 9, 3]);
+    assert_eq!(prices(&[("local_access", 5)]), [40, 40, 40, 40, 5]);
+    let both = [("local_atomic_access", 2), ("global_access", 9)];
+    assert_eq!(prices(&both), [9, 2, 9, 2, 3]);
+}
+
 // ---- the worked examples of docs/semantics.md ---------------------------------------------------
 
 #[test]

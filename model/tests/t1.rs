@@ -274,3 +274,169 @@ fn arguments_by_place_and_sizes_by_modifiers() {
     let why = t1::without_program(&file).unwrap();
     assert_eq!(why, "its kernel is in CUDA, not in OpenCL");
 }
+
+/// A kernel specification with `more` in it, over block_size_x 8, block_size_y 2 and a problem of
+/// 64 x 32.
+fn launched(more: &Value) -> Result<(Vec<[i64; 2]>, Value), String> {
+    let mut file = json!({
+        "ConfigurationSpace": { "TuningParameters": [
+            { "Name": "block_size_x", "Values": [8] }, { "Name": "block_size_y", "Values": [2] } ] },
+        "KernelSpecification": {
+            "Language": "OpenCL", "KernelName": "a", "KernelFile": "a.cl", "ProblemSize": [64, 32],
+            "LocalSize": { "X": "block_size_x", "Y": "block_size_y" } } });
+    for (key, value) in more.as_object().unwrap() {
+        file["KernelSpecification"][key] = value.clone();
+    }
+    let read = t1::read(&file).map_err(|e| e.to_string())?;
+    let problem = problem(&read);
+    let sizes = problem.grid_sizes(&problem.space().unwrap().bound[0].env).unwrap();
+    Ok((sizes, read["kernel"].clone()))
+}
+
+/// As Kernel Tuner launches it.
+#[test]
+fn absent_divisors_are_the_items_of_a_group() {
+    let (x, y) = ([64, 8], [32, 2]);
+    for more in [
+        json!({}),
+        json!({ "GridDivX": null, "GridDivY": [] }),
+        json!({ "GridDivX": ["block_size_x"] }),
+        json!({ "GridDivY": "block_size_y" }),
+        json!({ "LocalSize": null }),
+        json!({ "LocalSize": { "X": 8, "Y": 2, "Z": null } }),
+        json!({ "GlobalSize": { "X": 64, "Y": 32 }, "GlobalSizeType": "opencl" }),
+        json!({ "GlobalSize": { "X": 8, "Y": 16 }, "GlobalSizeType": "cuda", "GridDivX": [] }),
+    ] {
+        let mut sizes = launched(&more).unwrap().0;
+        sizes.truncate(2);
+        assert_eq!(sizes, [x, y], "{more}");
+    }
+    let sizes = |more: Value| launched(&more).unwrap().0;
+    assert_eq!(sizes(json!({ "GridDivX": [4, 2], "GridDivY": [32] })), [[64, 8], [2, 2]]);
+    let z = json!({ "LocalSize": { "X": 8, "Z": 2 }, "GlobalSize": { "X": 64, "Y": 1, "Z": 32 } });
+    assert_eq!(sizes(z), [[64, 8], [1, 1], [32, 2]]);
+    let plain = json!({ "ProblemSize": null, "GlobalSize": "64", "LocalSize": 8 });
+    assert_eq!(sizes(plain), [[64, 8]]);
+
+    let refused = |more: Value| launched(&more).unwrap_err();
+    assert_eq!(
+        refused(json!({ "LocalSize": { "x": 8 } })),
+        "KernelSpecification.LocalSize.x: unknown field; did you mean `X`?"
+    );
+    assert_eq!(
+        refused(json!({ "GlobalSize": { "X": 64 }, "GlobalSizeType": "items" })),
+        "KernelSpecification.GlobalSizeType: found \"items\"; write \"OpenCL\" (items), \"CUDA\" or \
+         \"Vulkan\" (groups)"
+    );
+}
+
+#[test]
+fn options_are_words() {
+    let kernel = |options: Value| launched(&json!({ "CompilerOptions": options })).map(|l| l.1);
+    for (options, macros) in [
+        (json!("-D REP=4"), json!({ "REP": "4" })),
+        (json!("-D QUIET -DREP=4"), json!({ "QUIET": "1", "REP": "4" })),
+        (json!("-DA=1 -U A -D B=-1"), json!({ "B": "-1" })),
+        (
+            json!("-D'T=unsigned int' \"-DS=a b\" -DC=\\\"x\\\""),
+            json!({ "T": "unsigned int", "S": "a b", "C": "\"x\"" }),
+        ),
+        (
+            json!(["-D", "REP=4", "-D QUIET", "-DT=unsigned int"]),
+            json!({ "REP": "4", "QUIET": "1", "T": "unsigned int" }),
+        ),
+        (json!(["-DA=1 -D B"]), json!({ "A": "1", "B": "1" })),
+    ] {
+        let defines = kernel(options.clone()).unwrap()["defines"].clone();
+        let own = |(name, _): &(&String, &Value)| !name.starts_with("block_size_");
+        let of = |(name, value): (&String, &Value)| (name.clone(), value["text"].clone());
+        let found = defines.as_object().unwrap().iter().filter(own).map(of);
+        assert_eq!(Value::Object(found.collect()), macros, "{options}");
+    }
+    let read = kernel(json!("-I include -Imore -cl-std=CL3.0 -O3")).unwrap();
+    assert_eq!(
+        (&read["include"], &read["standard"]),
+        (&json!(["include", "more"]), &json!("CL3.0"))
+    );
+    assert_eq!(
+        kernel(json!("-cl-std=CL3.0 -D")).unwrap_err(),
+        "KernelSpecification.CompilerOptions: nothing follows -D; write -DNAME, or remove it"
+    );
+}
+
+/// What the schema T1 1.0.0 of Kernel Tuner asks for.
+#[test]
+fn written_arguments_are_those_of_the_schema() {
+    let with = |more: Value, argument: Value| {
+        let mut value = json!({
+            "inputs": { "n": 64 }, "parameters": { "WG": [4] },
+            "platform": { "units_per_device": 1, "elements_per_unit": 1, "global_access": 1 },
+            "launch": { "global_size": "n", "local_size": "WG" },
+            "kernel": { "opencl": "a.cl", "entry": "a", "arguments": [argument] } });
+        value.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let file = t1::write(&problem(&value)).map_err(|e| e.to_string())?;
+        let again = t1::read(&file).unwrap();
+        Ok::<_, String>((file["KernelSpecification"].clone(), again["kernel"].clone()))
+    };
+    for (ours, theirs) in [
+        ("char", "int8"),
+        ("uchar", "uint8"),
+        ("short", "int16"),
+        ("ushort", "uint16"),
+        ("int", "int32"),
+        ("uint", "uint32"),
+        ("long", "int64"),
+        ("ulong", "uint64"),
+        ("float", "float"),
+        ("double", "double"),
+    ] {
+        let buffer = json!({ "name": "x", "type": ours, "length": "n / WG", "fill": "index" });
+        let (file, again) = with(json!({}), buffer).unwrap();
+        assert_eq!(
+            file["Arguments"],
+            json!([{ "Name": "x", "Type": theirs, "MemoryType": "Vector", "AccessType": "ReadOnly",
+                     "Output": 0, "Size": "64 // WG", "FillType": "Generator", "DataSource": "i" }])
+        );
+        let wanted = json!([{ "name": "x", "type": ours, "length": "64 // WG", "fill": "index" }]);
+        assert_eq!(again["arguments"], wanted);
+    }
+    assert_eq!(
+        with(json!({}), json!({ "name": "k", "type": "int", "value": "n / WG" })).unwrap_err(),
+        "kernel.arguments.k: T1 has no place for a value that depends on parameters: `64 // WG`; let the \
+         kernel take it from the parameters, which are macros"
+    );
+    let abstract_kernel = json!({ "name": "none", "kernel": [] });
+    let (file, again) = with(abstract_kernel, json!({})).unwrap();
+    assert_eq!((&file["KernelName"], &file["KernelFile"]), (&json!("none"), &json!("")));
+    assert_eq!(again, json!([]));
+    for name in ["is", "lambda", "None", "max"] {
+        let mut parameters = json!({ "parameters": { "WG": [4] } });
+        parameters["parameters"][name] = json!([1, 2]);
+        let said = with(parameters, json!({ "name": "k", "type": "int", "value": 1 })).unwrap_err();
+        assert_eq!(
+            said,
+            format!(
+                "parameters.{name}: `{name}` cannot be a name in a T1 file, whose conditions are in \
+                     Python; rename the parameter"
+            )
+        );
+    }
+}
+
+#[test]
+fn conditions_in_python() {
+    let values = ("a", "[1, 2, 3]");
+    let count = |condition: &str| sizes(&t1(&[values, ("b", "[1, 2, 3]")], &[condition])).0;
+    for (condition, expected) in [
+        ("a in [1, 3]", 6),
+        ("a not in (1, b)", 4),
+        ("int(a / b) == 1", 4),
+        ("(a / b) ** 2 <= 1", 6),
+        ("(a / b) ** 3 < 2", 6),
+        ("a / b >= 1.5", 3),
+    ] {
+        assert_eq!(count(condition), expected, "{condition}");
+    }
+    let said = t1::read(&t1(&[values], &["a is not 1"])).unwrap_err().to_string();
+    assert!(said.ends_with("write `==` for `is`, and `!=` for `is not`"), "{said}");
+}

@@ -11,11 +11,12 @@
 //! | `channels:LossyFIFO`, with `shift` | `overflowlossyfifo1`, `shiftlossyfifo1` |
 //! | `channels:Filter`, `channels:Transform` | the `expression` as the name of a predicate or function |
 //! | `channels:Timer` | `timer`, with its `timeout` as ticks |
-//! | `reo:Component`, readers and writers | left to the environment: their nodes become visible |
+//! | any other type, and `components` of the module: components | left to the environment, which sees where they read and write |
 //! | node of type `REPLICATE` | merges and replicates |
 //! | node of type `ROUTE`, `JOIN` | its outputs behind a `router`, its inputs before a `join` |
 //!
 //! The environment sees the nodes at which no channel ends, or none begins. Sub-connectors belong to the connector around them.
+//! What is a channel follows from the namespace that the prefix stands for, `http://www.cwi.nl/reo/channels`.
 //!
 //! ```
 //! use tickbound_reo::ect::connector;
@@ -24,7 +25,7 @@
 //! let text = r#"<reo:Module xmlns:reo="http://www.cwi.nl/reo" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">
 //!   <connectors name="one">
 //!   <nodes name="a"/><nodes name="b"/>
-//!   <primitives xsi:type="channels:FIFO"><sourceEnds node="//@connectors.0/@nodes.0"/>
+//!   <primitives xmlns:c="http://www.cwi.nl/reo/channels" xsi:type="c:FIFO"><sourceEnds node="//@connectors.0/@nodes.0"/>
 //!     <sinkEnds node="//@connectors.0/@nodes.1"/></primitives></connectors></reo:Module>"#;
 //! let one = connector(&Source::new("one.reo", text), None)?;
 //! assert_eq!((one.parts[0].kind.as_str(), one.interface.len()), ("fifo1", 2));
@@ -35,7 +36,10 @@ mod automata;
 mod fault;
 mod xml;
 
+use std::collections::HashSet;
+
 use indexmap::{IndexMap, IndexSet};
+use itertools::Itertools;
 use tickbound_message::excerpt;
 
 pub use self::automata::automata;
@@ -45,9 +49,10 @@ use self::xml::Element;
 use crate::catalog::{MAX_ENDS, Primitive, TICK};
 use crate::connector::{Connector, End, Wiring};
 use crate::constant::constant_word;
+use crate::primitive;
 use crate::syntax::{Source, Spot};
 
-/// The connector of a `.reo` file: the one called `name`, or the only one.
+/// The connector of a `.reo` file: the one called `name`, or the only one. The second of two that are called `name` is `name.2`.
 ///
 /// # Errors
 /// The first thing that is wrong with it.
@@ -56,19 +61,17 @@ pub fn connector(source: &Source, name: Option<&str>) -> Result<Connector, EctEr
     let roots = xml::roots(&document);
     let at = |element: Element<'_>, fault: EctFault| source.fault(element.spot(), fault);
     let all: Vec<Element<'_>> = roots.iter().flat_map(|root| root.named("connectors")).collect();
-    let called =
-        |element: &&Element<'_>| name.is_none_or(|name| element.value("name") == Some(name));
-    let found: Vec<&Element<'_>> = all.iter().filter(called).collect();
+    let found = xml::called(&all, name);
     let element = match (&found[..], all.is_empty()) {
-        ([one], _) => **one,
+        ([one], _) => *one,
         (_, true) => return Err(source.fault(Spot(0), EctFault::Empty("connectors"))),
-        _ => return Err(source.fault(Spot(0), xml::several("connectors", &all))),
+        _ => return Err(source.fault(Spot(0), xml::several("connectors", &xml::numbered(&all)))),
     };
     let mut drawn = Drawn { roots: &roots, nodes: IndexMap::new(), primitives: Vec::new() };
     drawn.collect(element);
+    drawn.collect_components(element);
     drawn.connect().map_err(|(element, fault)| at(element, fault))?;
-    let name = element.value("name").filter(|name| !name.is_empty()).unwrap_or("connector");
-    drawn.wire(name).map_err(|(element, fault)| at(element, fault))
+    drawn.wire(element.title()).map_err(|(element, fault)| at(element, fault))
 }
 
 type Made<'a, T> = Result<T, (Element<'a>, EctFault)>;
@@ -79,8 +82,6 @@ struct Node {
     kind: NodeKind,
     writing: usize,
     reading: usize,
-    /// A component is here.
-    open: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,41 +113,51 @@ impl<'a> Drawn<'a> {
                 "JOIN" => NodeKind::Join,
                 _ => NodeKind::Replicate,
             };
-            self.nodes
-                .insert(node.spot().0, Node { name, kind, writing: 0, reading: 0, open: false });
+            self.nodes.insert(node.spot().0, Node { name, kind, writing: 0, reading: 0 });
         }
         self.primitives.extend(connector.named("primitives").map(|element| (element, Vec::new())));
         connector.named("subConnectors").for_each(|inner| self.collect(inner));
     }
 
-    /// Finds the nodes that primitives join.
+    /// Lists what else has ends at the connector's nodes: components of the module, or inside others.
+    fn collect_components(&mut self, connector: Element<'a>) {
+        let known = xml::identified(self.roots);
+        let listed: HashSet<usize> = self.primitives.iter().map(|(e, _)| e.spot().0).collect();
+        for element in self.roots.iter().flat_map(|root| root.with_ends(connector)) {
+            let here = |(end, _): (Element<'a>, bool)| {
+                let spot = xml::resolved(self.roots, &known, end.value("node")?);
+                Some(spot.is_none_or(|spot| self.nodes.contains_key(&spot.0)))
+            };
+            if !listed.contains(&element.spot().0) && element.ends().filter_map(here).any(|is| is) {
+                self.primitives.push((element, Vec::new()));
+            }
+        }
+    }
+
+    /// Finds the nodes that primitives join. Ends of components may be elsewhere.
     fn connect(&mut self) -> Made<'a, ()> {
         let known = xml::identified(self.roots);
         for (element, ends) in &mut self.primitives {
-            for (what, writes) in [("sourceEnds", false), ("sinkEnds", true)] {
-                for end in element.named(what) {
-                    let lost = |what: String| (*element, EctFault::End(what));
-                    let Some(reference) = end.value("node") else {
-                        return Err(lost("no node".into()));
-                    };
-                    let node = xml::resolved(self.roots, &known, reference);
-                    let node = node.and_then(|spot| Some((spot.0, self.nodes.get_mut(&spot.0)?)));
-                    let Some((at, node)) = node else {
-                        return Err(lost(format!(
-                            "`{}`, which is no node here",
-                            excerpt(reference)
-                        )));
-                    };
-                    *(if writes { &mut node.writing } else { &mut node.reading }) += 1;
-                    ends.push((at, writes));
-                }
+            let component = !is_channel(*element).map_err(|fault| (*element, fault))?;
+            for (end, writes) in element.ends() {
+                let lost = |what: String| (*element, EctFault::End(what));
+                let Some(reference) = end.value("node") else {
+                    if component {
+                        continue;
+                    }
+                    return Err(lost("no node".into()));
+                };
+                let spot = xml::resolved(self.roots, &known, reference);
+                let Some((at, node)) = spot.and_then(|s| Some((s.0, self.nodes.get_mut(&s.0)?)))
+                else {
+                    if component && spot.is_some() {
+                        continue;
+                    }
+                    return Err(lost(format!("`{}`, which is no node here", excerpt(reference))));
+                };
+                *(if writes { &mut node.writing } else { &mut node.reading }) += 1;
+                ends.push((at, writes));
             }
-            let open = !is_channel(*element);
-            ends.iter().filter(|_| open).for_each(|(at, _)| {
-                if let Some(node) = self.nodes.get_mut(at) {
-                    node.open = true;
-                }
-            });
         }
         Ok(())
     }
@@ -154,26 +165,23 @@ impl<'a> Drawn<'a> {
     fn wire(self, name: &str) -> Made<'a, Connector> {
         let mut wiring = Wiring::new(name);
         let mut inner: IndexMap<(usize, bool), Vec<String>> = IndexMap::new();
-        let mut visible: IndexSet<&str> = IndexSet::new();
-        let mut timed = false;
-        for (number, (element, ends)) in self.primitives.iter().enumerate() {
-            let ends: Vec<End> = ends
-                .iter()
-                .map(|(at, writes)| End {
-                    node: self.place(*at, *writes, &mut inner),
-                    writes: *writes,
-                })
-                .collect();
-            if !is_channel(*element) {
-                let kind = element.value("name").filter(|name| !name.is_empty());
-                wiring.show(kind.unwrap_or_else(|| element.kind()), &ends);
+        // What components join, and the clock.
+        let mut open: IndexSet<String> = IndexSet::new();
+        for (number, (element, joined)) in self.primitives.iter().enumerate() {
+            let ends = joined.iter().map(|(at, writes)| End {
+                node: self.place(*at, *writes, &mut inner),
+                writes: *writes,
+            });
+            let mut ends: Vec<End> = ends.collect();
+            if !is_channel(*element).map_err(|fault| (*element, fault))? {
+                self.leave_open((number, *element), joined, &mut ends, &mut wiring);
+                open.extend(ends.into_iter().map(|end| end.node));
                 continue;
             }
             let found = channel(*element).map_err(|fault| (*element, fault))?;
-            let mut ends = ends;
             if matches!(found, Primitive::Timer(_)) {
                 ends.push(End::reads(TICK));
-                timed = true;
+                open.insert(TICK.to_owned());
             }
             let writes: Vec<bool> = ends.iter().map(|end| end.writes).collect();
             let expected = found.ends(ends.len()).map_err(|error| (*element, error.into()))?;
@@ -188,13 +196,42 @@ impl<'a> Drawn<'a> {
             });
         }
         self.joints(inner, &mut wiring).map_err(|fault| (self.primitives[0].0, fault))?;
-        for node in self.nodes.values() {
-            if node.open || node.writing == 0 || node.reading == 0 {
-                visible.insert(&node.name);
-            }
-        }
-        visible.extend(timed.then_some(TICK));
+        let border =
+            |node: &&Node| node.writing == 0 || node.reading == 0 || open.contains(&node.name);
+        let border = self.nodes.values().filter(border).map(|node| node.name.as_str());
+        let visible: IndexSet<&str> = border.chain(open.iter().map(String::as_str)).collect();
         Ok(wiring.finish(&visible.into_iter().collect::<Vec<_>>()))
+    }
+
+    /// Leaves a component to the environment. An end of it that is not the only one to write to its
+    /// node gets a node of its own, with a channel to the node: the environment, which sees it, then
+    /// competes with the others.
+    fn leave_open(
+        &self,
+        (number, element): (usize, Element<'_>),
+        joined: &[(usize, bool)],
+        ends: &mut [End],
+        wiring: &mut Wiring<'_>,
+    ) {
+        let kind = element.value("name").filter(|name| !name.is_empty());
+        let kind = kind.unwrap_or_else(|| element.kind());
+        wiring.show(kind, ends);
+        for ((at, _), end) in joined.iter().zip(ends.iter_mut()) {
+            let node = &self.nodes[at];
+            if !end.writes || node.writing < 2 || node.kind == NodeKind::Join {
+                continue;
+            }
+            let mut own = format!("{kind}.{}/{}", number + 1, node.name);
+            while wiring.nodes().contains_key(own.as_str()) {
+                own.push('_');
+            }
+            let channel = [End::reads(&own), End::writes(&end.node)];
+            wiring.add("sync", &channel, |names, _| primitive::sync(names[0], names[1]));
+            end.node = own;
+        }
+        let at = ends.iter().map(|end| format!("`{}`", end.node)).join(", ");
+        let what = format!("what it does at {at} is left to the environment");
+        wiring.note(format!("`{kind}` is a component; {what}"));
     }
 
     /// Where an end joins: the node, or a node of its own behind a router or before a join.
@@ -253,9 +290,17 @@ const FULL: &str = "a lossy FIFO that is full at the start is not read; use a FI
 const EXPRESSION: &str = "it has no `expression`; give it the name of a predicate or function";
 const TIMEOUT: &str = "it has no `timeout`; give it a number of ticks";
 
-/// Whether a primitive is a channel, not a component.
-fn is_channel(element: Element<'_>) -> bool {
-    element.type_prefix() == Some("channels")
+/// Whether a primitive is a channel, not a component: a prefix may be any word, and what it stands
+/// for tells, `http://www.cwi.nl/reo/channels`. A prefix that stands for nothing is taken by its word.
+fn is_channel(element: Element<'_>) -> Result<bool, EctFault> {
+    let namespace = element.type_namespace().unwrap_or_default();
+    if namespace.trim_end_matches('/').rsplit(['/', '.', '#']).next() == Some("channels") {
+        return Ok(true);
+    }
+    match channel(element) {
+        Err(EctFault::Kind(_)) => Ok(false),
+        _ => Err(EctFault::Namespace(excerpt(element.kind()), excerpt(namespace))),
+    }
 }
 
 /// The built-in component that a channel is.

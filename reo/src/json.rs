@@ -53,7 +53,7 @@ use crate::automaton::Automaton;
 use crate::connector::Connector;
 use crate::symbol::{Name, Symbol, Symbols};
 use crate::syntax::condition;
-use crate::syntax::{At, Fault, MAX_TEXT, Place, Source};
+use crate::syntax::{At, CLOCKS, Fault, MAX_TEXT, Place, Source};
 
 /// The connector of a JSON text.
 ///
@@ -66,10 +66,12 @@ pub fn connector(source: &Source) -> Result<Connector, JsonError> {
             read::connector(data, &words)
         }
         Document { connector: None, automaton: Some(data), words, .. } => read::alone(data, &words),
-        _ => Err(other("the file", "none or several", "`connector` or `automaton`")),
+        _ => Err(other("the file", NEITHER, "one of them")),
     };
     found.map_err(|fault| at_start(source, fault))
 }
+
+const NEITHER: &str = "neither a `connector` nor an `automaton`, or both";
 
 /// The automaton of a JSON text, over `symbols`.
 ///
@@ -172,14 +174,37 @@ fn document(source: &Source) -> Result<Document, JsonError> {
     Ok(document)
 }
 
-/// What serde says, without the place, and with the nearest known field.
+/// Fields that have to be there, and how they may be written.
+const EXAMPLES: [(&str, &str); 12] = [
+    ("format", r#""format": "tickbound-reo""#),
+    ("version", r#""version": 1"#),
+    ("name", r#""name": "buffer""#),
+    ("parts", r#""parts": [{ "kind": "fifo1", "ends": ["a", "b"] }]"#),
+    ("kind", r#""kind": "fifo1""#),
+    ("names", r#""names": ["a", "b"], all that fire in some step"#),
+    ("states", r#""states": 2, how many there are"#),
+    ("initial", r#""initial": [0], states counted from 0"#),
+    ("steps", r#""steps": [{ "from": 0, "fire": ["a"], "to": 1 }]"#),
+    ("fire", r#""fire": ["a"], the names that fire, or []"#),
+    ("from", r#""from": 0, a state counted from 0"#),
+    ("to", r#""to": 1, a state counted from 0"#),
+];
+
+/// What serde says, without the place, and with the nearest known field or an example.
 fn syntax(message: &str) -> String {
     let message = message.rsplit_once(" at line ").map_or(message, |(m, _)| m);
+    let missing = message.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`'));
+    if let Some((_, example)) = EXAMPLES.iter().find(|(field, _)| missing == Some(field)) {
+        return format!("{message}; add it, such as {example}");
+    }
     let Some(rest) = message.strip_prefix("unknown field `") else {
         return format!("{}; see the format `{FORMAT}`", excerpt(message));
     };
     let mut words = rest.split('`').step_by(2);
     let field = words.next().unwrap_or_default();
+    if field.to_lowercase().contains("clock") {
+        return format!("unknown field `{}`; {CLOCKS}", excerpt(field));
+    }
     format!(
         "unknown field `{}`; {}",
         excerpt(field),

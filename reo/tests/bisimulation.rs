@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use tickbound_reo::automaton::{Automaton, Builder};
-use tickbound_reo::bisimulation::{Difference, Kind, Verdict, compare, minimise, partition};
+use tickbound_reo::bisimulation::{Difference, Kind, Told, Verdict, compare, minimise, partition};
 use tickbound_reo::constraint::{Constraint, Literal, Term};
 use tickbound_reo::limits::Limits;
 use tickbound_reo::primitive::{Content, fifo1};
@@ -165,13 +165,23 @@ fn without(automaton: &Automaton, leave: usize) -> Automaton {
     builder.finish().unwrap()
 }
 
-/// Asserts that one side can take the whole trace and the other all but its last step.
+/// Asserts that one side can take the whole trace and the other all but its last step, and what is
+/// told of states that the same steps lead to.
 fn replayed(left: &Automaton, right: &Automaton, difference: &Difference, kind: Kind) {
-    let Difference { trace, left_only } = difference;
+    let Difference { trace, left_only, told } = difference;
     let (can, cannot) = if *left_only { (left, right) } else { (right, left) };
-    let (_, before) = trace.split_last().expect("something that only one side can do");
-    assert!(!Plain::of(can).after(trace, kind).is_empty(), "{difference:?}");
-    assert!(!Plain::of(cannot).after(before, kind).is_empty(), "{difference:?}");
+    let (last, before) = trace.split_last().expect("something that only one side can do");
+    let (can, cannot) = (Plain::of(can), Plain::of(cannot));
+    assert!(!can.after(trace, kind).is_empty(), "{difference:?}");
+    assert!(!cannot.after(before, kind).is_empty(), "{difference:?}");
+    assert_eq!(cannot.after(trace, kind).is_empty(), *told == Told::Run, "{difference:?}");
+    let refuses = |side: &Plain| {
+        let quiet = |s| if kind == Kind::Weak { side.silently(s) } else { BTreeSet::from([s]) };
+        let mut states = side.after(before, kind).into_iter().flat_map(quiet);
+        states.any(|s| !side.moves(s, kind).iter().any(|(action, _)| action == last))
+    };
+    assert!(refuses(&cannot), "{difference:?}");
+    assert!(*told == Told::Run || refuses(&can) == (*told == Told::Choice), "{difference:?}");
 }
 
 proptest! {
@@ -260,7 +270,9 @@ fn contents_that_are_read_are_compared() {
         compare(left, right, Kind::Weak, &plenty()).unwrap()
     }
     assert_eq!(verdict(&one, &one), Verdict::Same { blocks: 2 });
-    let differ = |at, left_only| Verdict::Different(Difference { trace: put(at), left_only });
+    let differ = |at, left_only| {
+        Verdict::Different(Difference { trace: put(at), left_only, told: Told::Run })
+    };
     assert_eq!(verdict(&one, &two), differ(0, true));
     assert_eq!(verdict(&full(Content::Unknown), &two), differ(1, false));
     // What nobody reads makes no difference.

@@ -193,7 +193,8 @@ fn names_with_signs_and_names_that_are_words_of_the_language() {
 fn refused_formulas() {
     let stuck = |text: &str, column: usize| {
         format!(
-            "`{text}`: stuck at column {column}; write names with ! & | -> and brackets, such as `a -> !b`"
+            "`{text}`: stuck at column {column}; write names with ! & | -> and brackets, such as \
+             `a -> !b`, and in --ltl also X F G U R, such as `G (a -> F b)`"
         )
     };
     for (text, column) in [
@@ -215,6 +216,24 @@ fn refused_formulas() {
     ] {
         assert_eq!(parse(text), Err(stuck(text, column)));
     }
+    let refused = |text: &str| parse(text).unwrap_err();
+    for (text, ours) in [
+        ("[] a", "`[]` is written `G a`"),
+        ("[]a", "`[]` is written `G a`"),
+        ("[]<>a", "`[]` is written `G a`"),
+        ("!([] a)", "`[]` is written `G a`"),
+        ("<> a", "`<>` is written `F a`"),
+        ("a & always b", "`always` is written `G a`"),
+        ("AG a", "`AG` is written `G a`"),
+        ("a and b", "`and` is written `a & b`"),
+        ("a W b", "`W` is written `(a U b) | G a`"),
+        ("~a", "`~` is written `!a`"),
+        ("a <-> b", "`<->` is written `(a -> b) & (b -> a)`"),
+        ("a => b", "`=>` is written `a -> b`"),
+    ] {
+        assert!(refused(text).contains(ours), "{text}: {}", refused(text));
+    }
+    assert_eq!(parse("a && b || c"), Ok(A & B | C));
     let unknown = "is not a name of the connector; known here: a, b, c";
     assert_eq!(parse("a & d"), Err(format!("`d` {unknown}")));
     assert_eq!(parse("True"), Err(format!("`True` {unknown}")));

@@ -9,7 +9,7 @@ use tickbound_reo::context::in_context;
 use tickbound_reo::limits::Limits;
 use tickbound_reo::symbol::Name;
 
-use crate::connectors::connector;
+use crate::connectors::{connector, joined};
 
 /// A colour at the end of a channel: data flow; the channel gives a reason why not; the other side has to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -186,7 +186,7 @@ fn circuits() -> impl Strategy<Value = String> {
         format!("{}(n{a}, n{b}{third})", KINDS[kind])
     });
     proptest::collection::vec(channel, 1..6)
-        .prop_map(|all| format!("some(n0, n1) {{ {} }}", all.join(" ")))
+        .prop_map(|all| joined("some", &["n0", "n1"], &all.join(" ")))
 }
 
 proptest! {

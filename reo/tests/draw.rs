@@ -11,7 +11,7 @@ use tickbound_reo::product::stepwise;
 use tickbound_reo::run::{Player, Wanted};
 use tickbound_reo::syntax::Source;
 
-use crate::connectors::{connector, example, files, request, shared, source};
+use crate::connectors::{connector, example, files, joined, request, shared, source};
 
 /// The automaton beside a circuit: inner names hidden, states that do the same merged.
 fn small(connector: &Connector) -> Automaton {
@@ -219,7 +219,7 @@ fn circuits() -> impl Strategy<Value = String> {
         format!("{}(n{a}, n{b}{third})", KINDS[kind])
     });
     proptest::collection::vec(channel, 1..40)
-        .prop_map(|all| format!("some(n0, n1, n2, n3) {{ {} }}", all.join(" ")))
+        .prop_map(|all| joined("some", &["n0", "n1", "n2", "n3"], &all.join(" ")))
 }
 
 proptest! {

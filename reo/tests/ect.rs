@@ -167,6 +167,88 @@ fn one_of_several_is_asked_for_by_name() {
     let y = ect::connector(&source, Some("y")).unwrap();
     assert_eq!((y.name.as_str(), y.interface.len()), ("y", 1));
     assert!(ect::connector(&source, Some("z")).is_err());
+    // Of one name, or without any, the number tells.
+    for (name, second) in [("name=\"x\"", "x.2"), ("", "connector.2")] {
+        let same = both.replace("name=\"x\"", name).replace("name=\"y\"", name);
+        let source = Source::new("f.reo", &same);
+        let told = ect::connector(&source, None).unwrap_err().to_string();
+        assert!(told.contains(&format!("`{second}`")), "{told}");
+        let found =
+            |name: &str| ect::connector(&source, Some(name)).map(|c| c.interface.len()).ok();
+        assert_eq!(found(second), Some(1));
+        assert_eq!(found(&second.replace('2', "1")), Some(0));
+        assert_eq!(found(&second.replace('2', "3")), None);
+    }
+}
+
+/// A FIFO from `a` to `b` and a sync to `d`, with `inside` in the connector and `beside` in the module.
+fn shop(inside: &str, beside: &str) -> String {
+    let end = |way: &str, at: usize| format!("<{way} node=\"//@connectors.0/@nodes.{at}\"/>");
+    let channel = |kind: &str, from, to| {
+        let (from, to) = (end("sourceEnds", from), end("sinkEnds", to));
+        format!("<primitives xsi:type=\"channels:{kind}\">{from}{to}</primitives>")
+    };
+    format!(
+        "<reo:Module xmlns:reo=\"http://www.cwi.nl/reo\" xmlns:channels=\"http://www.cwi.nl/reo/channels\" \
+         xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\"><connectors name=\"shop\">\
+         <nodes name=\"a\"/><nodes name=\"b\"/><nodes name=\"d\"/>{}{}{inside}</connectors>{beside}</reo:Module>",
+        channel("FIFO", 0, 1),
+        channel("Sync", 1, 2)
+    )
+}
+
+fn seen(connector: &Connector) -> Vec<&str> {
+    connector.interface.iter().map(|n| connector.symbols.word(n.0)).collect()
+}
+
+#[test]
+fn channels_are_what_their_namespace_says() {
+    let text = shop("", "");
+    let expected = steps(&text);
+    assert_eq!(expected, ["0 {a} a = $fifo1.1/m' -> 1", "1 {b, d} b = d & b = $fifo1.1/m -> 0"]);
+    // Another prefix; the default namespace; declared at the primitive alone; not declared.
+    let declared = " xmlns:channels=\"http://www.cwi.nl/reo/channels\"";
+    let default = "<primitives xmlns=\"http://www.cwi.nl/reo/channels\" ";
+    for same in [
+        text.replace("channels:", "a.b:").replace("xmlns:channels", "xmlns:a.b"),
+        text.replace("=\"channels:", "=\"").replace("<primitives ", default),
+        text.replace(declared, "").replace("<primitives ", &format!("<primitives{declared} ")),
+        text.replace(declared, ""),
+    ] {
+        assert_eq!(steps(&same), expected, "{same}");
+    }
+    let other = text.replace("http://www.cwi.nl/reo/channels", "http://example.org/channel");
+    let told = read(&other).unwrap_err();
+    assert!(told.contains("`FIFO` is of the namespace `http://example.org/channel`"), "{told}");
+}
+
+#[test]
+fn components_are_left_to_the_environment_where_they_join() {
+    let clerk = |tag: &str, ends: &[(&str, usize)]| {
+        let node = |at: &usize| format!("node=\"//@connectors.0/@nodes.{at}\"");
+        let ends: String = ends.iter().map(|(way, at)| format!("<{way} {}/>", node(at))).collect();
+        format!("<{tag} xsi:type=\"reo:Component\" name=\"Clerk\">{ends}</{tag}>")
+    };
+    let writes = clerk("components", &[("sinkEnds", 1)]);
+    let group = format!("<components name=\"Group\">{writes}</components>");
+    for text in [
+        shop(&clerk("primitives", &[("sinkEnds", 1)]), ""),
+        shop(&writes, ""),
+        shop("", &writes),
+        shop("", &group),
+    ] {
+        let shop = read(&text).unwrap_or_else(|e| panic!("{e}: {text}"));
+        assert_eq!(seen(&shop), ["a", "d", "Clerk.3/b"], "{text}");
+        // The buffer and the component compete for b.
+        let whole = composed(&shop);
+        assert_eq!((whole.states(), whole.transitions()), (2, 5));
+        assert_eq!(shop.notes.len(), 1);
+    }
+    let reads = read(&shop("", &clerk("components", &[("sourceEnds", 1)]))).unwrap();
+    assert_eq!(seen(&reads), ["a", "b", "d"]);
+    // What joins nothing of the connector says nothing of it; what joins no node at all is refused.
+    assert_eq!(read(&shop("", &clerk("components", &[]))).unwrap().notes.len(), 0);
+    assert!(read(&shop("", &clerk("components", &[("sinkEnds", 7)]))).is_err());
 }
 
 /// A module of the automata editor: two buffers in a row, and one that keeps less than it could.
@@ -263,9 +345,10 @@ fn automata_of_the_editor() {
 #[test]
 fn automata_that_are_refused() {
     for (from, to, error) in [
-        ("", "", "the file has the automata `FIFO`, `FIFO`, `Third`; give --component"),
+        ("", "", "the file has the automata `FIFO`, `Third`; give --component"),
         ("\"true\"", "\"false\"", "has no start state; mark one in the editor"),
-        ("e.stateMemory", "e.clocks", "the extension `clocks` is not read here"),
+        ("e.stateMemory", "e.colours", "the extension `colours` is not read here"),
+        ("e.stateMemory", "e.clocks.guards", "about time: clocks are not read; say what waits"),
         ("constraints:Equation", "constraints:Maybe", "`Maybe` in a constraint is not read here"),
         ("@states.1", "@states.9", "which is no state of its automaton"),
         ("<values>B</values></extensions><states", "</extensions><states", "`B` is no name"),

@@ -57,6 +57,27 @@ fn promela() {
     insta::assert_snapshot!(written(Format::Promela));
 }
 
+#[test]
+fn promela_keeps_clear_of_words_that_are_taken() {
+    let mut symbols = Symbols::new();
+    let long = "x".repeat(600);
+    let words = ["main", "register", "chan", "connector", "S1", "INT_MAX", "exit", &long, "a"];
+    let names = words.map(|word| symbols.name(word));
+    let mut builder = Builder::over(names, 1, vec![0]);
+    builder.step(0, &names, Constraint::default(), 0);
+    let automaton = builder.finish().unwrap();
+    let (name, interface) = ("x", automaton.alphabet());
+    let subject =
+        Subject { name, automaton: &automaton, symbols: &symbols, inputs: &[], interface };
+    let text = write(subject, Format::Promela).unwrap();
+    let bits = text.lines().filter_map(|line| line.strip_prefix("bit ")?.strip_suffix(';'));
+    let bits: Vec<&str> = bits.collect();
+    let kept = ["main_2", "register_2", "chan_2", "connector_2", "n_S1", "INT_MAX_2", "exit"];
+    assert_eq!(bits, [&kept[..], &[&long[..200], "a"]].concat());
+    // All are read, or SPIN makes C variables of them.
+    assert!(bits.iter().all(|bit| text.contains(&format!("{bit} == 0"))), "{text}");
+}
+
 fn chain(data: bool) -> (Symbols, Automaton, Vec<Name>) {
     let mut symbols = Symbols::new();
     let (a, x, b) = (symbols.name("a"), symbols.name("x"), symbols.name("b"));

@@ -180,7 +180,22 @@ fn faults_say_where_what_and_the_mend() {
         ("{\"format\": \"tickbound-reo\", \"version\": 2}".into(), "1:1: `version` is 2; write 1"),
         (
             "{\"format\": \"tickbound-reo\", \"version\": 1}".into(),
-            "1:1: the file is none or several; write `connector` or `automaton`",
+            "1:1: the file is neither a `connector` nor an `automaton`, or both; write one of them",
+        ),
+        ("{}".into(), "1:2: missing field `format`; add it, such as \"format\": \"tickbound-reo\""),
+        (
+            automaton("\"states\": 1, \"initial\": [0], \"steps\": []"),
+            "1:97: missing field `names`; add it, such as \"names\": [\"a\", \"b\"], all that fire in some step",
+        ),
+        (
+            automaton("\"clocks\": []"),
+            "1:64: unknown field `clocks`; clocks are not read; say what waits with the component `timer` in a .treo or .reo file",
+        ),
+        (
+            connector(
+                "\"parts\": [{\"kind\": \"sync\", \"ends\": [\"a\", \"b\"]}], \"interface\": [\"in\", \"b\"]",
+            ),
+            "1:1: `interface`: `in` is none of the names; known here: a, b",
         ),
         (automaton("\"state\": 1"), "1:63: unknown field `state`; did you mean `states`?"),
         (

@@ -12,6 +12,20 @@ use tickbound_reo::treo::{self, Request, Shelf};
 fn faults_say_where_what_and_the_mend() {
     for (text, error) in [
         ("", "1:1: no component to begin with; define one: `name(a?, b!) { ... }`"),
+        ("sectoin a;", "1:1: `sectoin` begins no component; did you mean `section`?"),
+        ("section a; Import a.b;", "1:12: `Import` begins no component; did you mean `import`?"),
+        (
+            "f(a) { sync(a, b) } import a.b;",
+            "1:21: `import` begins no component; `section`, then `import` stand before components",
+        ),
+        (
+            "composite f(a) { }",
+            "1:1: `composite` begins no component; write `name(a?, b!) { ... }`",
+        ),
+        (
+            "h(in, outt) { fifo1(in, x) sync(x, out) }",
+            "1:1: nothing in `h` joins its nodes `outt`; leave them out, or join them (did you mean `out`?)",
+        ),
         ("section a", "1:10: the end of the text where `;` should stand"),
         ("import a..b;", "1:9: `..` where `;` should stand"),
         ("f(a) {\n  sync(a, b", "2:12: the end of the text where `,` or `)` should stand"),

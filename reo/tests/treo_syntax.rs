@@ -44,6 +44,80 @@ fn nodes_that_are_null_do_not_fire() {
 }
 
 #[test]
+fn the_datum_of_a_node_that_does_not_fire_is_null() {
+    let rules = |text: &str| steps(&format!("f(a?, b!) {{ #RBA {text} }}"));
+    for fifo in [
+        "$m = null; b = *, a != *, $m = b, $m' = a  b != *, a = *, $m = b, $m' = a",
+        "$m = null; $m = b, $m' = a, a != *, b = *  $m' = a, $m = b, a = *, b != *",
+        "$m = null; {a, ~b} $m = b, $m' = a  {~a, b} $m = b, $m' = a",
+        "$m = null; {a} b = $m, * = b, $m' = a  {b} a = null, $m = b, a = $m'",
+        "$m = null; {a} !(b != *), $m = b, $m' = a  {b} a = *, $m = b, $m' = a",
+    ] {
+        assert_eq!(rules(fifo), FIFO, "{fifo}");
+    }
+    // One node tells of the next.
+    let three = "f(a?, b!, c!) { #RBA a = *, b = a, c = b, $m = c, $m' = 1 }";
+    assert_eq!(steps(three), "0 {} true -> 1\n");
+    // A function needs the datum.
+    assert_eq!(rules("P(b), b = *, a != *"), "");
+    let never = read("f(a?, b!) {\n #RBA {a} true {b} a != b, b = *, a = *\n}");
+    let note = "t.treo:2:16: the rule never holds: a node in it fires and is null";
+    assert_eq!(never.notes, [note]);
+}
+
+#[test]
+fn main_is_preferred_and_interfaces_are_what_bodies_join() {
+    assert_eq!(parts("main(a) { fifo1(a, b) } row<n>(a, b) { fifo<n>(a, b) }"), "fifo1 | a");
+    assert_eq!(parts("t(a) { sync(a, b) } last(a, b) { fifo1(a, b) }"), "sync | a");
+    let notes = |text: &str| read(text).notes;
+    assert!(notes("f(a?, b!) { sync(a, b) }").is_empty());
+    let told = notes("f(a!, b?) { sync(a, b) }");
+    assert_eq!(told.len(), 2);
+    assert!(told[0].contains("`a!`, but nothing in it writes to `a`"), "{told:?}");
+    assert!(told[1].contains("`b?`, but nothing in it reads from `b`"), "{told:?}");
+    let inner = notes("g(x, y) { sync(x, z) } f(a, b) { g(a, b) sync(a, b) }");
+    assert_eq!(inner, ["nothing in `g` joins its nodes `y`"]);
+    // An exercise.
+    assert_eq!(parts("f(a, b) { }"), " | a b");
+}
+
+#[test]
+fn an_import_means_the_file_that_fits_its_use() {
+    let shelf = |near: &str, far: &str| {
+        let file = |at: &str, text: &str| (at.to_owned(), format!("section box; {text}"));
+        let files = [file("box/held.pr.treo", near), file("far/box/held.treo", far)];
+        Shelf { files: files.into_iter().collect(), folders: vec!["far".into()] }
+    };
+    let near = "held<v:int>(a?, b!) { #PR FifoFull[v](a; b) }";
+    let kind = |text: &str, shelf: &Shelf| {
+        let source = Source::new("t.treo", text);
+        let read = treo::connector(&source, shelf, &request("")).map_err(|e| e.to_string());
+        read.map(|c| c.parts.iter().map(|p| p.automaton.states()).sum::<usize>())
+    };
+    let held = |use_: &str| format!("import box.held; f(a, b) {{ {use_} }}");
+    let far = shelf(near, "held<v:String>(a?, b!) { fifo1(a, x) fifofull<v>(x, b) }");
+    assert_eq!(kind(&held("held<\"x\">(a, b)"), &far), Ok(4));
+    assert_eq!(kind(&held("held<1>(a, b)"), &far), Ok(2));
+    let nodes = shelf(near, "held(a?, b!, c!) { sync(a, b) sync(a, c) }");
+    assert_eq!(kind(&held("held(a, b, c)"), &nodes), Ok(2));
+    // As an argument, and where none fits: the first one's fault.
+    let passed = "g<c(p?, q!)>(x, y) { c<\"x\">(x, y) } ";
+    let both = format!("import box.held; {passed} f(a, b) {{ g<held>(a, b) }}");
+    assert_eq!(kind(&both, &far), Ok(4));
+    let none = kind(&held("held<\"x\">(a, b)"), &nodes).unwrap_err();
+    assert!(
+        none.ends_with("`\"x\"` for `v` of `held` where a whole number should stand"),
+        "{none}"
+    );
+    // The built-in component stands behind all files.
+    let file = "section reo; fifofull<k:int>(a?, b!) { #PR FifoFull[k](a; b) }".to_owned();
+    let files = [("reo/fifofull.pr.treo".to_owned(), file)];
+    let beside = Shelf { files: files.into_iter().collect(), folders: Vec::new() };
+    let full = "import reo.fifofull; f(a, b) { fifofull<\"0\">(a, b) }";
+    assert_eq!(kind(full, &beside), Ok(2));
+}
+
+#[test]
 fn rules_need_no_braces() {
     let rules = |text: &str| steps(&format!("f(a?, b!) {{ #RBA {text} }}"));
     let fifo = "$m = *;

@@ -69,10 +69,10 @@ use tickbound_encodings::cost::{Cost, Term, Uncovered};
 use tickbound_encodings::plan::{Plan, PlanError};
 use tickbound_model::Problem;
 use tickbound_model::space::MAX_CONFIGURATIONS;
-use tickbound_model::verdict::Status;
 pub use tickbound_model::verdict::StopReason;
+use tickbound_model::verdict::{Found, Status};
 
-use bracket::Bracket;
+use bracket::{Bounds, Bracket, Known};
 pub use error::SolveError;
 pub use fold::{Folded, Programs};
 use inquiry::{Ending, Inquiry};
@@ -93,7 +93,23 @@ pub fn tune(
     interrupt: &AtomicBool,
     observer: bracket::Observer<'_>,
 ) -> Result<TuneResult, SolveError> {
-    let bracket = Bracket::new(options.timeout, interrupt, observer).since(options.since);
+    // A search that is stopped soon has something to show.
+    let is_least = options.objective == Objective::Best || !problem.has_open_schedule();
+    let early = if is_least { early(problem) } else { None };
+    let with_early = |known: &Known| match (&known.best, &early) {
+        (None, Some(found)) => observer(&Known {
+            bounds: Bounds {
+                lower: known.bounds.lower.min(found.time),
+                best: Some((0, found.time)),
+            },
+            best: Some(found.configuration.clone()),
+        }),
+        _ => observer(known),
+    };
+    if early.is_some() {
+        with_early(&Known::default());
+    }
+    let bracket = Bracket::new(options.timeout, interrupt, &with_early).since(options.since);
     let mut result = match unlisted(problem, options, &bracket)? {
         Some(result) => result,
         None => listed(problem, options, &bracket)?,
@@ -107,7 +123,27 @@ pub fn tune(
     let limits = search::limits(search::MOST_ROWS, &stop);
     // An answer without these counts is as good; more time is not asked for.
     result.left_out = problem.left_out(&limits).ok().flatten();
+    if result.status == Status::Bounded && result.best.is_none() {
+        result.upper = early.as_ref().map(|found| found.time);
+        result.best = early;
+    }
     Ok(result)
+}
+
+/// Choices among which the first configuration is looked for.
+const EARLY_CHOICES: u64 = 100_000;
+/// Events of a simulation that takes some milliseconds.
+const EARLY_EVENTS: u64 = 20_000;
+
+/// The first configuration with its time, if both are found at once.
+fn early(problem: &Problem) -> Option<Found> {
+    let bound = problem.first_configuration(EARLY_CHOICES)?;
+    match simulated::simulated(problem, &bound, EARLY_EVENTS) {
+        Ok(simulated::Simulated::Time { ticks: time, .. }) => {
+            Some(Found { configuration: bound.configuration, time })
+        }
+        _ => None,
+    }
 }
 
 /// Searches without a list, where the strategy and the problem allow it.

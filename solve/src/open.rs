@@ -8,7 +8,7 @@ use tickbound_encodings::plan::PlanError;
 use tickbound_encodings::schedule::{self, Lanes};
 use tickbound_model::simulate::{self, Script, simulate};
 use tickbound_model::verdict::{Found, Status};
-use tickbound_model::{Problem, Space};
+use tickbound_model::{Configuration, Problem, Space};
 
 use crate::bracket::Bracket;
 use crate::error::SolveError;
@@ -34,8 +34,35 @@ pub fn lower_bounds(problem: &Problem, space: &Space) -> Result<Vec<i64>, PlanEr
     schedule::lanes(problem, space, &all).map(|lanes: Lanes| lanes.lower_bounds())
 }
 
-/// Searches over configurations and schedules.
+/// Searches over configurations and schedules, for as many of the best as were asked for: after the
+/// best of all come those of the rest. A worst case is that of one configuration.
 pub(super) fn tune(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
+    let mut result = best(inquiry)?;
+    let Options { objective, top, .. } = *inquiry.options;
+    while objective != Objective::Worst
+        && result.status == Status::Optimal
+        && result.optima.len() < top
+    {
+        let mut rest = inquiry.space.clone();
+        let listed = |of: &Configuration| result.optima.iter().any(|f| f.configuration == *of);
+        rest.bound.retain(|bound| !listed(&bound.configuration));
+        let bracket = inquiry.bracket.reopened();
+        if rest.bound.is_empty() || bracket.out_of_time() {
+            break;
+        }
+        let next = best(&Inquiry { space: &rest, bracket: &bracket, ..*inquiry })?;
+        if next.status != Status::Optimal || next.optima.is_empty() {
+            break;
+        }
+        result.solver_calls += next.solver_calls;
+        result.optima.extend(next.optima);
+    }
+    result.seconds = inquiry.bracket.seconds();
+    Ok(result)
+}
+
+/// Searches for the best configuration and schedule.
+fn best(inquiry: &Inquiry<'_>) -> Result<TuneResult, SolveError> {
     let Options { strategy, encoding, .. } = inquiry.options;
     // Counting warps is by far faster than the formula (docs/results/schedules.md), so the formula is
     // used where it is asked for.

@@ -124,6 +124,46 @@ fn latency_example() {
     assert_eq!(run(Objective::Robust).upper, Some(61));
 }
 
+/// As many of the best as are asked for, each with the time that it has alone.
+#[test]
+fn the_best_few() {
+    let text = std::fs::read_to_string(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../examples/problems/latency.json"
+    ))
+    .expect("the example");
+    let problem = |more: &str| {
+        let text = text.replacen("\"constraints\": [", &format!("\"constraints\": [{more}"), 1);
+        let platforms = &tickbound_model::platforms::find;
+        Problem::from_json(&text, &IndexMap::new(), platforms).expect("a valid example")
+    };
+    let all = problem("");
+    for objective in [Objective::Best, Objective::Robust] {
+        let run = |problem: &Problem, top| {
+            let options = Options { objective, top, ..Options::default() };
+            tune(problem, &options, &AtomicBool::new(false), &|_| {}).expect("a result")
+        };
+        let mut alone: Vec<i64> = all
+            .space()
+            .expect("a space")
+            .bound
+            .iter()
+            .map(|bound| {
+                let fixed = all.parameters.iter().zip(&bound.configuration.0);
+                let fixed: Vec<String> =
+                    fixed.map(|(p, v)| format!("\"{} == {v}\",", p.name)).collect();
+                run(&problem(&fixed.join(" ")), 0).upper.expect("a time")
+            })
+            .collect();
+        alone.sort_unstable();
+        for top in [3, 5, 99] {
+            let times: Vec<i64> = run(&all, top).optima.iter().map(|found| found.time).collect();
+            assert!(times.len() >= top.min(alone.len()), "{times:?}");
+            assert_eq!(times, alone[..times.len()], "{objective:?}");
+        }
+    }
+}
+
 /// Groups of 16 items have the best schedule, groups of 32 the best guarantee.
 #[test]
 fn the_robust_choice_is_another() {

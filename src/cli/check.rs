@@ -11,10 +11,11 @@ use tickbound_message::grouped;
 use tickbound_model::{Problem, platforms};
 
 use super::exit::{CliError, Exit};
-use super::load::{Chosen, Setting};
+use super::load::{Chosen, Setting, positive_seconds};
 use super::output::{say_answer, say_json};
 use super::progress::Progress;
 use super::stop::{self, Stops};
+use super::values::Seconds;
 use crate::answer::{About, Checked, named};
 
 /// Arguments of `check`.
@@ -32,8 +33,8 @@ pub struct Args {
     #[arg(long)]
     no_tools: bool,
     /// Most time for each other program and file
-    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
-    tool_time: u32,
+    #[arg(long, value_name = "SECONDS", default_value_t = Seconds(10.0))]
+    tool_time: Seconds,
     #[command(flatten)]
     stops: Stops,
     /// Print one JSON object
@@ -43,6 +44,7 @@ pub struct Args {
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     args.stops.watched()?;
+    let tool_time = positive_seconds("--tool-time", args.tool_time)?;
     let folder = Path::new(&args.folder);
     if !folder.is_dir() {
         let why = "there is no such folder; name one that `tune --certificate` has written";
@@ -51,7 +53,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let asked = args.of.as_ref().map(|path| Chosen::new(path, &args.input).model()).transpose()?;
     let mut answer = Checked::default();
     let asked = asked.map(|problem| problem.json());
-    match looked_at(args, asked.as_ref(), &mut answer) {
+    match looked_at(args, tool_time, asked.as_ref(), &mut answer) {
         Ok(()) => answer.holds = true,
         Err(Refusal::Stopped) => answer.stopped = true,
         Err(why) => answer.rejected = Some(why.to_string()),
@@ -66,6 +68,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
 /// Checks the certificate in a folder, and that it is about the problem asked for.
 fn looked_at(
     args: &Args,
+    tool_time: Duration,
     asked: Option<&serde_json::Value>,
     answer: &mut Checked,
 ) -> Result<(), Refusal> {
@@ -82,12 +85,7 @@ fn looked_at(
     let path = std::env::var_os("PATH").unwrap_or_default();
     let progress = Progress::new("checking");
     let show = |what: &str| progress.about(what);
-    let tools = Tools {
-        path: &path,
-        time: Duration::from_secs(args.tool_time.into()),
-        interrupt: stop::flag(),
-        show: &show,
-    };
+    let tools = Tools { path: &path, time: tool_time, interrupt: stop::flag(), show: &show };
     let mut report = Report::default();
     let tools = Some(&tools).filter(|_| !args.no_tools);
     let end = reported(&certificate, tools, &stop::is_due, &mut report);

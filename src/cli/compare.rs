@@ -9,7 +9,7 @@ use super::load::{Chosen, Setting, by_name, positive_seconds};
 use super::output::{Outputs, save, say_answer, say_json};
 use super::progress::Progress;
 use super::stop;
-use super::values::Size;
+use super::values::{Seconds, Size};
 use crate::answer::comparison::{Comparison, Row};
 use crate::compare::paper;
 use crate::compare::{Event, Input, Options, SideBySide, engine};
@@ -29,8 +29,8 @@ pub struct Args {
     #[arg(long, value_name = "LIST", default_value = engine::DEFAULT)]
     engines: String,
     /// Seconds for each engine
-    #[arg(long, value_name = "SECONDS", default_value_t = 60.0)]
-    timeout: f64,
+    #[arg(long, value_name = "SECONDS", default_value_t = Seconds(60.0))]
+    timeout: Seconds,
     /// Memory for each engine, such as 8G
     #[arg(long, value_name = "SIZE")]
     memory: Option<Size>,
@@ -173,7 +173,7 @@ fn readable(file: &str, input: &[Setting], inputs: &mut Vec<PathBuf>) -> Result<
     Ok(problem)
 }
 
-fn options(timeout: f64, memory: Option<Size>) -> Result<Options, CliError> {
+fn options(timeout: Seconds, memory: Option<Size>) -> Result<Options, CliError> {
     let timeout = positive_seconds("--timeout", timeout)?;
     let program = std::env::current_exe()
         .map_err(|error| CliError::Read { path: "the program itself".into(), error })?;

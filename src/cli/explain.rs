@@ -13,7 +13,7 @@ use tickbound_opencl_c::steps::Assumed;
 use tickbound_opencl_c::{Reading, Variant};
 
 use super::exit::{CliError, Exit};
-use super::load::{Chosen, Setting, by_name};
+use super::load::{Chosen, Setting, bound};
 use super::output::{say_folded, say_json, width};
 use super::stop::Stops;
 use crate::answer::resources::Resources;
@@ -40,9 +40,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let (problem, reading) = args.chosen.explained()?;
     let configurations = problem.configurations(&Limits::default())?;
     let choices = problem.choices()?;
-    let chosen = match args.set.is_empty() {
+    // Without parameters there is one configuration, and nothing to choose.
+    let chosen = match args.set.is_empty() && !problem.parameters.is_empty() {
         true => None,
-        false => Some(problem.bind(&by_name("--set", &args.set)?)?),
+        false => Some(bound(&problem, &args.set)?),
     };
     let left_out = problem.left_out(&Limits::default())?;
     let (reading, chosen) = (reading.as_ref(), chosen.as_ref());
@@ -91,8 +92,9 @@ impl Page<'_> {
         if let Some(bound) = self.chosen {
             let counts = self.counts(bound)?;
             let counts = counts.map_or_else(|why| why, |counts| listed(&counts));
-            let values = problem.name_values(&bound.configuration);
-            let _ = writeln!(text, "\none launch with {values}: {counts}");
+            let values = problem.name_values(&bound.configuration).to_string();
+            let with = if values.is_empty() { values } else { format!(" with {values}") };
+            let _ = writeln!(text, "\none launch{with}: {counts}");
             if problem.profile == Profile::Resources {
                 self.add_used(&mut text, bound)?;
             }

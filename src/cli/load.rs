@@ -2,6 +2,7 @@
 
 use super::exit::{CliError, Exit, input};
 use super::stop;
+use super::values::Seconds;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,7 +12,7 @@ use serde_json::Value;
 use tickbound_model::expr::{BinaryOp, Expr};
 use tickbound_model::problem::{Constraint, parse_json};
 use tickbound_model::t1;
-use tickbound_model::{ModelError, Problem};
+use tickbound_model::{Bound, ModelError, Problem};
 use tickbound_opencl_c::{Child, Kept, Reading, Setup, attach_with, inputs_as_macros};
 
 use crate::compiler;
@@ -108,15 +109,38 @@ fn place_of(problem: &Problem, option: &str, name: &str) -> Result<usize, ModelE
     })
 }
 
+/// The configuration that `--set` gives, whole.
+///
+/// # Errors
+/// A parameter that is not there, has no value or two, or a configuration that is not valid.
+pub fn bound(problem: &Problem, set: &[Setting]) -> Result<Bound, CliError> {
+    let values = by_name("--set", set)?;
+    values.keys().try_for_each(|name| place_of(problem, "--set", name).map(|_| ()))?;
+    if let Some(missing) = problem.parameters.iter().find(|p| !values.contains_key(&p.name)) {
+        let (at, fix) =
+            (format!("parameters.{}", missing.name), format!("add --set {}=VALUE", missing.name));
+        return Err(ModelError::new(at, "has no value", fix).into());
+    }
+    Ok(problem.bind(&values)?)
+}
+
 /// A time that an option gives in seconds, above 0.
 ///
 /// # Errors
 /// If it is no such length of time.
-pub fn positive_seconds(option: &str, seconds: f64) -> Result<Duration, CliError> {
+pub fn positive_seconds(option: &str, Seconds(seconds): Seconds) -> Result<Duration, CliError> {
     let time = Duration::try_from_secs_f64(seconds).ok().filter(|t| !t.is_zero());
     time.ok_or_else(|| {
         CliError::Input(format!("{option} {seconds}: write a positive number of seconds"))
     })
+}
+
+/// Whether a file that is no JSON is the source of a kernel.
+fn is_source(path: &str, text: &str) -> bool {
+    let endings = ["cl", "ocl", "cu", "c", "h", "cpp", "hip"];
+    let ending = Path::new(path).extension().and_then(|e| e.to_str()).map(str::to_lowercase);
+    let is_json = text.trim_start().starts_with(['{', '[']);
+    !is_json && (ending.is_some_and(|e| endings.contains(&&*e)) || text.contains("kernel void"))
 }
 
 /// Settings by name.
@@ -274,7 +298,12 @@ impl Chosen {
             }
             CliError::from(e)
         };
-        let mut value = parse_json(&text).map_err(of_file)?;
+        let mut value = parse_json(&text).map_err(|e| match is_source(path, &text) {
+            true => CliError::Input(format!(
+                "{path}: is the source of a kernel; `tickbound init {path}` proposes a problem file for it"
+            )),
+            false => of_file(e),
+        })?;
         let mut without_program = None;
         if t1::is_t1(&value) {
             without_program = t1::without_program(&value);

@@ -1,7 +1,7 @@
 //! `tickbound measure`, and the process that it runs kernels in.
 
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
 
 use tickbound_elimination::Limits;
 use tickbound_message::one_line;
@@ -13,7 +13,7 @@ use super::load::{Question, positive_seconds};
 use super::output::{Outputs, save, say_answer, say_json, written};
 use super::progress::Progress;
 use super::stop::{self, Stops};
-use super::values::Size;
+use super::values::{Seconds, Size};
 use crate::device::DeviceChoice;
 use crate::device::platform::mismatch;
 use crate::measure::cache::{kept_beside, usual_name};
@@ -28,6 +28,8 @@ use crate::report::MeasuredTimes;
 const MOST_UNASKED: usize = 500;
 /// Most configurations of a space whose model is made only to be shown.
 const MOST_MODELLED: usize = 20_000;
+/// How long the model's times may take after a stop, so that they stand beside what was measured.
+const AFTER_STOP: Duration = Duration::from_millis(200);
 /// Failures that are told one by one.
 const MOST_TOLD: usize = 20;
 
@@ -55,11 +57,11 @@ pub struct Args {
     #[arg(long, value_name = "SEED", default_value_t = 0, requires = "drawn")]
     seed: u64,
     /// Most seconds for compiling and running one configuration
-    #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
-    limit: f64,
+    #[arg(long, value_name = "SECONDS", default_value_t = Seconds(10.0))]
+    limit: Seconds,
     /// Most seconds for one run of the host reference
-    #[arg(long, value_name = "SECONDS", default_value_t = 600.0)]
-    reference_limit: f64,
+    #[arg(long, value_name = "SECONDS", default_value_t = Seconds(600.0))]
+    reference_limit: Seconds,
     /// Most memory of the host reference
     #[arg(long, value_name = "SIZE", default_value = "8G")]
     reference_memory: Size,
@@ -223,8 +225,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         }
         report => report?,
     };
+    let begun = Instant::now();
+    let is_late = || stop::is_due() && begun.elapsed() > AFTER_STOP;
     let ticks: Vec<Option<i64>> =
-        report.results.iter().map(|m| ticks(&problem, &m.bound, interrupt)).collect();
+        report.results.iter().map(|m| ticks(&problem, &m.bound, &is_late)).collect();
     let mismatch = mismatch(&report.device.name, &problem.platform.name);
     if let Some(mismatch) = mismatch.filter(|_| ticks.iter().any(Option::is_some)) {
         progress.aside(&format!("tickbound: {mismatch}"));
@@ -262,8 +266,8 @@ fn chosen_from(all: &Candidates) -> String {
 }
 
 /// The model's time of a configuration, if there is a model that is not too large for it.
-fn ticks(problem: &Problem, bound: &Bound, interrupt: &AtomicBool) -> Option<i64> {
-    if problem.kernel.is_empty() || interrupt.load(std::sync::atomic::Ordering::Relaxed) {
+fn ticks(problem: &Problem, bound: &Bound, is_late: &dyn Fn() -> bool) -> Option<i64> {
+    if problem.kernel.is_empty() || is_late() {
         return None;
     }
     simulate(problem, bound, &simulate::Options::default()).ok().map(|run| run.time)

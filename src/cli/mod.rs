@@ -153,7 +153,10 @@ pub fn main() -> ExitCode {
                 Asked::ReadKernel => load::serve(),
             }
         }
-        Err(e) if e.use_stderr() => e.exit(),
+        Err(e) if e.use_stderr() => {
+            notes::lines(complaint(&e).trim_end());
+            return ExitCode::from(Exit::Input as u8);
+        }
         // The help, or the version.
         Err(e) => output::say_help(&e.render()).map(|()| Exit::Done),
     };
@@ -176,6 +179,19 @@ pub fn main() -> ExitCode {
         }
     };
     ExitCode::from(exit as u8)
+}
+
+/// What is wrong with the command line; what Rust says of numbers as what to write.
+fn complaint(e: &clap::Error) -> String {
+    let whole = "write a whole number, such as 10";
+    [
+        ("invalid digit found in string", whole),
+        ("cannot parse integer from empty string", whole),
+        ("number too large to fit in target type", "write a smaller number"),
+        ("number too small to fit in target type", "write a larger number"),
+    ]
+    .iter()
+    .fold(e.render().to_string(), |text, (said, fix)| text.replace(said, fix))
 }
 
 /// The exit status in the help of each command.

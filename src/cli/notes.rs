@@ -15,8 +15,14 @@ pub(super) fn are_hushed() -> bool {
     QUIET.load(Ordering::Relaxed)
 }
 
-/// Writes a line to standard error, with nothing in it that a terminal would obey. It may be closed or full: nothing that is
-/// said there is worth ending for, as the macro `eprintln` of the standard library does.
+/// Writes a line to standard error, with no line break out of a name and nothing else in it that a
+/// terminal would obey. It may be closed or full: nothing that is said there is worth ending for,
+/// as the macro `eprintln` of the standard library does.
 pub(super) fn line(text: &str) {
+    lines(&tickbound_message::one_line(text));
+}
+
+/// As [`line`], for several.
+pub(super) fn lines(text: &str) {
     let _ = writeln!(std::io::stderr(), "{}", tickbound_message::printable(text));
 }

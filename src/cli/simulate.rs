@@ -5,7 +5,7 @@ use tickbound_model::count::count;
 use tickbound_model::simulate::{Options, Script, simulate};
 
 use super::exit::{CliError, Exit};
-use super::load::{Chosen, Setting, by_name};
+use super::load::{Chosen, Setting, bound};
 use super::output::{Outputs, say_folded, say_json};
 use super::stop::Stops;
 use super::timeline;
@@ -35,12 +35,12 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let problem = args.chosen.model()?;
     timeline::check(&problem, args.trace.as_ref())?;
     Outputs::default().file("--trace", args.trace.as_ref()).check(&args.chosen.files())?;
-    let values = by_name("--set", &args.set)?;
-    let bound = problem.bind(&values)?;
+    let bound = bound(&problem, &args.set)?;
     let traced = args.json && problem.profile != Profile::Resources;
     let options = Options { trace: traced, max_spans: timeline::MAX_SPANS, ..Options::default() };
     let run = simulate(&problem, &bound, &options)?;
-    let resources = Resources::of(&problem, &values);
+    let counted = problem.profile == Profile::Resources;
+    let resources = counted.then(|| Resources::of_bound(&problem, &bound).ok()).flatten();
     if let Some(path) = &args.trace {
         timeline::write(&problem, &bound, &[(None, Script::FirstCome)], path)?;
     }

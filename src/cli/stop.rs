@@ -20,7 +20,7 @@ use signal_hook::iterator::Signals;
 use tickbound_model::verdict::StopReason;
 
 use super::exit::{CliError, Exit};
-use super::values::Size;
+use super::values::{Seconds, Size};
 
 /// How long a command may take to end by itself. What is left of a second is for giving back its memory: gigabytes
 /// of a formula take up to 0.2 s on a slow machine.
@@ -153,12 +153,12 @@ pub(super) fn watch_memory(bytes: u64) {
 pub struct Timeout {
     /// Stop after this many seconds and report what is known
     #[arg(long, value_name = "SECONDS")]
-    timeout: Option<f64>,
+    timeout: Option<Seconds>,
 }
 
 impl Timeout {
     /// So many seconds.
-    pub(super) fn of(timeout: Option<f64>) -> Timeout {
+    pub(super) fn of(timeout: Option<Seconds>) -> Timeout {
         Timeout { timeout }
     }
 
@@ -179,7 +179,7 @@ impl Timeout {
     /// # Errors
     /// If it is no length of time.
     pub(super) fn seconds(self) -> Result<Option<Duration>, CliError> {
-        let read = |s: f64| {
+        let read = |Seconds(s): Seconds| {
             Duration::try_from_secs_f64(s).map_err(|_| {
                 CliError::Input(format!("--timeout {s}: write a positive number of seconds"))
             })
@@ -255,7 +255,9 @@ fn hear() {
     if quiet {
         return;
     }
-    eprintln!("\ntickbound: interrupted; finishing with what is known (again: stop at once)");
+    // Below the `^C` of a terminal.
+    eprintln!("");
+    eprintln!("tickbound: interrupted; finishing with what is known (again: stop at once)");
 }
 
 /// [`GRACE`], or less if who runs this process has less.

@@ -121,19 +121,25 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         result.stopped_by = stop::reason();
     }
     let answer = answer::tune::answer(&problem, &result);
-    let mut text = said(args.json, &problem, &result);
-    if args.top > 0 && !args.json {
-        text += &listing(&problem, &result);
+    let text = |result: &TuneResult| {
+        let listed = args.top > 0 && !args.json;
+        let list = if listed { listing(&problem, result) } else { String::new() };
+        said(args.json, &problem, result) + &list
+    };
+    if let Some(why) = shortfall(args.top, &result) {
+        eprintln!("tickbound: {why}");
     }
     // If a picture takes too long, this is still said.
-    let last = text.clone();
+    let last = text(&result);
     stop::on_forced_end(move || say_answer(&last).unwrap_or_default());
     write_files(args, &problem, drawing.as_ref(), &result)?;
     if let Some(folder) = &args.certificate {
         certify(&problem, &result, Path::new(folder))?;
+        // The proof that others can check is part of the work.
+        result.seconds = stop::began().elapsed().as_secs_f64();
     }
     stop::on_forced_end(|| {});
-    say_answer(&text)?;
+    say_answer(&text(&result))?;
     Ok(Exit::of(&answer))
 }
 
@@ -179,6 +185,24 @@ fn listing(problem: &Problem, result: &TuneResult) -> String {
          and the parameters in which they differ.\n",
         table.fitted(rows_width())
     )
+}
+
+/// Why fewer configurations are listed than were asked for, if there are more.
+fn shortfall(top: usize, result: &TuneResult) -> Option<String> {
+    let listed = result.optima.len();
+    let there_are_more = result.configurations.as_ref().is_none_or(|n| *n > listed.into());
+    // The profile resources lists programs, and says itself what it lists.
+    if listed >= top || !there_are_more || !result.programs.list.is_empty() {
+        return None;
+    }
+    let why = match (&result.schedule, &result.stopped_by) {
+        (_, Some(why)) => format!("the search was stopped ({why})"),
+        (Some(_), None) if result.objective == Objective::Worst => {
+            "a worst case is that of one configuration".to_owned()
+        }
+        (_, None) => "the time was over".to_owned(),
+    };
+    Some(format!("--top {top}: {listed} listed, because {why}"))
 }
 
 /// Writes the certificate of a least time that is proved.

@@ -1,4 +1,4 @@
-//! Values of options: those out of a short fixed list, and sizes of memory.
+//! Values of options: those out of a short fixed list, sizes of memory, and lengths of time.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use tickbound_model::named::Named;
@@ -51,9 +51,49 @@ impl std::str::FromStr for Size {
     }
 }
 
+/// A length of time in seconds, with or without a unit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Seconds(pub f64);
+
+impl std::str::FromStr for Seconds {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let fix = "write a number of seconds, such as 30 or 0.5, or with a unit: ms, s, min or h";
+        let units = [("ms", 1e-3), ("s", 1.0), ("min", 60.0), ("h", 3600.0)];
+        let text = text.trim();
+        let unit = units.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, factor)));
+        let (number, factor) = unit.unwrap_or((text, &1.0));
+        Ok(Seconds(number.trim().parse::<f64>().map_err(|_| fix)? * factor))
+    }
+}
+
+impl std::fmt::Display for Seconds {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lengths_of_time() {
+        for (text, seconds) in [
+            ("30", 30.0),
+            ("30s", 30.0),
+            ("0.5 s", 0.5),
+            ("250ms", 0.25),
+            ("2min", 120.0),
+            ("1h", 3600.0),
+        ] {
+            assert_eq!(text.parse(), Ok(Seconds(seconds)), "{text}");
+        }
+        for text in ["", "s", "30x", "30 seconds", "soon"] {
+            assert!(text.parse::<Seconds>().unwrap_err().starts_with("write a number of seconds"));
+        }
+    }
 
     #[test]
     fn sizes() {

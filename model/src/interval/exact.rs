@@ -57,19 +57,6 @@ impl Exact {
     fn point(value: Result<Fraction, EvalError>) -> Reach<Exact> {
         Reach::point(value.map(|v| Exact::new(v, v, *v.denom())))
     }
-
-    /// The values that an integer operation takes; it refuses all others.
-    fn integers(self) -> Reach<Interval> {
-        let Fractions { low, high, .. } = match self {
-            Exact::Whole(interval) => return Reach::sure(interval),
-            Exact::Fractions(f) => f,
-        };
-        let (least, most) = (i128::from(i64::MIN), i128::from(i64::MAX));
-        let (low, high) = (*ceil(low).numer(), *floor(high).numer());
-        let (low, high) = (low.max(least), high.min(most));
-        let values = (low <= high).then_some(Interval { low: low as i64, high: high as i64 });
-        Reach { values, may_fail: true }
-    }
 }
 
 impl Values for Exact {
@@ -152,12 +139,6 @@ impl Values for Exact {
     }
 
     fn binary(op: BinaryOp, a: Exact, b: Exact) -> Reach<Exact> {
-        if op == BinaryOp::Pow {
-            return a
-                .integers()
-                .then(|a| b.integers().then(|b| Interval::binary(op, a, b)))
-                .map(Exact::Whole);
-        }
         // Whole numbers differ only in what overflows.
         if op != BinaryOp::Div
             && let (Exact::Whole(a), Exact::Whole(b)) = (a, b)
@@ -241,6 +222,8 @@ impl Fractions {
             BinaryOp::Div => b.by_sign(|b| a.quotient(b)),
             BinaryOp::FloorDiv => b.by_sign(|b| a.quotient(b).map(|q| q.rounded(floor))),
             BinaryOp::Rem => b.by_sign(|b| a.remainder(b)),
+            // What is whole and fits into 64 bits does not come here.
+            BinaryOp::Pow => Reach { values: Some(Exact::ANY), may_fail: true },
             _ => Reach::condition(compared(op, (a.low, a.high), (b.low, b.high))),
         }
     }

@@ -44,6 +44,21 @@ impl Region {
         Some((low, high))
     }
 
+    /// The sum of a form over all points; `None` beyond 127 bits.
+    #[must_use]
+    pub fn sum(&self, form: &Form) -> Option<i128> {
+        let length = |(first, last): &(i64, i64)| i128::from(*last) - i128::from(*first) + 1;
+        let points = self.sides.iter().map(length).try_fold(1i128, i128::checked_mul)?;
+        let mut sum = form.constant.checked_mul(points)?;
+        for (side, slope) in self.sides.iter().zip(&form.slopes).filter(|(_, slope)| **slope != 0) {
+            let ends = i128::from(side.0) + i128::from(side.1);
+            // Twice the mean of a side, for each line of points along it: a whole number.
+            let along = (ends.checked_mul(length(side))? / 2).checked_mul(points / length(side))?;
+            sum = sum.checked_add(slope.checked_mul(along)?)?;
+        }
+        Some(sum)
+    }
+
     /// True if the form differs between points of the region.
     #[must_use]
     pub fn varies(&self, form: &Form) -> bool {

@@ -287,7 +287,7 @@ impl Divisors<'_, '_> {
 
     fn expression(&mut self, at: &str, e: &Expr) -> Result<(), ModelError> {
         let e = self.problem.inlined(at, e)?;
-        self.divisors(at, &self.of_first_item(&e));
+        self.divisors(at, &e);
         Ok(())
     }
 
@@ -317,13 +317,16 @@ impl Divisors<'_, '_> {
     }
 
     fn divisors_under(&mut self, condition: Expr, at: &str, e: &Expr) {
-        self.path.push(condition);
+        self.path.push(self.of_first_item(&condition));
         self.divisors(at, e);
         self.path.pop();
     }
 
-    /// A divisor that may be zero becomes a condition.
+    /// A divisor that may be zero becomes a condition, unless items decide it.
     fn divisor(&mut self, at: &str, d: &Expr) {
+        if d.mentions(|slot| slot >= self.problem.first_definition()) {
+            return;
+        }
         let range = d.range(&self.of).values;
         if range.is_some_and(|v| v.low > 0 || v.high < 0) {
             return;

@@ -96,6 +96,15 @@ impl Problem {
         Ok(space)
     }
 
+    /// The first valid configuration, if it is among so many choices.
+    #[must_use]
+    pub fn first_configuration(&self, most: u64) -> Option<Bound> {
+        let mut walk = Walk { wanted: 1, most, ..Walk::new(self).ok()? };
+        // What is at fault is said where the whole space is looked at.
+        walk.choose(&mut self.base_env(), 0).ok()?;
+        walk.space.bound.pop()
+    }
+
     /// How many choices of parameters there are before any constraint: the product of the domains'
     /// sizes or, where domains depend on each other, the number of their combinations.
     ///
@@ -161,7 +170,7 @@ impl Problem {
         let names = || self.parameters.iter().map(|p| p.name.as_str());
         if let Some(unknown) = values.keys().find(|k| !names().any(|n| n == k.as_str())) {
             return Err(ModelError::new(
-                format!("--set {unknown}"),
+                format!("configuration.{unknown}"),
                 "no parameter has this name",
                 suggest(unknown, names()),
             ));
@@ -170,11 +179,7 @@ impl Problem {
         for (i, parameter) in self.parameters.iter().enumerate() {
             let at = format!("parameters.{}", parameter.name);
             let Some(value) = values.get(&parameter.name) else {
-                return Err(ModelError::new(
-                    at,
-                    "has no value",
-                    format!("add --set {}=VALUE", parameter.name),
-                ));
+                return Err(ModelError::new(at, "has no value", "add it to the configuration"));
             };
             let domain = parameter.domain.values(&env).map_err(|e| self.fault(&at, &e, &env))?;
             in_domain(at, *value, &domain)?;
@@ -342,6 +347,10 @@ struct Walk<'p> {
     /// Constraints that mention definitions, hence wait for all parameters.
     last: Vec<usize>,
     looked_at: u64,
+    /// Most choices that are looked at.
+    most: u64,
+    /// Configurations after which the walk ends.
+    wanted: usize,
     space: Space,
 }
 
@@ -359,7 +368,8 @@ impl<'p> Walk<'p> {
             }
         }
         let space = Space { bound: Vec::new(), unlaunchable: 0 };
-        Ok(Walk { problem, ready, last, looked_at: 0, space })
+        let (most, wanted) = (MAX_CHOICES, usize::MAX);
+        Ok(Walk { problem, ready, last, looked_at: 0, most, wanted, space })
     }
 
     /// Whether constraints hold; one without a value does not.
@@ -386,12 +396,15 @@ impl<'p> Walk<'p> {
             return Err(ModelError::new(at(), "the domain is empty", "widen its bounds"));
         }
         for value in values {
+            if self.space.bound.len() >= self.wanted {
+                break;
+            }
             env[p.first_parameter() + depth] = value;
             self.looked_at += 1;
-            if self.looked_at > MAX_CHOICES {
+            if self.looked_at > self.most {
                 return Err(ModelError::new(
                     "parameters",
-                    format!("more than {MAX_CHOICES} choices"),
+                    format!("more than {} choices", self.most),
                     "narrow the domains, or put constraints on the first parameters",
                 ));
             }

@@ -5,11 +5,12 @@ use serde_json::{Map, Value, json};
 use super::text::expression;
 use crate::ModelError;
 use crate::json::Field;
+use crate::source::ElementType;
 
 /// The `kernel` of the problem: its source if it is in OpenCL C, else a program without statements.
 /// `parameters` are those of the space, which are macros in the source.
 pub(super) fn kernel(kernel: &Value, parameters: &Map<String, Value>) -> Result<Value, ModelError> {
-    let text = |key: &str| kernel.get(key).and_then(Value::as_str);
+    let text = |key: &str| kernel.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
     let (Some(file), Some(entry)) = (text("KernelFile"), text("KernelName")) else {
         return Ok(json!([]));
     };
@@ -25,30 +26,91 @@ pub(super) fn kernel(kernel: &Value, parameters: &Map<String, Value>) -> Result<
         }
     }
     let mut read = json!({ "opencl": file, "entry": entry, "arguments": arguments });
-    compile(kernel, parameters, &mut read);
+    compile(kernel, parameters, &mut read)?;
     Ok(read)
 }
 
-/// Takes the language's version and the macros out of the compiler's options; no other changes what is read.
-fn compile(kernel: &Value, parameters: &Map<String, Value>, read: &mut Value) {
-    let texts: Vec<&str> = match kernel.get("CompilerOptions") {
-        Some(Value::String(options)) => options.split_whitespace().collect(),
-        Some(Value::Array(options)) => options.iter().filter_map(Value::as_str).collect(),
-        _ => Vec::new(),
-    };
+/// Takes the language's version, folders and macros out of the compiler's options; no other changes
+/// what is read.
+fn compile(
+    kernel: &Value,
+    parameters: &Map<String, Value>,
+    read: &mut Value,
+) -> Result<(), ModelError> {
     let mut macros = Map::new();
-    for text in texts {
-        if let Some(standard) = text.strip_prefix("-cl-std=") {
+    let mut folders = Vec::new();
+    let mut words = words(kernel.get("CompilerOptions").unwrap_or(&Value::Null)).into_iter();
+    while let Some(word) = words.next() {
+        if let Some(standard) = word.strip_prefix("-cl-std=") {
             read["standard"] = standard.into();
-        } else if let Some(define) = text.strip_prefix("-D") {
-            let (name, text) = define.split_once('=').unwrap_or((define, "1"));
-            macros.insert(name.trim().to_owned(), json!({ "text": text }));
+            continue;
         }
+        let Some(option @ ("-D" | "-U" | "-I")) = word.get(..2) else { continue };
+        // What an option is about may be the next word.
+        let own = word[2..].trim_start();
+        let of = if own.is_empty() { words.next().unwrap_or_default() } else { own.to_owned() };
+        if of.is_empty() {
+            let at = "KernelSpecification.CompilerOptions";
+            let what = format!("nothing follows {option}");
+            return Err(ModelError::new(at, what, format!("write {option}NAME, or remove it")));
+        }
+        match option {
+            "-D" => {
+                let (name, text) = of.split_once('=').unwrap_or((&of, "1"));
+                macros.insert(name.trim().to_owned(), json!({ "text": text }));
+            }
+            "-U" => {
+                macros.shift_remove(&of);
+            }
+            _ => folders.push(of),
+        }
+    }
+    if !folders.is_empty() {
+        read["include"] = folders.into();
     }
     if !macros.is_empty() {
         let own = parameters.keys().map(|name| (name.clone(), name.clone().into()));
         read["defines"] = own.chain(macros).collect::<Map<_, _>>().into();
     }
+    Ok(())
+}
+
+/// The words of compiler options: of a text as a shell takes it, or of a list, each of whose texts
+/// is one option unless it has several.
+fn words(options: &Value) -> Vec<String> {
+    match options {
+        Value::String(text) => shell_words(text),
+        Value::Array(list) => {
+            let texts = list.iter().filter_map(Value::as_str);
+            let several = |text: &str| text.split_whitespace().skip(1).any(|w| w.starts_with('-'));
+            let words = texts.map(|text| match several(text) {
+                true => shell_words(text),
+                false => vec![text.trim().to_owned()],
+            });
+            words.flatten().collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Words between blanks, without quotes and with what a backslash protects.
+fn shell_words(text: &str) -> Vec<String> {
+    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match (c, quote) {
+            ('\\', None | Some('"')) => word.get_or_insert_default().extend(chars.next()),
+            (c, Some(open)) if c == open => quote = None,
+            ('\'' | '"', None) => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (c, None) if c.is_whitespace() => words.extend(word.take()),
+            (c, _) => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
 }
 
 /// Whether the kernel is in OpenCL C.
@@ -57,18 +119,35 @@ pub(super) fn is_opencl(kernel: &Value) -> bool {
     language.is_some_and(|l| l.eq_ignore_ascii_case("opencl"))
 }
 
+/// Types that T1 calls otherwise than OpenCL C does: our name and T1's.
+const TYPES: [(&str, &str); 8] = [
+    ("char", "int8"),
+    ("uchar", "uint8"),
+    ("short", "int16"),
+    ("ushort", "uint16"),
+    ("int", "int32"),
+    ("uint", "uint32"),
+    ("long", "int64"),
+    ("ulong", "uint64"),
+];
+
+/// What T1 calls a type.
+pub(super) fn type_name(ty: ElementType) -> &'static str {
+    let named = TYPES.iter().find(|(ours, _)| *ours == ty.name());
+    named.map_or(ty.name(), |(_, theirs)| theirs)
+}
+
 /// The type of the elements as our format calls it, and how many of them one vector has.
 fn element(ty: &str) -> (String, &str) {
     let lower = ty.to_ascii_lowercase();
+    if let Some((ours, _)) = TYPES.iter().find(|(_, theirs)| *theirs == lower) {
+        return ((*ours).to_owned(), "");
+    }
     let ours = match lower.as_str() {
-        "int8" => "char",
-        "uint8" | "unsigned char" | "unsignedchar" => "uchar",
-        "int16" => "short",
-        "uint16" | "unsigned short" | "unsignedshort" => "ushort",
-        "int32" => "int",
-        "uint32" | "unsigned int" | "unsignedint" => "uint",
-        "int64" => "long",
-        "uint64" | "unsigned long" | "unsignedlong" => "ulong",
+        "unsigned char" | "unsignedchar" => "uchar",
+        "unsigned short" | "unsignedshort" => "ushort",
+        "unsigned int" | "unsignedint" => "uint",
+        "unsigned long" | "unsignedlong" => "ulong",
         "float32" => "float",
         "float64" => "double",
         _ => {

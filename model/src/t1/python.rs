@@ -1,8 +1,31 @@
 //! Our expressions in Python's notation, with everything but parameters put in.
 
-use crate::Problem;
 use crate::expr::{BinaryOp, Expr, Function};
 use crate::scope::NameKind;
+use crate::{ModelError, Problem};
+
+/// Words that are no names in Python, and the functions that conditions call.
+const WORDS: [&str; 38] = [
+    "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue",
+    "def", "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import",
+    "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while",
+    "with", "yield", "min", "max", "abs",
+];
+
+/// Whether a parameter can have this name where Python evaluates conditions.
+///
+/// # Errors
+/// It cannot.
+pub(super) fn check_name(name: &str) -> Result<(), ModelError> {
+    match WORDS.contains(&name) {
+        false => Ok(()),
+        true => Err(ModelError::new(
+            format!("parameters.{name}"),
+            format!("`{name}` cannot be a name in a T1 file, whose conditions are in Python"),
+            "rename the parameter",
+        )),
+    }
+}
 
 /// What `/` means in an expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

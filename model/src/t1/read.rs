@@ -1,15 +1,16 @@
 //! A T1 file as a problem.
 
 use serde_json::{Map, Value, json};
+use tickbound_message::suggest;
 
 use super::python::from_python;
 use super::text::{expression, size_name};
 use super::{PLATFORM, arguments};
 use crate::ModelError;
 use crate::domain::Domain;
-use crate::expr::{BinaryOp, Expr};
+use crate::expr::{BinaryOp, Expr, Function};
 use crate::json::Field;
-use crate::parse::{parse, parse_domain};
+use crate::parse::{parse_domain, parse_python};
 
 /// Whether a JSON file is a T1 file and not a problem file.
 #[must_use]
@@ -22,7 +23,7 @@ pub fn is_t1(file: &Value) -> bool {
 #[must_use]
 pub fn without_program(file: &Value) -> Option<String> {
     let kernel = file.get("KernelSpecification").unwrap_or(&Value::Null);
-    let text = |key: &str| kernel.get(key).and_then(Value::as_str);
+    let text = |key: &str| kernel.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
     match (text("KernelFile"), text("KernelName"), text("Language")) {
         (Some(_), Some(_), _) if arguments::is_opencl(kernel) => None,
         (Some(_), Some(_), Some(language)) => {
@@ -54,7 +55,7 @@ pub fn read(file: &Value) -> Result<Value, ModelError> {
         "inputs": inputs,
         "platform": platform(),
         "constraints": conditions(space)?,
-        "launch": launch(kernel, sizes.len())?,
+        "launch": launch(kernel, sizes.len(), &parameters)?,
         "kernel": arguments::kernel(kernel, &parameters)?,
         "parameters": parameters,
     }))
@@ -71,7 +72,8 @@ fn part<'v>(file: &'v Value, key: &str) -> Result<&'v Value, ModelError> {
 }
 
 fn problem_size(kernel: &Value) -> Result<Vec<i64>, ModelError> {
-    let Some(size) = kernel.get("ProblemSize") else { return Ok(Vec::new()) };
+    let size = kernel.get("ProblemSize").filter(|size| !size.is_null());
+    let Some(size) = size else { return Ok(Vec::new()) };
     let field = Field::new("KernelSpecification.ProblemSize", size);
     match size {
         Value::Array(_) => field.array()?.iter().map(Field::integer).collect(),
@@ -130,41 +132,40 @@ fn conditions(space: &Value) -> Result<Vec<Value>, ModelError> {
     let path = "ConfigurationSpace.Conditions";
     let text = |field: &Field<'_>| {
         let text = field.value.get("Expression").unwrap_or(field.value).as_str();
-        text.map(|t| match parse(t.trim()) {
-            Ok(condition) => Value::from(from_python(&condition, true).to_string()),
-            // What is wrong with it is said where the problem is read.
-            Err(_) => t.trim().into(),
-        })
-        .ok_or_else(|| field.expected("{ \"Expression\": \"...\" }"))
+        let text = text.ok_or_else(|| field.expected("{ \"Expression\": \"...\" }"))?;
+        let condition = parse_python(text.trim());
+        let condition = condition.map_err(|e| ModelError::new(&field.path, e.to_string(), ""))?;
+        Ok(from_python(&condition, true).to_string().into())
     };
     Field::new(path, list).array()?.iter().map(text).collect()
 }
 
 /// Items of the launch and of a group along each dimension.
-fn launch(kernel: &Value, dimensions: usize) -> Result<Value, ModelError> {
+fn launch(
+    kernel: &Value,
+    dimensions: usize,
+    parameters: &Map<String, Value>,
+) -> Result<Value, ModelError> {
     let mut local = sizes(kernel, "LocalSize")?;
-    let mut groups = match grid(kernel, dimensions)? {
-        Some(groups) => groups,
-        None => sizes(kernel, "GlobalSize")?,
-    };
+    if local.is_empty() && dimensions > 0 {
+        local = usual_sizes(parameters);
+    }
+    let stated = sizes(kernel, "GlobalSize")?;
+    let divided = dimensions > 0 && (stated.is_empty() || has_divisors(kernel));
+    let mut groups = if divided { grid(kernel, dimensions, &local)? } else { stated };
     modify(kernel, &mut groups, &mut local)?;
     if local.is_empty() {
         // A space without a kernel: one item, so that every configuration can be launched.
         return Ok(json!({ "global_size": 1, "local_size": 1 }));
     }
-    // Where nothing is said, sizes mean what they mean to the kernel's language.
-    let counts_groups = match kernel.get("GlobalSizeType").and_then(Value::as_str) {
-        Some(of) => of != "OpenCL",
-        None => !arguments::is_opencl(kernel),
-    };
-    let divided = grid_divisors(kernel).is_some();
+    let counts_groups = divided || counts_groups(kernel)?;
     let one = || Expr::Int(1);
     let mut global = Vec::new();
     let mut locals = Vec::new();
     for d in 0..local.len().max(groups.len()).clamp(1, 3) {
         let items = local.get(d).cloned().unwrap_or_else(one);
         let size = groups.get(d).cloned().unwrap_or_else(one);
-        let size = match counts_groups || divided {
+        let size = match counts_groups {
             true => Expr::binary(BinaryOp::Mul, size, items.clone()),
             false => size,
         };
@@ -172,6 +173,35 @@ fn launch(kernel: &Value, dimensions: usize) -> Result<Value, ModelError> {
         locals.push(items.to_string());
     }
     Ok(json!({ "global_size": global, "local_size": locals }))
+}
+
+/// Whether the global size is in groups. Where nothing is said it means what it means to the
+/// kernel's language.
+fn counts_groups(kernel: &Value) -> Result<bool, ModelError> {
+    let Some(of) = kernel.get("GlobalSizeType").filter(|v| !v.is_null()) else {
+        return Ok(!arguments::is_opencl(kernel));
+    };
+    let is = |name: &str| of.as_str().is_some_and(|of| of.eq_ignore_ascii_case(name));
+    match is("OpenCL") {
+        false if !is("CUDA") && !is("Vulkan") => {
+            Err(Field::new("KernelSpecification.GlobalSizeType", of)
+                .expected("\"OpenCL\" (items), \"CUDA\" or \"Vulkan\" (groups)"))
+        }
+        in_items => Ok(!in_items),
+    }
+}
+
+/// The items of a group where the file does not say them: the parameters that Kernel Tuner takes
+/// for them.
+fn usual_sizes(parameters: &Map<String, Value>) -> Vec<Expr<String>> {
+    let size = |axis: &str| {
+        let name = format!("block_size_{axis}");
+        parameters.contains_key(&name).then_some(name)
+    };
+    let names = ["x", "y", "z"].map(size);
+    let axes = names.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
+    let names = names.into_iter().take(axes);
+    names.map(|name| name.map_or(Expr::Int(1), Expr::Name)).collect()
 }
 
 /// Applies the modifiers of older files: each multiplies, divides, or adds a parameter to one size.
@@ -209,43 +239,66 @@ fn modify(
 
 const AXES: [&str; 3] = ["X", "Y", "Z"];
 
-/// An object with X, Y and Z, or a list; empty if it is absent.
+/// An object with some of X, Y and Z, a list, or the size along X; empty if it is absent.
 fn sizes(kernel: &Value, key: &str) -> Result<Vec<Expr<String>>, ModelError> {
-    let Some(value) = kernel.get(key) else { return Ok(Vec::new()) };
+    let at = format!("KernelSpecification.{key}");
     let of = |v: &Value| match v {
-        Value::String(text) => expression(&format!("KernelSpecification.{key}"), text),
-        v => Field::new(format!("KernelSpecification.{key}"), v).integer().map(Expr::Int),
+        Value::Null => Ok(Expr::Int(1)),
+        Value::String(text) => expression(&at, text),
+        v => Field::new(&at, v).integer().map(Expr::Int),
     };
-    match value {
+    match kernel.get(key).unwrap_or(&Value::Null) {
+        Value::Null => Ok(Vec::new()),
         Value::Array(list) => list.iter().map(of).collect(),
-        _ => AXES.iter().map_while(|axis| value.get(axis)).map(of).collect(),
+        Value::Object(axes) => {
+            if let Some(other) = axes.keys().find(|axis| !AXES.contains(&axis.as_str())) {
+                let at = format!("{at}.{other}");
+                return Err(ModelError::new(at, "unknown field", suggest(other, AXES)));
+            }
+            let last = AXES.iter().rposition(|axis| axes.contains_key(*axis));
+            let axes = AXES.iter().take(last.map_or(0, |last| last + 1));
+            axes.map(|axis| of(kernel[key].get(*axis).unwrap_or(&Value::Null))).collect()
+        }
+        size => Ok(vec![of(size)?]),
     }
 }
 
-fn grid_divisors(kernel: &Value) -> Option<[Option<&Vec<Value>>; 3]> {
-    let list = |axis: &str| kernel.get(format!("GridDiv{axis}")).and_then(Value::as_array);
-    let found = AXES.map(list);
-    found.iter().any(Option::is_some).then_some(found)
+/// The divisors along an axis: absent, null and an empty list are none.
+fn divisors(kernel: &Value, axis: usize) -> &[Value] {
+    match kernel.get(format!("GridDiv{}", AXES[axis])) {
+        None | Some(Value::Null) => &[],
+        Some(Value::Array(list)) => list,
+        Some(one) => std::slice::from_ref(one),
+    }
+}
+
+fn has_divisors(kernel: &Value) -> bool {
+    (0..AXES.len()).any(|axis| !divisors(kernel, axis).is_empty())
 }
 
 /// Groups along each dimension: the problem's size over the product of the divisors, rounded up.
-fn grid(kernel: &Value, dimensions: usize) -> Result<Option<Vec<Expr<String>>>, ModelError> {
-    let Some(divisors) = grid_divisors(kernel) else { return Ok(None) };
-    let groups = (0..dimensions.min(3)).map(|d| {
+/// Where there is no divisor, it is the items of a group, as Kernel Tuner has it.
+fn grid(
+    kernel: &Value,
+    dimensions: usize,
+    local: &[Expr<String>],
+) -> Result<Vec<Expr<String>>, ModelError> {
+    let groups = (0..dimensions.min(AXES.len())).map(|d| {
+        let at = format!("KernelSpecification.GridDiv{}", AXES[d]);
         let mut by: Option<Expr<String>> = None;
-        for divisor in divisors[d].into_iter().flatten() {
+        for divisor in divisors(kernel, d) {
             let text = divisor.as_str().map_or_else(|| divisor.to_string(), str::to_owned);
-            let divisor = expression(&format!("KernelSpecification.GridDiv{}", AXES[d]), &text)?;
+            let divisor = expression(&at, &text)?;
             by = Some(match by {
                 None => divisor,
-                Some(before) => Expr::Binary(BinaryOp::Mul, Box::new(before), Box::new(divisor)),
+                Some(before) => Expr::binary(BinaryOp::Mul, before, divisor),
             });
         }
         let size = Expr::Name(size_name(d));
-        Ok(match by {
+        Ok(match by.or_else(|| local.get(d).cloned()) {
             None => size,
-            Some(by) => Expr::Call(crate::expr::Function::CeilDiv, vec![size, by]),
+            Some(by) => Expr::Call(Function::CeilDiv, vec![size, by]),
         })
     });
-    groups.collect::<Result<_, _>>().map(Some)
+    groups.collect()
 }

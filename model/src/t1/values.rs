@@ -11,7 +11,7 @@
 
 use super::python::from_python;
 use crate::expr::Expr;
-use crate::parse::parse;
+use crate::parse::parse_python;
 
 /// Most values that are looked at, those that a condition drops included.
 const MAX_STEPS: u32 = 1 << 20;
@@ -130,7 +130,7 @@ fn expression(text: &str, truth: bool, names: &[String]) -> Result<Expr, Wrong> 
     if text.parse::<i64>().is_err() && text.parse::<f64>().is_ok() {
         return Err(wrong(format!("`{}` is no whole number", short(text)), SCALED));
     }
-    let read = parse(text).map_err(|e| wrong(e.to_string(), WHOLE))?;
+    let read = parse_python(text).map_err(|e| wrong(e.to_string(), WHOLE))?;
     let slot = |name: &String| names.iter().rposition(|n| n == name);
     from_python(&read, truth)
         .resolve(&mut |name| slot(name))

@@ -5,12 +5,13 @@ use itertools::Itertools;
 use serde_json::{Value, json};
 use tickbound_elimination::Limits;
 
-use super::python::{Division, over_parameters};
+use super::arguments::type_name;
+use super::python::{Division, check_name, over_parameters};
 use crate::domain::Domain;
 use crate::expr::{BinaryOp, Expr, Function};
 use crate::problem::Constraint;
 use crate::source::{Argument, ArgumentKind, Define, Fill};
-use crate::{Configurations, ModelError, Parameter, Problem, Profile};
+use crate::{Configurations, Launch, ModelError, Parameter, Problem, Profile};
 
 /// Writes the problem as a T1 file, with the inputs' and the platform's present values put in.
 ///
@@ -19,7 +20,8 @@ use crate::{Configurations, ModelError, Parameter, Problem, Profile};
 /// configurations of [`Problem::space`].
 ///
 /// # Errors
-/// The space cannot be listed; a macro of the kernel is neither a number, a text nor a parameter.
+/// The space cannot be listed; a parameter's name is a word of Python; a macro of the kernel is
+/// neither a number, a text nor a parameter; an argument's value depends on parameters.
 pub fn write(problem: &Problem) -> Result<Value, ModelError> {
     let writer = Writer { problem };
     let parameters = writer.parameters()?;
@@ -47,6 +49,7 @@ impl Writer<'_> {
         let dependent = problem.parameters.iter().any(|p| depends(problem, p));
         let valid = dependent.then(|| problem.configurations(&Limits::default())).transpose()?;
         let list = problem.parameters.iter().enumerate().map(|(i, parameter)| {
+            check_name(&parameter.name)?;
             let values = match &valid {
                 Some(valid) if depends(problem, parameter) => self.occurring(valid, i)?,
                 _ => problem.independent_values(i)?,
@@ -182,9 +185,18 @@ impl Writer<'_> {
             "GlobalSizeType": "OpenCL",
             "LocalSize": sizes(|d| &d.local),
             "GlobalSize": sizes(|d| &d.global),
+            // T1 asks for both; a problem without a source has an empty file name.
+            "KernelName": problem.name,
+            "KernelFile": "",
             "SharedMemory": 0,
             "Stream": null,
         });
+        if let Launch::Activations { local_size, activations } = &problem.launch {
+            let (local, times) = (self.over(local_size), self.over(activations));
+            kernel["LocalSize"]["X"] = local.to_string().into();
+            kernel["GlobalSize"]["X"] =
+                Expr::binary(BinaryOp::Mul, local, times).to_string().into();
+        }
         // A reader names its numbers, which must not be a parameter's name.
         if !problem.parameters.iter().any(|p| p.name.starts_with("problem_size_")) {
             kernel["ProblemSize"] = problem.inputs.values().copied().take(3).collect();
@@ -225,7 +237,7 @@ impl Writer<'_> {
     }
 
     fn argument(&self, argument: &Argument) -> Result<Value, ModelError> {
-        let (name, ty) = (&argument.name, argument.element.name());
+        let (name, ty) = (&argument.name, type_name(argument.element));
         Ok(match &argument.kind {
             ArgumentKind::Whole { .. } => {
                 return Err(ModelError::new(
@@ -236,23 +248,39 @@ impl Writer<'_> {
             }
             ArgumentKind::Scalar(value) => json!({ "Name": name, "Type": ty,
                 "MemoryType": "Scalar", "AccessType": "ReadOnly", "FillType": "Constant",
-                "FillValue": number(&self.over(value)) }),
+                "FillValue": self.fill_value(name, value)? }),
             ArgumentKind::Real(value) => json!({ "Name": name, "Type": ty,
                 "MemoryType": "Scalar", "AccessType": "ReadOnly", "FillType": "Constant",
                 "FillValue": value.parse::<f64>().unwrap_or_default() }),
             ArgumentKind::Local { length } => json!({ "Name": name, "Type": ty,
                 "MemoryType": "Local", "Size": number(&self.over(length)) }),
             ArgumentKind::Buffer { length, fill, output } => {
-                let (kind, value) = match fill {
-                    Fill::Constant(value) => ("Constant", number(&self.over(value))),
-                    Fill::Index => ("Generator", "i".into()),
-                    Fill::Random { high, .. } => ("Random", number(&self.over(high))),
+                let mut buffer = json!({ "Name": name, "Type": ty, "MemoryType": "Vector",
+                    "AccessType": if *output { "ReadWrite" } else { "ReadOnly" },
+                    "Output": i32::from(*output), "Size": number(&self.over(length)) });
+                let (kind, key, value) = match fill {
+                    Fill::Constant(of) => ("Constant", "FillValue", self.fill_value(name, of)?),
+                    Fill::Index => ("Generator", "DataSource", "i".into()),
+                    Fill::Random { high, .. } => {
+                        ("Random", "FillValue", self.fill_value(name, high)?)
+                    }
                 };
-                json!({ "Name": name, "Type": ty, "MemoryType": "Vector",
-                        "AccessType": if *output { "ReadWrite" } else { "ReadOnly" },
-                        "FillType": kind, "FillValue": value, "Output": i32::from(*output),
-                        "Size": number(&self.over(length)) })
+                buffer["FillType"] = kind.into();
+                buffer[key] = value;
+                buffer
             }
+        })
+    }
+
+    /// What an argument is filled with: T1 has numbers alone.
+    fn fill_value(&self, argument: &str, value: &Expr) -> Result<Value, ModelError> {
+        let value = self.over(value);
+        Some(number(&value)).filter(Value::is_number).ok_or_else(|| {
+            ModelError::new(
+                format!("kernel.arguments.{argument}"),
+                format!("T1 has no place for a value that depends on parameters: `{value}`"),
+                "let the kernel take it from the parameters, which are macros",
+            )
         })
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::form::{Exits, Loop};
+use super::interior::{Neighbours, usual_truth};
 use super::nodes::{Node, NodeKind, has_barrier, matter, mention};
 use super::probe::{Change, Probe, Walked};
 use super::refusals::MOST_ITERATIONS;
@@ -313,7 +314,8 @@ impl<'a> Reader<'a> {
     }
 
     /// A part of a number of iterations that a condition on the item chooses: the part, the
-    /// condition, and its two values. Values that are one apart are as good as one.
+    /// condition, and its two values. Values that are one apart are as good as one, and so are
+    /// those of a condition that holds at a border only.
     fn item_choice(&mut self, count: &Poly) -> Option<(Atom, Poly, [Poly; 2])> {
         for atom in count.atoms() {
             let found = match self.terms.kind(atom).clone() {
@@ -334,7 +336,12 @@ impl<'a> Reader<'a> {
                 .clone()
                 .map(|value| self.terms.substitute(count, &HashMap::from([(part, value)])));
             let apart = a.sub(&b).and_then(|difference| difference.constant());
-            if apart.is_none_or(|n| n.abs() > 1) {
+            let guard = [&a, &b].iter().any(|n| n.constant() == Some(0));
+            let mut border = || {
+                self.terms.launch.is_empty()
+                    || usual_truth(&mut self.terms, &condition, Neighbours::Any).is_some()
+            };
+            if apart.is_none_or(|n| n.abs() > 1) && (guard || !border()) {
                 return Some((part, condition, values));
             }
         }

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
-use tickbound_model::expr::BinaryOp;
+use tickbound_model::expr::{BinaryOp, Function};
 
+use super::interior::{Neighbours, interior};
 use super::nodes::{Node, NodeKind, Reach};
 use super::symbolic::{Atom, Kind, Leaf, Monomial, Poly, Terms};
 use crate::ast::Space;
@@ -18,7 +19,23 @@ pub fn items(terms: &mut Terms, reach: &Reach) -> Stride {
         _ => {}
     }
     let atom = name(terms, "$lid_0");
-    stride(terms, reach, atom)
+    regular(terms, reach, Neighbours::Items, |terms, reach| stride(terms, reach, atom))
+}
+
+/// A distance, as most items have it where it is not the same for all of them.
+fn regular(
+    terms: &mut Terms,
+    reach: &Reach,
+    of: Neighbours,
+    between: impl Fn(&mut Terms, &Reach) -> Stride,
+) -> Stride {
+    match between(terms, reach) {
+        Stride::Irregular => {
+            let offset = interior(terms, &reach.offset, of);
+            between(terms, &Reach { offset, ..reach.clone() })
+        }
+        stride => stride,
+    }
 }
 
 /// Of a private array: 0 if the place follows from macros and from the counters of loops around, so that the compiler knows it where
@@ -46,7 +63,7 @@ pub fn groups(terms: &mut Terms, reach: &Reach) -> Vec<Stride> {
     let reach = unscaled(terms, reach);
     let dimension = |d: usize| {
         let atom = name(terms, &format!("$group_{d}"));
-        stride(terms, &reach, atom)
+        regular(terms, &reach, Neighbours::Any, |terms, reach| stride(terms, reach, atom))
     };
     (0..3).map(dimension).collect()
 }
@@ -59,7 +76,13 @@ pub fn groups(terms: &mut Terms, reach: &Reach) -> Vec<Stride> {
 pub fn digits(terms: &mut Terms, reach: &Reach) -> Option<Vec<Digit>> {
     let reach = unscaled(terms, reach);
     let dimensions: Vec<Place> = (0..3).filter_map(|d| Place::of_dimension(terms, d)).collect();
-    plain(terms, &reach, &dimensions).or_else(|| divided(terms, &reach, &dimensions))
+    let exact = |terms: &mut Terms, reach: &Reach| {
+        plain(terms, reach, &dimensions).or_else(|| divided(terms, reach, &dimensions))
+    };
+    exact(terms, &reach).or_else(|| {
+        let offset = interior(terms, &reach.offset, Neighbours::Items);
+        exact(terms, &Reach { offset, ..reach })
+    })
 }
 
 /// An access with 1 for each real number that a part of its address is multiplied by, as neighbours of such a part are the same or
@@ -124,8 +147,12 @@ fn divided(terms: &mut Terms, reach: &Reach, dimensions: &[Place]) -> Option<Vec
     let by = terms.number(&by)?;
     let items = inside.into_iter().map(|place| place.extent);
     let items = items.reduce(|a, b| Number::binary(BinaryOp::Mul, a, b))?;
-    let times = Number::binary(BinaryOp::FloorDiv, items, by.clone());
-    let own = [(remainder, by), (quotient, times)];
+    // The last row may not be whole, and may be the only one.
+    let call =
+        |function, a: &Number, b: &Number| Number::Call(function, vec![a.clone(), b.clone()]);
+    let row = call(Function::Min, &by, &items);
+    let rows = call(Function::CeilDiv, &items, &by);
+    let own = [(remainder, row), (quotient, rows)];
     let own = own.into_iter().map(|(atom, extent)| Some(Place { atom: atom.as_atom()?, extent }));
     let places: Vec<Place> = own.chain(outside.into_iter().map(Some)).collect::<Option<_>>()?;
     plain(terms, &Reach { offset, ..reach.clone() }, &places)
@@ -185,7 +212,7 @@ fn has_any_item(terms: &Terms, atom: Atom) -> bool {
     })
 }
 
-fn name(terms: &Terms, name: &str) -> Option<Atom> {
+pub fn name(terms: &Terms, name: &str) -> Option<Atom> {
     terms.find_name(name).and_then(|name| name.as_atom())
 }
 
@@ -234,7 +261,7 @@ fn between_iterations(terms: &mut Terms, reach: &Reach, iteration: Leaf) -> Stri
         };
     }
     let atom = terms.atom_of(iteration);
-    stride(terms, reach, atom)
+    regular(terms, reach, Neighbours::Any, |terms, reach| stride(terms, reach, atom))
 }
 
 /// What the offset grows by, in elements, if the atom grows by one.
@@ -243,7 +270,12 @@ fn stride(terms: &mut Terms, reach: &Reach, atom: Option<Atom>) -> Stride {
         Some(atom) => growth(terms, &reach.offset, atom),
         None => Poly::int(0),
     };
-    let (elements, rest) = bytes.split((&Monomial::new(), i64::from(reach.element.max(1))));
+    let element = (&Monomial::new(), i64::from(reach.element.max(1)));
+    let (mut elements, mut rest) = bytes.split(element);
+    if rest != Poly::int(0) {
+        // A pitch in bytes is a multiple of elements for the values that it has.
+        (elements, rest) = terms.with_only_values(&bytes).split(element);
+    }
     if rest != Poly::int(0) || !smooth(terms, &elements, atom) {
         return Stride::Irregular;
     }
@@ -251,7 +283,7 @@ fn stride(terms: &mut Terms, reach: &Reach, atom: Option<Atom>) -> Stride {
 }
 
 /// What a value grows by if the atom grows by one.
-fn growth(terms: &mut Terms, poly: &Poly, atom: Atom) -> Poly {
+pub fn growth(terms: &mut Terms, poly: &Poly, atom: Atom) -> Poly {
     let mut sum = Poly::int(0);
     for (monomial, coefficient) in poly.terms() {
         let mut moving = monomial.clone();

@@ -157,12 +157,14 @@ fn join(
 ) {
     let (_, repeated) = known[coarse].clone();
     let Addresses { count, pieces } = &mut known[fine].1;
+    // Each address is a piece of its own, and so is each that others add at the same distance.
+    let single = pieces == count && *count != Expr::Int(1);
     let gaps = less(count.clone(), times.clone());
     let all = mul(pieces.clone(), choice(gaps, repeated.count.clone(), Expr::Int(1)));
-    *pieces = of.narrowed(all);
     let new = min(count.clone(), times);
-    let all = add(count.clone(), mul(sub(repeated.count, Expr::Int(1)), new));
-    *count = of.narrowed(all);
+    let whole = add(count.clone(), mul(sub(repeated.count, Expr::Int(1)), new));
+    *count = of.narrowed(whole);
+    *pieces = if single { count.clone() } else { of.narrowed(all) };
     known.remove(coarse);
 }
 

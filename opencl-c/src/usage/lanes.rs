@@ -35,11 +35,15 @@ struct Pieces {
 
 impl Pieces {
     /// A piece begins with each row and with each warp, but for those that begin together.
-    fn of(warp: i64, lanes: &[Lane]) -> Pieces {
+    ///
+    /// Where digits say more items than a group has, as its last row is not whole, `most` says how
+    /// many there are.
+    fn of(warp: i64, lanes: &[Lane], most: Option<&Expr>) -> Pieces {
         let extent = lanes.first().map_or(Expr::Int(1), |lane| lane.extent.clone());
         let rows = lanes.iter().skip(1).map(|l| l.extent.clone()).fold(Expr::Int(1), mul);
         let warp_e = Expr::Int(warp);
         let items = mul(extent.clone(), rows.clone());
+        let items = most.map_or(items.clone(), |most| min(items, most.clone()));
         let warps = ceil_div(items.clone(), warp_e.clone());
         let common = power_in(extent.clone(), warp);
         let together = mul(quotient(extent.clone(), common.clone()), warp_e.clone());
@@ -63,13 +67,13 @@ impl Pieces {
 /// A request of 2 or 4 words a lane is served in as many phases, each for half or a quarter of the lanes. Within a
 /// phase, lanes at a distance of `s` words meet in the same bank as often as `s` has powers of two with the number of
 /// banks. Rows (further digits) that meet in banks are served one after the other.
-pub(super) fn passes(device: &Device<'_>, lanes: &[Lane], words: i64) -> Expr {
+pub(super) fn passes(device: &Device<'_>, lanes: &[Lane], most: Option<&Expr>, words: i64) -> Expr {
     let places = (device.banks / words).max(1);
     let rows = mul(Expr::Int(SHARES), passes_of_rows(device, lanes, words, places));
     let [first, second, ..] = lanes else { return rows };
     // A row without gaps that is longer than what is served at once: the piece of the next one meets the first unless it goes on
     // where that ends.
-    let pieces = Pieces::of(places, lanes);
+    let pieces = Pieces::of(places, lanes, most);
     let dense = is_zero(sub(first.distance.clone(), Expr::Int(4 * words)));
     let long = less(Expr::Int(places), first.extent.clone());
     let end = mul(first.extent.clone(), first.distance.clone());
@@ -152,11 +156,17 @@ fn power_in(number: Expr, most: i64) -> Expr {
 
 /// Lines, in 64ths, that a request of `bytes` bytes a lane touches. `aligned`: whether its rows begin where they lie in as few as they
 /// can; if not, they begin at any element.
-pub(super) fn lines(device: &Device<'_>, lanes: &[Lane], bytes: i64, aligned: &Expr) -> Expr {
+pub(super) fn lines(
+    device: &Device<'_>,
+    lanes: &[Lane],
+    most: Option<&Expr>,
+    bytes: i64,
+    aligned: &Expr,
+) -> Expr {
     let Some((first, others)) = lanes.split_first() else { return Expr::Int(SHARES) };
     let touched = |all: Expr| touched(device.line, all, bytes, aligned);
     let (warp, shares) = (Expr::Int(device.warp), Expr::Int(SHARES));
-    let pieces = Pieces::of(device.warp, lanes);
+    let pieces = Pieces::of(device.warp, lanes, most);
     let row = min(warp, first.extent.clone());
     // From the first to the last lane of a piece.
     let piece = quotient(mul(first.distance.clone(), pieces.items.clone()), pieces.all.clone());
@@ -250,7 +260,7 @@ mod tests {
         for words in [1, 2, 4] {
             for step in 0..80 {
                 let digits = [(4 * words * step, 32)];
-                let own = value(&passes(&device(), &lanes(&digits), words));
+                let own = value(&passes(&device(), &lanes(&digits), None, words));
                 let wanted = match step {
                     // Each phase is served once.
                     0 => words,
@@ -264,7 +274,8 @@ mod tests {
     #[test]
     fn passes_of_rows() {
         // A row of a matrix; its columns, which meet in one bank; and those of one with a column more.
-        let of = |digits: &[(i64, i64)]| value(&passes(&device(), &lanes(digits), 1)) / SHARES;
+        let of =
+            |digits: &[(i64, i64)]| value(&passes(&device(), &lanes(digits), None, 1)) / SHARES;
         assert_eq!(of(&[(4, 32), (128, 8)]), 1);
         assert_eq!(of(&[(128, 32), (4, 8)]), 32);
         assert_eq!(of(&[(132, 32), (4, 8)]), 1);
@@ -298,7 +309,7 @@ mod tests {
         ] {
             let wanted: BTreeSet<i64> =
                 places(&digits).iter().flat_map(|at| [at / 128, (at + bytes - 1) / 128]).collect();
-            let own = value(&lines(&device(), &lanes(&digits), bytes, &Expr::Int(1)));
+            let own = value(&lines(&device(), &lanes(&digits), None, bytes, &Expr::Int(1)));
             assert_eq!(own, SHARES * wanted.len() as i64, "{digits:?}");
         }
     }
@@ -307,7 +318,7 @@ mod tests {
     fn lines_of_a_request_that_begins_anywhere() {
         // A row of so many bytes: the mean over all elements of a line with which it may begin.
         for (length, bytes) in itertools::iproduct!([1, 2, 8, 16, 31, 32], [1, 4, 8, 16]) {
-            let own = lines(&device(), &lanes(&[(bytes, length)]), bytes, &Expr::Int(0));
+            let own = lines(&device(), &lanes(&[(bytes, length)]), None, bytes, &Expr::Int(0));
             let of = |start: i64| (start * bytes + length * bytes - 1) / 128 + 1;
             let starts = 128 / bytes;
             let all: i64 = (0..starts).map(of).sum();
@@ -321,7 +332,7 @@ mod tests {
             itertools::iproduct!([34, 48, 80, 112, 176, 240], [1, 2, 3, 4, 8], [0, 14, 32, 50])
         {
             let digits = [(4, length), (4 * (length + gap), rows)];
-            let own = value(&passes(&device(), &lanes(&digits), 1));
+            let own = value(&passes(&device(), &lanes(&digits), None, 1));
             let warps: Vec<Vec<i64>> =
                 all_places(&digits).chunks(32).map(<[i64]>::to_vec).collect();
             let all: i64 = warps.iter().map(|warp| passes_of(warp, 1)).sum();
@@ -331,8 +342,8 @@ mod tests {
         for (length, rows) in itertools::iproduct!([12, 20, 24, 34, 48, 80, 176, 240], [2, 3, 4, 8])
         {
             let digits = [(4, length), (4 * 4110, rows)];
-            let own =
-                value(&lines(&device(), &lanes(&digits), 4, &Expr::Int(0))) as f64 / SHARES as f64;
+            let own = value(&lines(&device(), &lanes(&digits), None, 4, &Expr::Int(0))) as f64
+                / SHARES as f64;
             let places = all_places(&digits);
             let touched = |warp: &[i64], start: i64| {
                 warp.iter().map(|at| (at + 4 * start) / 128).collect::<BTreeSet<i64>>().len()

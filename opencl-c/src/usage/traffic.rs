@@ -3,7 +3,7 @@
 use tickbound_model::Expr;
 
 use super::Device;
-use super::footprint::{Axis, addresses};
+use super::footprint::{Addresses, Axis, addresses};
 use super::number::{SHARES, add, ceil_div, choice, less, max, min, mul, part_of, quotient, sub};
 
 /// Warps of a unit where the platform does not say how many there are at most.
@@ -17,6 +17,8 @@ pub(super) struct Traffic<'a> {
     pub bytes: i64,
     /// Bytes that a piece without gaps takes more, where it begins and ends.
     pub margin: Expr,
+    /// The accesses in a sweep, where they may be fewer than its repetitions say.
+    pub most: Option<Expr>,
     /// Of the items of a group, and of the loops up to the innermost one that is not unrolled.
     pub sweep: Vec<Axis>,
     /// Of the other loops, inner ones first.
@@ -53,9 +55,7 @@ impl Traffic<'_> {
             false => group,
         };
         axes.extend(self.groups.iter().cloned());
-        // Neighbouring groups share the lines at their margins.
-        let launch = addresses(&axes, self.bytes, &self.device.known).count;
-        let launch = mul(Expr::Int(self.bytes), launch);
+        let launch = self.of_launch(&axes);
         let (beyond_l2, l3) = match self.device.l2 {
             Some(l2) => self.beyond(l2, together, &group, at_work),
             None => (Expr::Int(0), Expr::Int(0)),
@@ -63,9 +63,24 @@ impl Traffic<'_> {
         Moved { group, launch, beyond_l2, l3 }
     }
 
+    /// Bytes that a launch moves: those of the sectors in which its pieces lie. Neighbouring groups
+    /// share the sectors at their margins.
+    fn of_launch(&self, axes: &[Axis]) -> Expr {
+        let Addresses { count, pieces } = addresses(axes, self.bytes, &self.device.known);
+        let bytes = mul(Expr::Int(self.bytes), count);
+        let piece = ceil_div(bytes.clone(), pieces.clone());
+        let rest = max(Expr::Int(0), sub(Expr::Int(self.device.sector), piece.clone()));
+        let more = min(gap(axes, &piece, self.device), rest);
+        self.device.known.narrowed(add(bytes, mul(pieces, more)))
+    }
+
     /// Bytes of the lines that these repetitions touch.
     fn touched(&self, axes: &[Axis]) -> Expr {
-        let all = addresses(axes, self.bytes, &self.device.known);
+        let mut all = addresses(axes, self.bytes, &self.device.known);
+        if let Some(most) = &self.most {
+            let others = axes.iter().skip(self.sweep.len()).map(|axis| axis.extent.clone());
+            all.count = min(all.count, others.fold(most.clone(), mul));
+        }
         let margin = self.margin.clone();
         let pieces = add(mul(Expr::Int(self.bytes), all.count), mul(all.pieces, margin.clone()));
         self.device.known.narrowed(min(pieces, self.rows(axes, margin)))
@@ -147,6 +162,22 @@ impl Traffic<'_> {
     }
 }
 
+/// The least number of bytes between pieces that repetitions set apart, at most a sector.
+pub(super) fn gap(axes: &[Axis], piece: &Expr, device: &Device<'_>) -> Expr {
+    let sector = Expr::Int(device.sector);
+    let apart = |Axis { distance, extent }: &Axis| {
+        let Some(distance) = distance else { return sector.clone() };
+        let none = choice(
+            less(extent.clone(), Expr::Int(2)),
+            Expr::Int(1),
+            less(distance.clone(), piece.clone()),
+        );
+        choice(none, sector.clone(), sub(distance.clone(), piece.clone()))
+    };
+    let least = axes.iter().fold(sector.clone(), |least, axis| min(least, apart(axis)));
+    device.known.narrowed(least)
+}
+
 /// Groups of so many items that are at work at once, of so many, as far as warps limit them.
 pub(super) fn at_work(device: &Device<'_>, items: Expr, groups: Expr) -> Expr {
     let held = held(device, items, groups.clone());
@@ -186,7 +217,7 @@ mod tests {
         groups: &[Axis],
     ) -> Traffic<'a> {
         let (sweep, outer, groups) = (sweep.to_vec(), outer.to_vec(), groups.to_vec());
-        Traffic { device, bytes: 4, margin: Expr::Int(0), sweep, outer, groups }
+        Traffic { device, bytes: 4, margin: Expr::Int(0), most: None, sweep, outer, groups }
     }
 
     fn device(l1: i64, l2: i64) -> Device<'static> {

@@ -59,7 +59,6 @@ fn bounds_on_data() {
         ("for (int i = 0; i < N; i++) { if (a[i] == 0) break; }", "i < N"),
         ("for (int i = 0; i < N; i++) { if (a[i] == 0) return; }", "i < N"),
         ("int i = 0; do { i++; } while (a[i]);", "a[i]"),
-        ("for (;;) { b[0]++; }", "true"),
         ("for (int i = a[1]; i > 0; i >>= 1) b[i] = 1;", "i > 0"),
     ];
     for (body, condition) in table {
@@ -69,6 +68,10 @@ fn bounds_on_data() {
         );
         refuses(body, &format!("k.cl:3: {BOUND}; {fix}"));
     }
+    // No data decide how often this one runs.
+    let endless = "the loop's iterations cannot be counted; add \"bounds\": { \"k: true\": 1 } to the \
+                   kernel in the problem file, with the most iterations instead of 1";
+    refuses("for (;;) { b[0]++; }", &format!("k.cl:3: {endless}"));
 }
 
 /// Parts of private variables that may have been changed are not known.

@@ -1,5 +1,7 @@
 //! Whether two automata do the same, and if not, a run that shows it.
 
+use std::collections::BTreeSet;
+
 use super::actions::{Actions, Kind, SILENT};
 use super::partition::{Partition, partition};
 use crate::automaton::{Automaton, Builder};
@@ -20,14 +22,27 @@ pub enum Verdict {
     Different(Difference),
 }
 
-/// A play that tells two automata apart: after the steps of `trace`, which both can take, one side
-/// can take a step that the other, on the path it has taken, cannot.
+/// A play that tells two automata apart: after all steps of `trace` but the last, which both can take,
+/// one side is in a state in which it can take the last one, the other in a state in which it cannot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
     /// Names that fire in each step, and under which constraint.
     pub trace: Vec<(Vec<Name>, Constraint)>,
-    /// Whether it is the left side that can take the last step of `trace`; the other cannot.
+    /// Whether it is the left side that can take the last step of `trace` in its state.
     pub left_only: bool,
+    /// What the play says of all states that the steps may lead to.
+    pub told: Told,
+}
+
+/// What tells two automata apart, whatever states the same steps lead to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Told {
+    /// Only one side can take all steps.
+    Run,
+    /// Both can; only the other side may come to where it cannot take the last one.
+    Refusal,
+    /// Both can, and both may come to where they cannot take the last one.
+    Choice,
 }
 
 /// Compares two automata over one table of words, from their initial states.
@@ -49,7 +64,7 @@ pub fn compare(
         let [left, right] = begin;
         let left_only = !left.is_true();
         let trace = vec![(Vec::new(), if left_only { left } else { right })];
-        return Ok(Verdict::Different(Difference { trace, left_only }));
+        return Ok(Verdict::Different(Difference { trace, left_only, told: Told::Run }));
     }
     let both = beside(left, right);
     let found = partition(&both, kind, true, limits)?;
@@ -65,10 +80,15 @@ pub fn compare(
         None => Verdict::Same { blocks: found.blocks },
         Some((state, others, left)) => {
             let play = Play { automaton: &both, actions: Actions::new(&both), kind, found: &found };
-            Verdict::Different(match others.first() {
+            let (steps, left_only) = match others.first() {
                 Some(other) => play.difference(state, *other, left),
-                None => Difference { trace: Vec::new(), left_only: left },
-            })
+                None => (Vec::new(), left),
+            };
+            let (winner, loser) =
+                if left_only { (of_left, &of_right[..]) } else { (&of_right[..], of_left) };
+            let told = play.told(&steps, winner, loser);
+            let trace = steps.into_iter().map(|action| play.said(action)).collect();
+            Verdict::Different(Difference { trace, left_only, told })
         }
     })
 }
@@ -106,8 +126,9 @@ struct Play<'a> {
 }
 
 impl Play<'_> {
-    /// Plays from two states that are not bisimilar; `left` tells whose the first is.
-    fn difference(&self, mut one: u32, mut other: u32, mut left: bool) -> Difference {
+    /// Plays from two states that are not bisimilar; `left` tells whose the first is. The actions, and
+    /// whether the left side can take the last of them.
+    fn difference(&self, mut one: u32, mut other: u32, mut left: bool) -> (Vec<u32>, bool) {
         let mut trace = Vec::new();
         loop {
             let Some((action, to, answers)) = self.attack(one, other).or_else(|| {
@@ -115,17 +136,42 @@ impl Play<'_> {
                 self.attack(one, other)
             }) else {
                 // Unreachable for states that differ: some iteration has split them.
-                return Difference { trace, left_only: left };
+                return (trace, left);
             };
             // That nothing happens for a while is no step of a weak play.
             if action != SILENT || self.kind == Kind::Strong {
-                trace.push(self.said(action));
+                trace.push(action);
             }
             match answers.first() {
                 Some(answer) => (one, other) = (to, *answer),
-                None => return Difference { trace, left_only: left },
+                None => return (trace, left),
             }
         }
+    }
+
+    /// What the actions of a play say of all states that the same actions lead to.
+    fn told(&self, trace: &[u32], winner: &[u32], loser: &[u32]) -> Told {
+        let Some((last, before)) = trace.split_last() else { return Told::Run };
+        let can = |state: &u32| self.moves(*state).iter().any(|(action, _)| action == last);
+        if !self.after(loser, before).iter().any(can) {
+            Told::Run
+        } else if self.after(winner, before).iter().all(can) {
+            Told::Refusal
+        } else {
+            Told::Choice
+        }
+    }
+
+    /// The states that actions may lead to.
+    fn after(&self, begin: &[u32], trace: &[u32]) -> BTreeSet<u32> {
+        let quiet = |states: BTreeSet<u32>| match self.kind {
+            Kind::Strong => states,
+            Kind::Weak => states.iter().flat_map(|state| self.silently(*state)).collect(),
+        };
+        trace.iter().fold(quiet(begin.iter().copied().collect()), |states, wanted| {
+            let moves = states.iter().flat_map(|state| self.moves(*state));
+            moves.filter(|(action, _)| action == wanted).map(|(_, to)| to).collect()
+        })
     }
 
     /// A move of `one` that `other` cannot match in the iteration before the one that splits them, and

@@ -19,7 +19,7 @@ mod quotient;
 mod signature;
 
 pub use actions::Kind;
-pub use difference::{Difference, Verdict, compare};
+pub use difference::{Difference, Told, Verdict, compare};
 pub use partition::{Partition, partition};
 
 use actions::Actions;

@@ -2,6 +2,10 @@
 
 pub use super::text::FormulaError;
 
+use std::collections::BTreeSet;
+
+use tickbound_message::suggest;
+
 use super::text::{self, Text};
 use crate::symbol::{Name, Symbols};
 
@@ -54,6 +58,16 @@ impl Formula {
         }
     }
 
+    /// Adds the names of which it speaks to `all`.
+    pub fn names(&self, all: &mut BTreeSet<Name>) {
+        match self {
+            Formula::True | Formula::False => {}
+            Formula::Fires(name) => _ = all.insert(*name),
+            Formula::Not(inner) => inner.names(all),
+            Formula::And(a, b) | Formula::Or(a, b) => [a, b].iter().for_each(|f| f.names(all)),
+        }
+    }
+
     /// Whether it holds in a step in which exactly the names fire of which `fires` says so.
     pub fn holds(&self, fires: &dyn Fn(Name) -> bool) -> bool {
         match self {
@@ -76,6 +90,17 @@ impl Ltl {
     /// Where it could not be read, or which name is unknown.
     pub fn parse(text: &str, names: &[Name], symbols: &Symbols) -> Result<Ltl, FormulaError> {
         bind(text::parse(text)?, names, symbols)
+    }
+
+    /// Adds the names of which it speaks to `all`.
+    pub fn names(&self, all: &mut BTreeSet<Name>) {
+        match self {
+            Ltl::Now(formula) => formula.names(all),
+            Ltl::Next(inner) => inner.names(all),
+            Ltl::And(a, b) | Ltl::Or(a, b) | Ltl::Until(a, b) | Ltl::Release(a, b) => {
+                [a, b].iter().for_each(|f| f.names(all));
+            }
+        }
     }
 
     /// What holds of exactly the other runs.
@@ -125,7 +150,8 @@ fn atom(word: String, names: &[Name], symbols: &Symbols) -> Result<Formula, Form
         (None, "false") => Ok(Formula::False),
         (None, _) => {
             let known: Vec<&str> = names.iter().map(|n| symbols.word(n.0)).collect();
-            let known = format!("known here: {}", known.join(", "));
+            let known =
+                text::spelled(&word).unwrap_or_else(|| suggest(&word, known.iter().copied()));
             Err(FormulaError::Name { name: word, known })
         }
     }

@@ -14,14 +14,14 @@ const MAX_DEPTH: usize = 64;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum FormulaError {
     /// It is no sentence of the grammar.
-    #[error(
-        "`{text}`: stuck at column {column}; write names with ! & | -> and brackets, such as `a -> !b`"
-    )]
+    #[error("`{text}`: stuck at column {column}; {fix}")]
     Syntax {
         /// The text.
         text: String,
         /// Where it could not be read on, counted in characters from 1.
         column: usize,
+        /// What to write.
+        fix: String,
     },
     /// A name that the connector does not have.
     #[error("`{name}` is not a name of the connector; {known}")]
@@ -72,9 +72,56 @@ pub(super) fn parse(text: &str) -> Result<Text, FormulaError> {
         _ => {
             let read = &text[..text.len() - rest.trim_start().len()];
             let column = read.chars().count() + 1;
-            Err(FormulaError::Syntax { text: shown(text), column })
+            let between = |c: char| c.is_whitespace() || "!(&|".contains(c);
+            let word = read.trim_end().rsplit(between).next().unwrap_or_default();
+            let fix = spelled(word).or_else(|| spelled(rest.trim_start()));
+            let fix = fix.unwrap_or_else(|| GRAMMAR.to_owned());
+            Err(FormulaError::Syntax { text: shown(text), column, fix })
         }
     }
+}
+
+/// What formulas are made of, for messages.
+const GRAMMAR: &str = "write names with ! & | -> and brackets, such as `a -> !b`, and in --ltl also \
+                       X F G U R, such as `G (a -> F b)`";
+
+/// Signs and words of other tools, and what is written here.
+const ELSEWHERE: [(&str, &str); 24] = [
+    ("[]", "G a"),
+    ("<>", "F a"),
+    ("<->", "(a -> b) & (b -> a)"),
+    ("<=>", "(a -> b) & (b -> a)"),
+    ("=>", "a -> b"),
+    ("~", "!a"),
+    ("()", "X a"),
+    ("GF", "G F a"),
+    ("FG", "F G a"),
+    ("AG", "G a"),
+    ("AF", "F a"),
+    ("always", "G a"),
+    ("globally", "G a"),
+    ("eventually", "F a"),
+    ("finally", "F a"),
+    ("next", "X a"),
+    ("until", "a U b"),
+    ("V", "a R b"),
+    ("release", "a R b"),
+    ("W", "(a U b) | G a"),
+    ("not", "!a"),
+    ("and", "a & b"),
+    ("or", "a | b"),
+    ("implies", "a -> b"),
+];
+
+/// What to write instead of the sign or word of another tool with which `text` begins.
+pub(super) fn spelled(text: &str) -> Option<String> {
+    let is = |sign: &str| {
+        let rest = text.strip_prefix(sign)?;
+        let ends = !sign.starts_with(char::is_alphabetic) || !rest.starts_with(is_letter);
+        ends.then_some(())
+    };
+    let (sign, ours) = ELSEWHERE.iter().find(|(sign, _)| is(sign).is_some())?;
+    Some(format!("`{sign}` is written `{ours}` here; {GRAMMAR}"))
 }
 
 /// The beginning of a text, for messages.
@@ -114,7 +161,8 @@ fn depth(text: &str) -> usize {
 
 // What must follow a sign is cut, so that errors are told where they are.
 fn implication(input: &mut Input<'_>) -> PResult<Text> {
-    let left = chain(input, "|", |i| chain(i, "&", until, Text::And), Text::Or)?;
+    let all = |i: &mut Input<'_>| chain(i, ["&&", "&"], until, Text::And);
+    let left = chain(input, ["||", "|"], all, Text::Or)?;
     let right = opt(preceded(token("->"), cut_err(implication))).parse_next(input)?;
     Ok(match right {
         Some(right) => Text::Or(Box::new(Text::Not(Box::new(left))), Box::new(right)),
@@ -124,12 +172,13 @@ fn implication(input: &mut Input<'_>) -> PResult<Text> {
 
 fn chain(
     input: &mut Input<'_>,
-    sign: &'static str,
+    [twice, sign]: [&'static str; 2],
     mut item: impl FnMut(&mut Input<'_>) -> PResult<Text>,
     make: fn(Box<Text>, Box<Text>) -> Text,
 ) -> PResult<Text> {
     let mut all = vec![item(input)?];
-    let more: Vec<Text> = repeat(0.., preceded(token(sign), cut_err(item))).parse_next(input)?;
+    let sign = alt((token(twice), token(sign)));
+    let more: Vec<Text> = repeat(0.., preceded(sign, cut_err(item))).parse_next(input)?;
     all.extend(more);
     // In pairs, and pairs of pairs: long lists must not become deep trees.
     while all.len() > 1 {

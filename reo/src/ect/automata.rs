@@ -35,15 +35,14 @@ pub fn automata(source: &Source, name: Option<&str>) -> Result<Connector, EctErr
     let document = xml::read(source)?;
     let roots = xml::roots(&document);
     let all: Vec<Element<'_>> = roots.iter().flat_map(|root| root.named("automata")).collect();
-    let called =
-        |element: &Element<'_>| name.is_none_or(|name| element.value("name") == Some(name));
-    let found: Vec<Element<'_>> = all.iter().copied().filter(called).collect();
+    let found = xml::called(&all, name);
     if all.is_empty() {
         return Err(source.fault(Spot(0), EctFault::Empty("automata")));
     }
-    let one_name = found.iter().map(|element| element.value("name")).all_equal();
+    let one_name = found.iter().map(|element| element.title()).all_equal();
     if found.is_empty() || !one_name {
-        return Err(source.fault(Spot(0), xml::several("automata", &all)));
+        let names: Vec<&str> = all.iter().map(|element| element.title()).unique().collect();
+        return Err(source.fault(Spot(0), xml::several("automata", &names)));
     }
     let mut reader = Reader { known: xml::identified(&roots), roots: &roots, notes: Vec::new() };
     let mut files = Vec::new();
@@ -98,8 +97,7 @@ impl<'a> Reader<'a> {
             }
             written.extend(listed(extension, "inPorts"));
         }
-        let name = element.value("name").filter(|name| !name.trim().is_empty());
-        let name = name.unwrap_or("automaton").to_owned();
+        let name = element.title().to_owned();
         let (mut states, mut words) = (IndexMap::new(), IndexMap::new());
         for state in element.named("states") {
             let given = state.value("name").filter(|name| !name.trim().is_empty());
@@ -175,7 +173,9 @@ impl<'a> Reader<'a> {
             self.notes.push((extension.spot(), "costs are left out"));
             return Ok(());
         }
-        Err((extension, EctFault::Extension(excerpt(kind))))
+        let clocks = extension.value("id").unwrap_or_default().to_lowercase().contains("clock");
+        let fault = if clocks { EctFault::Clocks } else { EctFault::Extension };
+        Err((extension, fault(excerpt(kind))))
     }
 
     /// The state at an end of a transition.

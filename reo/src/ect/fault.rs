@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use crate::cat::CatFault;
 use crate::catalog::CatalogError;
-use crate::syntax::At;
+use crate::syntax::{At, CLOCKS};
 
 /// A fault and its place, on one line.
 pub type EctError = At<EctFault>;
@@ -29,6 +29,9 @@ pub enum EctFault {
         "the extension `{0}` is not read here; leave it out, or use port names, start states, state memory and constraints"
     )]
     Extension(String),
+    /// A part of a timed automaton.
+    #[error("the extension `{0}` is about time: {CLOCKS}")]
+    Clocks(String),
     /// A piece of a condition that means nothing here.
     #[error(
         "`{0}` in a constraint is not read here; use equations, predicates, literals, functions, conjunctions and disjunctions"
@@ -45,6 +48,12 @@ pub enum EctFault {
         "`{0}` is no channel that is read here; use Sync, LossySync, FIFO, LossyFIFO, drains, spouts, Filter, Transform or Timer"
     )]
     Kind(String),
+    /// The word of a channel in a namespace of something else.
+    #[error(
+        "`{0}` is of the namespace `{1}`, which is not that of channels; declare its prefix as \
+         xmlns:channels=\"http://www.cwi.nl/reo/channels\""
+    )]
+    Namespace(String, String),
     /// An end without a node.
     #[error("an end joins {0}; connect it to a node")]
     End(String),

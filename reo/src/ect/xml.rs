@@ -9,6 +9,9 @@ use tickbound_message::{excerpt, printable};
 use super::fault::{EctError, EctFault};
 use crate::syntax::{Fault, MAX_NESTING, MAX_TEXT, Source, Spot};
 
+/// Most elements that a message lists.
+const MAX_LISTED: usize = 40;
+
 /// An element of a text.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Element<'a>(Node<'a, 'a>);
@@ -54,9 +57,32 @@ impl<'a> Element<'a> {
         self.prefixed("type").map_or_else(|| self.0.tag_name().name(), local)
     }
 
-    /// The prefix of its type.
-    pub fn type_prefix(self) -> Option<&'a str> {
-        Some(self.prefixed("type")?.split_once(':')?.0)
+    /// The namespace of its type; the prefix, if it stands for none.
+    pub fn type_namespace(self) -> Option<&'a str> {
+        let prefix = self.prefixed("type")?.split_once(':').map(|(prefix, _)| prefix);
+        self.0.lookup_namespace_uri(prefix).or(prefix)
+    }
+
+    /// The name of a connector or automaton, or the word that stands for it.
+    pub fn title(self) -> &'a str {
+        let word = if self.0.has_tag_name("automata") { "automaton" } else { "connector" };
+        self.value("name").filter(|name| !name.trim().is_empty()).unwrap_or(word)
+    }
+
+    /// Its ends, and whether each writes to its node.
+    pub fn ends(self) -> impl Iterator<Item = (Element<'a>, bool)> {
+        let of = move |(word, writes)| self.named(word).map(move |end| (end, writes));
+        [("sourceEnds", false), ("sinkEnds", true)].into_iter().flat_map(of)
+    }
+
+    /// The elements in it that have ends, but for those of connectors other than `connector`.
+    pub fn with_ends(self, connector: Element<'a>) -> impl Iterator<Item = Element<'a>> {
+        let is_connector = |node: &Node<'_, '_>| node.tag_name().name() == "connectors";
+        let elsewhere = move |node: Node<'a, 'a>| {
+            node.ancestors().find(is_connector).is_some_and(|other| other != connector.0)
+        };
+        let all = self.0.descendants().filter(move |node| !elsewhere(*node)).map(Element);
+        all.filter(|element| element.ends().next().is_some())
     }
 }
 
@@ -130,8 +156,33 @@ pub(super) fn resolved(
     Some(element.spot())
 }
 
-/// There are several of these elements, or none of the name that was asked for.
-pub(super) fn several(what: &'static str, all: &[Element<'_>]) -> EctFault {
-    let names = all.iter().map(|e| format!("`{}`", excerpt(e.value("name").unwrap_or(""))));
+/// The elements called `name`, or all. The second of two of one name is called `name.2`, unless
+/// another is.
+pub(super) fn called<'a>(all: &[Element<'a>], name: Option<&str>) -> Vec<Element<'a>> {
+    let Some(name) = name else { return all.to_vec() };
+    let is = |word: &str| all.iter().copied().filter(|e| e.title() == word).collect::<Vec<_>>();
+    let found = is(name);
+    let numbered = name.rsplit_once('.').filter(|_| found.is_empty());
+    match numbered.and_then(|(word, number)| Some((is(word), number.parse::<usize>().ok()?))) {
+        Some((same, number)) => same.get(number.wrapping_sub(1)).copied().into_iter().collect(),
+        None => found,
+    }
+}
+
+/// The names of elements by which [`called`] finds each.
+pub(super) fn numbered(all: &[Element<'_>]) -> Vec<String> {
+    let same = |at: usize, range: std::ops::Range<usize>| {
+        all[range].iter().filter(|other| other.title() == all[at].title()).count()
+    };
+    let number = |at: usize| match (same(at, 0..at), same(at, at + 1..all.len())) {
+        (0, 0) => all[at].title().to_owned(),
+        (before, _) => format!("{}.{}", all[at].title(), before + 1),
+    };
+    (0..all.len().min(MAX_LISTED)).map(number).collect()
+}
+
+/// There are several elements of these names, or none of the name that was asked for.
+pub(super) fn several<T: AsRef<str>>(what: &'static str, names: &[T]) -> EctFault {
+    let names = names.iter().take(MAX_LISTED).map(|name| format!("`{}`", excerpt(name.as_ref())));
     EctFault::Several(what, names.collect::<Vec<_>>().join(", "))
 }

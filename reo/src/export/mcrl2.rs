@@ -24,7 +24,7 @@ const RESERVED: [&str; 40] = [
 
 pub(super) fn write(subject: Subject<'_>) -> String {
     let mut writer =
-        Writer { subject, words: Identifiers::new(&RESERVED), plain: subject.automaton.is_plain() };
+        Writer { subject, words: Identifiers::new(RESERVED), plain: subject.automaton.is_plain() };
     let processes = writer.processes();
     let init = writer.init();
     format!("% {}\n{}{processes}\n{init}", subject.name.replace('\n', " "), writer.declarations())

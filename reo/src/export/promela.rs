@@ -6,27 +6,22 @@
 
 use std::fmt::Write;
 
+use itertools::Itertools;
+use tickbound_names::promela;
+
 use super::subject::Subject;
 use super::words::Identifiers;
 use crate::label;
-
-/// Words that Promela or C takes for itself.
-const RESERVED: [&str; 46] = [
-    "active", "assert", "atomic", "bit", "bool", "break", "byte", "c_code", "chan", "d_step", "do",
-    "else", "empty", "enabled", "eval", "false", "fi", "for", "full", "goto", "hidden", "if", "in",
-    "init", "inline", "int", "len", "local", "ltl", "mtype", "never", "nempty", "nfull", "notrace",
-    "od", "of", "priority", "proctype", "run", "select", "short", "skip", "trace", "true",
-    "typedef", "unsigned",
-];
+use crate::symbol::Name;
 
 pub(super) fn write(subject: Subject<'_>) -> String {
     let automaton = subject.automaton;
-    let mut words = Identifiers::new(&RESERVED);
-    let names: Vec<String> = automaton
-        .alphabet()
-        .iter()
-        .map(|name| words.of("", subject.symbols.word(name.0)))
-        .collect();
+    let mut words = Identifiers::new(promela().chain(["connector"]));
+    let name = |name: &Name| {
+        let word = subject.symbols.word(name.0);
+        words.of(if is_label(word) { "n_" } else { "" }, word)
+    };
+    let names: Vec<String> = automaton.alphabet().iter().map(name).collect();
     let mut out = format!("/* {} */\n", subject.name.replace("*/", "* /").replace('\n', " "));
     if !automaton.is_plain() {
         out.push_str("/* Data constraints are left out. */\n");
@@ -36,7 +31,10 @@ pub(super) fn write(subject: Subject<'_>) -> String {
     }
     out.push_str("\nactive proctype connector() {\n");
     let starts = automaton.initial().iter();
-    let starts: Vec<String> = starts.map(|s| format!("  :: goto S{s}\n")).collect();
+    // SPIN makes a C variable of each name that is never read: `malloc`, `exit`.
+    let read = names.iter().map(|name| format!("{name} == 0")).join(" && ");
+    let read = if read.is_empty() { "true".to_owned() } else { read };
+    let starts: Vec<String> = starts.map(|s| format!("  :: {read} -> goto S{s}\n")).collect();
     _ = write!(out, "  if\n{}  fi;\n", starts.concat());
     for state in 0..automaton.states() as u32 {
         _ = writeln!(out, "S{state}:");
@@ -57,4 +55,10 @@ pub(super) fn write(subject: Subject<'_>) -> String {
     }
     out.push_str("}\n");
     out
+}
+
+/// Whether a word is the label of a state, or becomes one.
+fn is_label(word: &str) -> bool {
+    let number = word.trim_matches('_').strip_prefix('S');
+    number.is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
 }

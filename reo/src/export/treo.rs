@@ -21,7 +21,7 @@ pub(super) fn write(subject: Subject<'_>) -> Result<String, ExportError> {
         return Err(ExportError::Silent);
     }
     let initial = subject.initial("Treo")?;
-    let mut words = Identifiers::new(&["section", "import", "true", "false", "null", "state"]);
+    let mut words = Identifiers::new(["section", "import", "true", "false", "null", "state"]);
     let all = subject.automaton.alphabet();
     let seen = |name: &&Name| all.contains(*name);
     let seen: Vec<Name> = subject.interface.iter().filter(seen).copied().collect();

@@ -1,6 +1,7 @@
 //! Words as identifiers of other languages.
 
 use indexmap::IndexMap;
+use tickbound_names::short;
 
 use crate::syntax::lex::TREO;
 
@@ -12,8 +13,8 @@ pub(crate) struct Identifiers {
 
 impl Identifiers {
     /// Identifiers that are none of `reserved`.
-    pub(crate) fn new(reserved: &[&str]) -> Self {
-        let taken = reserved.iter().map(|w| (*w).to_owned()).collect();
+    pub(crate) fn new(reserved: impl IntoIterator<Item = &'static str>) -> Self {
+        let taken = reserved.into_iter().map(str::to_owned).collect();
         Identifiers { given: IndexMap::new(), taken }
     }
 
@@ -56,7 +57,7 @@ impl Identifiers {
     pub(crate) fn fresh(&mut self, prefix: &str, word: &str) -> String {
         let letter = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
         let plain: String = word.chars().map(letter).collect();
-        let mut plain = format!("{prefix}{}", plain.trim_matches('_'));
+        let mut plain = format!("{prefix}{}", short(plain.trim_matches('_')));
         if plain.is_empty() || plain.starts_with(|c: char| c.is_ascii_digit()) {
             plain = format!("n_{plain}");
         }

@@ -157,7 +157,8 @@ impl Plan {
         let cells = planner.memory();
         let Planner { ports, constants, functions, predicates, .. } = planner;
         Ok(Plan {
-            name: Identifiers::new(&C_WORDS).fresh("", subject.name),
+            // Everything else has a prefix that no language knows.
+            name: Identifiers::new(tickbound_names::c()).fresh("", subject.name),
             title: plain(subject.name),
             ports: ports.into_values().collect(),
             cells,
@@ -170,14 +171,6 @@ impl Plan {
         })
     }
 }
-
-/// Words that C keeps for itself. Everything else has a prefix that no language knows.
-const C_WORDS: [&str; 35] = [
-    "auto", "bool", "break", "case", "char", "const", "continue", "default", "do", "double",
-    "else", "enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "register",
-    "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "typedef",
-    "union", "unsigned", "void", "volatile", "while",
-];
 
 /// Text for a comment: what ends a line, or turns it around, is a space.
 fn plain(text: &str) -> String {
@@ -205,7 +198,7 @@ impl<'a> Planner<'a> {
         let read = |c: &Cell| (0..automaton.states() as u32).any(|s| live.is_live(*c, s));
         let cells = automaton.cells().iter().copied().filter(read).collect();
         let (constants, functions, predicates) = <_>::default();
-        let mut words = Identifiers::new(&[]);
+        let mut words = Identifiers::new([]);
         let ports = ports(subject, automaton, &mut words);
         Planner { subject, initial, live, words, ports, cells, constants, functions, predicates }
     }

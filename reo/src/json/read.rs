@@ -187,6 +187,10 @@ fn seen(data: &ConnectorData, parts: &[Ready], symbols: &Symbols) -> Made<Vec<St
     }
     let hide = match (&data.interface, &data.hide) {
         (Some(interface), None) => {
+            // Automata alone are what is written here, whatever their names.
+            if parts.iter().any(|part| matches!(part, Ready::Primitive(..))) {
+                known(interface, "`interface`", &all)?;
+            }
             let once: IndexSet<&String> = interface.iter().collect();
             return Ok(once.into_iter().cloned().collect());
         }
@@ -195,12 +199,16 @@ fn seen(data: &ConnectorData, parts: &[Ready], symbols: &Symbols) -> Made<Vec<St
         }
         (None, hide) => hide.as_deref().unwrap_or_default(),
     };
-    if let Some(name) = hide.iter().find(|n| !all.contains(n.as_str())) {
-        let fix = suggest(name, all.iter().copied());
-        return Err(JsonFault::Name { place: "`hide`".into(), name: excerpt(name), fix });
-    }
+    known(hide, "`hide`", &all)?;
     let hide: IndexSet<&str> = hide.iter().map(String::as_str).collect();
     Ok(all.into_iter().filter(|n| !hide.contains(n)).map(str::to_owned).collect())
+}
+
+/// Refuses a name of a list that no part has.
+fn known(list: &[String], place: &str, all: &IndexSet<&str>) -> Made<()> {
+    let Some(name) = list.iter().find(|n| !all.contains(n.as_str())) else { return Ok(()) };
+    let fix = suggest(name, all.iter().copied());
+    Err(JsonFault::Name { place: place.into(), name: excerpt(name), fix })
 }
 
 /// The connector, with nodes made of the ends of its components.

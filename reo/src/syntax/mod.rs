@@ -19,6 +19,10 @@ pub const MAX_NESTING: usize = 64;
 /// Longest word, in bytes.
 pub const MAX_WORD: usize = 1_000;
 
+/// What to do about clocks of timed automata.
+pub(crate) const CLOCKS: &str = "clocks are not read; say what waits with the component `timer` in a \
+                                 .treo or .reo file";
+
 /// A text and where it came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
@@ -126,6 +130,9 @@ pub enum Fault {
     /// Text in quotes or a comment that does not end.
     #[error("{0} without an end; write {1}")]
     Unended(&'static str, &'static str),
+    /// A word that stands where a component should begin.
+    #[error("`{0}` begins no component; {1}")]
+    Begin(String, String),
     /// Too deep.
     #[error("nested deeper than {MAX_NESTING}; split it")]
     Deep,

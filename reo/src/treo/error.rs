@@ -96,6 +96,18 @@ pub enum TreoFault {
         /// What to do.
         fix: String,
     },
+    /// Nodes of the interface that the body does not have.
+    #[error(
+        "nothing in `{component}` joins its nodes {nodes}; leave them out, or join them ({fix})"
+    )]
+    Unjoined {
+        /// The nodes.
+        nodes: String,
+        /// The component.
+        component: String,
+        /// What may be meant.
+        fix: String,
+    },
     /// A value of the wrong kind.
     #[error("{value} where {expected} should stand")]
     Kind {

@@ -55,8 +55,9 @@ fn locals(block: &Block, into: &mut Vec<Arc<Definition>>) {
 /// A component, before its arguments.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Target {
-    /// One of a file's definitions.
-    Defined { file: usize, definition: usize },
+    /// One of a file's definitions; if it was imported, the file that imports it and the number of the
+    /// import.
+    Defined { file: usize, definition: usize, import: Option<(usize, usize)> },
     /// One of [`crate::catalog`].
     BuiltIn(Arc<str>),
 }
@@ -110,42 +111,53 @@ impl<'l> Files<'l> {
     fn find(&mut self, file: usize, word: &str) -> Result<Option<Target>, TreoError> {
         let here = self.get(file);
         if let Some(definition) = position(&here.file, word) {
-            return Ok(Some(Target::Defined { file, definition }));
+            return Ok(Some(Target::Defined { file, definition, import: None }));
         }
         // `reo.sync` is what is imported under that name, or any `sync` that is.
         let last = word.rsplit('.').next().unwrap_or(word);
-        let named = |import: &&(Spot, Vec<String>)| import.1.last().is_some_and(|w| w == last);
-        let mut imports = here.file.imports.iter().filter(named);
-        let Some((spot, import)) = imports.next() else {
+        let imports = here.file.imports.iter().enumerate();
+        let mut imports = imports.filter(|(_, (_, path))| path.last().is_some_and(|w| w == last));
+        let Some((number, (_, import))) = imports.next() else {
             let built_in = word.strip_prefix("reo.").unwrap_or(word);
             return Ok(Primitive::is_known(built_in).then(|| Target::BuiltIn(built_in.into())));
         };
-        if let Some((spot, other)) = imports.find(|(_, other)| other != import) {
+        if let Some((_, (spot, other))) = imports.find(|(_, (_, other))| other != import) {
             let fault = TreoFault::Ambiguous(word.into(), import.join("."), other.join("."));
             return Err(here.source.fault(*spot, fault));
         }
-        self.import(&here, *spot, import).map(Some)
+        self.import((file, number), None).map(Some)
     }
 
+    /// What else the import of `target` may mean: the next file that defines it, in the order in
+    /// which imports are looked for, or the built-in component.
+    pub fn next(&mut self, target: &Target) -> Option<Target> {
+        let Target::Defined { file, import: Some(import), .. } = target else { return None };
+        self.import(*import, Some(*file)).ok()
+    }
+
+    /// What an import of a file means, behind the file `after`.
     fn import(
         &mut self,
-        from: &Loaded,
-        spot: Spot,
-        import: &[String],
+        of: (usize, usize),
+        mut after: Option<usize>,
     ) -> Result<Target, TreoError> {
+        let from = self.get(of.0);
+        let (spot, import) = &from.file.imports[of.1];
         let word = import.last().map(String::as_str).unwrap_or_default();
         let mut tried = 0;
         for path in candidates(&from.folders, import) {
             tried += 1;
-            let Some(file) = self.at(&path, from, spot)? else { continue };
-            if let Some(definition) = position(&self.get(file).file, word) {
-                return Ok(Target::Defined { file, definition });
+            let Some(file) = self.at(&path, &from, *spot)? else { continue };
+            if after.is_some() {
+                after = after.filter(|last| *last != file);
+            } else if let Some(definition) = position(&self.get(file).file, word) {
+                return Ok(Target::Defined { file, definition, import: Some(of) });
             }
         }
         if import[0] == "reo" && Primitive::is_known(word) {
             return Ok(Target::BuiltIn(word.into()));
         }
-        Err(from.source.fault(spot, TreoFault::Import { import: import.join("."), tried }))
+        Err(from.source.fault(*spot, TreoFault::Import { import: import.join("."), tried }))
     }
 
     /// The file at a path, if there is one.

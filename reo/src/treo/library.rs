@@ -11,7 +11,8 @@
 //! 5. for `reo.*`, the built-in components ([`crate::catalog`]).
 //!
 //! In each folder it is `x/y/z` with one of the ends [`ENDS`], in their order: of several ways to say
-//! what an atom does, rules say most. The first file that defines the component `z` is taken.
+//! what an atom does, rules say most. The first file is taken that defines the component `z` with
+//! parameters and nodes that fit the use.
 
 use indexmap::IndexMap;
 

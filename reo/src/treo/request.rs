@@ -3,7 +3,7 @@
 /// What is wanted of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Request {
-    /// The component; without one, that which is called as the file, or the last.
+    /// The component; without one, `main`, that which is called as the file, or the last.
     pub component: Option<String>,
     /// Values of its parameters, and of words in the sizes of its interface: as an argument is
     /// written (`4`, `"text"`, `<sync, fifo<2>>`); a word that means nothing is a text.

@@ -76,6 +76,14 @@ pub fn connector(text: &str, settings: &str) -> Result<Connector, String> {
     treo::connector(&source, &Disk(Vec::new()), &request(settings)).map_err(|e| e.to_string())
 }
 
+/// The text of a component with those of `nodes` as its interface that its body joins.
+pub fn joined(name: &str, nodes: &[&str], body: &str) -> String {
+    let is_in =
+        |node: &&&str| body.split(|c: char| !c.is_alphanumeric()).any(|word| word == **node);
+    let nodes: Vec<&str> = nodes.iter().filter(is_in).copied().collect();
+    format!("{name}({}) {{ {body} }}", nodes.join(", "))
+}
+
 /// The reachable product of a connector's parts.
 pub fn composed(connector: &Connector) -> Automaton {
     let mut parts = connector.parts.iter().map(|p| &p.automaton);

@@ -4,17 +4,15 @@ use std::collections::HashSet;
 
 use tickbound_model::Problem;
 use tickbound_model::expr::Slot;
-
-/// Words that are taken: by Promela, by C, and by the verifier's macros.
-const RESERVED: &str = include_str!("reserved.txt");
+use tickbound_names::{promela, short};
 
 /// Words that the models themselves use.
 const OWN: &str = include_str!("own.txt");
 
 /// All words that are taken.
 fn taken() -> HashSet<String> {
-    let lines = RESERVED.lines().chain(OWN.lines());
-    lines.filter(|line| !line.starts_with('#')).map(str::to_owned).collect()
+    let own = OWN.lines().filter(|line| !line.starts_with('#'));
+    promela().chain(own).map(str::to_owned).collect()
 }
 
 /// The Promela name of every slot of a problem.
@@ -48,9 +46,10 @@ impl Names {
     }
 }
 
-/// `name`, or the first variant of it that is not taken. Loop counters are `k1`, `f1`, ...; what begins
+/// `name`, or the first variant of its beginning that is not taken. Loop counters are `k1`, `f1`, ...; what begins
 /// with `_` or `tb_` belongs to SPIN and to the embedded C.
 fn free(name: &str, taken: &HashSet<String>) -> String {
+    let name = short(name);
     let counter =
         name.strip_prefix(['k', 'f']).is_some_and(|n| n.chars().all(|c| c.is_ascii_digit()));
     let mut free = match name {
@@ -90,6 +89,8 @@ mod tests {
             ("tb_best", "tb_best_"),
             ("unsigned", "unsigned_"),
             ("SAFETY", "SAFETY_"),
+            ("INT_MAX", "INT_MAX_"),
+            (&"W".repeat(520), &"W".repeat(200)),
         ];
         for (name, expected) in cases {
             assert_eq!(free(name, &taken), expected);

@@ -1,5 +1,7 @@
 //! `tickbound reo check`.
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
 use tickbound_reo::automaton::Automaton;
 use tickbound_reo::check::{Formula, Lasso, Ltl, Run, counterexample, deadlock, violation};
@@ -52,44 +54,55 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         Ok((whole, lasso))
     })?;
     if args.invariant.is_empty() && args.ltl.is_empty() {
-        return answer(args, &connector, "no deadlock", "a deadlock after", deadlock(&whole));
+        let found = deadlock(&whole).map(|run| (run, BTreeSet::new()));
+        return answer(args, &connector, "no deadlock", "a deadlock after", found);
     }
     for text in &args.invariant {
         let formula = Formula::parse(text, whole.alphabet(), &connector.symbols)
             .map_err(|e| input(format!("--invariant: {e}")))?;
         if let Some(run) = violation(&whole, &formula) {
             let broken = format!("`{text}` is broken by the last step of");
-            return answer(args, &connector, "", &broken, Some(run));
+            let mut names = BTreeSet::new();
+            formula.names(&mut names);
+            return answer(args, &connector, "", &broken, Some((run, names)));
         }
     }
-    if let Some((text, lasso)) = lasso {
-        return broken(args, &connector, text, &lasso);
+    if let Some((text, lasso, names)) = lasso {
+        return broken(args, &connector, text, &lasso, &names);
     }
     let what = if args.ltl.is_empty() { "invariant" } else { "formula" };
     answer(args, &connector, &format!("every {what} holds"), "", None)
 }
 
-/// The first formula that some infinite run breaks, and such a run.
+/// The first formula that some infinite run breaks, such a run, and the names of the formula.
 fn unending<'a>(
     args: &'a Args,
     connector: &Connector,
     whole: &Automaton,
     limits: &Limits<'_>,
-) -> Result<Option<(&'a str, Lasso)>, CliError> {
+) -> Result<Option<(&'a str, Lasso, BTreeSet<Name>)>, CliError> {
     for text in &args.ltl {
         let formula = Ltl::parse(text, whole.alphabet(), &connector.symbols)
             .map_err(|e| input(format!("--ltl: {e}")))?;
         if let Some(lasso) = counterexample(whole, &formula, limits).map_err(input)? {
-            return Ok(Some((text, lasso)));
+            let mut names = BTreeSet::new();
+            formula.names(&mut names);
+            return Ok(Some((text, lasso, names)));
         }
     }
     Ok(None)
 }
 
 /// Shows a run without end that breaks a formula.
-fn broken(args: &Args, connector: &Connector, text: &str, lasso: &Lasso) -> Result<Exit, CliError> {
-    let run = steps(connector, &lasso.run.steps);
-    let cycle = steps(connector, &lasso.cycle);
+fn broken(
+    args: &Args,
+    connector: &Connector,
+    text: &str,
+    lasso: &Lasso,
+    names: &BTreeSet<Name>,
+) -> Result<Exit, CliError> {
+    let run = steps(connector, &lasso.run.steps, names);
+    let cycle = steps(connector, &lasso.cycle, names);
     if args.json {
         say_json(&json!({ "holds": false, "run": run, "cycle": cycle }))?;
         return Ok(Exit::Nothing);
@@ -114,9 +127,9 @@ fn answer(
     connector: &Connector,
     good: &str,
     bad: &str,
-    run: Option<Run>,
+    run: Option<(Run, BTreeSet<Name>)>,
 ) -> Result<Exit, CliError> {
-    let steps = run.as_ref().map(|run| steps(connector, &run.steps));
+    let steps = run.as_ref().map(|(run, names)| steps(connector, &run.steps, names));
     let outcome = Exit::found(run.is_none());
     if args.json {
         let holds = run.is_none();
@@ -133,15 +146,20 @@ fn answer(
     Ok(outcome)
 }
 
-/// Each step of a run as text: the names of the interface that fire in it, or all of them where it
-/// is a step inside.
-fn steps(connector: &Connector, run: &[(Vec<Name>, Constraint)]) -> Vec<String> {
-    let seen = |names: &[Name]| -> Vec<Name> {
-        names.iter().copied().filter(|n| connector.interface.contains(n)).collect()
-    };
-    let text = |names: &Vec<Name>, constraint| match &seen(names)[..] {
-        [] => format!("inside: {}", step(connector, names, constraint)),
-        some => step(connector, some, constraint),
+/// Each step of a run as text: the names of the interface, and those of the formula, that fire in it;
+/// all names where it is a step inside.
+fn steps(
+    connector: &Connector,
+    run: &[(Vec<Name>, Constraint)],
+    spoken: &BTreeSet<Name>,
+) -> Vec<String> {
+    let outer = |n: &Name| connector.interface.contains(n);
+    let text = |names: &Vec<Name>, constraint| {
+        if !names.iter().any(outer) {
+            return format!("inside: {}", step(connector, names, constraint));
+        }
+        let shown = names.iter().copied().filter(|n| outer(n) || spoken.contains(n));
+        step(connector, &shown.collect::<Vec<_>>(), constraint)
     };
     run.iter().map(|(names, constraint)| text(names, constraint)).collect()
 }

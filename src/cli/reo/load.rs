@@ -19,7 +19,8 @@ use crate::cli::values::Size;
 /// Which connector, and of it what is kept.
 #[derive(Debug, clap::Args)]
 pub(super) struct ConnectorArgs {
-    /// The component of a Treo file; without it that which is called as the file, or the last
+    /// The component of a Treo file; without it `main`, that which is called as the file, or the
+    /// last. The connector of a .reo file; the second of two of one name is NAME.2
     #[arg(long, value_name = "NAME")]
     component: Option<String>,
     /// A parameter of the component, or a size of its interface, such as n=4

@@ -18,6 +18,7 @@ mod verify;
 
 use super::exit::{CliError, Exit};
 use super::stop::Timeout;
+use super::values::Seconds;
 use clap::Subcommand;
 
 /// Arguments of `reo`.
@@ -27,7 +28,7 @@ pub struct Args {
     command: Command,
     /// Stop after this many seconds
     #[arg(long, value_name = "SECONDS", global = true)]
-    timeout: Option<f64>,
+    timeout: Option<Seconds>,
 }
 
 #[derive(Debug, Subcommand)]

@@ -34,6 +34,33 @@ pub(crate) fn milliseconds(seconds: f64) -> f64 {
     (seconds * 1e10).round() / 1e7
 }
 
+/// Milliseconds from which a time stands for a failure: Kernel Tuner wrote 1e20, in whatever unit.
+pub(crate) const FAILED: f64 = 1e14;
+
+/// The fields of an entry beside the parameters, which can have none of these names.
+const FIELDS: [&str; 15] = [
+    "time",
+    "times",
+    "compile_time",
+    "verification_time",
+    "benchmark_time",
+    "strategy_time",
+    "framework_time",
+    "timestamp",
+    "spread",
+    "steadiness",
+    "verification",
+    "failure",
+    "message",
+    "source",
+    "__error__",
+];
+
+/// The first parameter that has the name of a field.
+pub(super) fn clash(parameters: &[String]) -> Option<&String> {
+    parameters.iter().find(|name| FIELDS.contains(&name.as_str()))
+}
+
 fn error_name(kind: FailureKind) -> &'static str {
     match kind {
         FailureKind::Compile => "CompilationFailedConfig",
@@ -118,6 +145,9 @@ impl Record {
                 let kind = kind_of(error, text("failure"))?;
                 let message = text("message").unwrap_or("failed when it was measured").to_owned();
                 Outcome::Failed(Failure { kind, message })
+            }
+            (Some(time), None) if time >= FAILED => {
+                Outcome::failed(FailureKind::Runtime, "failed when it was measured")
             }
             (Some(time), None) => {
                 let times = entry.get("times").and_then(Value::as_array);
@@ -235,6 +265,18 @@ mod tests {
     }
 
     #[test]
+    fn no_parameter_is_called_as_a_field() {
+        let failed = record(Outcome::failed(FailureKind::Launch, "because"));
+        for record in [record(timed(&[0.5], true, true)), failed] {
+            let entry = record.entry(&[]);
+            for field in entry.as_object().unwrap().keys().filter(|f| !f.contains('/')) {
+                assert_eq!(clash(&["WG".into(), field.clone()]), Some(field));
+            }
+        }
+        assert_eq!(clash(&parameters()), None);
+    }
+
+    #[test]
     fn what_is_written_is_read() {
         let kinds = FailureKind::ALL.map(|kind| Outcome::failed(kind, "because"));
         let times = [(true, true), (true, false), (false, true), (false, false)]
@@ -282,6 +324,7 @@ mod tests {
             assert_eq!(read(json!({ "__error__": error, "time": 1.0 })), failed(kind), "{error}");
             assert_eq!(read(json!({ "__error__": error })), failed(kind), "{error}");
         }
+        assert_eq!(read(json!({ "time": 1e20 })), failed(FailureKind::Runtime));
         let whole = json!({ "A": 1, "B": 2.0, "time": 2.0, "compile_time": 3.0 });
         let record = Record::read(&whole, &parameters()).unwrap();
         assert_eq!((record.values, record.stages.compile), (vec![1, 2], 0.003));

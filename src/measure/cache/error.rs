@@ -27,6 +27,11 @@ pub enum CacheError {
         /// What differs.
         why: String,
     },
+    /// A parameter has the name of a field of the file.
+    #[error(
+        "parameters.{0}: `{0}` is the name of a field of each result in a cache; rename the parameter"
+    )]
+    Name(String),
     /// Another process writes to it.
     #[error("{}: another process measures into it; wait for it, or choose another file with --cache", path.display())]
     Locked {

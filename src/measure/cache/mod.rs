@@ -148,6 +148,9 @@ impl Cache {
         mut head: Head,
         keep: &dyn Fn(&Record) -> bool,
     ) -> Result<(Cache, Found), CacheError> {
+        if let Some(name) = entry::clash(&head.parameters) {
+            return Err(CacheError::Name(name.clone()));
+        }
         let mut found = Found::default();
         let mut kept = Vec::new();
         let held = Held::take(disk, path, &mut found.notes)?;

@@ -109,6 +109,10 @@ impl<'a> Rest<'a> {
         let mut values = Deserializer::from_str(left).into_iter::<Value>();
         let value = values.next()?.ok()?;
         let end = values.byte_offset();
+        // Nobody knows which of two values for one key is meant.
+        if value.is_object() {
+            tickbound_input::json::<Value>(&left[..end]).ok()?;
+        }
         self.at += end;
         Some((value, left[..end].trim()))
     }
@@ -131,7 +135,8 @@ impl<'a> Rest<'a> {
         let value = name.and_then(|name| Some((name, self.value(self.text.len())?.0)));
         match value.filter(|_| self.skip(',').is_some()) {
             Some((name, value)) => {
-                parts.head.insert(name, value);
+                let twice = parts.head.insert(name, value).is_some();
+                parts.broken.extend(twice.then_some(line));
             }
             None => {
                 parts.broken.push(line);

@@ -26,7 +26,7 @@ use tickbound_process::{Ended, Finished, Limits, Scratch, Stopped, run};
 use super::error::MeasureError;
 use super::job::{Argument as Given, Job};
 use super::log;
-use program::{Parts, UNKNOWN_NAME, fault};
+use program::{Parts, UNKNOWN_NAME, declaration, fault};
 
 /// How long compiling may take.
 const COMPILING: Duration = Duration::from_secs(120);
@@ -113,7 +113,7 @@ impl Reference {
             Ended::Stopped(why) => {
                 return Err(fault(path, None, format!("compiling it was stopped by its {why}")));
             }
-            _ => return Err(not_compiled(path, &whole, &finished.stderr)),
+            _ => return Err(not_compiled(path, &whole, &finished.stderr, &declaration(arguments))),
         }
         let line = text.lines().position(|l| l.contains("void reference")).map_or(1, |l| l + 1);
         Ok(Reference {
@@ -270,7 +270,11 @@ impl Reference {
     }
 }
 
-fn not_compiled(path: &Path, whole: &Path, errors: &str) -> MeasureError {
+fn not_compiled(path: &Path, whole: &Path, errors: &str, declared: &str) -> MeasureError {
+    // Another type of the function, or no such function.
+    let other = ["conflicting types", "undefined"].iter().any(|said| errors.contains(said));
+    let fix = if other { format!("; write `{declared}`") } else { String::new() };
+    let fault = |path, line, why: String| fault(path, line, why + &fix);
     match log::first_error(errors) {
         Some(error) if Path::new(&error.file) == whole => {
             fault(path, Some(error.line as usize), error.text)

@@ -26,6 +26,35 @@ fn c_type(element: ElementType) -> &'static str {
     }
 }
 
+/// Whether an argument is passed as a pointer, and is an output; none in local memory is passed.
+fn passed(argument: &Argument) -> Option<(bool, bool)> {
+    match &argument.kind {
+        ArgumentKind::Local { .. } => None,
+        ArgumentKind::Scalar(_) | ArgumentKind::Real(_) => Some((false, false)),
+        ArgumentKind::Whole { .. } => Some((true, false)),
+        ArgumentKind::Buffer { output, .. } => Some((true, *output)),
+    }
+}
+
+/// The declaration that a reference should have, with the arguments' names.
+pub(super) fn declaration(arguments: &[Argument]) -> String {
+    declared(arguments, |argument| &argument.name)
+}
+
+fn declared<'a>(arguments: &'a [Argument], name: impl Fn(&'a Argument) -> &'a str) -> String {
+    let typed = arguments.iter().filter_map(|argument| {
+        let (element, name) = (c_type(argument.element), name(argument));
+        let text = match passed(argument)? {
+            (false, _) => format!("{element} {name}"),
+            (true, false) => format!("const {element} *{name}"),
+            (true, true) => format!("{element} *{name}"),
+        };
+        Some(text.trim_end().to_owned())
+    });
+    let typed = typed.collect::<Vec<_>>().join(", ");
+    format!("void reference({})", if typed.is_empty() { "void" } else { &typed })
+}
+
 /// What our program says about the arguments.
 pub(super) struct Parts {
     pub(super) prototype: String,
@@ -34,25 +63,12 @@ pub(super) struct Parts {
 
 impl Parts {
     pub(super) fn of(arguments: &[Argument]) -> Parts {
-        let mut types = Vec::new();
-        let mut parts = Vec::new();
-        for argument in arguments {
+        let parts = arguments.iter().filter_map(|argument| {
             let element = c_type(argument.element);
-            let (buffer, output) = match &argument.kind {
-                ArgumentKind::Local { .. } => continue,
-                ArgumentKind::Scalar(_) | ArgumentKind::Real(_) => (false, false),
-                ArgumentKind::Whole { .. } => (true, false),
-                ArgumentKind::Buffer { output, .. } => (true, *output),
-            };
-            types.push(match (buffer, output) {
-                (false, _) => element.to_owned(),
-                (true, false) => format!("const {element} *"),
-                (true, true) => format!("{element} *"),
-            });
-            parts.push(context! { element, buffer, output });
-        }
-        let types = if types.is_empty() { "void".to_owned() } else { types.join(", ") };
-        Parts { prototype: format!("void reference({types});"), arguments: parts }
+            let (buffer, output) = passed(argument)?;
+            Some(context! { element, buffer, output })
+        });
+        Parts { prototype: declared(arguments, |_| "") + ";", arguments: parts.collect() }
     }
 
     pub(super) fn main(&self, path: &Path) -> Result<String, MeasureError> {

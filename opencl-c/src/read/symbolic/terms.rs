@@ -292,6 +292,17 @@ impl Terms {
         (range.least == range.greatest).then_some(range.least)
     }
 
+    /// The value with numbers for the names that have only one.
+    pub fn with_only_values(&mut self, poly: &Poly) -> Poly {
+        let names = self.names(poly).into_iter();
+        let known = names.filter_map(|atom| {
+            let value = self.only_value(&Poly::atom(atom))?;
+            Some((atom, Poly::int(i64::try_from(value).ok()?)))
+        });
+        let known: HashMap<Atom, Poly> = known.collect();
+        self.substitute(poly, &known)
+    }
+
     /// Where the value lies if launches are of 2^16 items.
     pub fn likely(&self, poly: &Poly) -> Interval {
         self.range(poly, |info| info.likely)

@@ -2,7 +2,7 @@
 
 use itertools::Itertools;
 use tickbound_model::Expr;
-use tickbound_model::expr::BinaryOp;
+use tickbound_model::expr::{BinaryOp, Function};
 
 use super::super::around::{Around, Loop};
 use super::super::footprint::Axis;
@@ -118,7 +118,7 @@ impl Walk<'_> {
         access: &Access,
         at: &At,
     ) -> Result<Expr, ReadError> {
-        let elements = unsigned(self.names.put_in(elements, at)?.simplified());
+        let elements = self.unsigned(self.names.put_in(elements, at)?.simplified());
         Ok(mul(Expr::Int(i64::from(access.element)), elements))
     }
 
@@ -133,6 +133,25 @@ impl Walk<'_> {
     }
 }
 
+impl Walk<'_> {
+    /// The number without its sign.
+    fn unsigned(&self, number: Expr) -> Expr {
+        match number {
+            Expr::Int(n) => Expr::Int(n.saturating_abs()),
+            Expr::Neg(e) => self.unsigned(*e),
+            Expr::Binary(BinaryOp::Mul, a, b) => mul(self.unsigned(*a), self.unsigned(*b)),
+            number if self.is_at_least(0, &number) => number,
+            number => {
+                let negated = sub(Expr::Int(0), number.clone());
+                match self.is_at_least(0, &negated) {
+                    true => negated,
+                    false => Expr::Call(Function::Abs, vec![number]),
+                }
+            }
+        }
+    }
+}
+
 /// 1 if the loops that move an access of so many bytes by less than lanes are apart go over no more than that.
 fn between(loops: &[Axis], bytes: i64, apart: &Expr) -> Expr {
     let reach = |axis: &Axis| match &axis.distance {
@@ -144,15 +163,4 @@ fn between(loops: &[Axis], bytes: i64, apart: &Expr) -> Expr {
     };
     let all = loops.iter().map(reach).fold(Expr::Int(bytes), add);
     less(all, add(apart.clone(), Expr::Int(1)))
-}
-
-/// The number without its sign, if that stands in front. Sums have the sign that their names give them, and names are sizes.
-fn unsigned(number: Expr) -> Expr {
-    match number {
-        Expr::Int(n) => Expr::Int(n.saturating_abs()),
-        Expr::Neg(e) => *e,
-        Expr::Binary(BinaryOp::Mul, a, b) => mul(unsigned(*a), unsigned(*b)),
-        Expr::Binary(BinaryOp::Sub, a, b) if *a == Expr::Int(0) => *b,
-        number => number,
-    }
 }

@@ -21,6 +21,8 @@ struct Request<'l> {
     bytes: i64,
     /// `None` where that cannot be said.
     lanes: Option<&'l [Lane]>,
+    /// Items of a group, where its last row is not whole.
+    most: Option<&'l Expr>,
     /// 1 if the first one is at the beginning of a line.
     aligned: &'l Expr,
 }
@@ -89,8 +91,10 @@ impl Walk<'_> {
             self.keep(access, (at, around), &unrolled, (words, &each));
         }
         let (aligned, row) = self.aligned(access, at, &loops, lanes.as_deref())?;
-        let request =
-            Request { words, bytes: bytes_each, lanes: lanes.as_deref(), aligned: &aligned };
+        let (bytes, lanes_of_warp) = (bytes_each, lanes.as_deref());
+        let most = self.items_in_rows(access, at)?;
+        let (most, aligned_rows) = (most.as_ref(), &aligned);
+        let request = Request { words, bytes, lanes: lanes_of_warp, most, aligned: aligned_rows };
         self.request(access, at, &request, requests.clone());
         // An address that comes from data is computed for each request.
         let from_data = is_from_data(access);
@@ -133,11 +137,12 @@ impl Walk<'_> {
 
     fn request(&mut self, access: &Access, at: &At, request: &Request<'_>, requests: Expr) {
         // What cannot be said: no conflicts among banks, and a line for each lane.
-        let Request { words, bytes, lanes, aligned } = request;
+        let Request { words, bytes, lanes, most, aligned } = request;
         let (wavefronts, touched) = match lanes {
-            Some(lanes) => {
-                (passes(self.device, lanes, *words), lines(self.device, lanes, *bytes, aligned))
-            }
+            Some(lanes) => (
+                passes(self.device, lanes, *most, *words),
+                lines(self.device, lanes, *most, *bytes, aligned),
+            ),
             None => (Expr::Int(SHARES * words), Expr::Int(SHARES * self.device.warp)),
         };
         let (count, passed) = of_memory(access.space);

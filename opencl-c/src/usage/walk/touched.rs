@@ -7,17 +7,18 @@ use super::super::around::Around;
 use super::super::batch::is_from_data;
 use super::super::footprint::{Addresses, Axis, addresses};
 use super::super::lanes::Lane;
-use super::super::number::{all, ceil_div, choice, is_zero, less, max, mul, remainder, sub};
-use super::super::traffic::{Moved, Traffic};
-use super::{Walk, sizes};
+use super::super::number::{all, ceil_div, choice, is_zero, less, max, min, mul, remainder, sub};
+use super::super::traffic::{Moved, Traffic, gap};
+use super::{Walk, product, sizes};
 use crate::ast::At;
 use crate::error::ReadError;
-use crate::steps::Access;
+use crate::steps::{Access, Digit, Number};
 
 impl Walk<'_> {
-    /// Bytes that pieces of a sweep take more than they have, as caches move whole sectors: one that begins and ends in the midst of a
-    /// sector, on average, a sector but for one element; one that is moved by whole sectors, or by whole rows that divide a line, the
-    /// rest of a sector.
+    /// Bytes that pieces of a sweep take more than they have, as caches move whole sectors: one that
+    /// begins and ends in the midst of a sector, on average, a sector but for one element; one that
+    /// is moved by whole sectors, or by whole rows that divide a line, the rest of a sector. None
+    /// takes more than what lies between it and the next one.
     fn margin<'x>(
         &self,
         bytes: i64,
@@ -35,9 +36,12 @@ impl Walk<'_> {
         };
         let own = sweep.iter().map(|axis| whole(axis, true));
         let by_lines = all(own.chain(others.map(|axis| whole(axis, false))).unique());
-        let anywhere = Expr::Int((self.device.sector - bytes).max(0));
-        let short = |row| max(Expr::Int(0), sub(Expr::Int(self.device.sector), row));
-        choice(by_lines, short(piece), choice(by_rows, short(row), anywhere))
+        let sector = Expr::Int(self.device.sector);
+        let gap = gap(sweep, &piece, self.device);
+        let anywhere = min(Expr::Int((self.device.sector - bytes).max(0)), gap.clone());
+        let short = |row| max(Expr::Int(0), sub(sector.clone(), row));
+        let in_row = max(short(row), min(gap, short(piece.clone())));
+        choice(by_lines, short(piece), choice(by_rows, in_row, anywhere))
     }
 
     /// Adds the bytes that differ to those of the array.
@@ -71,7 +75,10 @@ impl Walk<'_> {
             true => Expr::Int((self.device.sector - bytes).max(0)),
             false => self.margin(bytes, &sweep, others, (aligned, row)),
         };
-        let traffic = Traffic { device: self.device, bytes, margin, sweep, outer, groups };
+        let digits = access.digits.as_ref().map_or(0, Vec::len);
+        let loops = sweep.iter().skip(digits).map(|axis| axis.extent.clone());
+        let most = self.items_in_rows(access, at)?.map(|items| loops.fold(items, mul));
+        let traffic = Traffic { device: self.device, bytes, margin, most, sweep, outer, groups };
         let held = if access.store { &Expr::Int(1) } else { &self.held };
         let Moved { group, launch, beyond_l2, l3 } = traffic.moved(&self.at_work, held);
         let taken = |bytes| mul(around.taken.clone(), bytes);
@@ -89,6 +96,21 @@ impl Walk<'_> {
         };
         self.arrays.insert(key, known);
         Ok(())
+    }
+
+    /// The items of a group, where the digits of their places say more, as its last row is not
+    /// whole.
+    pub(super) fn items_in_rows(
+        &self,
+        access: &Access,
+        at: &At,
+    ) -> Result<Option<Expr>, ReadError> {
+        let plain = |digit: &Digit| matches!(&digit.extent, Number::Name(name) if name.starts_with("$local_"));
+        let digits = access.digits.as_deref().unwrap_or_default();
+        match digits.iter().all(plain) {
+            true => Ok(None),
+            false => product(self.names, "local", at).map(Some),
+        }
     }
 
     /// Whether a whole array is in L2 once it was read, for any values of parameters.

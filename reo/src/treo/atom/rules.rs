@@ -5,14 +5,16 @@
 //! constraints. A claim that a cell or datum is `null` is always decided. A cell whose after form a
 //! step does not mention keeps what it holds.
 //!
-//! A node that a condition says to be `null` does not fire, one that it says not to be fires. In a
-//! rule without braces the other nodes whose data it speaks of fire as well.
+//! A node that a condition says to be `null` does not fire, one that it says not to be fires. The
+//! datum of a node that does not fire is `null`: with `b = *`, `$m = b` says that the cell is empty. In
+//! a rule without braces the other nodes whose data it speaks of fire as well. A note tells of a rule
+//! that holds in none of the cases of its condition.
 //!
 //! A rule speaks about the nodes it names; the others are free. So a step is a set of rules, at
 //! least one, of which none wants a node to fire that another wants not to, and each fires a node
 //! that no other of them does. Rules that name every node are therefore taken one by one.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use indexmap::{IndexMap, IndexSet};
 use tickbound_message::suggest;
@@ -48,8 +50,19 @@ pub(crate) fn of_rules(
         initial.insert(reader.cells.insert_full(cell.clone()).0, held);
     }
     let known = rules.rules.iter().map(|r| reader.rule(r)).collect::<Result<Vec<_>, _>>()?;
+    let (cells, nameless, words) = (reader.cells, reader.nameless.len() as u32, reader.words);
+    let holds: HashSet<usize> = rules
+        .rules
+        .iter()
+        .zip(&known)
+        .filter(|(_, k)| k.is_some())
+        .map(|(r, _)| r.spot.0)
+        .collect();
+    for never in rules.rules.iter().filter(|r| !holds.contains(&r.spot.0)) {
+        let place = words.source().place(never.spot);
+        words.note(format!("{place}: the rule never holds: a node in it fires and is null"));
+    }
     let known: Vec<Known> = known.into_iter().flatten().collect();
-    let (cells, nameless) = (reader.cells, reader.nameless.len() as u32);
     let domains = domains(&cells, &known, &initial);
     let limit = |what, limit| words.source().fault(spot, TreoFault::limit(what, limit));
     let joints = joints(&known, ports.len())
@@ -120,24 +133,33 @@ impl Reader<'_> {
         }
         let mut claims = Vec::new();
         for (spot, claim) in &rule.condition {
-            let claim = self.claim(rule, *spot, claim)?;
-            match self.presence(&claim) {
-                Some((at, true)) => _ = positive.insert(at),
-                Some((at, false)) => _ = negative.insert(at),
-                None => claims.push((*spot, claim)),
+            claims.push((*spot, self.claim(rule, *spot, claim)?));
+        }
+        // Each node that is found not to fire may tell more.
+        loop {
+            let before = claims.len();
+            claims.retain(|(_, claim)| match self.presence(claim, &negative) {
+                Some((at, fires)) => {
+                    if fires { &mut positive } else { &mut negative }.insert(at);
+                    false
+                }
+                None => true,
+            });
+            if claims.len() == before {
+                break;
             }
         }
+        claims.iter_mut().for_each(|(_, claim)| self.without_datum(claim, &negative));
         if rule.nodes.is_none() {
             let spoken = claims.iter().flat_map(|(_, claim)| data(claim));
-            positive.extend(spoken.filter_map(|w| self.ports.iter().position(|p| p == w)));
+            positive.extend(spoken.filter_map(|word| self.at(word)));
         }
         if !positive.is_disjoint(&negative) {
             return Ok(None);
         }
         for (spot, claim) in &claims {
             for word in data(claim) {
-                let fires = self.ports.iter().position(|p| p == word);
-                if fires.is_none_or(|at| !positive.contains(&at)) {
+                if self.at(word).is_none_or(|at| !positive.contains(&at)) {
                     let what = format!("the datum of `{word}` in a rule in which it does not fire");
                     let fix = "name it in the braces of the rule";
                     return self.fault(*spot, TreoFault::Rule { what, fix });
@@ -155,7 +177,7 @@ impl Reader<'_> {
         let mut named = [BTreeSet::new(), BTreeSet::new()];
         for (spot, variable, fires) in rule.nodes.iter().flatten() {
             for name in self.words.names(variable)? {
-                let Some(at) = self.ports.iter().position(|p| *p == name) else {
+                let Some(at) = self.at(&name) else {
                     return self.unknown(*spot, &name, "node of the atom");
                 };
                 named[usize::from(!fires)].insert(at);
@@ -164,18 +186,42 @@ impl Reader<'_> {
         Ok(named)
     }
 
-    /// The node of which a claim says no more than whether it fires, and whether it does.
-    fn presence(&self, claim: &Claim) -> Option<(usize, bool)> {
+    /// The node of which a claim says no more than whether it fires, and whether it does, where those
+    /// of `negative` do not.
+    fn presence(&self, claim: &Claim, negative: &BTreeSet<usize>) -> Option<(usize, bool)> {
         let (a, b, fires) = match claim {
             Claim::Equal(a, b) => (a, b, false),
             Claim::Different(a, b) => (a, b, true),
             Claim::Predicate(..) => return None,
         };
-        match (a, b) {
-            (Value::Word(word), Value::Null) | (Value::Null, Value::Word(word)) => {
-                Some((self.ports.iter().position(|p| p == word)?, fires))
-            }
+        let null = |v: &Value| match v {
+            Value::Null => true,
+            _ => self.port(v).is_some_and(|at| negative.contains(&at)),
+        };
+        match (self.port(a), self.port(b)) {
+            (Some(at), _) if null(b) => Some((at, fires)),
+            (_, Some(at)) if null(a) => Some((at, fires)),
             _ => None,
+        }
+    }
+
+    /// The port whose datum a value is.
+    fn port(&self, value: &Value) -> Option<usize> {
+        if let Value::Word(word) = value { self.at(word) } else { None }
+    }
+
+    /// The number of a port.
+    fn at(&self, word: &str) -> Option<usize> {
+        self.ports.iter().position(|p| p == word)
+    }
+
+    /// Puts `null` for the data of nodes that do not fire, but not within functions and predicates.
+    fn without_datum(&self, claim: &mut Claim, negative: &BTreeSet<usize>) {
+        let (Claim::Equal(a, b) | Claim::Different(a, b)) = claim else { return };
+        for side in [a, b] {
+            if self.port(side).is_some_and(|at| negative.contains(&at)) {
+                *side = Value::Null;
+            }
         }
     }
 

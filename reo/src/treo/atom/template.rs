@@ -37,6 +37,8 @@ pub(crate) trait Words {
     fn parameter(&mut self, word: &str) -> Result<Option<String>, TreoError>;
     /// The words of a variable with its indices.
     fn names(&mut self, variable: &Variable) -> Result<Vec<String>, TreoError>;
+    /// Says something about how the text was read.
+    fn note(&mut self, note: String);
     /// Where errors are.
     fn source(&self) -> &Source;
     /// The name of the atom.

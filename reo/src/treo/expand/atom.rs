@@ -309,6 +309,10 @@ impl Words for AtomWords<'_, '_> {
         self.x.names(f, scope, variable).map_err(|t| f.unset(scope, t))
     }
 
+    fn note(&mut self, note: String) {
+        self.x.notes.add(note);
+    }
+
     fn source(&self) -> &Source {
         &self.f.loaded.source
     }

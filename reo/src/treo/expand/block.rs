@@ -73,7 +73,7 @@ impl Expander<'_> {
         let mut inner = Scope::inside(scope);
         for definition in &block.definitions {
             let Some(number) = f.loaded.number(definition) else { continue };
-            let target = Target::Defined { file: f.file, definition: number };
+            let target = Target::Defined { file: f.file, definition: number, import: None };
             let (word, arguments) = (definition.name.as_str().into(), [].into());
             let words = inner.all().into();
             let component = Component { target, word, arguments, words };

@@ -1,6 +1,6 @@
 //! The state of the work, and its limits.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::frame::Frame;
@@ -20,6 +20,8 @@ pub(super) struct Expander<'l> {
     pub leaves: Vec<Leaf>,
     pub notes: Notes,
     pub templates: HashMap<Key, Arc<Template>>,
+    /// Definitions, by file and number, whose interfaces have been compared with their bodies.
+    pub compared: HashSet<(usize, usize)>,
     pub worked: usize,
     pub depth: usize,
     pub size: usize,
@@ -28,8 +30,8 @@ pub(super) struct Expander<'l> {
 impl<'l> Expander<'l> {
     pub fn new(source: &Source, library: &'l dyn Library) -> Result<Self, TreoError> {
         let files = Files::new(source, library)?;
-        let (leaves, notes, templates) = <_>::default();
-        Ok(Expander { files, leaves, notes, templates, worked: 0, depth: 0, size: 0 })
+        let (leaves, notes, templates, compared) = <_>::default();
+        Ok(Expander { files, leaves, notes, templates, compared, worked: 0, depth: 0, size: 0 })
     }
 
     /// Counts `pieces` of work.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use indexmap::IndexMap;
 use tickbound_message::suggest;
 
 use super::expander::{Done, Expander};
@@ -11,7 +12,7 @@ use super::sizes::Fit;
 use super::text::{counted, listed};
 use super::top::words_of_signature;
 use crate::syntax::Spot;
-use crate::treo::ast::{Body, Instance, Value as Written, Variable};
+use crate::treo::ast::{Body, Direction, Instance, Value as Written, Variable};
 use crate::treo::error::{TreoError, TreoFault};
 use crate::treo::files::Target;
 
@@ -38,10 +39,27 @@ impl Expander<'_> {
             groups.push(names.iter().map(|n| f.node(n)).collect());
         }
         let prefix = f.next_use(&component.word);
-        match component.target {
-            Target::BuiltIn(_) => self.built_in(f, spot, &component, &groups.concat(), &prefix),
-            Target::Defined { .. } => {
-                self.deeper(f, |x, f| x.defined(f, spot, &component, &groups, prefix))
+        let mut first = None;
+        loop {
+            let misfit = match component.target {
+                Target::BuiltIn(_) => {
+                    let built = self.built_in(f, spot, &component, &groups.concat(), &prefix);
+                    return built.map_err(|error| first.unwrap_or(error));
+                }
+                Target::Defined { file, definition, .. } => {
+                    let meant = (file, definition);
+                    match self.fitted(f, spot, meant, &component, &groups, &prefix) {
+                        Ok((mut inner, scope)) => {
+                            return self.deeper(f, |x, _| x.body(&mut inner, &scope));
+                        }
+                        Err(error) => first.unwrap_or(error),
+                    }
+                }
+            };
+            // Of several files that an import may mean, that one is meant that fits.
+            match self.files.next(&component.target) {
+                Some(next) => (component.target, first) = (next, Some(misfit)),
+                None => return Err(misfit),
             }
         }
     }
@@ -65,17 +83,17 @@ impl Expander<'_> {
         }
     }
 
-    /// A component that a file defines, at the nodes `groups`.
-    fn defined(
+    /// A component that a file defines, with its arguments and at the nodes `groups`, and its words.
+    fn fitted(
         &mut self,
         caller: &Frame,
         spot: Spot,
+        (file, definition): (usize, usize),
         component: &Component,
         groups: &[Vec<String>],
-        prefix: String,
-    ) -> Done {
-        let Target::Defined { file, definition } = component.target else { return Ok(()) };
-        let mut f = Frame::new(self.files.get(file), file, definition, prefix);
+        prefix: &str,
+    ) -> Result<(Frame, Scope<'static>), TreoError> {
+        let mut f = Frame::new(self.files.get(file), file, definition, prefix.to_owned());
         let mut scope = Scope::default();
         // Words of its own signature are not those of the block around it.
         let own = words_of_signature(f.definition());
@@ -101,7 +119,7 @@ impl Expander<'_> {
         }
         let local = f.ports.iter().map(|(name, _)| name.clone());
         f.outer = local.zip(groups.iter().flatten().cloned()).collect();
-        self.body(&mut f, &scope)
+        Ok((f, scope))
     }
 
     /// Lists the ports of a component, and tells how many there are.
@@ -126,9 +144,46 @@ impl Expander<'_> {
 
     pub(super) fn body(&mut self, f: &mut Frame, scope: &Scope<'_>) -> Done {
         let loaded = Arc::clone(&f.loaded);
+        let begin = self.leaves.len();
         match &loaded.all[f.definition].body {
-            Body::Block(block) => self.block(f, scope, block),
-            Body::Atom(meanings) => self.atom(f, scope, meanings),
+            Body::Block(block) => self.block(f, scope, block)?,
+            Body::Atom(meanings) => self.atom(f, scope, meanings)?,
         }
+        // Once for each definition: there may be millions of uses.
+        if self.compared.insert((f.file, f.definition)) { self.joined(f, begin) } else { Ok(()) }
+    }
+
+    /// Compares the interface of a component with what its body, the leaves from `begin` on, does at
+    /// the nodes: of the connector itself each has to be joined, unless nothing is in it.
+    fn joined(&mut self, f: &Frame, begin: usize) -> Done {
+        let mut nodes: IndexMap<&str, [bool; 2]> = IndexMap::new();
+        for end in self.leaves[begin..].iter().flat_map(|leaf| &leaf.ends) {
+            nodes.entry(&end.node).or_default()[usize::from(end.writes)] = true;
+        }
+        let component = &f.definition().name;
+        let (joined, apart): (Vec<_>, Vec<_>) =
+            f.ports.iter().partition(|(port, _)| nodes.contains_key(f.node(port).as_str()));
+        for (port, direction) in joined {
+            let [reads, writes] = nodes[f.node(port).as_str()];
+            let (mark, does) = match direction {
+                Some(Direction::In) if !reads => ("?", "reads from"),
+                Some(Direction::Out) if !writes => ("!", "writes to"),
+                _ => continue,
+            };
+            self.notes.add(format!(
+                "`{component}` has the node `{port}{mark}`, but nothing in it {does} `{port}`; \
+                 its direction is taken from the body"
+            ));
+        }
+        let Some((first, _)) = apart.first() else { return Ok(()) };
+        let own = nodes.keys().copied().filter(|node| !node.contains('/'));
+        let fix = suggest(first, own);
+        let names = listed(apart.iter().map(|(port, _)| port));
+        if f.top && !nodes.is_empty() {
+            let fault = TreoFault::Unjoined { nodes: names, component: component.clone(), fix };
+            return Err(f.fault(f.definition().spot, fault));
+        }
+        self.notes.add(format!("nothing in `{component}` joins its nodes {names}"));
+        Ok(())
     }
 }

@@ -105,8 +105,8 @@ impl Expander<'_> {
     }
 }
 
-/// The number of the component that is asked for: by default the one that is called as the file, or
-/// the last.
+/// The number of the component that is asked for: by default `main`, the one that is called as the
+/// file, or the last.
 fn chosen(file: &File, source: &Source, request: &Request) -> Result<usize, TreoFault> {
     let position = |word: &str| file.definitions.iter().position(|d| d.name == word);
     if let Some(word) = &request.component {
@@ -117,7 +117,7 @@ fn chosen(file: &File, source: &Source, request: &Request) -> Result<usize, Treo
         });
     }
     let last = file.definitions.len().checked_sub(1).ok_or(TreoFault::Empty)?;
-    Ok(position(stem(&source.path)).unwrap_or(last))
+    Ok(position("main").or_else(|| position(stem(&source.path))).unwrap_or(last))
 }
 
 /// Words that can be set: parameters, and words in the sizes of the interface.

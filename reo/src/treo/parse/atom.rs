@@ -14,7 +14,7 @@ use tickbound_message::suggest;
 use super::value;
 use crate::syntax::condition::{self, Dialect};
 use crate::syntax::lex::{Cursor, Kind};
-use crate::syntax::{Fault, Read, Spot};
+use crate::syntax::{CLOCKS, Fault, Read, Spot};
 use crate::treo::ast::{Meaning, PrimitiveUse, Rule, Rules, StateStep, States, Variable};
 
 /// The kinds of atoms that are read.
@@ -62,6 +62,9 @@ fn meaning(c: &mut Cursor<'_>) -> Read<Meaning> {
     }
     let unknown = |c: &Cursor<'_>| {
         let Kind::Word(tag) = c.peek(0) else { return c.expected("the kind of an atom, `RBA`") };
+        if ["TA", "TCA"].contains(&tag.as_str()) {
+            return c.fault(Fault::Section(tag.clone(), CLOCKS.to_owned()));
+        }
         if OUTSIDE.contains(&tag.as_str()) {
             return c.fault(Fault::Section(tag.clone(), "write the atom with #RBA".to_owned()));
         }

@@ -22,6 +22,8 @@ mod value;
 
 use std::sync::Arc;
 
+use tickbound_message::{excerpt, suggest_or};
+
 use super::ast::{
     Block, Body, Definition, Direction, File, Instance, Item, ListItem, Node, Parameter,
     ParameterKind, Predicate, Value, Variable,
@@ -77,6 +79,15 @@ fn path(c: &mut Cursor<'_>) -> Read<Vec<String>> {
 
 fn definition(c: &mut Cursor<'_>) -> Read<Definition> {
     let spot = c.spot();
+    if let (Kind::Word(word), Kind::Word(_) | Kind::Text(_) | Kind::Sign("." | ";")) =
+        (c.peek(0), c.peek(1))
+    {
+        let fix = match word.as_str() {
+            "section" | "import" => "`section`, then `import` stand before components".into(),
+            _ => suggest_or(word, ["section", "import"], || "write `name(a?, b!) { ... }`".into()),
+        };
+        return Err(c.fault(Fault::Begin(excerpt(word), fix)));
+    }
     let name = c.word("`section`, `import` or the name of a component")?;
     c.eat("=");
     let parameters = if c.eat("<") { c.list(">", parameter)? } else { Vec::new() };

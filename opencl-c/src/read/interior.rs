@@ -1,0 +1,172 @@
+//! Addresses as most items have them: at a border, clamped and wrapped indices differ from those of
+//! all other items.
+//!
+//! `x[max(i - 1, 0)]`, `x[(i + 1) % n]` and `x[i == 0 ? 0 : i - 1]` are `x[i - 1]` and `x[i + 1]`
+//! but for one item of a row. What goes in: an offset, and the bounds of the launch. What comes out:
+//! the offset without what concerns at most a ninth of the values. It serves distances between
+//! neighbours, which are estimates; counts of accesses do not rest on it.
+
+use std::collections::HashMap;
+
+use super::strides::{growth, name};
+use super::symbolic::{Atom, Interval, Kind, Poly, Terms};
+use crate::steps::Dependence;
+
+/// A border concerns at most one of so many values beside those inside.
+const BORDER: i128 = 8;
+
+/// Which neighbours an offset is asked about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Neighbours {
+    /// Items of a group: what is the same for all of them does not count.
+    Items,
+    /// Groups, or iterations.
+    Any,
+}
+
+/// The offset with the value that most items have for each part that differs at a border.
+pub fn interior(terms: &mut Terms, offset: &Poly, of: Neighbours) -> Poly {
+    let mut usual = HashMap::new();
+    for atom in offset.atoms() {
+        if let Some(value) = usual_value(terms, atom, of) {
+            usual.insert(atom, value);
+        }
+    }
+    if usual.is_empty() { offset.clone() } else { terms.substitute(offset, &usual) }
+}
+
+fn usual_value(terms: &mut Terms, atom: Atom, of: Neighbours) -> Option<Poly> {
+    match terms.kind(atom).clone() {
+        Kind::Max(a, b) => unclamped(terms, (&a, &b), true, of),
+        Kind::Min(a, b) => unclamped(terms, (&a, &b), false, of),
+        Kind::Choice(condition, a, b) => {
+            let side = if usual_truth(terms, &condition, of)? { a } else { b };
+            Some(interior(terms, &side, of))
+        }
+        Kind::Zero(_) | Kind::Negative(_) | Kind::And(..) | Kind::Or(..) => {
+            let truth = usual_truth(terms, &Poly::atom(atom), of)?;
+            Some(Poly::int(i64::from(truth)))
+        }
+        Kind::Remainder(a, by) => {
+            let inside = interior(terms, &a, of);
+            (fits(terms, &inside, &by) || same_row(terms, &inside, &by, of)).then_some(inside)
+        }
+        Kind::Quotient(a, by) => {
+            let inside = interior(terms, &a, of);
+            match fits(terms, &inside, &by) {
+                true => Some(Poly::int(0)),
+                false if same_row(terms, &inside, &by, of) => {
+                    Some(terms.unknown(Dependence::Uniform))
+                }
+                false => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// Whether a value differs between items, groups or iterations, and not because of data.
+fn moves(terms: &Terms, poly: &Poly) -> bool {
+    let place = |atom: &Atom| {
+        let Kind::Name(name) = terms.kind(*atom) else { return false };
+        name.starts_with("$lid_") || name.starts_with("$group_")
+    };
+    let moving = !terms.leaves(poly).is_empty() || terms.names(poly).iter().any(place);
+    moving && terms.depends(poly) != Dependence::Data
+}
+
+/// Where a value lies in the launch.
+fn range(terms: &Terms, poly: &Poly) -> Interval {
+    terms.in_launch(poly, &terms.launch)
+}
+
+/// Of the greater or the lesser of two, the one that moves, if the other bounds it at a border only.
+fn unclamped(
+    terms: &mut Terms,
+    (a, b): (&Poly, &Poly),
+    greater: bool,
+    of: Neighbours,
+) -> Option<Poly> {
+    let (moving, bound) = match (moves(terms, a), moves(terms, b)) {
+        (true, false) => (a, b),
+        (false, true) => (b, a),
+        _ => return None,
+    };
+    let moving = interior(terms, moving, of);
+    let (of_moving, of_bound) = (range(terms, &moving), range(terms, bound));
+    let clamped = match greater {
+        true => of_bound.greatest - of_moving.least,
+        false => of_moving.greatest - of_bound.least,
+    };
+    is_border(clamped, of_moving).then_some(moving)
+}
+
+/// Whether so many values of a range are few.
+fn is_border(values: i128, of: Interval) -> bool {
+    values.saturating_mul(BORDER) <= of.greatest - of.least
+}
+
+/// How a condition comes out but for a border.
+pub fn usual_truth(terms: &mut Terms, condition: &Poly, of: Neighbours) -> Option<bool> {
+    if !moves(terms, condition) {
+        return None;
+    }
+    match terms.kind_of(condition).cloned() {
+        Some(Kind::Zero(p)) => {
+            let inside = interior(terms, &p, of);
+            is_border(1, range(terms, &inside)).then_some(false)
+        }
+        Some(Kind::Negative(p)) => {
+            let inside = interior(terms, &p, of);
+            let within = range(terms, &inside);
+            let below = (-within.least).clamp(0, within.greatest - within.least + 1);
+            let others = within.greatest - within.least + 1 - below;
+            match (is_border(below, within), is_border(others, within)) {
+                (true, _) => Some(false),
+                (_, true) => Some(true),
+                _ => None,
+            }
+        }
+        Some(Kind::And(a, b)) => match (usual_truth(terms, &a, of), usual_truth(terms, &b, of)) {
+            (Some(false), _) | (_, Some(false)) => Some(false),
+            (Some(true), Some(true)) => Some(true),
+            _ => None,
+        },
+        Some(Kind::Or(a, b)) => match (usual_truth(terms, &a, of), usual_truth(terms, &b, of)) {
+            (Some(true), _) | (_, Some(true)) => Some(true),
+            (Some(false), Some(false)) => Some(false),
+            _ => None,
+        },
+        Some(_) => None,
+        None => {
+            let negated = terms.not(condition);
+            terms.kind_of(&negated)?;
+            usual_truth(terms, &negated, of).map(|truth| !truth)
+        }
+    }
+}
+
+/// Whether a dividend is from 0 to below the divisor, but for a border.
+fn fits(terms: &Terms, dividend: &Poly, by: &Poly) -> bool {
+    let (within, by) = (range(terms, dividend), terms.interval(by));
+    let border = by.least / BORDER;
+    let moving = moves(terms, dividend);
+    moving && by.least > 1 && within.least >= -border && within.greatest < by.least + border
+}
+
+/// Whether the items of a group have dividends that are less than the divisor apart, so that they
+/// lie in one row, or in two neighbouring ones.
+fn same_row(terms: &mut Terms, dividend: &Poly, by: &Poly, of: Neighbours) -> bool {
+    if of != Neighbours::Items || !moves(terms, dividend) || terms.launch.is_empty() {
+        return false;
+    }
+    let mut apart: i128 = 0;
+    for d in 0..terms.launch.len() {
+        let Some(lid) = name(terms, &format!("$lid_{d}")) else { continue };
+        let step = growth(terms, dividend, lid);
+        let step = terms.interval(&step);
+        let step = step.greatest.abs().max(step.least.abs());
+        apart += step.saturating_mul(i128::from(terms.launch[d].local - 1));
+    }
+    apart > 0 && apart < terms.interval(by).least
+}
