@@ -62,6 +62,7 @@ pub(crate) fn in_problem(number: &Number, draft: &Draft) -> Option<Number> {
     number.replace(&mut |name: &String| named(name, draft).ok_or(())).ok()
 }
 
+/// A name of the steps over those of the problem.
 pub(crate) fn named(name: &str, draft: &Draft) -> Option<Number> {
     let Some(plain) = name.strip_prefix('$') else { return Some(Expr::Name(name.to_owned())) };
     let expression = |text: &String| parse::parse(text).ok();
@@ -73,7 +74,15 @@ pub(crate) fn named(name: &str, draft: &Draft) -> Option<Number> {
         match what {
             "local" => return Some(local.unwrap_or(Expr::Int(1))),
             "global" => return Some(global.unwrap_or(Expr::Int(1))),
-            "groups" => return Some(Expr::binary(BinaryOp::FloorDiv, global?, local?)),
+            "groups" => {
+                return match global? {
+                    // So many groups of a size.
+                    Expr::Binary(BinaryOp::Mul, groups, size) if Some(&*size) == local.as_ref() => {
+                        Some(*groups)
+                    }
+                    global => Some(Expr::binary(BinaryOp::FloorDiv, global, local?)),
+                };
+            }
             "lid" | "group" => return None,
             _ => {}
         }

@@ -116,8 +116,12 @@ pub(crate) fn lengths(draft: &mut Draft, problem: &Problem, reading: &Reading) {
         let form = shortest(draft, &forms(draft, by, &ends), &ends);
         let corner = shortest(draft, &corners(draft, &accesses.collect_vec()), &ends);
         let length = match (form, corner) {
-            // Plain forms are better to read.
-            (Some(form), Some(corner)) if form.0 / 2 > corner.0 => Some(corner),
+            // Plain forms are better to read; of local memory there is little.
+            (Some(form), Some(corner))
+                if form.0 / if by == By::Local { 1 } else { 2 } > corner.0 =>
+            {
+                Some(corner)
+            }
             (form, corner) => form.or(corner),
         };
         let length = length.map(|(_, text)| text);

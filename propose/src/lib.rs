@@ -41,7 +41,7 @@ use std::path::Path;
 use indexmap::IndexMap;
 use itertools::Itertools;
 use serde_json::Value;
-use tickbound_model::{ModelError, Problem};
+use tickbound_model::{ModelError, Problem, Profile};
 use tickbound_opencl_c::outline::{Outline, text_of};
 use tickbound_opencl_c::reading::Kernel;
 use tickbound_opencl_c::{ReadError, Reading, Setup, attach_with, inputs_as_macros};
@@ -162,6 +162,8 @@ fn attached(
 ) -> Result<(Problem, Option<Reading>), ReadError> {
     let mut problem = Problem::from_value(&draft.value(), &IndexMap::new(), platforms)?;
     inputs_as_macros(&mut problem, folder);
+    // What a configuration uses of a device takes long to count, and nothing here asks for it.
+    problem.profile = Profile::OpenCl;
     let reading = attach_with(&mut problem, folder, setup)?;
     Ok((problem, reading))
 }

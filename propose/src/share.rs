@@ -116,6 +116,19 @@ impl Samples {
             .or_else(|| of(true).pop())
     }
 
+    /// An input by which the iterations of a loop are apart.
+    pub fn row(&self, draft: &Draft, found: &Found<'_>, values: &[i64]) -> Option<String> {
+        let rows = found.accesses.iter().flat_map(|seen| {
+            let offset = seen.access.offset.as_ref();
+            let turns = (0..seen.loops.len()).map(|k| format!("$turn_{k}"));
+            turns.filter_map(move |turn| {
+                let apart = self.growth(draft, offset?, &turn, values)?;
+                self.quotient(apart, [draft.lanes(&seen.access.array); 2])
+            })
+        });
+        rows.filter(|share| share.is_one()).find_map(|share| share.row)
+    }
+
     /// How much one more of an id adds to a number, away from where ids begin.
     pub fn growth(&self, draft: &Draft, number: &Number, id: &str, values: &[i64]) -> Option<Pair> {
         let at = |value: i64| {

@@ -46,6 +46,7 @@ pub(crate) fn conclude(draft: &mut Draft, reading: &Reading, constrained: bool) 
         tie::tie(draft, (&samples, structural), variants, &all, d);
     }
     let own = own_sizes(draft, &all);
+    let samples = Samples::new(draft, structural);
     for d in draft.wishes.global.len()..draft.asked {
         let known = variants.iter().zip(&all).filter_map(|(variant, found)| {
             let share = samples.share(draft, found, (d, &variant.values))?;
@@ -103,7 +104,9 @@ fn launch(
     let local = draft.locals[d].clone();
     let rows = || {
         let mut all = variants.iter().zip(all);
-        all.find_map(|(v, found)| samples.share(draft, found, (1, &v.values))?.row)
+        let higher =
+            all.clone().find_map(|(v, found)| samples.share(draft, found, (1, &v.values))?.row);
+        higher.or_else(|| all.find_map(|(v, found)| samples.row(draft, found, &v.values)))
     };
     let Elements { guarded, guessed, input: elements } = match own {
         Some(input) => Elements { guarded: false, guessed: false, input: input.clone() },

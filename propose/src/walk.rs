@@ -3,6 +3,9 @@
 //! Of each dimension the first and the last items, groups and iterations are taken, and some between: what is greatest and
 //! what is least is among them, unless a condition leaves these out. A branch that cannot be decided takes both sides.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use indexmap::IndexMap;
 use itertools::Itertools;
 use serde_json::Value;
@@ -17,6 +20,8 @@ const GROUPS: usize = 3;
 const TURNS: usize = 6;
 /// Most loops inside each other, and most steps that are run.
 const MOST_LOOPS: usize = 10;
+/// Most numbers in conditions next to which items are taken.
+const MOST_EDGES: usize = 4;
 const MOST_STEPS: usize = 40_000;
 
 /// What is reached of an array, in elements of one component.
@@ -35,33 +40,51 @@ pub(crate) struct Reached {
 /// What is reached of arrays.
 pub(crate) type Arrays<'s> = IndexMap<&'s str, Reached>;
 
+/// The values of names, worked out once.
+struct Names<'d> {
+    draft: &'d Draft,
+    values: &'d IndexMap<String, i64>,
+    known: RefCell<HashMap<String, Result<i64, ()>>>,
+}
+
+impl Names<'_> {
+    fn value(&self, name: &String) -> Result<i64, ()> {
+        if let Some(value) = self.known.borrow().get(name) {
+            return *value;
+        }
+        let expression = bound(self.draft, name).or_else(|| named(name, self.draft));
+        let value = expression.ok_or(()).and_then(|expression| {
+            let mut of = |n: &String| self.values.get(n).map(|v| Expr::Int(*v)).ok_or(());
+            let known: Expr<usize> = expression.replace(&mut of)?;
+            known.eval(&[]).map_err(|_| ())
+        });
+        self.known.borrow_mut().insert(name.clone(), value);
+        value
+    }
+
+    fn put_in(&self, number: &Number) -> Option<Expr<usize>> {
+        let place = |name: &String| -> Result<Expr<usize>, ()> {
+            let id = name.rsplit_once('_').and_then(|(w, d)| Some((w, d.parse::<usize>().ok()?)));
+            let slot = match id {
+                Some(("$lid", d)) => d,
+                Some(("$group", d)) => GROUPS + d,
+                Some(("$turn", k)) if k < MOST_LOOPS => TURNS + k,
+                Some(("$turn", _)) => return Err(()),
+                _ => return self.value(name).map(Expr::Int),
+            };
+            Ok(Expr::Name(slot))
+        };
+        Some(number.replace(&mut { place }).ok()?.simplified())
+    }
+}
+
 /// A number with places for ids and iterations, and values for all other names.
 pub(crate) fn with_ids(
     draft: &Draft,
     number: &Number,
     values: &IndexMap<String, i64>,
 ) -> Option<Expr<usize>> {
-    let value = |expression: Number| {
-        let known: Result<Expr<usize>, ()> =
-            expression.replace(&mut |n: &String| values.get(n).map(|v| Expr::Int(*v)).ok_or(()));
-        known?.eval(&[]).map_err(|_| ())
-    };
-    let place = |name: &String| -> Result<Expr<usize>, ()> {
-        let id = name.rsplit_once('_').and_then(|(what, d)| Some((what, d.parse::<usize>().ok()?)));
-        let slot = match id {
-            Some(("$lid", d)) => d,
-            Some(("$group", d)) => GROUPS + d,
-            Some(("$turn", k)) if k < MOST_LOOPS => TURNS + k,
-            Some(("$turn", _)) => return Err(()),
-            _ => {
-                return Ok(Expr::Int(value(
-                    bound(draft, name).or_else(|| named(name, draft)).ok_or(())?,
-                )?));
-            }
-        };
-        Ok(Expr::Name(slot))
-    };
-    number.replace(&mut { place }).ok()
+    Names { draft, values, known: RefCell::default() }.put_in(number)
 }
 
 /// The most iterations that an answer gives.
@@ -89,7 +112,8 @@ pub(crate) fn walk<'s>(
     let (locals, globals) = (sizes(&draft.locals)?, sizes(&draft.globals)?);
     let counts = globals.iter().zip(&locals).map(|(global, local)| global / local);
     let counts = locals.iter().copied().chain(counts).collect_vec();
-    let nodes = nodes(draft, steps, values);
+    let names = Names { draft, values, known: RefCell::default() };
+    let nodes = nodes(&names, steps);
     let fine = if locals.len() == 1 { 9 } else { 3 };
     // Where there is much to run, the first and the last ones are taken alone.
     [fine, 2].into_iter().find_map(|some| Walk::new(some).all(&nodes, &counts))
@@ -110,9 +134,9 @@ enum Node<'s> {
     If { condition: Option<Expr<usize>>, then: Vec<Node<'s>>, otherwise: Vec<Node<'s>> },
 }
 
-fn nodes<'s>(draft: &Draft, steps: &'s [Step], values: &IndexMap<String, i64>) -> Vec<Node<'s>> {
-    let number = |number: &Number| with_ids(draft, number, values);
-    let inside = |steps: &'s [Step]| nodes(draft, steps, values);
+fn nodes<'s>(names: &Names<'_>, steps: &'s [Step]) -> Vec<Node<'s>> {
+    let number = |number: &Number| names.put_in(number);
+    let inside = |steps: &'s [Step]| nodes(names, steps);
     let node = |step: &'s Step| {
         Some(match &step.kind {
             StepKind::Access(a) => Node::Access {
@@ -138,6 +162,27 @@ fn nodes<'s>(draft: &Draft, steps: &'s [Step], values: &IndexMap<String, i64>) -
     steps.iter().filter(|step| !step.is_private()).filter_map(node).collect()
 }
 
+/// The numbers in conditions: what differs between items does so next to them.
+fn limits(nodes: &[Node<'_>], found: &mut Vec<i64>) {
+    fn numbers(e: &Expr<usize>, found: &mut Vec<i64>) {
+        match e {
+            Expr::Int(n) if *n > 1 && !found.contains(n) => found.push(*n),
+            e => e.parts().for_each(|part| numbers(part, found)),
+        }
+    }
+    for node in nodes {
+        match node {
+            Node::If { condition, then, otherwise } => {
+                condition.iter().for_each(|c| numbers(c, found));
+                limits(then, found);
+                limits(otherwise, found);
+            }
+            Node::Repeat { body, .. } => limits(body, found),
+            Node::Access { .. } => {}
+        }
+    }
+}
+
 struct Walk<'s> {
     /// How many of each dimension are taken.
     some: i64,
@@ -156,7 +201,19 @@ impl<'s> Walk<'s> {
 
     /// Runs the steps for items and groups, of which there are so many.
     fn all(mut self, nodes: &[Node<'s>], counts: &[i64]) -> Option<Arrays<'s>> {
-        let ranges = counts.iter().map(|n| sampled(*n, self.some)).collect_vec();
+        let mut edges = Vec::new();
+        limits(nodes, &mut edges);
+        edges.truncate(if self.some > 2 { MOST_EDGES } else { 0 });
+        let dimensions = counts.len() / 2;
+        let range = |(k, n): (usize, &i64)| {
+            let own = edges.iter().flat_map(|v| match k < dimensions {
+                true => [v - 1, *v, (v - 1).rem_euclid(*n)],
+                false => [(v - 1) / counts[k - dimensions], v / counts[k - dimensions], 0],
+            });
+            let own = own.filter(|at| (0..*n).contains(at));
+            sampled(*n, self.some).into_iter().chain(own).sorted().dedup().collect_vec()
+        };
+        let ranges = counts.iter().enumerate().map(range).collect_vec();
         for ids in ranges.iter().map(|r| r.iter().copied()).multi_cartesian_product() {
             let (items, groups) = ids.split_at(counts.len() / 2);
             self.env[..items.len()].copy_from_slice(items);

@@ -28,9 +28,12 @@ impl<'a> Reader<'a> {
         let Some(l) = Loop::of(stmt) else { return Ok(()) };
         let (before, facts, iterations) =
             (self.state.clone(), self.terms.facts(), self.iterations.len());
+        let asked = self.questions.len();
         let result = self.read_loop(&l);
         match result {
             Err(ReadError::Unbounded { at, key, on_data }) if at == *l.at => {
+                // Its body is walked once more.
+                self.questions.truncate(asked);
                 let most = self.most_iterations(&l, &key).unwrap_or_else(|| {
                     let name = format!("$asked_{}", self.questions.len());
                     self.ask(ReadError::Unbounded { at, key, on_data });
@@ -96,9 +99,11 @@ impl<'a> Reader<'a> {
         if !self.says_iterations(&count) || given && !self.terms.sayable(&count) {
             return Err(self.unbounded(l, self.terms.on_data(&count)));
         }
+        let asked = self.questions.len();
         let few = self.terms.interval(&count).greatest <= MOST_ITERATIONS.into();
         let walked = match self.one_iteration(l, &probe, &count) {
             Err(ReadError::Unsided { .. }) if few && std::mem::take(&mut self.needs_counters) => {
+                self.questions.truncate(asked);
                 return self.one_by_one(l, &probe, &count);
             }
             walked => walked?,
