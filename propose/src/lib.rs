@@ -42,7 +42,8 @@ use indexmap::IndexMap;
 use itertools::Itertools;
 use serde_json::Value;
 use tickbound_model::{ModelError, Problem, Profile};
-use tickbound_opencl_c::outline::{Outline, text_of};
+use tickbound_opencl_c::inputs::text_of;
+use tickbound_opencl_c::outline::Outline;
 use tickbound_opencl_c::reading::Kernel;
 use tickbound_opencl_c::{ReadError, Reading, Setup, attach_with, inputs_as_macros};
 

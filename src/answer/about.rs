@@ -5,8 +5,6 @@ use serde::{Deserialize, Serialize};
 use tickbound_message::grouped;
 use tickbound_model::{Problem, Profile};
 
-use super::words::Line;
-
 /// The problem that was asked about, and the program that answers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -91,7 +89,7 @@ fn tick_microseconds(problem: &Problem) -> Option<f64> {
 impl About {
     /// The line that names the model: profile and platform.
     #[must_use]
-    pub fn model(&self) -> Line {
+    pub fn model(&self) -> (&'static str, String) {
         let platform = match self.platform.as_str() {
             "" => "a platform without a name".to_owned(),
             name => format!("platform {name}"),

@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 
-use super::strides::{growth, name};
+use super::growth::{growth, name};
 use super::symbolic::{Atom, Interval, Kind, Poly, Terms};
 use crate::steps::Dependence;
 

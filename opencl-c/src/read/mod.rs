@@ -53,6 +53,7 @@ mod exits;
 mod expressions;
 mod feeds;
 mod form;
+mod growth;
 mod interior;
 mod loops;
 mod nodes;

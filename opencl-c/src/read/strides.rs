@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use tickbound_model::expr::{BinaryOp, Function};
 
+use super::growth::{growth, has, name};
 use super::interior::{Neighbours, interior};
 use super::nodes::{Node, NodeKind, Reach};
 use super::symbolic::{Atom, Kind, Leaf, Monomial, Poly, Terms};
@@ -212,10 +213,6 @@ fn has_any_item(terms: &Terms, atom: Atom) -> bool {
     })
 }
 
-pub fn name(terms: &Terms, name: &str) -> Option<Atom> {
-    terms.find_name(name).and_then(|name| name.as_atom())
-}
-
 /// Whether there is an atom in it that depends on the item and cannot be said.
 fn differs_unnamed(terms: &Terms, poly: &Poly) -> bool {
     poly.atoms().any(|atom| {
@@ -280,54 +277,6 @@ fn stride(terms: &mut Terms, reach: &Reach, atom: Option<Atom>) -> Stride {
         return Stride::Irregular;
     }
     terms.number(&elements).map_or(Stride::Irregular, Stride::Elements)
-}
-
-/// What a value grows by if the atom grows by one.
-pub fn growth(terms: &mut Terms, poly: &Poly, atom: Atom) -> Poly {
-    let mut sum = Poly::int(0);
-    for (monomial, coefficient) in poly.terms() {
-        let mut moving = monomial.clone();
-        moving.retain(|a| has(terms, &Poly::atom(*a), atom));
-        let term = Poly::term(monomial.clone(), *coefficient);
-        let more = match moving.as_slice() {
-            [] => continue,
-            [one] => {
-                let step = atom_growth(terms, *one, atom);
-                match term.linear_in(*one) {
-                    Some((factor, _)) => terms.mul(&factor, &step),
-                    None => shifted(terms, &term, atom),
-                }
-            }
-            _ => shifted(terms, &term, atom),
-        };
-        sum = terms.add(&sum, &more);
-    }
-    sum
-}
-
-fn atom_growth(terms: &mut Terms, of: Atom, atom: Atom) -> Poly {
-    match terms.kind(of).clone() {
-        Kind::Choice(c, a, b) if !has(terms, &c, atom) => {
-            let (a, b) = (growth(terms, &a, atom), growth(terms, &b, atom));
-            terms.choice(&c, &a, &b)
-        }
-        _ => shifted(terms, &Poly::atom(of), atom),
-    }
-}
-
-/// The value for an atom that is greater by one, less the value as it is.
-fn shifted(terms: &mut Terms, poly: &Poly, atom: Atom) -> Poly {
-    let next = terms.add(&Poly::atom(atom), &Poly::int(1));
-    let moved = terms.substitute(poly, &HashMap::from([(atom, next)]));
-    terms.sub(&moved, poly)
-}
-
-/// Whether the atom, a name or a leaf, is in the value.
-fn has(terms: &Terms, poly: &Poly, atom: Atom) -> bool {
-    match terms.kind(atom) {
-        Kind::Leaf(leaf) => terms.mentions(poly, *leaf),
-        _ => terms.names(poly).contains(&atom),
-    }
 }
 
 /// Whether the distance is the same from wherever one starts.
