@@ -1,7 +1,8 @@
 //! Compiles a source, and mends what it needs from the host until it does.
 //!
-//! Names that nobody declares become macros. What then does not compile is tried with other types, with greater values of
-//! macros, and with the macros that the source only asks for (`#ifdef INTEL`); what compiles is taken, and said.
+//! Names that nobody declares become macros. What then does not compile is tried with other types,
+//! with greater values of macros, and with the macros that the source only asks for (`#ifdef
+//! INTEL`); what compiles is taken, and said.
 
 use std::path::Path;
 
@@ -185,8 +186,8 @@ impl Compiler<'_> {
         }
     }
 
-    /// Defines what the source only asks for, if these names have a meaning then, or, if there are none, if it compiles and
-    /// has a kernel.
+    /// Defines what the source only asks for, if these names have a meaning then, or, if there are
+    /// none, if it compiles and has a kernel.
     fn switch(&self, draft: &mut Draft, wanted: &[String]) -> bool {
         let macros = self.outline.macros.iter();
         let asked = macros.filter(|(_, m)| m.asked && !m.defined && m.default.is_none());
@@ -300,7 +301,8 @@ impl Compiler<'_> {
         !values.is_empty()
     }
 
-    /// Leaves out values that the source refuses by `#error`, or for which what has been raised does not compile.
+    /// Leaves out values that the source refuses by `#error`, or for which what has been raised
+    /// does not compile.
     fn narrow(&self, draft: &mut Draft) {
         for name in Self::guessed(draft) {
             let asked =

@@ -31,8 +31,8 @@ pub(crate) fn one_of(domain: &Value) -> i64 {
     all.iter().copied().find(|v| *v > 0).or(all.first().copied()).or_else(text).unwrap_or(8)
 }
 
-/// A domain without values below `least`, which is among them. It has as many as before, if there are so few that are
-/// greater.
+/// A domain without values below `least`, which is among them. It has as many as before, if there
+/// are so few that are greater.
 pub(crate) fn raised(domain: &Value, least: i64) -> Value {
     let before = values(domain);
     let kept = before.iter().copied().filter(|v| *v > least).collect_vec();

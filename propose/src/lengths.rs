@@ -1,8 +1,10 @@
-//! How long buffers and local memory are: the least product of inputs, or what follows from the launch, that all accesses fit into.
+//! How long buffers and local memory are: the least product of inputs, or what follows from the
+//! launch, that all accesses fit into.
 //!
-//! The steps are [run](walk) for some configurations and sizes. A length is one of a few forms - products of inputs for
-//! buffers, sizes of groups for local memory, numbers, what an access reaches with the last item - that is long enough in
-//! all of them, and of these the shortest. Inputs are given values that differ, so that products of them differ too.
+//! The steps are [run](walk) for some configurations and sizes. A length is one of a few forms -
+//! products of inputs for buffers, sizes of groups for local memory, numbers, what an access
+//! reaches with the last item - that is long enough in all of them, and of these the shortest.
+//! Inputs are given values that differ, so that products of them differ too.
 
 use indexmap::IndexMap;
 use itertools::Itertools;

@@ -1,7 +1,8 @@
 //! What the source says of the size of a group that it has no name for.
 //!
-//! Where the items of a group are next to each other and groups are TS elements apart, a group has TS items: with fewer, elements
-//! are left out, with more, items are outside of their tile. Where nothing differs between the items of a dimension, it has one.
+//! Where the items of a group are next to each other and groups are TS elements apart, a group has
+//! TS items: with fewer, elements are left out, with more, items are outside of their tile. Where
+//! nothing differs between the items of a dimension, it has one.
 
 use itertools::Itertools;
 use tickbound_opencl_c::extract::Variant;
@@ -11,7 +12,8 @@ use crate::draft::Draft;
 use crate::found::{Found, Seen};
 use crate::share::{Pair, Samples, Share};
 
-/// Gives a group the size in a dimension that follows from its accesses, if it has a parameter of ours there.
+/// Gives a group the size in a dimension that follows from its accesses, if it has a parameter of
+/// ours there.
 pub(crate) fn tie(
     draft: &mut Draft,
     (samples, structural): (&Samples, &[String]),
@@ -69,8 +71,8 @@ fn is_idle(all: &[Found<'_>], d: usize) -> bool {
     !differs && all.iter().all(|found| !found.accesses.is_empty() && !found.atomics)
 }
 
-/// Whether the items of a group have one element of the outputs together: stores differ between groups, by one, and not
-/// between items.
+/// Whether the items of a group have one element of the outputs together: stores differ between
+/// groups, by one, and not between items.
 pub(crate) fn of_groups(draft: &Draft, all: &[Found<'_>], d: usize) -> bool {
     let has = |seen: &Seen<'_>, id: &str| {
         let mut has = false;
@@ -86,8 +88,8 @@ pub(crate) fn of_groups(draft: &Draft, all: &[Found<'_>], d: usize) -> bool {
         && stores.all(|s| has(s, "group") == Some(true) && has(s, "lid") == Some(false))
 }
 
-/// How many items a group has for this access, if they are next to each other: the least distance above theirs, of groups or
-/// of iterations, over theirs.
+/// How many items a group has for this access, if they are next to each other: the least distance
+/// above theirs, of groups or of iterations, over theirs.
 fn size(
     draft: &Draft,
     samples: &Samples,

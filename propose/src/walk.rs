@@ -1,7 +1,8 @@
 //! Runs the steps of a kernel for some work items, to see which elements they access.
 //!
-//! Of each dimension the first and the last items, groups and iterations are taken, and some between: what is greatest and
-//! what is least is among them, unless a condition leaves these out. A branch that cannot be decided takes both sides.
+//! Of each dimension the first and the last items, groups and iterations are taken, and some
+//! between: what is greatest and what is least is among them, unless a condition leaves these out.
+//! A branch that cannot be decided takes both sides.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -99,7 +100,8 @@ fn bound(draft: &Draft, name: &str) -> Option<Number> {
     }
 }
 
-/// What the steps reach for these values of inputs and parameters; `None` if that takes too long, or the launch is not known.
+/// What the steps reach for these values of inputs and parameters; `None` if that takes too long,
+/// or the launch is not known.
 pub(crate) fn walk<'s>(
     draft: &Draft,
     steps: &'s [Step],
