@@ -132,7 +132,7 @@ fn a_faulty_problem_is_told_where_and_how_to_mend_it() {
         (
             "/definitions/d",
             json!("size / (WG - 1)"),
-            &["definitions.d", "division by zero", "WG=1", "guard"],
+            &["division by zero at definitions.d", "WG=1", "guard"],
         ),
         (
             "/definitions/d",

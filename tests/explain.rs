@@ -145,7 +145,7 @@ fn registers_that_a_compiler_tells() {
         let (_, errors, status) = run(&report, &at);
         assert!(status == 2 && errors.contains(why), "{report}: {errors}");
     }
-    let other = ["simulate", "transpose.json", "--report", &log];
+    let other = ["simulate", "transpose.json", "--profile", "opencl", "--report", &log];
     let (_, errors, status) = tickbound(&kernels(), &[&other[..], &at].concat());
     assert!(status == 2 && errors.contains("the profile opencl does not ask for"), "{errors}");
 }

@@ -26,6 +26,16 @@ pub struct LeftOut {
     pub without_value: Option<String>,
 }
 
+impl LeftOut {
+    /// What to do where it leaves no configuration.
+    pub(super) fn fix(&self) -> &'static str {
+        match self.limits.as_slice() {
+            [(LaunchLimit::NoValue, _)] => "guard it with `if ... else`, or exclude these values",
+            _ => "widen a domain or change the sizes",
+        }
+    }
+}
+
 impl fmt::Display for LeftOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, (limit, count)) in self.limits.iter().enumerate() {

@@ -83,15 +83,10 @@ impl Problem {
         walk.choose(&mut env, 0)?;
         let space = walk.space;
         if space.bound.is_empty() && space.unlaunchable > 0 {
-            return Err(ModelError::new(
-                "launch",
-                format!(
-                    "none of {} configurations can be launched ({})",
-                    space.unlaunchable,
-                    self.left_out(&Limits::default())?.unwrap_or_default()
-                ),
-                "widen a domain or change the sizes",
-            ));
+            let why = self.left_out(&Limits::default())?.unwrap_or_default();
+            let count = space.unlaunchable;
+            let what = format!("none of {count} configurations can be launched ({why})");
+            return Err(ModelError::new("launch", what, why.fix()));
         }
         Ok(space)
     }

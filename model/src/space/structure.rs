@@ -58,7 +58,7 @@ impl Problem {
                 return Err(ModelError::new(
                     "launch",
                     format!("none of {n} configurations can be launched ({why})"),
-                    "widen a domain or change the sizes",
+                    why.fix(),
                 ));
             }
         }
