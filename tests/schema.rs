@@ -361,7 +361,7 @@ fn documented_complaints() {
         (
             "/launch/global_size",
             json!("2 ** 70"),
-            "launch.global_size: overflow beyond 64 bits for ",
+            "launch: none of 9 configurations can be launched (9: an expression has no value",
         ),
         ("/launch/local_size", json!("0 * WG"), "launch.local_size: is 0 for WG="),
         ("/profile", json!("published-2023"), "launch.activations: is missing; "),

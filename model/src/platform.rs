@@ -241,6 +241,12 @@ impl Platform {
         Ok(platform)
     }
 
+    /// The numbers that take their value from this one, as they are not given.
+    pub fn followers<'p>(&'p self, name: &'p str) -> impl Iterator<Item = &'static str> + 'p {
+        let of = move |other: &&str| Platform::default_from(other) == Some(name);
+        DERIVED.into_iter().filter(of).filter(|other| !self.is_given(other))
+    }
+
     /// Sets the numbers that are not given and take their value from others.
     fn derive(&mut self) {
         for name in DERIVED {

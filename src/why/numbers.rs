@@ -103,6 +103,7 @@ pub(super) fn change(asked: &Asked<'_>, ears: &Ears<'_>, why: &mut Why) -> Resul
 /// False if no time and no condition of the problem can depend on the number.
 fn is_used(problem: &Problem, name: &str) -> bool {
     is_named(problem, name)
+        || problem.platform.followers(name).any(|other| is_used(problem, other))
         || match problem.profile {
             Profile::Resources => of_resources(problem, name),
             _ => of_statements(problem, name),

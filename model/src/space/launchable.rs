@@ -130,9 +130,7 @@ impl Problem {
         let point = |v: &i64| Interval { low: *v, high: *v };
         let mut of: Vec<Interval> = self.base_env().iter().map(point).collect();
         let anything = Interval { low: i64::MIN, high: i64::MAX };
-        for slot in self.first_definition()..of.len() {
-            of[slot] = anything;
-        }
+        of[self.first_definition()..].fill(anything);
         for place in 0..self.parameters.len() {
             let depends = self.parameters_of(self.parameters[place].domain.expressions());
             let values = self.independent_values(place).ok().filter(|_| depends.is_empty());

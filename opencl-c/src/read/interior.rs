@@ -49,11 +49,11 @@ fn usual_value(terms: &mut Terms, atom: Atom, of: Neighbours) -> Option<Poly> {
         }
         Kind::Remainder(a, by) => {
             let inside = interior(terms, &a, of);
-            (fits(terms, &inside, &by) || same_row(terms, &inside, &by, of)).then_some(inside)
+            (fits(terms, &a, &by) || same_row(terms, &inside, &by, of)).then_some(inside)
         }
         Kind::Quotient(a, by) => {
             let inside = interior(terms, &a, of);
-            match fits(terms, &inside, &by) {
+            match fits(terms, &a, &by) {
                 true => Some(Poly::int(0)),
                 false if same_row(terms, &inside, &by, of) => {
                     Some(terms.unknown(Dependence::Uniform))
@@ -92,13 +92,12 @@ fn unclamped(
         (false, true) => (b, a),
         _ => return None,
     };
-    let moving = interior(terms, moving, of);
-    let (of_moving, of_bound) = (range(terms, &moving), range(terms, bound));
+    let (of_moving, of_bound) = (range(terms, moving), range(terms, bound));
     let clamped = match greater {
         true => of_bound.greatest - of_moving.least,
         false => of_moving.greatest - of_bound.least,
     };
-    is_border(clamped, of_moving).then_some(moving)
+    is_border(clamped, of_moving).then(|| interior(terms, moving, of))
 }
 
 /// Whether so many values of a range are few.
@@ -112,13 +111,9 @@ pub fn usual_truth(terms: &mut Terms, condition: &Poly, of: Neighbours) -> Optio
         return None;
     }
     match terms.kind_of(condition).cloned() {
-        Some(Kind::Zero(p)) => {
-            let inside = interior(terms, &p, of);
-            is_border(1, range(terms, &inside)).then_some(false)
-        }
+        Some(Kind::Zero(p)) => is_border(1, range(terms, &p)).then_some(false),
         Some(Kind::Negative(p)) => {
-            let inside = interior(terms, &p, of);
-            let within = range(terms, &inside);
+            let within = range(terms, &p);
             let below = (-within.least).clamp(0, within.greatest - within.least + 1);
             let others = within.greatest - within.least + 1 - below;
             match (is_border(below, within), is_border(others, within)) {
