@@ -619,5 +619,5 @@ fn warps_in_turn() {
             }
         }
     }
-    assert_eq!((covered, compared), (716, 18_827));
+    assert_eq!((covered, compared), (720, 18_838));
 }

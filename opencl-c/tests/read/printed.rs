@@ -334,7 +334,7 @@ fn unsigned_numbers_wrap_around() {
     2  1 Index
     2  1 Integer
     2  if ($lid_0 - 1) % 4294967296 < N (item)
-    2    store global a 4 items irregular
+    2    store global a 4 items [1]
     ");
     insta::assert_snapshot!(body("if (get_local_id(0) - 1 < N) a[0] = 0;"), @r"
     2  2 Integer
