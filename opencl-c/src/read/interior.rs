@@ -40,11 +40,11 @@ fn usual_value(terms: &mut Terms, atom: Atom, of: Neighbours) -> Option<Poly> {
         Kind::Max(a, b) => unclamped(terms, (&a, &b), true, of),
         Kind::Min(a, b) => unclamped(terms, (&a, &b), false, of),
         Kind::Choice(condition, a, b) => {
-            let side = if usual_truth(terms, &condition, of)? { a } else { b };
+            let side = if usual_truth(terms, &condition)? { a } else { b };
             Some(interior(terms, &side, of))
         }
         Kind::Zero(_) | Kind::Negative(_) | Kind::And(..) | Kind::Or(..) => {
-            let truth = usual_truth(terms, &Poly::atom(atom), of)?;
+            let truth = usual_truth(terms, &Poly::atom(atom))?;
             Some(Poly::int(i64::from(truth)))
         }
         Kind::Remainder(a, by) => {
@@ -106,7 +106,7 @@ fn is_border(values: i128, of: Interval) -> bool {
 }
 
 /// How a condition comes out but for a border.
-pub fn usual_truth(terms: &mut Terms, condition: &Poly, of: Neighbours) -> Option<bool> {
+pub fn usual_truth(terms: &mut Terms, condition: &Poly) -> Option<bool> {
     if !moves(terms, condition) {
         return None;
     }
@@ -122,12 +122,12 @@ pub fn usual_truth(terms: &mut Terms, condition: &Poly, of: Neighbours) -> Optio
                 _ => None,
             }
         }
-        Some(Kind::And(a, b)) => match (usual_truth(terms, &a, of), usual_truth(terms, &b, of)) {
+        Some(Kind::And(a, b)) => match (usual_truth(terms, &a), usual_truth(terms, &b)) {
             (Some(false), _) | (_, Some(false)) => Some(false),
             (Some(true), Some(true)) => Some(true),
             _ => None,
         },
-        Some(Kind::Or(a, b)) => match (usual_truth(terms, &a, of), usual_truth(terms, &b, of)) {
+        Some(Kind::Or(a, b)) => match (usual_truth(terms, &a), usual_truth(terms, &b)) {
             (Some(true), _) | (_, Some(true)) => Some(true),
             (Some(false), Some(false)) => Some(false),
             _ => None,
@@ -136,7 +136,7 @@ pub fn usual_truth(terms: &mut Terms, condition: &Poly, of: Neighbours) -> Optio
         None => {
             let negated = terms.not(condition);
             terms.kind_of(&negated)?;
-            usual_truth(terms, &negated, of).map(|truth| !truth)
+            usual_truth(terms, &negated).map(|truth| !truth)
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::form::{Exits, Loop};
-use super::interior::{Neighbours, usual_truth};
+use super::interior::usual_truth;
 use super::nodes::{Node, NodeKind, has_barrier, matter, mention};
 use super::probe::{Change, Probe, Walked};
 use super::refusals::MOST_ITERATIONS;
@@ -338,8 +338,7 @@ impl<'a> Reader<'a> {
             let apart = a.sub(&b).and_then(|difference| difference.constant());
             let guard = [&a, &b].iter().any(|n| n.constant() == Some(0));
             let mut border = || {
-                self.terms.launch.is_empty()
-                    || usual_truth(&mut self.terms, &condition, Neighbours::Any).is_some()
+                self.terms.launch.is_empty() || usual_truth(&mut self.terms, &condition).is_some()
             };
             if apart.is_none_or(|n| n.abs() > 1) && (guard || !border()) {
                 return Some((part, condition, values));
