@@ -62,7 +62,7 @@ pub fn count(problem: &Problem, bound: &Bound) -> Result<Counts, ModelError> {
     one_by_one(problem, bound, [groups, local])
 }
 
-/// The counts of so many groups of so many items, item by item.
+/// The counts of `groups` groups of `local` items, item by item.
 fn one_by_one(
     problem: &Problem,
     bound: &Bound,
@@ -148,7 +148,7 @@ impl Regional<'_> {
         truth(e, self.env, self.axes, self.region)
     }
 
-    /// The program, so many times.
+    /// Counts the program, executed `times` times by each item.
     fn program(&mut self, program: &Program, times: &Form) -> Result<(), Stop> {
         for stmt in program {
             match &stmt.kind {

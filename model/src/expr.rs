@@ -163,7 +163,7 @@ pub enum EvalError {
     /// A negative exponent where all numbers are whole.
     #[error("negative exponent")]
     NegativeExponent,
-    /// An exponent that is no whole number.
+    /// An exponent that is not a whole number.
     #[error("an exponent that is no whole number; compare powers instead, such as a < b ** 2")]
     FractionalExponent,
 }

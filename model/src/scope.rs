@@ -117,7 +117,7 @@ impl Scope {
         ModelError::new(at, format!("unknown name `{name}`"), suggest(name, self.own_first()))
     }
 
-    /// The names, those of the platform last: whoever reads a list looks for those of the file.
+    /// The names, with those of the platform last, as a reader looks for those of the file first.
     fn own_first(&self) -> impl Iterator<Item = &str> {
         let of_platform = |is: bool| {
             let kept = move |(_, kind): &(&String, &NameKind)| (**kind == NameKind::Platform) == is;

@@ -70,9 +70,8 @@ impl Problem {
 
     /// A group's local arrays and arguments are at most what a unit has.
     fn local_memory_rule(&self, found: &mut Vec<LaunchRule>) -> Result<(), ModelError> {
-        let Some(most) = self.scope.slot("local_memory").filter(|_| self.has_local_memory()) else {
-            return Ok(());
-        };
+        let slot = self.platform.local_memory().and_then(|_| self.scope.slot("local_memory"));
+        let Some(most) = slot else { return Ok(()) };
         let arguments = self.source.iter().flat_map(|source| &source.arguments);
         let lengths = arguments.filter_map(|argument| match &argument.kind {
             ArgumentKind::Local { length } => {
@@ -91,17 +90,11 @@ impl Problem {
         Ok(())
     }
 
-    /// Whether the platform says how much local memory a unit has.
-    fn has_local_memory(&self) -> bool {
-        self.platform.local_memory().is_some()
-    }
-
     /// Each dimension of a group is as the source requires.
     fn required_group_rules(&self, found: &mut Vec<LaunchRule>) -> Result<(), ModelError> {
         let Some(required) = &self.group_needs.required else { return Ok(()) };
-        let single = [self.launch.local_size().clone()];
         let sides: Vec<Expr> = match self.grid.is_empty() {
-            true => single.to_vec(),
+            true => vec![self.launch.local_size().clone()],
             false => self.grid.iter().map(|d| d.local.clone()).collect(),
         };
         for (d, required) in required.iter().enumerate() {

@@ -28,7 +28,7 @@ pub struct Macro {
     pub asked: bool,
 }
 
-/// What a name that nobody declares stands for, by where it is used.
+/// The kind of an undeclared name, by where it is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stands {
     /// A value.
@@ -204,7 +204,7 @@ impl Outline {
         all.windows(2).any(|pair| pair[0].is(name) && pair[1].is("("))
     }
 
-    /// What a name that nobody declares stands for: a type stands before a name, or is cast to.
+    /// The kind of an undeclared name: a type is followed by a name, or is cast to.
     #[must_use]
     pub fn stands(&self, name: &str) -> Stands {
         let all: Vec<&Token> = self.code.iter().flatten().collect();

@@ -85,7 +85,7 @@ fn large_texts() {
     assert!(Outline::of(&attributes).groups.is_empty());
 }
 
-/// What a name stands for is told by what is next to it.
+/// The kind of a name follows from the tokens next to it.
 #[test]
 fn types_and_values() {
     for (text, stands) in [
