@@ -319,6 +319,22 @@ fn the_default_profile_is_that_of_the_platform() {
     assert!(said.contains(" microseconds ("), "{said}");
 }
 
+/// Counting this kernel for all configurations takes seconds.
+#[test]
+fn a_stop_while_the_kernel_is_read_leaves_a_configuration() {
+    if !can_read() {
+        return;
+    }
+    let mut command = cargo_bin_cmd!("tickbound");
+    command.current_dir(env!("CARGO_MANIFEST_DIR"));
+    command.args(["tune", "examples/kernels/gemm.json", "--timeout", "0.3", "--json"]);
+    let output = command.output().expect("it runs");
+    let found: Value = serde_json::from_slice(&output.stdout).expect("an answer");
+    assert_eq!((&found["status"], output.status.code()), (&json!("bounded"), Some(1)));
+    assert_eq!(found["stopped_by"], "time-out of 0.3 s");
+    assert!(found["configuration"].is_object() && found["upper"].is_i64(), "{found}");
+}
+
 /// What cannot be launched is left out, and counted by the reason.
 #[test]
 fn configurations_that_cannot_be_launched() {

@@ -69,7 +69,7 @@ pub fn attach_with(
     // It asks for more than a program does: the values of all arguments that addresses depend on.
     if problem.profile == Profile::Resources {
         let device = Device::of(problem, &configurations);
-        let (used, lines) = usage(&extracted, &names, &device, &configurations)?;
+        let (used, lines) = usage(&extracted, &names, &device, &configurations, &|| setup.go_on(&request.name))?;
         problem.set_usage(used, lines)?;
     }
     Ok(Some(Reading { name: request.name, text, extracted }))

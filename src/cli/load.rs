@@ -5,6 +5,7 @@ use super::stop;
 use super::values::Seconds;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use indexmap::IndexMap;
@@ -12,12 +13,15 @@ use serde_json::Value;
 use tickbound_model::expr::{BinaryOp, Expr};
 use tickbound_model::problem::{Constraint, parse_json};
 use tickbound_model::t1;
-use tickbound_model::{Bound, ModelError, Problem};
+use tickbound_model::{Bound, Configuration, ModelError, Problem};
 use tickbound_opencl_c::{Child, Kept, Reading, Setup, attach_with, inputs_as_macros};
 
 use crate::compiler;
 use crate::measure::files::Files;
 use tickbound_model::platforms;
+
+/// A flag that stays unset.
+static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// The subcommand of the process that reads kernels.
 pub const READ_KERNEL: &str = "read-kernel";
@@ -214,6 +218,11 @@ impl Chosen {
     /// As [`Chosen::read`], or the source cannot be read, or the file is T1 and has no platform or no kernel that can
     /// be read.
     pub fn model(&self) -> Result<Problem, CliError> {
+        Ok(self.attached(self.with_kernel()?)?.0)
+    }
+
+    /// The problem of which a kernel is known, before the kernel is read.
+    fn with_kernel(&self) -> Result<Problem, CliError> {
         let (problem, without_program) = self.loaded()?;
         if problem.platform.name == t1::PLATFORM {
             return Err(CliError::Input(format!(
@@ -228,7 +237,7 @@ impl Chosen {
                 self.problem
             )));
         }
-        Ok(self.attached(problem)?.0)
+        Ok(problem)
     }
 
     /// As [`Chosen::model`], with what was read out of the source, for any platform.
@@ -250,8 +259,16 @@ impl Chosen {
     /// # Errors
     /// The source cannot be read, or a report is none of this kernel.
     pub fn attach(&self, problem: &mut Problem) -> Result<Option<Reading>, CliError> {
+        self.attach_with(problem, &setup()?)
+    }
+
+    fn attach_with(
+        &self,
+        problem: &mut Problem,
+        setup: &Setup<'_>,
+    ) -> Result<Option<Reading>, CliError> {
         let reading = match problem.source {
-            Some(_) => attach_with(problem, &self.folder(), &setup()?)?,
+            Some(_) => attach_with(problem, &self.folder(), setup)?,
             None => None,
         };
         self.reports.iter().try_for_each(|report| report.put_into(problem))?;
@@ -387,6 +404,20 @@ impl Question {
     /// As for [`Question::problem`].
     pub fn read(&self) -> Result<Problem, CliError> {
         self.fixed(self.chosen.read()?)
+    }
+
+    /// The problem with a configuration of it alone, which is read in a fraction of the time. A stop
+    /// does not end this.
+    ///
+    /// # Errors
+    /// As for [`Question::problem`].
+    pub fn only(&self, configuration: &Configuration) -> Result<Problem, CliError> {
+        let mut problem = self.chosen.with_kernel()?;
+        let values = problem.parameters.iter().map(|p| p.name.clone()).zip(&configuration.0);
+        let all: Vec<_> = values.map(|(name, value)| Setting { name, value: *value }).collect();
+        fix(&mut problem, &all)?;
+        self.chosen.attach_with(&mut problem, &Setup { interrupt: &NEVER, ..setup()? })?;
+        Ok(problem)
     }
 
     /// How many parameters are fixed; the last so many constraints of the problem do that.

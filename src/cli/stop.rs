@@ -305,13 +305,16 @@ fn watch() {
 fn end(words: Option<Words>) -> ! {
     match words {
         Some(words) => words(),
-        None => {
-            let why = reason().map_or_else(String::new, |why| format!("{why}; "));
-            complain!("tickbound: {why}ended before it was finished");
-        }
+        None => complain_unfinished(),
     }
     // Without the destructors of libraries that other threads still use.
     signal_hook::low_level::exit(Exit::Nothing as i32)
+}
+
+/// Tells that nothing is known at a forced end.
+pub(super) fn complain_unfinished() {
+    let why = reason().map_or_else(String::new, |why| format!("{why}; "));
+    complain!("tickbound: {why}ended before it was finished");
 }
 
 /// Whether a signal was ignored when the process was started.

@@ -4,10 +4,14 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use num_bigint::BigUint;
+use tickbound_elimination::Limits;
 use tickbound_message::grouped;
 use tickbound_model::Problem;
+use tickbound_model::simulate::{self, simulate};
 use tickbound_model::verdict::Status;
-use tickbound_solve::bracket::Known;
+use tickbound_opencl_c::ReadError;
+use tickbound_solve::bracket::{Bounds, Known};
 
 use super::exit::{CliError, Exit};
 use super::load::Question;
@@ -79,7 +83,7 @@ impl Args {
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     let options = args.options()?;
-    let problem = args.question.problem()?;
+    let Some(problem) = read(args, &options)? else { return Ok(Exit::Nothing) };
     if let Some(guesses) = args.question.chosen.guesses() {
         eprintln!("tickbound: {guesses}");
     }
@@ -117,6 +121,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
         };
         tune(&problem, &options, interrupt, &observer)?
     };
+    // With the time to read the kernel.
+    result.seconds = stop::began().elapsed().as_secs_f64();
     if result.stopped_by == Some(StopReason::Interrupted) {
         result.stopped_by = stop::reason();
     }
@@ -143,6 +149,26 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     Ok(Exit::of(&answer))
 }
 
+/// The problem; `None` if a stop came before it was read, and the answer is given.
+fn read(args: &Args, options: &Options) -> Result<Option<Problem>, CliError> {
+    let (question, of_words, json) = (args.question.clone(), options.clone(), args.json);
+    stop::on_forced_end(move || match of_one_configuration(&question, &of_words, json) {
+        Some(text) => say_answer(&text).unwrap_or_default(),
+        None => stop::complain_unfinished(),
+    });
+    let problem = match args.question.problem() {
+        Err(e @ CliError::Kernel(ReadError::Stopped { .. })) => {
+            let _whole = stop::writing();
+            let text = of_one_configuration(&args.question, options, json).ok_or(e)?;
+            say_answer(&text)?;
+            None
+        }
+        problem => Some(problem?),
+    };
+    stop::on_forced_end(stop::complain_unfinished);
+    Ok(problem)
+}
+
 /// The result as one JSON object on a line, or for people.
 fn said(json: bool, problem: &Problem, result: &TuneResult) -> String {
     match json {
@@ -161,6 +187,28 @@ fn on_forced_end(json: bool, problem: &Problem, options: &Options, known: Arc<Mu
         // There is nobody left to tell what went wrong.
         say_answer(&said(json, &problem, &result)).unwrap_or_default();
     });
+}
+
+/// The answer that a stop leaves while the kernel is read for all configurations: one of them, for
+/// which it is read by itself, and its time.
+fn of_one_configuration(question: &Question, options: &Options, json: bool) -> Option<String> {
+    let space = question.read().ok()?;
+    let configurations = space.configurations(&Limits::default()).ok()?;
+    let last = configurations.count().filter(|count| *count > BigUint::ZERO)? - 1u32;
+    // The middle first: what cannot be launched is most often at the ends.
+    let candidates = [last.clone() / 2u32, BigUint::ZERO, last];
+    candidates.iter().find_map(|number| {
+        let best = configurations.nth(number)?;
+        let problem = question.only(&best).ok()?;
+        let values = problem.parameters.iter().map(|p| p.name.clone()).zip(best.0.clone());
+        let bound = problem.bind(&values.collect()).ok()?;
+        let run = simulate(&problem, &bound, &simulate::Options::default()).ok()?;
+        let bounds = Bounds { lower: 0, best: Some((0, run.time)) };
+        let known = Known { bounds, best: Some(best) };
+        let seconds = stop::began().elapsed().as_secs_f64();
+        let result = TuneResult::cut(options, known, seconds, stop::reason());
+        Some(said(json, &problem, &result))
+    })
 }
 
 /// The best programs, or the best configurations where nothing tells programs.

@@ -122,22 +122,25 @@ impl Device<'_> {
 /// What a kernel with this source uses, in all and by lines.
 ///
 /// # Errors
-/// A step uses a name that the problem does not say anything about.
+/// A step uses a name that the problem does not define, or `go_on` ends the counting.
 pub(crate) fn usage(
     extracted: &Extracted,
     names: &Names,
     device: &Device<'_>,
     configurations: &Configurations<'_>,
+    go_on: &(dyn Fn() -> Result<(), ReadError> + Sync),
 ) -> Result<(Usage, Vec<LineUsage>), ReadError> {
     let symbols: Vec<_> =
         extracted.structural.iter().map(|name| names.symbol(name)).try_collect()?;
     let occurring = Occurring::new(configurations, &symbols);
     let of = |variant: &Variant| {
+        go_on()?;
         let names = names.of_parameters(&variant.parameters);
         let known = device.known.narrowed_to(&occurring, &variant.values);
         let device = Device { known, ..device.clone() };
         let mut parts = walk::parts(&variant.steps, &names, &device, &variant.unroll)?;
         for part in parts.values_mut() {
+            go_on()?;
             *part = device.known.narrowed(std::mem::replace(part, Expr::Int(0)));
         }
         Ok((variant.values.clone(), parts))
@@ -149,6 +152,7 @@ pub(crate) fn usage(
     let mut lines: BTreeMap<walk::Line, Usage> = BTreeMap::new();
     // Part by part: each depends on few of the symbols.
     for origin in all.iter().flat_map(|(_, parts)| parts.keys()).unique() {
+        go_on()?;
         let part = |parts: &IndexMap<walk::Origin, Expr>| {
             vec![parts.get(origin).cloned().unwrap_or(Expr::Int(0))]
         };
