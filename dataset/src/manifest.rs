@@ -258,7 +258,7 @@ impl Manifest {
     /// Reads a manifest.
     pub(crate) fn parse(path: &Path, text: &str) -> Result<Manifest, DatasetError> {
         let wrong = |why: String| DatasetError::Manifest { path: path.to_owned(), why };
-        let value: Value = serde_json::from_str(text).map_err(|e| wrong(e.to_string()))?;
+        let value: Value = tickbound_input::json(text).map_err(|e| wrong(e.to_string()))?;
         if value["format"] != FORMAT {
             return Err(wrong(format!("`format` is not `{FORMAT}`")));
         }

@@ -67,7 +67,7 @@ pub(crate) fn until_it_compiles(
             }
             ReadError::Source { what, .. } => {
                 compiler.retype(draft)
-                    || of_values(what) && compiler.raise(draft)
+                    || of_values(what) && (compiler.raise(draft) || compiler.bounded(draft))
                     || what.starts_with("#error") && compiler.switch(draft, &[])
             }
             _ => false,
@@ -299,6 +299,28 @@ impl Compiler<'_> {
             draft.note(format!("parameters.{name}: at least {least}, as the source needs that"));
         }
         !values.is_empty()
+    }
+
+    /// Makes a parameter of a macro that seemed to be a size, and that the source wants to be small.
+    fn bounded(&self, draft: &mut Draft) -> bool {
+        let own = |name: &&String| !draft.wishes.inputs.contains_key(*name);
+        let names = draft.inputs.keys().filter(own).filter(|name| self.outline.uses(name));
+        let fit = |name: &String| {
+            let with = |value: &i64| {
+                let mut trial = draft.clone();
+                trial.inputs.insert(name.clone(), *value);
+                self.compiles(&trial, &IndexMap::new())
+            };
+            let fit = TRIED.into_iter().filter(with).collect_vec();
+            (!fit.is_empty()).then(|| (name.clone(), fit))
+        };
+        let Some((name, fit)) = names.cloned().collect_vec().iter().find_map(fit) else {
+            return false;
+        };
+        draft.inputs.shift_remove(&name);
+        draft.note(format!("parameters.{name}: the values for which the source compiles"));
+        draft.parameters.insert(name, json!(fit));
+        true
     }
 
     /// Leaves out values that the source refuses by `#error`, or for which what has been raised

@@ -14,10 +14,12 @@
 //! 4. From the steps that were read follow launch, lengths of buffers, outputs, and what must divide what.
 //! 5. It is read again with these. What then fails is taken back and noted.
 //! 6. Guessed sizes become smaller where the launch would take too long for a time.
+//! 7. Two configurations are simulated as `tune` does it; what stands in their way is reported.
 
 pub mod names;
 
 mod answers;
+mod check;
 mod compile;
 mod divisions;
 mod domain;
@@ -130,7 +132,7 @@ pub fn propose(
                 (draft, problem)
             });
             draft = scale::scaled(concluded, *problem, &read);
-            None
+            check::fault(&draft.value(), folder, platforms, setup)?
         }
         Read::Fault(fault) => Some(fault),
     };

@@ -594,3 +594,30 @@ fn guesses_are_one_line() {
     let constraints = problem["constraints"].to_string();
     assert!(constraints.contains("LOCAL_SIZE // 64) > 0"), "{constraints}");
 }
+
+/// A size that the source bounds by `#error` is a parameter, and the launch has another size.
+#[test]
+fn a_size_that_the_source_bounds() {
+    let text = "#if LEN < 2 || LEN > 32\n#error \"LEN\"\n#endif
+        kernel void f(global const float *a, global float *y) {
+        int i = get_global_id(0); float s = 0;
+        for (int k = 0; k < LEN; k++) s += a[i * LEN + k];
+        y[i] = s; }";
+    let proposal = of_text(text, &wishes()).unwrap();
+    assert_eq!(proposal.fault, None);
+    assert_eq!(proposal.problem["parameters"]["LEN"], json!([2, 3, 4, 5, 6, 7, 8, 16, 32]));
+    assert_eq!(proposal.problem["launch"]["global_size"], json!(["items"]));
+}
+
+/// The launch is checked as `tune` takes it: with the default profile.
+#[test]
+fn a_proposal_without_a_time_is_told() {
+    let text = "kernel void f(global float *y, int n) { int i = get_global_id(0); if (i < n) y[i] = 1.0f; }";
+    let huge = Wishes {
+        inputs: IndexMap::from([("n".to_owned(), i64::MAX / 2)]),
+        ..wishes()
+    };
+    let proposal = of_text(text, &huge).unwrap();
+    let fault = proposal.fault.expect("more bytes than 64 bits count");
+    assert!(fault.contains("overflow beyond 64 bits"), "{fault}");
+}

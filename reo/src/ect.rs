@@ -52,7 +52,7 @@ use crate::constant::constant_word;
 use crate::primitive;
 use crate::syntax::{Source, Spot};
 
-/// The connector of a `.reo` file: the one called `name`, or the only one. The second of two that are called `name` is `name.2`.
+/// The connector of a `.reo` file: the one called `name`; without a name `main`, or the only one. The second of two that are called `name` is `name.2`.
 ///
 /// # Errors
 /// The first thing that is wrong with it.
@@ -62,9 +62,13 @@ pub fn connector(source: &Source, name: Option<&str>) -> Result<Connector, EctEr
     let at = |element: Element<'_>, fault: EctFault| source.fault(element.spot(), fault);
     let all: Vec<Element<'_>> = roots.iter().flat_map(|root| root.named("connectors")).collect();
     let found = xml::called(&all, name);
-    let element = match (&found[..], all.is_empty()) {
-        ([one], _) => *one,
-        (_, true) => return Err(source.fault(Spot(0), EctFault::Empty("connectors"))),
+    let is_main = |element: &&Element<'_>| name.is_none() && element.title() == "main";
+    let main = all.iter().copied().filter(|element| is_main(&element)).collect_vec();
+    let element = match (main.as_slice(), &found[..], all.is_empty()) {
+        ([main], ..) => *main,
+        (_, [one], _) => *one,
+
+        (_, _, true) => return Err(source.fault(Spot(0), EctFault::Empty("connectors"))),
         _ => return Err(source.fault(Spot(0), xml::several("connectors", &xml::numbered(&all)))),
     };
     let mut drawn = Drawn { roots: &roots, nodes: IndexMap::new(), primitives: Vec::new() };
@@ -137,23 +141,28 @@ impl<'a> Drawn<'a> {
     /// Finds the nodes that primitives join. Ends of components may be elsewhere.
     fn connect(&mut self) -> Made<'a, ()> {
         let known = xml::identified(self.roots);
+        let listed = xml::listed_ends(self.roots, &known);
         for (element, ends) in &mut self.primitives {
             let component = !is_channel(*element).map_err(|fault| (*element, fault))?;
             for (end, writes) in element.ends() {
                 let lost = |what: String| (*element, EctFault::End(what));
-                let Some(reference) = end.value("node") else {
+                let reference = end.value("node");
+                let spot = match reference {
+                    Some(reference) => xml::resolved(self.roots, &known, reference),
+                    None => listed.get(&end.spot().0).copied(),
+                };
+                if reference.is_none() && spot.is_none() {
                     if component {
                         continue;
                     }
                     return Err(lost("no node".into()));
-                };
-                let spot = xml::resolved(self.roots, &known, reference);
+                }
                 let Some((at, node)) = spot.and_then(|s| Some((s.0, self.nodes.get_mut(&s.0)?)))
                 else {
                     if component && spot.is_some() {
                         continue;
                     }
-                    return Err(lost(format!("`{}`, which is no node here", excerpt(reference))));
+                    return Err(lost(format!("`{}`, which is no node here", excerpt(reference.unwrap_or_default()))));
                 };
                 *(if writes { &mut node.writing } else { &mut node.reading }) += 1;
                 ends.push((at, writes));

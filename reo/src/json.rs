@@ -159,7 +159,7 @@ fn document(source: &Source) -> Result<Document, JsonError> {
         let fault = Fault::Long("text", source.text.len(), MAX_TEXT);
         return Err(at_start(source, fault.into()));
     }
-    let document: Document = serde_json::from_str(&source.text).map_err(|error| {
+    let document: Document = tickbound_input::json(&source.text).map_err(|error| {
         let place = Place { file: source.name.clone(), line: error.line(), column: error.column() };
         At { place, fault: Box::new(JsonFault::Syntax(syntax(&error.to_string()))) }
     })?;

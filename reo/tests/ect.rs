@@ -159,6 +159,28 @@ fn refused() {
     assert!(read(&deep).unwrap_err().contains("nested deeper than 64"));
 }
 
+/// Ends without a node are those that a node lists.
+#[test]
+fn ends_that_only_nodes_list() {
+    let text = r#"<reo:Module xmlns:reo="http://www.cwi.nl/reo" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">
+      <connectors name="one">
+      <nodes name="a" sourceEnds="//@connectors.0/@primitives.0/@sourceEnds.0"/>
+      <nodes name="b" sinkEnds="//@connectors.0/@primitives.0/@sinkEnds.0"/>
+      <primitives xmlns:c="http://www.cwi.nl/reo/channels" xsi:type="c:FIFO"><sourceEnds/><sinkEnds/></primitives>
+      </connectors></reo:Module>"#;
+    let one = ect::connector(&Source::new("one.reo", text), None).unwrap();
+    assert_eq!(one.parts[0].kind, "fifo1");
+    assert_eq!(one.interface.len(), 2);
+}
+
+/// Without a name, `main` is taken of several connectors.
+#[test]
+fn main_is_preferred() {
+    let text = "<a><connectors name=\"x\"/><connectors name=\"main\"><nodes name=\"b\"/></connectors></a>";
+    assert_eq!(ect::connector(&Source::new("two.reo", text), None).unwrap().name, "main");
+    assert_eq!(ect::connector(&Source::new("two.reo", text), Some("x")).unwrap().name, "x");
+}
+
 #[test]
 fn one_of_several_is_asked_for_by_name() {
     let both =

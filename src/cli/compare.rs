@@ -127,7 +127,7 @@ fn measured(path: &Path) -> Result<Comparison, CliError> {
     let text = tickbound_input::text(path).map_err(|e| {
         CliError::Input(format!("{shown}: {e}; run without --redraw first, as `make compare` does"))
     })?;
-    serde_json::from_str(&text)
+    tickbound_input::json(&text)
         .map_err(|e| CliError::Input(format!("{shown}: no comparison: {e}; run without --redraw")))
 }
 

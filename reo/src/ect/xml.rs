@@ -134,6 +134,26 @@ pub(super) fn identified<'a>(roots: &[Element<'a>]) -> HashMap<&'a str, Spot> {
     all.filter_map(|element| Some((element.prefixed("id")?, element.spot()))).collect()
 }
 
+/// The nodes of ends that nodes list as theirs (`<nodes sourceEnds="//@connectors.0/...">`), by the
+/// place of the end.
+pub(super) fn listed_ends(
+    roots: &[Element<'_>],
+    known: &HashMap<&str, Spot>,
+) -> HashMap<usize, Spot> {
+    let all = roots.iter().flat_map(|root| root.0.descendants()).map(Element);
+    let nodes = all.filter(|element| element.0.has_tag_name("nodes"));
+    let mut listed = HashMap::new();
+    for node in nodes {
+        let lists = ["sourceEnds", "sinkEnds"].into_iter().filter_map(|name| node.value(name));
+        for reference in lists.flat_map(str::split_whitespace) {
+            if let Some(end) = resolved(roots, known, reference) {
+                listed.insert(end.0, node.spot());
+            }
+        }
+    }
+    listed
+}
+
 /// The element that a reference means: an `xmi:id`, or a path from a root such as `//@connectors.0/@nodes.2`.
 pub(super) fn resolved(
     roots: &[Element<'_>],

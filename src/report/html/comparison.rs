@@ -51,7 +51,7 @@ impl Source {
             ReportError::data(name, why)
         };
         let value: Value =
-            serde_json::from_str(text).map_err(|e| neither(format!("not JSON: {e}")))?;
+            tickbound_input::json(text).map_err(|e| neither(format!("not JSON: {e}")))?;
         if let Some(format) = value.get("format") {
             if format != FORMAT {
                 return Err(neither(format!("format {format}, this program reads \"{FORMAT}\"")));
