@@ -130,11 +130,11 @@ schedules-report: setup ## both ends of open schedules, beside CP-SAT: docs/resu
 	python=$$(bash scripts/setup-python.sh cp-sat ortools); export PYTHON=$${python:+$$(realpath -s "$$python")}; \
 		cargo bench $(FLAGS) -p tickbound-schedules --bench ends > target/schedules.md
 	@cargo build --release $(FLAGS)
-	python3 scripts/schedules-space.py $(TARGET)/release/tickbound schedules/benches/space.json >> target/schedules.md
+	python3 scripts/schedules-space.py $(TARGET)/release/tickbound crates/schedules/benches/space.json >> target/schedules.md
 	@printf '\nWritten on %s, on %s cores of%s.\n' "$$(date -u +%F)" "$$(nproc)" "$$(sed -n 's/^model name.*://p' /proc/cpuinfo | head -n 1)" >> target/schedules.md
 	@mv target/schedules.md docs/results/schedules.md
 
-schema: setup ## write schema/answer.schema.json, which is generated from the types
+schema: setup ## write docs/reference/answer.schema.json, which is generated from the types
 	WRITE_SCHEMA=1 cargo test $(FLAGS) -p tickbound --lib schema
 
 # Bad inputs for each reader, stops for each long command, and kills, of `make reliability`.

@@ -16,7 +16,7 @@ use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use tickbound::report::Table;
 use tickbound_encodings::summary;
 use tickbound_encodings::system::System;
-use tickbound_solve::Encoding;
+use tickbound_solver::Encoding;
 
 /// A file of examples/problems and its size.
 type Case = (&'static str, i64);

@@ -13,7 +13,7 @@ use common::{ENCODINGS, Prepared, name, problem, search, today, two_halves, with
 use tickbound::report::Table;
 use tickbound_model::Problem;
 use tickbound_model::verdict::Status;
-use tickbound_solve::{Encoding, Options, Strategy};
+use tickbound_solver::{Encoding, Options, Strategy};
 
 /// A search that takes longer is given up.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -218,7 +218,7 @@ fn page(sizes: &Table, (ratios, least): &(Table, [f64; 3]), platforms: &Table) -
          and replaying. Below {LONG} s the median of {REPEATS} runs. A search is given up after {} s.\n",
         today(),
         cpu(),
-        tickbound_solve::z3_version().split(" - ").next().unwrap_or("?"),
+        tickbound_solver::z3_version().split(" - ").next().unwrap_or("?"),
         LIMIT.as_secs(),
     );
     let _ = writeln!(

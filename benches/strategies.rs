@@ -17,7 +17,7 @@ use criterion::{BenchmarkGroup, BenchmarkId, Criterion, SamplingMode};
 use criterion::{criterion_group, criterion_main};
 use tickbound_model::Problem;
 use tickbound_model::verdict::Status;
-use tickbound_solve::{Encoding, Options, Strategy};
+use tickbound_solver::{Encoding, Options, Strategy};
 
 /// Strategies from the papers' start, and their names.
 const SAME_START: [(&str, Strategy); 5] = [

@@ -6,8 +6,8 @@
 //! better than the best time.
 //!
 //! ```text
-//! cargo run -p tickbound-solve --example custom_search
-//! cargo run -p tickbound-solve --example custom_search -- examples/problems/minimum-opencl.json
+//! cargo run -p tickbound-solver --example custom_search
+//! cargo run -p tickbound-solver --example custom_search -- examples/problems/minimum-opencl.json
 //! ```
 
 use std::error::Error;

@@ -5,8 +5,8 @@
 //! and what the proof is.
 //!
 //! ```text
-//! cargo run -p tickbound-solve --example tune_kernel
-//! cargo run -p tickbound-solve --example tune_kernel -- 4096
+//! cargo run -p tickbound-solver --example tune_kernel
+//! cargo run -p tickbound-solver --example tune_kernel -- 4096
 //! ```
 
 use std::error::Error;
@@ -17,7 +17,7 @@ use indexmap::IndexMap;
 use tickbound_model::Problem;
 use tickbound_model::platforms;
 use tickbound_model::verdict::Status;
-use tickbound_solve::{Options, Proof, tune};
+use tickbound_solver::{Options, Proof, tune};
 
 /// Each item adds up `chunk` values, then item 0 of each group adds up its group's sums. The names
 /// of the parameters are free; `lid` is an item's index in its group.

@@ -41,10 +41,10 @@ for part in "${parts[@]}"; do
         bounds)
             try bounds/encodings -p tickbound-encodings
             try bounds/schedules -p tickbound-schedules
-            try bounds/solve -p tickbound-solve
+            try bounds/solve -p tickbound-solver
             ;;
         caches)
-            try caches/opencl-c -p tickbound-opencl-c
+            try caches/opencl-c -p tickbound-opencl
             try caches/measure -p tickbound -- --lib measure::
             ;;
         reachable) try reachable -p tickbound-reo ;;

@@ -178,7 +178,7 @@ def readers():
     kernels = [f"examples/kernels/{name}" for name in KERNELS]
     return {
         "problem files": (PROBLEMS, lambda path, _: ["tune", path, *limit]),
-        "platform files": (sorted(glob.glob("platforms/*.json"))[:4] ,
+        "platform files": (sorted(glob.glob("crates/model/platforms/*.json"))[:4] ,
                            lambda path, _: ["tune", PROBLEMS[0], "--platform", path, *limit]),
         "T1 files": (["T1"], lambda path, _: ["tune", path, "--platform", "gtx-680", *limit]),
         "OpenCL C": ([f"{name}.cl" for name in kernels], "kernel"),

@@ -132,7 +132,7 @@ published with its times, say which are right:
 ## On a processor
 
 The example kernels on PoCL, [measured](kernels.md) on two virtual processors of an Intel Xeon: Spearman's correlation with the prices that
-`tickbound calibrate` wrote for it, and with the profile on `platforms/pocl-xeon.json`.
+`tickbound calibrate` wrote for it, and with the profile on `crates/model/platforms/pocl-xeon.json`.
 
 {processor}
 
@@ -343,7 +343,7 @@ def main():
                         "without": without})
     if not entries:
         sys.exit(f"scores: {options.data} has no folder with measurements of {', '.join(KERNELS)}")
-    processor, _ = processor_table(options, "docs/results/kernels", "platforms/pocl-xeon.json", ON_PROCESSOR)
+    processor, _ = processor_table(options, "docs/results/kernels", "crates/model/platforms/pocl-xeon.json", ON_PROCESSOR)
     epyc = "docs/results/epyc/kernels"
     second, better = processor_table(options, epyc, f"{epyc}/platform.json", [*ON_PROCESSOR, "coulomb-column"])
     head = ["set", "for", "configurations", "programs", "Spearman", "Kendall",

@@ -3,7 +3,7 @@
 #
 #   scripts/test-mpi.sh [CARGO FLAGS...]
 #
-# What is tested is the small program mpi/examples/ranks.rs: the whole program is not built again for it.
+# What is tested is the small program crates/reo-mpi/examples/ranks.rs: the whole program is not built again for it.
 set -euo pipefail
 here=$(dirname "${BASH_SOURCE[0]}")
 if ! command -v mpicc >/dev/null 2>&1 || ! command -v mpirun >/dev/null 2>&1; then
@@ -13,7 +13,7 @@ if ! command -v mpicc >/dev/null 2>&1 || ! command -v mpirun >/dev/null 2>&1; th
 fi
 cd "$here/.."
 # As a member of the workspace, so that what its tests have built is not built again with other features of dependencies.
-cargo build --workspace --features tickbound-mpi/mpi --example ranks "$@"
+cargo build --workspace --features tickbound-reo-mpi/mpi --example ranks "$@"
 program=${CARGO_TARGET_DIR:-target}/debug/examples/ranks
 # More processes than cores, and by root, as in containers: both are to be asked for.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1

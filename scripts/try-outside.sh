@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds and runs crates outside the workspace that use the optimiser alone, as somebody else's would: one on `tickbound-solve`,
+# Builds and runs crates outside the workspace that use the optimiser alone, as somebody else's would: one on `tickbound-solver`,
 # one on `tickbound` without its features. Nothing of this folder's configuration reaches them but what docs/install.md says.
 set -euo pipefail
 project=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -20,8 +20,8 @@ edition = "2024"
 
 [dependencies]
 indexmap = "2"
-tickbound-model = { path = "$project/model" }
-tickbound-solve = { path = "$project/solve" }
+tickbound-model = { path = "$project/crates/model" }
+tickbound-solver = { path = "$project/crates/solver" }
 $2
 TOML
     # The versions that are tried here.
@@ -48,7 +48,7 @@ use tickbound_model::{Problem, platforms};
 fn main() -> Result<(), Box<dyn Error>> {
     let text = std::fs::read_to_string(std::env::args().nth(1).ok_or("name a problem file")?)?;
     let problem = Problem::from_json(&text, &IndexMap::new(), &platforms::find)?;
-    let result = tickbound_solve::tune(&problem, &Default::default(), &AtomicBool::new(false), &|_| {})?;
+    let result = tickbound_solver::tune(&problem, &Default::default(), &AtomicBool::new(false), &|_| {})?;
     println!("{}", tickbound::answer::tune::answer(&problem, &result).json());
     Ok(())
 }

@@ -6,9 +6,9 @@
 //! | --- | --- |
 //! | [`tickbound_model`] | problems, their space, and the simulator that says what a run time is |
 //! | [`tickbound_encodings`] | plans, transition systems, encodings, lower bounds |
-//! | [`tickbound_solve`] | the search with Z3 and its proof |
+//! | [`tickbound_solver`] | the search with Z3 and its proof |
 //! | [`tickbound_spin`] | the same problem for SPIN |
-//! | [`tickbound_opencl_c`] | kernels in OpenCL C, read as kernel programs |
+//! | [`tickbound_opencl`] | kernels in OpenCL C, read as kernel programs |
 //! | [`tickbound_reo`] | connectors as constraint automata |
 //!
 //! Here is what needs a command line, files, devices or plots: [`answer`] is the JSON contract,
@@ -42,7 +42,7 @@
 //! // The search finds the least time over all of them, and says who proved that nothing is faster.
 //! use std::sync::atomic::AtomicBool;
 //! use tickbound_model::verdict::Status;
-//! use tickbound_solve::{Options, tune};
+//! use tickbound_solver::{Options, tune};
 //! let result = tune(&problem, &Options::default(), &AtomicBool::new(false), &|known| {
 //!     println!("at least {} ticks", known.bounds.lower);
 //! })?;
@@ -50,7 +50,7 @@
 //! let best = result.best.as_ref().expect("an optimum");
 //! assert_eq!(problem.name_values(&best.configuration).to_string(), "WG=4");
 //! // Six configurations are proved by running them all; in large spaces other proofs take over.
-//! use tickbound_solve::Proof;
+//! use tickbound_solver::Proof;
 //! assert_eq!(result.proofs, [Proof::Simulation { configurations: 6 }]);
 //!
 //! // What `tickbound tune --json` prints.

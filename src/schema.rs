@@ -11,7 +11,7 @@ use crate::measure::Measurement;
 use crate::measure::score::Scored;
 use crate::why::Why;
 
-const PUBLISHED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/schema/answer.schema.json");
+const PUBLISHED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/reference/answer.schema.json");
 
 /// What the commands print.
 #[derive(JsonSchema)]

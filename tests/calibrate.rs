@@ -598,7 +598,7 @@ fn text(bytes: &[u8]) -> String {
 /// Reads the file as tune does, and validates it.
 fn check(file: &Value) -> Platform {
     let mut schema: Value =
-        serde_json::from_str(include_str!("../schema/problem.schema.json")).unwrap();
+        serde_json::from_str(include_str!("../docs/reference/problem.schema.json")).unwrap();
     let defs = schema["$defs"].take();
     let reference = json!({ "$ref": "#/$defs/platform" });
     let schema = json!({ "$schema": schema["$schema"], "$defs": defs, "allOf": [reference] });

@@ -9,10 +9,9 @@ mod common;
 mod compare;
 mod datasets;
 mod explain;
-#[path = "../reo/tests/families/mod.rs"]
+#[path = "../crates/reo/tests/families/mod.rs"]
 mod families;
 mod fuzz;
-mod house;
 mod init;
 mod kernels;
 mod measure;

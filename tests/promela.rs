@@ -13,7 +13,7 @@ use proptest::test_runner::{Config, FileFailurePersistence, RngSeed, TestRunner}
 use tickbound_model::simulate::{self, simulate};
 use tickbound_model::verdict::Status;
 use tickbound_model::{Bound, LaunchSize, Problem, Space};
-use tickbound_solve::tune;
+use tickbound_solver::tune;
 use tickbound_spin::promela::{Options, PromelaError, Style, export};
 
 const ABSTRACT: &str = include_str!("../examples/problems/abstract.json");
@@ -227,7 +227,7 @@ fn check(
 /// The optimiser's answer, or the bracket that it has after a few seconds.
 fn optimiser_agrees(problem: &Problem, least: Option<i64>, seen: &mut Seen) -> Result<(), String> {
     let options =
-        tickbound_solve::Options { timeout: Some(Duration::from_secs(2)), ..Default::default() };
+        tickbound_solver::Options { timeout: Some(Duration::from_secs(2)), ..Default::default() };
     let result = tune(problem, &options, &AtomicBool::new(false), &|_| {});
     let result = result.map_err(|e| e.to_string())?;
     let optimal = result.status == Status::Optimal;

@@ -16,7 +16,7 @@ use tickbound_model::kernel::expressions;
 use tickbound_model::problem::parse_json;
 use tickbound_model::simulate::{Options, simulate};
 use tickbound_model::{Bound, LaunchSize, ModelError, Platform, Problem, Space, t1};
-use tickbound_opencl_c::{Child, Setup, attach_with};
+use tickbound_opencl::{Child, Setup, attach_with};
 use tickbound_reo::automaton::Automaton;
 use tickbound_reo::connector::Connector;
 use tickbound_reo::limits::Limits;

@@ -18,7 +18,7 @@ use tickbound_model::platforms;
 use tickbound_model::{ModelError, Platform, Problem};
 
 fn schema() -> Value {
-    serde_json::from_str(include_str!("../schema/problem.schema.json")).expect("JSON")
+    serde_json::from_str(include_str!("../docs/reference/problem.schema.json")).expect("JSON")
 }
 
 /// Validates against the part of the schema for platforms.
@@ -472,7 +472,8 @@ fn is_kept(validator: &Validator, (arguments, again, key): Printed<'_>) -> bool 
 
 #[test]
 fn answers_are_valid_and_survive_being_read() {
-    let schema = serde_json::from_str(include_str!("../schema/answer.schema.json")).expect("JSON");
+    let schema =
+        serde_json::from_str(include_str!("../docs/reference/answer.schema.json")).expect("JSON");
     jsonschema::meta::validate(&schema).unwrap_or_else(|e| panic!("{e}"));
     let validator = &validator(&schema);
     let answers: [&[&str]; 6] = [
@@ -528,7 +529,8 @@ fn answers_are_valid_and_survive_being_read() {
 /// Objects of commands that need libclang or a device, which not every machine has.
 #[test]
 fn answers_about_sources_are_valid_and_survive_being_read() {
-    let schema = serde_json::from_str(include_str!("../schema/answer.schema.json")).expect("JSON");
+    let schema =
+        serde_json::from_str(include_str!("../docs/reference/answer.schema.json")).expect("JSON");
     let validator = &validator(&schema);
     let folder = tempfile::tempdir().expect("a folder");
     let cache = &folder.path().join("cache.json").display().to_string();

@@ -13,11 +13,11 @@ use tickbound_encodings::system::run::run;
 use tickbound_model::platforms;
 use tickbound_model::simulate::{self, simulate};
 use tickbound_model::{Problem, Space};
-use tickbound_solve::bracket::Bracket;
-use tickbound_solve::formula::Formula;
-use tickbound_solve::instance::{Answer, Instance, Questions};
-use tickbound_solve::prepare::MAX_STEPS;
-use tickbound_solve::{Encoding, Options, SolveError, Strategy, TuneResult, tune};
+use tickbound_solver::bracket::Bracket;
+use tickbound_solver::formula::Formula;
+use tickbound_solver::instance::{Answer, Instance, Questions};
+use tickbound_solver::prepare::MAX_STEPS;
+use tickbound_solver::{Encoding, Options, SolveError, Strategy, TuneResult, tune};
 
 /// All encodings, the largest formulas first.
 pub const ENCODINGS: [Encoding; 3] = [Encoding::Tick, Encoding::Event, Encoding::Summary];

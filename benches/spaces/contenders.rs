@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use serde_json::Value;
-use tickbound_process::{Ended, Finished, Limits, Stopped, run};
+use tickbound_os::process::{Ended, Finished, Limits, Stopped, run};
 
 /// Seconds after which a search is given up.
 pub const LIMIT: u64 = 10;

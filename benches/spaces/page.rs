@@ -80,7 +80,7 @@ fn head(load: &[String; 2], took: Duration) -> String {
          little.",
         today(),
         env!("CARGO_PKG_VERSION"),
-        tickbound_solve::z3_version().split(" - ").next().unwrap_or("?"),
+        tickbound_solver::z3_version().split(" - ").next().unwrap_or("?"),
         installed("PYTHON", "cp-sat", "ortools"),
         installed("KERNEL_TUNER", "kernel-tuner", "kernel_tuner"),
         took.as_secs_f64() / 60.0,

@@ -64,7 +64,7 @@ class TuneResult:
     resources: dict[str, Any] | None
     """What bounds the time of the best configuration, under the profile `resources`."""
     answer: dict[str, Any] = field(repr=False)
-    """All that `tickbound tune --json` prints (schema/answer.schema.json)."""
+    """All that `tickbound tune --json` prints (docs/reference/answer.schema.json)."""
 
     @property
     def proved(self) -> bool:

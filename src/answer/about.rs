@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
-use tickbound_message::grouped;
+use tickbound_input::message::grouped;
 use tickbound_model::{Problem, Profile};
 
 /// The problem that was asked about, and the program that answers.

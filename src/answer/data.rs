@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tickbound_model::verdict::{Found, Status};
 use tickbound_model::{Configuration, Problem};
-use tickbound_solve::{Objective, Strategy};
+use tickbound_solver::{Objective, Strategy};
 use tickbound_spin::Search;
 use tickbound_spin::output::Coverage;
 use tickbound_spin::promela::Style;

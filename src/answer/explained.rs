@@ -36,7 +36,7 @@ pub struct Explained {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Reading {
-    /// The program of a work item, as problem files write it (schema/problem.schema.json).
+    /// The program of a work item, as problem files write it (docs/reference/problem.schema.json).
     pub program: Value,
     /// Macros that the source's text depends on.
     pub structural: Vec<String>,

@@ -1,6 +1,6 @@
 //! The answer of `spin`.
 
-use tickbound_message::grouped;
+use tickbound_input::message::grouped;
 use tickbound_model::Problem;
 use tickbound_model::simulate::Script;
 use tickbound_spin::result::{Proof, RunLog, SpinResult};

@@ -6,9 +6,9 @@
 
 use std::collections::BTreeSet;
 
-use tickbound_message::grouped;
+use tickbound_input::message::grouped;
 use tickbound_model::Problem;
-use tickbound_solve::TuneResult;
+use tickbound_solver::TuneResult;
 
 use super::words::{Line, named};
 

@@ -2,12 +2,12 @@
 
 use indexmap::IndexMap;
 use serde_json::json;
-use tickbound_message::grouped;
+use tickbound_input::message::grouped;
 use tickbound_model::simulate::WarpTicks;
 use tickbound_model::verdict::Status;
 use tickbound_model::{LeftOut, Problem};
-use tickbound_solve::Proof;
-use tickbound_solve::{Encoding, Objective, TuneResult};
+use tickbound_solver::Proof;
+use tickbound_solver::{Encoding, Objective, TuneResult};
 
 use super::data::{Answer, Folded, Optimum, Tally, tenth_of_millisecond, values};
 use super::resources::Resources;
@@ -71,7 +71,7 @@ pub fn left_out(of: &LeftOut) -> IndexMap<String, Tally> {
     of.limits.iter().map(|(limit, n)| (limit.name().to_owned(), Tally::of(n))).collect()
 }
 
-fn folded(problem: &Problem, of: &tickbound_solve::Folded) -> Folded {
+fn folded(problem: &Problem, of: &tickbound_solver::Folded) -> Folded {
     Folded {
         time: of.first.time,
         configuration: values(problem, &of.first.configuration),

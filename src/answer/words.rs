@@ -1,6 +1,6 @@
 //! The lines of an answer that all engines have, for people.
 
-use tickbound_message::grouped;
+use tickbound_input::message::grouped;
 use tickbound_model::verdict::Status;
 
 use super::data::{Answer, Values};

@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use tickbound_certificate::check::{Report, reported};
 use tickbound_certificate::tools::Tools;
 use tickbound_certificate::{Certificate, Refusal};
-use tickbound_message::grouped;
+use tickbound_input::message::grouped;
 use tickbound_model::{Problem, platforms};
 
 use super::exit::{CliError, Exit};

@@ -6,7 +6,7 @@ use super::output::{say_answer, say_json};
 use super::stop::{self, Stops};
 use super::values::named;
 use crate::cp_sat::{self, Python};
-use tickbound_solve::Encoding;
+use tickbound_solver::Encoding;
 
 /// Arguments of `cp-sat`.
 #[derive(Debug, clap::Args)]

@@ -13,7 +13,7 @@ use crate::compare::paper::{Published, TABLE_1};
 use crate::report::Table;
 use tickbound_model::platforms;
 use tickbound_model::verdict::Status;
-use tickbound_solve::{Options, TuneResult, tune};
+use tickbound_solver::{Options, TuneResult, tune};
 
 /// Arguments of `demo`.
 #[derive(Debug, clap::Args)]

@@ -1,6 +1,6 @@
 //! How commands end: the exit status, and errors.
 
-use tickbound_solve::SolveError;
+use tickbound_solver::SolveError;
 
 use crate::answer::Answer;
 use crate::cp_sat::CpSatError;
@@ -58,7 +58,7 @@ pub enum CliError {
     Promela(#[from] tickbound_spin::promela::PromelaError),
     /// A kernel in OpenCL C cannot be read.
     #[error(transparent)]
-    Kernel(#[from] tickbound_opencl_c::ReadError),
+    Kernel(#[from] tickbound_opencl::ReadError),
     /// No problem file can be proposed.
     #[error(transparent)]
     Propose(#[from] tickbound_propose::ProposeError),

@@ -9,8 +9,8 @@ use tickbound_elimination::Limits;
 use tickbound_model::count::{Counts, count};
 use tickbound_model::simulate::{used, used_of};
 use tickbound_model::{Bound, Configurations, LeftOut, LineUsage, Problem, Profile, Usage};
-use tickbound_opencl_c::steps::Assumed;
-use tickbound_opencl_c::{Reading, Variant};
+use tickbound_opencl::steps::Assumed;
+use tickbound_opencl::{Reading, Variant};
 
 use super::exit::{CliError, Exit};
 use super::load::{Chosen, Setting, bound};

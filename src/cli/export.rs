@@ -4,10 +4,10 @@ use tickbound_encodings::btor2::{self, Survey, SurveyError};
 use tickbound_encodings::plan::{Plan, PlanError};
 use tickbound_model::simulate::{self, simulate};
 use tickbound_model::{Problem, Space, t1};
-use tickbound_solve::bracket::Bracket;
-use tickbound_solve::prepare::{no_run, no_system};
-use tickbound_solve::unlisted::confirming_question;
-use tickbound_solve::{Encoding, SolveError};
+use tickbound_solver::bracket::Bracket;
+use tickbound_solver::prepare::{no_run, no_system};
+use tickbound_solver::unlisted::confirming_question;
+use tickbound_solver::{Encoding, SolveError};
 use tickbound_spin::promela::{self, Style};
 
 use super::exit::{CliError, Exit};

@@ -14,7 +14,7 @@ use tickbound_model::expr::{BinaryOp, Expr};
 use tickbound_model::problem::{Constraint, parse_json};
 use tickbound_model::t1;
 use tickbound_model::{Bound, Configuration, ModelError, Problem};
-use tickbound_opencl_c::{Child, Kept, Reading, Setup, attach_with, inputs_as_macros};
+use tickbound_opencl::{Child, Kept, Reading, Setup, attach_with, inputs_as_macros};
 
 use crate::compiler;
 use crate::measure::files::Files;
@@ -42,7 +42,7 @@ pub fn setup() -> Result<Setup<'static>, CliError> {
 /// # Errors
 /// The pipes fail.
 pub fn serve() -> Result<Exit, CliError> {
-    tickbound_opencl_c::serve().map_err(input)?;
+    tickbound_opencl::serve().map_err(input)?;
     Ok(Exit::Done)
 }
 

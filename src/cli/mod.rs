@@ -54,7 +54,7 @@ mod why;
 use std::process::ExitCode;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
-use tickbound_message::one_line;
+use tickbound_input::message::one_line;
 
 use exit::EXIT_STATUS;
 pub use exit::{CliError, Exit};

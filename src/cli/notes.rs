@@ -19,10 +19,10 @@ pub(super) fn are_hushed() -> bool {
 /// terminal would obey. It may be closed or full: nothing that is said there is worth ending for,
 /// as the macro `eprintln` of the standard library does.
 pub(super) fn line(text: &str) {
-    lines(&tickbound_message::one_line(text));
+    lines(&tickbound_input::message::one_line(text));
 }
 
 /// As [`line`], for several.
 pub(super) fn lines(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{}", tickbound_message::printable(text));
+    let _ = writeln!(std::io::stderr(), "{}", tickbound_input::message::printable(text));
 }

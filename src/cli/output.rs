@@ -1,7 +1,7 @@
 //! What commands print and write.
 //!
 //! Results go to standard output and into the files that options name. Files are whole or absent
-//! ([`tickbound_output`]). Before a command works it says which it will write ([`Outputs`]): a name
+//! ([`tickbound_os::output`]). Before a command works it says which it will write ([`Outputs`]): a name
 //! that cannot be written, that the command reads, or that two options share is refused while
 //! nothing is done. Files come before what is printed, so that a reader who closes the pipe loses no
 //! file. Standard output that is full or closed is an error, but for a pipe that its reader has
@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
-use tickbound_message::printable;
+use tickbound_input::message::printable;
 use tickbound_model::Problem;
 use tickbound_model::verdict::Found;
-use tickbound_output::Place;
+use tickbound_os::output::Place;
 
 use super::colour;
 use super::exit::{CliError, input};
@@ -108,7 +108,7 @@ pub(crate) fn say_json(value: &impl Serialize) -> Result<(), CliError> {
 /// Writes a file.
 pub(crate) fn save(path: impl AsRef<Path>, text: &str) -> Result<(), CliError> {
     let path = path.as_ref();
-    tickbound_output::write(path, text.as_bytes()).map_err(|error| unwritable(path, error))
+    tickbound_os::output::write(path, text.as_bytes()).map_err(|error| unwritable(path, error))
 }
 
 fn unwritable(path: &Path, error: std::io::Error) -> CliError {
@@ -171,7 +171,7 @@ impl Outputs {
         }
         let paths = self.0.iter().map(|(_, path)| path);
         paths.zip(&places).try_for_each(|(path, (_, place))| {
-            tickbound_output::writable(place).map_err(|error| unwritable(path, error))
+            tickbound_os::output::writable(place).map_err(|error| unwritable(path, error))
         })
     }
 }

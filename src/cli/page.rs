@@ -8,7 +8,7 @@ use tickbound_model::count::count;
 use tickbound_model::simulate::{Options, SimulateError, simulate};
 use tickbound_model::verdict::Status;
 use tickbound_model::{Bound, Problem};
-use tickbound_solve::{SolveError, TuneResult};
+use tickbound_solver::{SolveError, TuneResult};
 
 use super::exit::CliError;
 use super::plot::MAX_CONFIGURATIONS;

@@ -5,8 +5,8 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::notes;
-use tickbound_message::{grouped, one_line, printable};
-use tickbound_solve::bracket::Bounds;
+use tickbound_input::message::{grouped, one_line, printable};
+use tickbound_solver::bracket::Bounds;
 
 /// A line on standard error that shows the bracket closing; invisible where that is no terminal.
 pub struct Progress {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tickbound_message::grouped;
+use tickbound_input::message::grouped;
 use tickbound_model::Problem;
 use tickbound_model::verdict::{self, Found};
 use tickbound_spin::promela;

@@ -8,7 +8,7 @@
 //! Some work cannot look: a call of Z3 that does not listen, or a step that is long for one input in a thousand.
 //! So what has not ended within [`GRACE`] is ended: the process prints what is known by then
 //! ([`on_forced_end`]), and leaves. What it has written is whole (caches line by line, files by renaming), its children end
-//! with it ([`tickbound_process`]), and its folders are removed at the next start.
+//! with it ([`tickbound_os::process`]), and its folders are removed at the next start.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -78,7 +78,7 @@ impl State {
 
     /// Notes that the memory is too much, if it is.
     fn weigh(&mut self) {
-        if let Some(limit) = self.memory.filter(|limit| tickbound_process::memory() > *limit) {
+        if let Some(limit) = self.memory.filter(|limit| tickbound_os::process::memory() > *limit) {
             self.stopped.get_or_insert((Instant::now(), StopReason::Memory(limit)));
         }
     }
@@ -91,7 +91,7 @@ impl State {
 pub(super) fn listen() -> Result<(), CliError> {
     let fault = |e: std::io::Error| CliError::Input(format!("cannot catch signals: {e}"));
     lock().began = Some(Instant::now());
-    tickbound_process::sweep();
+    tickbound_os::process::sweep();
     // Who has it ignored (`nohup`) wants to outlive the terminal.
     let signals = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|s| *s != SIGHUP || !is_ignored(*s));
     let mut signals = Signals::new(signals).map_err(fault)?;
@@ -262,7 +262,7 @@ fn hear() {
 
 /// [`GRACE`], or less if who runs this process has less.
 fn grace() -> Duration {
-    let given = std::env::var(tickbound_process::GRACE_VARIABLE).ok();
+    let given = std::env::var(tickbound_os::process::GRACE_VARIABLE).ok();
     let given = given.and_then(|text| text.parse().ok()).map(Duration::from_millis);
     given.map_or(GRACE, |given| given.min(GRACE))
 }

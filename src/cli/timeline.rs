@@ -5,7 +5,7 @@ use super::output::written;
 use std::collections::HashMap;
 use std::path::Path;
 
-use tickbound_message::grouped;
+use tickbound_input::message::grouped;
 use tickbound_model::simulate::{Options, Span, SpanKind};
 use tickbound_model::{Bound, ModelError, Problem, Profile};
 
@@ -13,7 +13,7 @@ use crate::report::html::Lanes;
 use crate::report::picture::is_picture;
 use crate::report::{Runs, TimelineSpan, write_timeline};
 use tickbound_model::simulate::Script;
-use tickbound_solve::{Objective, TuneResult};
+use tickbound_solver::{Objective, TuneResult};
 
 /// Most spans of a timeline: about 25 MB of JSON, which Perfetto opens at once.
 pub const MAX_SPANS: usize = 200_000;
@@ -141,7 +141,7 @@ fn trace(
     // At most some 100 MB, as few spans are kept.
     let mut text = Vec::new();
     let count = write_timeline(&mut text, &title(problem, bound), spans)?;
-    tickbound_output::write(path, &text)
+    tickbound_os::output::write(path, &text)
         .map_err(|error| CliError::Write { path: path.to_owned(), error })?;
     Ok((count, truncated))
 }

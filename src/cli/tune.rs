@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use num_bigint::BigUint;
 use tickbound_elimination::Limits;
-use tickbound_message::grouped;
+use tickbound_input::message::grouped;
 use tickbound_model::Problem;
 use tickbound_model::simulate::{self, simulate};
 use tickbound_model::verdict::Status;
-use tickbound_opencl_c::ReadError;
-use tickbound_solve::bracket::{Bounds, Known};
+use tickbound_opencl::ReadError;
+use tickbound_solver::bracket::{Bounds, Known};
 
 use super::exit::{CliError, Exit};
 use super::load::Question;
@@ -22,7 +22,7 @@ use super::stop::{self, Stops};
 use super::values::{OrAuto, named, or_auto};
 use super::{page, timeline};
 use crate::answer;
-use tickbound_solve::{
+use tickbound_solver::{
     Encoding, Objective, Options, Programs, StopReason, Strategy, TuneResult, tune,
 };
 

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tickbound_model::Problem;
 use tickbound_model::verdict::Status;
-use tickbound_solve::bracket::Known;
-use tickbound_solve::{Encoding, Options, Strategy, TuneResult};
+use tickbound_solver::bracket::Known;
+use tickbound_solver::{Encoding, Options, Strategy, TuneResult};
 
 use super::exit::{CliError, Exit, input};
 use super::load::Question;

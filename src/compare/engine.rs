@@ -24,9 +24,9 @@ use std::fmt;
 
 use thiserror::Error;
 
-use tickbound_message::suggest;
+use tickbound_input::message::suggest;
 use tickbound_model::named::Named;
-use tickbound_solve::{Encoding, Strategy};
+use tickbound_solver::{Encoding, Strategy};
 use tickbound_spin::Search;
 use tickbound_spin::promela::Style;
 

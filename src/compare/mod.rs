@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 use indexmap::IndexMap;
 use tickbound_model::Problem;
 use tickbound_model::verdict::Status;
-use tickbound_process::{Ended, Finished, Limits, Stopped, quoted};
+use tickbound_os::process::{Ended, Finished, Limits, Stopped, quoted};
 
 use crate::answer::comparison::{self, Case, Comparison, Row, RowStatus};
 use crate::answer::{About, Answer};
@@ -177,7 +177,7 @@ impl<'a> SideBySide<'a> {
         command.args(&arguments);
         // Half of it for work that may look at the flag, half for what is known without it.
         let half = GRACE / 2;
-        command.env(tickbound_process::GRACE_VARIABLE, half.as_millis().to_string());
+        command.env(tickbound_os::process::GRACE_VARIABLE, half.as_millis().to_string());
         let limits = Limits {
             time: Some(self.options.timeout + SLACK),
             memory: self.options.memory,
@@ -185,7 +185,7 @@ impl<'a> SideBySide<'a> {
             grace: GRACE,
             ..Limits::default()
         };
-        let mut row = match tickbound_process::run(&mut command, "", limits) {
+        let mut row = match tickbound_os::process::run(&mut command, "", limits) {
             Ok(finished) => heard(engine, &finished),
             Err(e) => {
                 let why = format!("{}: cannot be run: {e}", self.options.program.display());
@@ -204,7 +204,7 @@ impl<'a> SideBySide<'a> {
     fn tool(&self, engine: Engine) -> Result<String, String> {
         match engine {
             Engine::Smt { .. } => {
-                let version = tickbound_solve::z3_version();
+                let version = tickbound_solver::z3_version();
                 let number = version.split_whitespace().next().unwrap_or("?");
                 Ok(format!("Z3 {}", number.trim_start_matches('v')))
             }

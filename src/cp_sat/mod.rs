@@ -27,12 +27,12 @@ use thiserror::Error;
 use tickbound_encodings::system::System;
 use tickbound_model::simulate::{self, simulate};
 use tickbound_model::{Problem, Space};
-use tickbound_process::{self as process, Ended, Limits};
+use tickbound_os::process::{self as process, Ended, Limits};
 
 use crate::answer::{About, Answer, tenth_of_millisecond, values};
 use tickbound_model::verdict::{Status, StopReason};
-use tickbound_solve::prepare::{Prepared, prepare};
-use tickbound_solve::{Encoding, SolveError};
+use tickbound_solver::prepare::{Prepared, prepare};
+use tickbound_solver::{Encoding, SolveError};
 
 /// Builds the constraints and runs CP-SAT; reads a model on standard input.
 const SCRIPT: &str = include_str!("solve.py");

@@ -9,7 +9,7 @@ use tickbound_model::simulate::{self, program, simulate};
 use tickbound_model::space::MAX_CONFIGURATIONS;
 use tickbound_model::{Bound, Configuration, Configurations, Problem};
 
-use tickbound_solve::{Options, SolveError, tune};
+use tickbound_solver::{Options, SolveError, tune};
 
 use super::guided::{self, Candidate};
 use super::random::{below, seeded};

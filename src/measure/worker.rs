@@ -84,7 +84,7 @@ pub enum Reply {
 /// # Errors
 /// The pipes fail.
 pub fn serve(choice: DeviceChoice) -> std::io::Result<()> {
-    tickbound_process::no_core_files();
+    tickbound_os::process::no_core_files();
     let mut out = own_output()?;
     let mut reply = move |reply: &Reply| {
         let line = serde_json::to_string(reply).map_err(std::io::Error::other)?;

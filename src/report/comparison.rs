@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::table::Table;
 use crate::answer::comparison::{Case, Comparison, Row, RowStatus};
 use crate::answer::titled;
-use tickbound_message::grouped;
+use tickbound_input::message::grouped;
 
 /// One word for how an engine ended.
 #[must_use]

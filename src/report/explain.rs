@@ -17,8 +17,8 @@ use std::fmt::Write;
 use itertools::Itertools;
 use tickbound_model::{Expr, Problem};
 use tickbound_model::{Program, StmtKind};
-use tickbound_opencl_c::ast::At;
-use tickbound_opencl_c::steps::{
+use tickbound_opencl::ast::At;
+use tickbound_opencl::steps::{
     Access, Arithmetic, Dependence, Number, Space, Step, StepKind, Stride,
 };
 

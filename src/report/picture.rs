@@ -179,7 +179,7 @@ pub fn write(picture: &impl Picture, path: &Path) -> Result<Vec<PathBuf>, Report
     for file in &files {
         let svg = svg(picture, file)?;
         let drawn = if is(file, "png") { png(&svg, file)? } else { svg.into_bytes() };
-        tickbound_output::write(file, &drawn).map_err(ReportError::write(file))?;
+        tickbound_os::output::write(file, &drawn).map_err(ReportError::write(file))?;
     }
     Ok(files)
 }

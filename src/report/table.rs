@@ -23,7 +23,7 @@
 
 use std::fmt;
 
-use tickbound_message::one_line;
+use tickbound_input::message::one_line;
 use unicode_width::UnicodeWidthStr;
 
 /// Cells of text are not made narrower than this.

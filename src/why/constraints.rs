@@ -9,7 +9,7 @@
 //! Where no configuration is valid the same is asked: which constraints have to go for there to be one.
 
 use tickbound_model::Problem;
-use tickbound_solve::SolveError;
+use tickbound_solver::SolveError;
 
 use super::data::{Finding, Together, Verdict, Why};
 use super::search::{Asked, Changed, Ears};

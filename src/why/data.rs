@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use tickbound_model::Problem;
 use tickbound_model::verdict::{Found, Status};
-use tickbound_solve::TuneResult;
+use tickbound_solver::TuneResult;
 
 use crate::answer::resources::Resources;
 use crate::answer::{About, Tally, Values, tenth_of_millisecond, values};

@@ -21,13 +21,13 @@ pub use data::{Finding, Verdict, Why};
 pub use search::{Asked, Ears, Heard, Searches};
 
 use tickbound_model::verdict::Status;
-use tickbound_solve::SolveError;
+use tickbound_solver::SolveError;
 
 /// Finds the least time and why it is what it is. What is known is told after every step; when the time is up or the
 /// user interrupts, what was not finished stays [`Verdict::NotKnown`].
 ///
 /// # Errors
-/// As [`tickbound_solve::tune`] for the problem itself; for a changed problem only faults of this program, all else is
+/// As [`tickbound_solver::tune`] for the problem itself; for a changed problem only faults of this program, all else is
 /// part of the answer.
 pub fn why(asked: &Asked<'_>, ears: &Ears<'_>) -> Result<Why, SolveError> {
     let result = asked.searches.first(asked.problem, ears)?;

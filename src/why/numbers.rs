@@ -9,7 +9,7 @@ use tickbound_model::source::{ArgumentKind, Define};
 use tickbound_model::{
     Access, Expr, KernelSource, Launch, Platform, Problem, Profile, Program, Resources, StmtKind,
 };
-use tickbound_solve::SolveError;
+use tickbound_solver::SolveError;
 
 use super::data::{Finding, Number, Why};
 use super::search::{Asked, Changed, Ears, refused};

@@ -4,11 +4,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::Instant;
 
-use tickbound_message::one_line;
+use tickbound_input::message::one_line;
 use tickbound_model::Problem;
 use tickbound_model::verdict::Status;
-use tickbound_solve::bracket::Known;
-use tickbound_solve::{Objective, Options, SolveError, TuneResult, tune};
+use tickbound_solver::bracket::Known;
+use tickbound_solver::{Objective, Options, SolveError, TuneResult, tune};
 
 use super::data::{Finding, Verdict, Why};
 use crate::answer::values;

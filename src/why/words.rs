@@ -1,6 +1,6 @@
 //! What `why` answers, for a person: a paragraph and a table.
 
-use tickbound_message::grouped;
+use tickbound_input::message::grouped;
 use tickbound_model::verdict::Status;
 
 use super::data::{Constraints, Finding, Number, Share, Spent, Verdict, Why};

@@ -1,9 +1,9 @@
 //! Several processes that make one product: who says what, and how they end.
 
-use tickbound_dataset::Record;
-use tickbound_mpi::World;
 use tickbound_reo::product::dense::Tally;
 use tickbound_reo::product::reachable::{Exchange, total};
+use tickbound_reo_mpi::World;
+use tickbound_reo_stream::Record;
 
 use crate::cli::exit::{CliError, Exit, input};
 

@@ -4,12 +4,12 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use tickbound_dataset::{Dataset, DatasetError, Head};
-use tickbound_message::grouped;
+use tickbound_input::message::grouped;
 use tickbound_reo::connector::Connector;
 use tickbound_reo::limits::{Limits, Stopped};
 use tickbound_reo::product::dense::{Block, Columns, MAX_NAMES, Tally};
 use tickbound_reo::product::reachable::{Keeps, Steps, Stream, StreamError};
+use tickbound_reo_stream::{Dataset, DatasetError, Head};
 
 use super::load::parts;
 use super::ranks::Ranks;

@@ -50,7 +50,9 @@ pub(super) fn within_line<T>(
 ) -> Result<T, CliError> {
     let stop = stop::flag();
     // What the engine does not count, such as the e-graph of constraints, has room besides.
-    stop::watch_memory(memory.0.saturating_add(tickbound_process::memory()).saturating_add(BESIDE));
+    stop::watch_memory(
+        memory.0.saturating_add(tickbound_os::process::memory()).saturating_add(BESIDE),
+    );
     let line = Progress::new(what);
     let show = |sizes: Sizes| {
         line.say(match sizes.blocks {

@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::{Mutex, PoisonError};
 
-use tickbound_process::Scratch;
+use tickbound_os::process::Scratch;
 use tickbound_reo::product::reachable::{Store, Stored};
 
 /// Files in a folder of the system's temporary folder, which is made with the first of them. They have no names, so that what

@@ -5,10 +5,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
-use tickbound_dataset::{Dataset, DatasetError, Files, Head, Record};
-use tickbound_message::grouped;
-use tickbound_mpi::World;
-use tickbound_output::Disk;
+use tickbound_input::message::grouped;
+use tickbound_os::output::Disk;
 use tickbound_reo::check::Formula;
 use tickbound_reo::connector::Connector;
 use tickbound_reo::constraint::Constraint;
@@ -17,6 +15,8 @@ use tickbound_reo::product::dense::{
     self, Block, Columns, DenseError, Matrix, RowsOf, Stream, Tally,
 };
 use tickbound_reo::symbol::Name;
+use tickbound_reo_mpi::World;
+use tickbound_reo_stream::{Dataset, DatasetError, Files, Head, Record};
 
 use super::check::step;
 use super::ranks::{self, Ranks};

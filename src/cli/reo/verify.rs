@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::json;
-use tickbound_dataset::{Product, verify};
+use tickbound_reo_stream::{Product, verify};
 
 use crate::cli::exit::{CliError, Exit, input};
 use crate::cli::output::{say_folded, say_json};

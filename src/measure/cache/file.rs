@@ -15,7 +15,7 @@
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 
-use tickbound_output::{Disk, Draft, Lock, Place, leftovers};
+use tickbound_os::output::{Disk, Draft, Lock, Place, leftovers};
 
 use super::error::{CacheError, at};
 

@@ -33,7 +33,7 @@ use std::path::Path;
 
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
-use tickbound_output::Disk;
+use tickbound_os::output::Disk;
 
 pub use entry::Record;
 pub use error::CacheError;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Barrier, Mutex};
 
 use tempfile::TempDir;
-use tickbound_output::Operation;
+use tickbound_os::output::Operation;
 
 use super::*;
 use crate::measure::outcome::{Outcome, Stages, Timed};

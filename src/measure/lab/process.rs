@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use tickbound_process::{Ended, Group};
+use tickbound_os::process::{Ended, Group};
 
 use super::setup::{LabError, SUBCOMMAND, Setup};
 use crate::device::DeviceChoice;

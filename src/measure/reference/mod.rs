@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use tickbound_model::source::Argument;
 use tickbound_model::{Bound, Problem};
-use tickbound_process::{Ended, Finished, Limits, Scratch, Stopped, run};
+use tickbound_os::process::{Ended, Finished, Limits, Scratch, Stopped, run};
 
 use super::error::MeasureError;
 use super::job::{Argument as Given, Job};

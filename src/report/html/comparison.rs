@@ -213,7 +213,7 @@ pub fn page(sources: &[Source]) -> Result<String, ReportError> {
 /// As [`page`], or a file that cannot be written.
 pub fn write(path: impl AsRef<Path>, sources: &[Source]) -> Result<(), ReportError> {
     let path = path.as_ref();
-    tickbound_output::write(path, page(sources)?.as_bytes()).map_err(ReportError::write(path))
+    tickbound_os::output::write(path, page(sources)?.as_bytes()).map_err(ReportError::write(path))
 }
 
 /// The plots of all series among the cases - one problem for growing values of an input - each as

@@ -78,6 +78,6 @@ impl ConnectorPage {
     /// As [`ConnectorPage::html`], or a file that cannot be written.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<(), ReportError> {
         let path = path.as_ref();
-        tickbound_output::write(path, self.html()?.as_bytes()).map_err(ReportError::write(path))
+        tickbound_os::output::write(path, self.html()?.as_bytes()).map_err(ReportError::write(path))
     }
 }

@@ -1,0 +1,330 @@
+//! Gives a problem the kernel program that its source says.
+
+use std::path::Path;
+
+use indexmap::IndexMap;
+use itertools::Itertools;
+use tickbound_elimination::Limits;
+use tickbound_model::expr::{BinaryOp, EvalError};
+use tickbound_model::source::{ArgumentKind, Asked, Define};
+use tickbound_model::{
+    Bound, Configurations, Dimension, Expr, GroupNeeds, KernelSource, Problem, Profile,
+};
+
+use crate::error::ReadError;
+use crate::extract::{Extracted, Variant, extract_with};
+use crate::lower::{Names, lower, numbers as merged_numbers};
+use crate::reading::By;
+use crate::request::{LaunchBound, Passed, Request, Symbol};
+use crate::setup::Setup;
+use crate::steps::Number;
+use crate::usage::{Device, usage};
+
+/// What was read out of a problem's source.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reading {
+    /// The first source file, as places in it name it.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+    /// The steps of a work item.
+    pub extracted: Extracted,
+}
+
+/// Reads the source of `problem`, whose path counts from `folder`, and puts the kernel program in.
+/// Gives back what was read; `None` if the problem has no source, or no configuration to read it
+/// for.
+///
+/// # Errors
+/// What cannot be read in the source, what does not fit the problem, or what this machine lacks.
+pub fn attach(problem: &mut Problem, folder: &Path) -> Result<Option<Reading>, ReadError> {
+    attach_with(problem, folder, &Setup::default())
+}
+
+/// As [`attach`], in the way that `setup` says.
+///
+/// # Errors
+/// As there.
+pub fn attach_with(
+    problem: &mut Problem,
+    folder: &Path,
+    setup: &Setup<'_>,
+) -> Result<Option<Reading>, ReadError> {
+    let Some(source) = problem.source.clone() else { return Ok(None) };
+    let before = problem.clone();
+    let configurations = before.configurations(&Limits::default())?;
+    let reader = Reader { problem: &before, source: &source, configurations: &configurations };
+    if reader.occurring(&[])?.is_empty() {
+        return Ok(None);
+    }
+    let request = reader.request(folder)?;
+    let extracted = extract_with(&request, &|places| reader.symbols(places), setup)?;
+    check_arguments(&request, &source, &extracted)?;
+    let names = Names::new(problem, &source);
+    problem.set_kernel(lower(&extracted, &names)?)?;
+    problem.set_group_needs(group_needs(&extracted, &names)?)?;
+    problem.settle(&configurations);
+    // It was readable a moment ago.
+    let text = tickbound_input::text(&request.path).unwrap_or_default();
+    // It asks for more than a program does: the values of all arguments that addresses depend on.
+    if problem.profile == Profile::Resources {
+        let device = Device::of(problem, &configurations);
+        let (used, lines) =
+            usage(&extracted, &names, &device, &configurations, &|| setup.go_on(&request.name))?;
+        problem.set_usage(used, lines)?;
+    }
+    Ok(Some(Reading { name: request.name, text, extracted }))
+}
+
+/// What a group needs beside its items, over all variants.
+fn group_needs(extracted: &Extracted, names: &Names) -> Result<GroupNeeds, ReadError> {
+    let symbols: Vec<_> =
+        extracted.structural.iter().map(|name| names.symbol(name)).try_collect()?;
+    let merged = |of: &dyn Fn(&Variant) -> Result<Vec<Expr>, ReadError>| {
+        let each = extracted.variants.iter().map(|v| Ok((v.values.clone(), of(v)?)));
+        Ok::<_, ReadError>(merged_numbers(&symbols, each.collect::<Result<_, ReadError>>()?))
+    };
+    let local = merged(&|v| {
+        let names = names.of_parameters(&v.parameters);
+        let mut bytes = v.steps.locals.iter().map(|array| names.put_in(&array.bytes, &array.at));
+        let sum = bytes.fold_ok(Expr::Int(0), |a, b| Expr::folded(BinaryOp::Add, a, b))?;
+        Ok(vec![sum.simplified()])
+    })?;
+    let required = match extracted.variants.iter().all(|v| v.steps.required.is_some()) {
+        false => None,
+        true => {
+            let sizes = merged(&|v| {
+                let names = names.of_parameters(&v.parameters);
+                let required = v.steps.required.iter();
+                let sizes = required.flat_map(|of| of.sizes.iter().map(|size| (size, &of.at)));
+                sizes.map(|(size, at)| Ok(names.put_in(size, at)?.simplified())).collect()
+            })?;
+            sizes.try_into().ok()
+        }
+    };
+    let local_bytes = local.into_iter().next().filter(|bytes| *bytes != Expr::Int(0));
+    Ok(GroupNeeds { required, local_bytes })
+}
+
+fn check_arguments(
+    request: &Request,
+    source: &KernelSource,
+    extracted: &Extracted,
+) -> Result<(), ReadError> {
+    if !source.arguments.is_empty() {
+        let all = extracted.variants.iter().map(|v| check_types(request, source, v));
+        all.collect::<Result<(), ReadError>>()?;
+    }
+    let given = source.arguments.len();
+    let wrong = extracted.variants.iter().find(|v| given != 0 && v.parameters.len() != given);
+    let Some(Variant { parameters, .. }) = wrong else { return Ok(()) };
+    let needed = parameters.len();
+    Err(ReadError::file(
+        &request.name,
+        format!("`{}` takes {needed} arguments, but kernel.arguments has {given}", request.entry),
+        format!("list one for each of {}", parameters.join(", ")),
+    ))
+}
+
+/// Arguments of the problem fit the parameters of the kernel function: numbers and buffers, global and local
+/// memory, real and whole elements, and their sizes. Elements of structures and of `void` may be given as any.
+fn check_types(
+    request: &Request,
+    source: &KernelSource,
+    variant: &Variant,
+) -> Result<(), ReadError> {
+    let parameters = variant.parameters.iter().zip(&variant.types);
+    for (argument, (name, parameter)) in source.arguments.iter().zip(parameters) {
+        let fault = |is: String, fix: String| {
+            let at = format!("kernel.arguments.{}", argument.name);
+            let entry = &request.entry;
+            let what = format!("`{name}` of `{entry}` is {}, but this is {is}", parameter.text);
+            Err(ReadError::file(at, what, fix))
+        };
+        let Some(expected) = parameter.by else { continue };
+        let given = match argument.kind {
+            ArgumentKind::Buffer { .. } => By::Buffer,
+            ArgumentKind::Local { .. } => By::Local,
+            ArgumentKind::Whole { .. } => By::Whole,
+            ArgumentKind::Scalar(_) | ArgumentKind::Real(_) => By::Value,
+        };
+        if given != expected {
+            let fix = match expected {
+                By::Buffer => "give it a \"length\" without a \"space\"",
+                By::Local => "give it a \"length\" and \"space\": \"local\"",
+                By::Value => "give it a \"value\"",
+                By::Whole => "give it a \"length\" and \"space\": \"private\"",
+            };
+            return fault(given.what().to_owned(), fix.to_owned());
+        }
+        let element = argument.element;
+        // A vector or a structure is as well given by its bytes.
+        if let Some(fits) = parameter.element
+            && expected != By::Whole
+            && (fits.is_real(), fits.bytes()) != (element.is_real(), element.bytes())
+        {
+            let is = format!("{} of type {}", given.what(), element.name());
+            return fault(is, format!("write \"type\": \"{}\"", fits.name()));
+        }
+    }
+    Ok(())
+}
+
+/// Most combinations of the parameters of one expression.
+const MAX_COMBINATIONS: usize = 1 << 18;
+
+/// A problem and its configurations.
+struct Reader<'p> {
+    problem: &'p Problem,
+    source: &'p KernelSource,
+    configurations: &'p Configurations<'p>,
+}
+
+impl Reader<'_> {
+    fn request(&self, folder: &Path) -> Result<Request, ReadError> {
+        let mut symbols = IndexMap::new();
+        let mut texts = IndexMap::new();
+        for (name, define) in &self.source.defines {
+            match define {
+                Define::Number(value) => {
+                    let symbol = self.symbol(&format!("kernel.defines.{name}"), value)?;
+                    symbols.insert(name.clone(), symbol);
+                }
+                Define::Text(text) => {
+                    texts.insert(name.clone(), text.clone());
+                }
+            }
+        }
+        let argument = |a: &tickbound_model::source::Argument| match &a.kind {
+            ArgumentKind::Buffer { .. }
+            | ArgumentKind::Local { .. }
+            | ArgumentKind::Whole { .. } => Ok(Passed::Memory),
+            ArgumentKind::Real(number) => Ok(Passed::Real(number.parse().ok())),
+            ArgumentKind::Scalar(value) if a.element.is_real() => {
+                let symbol = self.symbol(&format!("kernel.arguments.{}", a.name), value)?;
+                let same = symbol.least == symbol.greatest;
+                // Whole numbers beyond need not be real ones exactly.
+                let exact = same && symbol.least.unsigned_abs() < 1 << 24;
+                Ok(Passed::Real(exact.then_some(symbol.least as f64)))
+            }
+            ArgumentKind::Scalar(value) => {
+                self.symbol(&format!("kernel.arguments.{}", a.name), value).map(Passed::Number)
+            }
+        };
+        let bound = |(asked, value): &(Asked, Expr)| {
+            Ok((asked.clone(), self.symbol(&format!("kernel.bounds.{asked}"), value)?))
+        };
+        let path = folder.join(&self.source.path);
+        Ok(Request {
+            name: self.source.path.clone(),
+            more: self.source.more.iter().map(|name| (name.clone(), folder.join(name))).collect(),
+            include: self
+                .source
+                .include
+                .iter()
+                .map(|name| (name.clone(), folder.join(name)))
+                .collect(),
+            path,
+            entry: self.source.entry.clone(),
+            standard: self.source.standard,
+            symbols,
+            texts,
+            arguments: self.source.arguments.iter().map(argument).try_collect()?,
+            dimensions: self.problem.grid.len().max(1),
+            launch: self.problem.grid.iter().map(|d| self.launch_bound(d)).try_collect()?,
+            local: self.problem.grid.iter().map(|d| self.in_symbols(&d.local)).collect(),
+            bounds: self.source.bounds.iter().map(bound).collect::<Result<_, ReadError>>()?,
+            branches: self.source.branches.clone(),
+        })
+    }
+
+    /// The greatest sizes of the launch in one dimension.
+    fn launch_bound(&self, dimension: &Dimension) -> Result<LaunchBound, ReadError> {
+        let greatest = |size: &Expr| self.symbol("launch", size).map(|symbol| symbol.greatest);
+        let (items, local) = (&dimension.global, &dimension.local);
+        let groups = Expr::binary(BinaryOp::FloorDiv, items.clone(), local.clone());
+        Ok(LaunchBound {
+            items: greatest(items)?,
+            groups: greatest(&groups)?,
+            local: greatest(local)?,
+        })
+    }
+
+    /// An expression over the macros that configurations give a value; `None` if it takes more.
+    fn in_symbols(&self, value: &Expr) -> Option<Number> {
+        let is = |define: &Define| matches!(define, Define::Number(v) if v == value);
+        if let Some((name, _)) = self.source.defines.iter().find(|(_, define)| is(define)) {
+            return Some(Expr::Name(name.clone()));
+        }
+        match value {
+            Expr::Int(value) => Some(Expr::Int(*value)),
+            Expr::Binary(op @ (BinaryOp::Mul | BinaryOp::FloorDiv | BinaryOp::Div), a, b) => {
+                Some(Expr::binary(*op, self.in_symbols(a)?, self.in_symbols(b)?))
+            }
+            _ => None,
+        }
+    }
+
+    /// One configuration for each combination of what some parameters are in valid configurations.
+    fn occurring(&self, parameters: &[usize]) -> Result<Vec<Bound>, ReadError> {
+        let limits = Limits { rows: MAX_COMBINATIONS, ..Limits::default() };
+        match self.configurations.representatives(parameters, &limits) {
+            Some(all) => {
+                Ok(all.iter().map(|c| self.configurations.bind(c)).collect::<Result<_, _>>()?)
+            }
+            // Conditions too wide for the structure; a list may do.
+            None => Ok(self.problem.space()?.bound),
+        }
+    }
+
+    /// The parameters that expressions depend on.
+    fn parameters<'e>(&self, of: impl Iterator<Item = &'e Expr>) -> Result<Vec<usize>, ReadError> {
+        let inlined: Vec<Expr> = of.map(|e| self.problem.inlined("kernel", e)).try_collect()?;
+        Ok(self.problem.parameters_of(&inlined))
+    }
+
+    /// Between which bounds an expression is over all configurations.
+    fn symbol(&self, at: &str, value: &Expr) -> Result<Symbol, ReadError> {
+        let mut bounds: Option<Symbol> = None;
+        for bound in self.occurring(&self.parameters([value].into_iter())?)? {
+            let value = self.eval(at, value, &bound)?;
+            let known = bounds.get_or_insert(Symbol { least: value, greatest: value });
+            known.least = known.least.min(value);
+            known.greatest = known.greatest.max(value);
+        }
+        Ok(bounds.unwrap_or(Symbol { least: 0, greatest: 0 }))
+    }
+
+    fn eval(&self, at: &str, value: &Expr, bound: &Bound) -> Result<i64, ReadError> {
+        value.eval(&bound.env).map_err(|e: EvalError| {
+            ReadError::file(
+                at,
+                format!("{e} for {}", self.problem.name_values(&bound.configuration)),
+                "guard it with `if ... else`",
+            )
+        })
+    }
+
+    /// What the symbols in some places are together, and the values of all symbols that go with it.
+    fn symbols(&self, places: &[usize]) -> Result<IndexMap<Vec<i64>, Vec<i64>>, ReadError> {
+        let open: Vec<(&String, &Expr)> = self
+            .source
+            .defines
+            .iter()
+            .filter_map(|(name, define)| match define {
+                Define::Number(value) => Some((name, value)),
+                Define::Text(_) => None,
+            })
+            .collect();
+        let asked = places.iter().filter_map(|p| open.get(*p)).map(|(_, value)| *value);
+        let mut found = IndexMap::new();
+        for bound in self.occurring(&self.parameters(asked)?)? {
+            let each =
+                open.iter().map(|(n, v)| self.eval(&format!("kernel.defines.{n}"), v, &bound));
+            let all: Vec<i64> = each.try_collect()?;
+            let key = places.iter().filter_map(|p| all.get(*p).copied()).collect();
+            found.entry(key).or_insert(all);
+        }
+        Ok(found)
+    }
+}

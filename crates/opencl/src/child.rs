@@ -1,0 +1,195 @@
+//! Texts read in a process of their own.
+//!
+//! libclang may crash on a source, or grow without end; in this process it would take along what the user waits for.
+//! In go a request and its texts, on the child's standard input, out come the readings, on its standard output, both as
+//! bytes of [`codec`], the latter in hexadecimal digits. The program that is run must call
+//! [`serve`] and do nothing else: `tickbound` has a hidden subcommand for it.
+
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use rayon::prelude::*;
+use tickbound_os::process::{Ended, Finished, Limits, Stopped};
+
+use crate::ast::{Function, Variable};
+use crate::codec::{self, Stored};
+use crate::error::ReadError;
+use crate::preprocess::Expanded;
+use crate::reading::{Kernel, KernelParameter, One, ParameterType};
+use crate::request::Request;
+use crate::{parse, read};
+
+/// How long all texts of a kernel may take.
+const TIME: Duration = Duration::from_secs(300);
+/// Bytes of memory that they may take.
+const MEMORY: u64 = 4 << 30;
+/// Bytes that the readings may be.
+const OUTPUT: u64 = 32 << 20;
+/// Bytes of the stack of a thread that reads: the syntax tree is walked by recursion.
+const STACK: usize = 256 << 20;
+
+/// A program that calls [`serve`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Child {
+    /// Its path.
+    pub program: PathBuf,
+    /// What it is given.
+    pub arguments: Vec<String>,
+}
+
+/// A text, with the values of the structural symbols that it is for.
+pub(crate) type Text = (Vec<i64>, Expanded);
+
+/// What is asked of a child: the names of the structural symbols, and the texts; and whether only the kernels that the
+/// texts declare are wanted.
+type Question = (Request, (Vec<String>, (Vec<Text>, bool)));
+/// What it answers, for each text.
+type Answer<T> = Vec<Result<T, ReadError>>;
+
+/// Reads texts in this process.
+pub(crate) fn here(request: &Request, structural: &[String], texts: &[Text]) -> Answer<One> {
+    let one = |(values, text): &Text| read_one(request, text, (structural, values));
+    texts.par_iter().map(one).collect()
+}
+
+/// The kernels that a text declares, read in this process.
+pub(crate) fn kernels_here(
+    request: &Request,
+    structural: &[String],
+    (values, text): &Text,
+) -> Result<Vec<Kernel>, ReadError> {
+    let unit = parse::parse(request, text).map_err(|e| e.with_macros(structural, values))?;
+    let kernels = unit.functions.values().filter(|function| function.kernel);
+    let parameter =
+        |p: &Variable| KernelParameter { name: p.name.clone(), ty: ParameterType::of(&p.ty) };
+    let kernel = |function: &Function| Kernel {
+        name: function.name.clone(),
+        parameters: function.parameters.iter().map(parameter).collect(),
+        group: match function.name == request.entry {
+            true => read::group(request, &unit),
+            false => Vec::new(),
+        },
+    };
+    Ok(kernels.map(kernel).collect())
+}
+
+/// The parameters of the kernel function, and what it does.
+fn read_one(
+    request: &Request,
+    text: &Expanded,
+    (structural, values): (&[String], &[i64]),
+) -> Result<One, ReadError> {
+    let unit = parse::parse(request, text).map_err(|e| e.with_macros(structural, values))?;
+    let steps = read::read(request, &text.open, &unit)?;
+    let kernel = unit.functions.get(&request.entry);
+    let declared = kernel.map(|kernel| kernel.parameters.as_slice()).unwrap_or_default();
+    let parameters = declared.iter().map(|p| p.name.clone()).collect();
+    let types = declared.iter().map(|p| ParameterType::of(&p.ty)).collect();
+    let matched = read::matched(request, &unit);
+    Ok(One { parameters, types, steps, matched })
+}
+
+impl Child {
+    /// Reads texts in a child, which `interrupt` stops.
+    ///
+    /// # Errors
+    /// It crashes, exceeds its limits, or cannot be started.
+    pub(crate) fn read(
+        &self,
+        request: &Request,
+        (structural, texts): (&[String], Vec<Text>),
+        interrupt: &AtomicBool,
+    ) -> Result<Answer<One>, ReadError> {
+        self.ask(&(request.clone(), (structural.to_vec(), (texts, false))), interrupt)
+    }
+
+    /// The kernels that a text declares, read in a child, which `interrupt` stops.
+    ///
+    /// # Errors
+    /// As [`read`](Child::read).
+    pub(crate) fn kernels(
+        &self,
+        request: &Request,
+        (structural, text): (&[String], Text),
+        interrupt: &AtomicBool,
+    ) -> Result<Vec<Kernel>, ReadError> {
+        let question = (request.clone(), (structural.to_vec(), (vec![text], true)));
+        let answer: Answer<Vec<Kernel>> = self.ask(&question, interrupt)?;
+        answer.into_iter().next().unwrap_or_else(|| Ok(Vec::new()))
+    }
+
+    fn ask<T: Stored>(
+        &self,
+        question: &Question,
+        interrupt: &AtomicBool,
+    ) -> Result<Answer<T>, ReadError> {
+        let request = &question.0;
+        let mut command = Command::new(&self.program);
+        command.args(&self.arguments);
+        let limits = Limits {
+            time: Some(TIME),
+            memory: Some(MEMORY),
+            output: Some(2 * OUTPUT),
+            interrupt,
+            grace: Duration::ZERO,
+            ..Limits::default()
+        };
+        let finished = tickbound_os::process::run(&mut command, codec::write(question), limits);
+        let name = self.program.display().to_string();
+        let finished = finished.map_err(|error| {
+            ReadError::file(name, error.to_string(), "install the program anew")
+        })?;
+        let fault = |what: String| {
+            let fix = "take apart what is nested deeply, or install another version of libclang";
+            ReadError::file(&request.name, what, fix)
+        };
+        match finished.ended {
+            Ended::Stopped(Stopped::Interrupted) => {
+                Err(ReadError::Stopped { name: request.name.clone() })
+            }
+            Ended::Stopped(why) => Err(fault(format!("reading it was stopped by its {why}"))),
+            Ended::Signal(_) => {
+                Err(fault(format!("libclang crashed while it read this: {}", finished.ended)))
+            }
+            Ended::Exit(_) => answer(&finished).ok_or_else(|| {
+                let last = finished.last_error().unwrap_or("nothing more is known");
+                fault(format!("libclang gave up while it read this: {last}"))
+            }),
+        }
+    }
+}
+
+fn answer<T: Stored>(finished: &Finished) -> Option<Answer<T>> {
+    let digits = finished.stdout.trim().as_bytes().chunks(2);
+    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+    let bytes: Vec<u8> = digits.map(byte).collect::<Option<_>>()?;
+    codec::read(&bytes).filter(|_| finished.ended == Ended::Exit(0))
+}
+
+/// Answers the question on standard input.
+///
+/// # Errors
+/// The pipes fail, or what comes in is no question.
+pub fn serve() -> std::io::Result<()> {
+    tickbound_os::process::no_core_files();
+    let mut bytes = Vec::new();
+    std::io::stdin().read_to_end(&mut bytes)?;
+    let question: Option<Question> = codec::read(&bytes);
+    let (request, (structural, (texts, kernels))) =
+        question.ok_or_else(|| std::io::Error::other("this is run by tickbound, not by people"))?;
+    let threads = rayon::ThreadPoolBuilder::new().stack_size(STACK).build();
+    let threads = threads.map_err(std::io::Error::other)?;
+    let answer = threads.install(|| {
+        if !kernels {
+            return codec::write(&here(&request, &structural, &texts));
+        }
+        let answer: Answer<Vec<Kernel>> =
+            texts.iter().map(|text| kernels_here(&request, &structural, text)).collect();
+        codec::write(&answer)
+    });
+    let digits: String = answer.iter().map(|b| format!("{b:02x}")).collect();
+    std::io::stdout().write_all(digits.as_bytes())
+}

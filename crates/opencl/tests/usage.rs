@@ -1,0 +1,369 @@
+//! What small kernels use of a device, each for one rule of `docs/opencl.md`.
+
+use indexmap::IndexMap;
+use serde_json::{Value, json};
+use tickbound_model::Problem;
+use tickbound_opencl::attach;
+
+use crate::parse::tree::ready;
+
+/// The usage of a kernel `k` over rows of 128 items in groups of 32 and 4 of them, with the scalar argument `n`.
+fn usage(source: &str, arguments: Value, source_order: i64) -> IndexMap<&'static str, i64> {
+    usage_with(source, arguments, json!({ "source_order": source_order }))
+}
+
+/// The same on a device that has more.
+fn usage_with(source: &str, arguments: Value, more: Value) -> IndexMap<&'static str, i64> {
+    usages(source, arguments, more, &[2]).swap_remove(0)
+}
+
+/// The same for each of some values of `T`.
+fn usages(
+    source: &str,
+    arguments: Value,
+    more: Value,
+    values: &[i64],
+) -> Vec<IndexMap<&'static str, i64>> {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("k.cl"), source).unwrap();
+    let mut value = json!({
+        "profile": "resources",
+        "platform": {
+            "units_per_device": 2, "elements_per_unit": 32, "global_access": 4,
+            "resources": {
+                "warp_width": 32, "banks": 32, "line_bytes": 128, "l1_size": 4096
+            }
+        },
+        "inputs": { "n": 100 }, "parameters": { "T": values },
+        "launch": { "global_size": [128, 8], "local_size": [32, 4] },
+        "kernel": { "opencl": "k.cl", "entry": "k", "arguments": arguments }
+    });
+    let resources = value["platform"]["resources"].as_object_mut().unwrap();
+    resources.extend(more.as_object().unwrap().clone());
+    let none = |_: &str| unreachable!("the platform is in the file");
+    let mut problem = Problem::from_value(&value, &IndexMap::new(), &none).unwrap();
+    attach(&mut problem, folder.path()).unwrap().expect("a source");
+    let of = |value: &i64| {
+        let bound = problem.bind(&IndexMap::from([("T".to_owned(), *value)])).unwrap();
+        problem.usage().entries().map(|(name, e)| (name, e.eval(&bound.env).unwrap())).collect()
+    };
+    values.iter().map(of).collect()
+}
+
+fn buffers(names: &[&str]) -> Value {
+    let buffer = |name: &&str| json!({ "name": name, "type": "float", "length": 4096 });
+    let n = json!({ "name": "n", "type": "int", "value": "n" });
+    Value::Array(names.iter().map(buffer).chain([n]).collect())
+}
+
+#[test]
+fn items_beyond_an_edge_do_nothing() {
+    if !ready() {
+        return;
+    }
+    let source = "kernel void k(global float *a, int n) {
+        const int x = get_global_id(0);
+        if (x < n) {
+            float s = 0.0f;
+            for (int i = 0; i < n; i++) s += 2.0f;
+            a[x] = s;
+        }
+    }";
+    // 100 of 128 items add up 100 numbers.
+    assert_eq!(usage(source, buffers(&["a"]), 0)["real"], 100 * 100 / 128 + 1);
+    let tiled = "kernel void k(global float *a, int n) {
+        for (int t = 0; t < T; t++) {
+            const int x = T * get_global_id(0) + t;
+            if (x < n) for (int i = 0; i < n; i++) a[x] += 2.0f;
+        }
+    }";
+    // 100 of 256 places.
+    let real = usage(tiled, buffers(&["a"]), 0)["real"];
+    assert!((100 * 2 * 100 / 256..=100 * 2 * 100 / 256 + 2).contains(&real), "{real}");
+}
+
+#[test]
+fn a_loop_without_an_iteration_moves_nothing() {
+    if !ready() {
+        return;
+    }
+    let source = "kernel void k(global const float *a, global float *b, int n) {
+        const int x = get_global_id(0);
+        float s = 0.0f;
+        for (int i = n / T * T; i < n; i++) s += a[128 * (n - i) + x];
+        b[x] = s;
+    }";
+    // 100 is a multiple of 2; one of 3 and one more, 10 of 32 and 4 more: so many rows of 32 items, four of which are the same.
+    let usages = usages(source, buffers(&["a", "b"]), json!({ "sector_bytes": 4 }), &[2, 3, 32]);
+    let moved: Vec<i64> = usages.iter().map(|usage| usage["l2_bytes"]).collect();
+    assert_eq!(moved, [0, 1, 4].map(|rows| 4 * 32 * (rows + 1)));
+    let loaded: Vec<i64> = usages.iter().map(|usage| usage["global_requests"] - 1).collect();
+    assert_eq!(loaded, [0, 1, 4]);
+}
+
+#[test]
+fn a_pitch_that_the_source_has_as_a_number_is_one_of_rows() {
+    if !ready() {
+        return;
+    }
+    let source = "kernel void k(global float *a, int n) {
+        for (int j = 0; j < 256 / T; j++)
+            for (int i = 0; i < T; i++)
+                a[256 * get_global_id(1) + T * j + i] = 0.0f;
+    }";
+    // Groups have 4 of 8 rows, of 1024 bytes, whatever the pieces are in which items go over them.
+    for usage in usages(source, buffers(&["a"]), json!({}), &[2, 4, 16, 64]) {
+        assert_eq!((usage["l2_bytes"], usage["dram_bytes"]), (4 * 1024, 8 * 1024));
+    }
+}
+
+#[test]
+fn what_only_other_items_load_is_not_waited_for() {
+    if !ready() {
+        return;
+    }
+    let source = "kernel void k(global const float *a, global float *b, int n) {
+        float s = 0.0f;
+        for (int i = 0; i < n; i++) {
+            if (get_local_id(0) == 1) s += a[i];
+            s += 1.0f;
+        }
+        b[get_global_id(0)] = s;
+    }";
+    let used = usage(source, buffers(&["a", "b"]), 0);
+    assert!(used.values().all(|n| *n >= 0), "{used:?}");
+    assert_eq!((used["far_steps"], used["near_steps"], used["global_requests"]), (0, 0, 1));
+}
+
+#[test]
+fn what_nobody_writes_takes_its_own_path() {
+    if !ready() {
+        return;
+    }
+    for (kind, through) in [
+        ("const float *restrict", 1),
+        ("const float *", 0),
+        ("float *restrict", 0),
+        ("const float *const restrict", 1),
+    ] {
+        let source = format!(
+            "kernel void k(global {kind} a, global float *b, int n) {{
+                const int x = get_global_id(0);
+                b[x] = a[x];
+            }}"
+        );
+        let used = usage(&source, buffers(&["a", "b"]), 0);
+        assert_eq!((used["read_only_requests"], used["global_requests"]), (through, 2), "{kind}");
+    }
+}
+
+#[test]
+fn compilers_that_keep_the_order_of_loads_keep_what_is_used_again() {
+    if !ready() {
+        return;
+    }
+    let kernel = |guard: &str| {
+        format!(
+            "kernel void k(global const float *a, global float *b, int n) {{
+                const int x = get_global_id(0);
+                float s[2] = {{ 0.0f, 0.0f }};
+                for (int i = 0; i < 5; i++)
+                    for (int t = 0; t < 2; t++) s[t] += 3.0f * a[x + (i + t) * n];
+                for (int t = 0; t < 2; t++) {guard} b[x + t * n] = s[t];
+            }}"
+        )
+    };
+    let registers = |guard: &str, order| {
+        let used = usage(&kernel(guard), buffers(&["a", "b"]), order);
+        (used["registers"], used["global_requests"])
+    };
+    // Six elements, of which two are live at once; behind a guard all of them.
+    assert_eq!(registers("", 0), (22, 6 + 2));
+    assert_eq!(registers("", 1), (24, 6 + 2));
+    assert_eq!(registers("if (x < n)", 1), (24 + 6, 6 + 2));
+}
+
+#[test]
+fn neighbours_of_what_data_multiply_are_apart_as_it_is() {
+    if !ready() {
+        return;
+    }
+    let source = "kernel void k(global const float *a, constant float *f, global float *b, int n) {
+        const int x = get_global_id(0);
+        const int y = get_global_id(1);
+        float s = 0.0f;
+        for (int i = 0; i < n; i++) s += a[i * 1024 + x + (int)((float)y * f[i])];
+        b[x] = s;
+    }";
+    // A unit holds one group, so that nothing is shared.
+    let used = usage_with(source, buffers(&["a", "f", "b"]), json!({ "groups_per_unit": 1 }));
+    // 35 elements and the rest of a sector in each of 100 rows; 32 elements of the result.
+    assert_eq!(used["l2_bytes"], 100 * (4 * 35 + 28) + 4 * 32);
+    // Of four iterations at once: new lines, and before them what the address needs.
+    assert_eq!((used["far_steps"], used["near_steps"]), (25, 25));
+}
+
+/// A sum of 8 elements for each of `n` atoms, the loop over elements with this pragma.
+fn columns(pragma: &str, elements: i64) -> String {
+    format!(
+        "#define HALF (4 / T)
+        kernel void k(global const float *a, global float *b, int n) {{
+            float s[{elements}];
+            for (int i = 0; i < {elements}; i++) s[i] = 0.0f;
+            for (int t = 0; t < n; t++) {{
+                const float x = a[t];
+                {pragma}
+                for (int i = 0; i < {elements}; i++) s[i] += x;
+            }}
+            for (int i = 0; i < {elements}; i++) b[get_global_id(0) + 128 * i] = s[i];
+        }}"
+    )
+}
+
+#[test]
+fn private_arrays_with_an_index_live_in_memory() {
+    if !ready() {
+        return;
+    }
+    let of = |pragma: &str, elements| usage(&columns(pragma, elements), buffers(&["a", "b"]), 0);
+    let numbers = |used: &IndexMap<&'static str, i64>| {
+        ["registers", "global_requests", "global_wavefronts", "branches"].map(|name| used[name])
+    };
+    // Unrolled as a whole, by the compiler and by the source: 8 registers, a load for each of 100 atoms, 8 results.
+    for pragma in ["", "#pragma unroll", "#pragma unroll 8", "#pragma unroll 3 * T + 4"] {
+        let used = of(&format!("\n{pragma}\n"), 8);
+        assert_eq!(numbers(&used), [28, 108, 108, 100], "{pragma}");
+        assert_eq!(used["real"], 800, "{pragma}");
+    }
+    // 10 vectors of four are stored at first and loaded at last; in between loads and stores of so many at once, and branches of
+    // both loops.
+    for (pragma, bodies, moves) in [
+        ("1", 40, 40),
+        ("HALF", 20, 20),
+        ("T", 20, 20),
+        ("4", 10, 10),
+        ("(2 * T)", 10, 10),
+        ("3", 14, 14),
+        ("7", 6, 12),
+    ] {
+        let used = of(&format!("\n#pragma unroll {pragma}\n"), 40);
+        let wanted = [20, 140 + 20 + 200 * moves, 140 + 80 + 8000, 100 + 100 * bodies];
+        assert_eq!(numbers(&used), wanted, "{pragma}");
+        assert_eq!(used["real"], 4000, "{pragma}");
+    }
+    // An array of an odd length: the last body is not whole.
+    let used = of("\n#pragma unroll 2\n", 33);
+    assert_eq!(numbers(&used), [20, 133 + 18 + 200 * 17, 133 + 66 + 6600, 100 + 1700]);
+}
+
+#[test]
+fn a_few_places_are_chosen_from_registers() {
+    if !ready() {
+        return;
+    }
+    let of = |factor: i64, elements: i64| {
+        let source = columns(&format!("\n#pragma unroll {factor}\n"), elements);
+        let used = usage(&source, buffers(&["a", "b"]), 0);
+        ["registers", "global_requests", "integer"].map(|name| used[name])
+    };
+    // Iterations of both loops, the address of an atom in each, that of a result.
+    let plain = |bodies: i64| 3 * 100 + 3 * 100 * bodies + 100 + 1;
+    for (factor, places) in [(1, 4), (2, 2), (3, 2)] {
+        let chosen = 2 * 100 * 4 * 2 * places;
+        assert_eq!(of(factor, 4), [24, 104, plain(places) + chosen], "{factor}");
+    }
+    // Five are too many: addresses of the array where it is cleared, changed, and stored.
+    assert_eq!(of(2, 10), [20, 110 + 6 + 1000, plain(5) + 1 + 1000 + 1]);
+}
+
+#[test]
+fn what_does_not_fit_l1_moves_beyond() {
+    if !ready() {
+        return;
+    }
+    // A group's arrays: 4 warps of 32 lanes with 4 bytes for each element; a unit holds 4 groups of 8, L1 has 4096 bytes. All that is
+    // stored goes on to L2.
+    let l2 = |elements: i64| {
+        usage(&columns("\n#pragma unroll 1\n", elements), buffers(&["a", "b"]), 0)["l2_bytes"]
+    };
+    let place = |elements: i64| 4 * 128 * 4 * elements;
+    let words = |elements: i64| 128 * 4 * 101 * elements;
+    // Rows of the group have the same results; the four groups of a unit load the same atoms.
+    let own = |elements: i64| 4 * 100 / 4 + 128 * elements;
+    for elements in [8, 16] {
+        let share = 64 * (place(elements) - 4096).max(0) / place(elements);
+        let moved = words(elements) + words(elements) * share / 64;
+        assert_eq!(l2(elements) - own(elements), moved, "{elements}");
+    }
+    assert_eq!((place(8), place(16)), (16384, 32768));
+}
+
+#[test]
+fn a_place_that_items_or_arguments_decide_is_an_index_too() {
+    if !ready() {
+        return;
+    }
+    for (index, memory) in [("n", true), ("get_local_id(0) % 4", true), ("T", false)] {
+        let source = format!(
+            "kernel void k(global const float *a, global float *b, int n) {{
+                float s[4];
+                for (int i = 0; i < 4; i++) s[i] = a[i];
+                b[get_global_id(0)] = s[{index}];
+            }}"
+        );
+        let used = usage(&source, buffers(&["a", "b"]), 0);
+        let wanted = if memory { (20, 5 + 2) } else { (24, 5) };
+        assert_eq!((used["registers"], used["global_requests"]), wanted, "{index}");
+    }
+}
+
+#[test]
+fn vectors_of_an_item() {
+    if !ready() {
+        return;
+    }
+    let usage = |source, more| {
+        let used = usage_with(source, buffers(&["a", "b"]), more);
+        ["real", "special", "global_requests", "global_wavefronts", "registers"].map(|n| used[n])
+    };
+    // Vectors of the source: 16 numbers are 16 instructions, and 4 requests of 4 words; or one of each.
+    let source = "kernel void k(global float16 *a, global float16 *b, int n) {
+        const int x = get_global_id(0) + get_global_id(1) * 128;
+        a[x] = b[x] + 1.0f;
+    }";
+    let [none, wide] = [json!({}), json!({ "vector_bytes": 64, "banks": 1, "warp_width": 1 })];
+    assert_eq!(usage(source, none), [16, 0, 8, 32 * 4, 20]);
+    assert_eq!(usage(source, wide.clone()), [1, 0, 2, 2, 20]);
+    // Sums side by side are packed, and lie in one register; the sum of all is not.
+    let source = "kernel void k(global float *a, global float *b, int n) {
+        float s[16];
+        float t = 0.0f;
+        for (int i = 0; i < 16; i++) s[i] = 0.0f;
+        for (int l = 0; l < n; l++)
+            for (int i = 0; i < 16; i++) s[i] += b[l * 16 + i] / 3.0f;
+        for (int i = 0; i < 16; i++) t += s[i];
+        a[get_global_id(0)] = t;
+    }";
+    assert_eq!(usage(source, json!({})), [8 * 1600 + 16, 1600, 1601, 1601, 36]);
+    let exact = json!({ "vector_bytes": 64, "real_division": 0, "banks": 1, "warp_width": 1 });
+    assert_eq!(usage(source, exact), [100 + 16, 100, 1601, 1601, 21]);
+}
+
+#[test]
+fn what_is_too_large_is_unrolled_in_part() {
+    if !ready() {
+        return;
+    }
+    // 6 iterations of 1000 loads and additions, 5 instructions each: 3 of them are within 16384. Loads of one body are all live
+    // behind a condition.
+    let source = "kernel void k(global float *a, global float *b, int n) {
+        const int x = get_global_id(0);
+        float s = 0.0f;
+        if (x < n)
+            for (int i = 0; i < 6; i++)
+                for (int j = 0; j < 1000; j++) s += a[(i * 1000 + j) * 128 + x];
+        b[x] = s;
+    }";
+    let registers = |order| usage(source, buffers(&["a", "b"]), order)["registers"];
+    assert_eq!([registers(0), registers(1)], [20, 20 + 3000]);
+}

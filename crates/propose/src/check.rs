@@ -1,0 +1,83 @@
+//! The last check of a proposal: its first configuration, and one in the middle, have a run time.
+//!
+//! Proposals are read under the profile `opencl`, which takes less. `tune` may take another profile,
+//! which needs more of a kernel, so what is proposed is read once more as `tune` reads it.
+
+use std::path::Path;
+
+use indexmap::IndexMap;
+use num_bigint::BigUint;
+use serde_json::{Value, json};
+use tickbound_elimination::Limits;
+use tickbound_model::simulate::{Options, simulate};
+use tickbound_model::{Configuration, Problem};
+use tickbound_opencl::{ReadError, Setup, attach_with, inputs_as_macros};
+
+use crate::Platforms;
+
+/// Events of the longest simulation; what takes more is not at fault.
+const MAX_EVENTS: u64 = 1_000_000;
+
+/// Why a configuration of the problem file has no run time, if one of those that are tried has none.
+///
+/// # Errors
+/// The user or the clock ended it.
+pub(crate) fn fault(
+    file: &Value,
+    folder: &Path,
+    platforms: Platforms<'_>,
+    setup: &Setup<'_>,
+) -> Result<Option<String>, ReadError> {
+    let Ok(problem) = Problem::from_value(file, &IndexMap::new(), platforms) else {
+        return Ok(None);
+    };
+    let Ok(space) = problem.configurations(&Limits::default()) else { return Ok(None) };
+    let middle = space.count().and_then(|count| space.nth(&(count / BigUint::from(2_u32))));
+    for configuration in space.first().into_iter().chain(middle) {
+        let only = fixed(file, &problem, &configuration);
+        match has_time(&only, folder, platforms, setup) {
+            Err(stopped @ ReadError::Stopped { .. }) => return Err(stopped),
+            Err(error) => return Ok(Some(error.to_string())),
+            Ok(()) => {}
+        }
+    }
+    Ok(None)
+}
+
+/// The problem file with constraints that leave one configuration.
+fn fixed(file: &Value, problem: &Problem, configuration: &Configuration) -> Value {
+    let mut file = file.clone();
+    let names = problem.parameters.iter().map(|p| &p.name);
+    let own = names.zip(&configuration.0).map(|(name, value)| json!(format!("{name} == {value}")));
+    match file.get_mut("constraints").and_then(Value::as_array_mut) {
+        Some(constraints) => constraints.extend(own),
+        None => file["constraints"] = own.collect(),
+    }
+    file
+}
+
+/// Simulates the configuration of a problem that has no other.
+fn has_time(
+    file: &Value,
+    folder: &Path,
+    platforms: Platforms<'_>,
+    setup: &Setup<'_>,
+) -> Result<(), ReadError> {
+    let mut problem = Problem::from_value(file, &IndexMap::new(), platforms)?;
+    inputs_as_macros(&mut problem, folder);
+    attach_with(&mut problem, folder, setup)?;
+    // One that cannot be launched is not a configuration.
+    let Ok(space) = problem.configurations(&Limits::default()) else { return Ok(()) };
+    let Some(configuration) = space.first() else { return Ok(()) };
+    let bound = space.bind(&configuration)?;
+    let options = Options { max_events: MAX_EVENTS, ..Options::default() };
+    match simulate(&problem, &bound, &options) {
+        Ok(_) => Ok(()),
+        Err(error) if error.is_too_large() => Ok(()),
+        Err(error) => {
+            let fix = "change the sizes of inputs or the launch".to_owned();
+            let (name, what) = ("the first configuration".to_owned(), error.to_string());
+            Err(ReadError::File { name, what, fix })
+        }
+    }
+}

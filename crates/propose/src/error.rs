@@ -1,0 +1,80 @@
+//! Why nothing is proposed.
+
+use tickbound_model::ModelError;
+use tickbound_opencl::ReadError;
+
+/// Why no problem file is proposed.
+#[derive(Debug, thiserror::Error)]
+pub enum ProposeError {
+    /// The source cannot be read.
+    #[error("{path}: {error}; give the path of a kernel's source")]
+    Source {
+        /// The source.
+        path: String,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// The source does not compile, or this machine lacks what reads it.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// Functions are called that no file defines.
+    #[error(
+        "{file}:{line}: nothing defines {names}, which the source calls; add the file that does with --before FILE, or a \
+         macro's text with --define"
+    )]
+    Undefined {
+        /// The file of the first call.
+        file: String,
+        /// Its line.
+        line: u32,
+        /// What is called.
+        names: String,
+    },
+    /// It is in another language.
+    #[error(
+        "{path}: this is CUDA or HIP; write it in OpenCL C (`__kernel`, `get_group_id`, `__local`)"
+    )]
+    Cuda {
+        /// The source.
+        path: String,
+    },
+    /// A wish makes no problem.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// There is no kernel.
+    #[error(
+        "{path}: there is no kernel in it; declare one with __kernel, or define what its #if asks for with --define"
+    )]
+    NoKernel {
+        /// The source.
+        path: String,
+    },
+    /// There are several kernels.
+    #[error("{path}: it has several kernels; add --entry {names}")]
+    Several {
+        /// The source.
+        path: String,
+        /// Their names.
+        names: String,
+    },
+    /// There is no kernel of that name.
+    #[error("{path}: there is no kernel `{wanted}`; --entry may be {known}")]
+    UnknownKernel {
+        /// The source.
+        path: String,
+        /// The name that was asked for.
+        wanted: String,
+        /// Those that there are.
+        known: String,
+    },
+    /// A wish that is no file name, domain, or the like.
+    #[error("{option} {text}: {what}")]
+    Wish {
+        /// The option.
+        option: &'static str,
+        /// What was given.
+        text: String,
+        /// What is wrong, and the fix.
+        what: String,
+    },
+}

@@ -1,0 +1,321 @@
+//! How long buffers and local memory are: the least product of inputs, or what follows from the
+//! launch, that all accesses fit into.
+//!
+//! The steps are [run](walk) for some configurations and sizes. A length is one of a few forms -
+//! products of inputs for buffers, sizes of groups for local memory, numbers, what an access
+//! reaches with the last item - that is long enough in all of them, and of these the shortest.
+//! Inputs are given values that differ, so that products of them differ too.
+
+use indexmap::IndexMap;
+use itertools::Itertools;
+use tickbound_elimination::Limits;
+use tickbound_model::expr::{BinaryOp, Function};
+use tickbound_model::{Expr, Problem, parse};
+use tickbound_opencl::Reading;
+use tickbound_opencl::extract::Variant;
+use tickbound_opencl::reading::By;
+use tickbound_opencl::steps::{Number, Stride};
+
+use crate::domain;
+use crate::draft::Draft;
+use crate::found::{Found, Seen, in_problem};
+use crate::walk::{Arrays, Reached, walk, with_ids};
+
+/// Inputs are multiplied with these. Where there are more inputs, lengths are guesses.
+const FACTORS: [i64; 16] = [3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59];
+/// Most inputs that are multiplied for a length.
+const MOST_FACTORS: usize = 3;
+/// Components of vectors, and other numbers of elements for each of what there is.
+const TIMES: [i64; 5] = [1, 2, 4, 8, 16];
+/// Bytes of local memory that every device has.
+const LOCAL: i64 = 32 << 10;
+/// Most forms of a length that follow from accesses.
+const MOST_CORNERS: usize = 4;
+/// Configurations that are looked at.
+const CONFIGURATIONS: usize = 6;
+
+/// Values of inputs and parameters, and what is reached with them.
+pub(crate) struct Point<'s> {
+    pub values: IndexMap<String, i64>,
+    pub variant: &'s Variant,
+    pub arrays: Arrays<'s>,
+}
+
+/// What is reached in some configurations, with inputs as they are and multiplied.
+pub(crate) fn points<'s>(draft: &Draft, problem: &Problem, reading: &'s Reading) -> Vec<Point<'s>> {
+    let Ok(configurations) = problem.configurations(&Limits::default()) else { return Vec::new() };
+    let mut state = 1_u32;
+    let mut random = || {
+        state ^= state << 13;
+        state ^= state >> 17;
+        state ^= state << 5;
+        state
+    };
+    let drawn = (0..2 * CONFIGURATIONS).filter_map(|_| configurations.random(&mut random));
+    let some = configurations.first().into_iter().chain(drawn).unique_by(|c| c.0.clone());
+    let extracted = &reading.extracted;
+    let mut points = Vec::new();
+    for configuration in some.take(CONFIGURATIONS) {
+        let names = problem.parameters.iter().map(|p| p.name.clone());
+        let parameters: IndexMap<String, i64> = names.zip(configuration.0).collect();
+        let own = |name: &String| parameters.get(name).or_else(|| draft.inputs.get(name));
+        let all = draft.inputs.len().min(FACTORS.len());
+        for factors in
+            [vec![1; all], FACTORS[..all].to_vec(), FACTORS[..all].iter().rev().copied().collect()]
+        {
+            let inputs = draft.inputs.iter().zip(factors);
+            let inputs = inputs.map(|((name, v), factor)| (name.clone(), v.saturating_mul(factor)));
+            let values: IndexMap<_, _> = inputs.chain(parameters.clone()).collect();
+            let key = extracted
+                .structural
+                .iter()
+                .map(|name| own(name).copied().or_else(|| draft.defines.get(name)?.as_i64()));
+            let key: Option<Vec<i64>> = key.collect();
+            let same = |v: &&Variant| key.as_ref().is_none_or(|key| v.values == *key);
+            let Some(variant) = extracted.variants.iter().find(same) else { continue };
+            if fits(draft, &values)
+                && let Some(arrays) = walk(draft, &variant.steps.body, &values)
+            {
+                points.push(Point { values, variant, arrays });
+            }
+        }
+    }
+    points
+}
+
+/// Whether the constraints hold.
+fn fits(draft: &Draft, values: &IndexMap<String, i64>) -> bool {
+    let holds = |text: &String| {
+        Some(with_ids(draft, &parse::parse(text).ok()?, values)?.holds(&[]) == Ok(true))
+    };
+    draft.constraints.iter().all(|text| holds(text).unwrap_or(true))
+}
+
+/// Decides the lengths of all buffers.
+pub(crate) fn lengths(draft: &mut Draft, problem: &Problem, reading: &Reading) {
+    let Some(variant) = reading.extracted.variants.first() else { return };
+    let mut points = points(draft, problem, reading);
+    let found = Found::of(variant);
+    within(draft, &found, &mut points);
+    let mut guessed = Vec::new();
+    for i in 0..draft.arguments.len() {
+        let argument = &draft.arguments[i];
+        let (by, name) = (argument.by, argument.name.clone());
+        let Some(own) = variant.parameters.get(i) else { return };
+        if matches!(by, By::Value | By::Whole) {
+            continue;
+        }
+        let bytes = i64::try_from(argument.element.bytes()).unwrap_or(1);
+        let reached =
+            |point: &Point<'_>| point.arrays.get(own.as_str()).copied().unwrap_or_default();
+        // Elements of structures are given as bytes.
+        let end = |r: Reached| r.end.saturating_mul(r.bytes.max(bytes)) / bytes;
+        let ends = points.iter().map(|p| (&p.values, end(reached(p)))).collect_vec();
+        let known = !points.is_empty()
+            && !points.iter().any(|p| reached(p).open)
+            && ends.iter().all(|(_, end)| *end > 0);
+        let accesses = found.accesses.iter().filter(|s| s.access.array == *own);
+        let form = shortest(draft, &forms(draft, by, &ends), &ends);
+        let corner = shortest(draft, &corners(draft, &accesses.collect_vec()), &ends);
+        let length = match (form, corner) {
+            // Plain forms are better to read; of local memory there is little.
+            (Some(form), Some(corner))
+                if form.0 / if by == By::Local { 1 } else { 2 } > corner.0 =>
+            {
+                Some(corner)
+            }
+            (form, corner) => form.or(corner),
+        };
+        let length = length.map(|(_, text)| text);
+        if !known {
+            guessed.push(name);
+        }
+        let least = || ends.iter().map(|(_, end)| *end).max().unwrap_or(1).max(1).to_string();
+        draft.arguments[i].value = length.unwrap_or_else(least);
+    }
+    fit(draft);
+    if !guessed.is_empty() {
+        draft.guess(format!("the lengths of {}", guessed.join(", ")));
+    }
+}
+
+/// Groups are no larger than local arrays of the source allow.
+fn within(draft: &mut Draft, found: &Found<'_>, points: &mut Vec<Point<'_>>) {
+    let Some(variant) = points.first().map(|point| point.variant) else { return };
+    for array in &variant.steps.locals {
+        let seen = found.accesses.iter().filter(|s| s.access.array == array.name).collect_vec();
+        let Some(bytes) = seen.first().map(|s| i64::from(s.access.element)) else { continue };
+        let Some(size) = in_problem(&array.bytes, draft) else { continue };
+        let beyond = |point: &Point<'_>| {
+            let size = with_ids(draft, &size, &point.values).and_then(|n| n.eval(&[]).ok());
+            let reached = point.arrays.get(array.name.as_str());
+            reached
+                .zip(size)
+                .is_some_and(|(r, size)| r.before || r.end.saturating_mul(r.bytes) > size)
+        };
+        let before = points.iter().filter(|point| beyond(point)).count();
+        if before == 0 {
+            continue;
+        }
+        let size = Expr::binary(BinaryOp::FloorDiv, size.clone(), Expr::Int(bytes));
+        let size = size
+            .resolve(&mut |_| None::<usize>)
+            .ok()
+            .and_then(|n| n.eval(&[]).ok())
+            .map_or_else(|| size.to_string(), |n| n.to_string());
+        let conditions =
+            corners(draft, &seen).into_iter().map(|corner| format!("{corner} <= {size}"));
+        let fits = |condition: &String, point: &Point<'_>| {
+            let number = parse::parse(condition).ok()?;
+            with_ids(draft, &number, &point.values)?.eval(&[]).ok().map(|holds| holds != 0)
+        };
+        let helps = |condition: &String| {
+            let right = |point: &Point<'_>| fits(condition, point) == Some(!beyond(point));
+            points.iter().all(right) && before < points.len()
+        };
+        match conditions.into_iter().find(helps) {
+            Some(condition) => {
+                points.retain(|point| fits(&condition, point) == Some(true));
+                draft.note(format!("constraints: {condition}, as `{}` is no longer", array.name));
+                draft.constraints.push(condition);
+            }
+            None => draft.guess(format!("that accesses stay inside of {}", array.name)),
+        }
+    }
+}
+
+/// Guessed sizes become smaller until local memory of their length is there.
+fn fit(draft: &mut Draft) {
+    let values = draft.inputs.clone();
+    let locals = draft.arguments.iter().filter(|a| a.by == By::Local);
+    let lengths = locals.filter_map(|a| {
+        Some((parse::parse(&a.value).ok()?, i64::try_from(a.element.bytes()).ok()?))
+    });
+    let lengths: Vec<(Number, i64)> = lengths.collect();
+    for (length, bytes) in lengths {
+        let names = draft.guessed.iter().filter(|guess| {
+            let mut has = false;
+            length.names(&mut |name: &String| has |= name == *guess);
+            has
+        });
+        let names = names.cloned().collect_vec();
+        let size = |draft: &Draft| {
+            let all =
+                draft.parameters.iter().map(|(n, domain)| (n.clone(), domain::one_of(domain)));
+            let values = values.keys().map(|n| (n.clone(), draft.inputs[n])).chain(all).collect();
+            with_ids(draft, &length, &values)?.eval(&[]).ok()?.checked_mul(bytes)
+        };
+        while size(draft).is_none_or(|size| size > LOCAL)
+            && names.iter().any(|n| draft.inputs[n] > 1)
+        {
+            names.iter().for_each(|n| draft.inputs[n] = (draft.inputs[n] / 4).max(1));
+        }
+    }
+}
+
+/// The forms that a length may have.
+fn forms(draft: &Draft, by: By, ends: &[(&IndexMap<String, i64>, i64)]) -> Vec<String> {
+    let locals = draft
+        .locals
+        .iter()
+        .filter(|l| *l != "1")
+        .map(|l| crate::share::in_brackets(l))
+        .collect_vec();
+    let inputs = draft.inputs.keys().cloned().collect_vec();
+    let globals = draft
+        .globals
+        .iter()
+        .filter(|g| *g != "1")
+        .map(|g| crate::share::in_brackets(g))
+        .collect_vec();
+    let number = ends.iter().map(|(_, end)| *end).all_equal_value().ok().filter(|end| *end > 0);
+    let names = if by == By::Local { &locals } else { &inputs };
+    let products =
+        (1..=MOST_FACTORS.min(names.len())).flat_map(|n| names.iter().cloned().combinations(n));
+    let squares = names.iter().filter(|_| names.len() == 1).map(|name| vec![name.clone(); 2]);
+    let launch = (1..=globals.len()).map(|n| globals[..n].to_vec());
+    let single = inputs.iter().map(|input| vec![input.clone()]);
+    let all = products.chain(squares).chain(if by == By::Local {
+        single.collect_vec()
+    } else {
+        launch.collect()
+    });
+    let times = |n: i64| (n > 1).then(|| n.to_string()).into_iter();
+    let sized = all.cartesian_product(TIMES).map(|(names, n)| times(n).chain(names).join(" * "));
+    sized.chain(number.map(|n| n.to_string())).collect()
+}
+
+/// What accesses reach with the last item of the last group, in the last iterations.
+fn corners(draft: &Draft, seen: &[&Seen<'_>]) -> Vec<String> {
+    let less_one = |number: Number| match number {
+        Expr::Int(n) => Expr::Int(n - 1),
+        number => Expr::binary(BinaryOp::Sub, number, Expr::Int(1)),
+    };
+    let corner = |seen: &&Seen<'_>| {
+        let last = |name: &String| -> Result<Number, ()> {
+            let id =
+                name.rsplit_once('_').and_then(|(what, d)| Some((what, d.parse::<usize>().ok()?)));
+            let of = |name: String| in_problem(&Expr::Name(name), draft);
+            let size = match id {
+                Some(("$lid", d)) => of(format!("$local_{d}")),
+                Some(("$group", d)) => of(format!("$groups_{d}")),
+                Some(("$turn", k)) => seen.loops.get(k).and_then(|count| in_problem(count, draft)),
+                _ => return of(name.clone()).ok_or(()),
+            };
+            size.map(less_one).ok_or(())
+        };
+        let at = seen.access.offset.as_ref()?.replace(&mut { last }).ok()?;
+        let (rest, number) = constant(at.simplified());
+        let number = number.checked_add(seen.access.width.into())?;
+        let op = if number < 0 { BinaryOp::Sub } else { BinaryOp::Add };
+        Some(Expr::folded(op, rest, Expr::Int(number.checked_abs()?)))
+    };
+    let all = seen
+        .iter()
+        .filter_map(corner)
+        .unique_by(|e| e.to_string())
+        .take(MOST_CORNERS)
+        .collect_vec();
+    let greatest = (all.len() > 1).then(|| Expr::Call(Function::Max, all.clone()));
+    all.iter().chain(&greatest).map(ToString::to_string).collect()
+}
+
+/// A sum without its numbers, and these.
+fn constant(sum: Number) -> (Number, i64) {
+    match sum {
+        Expr::Int(n) => (Expr::Int(0), n),
+        Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Sub), a, b) => {
+            let ((a, x), (b, y)) = (constant(*a), constant(*b));
+            let y = if op == BinaryOp::Sub { y.saturating_neg() } else { y };
+            (Expr::folded(op, a, b), x.saturating_add(y))
+        }
+        other => (other, 0),
+    }
+}
+
+/// The form that is nowhere too short, and the shortest of these.
+fn shortest(
+    draft: &Draft,
+    forms: &[String],
+    ends: &[(&IndexMap<String, i64>, i64)],
+) -> Option<(i128, String)> {
+    let total = |form: &&String| {
+        let number = parse::parse(form).ok()?;
+        let mut sum = 0_i128;
+        for (values, end) in ends {
+            let length = with_ids(draft, &number, values)?.eval(&[]).ok()?;
+            sum += (length >= (*end).max(1)).then_some(i128::from(length))?;
+        }
+        Some(sum)
+    };
+    let fit = forms.iter().filter_map(|form| Some((total(&form)?, form.len(), form)));
+    fit.min().map(|(sum, _, form)| (sum, form.clone())).filter(|_| !ends.is_empty())
+}
+
+/// How far apart, if that is regular.
+pub(crate) fn stride(stride: &Stride) -> Option<&Number> {
+    match stride {
+        Stride::Elements(n) | Stride::Shifted(n) => Some(n),
+        Stride::Irregular | Stride::Data => None,
+    }
+}

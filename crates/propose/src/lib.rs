@@ -1,0 +1,239 @@
+//! Proposes a problem file for a kernel in OpenCL C.
+//!
+//! In goes a source file, and what its user already knows: the kernel, sizes of inputs, domains of parameters. Out
+//! comes a problem file that `tickbound tune` takes as it is, with a note for each choice that was made. A choice is
+//! made by what the source says (a `#if` that compares a macro with 1, 2 and 4; `reqd_work_group_size`; how far apart
+//! the accesses of neighbouring groups are), else by what a name means to those who write kernels, else by what is
+//! common. Nothing here decides what is proved: the file is the user's, to be changed.
+//!
+//! It is done in these steps:
+//!
+//! 1. [`Outline`] lists what directives mention. [`names`] says what a macro is for.
+//! 2. The source is compiled. Names that nobody declares are macros too; this is repeated until it compiles.
+//! 3. It is read as a problem with a preliminary launch. Loops and branches that the reader asks about get an answer.
+//! 4. From the steps that were read follow launch, lengths of buffers, outputs, and what must divide what.
+//! 5. It is read again with these. What then fails is taken back and noted.
+//! 6. Guessed sizes become smaller where the launch would take too long for a time.
+//! 7. Two configurations are simulated as `tune` does it; what stands in their way is reported.
+
+pub mod names;
+
+mod answers;
+mod check;
+mod compile;
+mod divisions;
+mod domain;
+mod draft;
+mod error;
+mod found;
+mod launch;
+mod lengths;
+mod macros;
+mod print;
+mod reference;
+mod scale;
+mod share;
+mod steps;
+mod tie;
+mod walk;
+mod wishes;
+
+use std::path::Path;
+
+use indexmap::IndexMap;
+use itertools::Itertools;
+use serde_json::Value;
+use tickbound_model::{ModelError, Problem, Profile};
+use tickbound_opencl::inputs::text_of;
+use tickbound_opencl::outline::Outline;
+use tickbound_opencl::reading::Kernel;
+use tickbound_opencl::{ReadError, Reading, Setup, attach_with, inputs_as_macros};
+
+pub use draft::GUESSES;
+pub use error::ProposeError;
+pub use print::print;
+pub use reference::reference;
+pub use wishes::Wishes;
+
+use draft::Draft;
+
+/// A proposed problem file.
+#[derive(Debug, Clone)]
+pub struct Proposal {
+    /// The file.
+    pub problem: Value,
+    /// A line for each choice; they are in the file too.
+    pub notes: Vec<String>,
+    /// What still stands in the way of a run time: why the source cannot be read with this file.
+    pub fault: Option<String>,
+    /// The kernel function.
+    pub kernel: Kernel,
+    /// The buffers that it writes.
+    pub outputs: Vec<String>,
+}
+
+/// Finds platforms by name.
+pub type Platforms<'a> = &'a dyn Fn(&str) -> Result<Value, ModelError>;
+
+/// What is said where no configuration is valid.
+const NOTHING_LEFT: &str =
+    "no configuration is valid; widen the domains that --parameter gives, or change --input";
+
+/// Most readings before it is given up.
+const MOST_READINGS: usize = 64;
+
+/// Proposes a problem file for the source at `path`. It is to lie in the folder of the source.
+///
+/// # Errors
+/// The source cannot be read or compiled, it has several kernels and none is named, or a wish does not fit.
+pub fn propose(
+    path: &Path,
+    wishes: &Wishes,
+    platforms: Platforms<'_>,
+    setup: &Setup<'_>,
+) -> Result<Proposal, ProposeError> {
+    tickbound_input::text(path)
+        .map_err(|error| ProposeError::Source { path: path.display().to_string(), error })?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let before = wishes.before.iter().map(|name| folder.join(name));
+    let include: Vec<_> = wishes.include.iter().map(|name| folder.join(name)).collect();
+    for file in before.clone() {
+        tickbound_input::text(&file)
+            .map_err(|error| ProposeError::Source { path: file.display().to_string(), error })?;
+    }
+    let text = text_of(&mut before.chain([path.to_owned()]), &include).unwrap_or_default();
+    let outline = Outline::of(&text);
+    let mut draft = Draft::new(path, wishes, &outline)?;
+    macros::of_directives(&mut draft, &outline);
+    let kernels = compile::until_it_compiles(&mut draft, path, &outline, setup)?;
+    let kernel = chosen(path, wishes, kernels)?;
+    draft.take(&kernel);
+    macros::sizes(&mut draft);
+    let unlaunched = draft.clone();
+    launch::preliminary(&mut draft);
+    let read = |draft: &Draft| attached(draft, folder, platforms, setup);
+    let mut first = answered(&mut draft, &outline, &read)?;
+    if let Read::Done(_, reading) = &first
+        && let Some(dimensions) = fewer(reading, &draft)
+    {
+        // Other kernels of the file have more.
+        draft = Draft { asked: dimensions, ..unlaunched };
+        draft.dimensions = dimensions.max(draft.fixed_dimensions());
+        launch::preliminary(&mut draft);
+        first = answered(&mut draft, &outline, &read)?;
+    }
+    let fault = match first {
+        Read::Done(problem, reading) => {
+            let before = draft.clone();
+            let concluded = concluded(&before, &outline, (&problem, &reading), &read)?;
+            let (concluded, problem) = concluded.unwrap_or_else(|| {
+                let mut draft = before;
+                draft.guess("an item for each element, as what the source says of it does not fit");
+                (draft, problem)
+            });
+            draft = scale::scaled(concluded, *problem, &read);
+            check::fault(&draft.value(), folder, platforms, setup)?
+        }
+        Read::Fault(fault) => Some(fault),
+    };
+    let outputs = draft.outputs.clone();
+    Ok(Proposal { problem: draft.value(), notes: draft.all_notes(), fault, kernel, outputs })
+}
+
+fn chosen(path: &Path, wishes: &Wishes, kernels: Vec<Kernel>) -> Result<Kernel, ProposeError> {
+    let names = kernels.iter().map(|k| k.name.clone()).collect_vec();
+    let path = path.display().to_string();
+    let wanted = match &wishes.entry {
+        _ if names.is_empty() => return Err(ProposeError::NoKernel { path }),
+        Some(entry) => entry.clone(),
+        None => match names.as_slice() {
+            [one] => one.clone(),
+            _ => return Err(ProposeError::Several { path, names: names.join(" or --entry ") }),
+        },
+    };
+    let known = names.join(" or ");
+    let found = kernels.into_iter().find(|kernel| kernel.name == wanted);
+    found.ok_or(ProposeError::UnknownKernel { path, wanted, known })
+}
+
+/// The problem of a draft, with its program.
+fn attached(
+    draft: &Draft,
+    folder: &Path,
+    platforms: Platforms<'_>,
+    setup: &Setup<'_>,
+) -> Result<(Problem, Option<Reading>), ReadError> {
+    let mut problem = Problem::from_value(&draft.value(), &IndexMap::new(), platforms)?;
+    inputs_as_macros(&mut problem, folder);
+    // What a configuration uses of a device takes long to count, and nothing here asks for it.
+    problem.profile = Profile::OpenCl;
+    let reading = attach_with(&mut problem, folder, setup)?;
+    Ok((problem, reading))
+}
+
+/// Dimensions that the kernel asks for, if they are fewer than those of the launch.
+fn fewer(reading: &Reading, draft: &Draft) -> Option<usize> {
+    let asked = reading.extracted.variants.iter().map(|v| v.steps.dimensions).max()?;
+    Some(asked).filter(|asked| *asked < draft.asked)
+}
+
+/// Whether a part of the problem file is what the user wished.
+fn wished(draft: &Draft, at: &str) -> bool {
+    let wishes = &draft.wishes;
+    let launch = (!wishes.global.is_empty() && at.starts_with("launch.global"))
+        || (!wishes.local.is_empty() && at.starts_with("launch.local"));
+    let named = |name: &&String| at.split(['.', '[', ':', ' ']).any(|part| part == name.as_str());
+    launch
+        || at.starts_with("platform")
+        || (at.starts_with("parameters") && wishes.parameters.keys().any(|name| named(&name)))
+        || (at.starts_with("inputs") && wishes.inputs.keys().any(|name| named(&name)))
+}
+
+/// What came of reading a draft.
+enum Read {
+    /// It is a problem.
+    Done(Box<Problem>, Box<Reading>),
+    /// What is in the way.
+    Fault(String),
+}
+
+/// The draft with what its steps say of launch, lengths and constraints, as far as it can be read then.
+fn concluded(
+    before: &Draft,
+    outline: &Outline,
+    (problem, reading): (&Problem, &Reading),
+    read: Reader<'_>,
+) -> Result<Option<(Draft, Box<Problem>)>, ProposeError> {
+    for constrained in [true, false] {
+        let mut draft = before.clone();
+        steps::conclude(&mut draft, reading, constrained);
+        lengths::lengths(&mut draft, problem, reading);
+        if let Read::Done(problem, _) = answered(&mut draft, outline, read)? {
+            return Ok(Some((draft, problem)));
+        }
+    }
+    Ok(None)
+}
+
+/// Reads a draft.
+type Reader<'a> = &'a dyn Fn(&Draft) -> Result<(Problem, Option<Reading>), ReadError>;
+
+/// What reading a draft gives, once what the reader asks is answered.
+fn answered(draft: &mut Draft, outline: &Outline, read: Reader<'_>) -> Result<Read, ProposeError> {
+    let mut readings = 0;
+    loop {
+        readings += 1;
+        let error = match read(draft) {
+            Ok((problem, Some(reading))) => {
+                return Ok(Read::Done(Box::new(problem), Box::new(reading)));
+            }
+            Ok((_, None)) => return Ok(Read::Fault(NOTHING_LEFT.to_owned())),
+            Err(stopped @ ReadError::Stopped { .. }) => return Err(stopped.into()),
+            Err(ReadError::Model(error)) if wished(draft, &error.at) => return Err(error.into()),
+            Err(error) => error,
+        };
+        if readings == MOST_READINGS || !answers::answer(draft, &error, outline) {
+            return Ok(Read::Fault(error.to_string()));
+        }
+    }
+}

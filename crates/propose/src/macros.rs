@@ -1,0 +1,212 @@
+//! Macros: which are tuning parameters, which are inputs, and what values they may have.
+
+use std::collections::BTreeSet;
+
+use itertools::Itertools;
+use serde_json::{Value, json};
+use tickbound_opencl::outline::{Macro, Outline, Stands};
+
+use crate::domain;
+use crate::draft::Draft;
+use crate::names::{Role, role, small};
+
+/// Decides the macros that directives mention and the source does not define itself.
+pub(crate) fn of_directives(draft: &mut Draft, outline: &Outline) {
+    let mut left = Vec::new();
+    for (name, m) in &outline.macros {
+        if m.defined || reserved(name) || draft.knows(name) {
+            continue;
+        }
+        let required =
+            outline.groups.iter().find_map(|(_, group)| group.iter().position(|size| size == name));
+        let role = required.map(Role::Group).or_else(|| role(name));
+        match m.default.as_ref().map(|text| text.parse::<i64>()) {
+            Some(Ok(value)) => match role {
+                // A switch that has a default is for a device that needs it.
+                None | Some(Role::Flag) => left.push(format!("{name}={value}")),
+                // So small a number is no size.
+                Some(Role::Size) if value < 8 => left.push(format!("{name}={value}")),
+                role => add(draft, name, m, role, Some(value)),
+            },
+            Some(Err(_)) => {}
+            None if m.valued && name.contains("PRECISION") => {
+                draft.note(format!("defines.{name}: 32, by its name"));
+                draft.defines.insert(name.clone(), 32.into());
+            }
+            None if m.valued => add(draft, name, m, role, None),
+            None => {}
+        }
+    }
+    if !left.is_empty() {
+        let text = left.join(", ");
+        draft.note(format!("macros: the source's own {text}; --parameter NAME=[...] opens one"));
+    }
+}
+
+/// Whether a name is one of compilers.
+pub(crate) fn reserved(name: &str) -> bool {
+    ["__", "cl_", "CL_"].iter().any(|start| name.starts_with(start))
+}
+
+/// Adds a macro as a parameter, or as an input if it is a size.
+fn add(draft: &mut Draft, name: &str, m: &Macro, role: Option<Role>, default: Option<i64>) {
+    if role == Some(Role::Size) {
+        draft.inputs.insert(name.to_owned(), default.unwrap_or(0));
+        return;
+    }
+    let (domain, why) = domain_of(draft.dimensions, m, role, default);
+    draft.note(format!("parameters.{name}: {why}"));
+    draft.parameters.insert(name.to_owned(), domain);
+}
+
+/// The values of a macro, and why these.
+fn domain_of(
+    dimensions: usize,
+    m: &Macro,
+    role: Option<Role>,
+    default: Option<i64>,
+) -> (Value, String) {
+    let compared: Vec<i64> = m.compared.iter().copied().filter(|v| *v >= 0).collect();
+    let within = |low: i64, high: i64, why: &str| {
+        let power = |d: &i64| u64::try_from(*d).is_ok_and(u64::is_power_of_two);
+        match default.filter(|d| *d > 0) {
+            Some(own) if !power(&own) => {
+                let powers = (0..63).map(|bit| 1_i64 << bit).filter(|p| (low..=high).contains(p));
+                let all: BTreeSet<i64> = powers.chain([own]).collect();
+                (json!(all), why.to_owned())
+            }
+            own => {
+                let (low, high) =
+                    (own.map_or(low, |d| low.min(d)), own.map_or(high, |d| high.max(d)));
+                (Value::from(format!("powers_of_two({low}, {high})")), why.to_owned())
+            }
+        }
+    };
+    if !m.ordered && compared.len() > 1 && compared != [0, 1] {
+        return (json!(compared), "the values that #if compares it with".to_owned());
+    }
+    if role == Some(Role::Flag)
+        || (role.is_none() && !compared.is_empty() && compared.iter().all(|v| *v <= 1))
+    {
+        return (json!([0, 1]), "a switch".to_owned());
+    }
+    match role {
+        Some(Role::Unroll) if compared.contains(&0) => {
+            (json!([0, 1, 2, 4]), "an unrolling factor; 0 is asked for".to_owned())
+        }
+        Some(Role::Unroll) => within(1, 8, "an unrolling factor, by its name"),
+        Some(Role::Group(_)) if dimensions == 1 => within(32, 256, "a group's size, by its name"),
+        Some(Role::Group(_)) => within(4, 32, "a group's size, by its name"),
+        Some(Role::Groups) => within(64, 1024, "groups of a launch, by its name"),
+        Some(Role::Tile) => within(8, 64, "a tile's size, by its name"),
+        Some(Role::PerItem) => within(1, 8, "elements of an item, by its name"),
+        Some(Role::Vector) => within(1, 8, "components of a vector, by its name"),
+        Some(Role::Flag | Role::Size) | None => within(1, 16, "a guess"),
+    }
+}
+
+/// `convert_T` of a type macro is that of its type. False if nothing is new.
+pub(crate) fn conversions(draft: &mut Draft, called: &[String]) -> bool {
+    let text = |name: &String| {
+        let ty = draft.defines.get(name.strip_prefix("convert_")?)?.get("text")?.as_str()?;
+        Some((name.clone(), json!({ "text": format!("convert_{ty}") })))
+    };
+    let new = called.iter().filter(|name| !draft.knows(name)).filter_map(text).collect_vec();
+    let any = !new.is_empty();
+    draft.defines.extend(new);
+    any
+}
+
+/// Makes macros of names that nobody declares. False if nothing is new.
+pub(crate) fn declare(
+    draft: &mut Draft,
+    outline: &Outline,
+    (values, types): (&[String], &[String]),
+) -> bool {
+    let known = |draft: &Draft| draft.parameters.len() + draft.inputs.len() + draft.defines.len();
+    let before = known(draft);
+    let typed = |name: &&String| outline.stands(name) != Stands::Value;
+    for name in types.iter().chain(values.iter().filter(typed)) {
+        of_type(draft, name, outline);
+    }
+    if known(draft) > before {
+        // Names without a meaning that are left may follow from these.
+        return true;
+    }
+    // No number is called.
+    let values = values.iter().filter(|name| !draft.knows(name) && !outline.calls(name));
+    for name in values.cloned().collect_vec() {
+        let m = outline.macros.get(&name).cloned().unwrap_or_default();
+        add(draft, &name, &m, role(&name), None);
+    }
+    sizes(draft);
+    known(draft) > before
+}
+
+/// Leaves the two least values above 0 of proposed domains, the largest first, of macros that the text depends on.
+pub(crate) fn narrow(draft: &mut Draft, structural: &[String]) -> bool {
+    let wide = structural.iter().filter(|name| !draft.wishes.parameters.contains_key(*name));
+    let sized = wide
+        .filter_map(|name| Some((domain::values(draft.parameters.get(name)?).len(), name.clone())));
+    let Some((_, name)) = sized.filter(|(n, _)| *n > 2).max_by_key(|(n, _)| *n) else {
+        return false;
+    };
+    let few = domain::values(&draft.parameters[&name]).into_iter().take(2).collect_vec();
+    draft.note(format!(
+        "parameters.{name}: two values only, as the source's text depends on it; add more"
+    ));
+    draft.parameters.insert(name, few.into());
+    true
+}
+
+/// A type that nobody declares: `float##VW`, of which the macro is missing, or a macro itself.
+fn of_type(draft: &mut Draft, name: &str, outline: &Outline) {
+    const TYPES: [&str; 10] =
+        ["uchar", "ushort", "uint", "ulong", "char", "short", "int", "long", "float", "double"];
+    if draft.knows(name) {
+        return;
+    }
+    let pasted = TYPES.iter().find_map(|ty| name.strip_prefix(ty)).filter(|rest| !rest.is_empty());
+    let macro_name = |rest: &&str| {
+        rest.starts_with(|c: char| c.is_alphabetic() || c == '_') && !draft.knows(rest)
+    };
+    if let Some(width) = pasted.filter(macro_name) {
+        draft.note(format!("parameters.{width}: components of a vector type"));
+        draft.parameters.insert(width.to_owned(), json!([2, 4, 8]));
+        return;
+    }
+    if outline.stands(name) == Stands::Words {
+        let text = if name.to_uppercase().contains("KERNEL") { "__kernel" } else { "" };
+        draft.note(format!("defines.{name}: `{text}`, as it stands before a type"));
+        draft.defines.insert(name.to_owned(), json!({ "text": text }));
+        return;
+    }
+    // `T4` beside `T`.
+    let base = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let width = name[base.len()..].parse().ok().filter(|_| draft.types.iter().any(|t| t == base));
+    let text = vector("float", width.unwrap_or_else(|| outline.lanes(name)));
+    draft.types.push(name.to_owned());
+    draft.defines.insert(name.to_owned(), json!({ "text": text }));
+}
+
+/// The type of so many components.
+pub(crate) fn vector(scalar: &str, lanes: usize) -> String {
+    if lanes > 1 { format!("{scalar}{lanes}") } else { scalar.to_owned() }
+}
+
+/// Inputs that nobody has given a value get one, as large as is common for a launch of so many dimensions.
+pub(crate) fn sizes(draft: &mut Draft) {
+    let open = draft.inputs.iter().filter(|(_, value)| **value == 0);
+    let open = open
+        .map(|(name, _)| name.clone())
+        .filter(|name| !draft.wishes.inputs.contains_key(name))
+        .collect_vec();
+    if open.is_empty() {
+        return;
+    }
+    let size = if draft.dimensions == 1 && draft.inputs.len() == 1 { 1 << 20 } else { 1024 };
+    for name in &open {
+        draft.inputs.insert(name.clone(), small(name).filter(|n| *n > 0).unwrap_or(size));
+    }
+    draft.guessed.extend(open);
+}

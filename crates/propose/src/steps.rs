@@ -1,0 +1,232 @@
+//! What the steps of a kernel say about its launch: how many elements a group has in each dimension.
+//!
+//! Neighbouring groups access what is some elements apart. In dimension 0 these are the elements of a group; in a
+//! higher one they are its rows times the length of a row, which is an input.
+
+use itertools::Itertools;
+use tickbound_model::Expr;
+use tickbound_model::expr::BinaryOp;
+use tickbound_opencl::Reading;
+use tickbound_opencl::extract::Variant;
+use tickbound_opencl::steps::{Number, Space};
+
+use crate::divisions::{divisions, divisors};
+use crate::draft::Draft;
+use crate::found::{Found, in_problem};
+use crate::launch::{items, rounded, sizes};
+use crate::lengths::stride;
+use crate::share::{Samples, Share, in_brackets, product};
+use crate::tie;
+
+/// Names of dimensions, as those of inputs end.
+const AXES: [&str; 3] = ["x", "y", "z"];
+
+/// The least length of a row that is written as a number.
+const ROW: i64 = 128;
+
+/// Draws conclusions from what was read.
+pub(crate) fn conclude(draft: &mut Draft, reading: &Reading, constrained: bool) {
+    let variants = &reading.extracted.variants;
+    let all = variants.iter().map(Found::of).collect_vec();
+    for found in &all {
+        let stores =
+            found.accesses.iter().filter(|s| s.access.store && s.access.space == Space::Global);
+        for seen in stores.filter(|s| draft.arguments.iter().any(|a| a.name == s.access.array)) {
+            if !draft.outputs.contains(&seen.access.array) {
+                draft.outputs.push(seen.access.array.clone());
+            }
+        }
+    }
+    if all.iter().any(|found| found.atomics) {
+        draft.note("arguments: what only atomic operations change is not known to be an output; add \"output\": true");
+    }
+    let structural = &reading.extracted.structural;
+    let samples = Samples::new(draft, structural);
+    for d in 0..draft.asked {
+        tie::tie(draft, (&samples, structural), variants, &all, d);
+    }
+    let own = own_sizes(draft, &all);
+    let samples = Samples::new(draft, structural);
+    for d in draft.wishes.global.len()..draft.asked {
+        let known = variants.iter().zip(&all).filter_map(|(variant, found)| {
+            let share = samples.share(draft, found, (d, &variant.values))?;
+            Some((variant.values.as_slice(), share))
+        });
+        let share = Share::together(structural, &known.collect_vec());
+        let guards = variants.iter().zip(&all).filter_map(|(variant, found)| {
+            let (_, id) = guard(draft, d, found)?;
+            Some((variant.values.as_slice(), samples.step(draft, &id, (d, &variant.values))?))
+        });
+        // What an id is compared with says how many of that a group has, whatever is loaded for each.
+        let guarded = Share::together(structural, &guards.collect_vec());
+        let share = match (share, guarded) {
+            (Some(share), Some(guarded)) => Some(Share { row: share.row, ..guarded }),
+            (share, guarded) => share.or(guarded),
+        };
+        let share = share.filter(|share| !share.is_one() || !tie::of_groups(draft, &all, d));
+        let share = share.or_else(|| tie::of_groups(draft, &all, d).then(Share::of_group));
+        launch(draft, (d, own.get(d).and_then(Option::as_ref)), share, (&samples, variants, &all));
+    }
+    let found = variants.iter().map(|v| v.values.as_slice()).zip(&all).collect_vec();
+    if constrained {
+        divisions(draft, structural, &found);
+    }
+    divisors(draft, &all);
+}
+
+/// The launch in a dimension.
+fn launch(
+    draft: &mut Draft,
+    (d, own): (usize, Option<&String>),
+    share: Option<Share>,
+    (samples, variants, all): (&Samples, &[Variant], &[Found<'_>]),
+) {
+    let axis = AXES[d.min(2)];
+    let Some(mut share) = share.filter(|share| !share.is_one() || share.of_group) else {
+        draft.guess(format!("an item for each element in {axis}"));
+        return;
+    };
+    if d > 0
+        && share.row.is_none()
+        && share.constant >= ROW
+        && sizes(draft).iter().all(|n| n.starts_with("items_"))
+    {
+        // The source has its sizes as numbers.
+        let (row, length) = (format!("items_{}", AXES[0]), share.constant);
+        let items = draft.inputs.iter_mut().filter(|(name, _)| name.starts_with("items_"));
+        items.for_each(|(_, size)| *size = length);
+        draft.note(format!(
+            "inputs: {row} = {length}, the length of a row in the source; as many in other dimensions"
+        ));
+        share.constant = 1;
+        share.row = Some(row);
+    }
+    let local = draft.locals[d].clone();
+    let rows = || {
+        let mut all = variants.iter().zip(all);
+        let higher =
+            all.clone().find_map(|(v, found)| samples.share(draft, found, (1, &v.values))?.row);
+        higher.or_else(|| all.find_map(|(v, found)| samples.row(draft, found, &v.values)))
+    };
+    let Elements { guarded, guessed, input: elements } = match own {
+        Some(input) => Elements { guarded: false, guessed: false, input: input.clone() },
+        None => elements(draft, (d, &share), all, &rows),
+    };
+    let covered = share.text();
+    draft.globals[d] = if share.of_group {
+        product(1, &[elements.clone(), local].map(|text| in_brackets(&text)))
+    } else if share.divisor > 1 {
+        let whole = product(share.constant, &share.factors);
+        format!("ceil_div({elements} * {}, {whole}) * {}", share.divisor, in_brackets(&local))
+    } else if covered == local {
+        let whole = local.parse().ok().zip(draft.inputs.get(&elements));
+        let divides = whole.is_none_or(|(local, n): (i64, &i64)| n % local == 0);
+        if guarded || !divides { rounded(&elements, &local) } else { elements.clone() }
+    } else if guarded {
+        format!("ceil_div({elements}, {covered}) * {}", in_brackets(&local))
+    } else if draft
+        .inputs
+        .get(&elements)
+        .is_some_and(|n| share.constant > 1 && n % share.constant != 0)
+    {
+        // There would be no configuration.
+        format!("ceil_div({elements}, {covered}) * {}", in_brackets(&local))
+    } else {
+        format!("{elements} / {} * {}", in_brackets(&covered), in_brackets(&local))
+    };
+    if !guarded && covered != "1" && !draft.globals[d].contains("ceil_div") {
+        draft.constraints.push(format!("{elements} % {} == 0", in_brackets(&covered)));
+    }
+    let which =
+        if guessed { format!("; that there are {elements} is a guess") } else { String::new() };
+    if guessed {
+        draft.guess(format!("{elements} elements in {axis}"));
+    }
+    draft.note(format!(
+        "launch: in {axis} a group has {covered} of {elements} elements, by how far groups are apart{which}"
+    ));
+}
+
+/// How many elements there are in a dimension.
+struct Elements {
+    /// The kernel compares ids with the input.
+    guarded: bool,
+    /// The input was chosen for its place among the others.
+    guessed: bool,
+    /// The input that says how many, or a number.
+    input: String,
+}
+
+/// The input that says how many elements there are in a dimension.
+fn elements(
+    draft: &Draft,
+    (d, share): (usize, &Share),
+    found: &[Found<'_>],
+    rows: &dyn Fn() -> Option<String>,
+) -> Elements {
+    if let Some(input) = compared(draft, d, found) {
+        return Elements { guarded: true, guessed: false, input };
+    }
+    let taken = share.row.iter().cloned().collect_vec();
+    let all = sizes(draft);
+    let rest = all.iter().filter(|name| !taken.contains(name)).cloned().collect_vec();
+    let row = if d == 0 { rows() } else { None };
+    let guessed = row.is_none() && rest.len() > 1;
+    let found = row.or_else(|| rest.get(d.saturating_sub(1)).or(rest.last()).cloned());
+    let input = found.or_else(|| all.first().cloned()).unwrap_or_else(|| "1".to_owned());
+    Elements { guarded: false, guessed, input }
+}
+
+/// The input that the kernel compares ids of a dimension with.
+fn compared(draft: &Draft, d: usize, found: &[Found<'_>]) -> Option<String> {
+    found.iter().find_map(|found| guard(draft, d, found)).map(|(input, _)| input)
+}
+
+/// The first comparison of ids of a dimension with an input: the input, and the ids.
+fn guard(draft: &Draft, d: usize, found: &Found<'_>) -> Option<(String, Number)> {
+    let mut first = None;
+    for condition in &found.conditions {
+        comparisons(condition, &mut |a, b| {
+            for (id, limit) in [(a, b), (b, a)] {
+                let mut of_group = false;
+                id.names(&mut |name: &String| of_group |= *name == format!("$group_{d}"));
+                let limit = in_problem(limit, draft).map(|limit| limit.to_string());
+                let limit = limit.filter(|name| of_group && draft.inputs.contains_key(name));
+                if let (None, Some(input)) = (&first, limit) {
+                    first = Some((input, id.clone()));
+                }
+            }
+        });
+    }
+    first
+}
+
+/// Where rows are as long as the launch is wide (`i + j * get_global_size(0)`), the launch says how many elements there
+/// are, and no input does: for each dimension a new one that stands for it.
+fn own_sizes(draft: &mut Draft, found: &[Found<'_>]) -> Vec<Option<String>> {
+    let mut rows = false;
+    for seen in found.iter().flat_map(|found| &found.accesses) {
+        let strides = seen.access.groups.iter().skip(1).filter_map(stride);
+        strides.for_each(|n| n.names(&mut |name: &String| rows |= name.starts_with("$global_")));
+    }
+    if !rows || !draft.wishes.global.is_empty() {
+        return Vec::new();
+    }
+    let unsaid = |d: usize| compared(draft, d, found).is_none();
+    let open = (0..draft.dimensions).map(unsaid).collect_vec();
+    let own = |(d, open): (usize, bool)| {
+        open.then(|| {
+            let name = items(draft, d);
+            draft.globals[d] = rounded(&name, &draft.locals[d]);
+            name
+        })
+    };
+    open.into_iter().enumerate().map(own).collect()
+}
+
+fn comparisons<'e>(number: &'e Number, visit: &mut impl FnMut(&'e Number, &'e Number)) {
+    if let Expr::Binary(BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge, a, b) = number {
+        visit(a, b);
+    }
+    number.parts().for_each(|part| comparisons(part, visit));
+}

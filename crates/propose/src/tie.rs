@@ -1,0 +1,113 @@
+//! What the source says of the size of a group that it has no name for.
+//!
+//! Where the items of a group are next to each other and groups are TS elements apart, a group has
+//! TS items: with fewer, elements are left out, with more, items are outside of their tile. Where
+//! nothing differs between the items of a dimension, it has one.
+
+use itertools::Itertools;
+use tickbound_opencl::extract::Variant;
+use tickbound_opencl::steps::{Number, Space};
+
+use crate::draft::Draft;
+use crate::found::{Found, Seen};
+use crate::share::{Pair, Samples, Share};
+
+/// Gives a group the size in a dimension that follows from its accesses, if it has a parameter of
+/// ours there.
+pub(crate) fn tie(
+    draft: &mut Draft,
+    (samples, structural): (&Samples, &[String]),
+    variants: &[Variant],
+    all: &[Found<'_>],
+    d: usize,
+) {
+    let own = draft.locals[d].clone();
+    if !draft.is_own(&own) {
+        return;
+    }
+    if is_idle(all, d) {
+        return set(draft, d, "1", "nothing differs between its items");
+    }
+    let each = variants.iter().zip(all).map(|(variant, found)| {
+        let stored = |store| {
+            let some = found
+                .accesses
+                .iter()
+                .filter(move |s| s.access.space == Space::Global && s.access.store == store);
+            some.filter_map(|seen| size(draft, samples, (seen, d), &variant.values)).next()
+        };
+        Some((variant.values.as_slice(), stored(true).or_else(|| stored(false))?))
+    });
+    let each: Option<Vec<(&[i64], Share)>> = each.collect();
+    let Some(size) = each.and_then(|each| Share::together(structural, &each)) else { return };
+    if size.divisor == 1 && size.row.is_none() && !size.is_one() && !size.factors.contains(&own) {
+        let text = size.text();
+        set(draft, d, &text, "an item for each element that groups are apart");
+    }
+}
+
+fn set(draft: &mut Draft, d: usize, text: &str, why: &str) {
+    let own = std::mem::replace(&mut draft.locals[d], text.to_owned());
+    draft.parameters.shift_remove(&own);
+    draft.notes.retain(|note| !note.starts_with(&format!("parameters.{own}:")));
+    draft.globals.iter_mut().for_each(|size| *size = size.replace(&own, text));
+    draft.note(format!("launch: groups of {text} in {}: {why}", ["x", "y", "z"][d.min(2)]));
+}
+
+/// Whether neither an address nor a condition or a count differs between the items of a dimension.
+fn is_idle(all: &[Found<'_>], d: usize) -> bool {
+    let id = format!("$lid_{d}");
+    let mut differs = false;
+    let mut look = |number: &Number| number.names(&mut |name: &String| differs |= *name == id);
+    for found in all {
+        found.conditions.iter().chain(&found.counts).for_each(|number| look(number));
+        for seen in &found.accesses {
+            match &seen.access.offset {
+                Some(offset) => look(offset),
+                None => return false,
+            }
+        }
+    }
+    !differs && all.iter().all(|found| !found.accesses.is_empty() && !found.atomics)
+}
+
+/// Whether the items of a group have one element of the outputs together: stores differ between
+/// groups, by one, and not between items.
+pub(crate) fn of_groups(draft: &Draft, all: &[Found<'_>], d: usize) -> bool {
+    let has = |seen: &Seen<'_>, id: &str| {
+        let mut has = false;
+        let id = format!("${id}_{d}");
+        let offset = seen.access.offset.as_ref();
+        offset.map(|offset| offset.names(&mut |name: &String| has |= *name == id)).map(|()| has)
+    };
+    let stores = all.iter().flat_map(|found| &found.accesses);
+    let mut stores =
+        stores.filter(|s| s.access.store && s.access.space == Space::Global).peekable();
+    draft.locals[d] != "1"
+        && stores.peek().is_some()
+        && stores.all(|s| has(s, "group") == Some(true) && has(s, "lid") == Some(false))
+}
+
+/// How many items a group has for this access, if they are next to each other: the least distance
+/// above theirs, of groups or of iterations, over theirs.
+fn size(
+    draft: &Draft,
+    samples: &Samples,
+    (seen, d): (&Seen<'_>, usize),
+    values: &[i64],
+) -> Option<Share> {
+    let offset = seen.access.offset.as_ref()?;
+    let growth = |id: &str| samples.growth(draft, offset, id, values);
+    let (item, group) = (growth(&format!("$lid_{d}"))?, growth(&format!("$group_{d}"))?);
+    let turns = (0..seen.loops.len()).filter_map(|k| growth(&format!("$turn_{k}")));
+    let own = |pair: &Pair| {
+        samples.quotient(*pair, item).filter(|s| !s.is_one() && s.row.is_none() && s.divisor == 1)
+    };
+    let iterations = turns.filter_map(|pair| own(&pair)).collect_vec();
+    let groups = samples.quotient(group, item)?;
+    // A group that is as long as its iterations are apart, or longer, by their number.
+    let inside = iterations
+        .into_iter()
+        .find(|step| step.factors.iter().all(|f| !groups.factors.contains(f)));
+    Some(inside.unwrap_or(groups))
+}

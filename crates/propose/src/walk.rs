@@ -1,0 +1,273 @@
+//! Runs the steps of a kernel for some work items, to see which elements they access.
+//!
+//! Of each dimension the first and the last items, groups and iterations are taken, and some
+//! between: what is greatest and what is least is among them, unless a condition leaves these out.
+//! A branch that cannot be decided takes both sides.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use indexmap::IndexMap;
+use itertools::Itertools;
+use serde_json::Value;
+use tickbound_model::{Expr, parse};
+use tickbound_opencl::steps::{Number, Step, StepKind};
+
+use crate::draft::Draft;
+use crate::found::named;
+
+/// Places of names: items, groups, iterations of loops from the innermost one.
+const GROUPS: usize = 3;
+const TURNS: usize = 6;
+/// Most loops inside each other, and most steps that are run.
+const MOST_LOOPS: usize = 10;
+/// Most numbers in conditions next to which items are taken.
+const MOST_EDGES: usize = 4;
+const MOST_STEPS: usize = 40_000;
+
+/// What is reached of an array, in elements of one component.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Reached {
+    /// One behind the last element.
+    pub end: i64,
+    /// Elements before the first one are accessed.
+    pub before: bool,
+    /// Some accesses are not known.
+    pub open: bool,
+    /// Bytes of a component.
+    pub bytes: i64,
+}
+
+/// What is reached of arrays.
+pub(crate) type Arrays<'s> = IndexMap<&'s str, Reached>;
+
+/// The values of names, worked out once.
+struct Names<'d> {
+    draft: &'d Draft,
+    values: &'d IndexMap<String, i64>,
+    known: RefCell<HashMap<String, Result<i64, ()>>>,
+}
+
+impl Names<'_> {
+    fn value(&self, name: &String) -> Result<i64, ()> {
+        if let Some(value) = self.known.borrow().get(name) {
+            return *value;
+        }
+        let expression = bound(self.draft, name).or_else(|| named(name, self.draft));
+        let value = expression.ok_or(()).and_then(|expression| {
+            let mut of = |n: &String| self.values.get(n).map(|v| Expr::Int(*v)).ok_or(());
+            let known: Expr<usize> = expression.replace(&mut of)?;
+            known.eval(&[]).map_err(|_| ())
+        });
+        self.known.borrow_mut().insert(name.clone(), value);
+        value
+    }
+
+    fn put_in(&self, number: &Number) -> Option<Expr<usize>> {
+        let place = |name: &String| -> Result<Expr<usize>, ()> {
+            let id = name.rsplit_once('_').and_then(|(w, d)| Some((w, d.parse::<usize>().ok()?)));
+            let slot = match id {
+                Some(("$lid", d)) => d,
+                Some(("$group", d)) => GROUPS + d,
+                Some(("$turn", k)) if k < MOST_LOOPS => TURNS + k,
+                Some(("$turn", _)) => return Err(()),
+                _ => return self.value(name).map(Expr::Int),
+            };
+            Ok(Expr::Name(slot))
+        };
+        Some(number.replace(&mut { place }).ok()?.simplified())
+    }
+}
+
+/// A number with places for ids and iterations, and values for all other names.
+pub(crate) fn with_ids(
+    draft: &Draft,
+    number: &Number,
+    values: &IndexMap<String, i64>,
+) -> Option<Expr<usize>> {
+    Names { draft, values, known: RefCell::default() }.put_in(number)
+}
+
+/// The most iterations that an answer gives.
+fn bound(draft: &Draft, name: &str) -> Option<Number> {
+    let answer = match name.strip_prefix("$line_") {
+        Some(line) => draft.bounds.get(&format!("line {line}")),
+        None => draft.bounds.get_index(name.strip_prefix("$bound_")?.parse().ok()?).map(|(_, v)| v),
+    };
+    match answer? {
+        Value::Number(number) => Some(Expr::Int(number.as_i64()?)),
+        text => parse::parse(text.as_str()?).ok(),
+    }
+}
+
+/// What the steps reach for these values of inputs and parameters; `None` if that takes too long,
+/// or the launch is not known.
+pub(crate) fn walk<'s>(
+    draft: &Draft,
+    steps: &'s [Step],
+    values: &IndexMap<String, i64>,
+) -> Option<Arrays<'s>> {
+    let size = |text: &String| {
+        with_ids(draft, &parse::parse(text).ok()?, values)?.eval(&[]).ok().filter(|n| *n > 0)
+    };
+    let sizes = |all: &[String]| all.iter().map(size).collect::<Option<Vec<i64>>>();
+    let (locals, globals) = (sizes(&draft.locals)?, sizes(&draft.globals)?);
+    let counts = globals.iter().zip(&locals).map(|(global, local)| global / local);
+    let counts = locals.iter().copied().chain(counts).collect_vec();
+    let names = Names { draft, values, known: RefCell::default() };
+    let nodes = nodes(&names, steps);
+    let fine = if locals.len() == 1 { 9 } else { 3 };
+    // Where there is much to run, the first and the last ones are taken alone.
+    [fine, 2].into_iter().find_map(|some| Walk::new(some).all(&nodes, &counts))
+}
+
+/// Some of `0..n`: so many at most, with the first and the last.
+fn sampled(n: i64, some: i64) -> Vec<i64> {
+    let between = (1..some - 3).map(|k| n * k / (some - 3)).flat_map(|at| [at - 1, at]);
+    let more = [1].into_iter().filter(|_| some > 3).chain([n - 2].into_iter().filter(|_| some > 2));
+    let all = between.chain(more).chain([0, n - 1]);
+    all.filter(|at| (0..n).contains(at)).sorted().dedup().collect()
+}
+
+/// A step with its numbers; `None` where one is not known.
+enum Node<'s> {
+    Access { array: &'s str, offset: Option<Expr<usize>>, width: i64, bytes: i64 },
+    Repeat { count: Option<Expr<usize>>, body: Vec<Node<'s>> },
+    If { condition: Option<Expr<usize>>, then: Vec<Node<'s>>, otherwise: Vec<Node<'s>> },
+}
+
+fn nodes<'s>(names: &Names<'_>, steps: &'s [Step]) -> Vec<Node<'s>> {
+    let number = |number: &Number| names.put_in(number);
+    let inside = |steps: &'s [Step]| nodes(names, steps);
+    let node = |step: &'s Step| {
+        Some(match &step.kind {
+            StepKind::Access(a) => Node::Access {
+                array: &a.array,
+                offset: a.offset.as_ref().and_then(number),
+                width: i64::from(a.width),
+                bytes: i64::from(a.element),
+            },
+            StepKind::Atomic { array, offset, .. } => {
+                Node::Access { array, offset: offset.as_ref().and_then(number), width: 1, bytes: 0 }
+            }
+            StepKind::Repeat { count, whole, body } => {
+                Node::Repeat { count: number(whole.as_ref().unwrap_or(count)), body: inside(body) }
+            }
+            StepKind::If { condition, then, otherwise, .. } => Node::If {
+                condition: number(condition),
+                then: inside(then),
+                otherwise: inside(otherwise),
+            },
+            StepKind::Compute { .. } | StepKind::Barrier => return None,
+        })
+    };
+    steps.iter().filter(|step| !step.is_private()).filter_map(node).collect()
+}
+
+/// The numbers in conditions: what differs between items does so next to them.
+fn limits(nodes: &[Node<'_>], found: &mut Vec<i64>) {
+    fn numbers(e: &Expr<usize>, found: &mut Vec<i64>) {
+        match e {
+            Expr::Int(n) if *n > 1 && !found.contains(n) => found.push(*n),
+            e => e.parts().for_each(|part| numbers(part, found)),
+        }
+    }
+    for node in nodes {
+        match node {
+            Node::If { condition, then, otherwise } => {
+                condition.iter().for_each(|c| numbers(c, found));
+                limits(then, found);
+                limits(otherwise, found);
+            }
+            Node::Repeat { body, .. } => limits(body, found),
+            Node::Access { .. } => {}
+        }
+    }
+}
+
+struct Walk<'s> {
+    /// How many of each dimension are taken.
+    some: i64,
+    env: [i64; TURNS + MOST_LOOPS],
+    /// Iterations of the loops around, outer ones first.
+    turns: Vec<i64>,
+    left: usize,
+    arrays: Arrays<'s>,
+}
+
+impl<'s> Walk<'s> {
+    fn new(some: i64) -> Walk<'s> {
+        let env = [0; TURNS + MOST_LOOPS];
+        Walk { some, env, turns: Vec::new(), left: MOST_STEPS, arrays: Arrays::new() }
+    }
+
+    /// Runs the steps for items and groups, of which there are so many.
+    fn all(mut self, nodes: &[Node<'s>], counts: &[i64]) -> Option<Arrays<'s>> {
+        let mut edges = Vec::new();
+        limits(nodes, &mut edges);
+        edges.truncate(if self.some > 2 { MOST_EDGES } else { 0 });
+        let dimensions = counts.len() / 2;
+        let range = |(k, n): (usize, &i64)| {
+            let own = edges.iter().flat_map(|v| match k < dimensions {
+                true => [v - 1, *v, (v - 1).rem_euclid(*n)],
+                false => [(v - 1) / counts[k - dimensions], v / counts[k - dimensions], 0],
+            });
+            let own = own.filter(|at| (0..*n).contains(at));
+            sampled(*n, self.some).into_iter().chain(own).sorted().dedup().collect_vec()
+        };
+        let ranges = counts.iter().enumerate().map(range).collect_vec();
+        for ids in ranges.iter().map(|r| r.iter().copied()).multi_cartesian_product() {
+            let (items, groups) = ids.split_at(counts.len() / 2);
+            self.env[..items.len()].copy_from_slice(items);
+            self.env[GROUPS..GROUPS + groups.len()].copy_from_slice(groups);
+            self.run(nodes)?;
+        }
+        Some(self.arrays)
+    }
+
+    fn run(&mut self, nodes: &[Node<'s>]) -> Option<()> {
+        nodes.iter().try_for_each(|node| {
+            self.left = self.left.checked_sub(1)?;
+            match node {
+                Node::Access { array, offset, width, bytes } => {
+                    for (k, turn) in self.turns.iter().rev().take(MOST_LOOPS).enumerate() {
+                        self.env[TURNS + k] = *turn;
+                    }
+                    let at = offset.as_ref().and_then(|offset| offset.eval(&self.env).ok());
+                    let reached = self.arrays.entry(*array).or_default();
+                    reached.bytes = reached.bytes.max(*bytes);
+                    match at.and_then(|at| Some((at, at.checked_add(*width)?))) {
+                        Some((at, end)) => {
+                            reached.end = reached.end.max(end);
+                            reached.before |= at < 0;
+                        }
+                        None => reached.open = true,
+                    }
+                    Some(())
+                }
+                Node::Repeat { count, body } => {
+                    let count = count.as_ref().map_or(Some(1), |count| count.eval(&self.env).ok());
+                    let some =
+                        if self.turns.is_empty() && self.some > 3 { 5 } else { self.some.min(3) };
+                    sampled(count.unwrap_or(0), some).into_iter().try_for_each(|turn| {
+                        self.turns.push(turn);
+                        let done = self.run(body);
+                        self.turns.pop();
+                        done
+                    })
+                }
+                Node::If { condition, then, otherwise } => {
+                    let taken = condition.as_ref().and_then(|c| c.eval(&self.env).ok());
+                    if taken != Some(0) {
+                        self.run(then)?;
+                    }
+                    if taken.is_none_or(|taken| taken == 0) {
+                        self.run(otherwise)
+                    } else {
+                        Some(())
+                    }
+                }
+            }
+        })
+    }
+}

@@ -1,0 +1,620 @@
+//! Proposals for the project's own kernels, and for small ones with something special each.
+
+use std::path::{Path, PathBuf};
+
+use indexmap::IndexMap;
+use serde_json::{Value, json};
+use tickbound_model::platforms;
+use tickbound_opencl::Setup;
+use tickbound_propose::{Proposal, ProposeError, Wishes, print, propose, reference};
+
+fn wishes() -> Wishes {
+    Wishes { platform: "h200".to_owned(), ..Wishes::default() }
+}
+
+fn of_file(path: &Path, wishes: &Wishes) -> Result<Proposal, ProposeError> {
+    propose(path, wishes, &platforms::find, &Setup::default())
+}
+
+fn of_text(text: &str, wishes: &Wishes) -> Result<Proposal, ProposeError> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("k.cl");
+    std::fs::write(&path, text).unwrap();
+    of_file(&path, wishes)
+}
+
+fn example(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../examples/kernels").join(name)
+}
+
+#[test]
+fn minimum() {
+    let proposal = of_file(&example("minimum.cl"), &wishes()).unwrap();
+    assert_eq!(proposal.fault, None);
+    insta::assert_snapshot!(print(&proposal.problem));
+    insta::assert_snapshot!(reference(&proposal.kernel, &proposal.outputs));
+}
+
+#[test]
+fn matrix_multiplication() {
+    let proposal = of_file(&example("gemm.cl"), &wishes()).unwrap();
+    assert_eq!(proposal.fault, None);
+    insta::assert_snapshot!(print(&proposal.problem));
+}
+
+/// Launches that people have written for these kernels, as far as the source says them.
+#[test]
+fn launches_of_the_examples() {
+    let written = |name: &str| -> Value {
+        let text = std::fs::read_to_string(example(&format!("{name}.json"))).unwrap();
+        serde_json::from_str(&text).unwrap()
+    };
+    let proposal = of_file(&example("gemm.cl"), &wishes()).unwrap();
+    assert_eq!(proposal.problem["launch"], written("gemm")["launch"]);
+    for name in [
+        "convolution",
+        "coulomb",
+        "coulomb-column",
+        "dedispersion",
+        "nbody",
+        "reduction",
+        "stencil",
+        "transpose",
+    ] {
+        let proposal = of_file(&example(&format!("{name}.cl")), &wishes()).unwrap();
+        assert_eq!(proposal.fault, None, "{name}");
+        let (own, by_hand) =
+            (&proposal.problem["launch"]["local_size"], &written(name)["launch"]["local_size"]);
+        let dimensions = |v: &Value| v.as_array().map_or(1, Vec::len);
+        assert_eq!(dimensions(own), dimensions(by_hand), "{name}: {own} {by_hand}");
+    }
+}
+
+#[test]
+fn macros_become_parameters_inputs_and_types() {
+    let text = "#ifndef BLOCK\n#define BLOCK 48\n#endif\n#if MODE == 3 || MODE == 5\n#endif\n\
+                __kernel void k(__global const real *a, __global real *b) {\n\
+                  int i = get_group_id(0) * BLOCK + get_local_id(0);\n\
+                  float##VW x;\n\
+                  if (i < N) b[i] = a[i] * USE_IT;\n}";
+    let text = text.replace("float##VW x;", "");
+    let proposal = of_text(&text, &wishes()).unwrap();
+    assert_eq!(proposal.fault, None);
+    let problem = &proposal.problem;
+    // The source's own value is among them.
+    assert_eq!(problem["parameters"]["BLOCK"], json!([32, 48, 64, 128, 256]));
+    assert_eq!(problem["parameters"]["MODE"], json!([3, 5]));
+    assert_eq!(problem["parameters"]["USE_IT"], json!([0, 1]));
+    assert_eq!(problem["inputs"], json!({ "N": 1 << 20 }));
+    assert_eq!(problem["kernel"]["defines"], json!({ "real": { "text": "float" } }));
+    assert_eq!(problem["launch"]["global_size"], json!(["ceil_div(N, BLOCK) * BLOCK"]));
+    assert_eq!(problem["kernel"]["arguments"][1]["output"], true);
+    assert_eq!(proposal.outputs, ["b"]);
+}
+
+#[test]
+fn what_the_reader_asks_is_answered() {
+    let text = "__kernel void k(__global const int *a, __global int *b, int n) {\n\
+                  int i = get_global_id(0);\n\
+                  for (int j = 0; j < a[i]; j++) b[i] += 1;\n\
+                  if (a[i] > 3) b[i] = a[i + 1];\n}";
+    let proposal = of_text(text, &wishes()).unwrap();
+    assert_eq!(proposal.fault, None);
+    let kernel = &proposal.problem["kernel"];
+    assert_eq!(kernel["bounds"], json!({ "k: j < a[i]": "n" }));
+    assert_eq!(kernel["branches"], json!({ "k: a[i] > 3": "both" }));
+}
+
+#[test]
+fn wishes_are_kept() {
+    let text = "__kernel void one(__global int *a) { a[get_global_id(0)] = WG + REST; }\n\
+                __kernel void two(__global int *a) { a[get_global_id(0)] = 2; }";
+    let names = |all: &[(&str, &str)]| -> IndexMap<String, String> {
+        all.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect()
+    };
+    let mut own = wishes();
+    let error = of_text(text, &own).unwrap_err().to_string();
+    assert!(
+        error.ends_with("k.cl: it has several kernels; add --entry one or --entry two"),
+        "{error}"
+    );
+    own.entry = Some("three".to_owned());
+    let error = of_text(text, &own).unwrap_err().to_string();
+    assert!(error.ends_with("there is no kernel `three`; --entry may be one or two"), "{error}");
+    own.entry = Some("one".to_owned());
+    own.parameters = names(&[("WG", "[16, 32]")]);
+    own.defines = names(&[("REST", "7")]);
+    own.inputs = [("count".to_owned(), 4096)].into_iter().collect();
+    own.global = vec!["count".to_owned()];
+    own.local = vec!["WG".to_owned()];
+    let proposal = of_text(text, &own).unwrap();
+    assert_eq!(proposal.fault, None);
+    let problem = &proposal.problem;
+    assert_eq!(problem["parameters"], json!({ "WG": [16, 32] }));
+    assert_eq!(problem["kernel"]["defines"], json!({ "REST": 7 }));
+    assert_eq!(problem["launch"], json!({ "global_size": ["count"], "local_size": ["WG"] }));
+    own.parameters = names(&[("WG", "[]")]);
+    let error = of_text(text, &own).unwrap_err().to_string();
+    assert_eq!(error, "--parameter WG=[]: write a domain such as [1, 2, 4] or powers_of_two(1, 8)");
+}
+
+#[test]
+fn what_cannot_be_proposed_says_why() {
+    let none = of_text("void f(void) {}", &wishes()).unwrap_err().to_string();
+    assert!(none.contains("k.cl: there is no kernel in it; declare one with __kernel"), "{none}");
+    let broken = of_text("__kernel void k(__global int *a) { a[0] = ; }", &wishes()).unwrap_err();
+    assert!(broken.to_string().starts_with("k.cl:1: expected expression"), "{broken}");
+    let image = of_text("__kernel void k(read_only image2d_t a) {}", &wishes()).unwrap();
+    assert!(image.fault.unwrap().contains("'a' is a"));
+}
+
+/// Many names take no longer than few.
+#[test]
+fn many_names() {
+    let names: Vec<String> = (0..40).map(|i| format!("q{i}")).collect();
+    let arguments = names.iter().map(|name| format!(", int {name}")).collect::<String>();
+    let asked: String = names.iter().map(|name| format!("#if A{name} > 2000\n#endif\n")).collect();
+    let text = format!(
+        "{asked}__kernel void k(__global int *a{arguments}) {{ a[get_global_id(1) * q30 + get_global_id(0)] = 1; }}"
+    );
+    let mut own = wishes();
+    own.inputs = names.iter().map(|name| (format!("A{name}"), 5)).collect();
+    assert_eq!(of_text(&text, &own).unwrap().fault, None);
+}
+
+/// A length is that of the inputs that the access has, however many there are.
+#[test]
+fn lengths_take_the_inputs_of_the_access() {
+    let text = "__kernel void k(__global int *a, int p, int q, int r, int s, int t, int u, int v) {\n\
+                  int x = get_global_id(0), y = get_global_id(1);\n\
+                  if (x < v && y < q) a[y * v + x] = p + r + s + t + u;\n}";
+    let proposal = of_text(text, &wishes()).unwrap();
+    assert_eq!(proposal.problem["kernel"]["arguments"][0]["length"], "q * v");
+}
+
+/// Macros that stand in other macros, and defaults that the source has, are passed on.
+/// The source has the length of its rows as a number, and does not say how many rows there are.
+#[test]
+fn rows_of_a_fixed_length() {
+    let text = "#define WIDTH 512\n\
+        __kernel void k(__global float *out, __global const float *in) {\n\
+        int x = get_group_id(0) * BLOCK_X + get_local_id(0);\n\
+        int y = get_group_id(1) * BLOCK_Y + get_local_id(1);\n\
+        out[y * WIDTH + x] = in[y * WIDTH + x] * 2.0f; }";
+    let proposal = of_text(text, &wishes()).unwrap();
+    assert_eq!(proposal.fault, None);
+    let problem = &proposal.problem;
+    assert_eq!(problem["inputs"], json!({ "items_x": 512, "items_y": 512 }));
+    assert_eq!(problem["launch"]["global_size"], json!(["items_x", "items_y"]));
+    let constraints = json!(["items_x % BLOCK_X == 0", "items_y % BLOCK_Y == 0"]);
+    assert_eq!(problem["constraints"], constraints);
+    let of_inputs: Vec<&String> =
+        proposal.notes.iter().filter(|note| note.starts_with("inputs")).collect();
+    let expected =
+        "inputs: items_x = 512, the length of a row in the source; as many in other dimensions";
+    assert_eq!(of_inputs, [expected]);
+}
+
+#[test]
+fn macros_of_macros_and_defaults() {
+    let text = "#define AT(x, y) ((y) * N + (x))\n#ifndef M\n#define M 1024\n#endif\n\
+                __kernel void k(__global int *a) {\n\
+                  int x = get_global_id(0);\n  for (int y = 0; y < M; y++) a[AT(x, y)] = 1;\n}";
+    let proposal = of_text(text, &wishes()).unwrap();
+    assert_eq!(proposal.fault, None);
+    assert_eq!(proposal.problem["inputs"], json!({ "M": 1024, "N": 1024 }));
+    assert_eq!(proposal.problem["kernel"]["arguments"][0]["length"], "M * N");
+}
+
+#[test]
+fn wishes_that_do_not_fit_are_refused() {
+    let text = "__kernel void k(__global int *a, int count) { a[get_global_id(0)] = WG; }";
+    let refused = |change: &dyn Fn(&mut Wishes)| {
+        let mut own = wishes();
+        change(&mut own);
+        of_text(text, &own).map(|_| ()).unwrap_err().to_string()
+    };
+    let one = || "1".to_owned();
+    let four = refused(&|own| own.local = vec![one(), one(), one(), one()]);
+    assert_eq!(
+        four,
+        "--local-size 1,1,1,1: a launch has at most three dimensions; remove the others"
+    );
+    let taken = refused(&|own| _ = own.parameters.insert("count".to_owned(), "[1]".to_owned()));
+    assert!(
+        taken.starts_with("--parameter count: the source gives that name a meaning of its own"),
+        "{taken}"
+    );
+    let open = refused(&|own| _ = own.parameters.insert("WG".to_owned(), "[1, 2".to_owned()));
+    assert!(open.starts_with("--parameter WG=[1, 2: write a domain"), "{open}");
+    let word = refused(&|own| _ = own.parameters.insert("WG".to_owned(), "hello".to_owned()));
+    assert!(word.starts_with("parameters.WG: "), "{word}");
+    let platform = refused(&|own| own.platform = "h2000".to_owned());
+    assert!(platform.starts_with("platform: no platform is called `h2000`"), "{platform}");
+}
+
+/// No text makes it panic. Pieces of kernels are put together at random.
+#[test]
+fn random_texts() {
+    let pieces = [
+        "__kernel void k(",
+        "__global int *a",
+        ", ",
+        "int n",
+        ") {",
+        "}",
+        "#if X == 1\n",
+        "#endif\n",
+        "#define ",
+        "#ifndef WG\n",
+        "get_global_id(0)",
+        "a[",
+        "]",
+        " = ",
+        ";",
+        "reqd_work_group_size(",
+        "WG",
+        "/",
+        "0",
+        "1",
+        "\n",
+        "\"",
+        "/*",
+        "*/",
+        "//",
+        "for (int i = 0; i < n; i++)",
+        "float##VW",
+        "é",
+    ];
+    let mut state = 2026_u64;
+    for _ in 0..60 {
+        let mut text = String::new();
+        for _ in 0..12 {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            text += pieces[(state >> 33) as usize % pieces.len()];
+        }
+        _ = of_text(&text, &wishes());
+    }
+}
+
+/// A filter that takes its image's size from the launch.
+#[test]
+fn a_launch_that_says_its_size_itself() {
+    let text =
+        "kernel void blur(global const float *in, constant float *h, global float *out, int n) {
+        int x = get_global_id(0), y = get_global_id(1), w = get_global_size(0);
+        float sum = 0;
+        for (int i = 0; i < n; i++) sum += h[i] * in[x + i + y * w];
+        out[x + y * w] = sum;
+    }";
+    let proposal = of_text(text, &wishes()).unwrap();
+    assert_eq!(proposal.fault, None);
+    assert_eq!(
+        proposal.problem["launch"],
+        json!({ "global_size": ["items_x", "items_y"], "local_size": ["LOCAL_SIZE_X", "LOCAL_SIZE_Y"] })
+    );
+    assert_eq!(proposal.problem["inputs"], json!({ "n": 1024, "items_x": 1024, "items_y": 1024 }));
+    assert_eq!(proposal.problem["kernel"]["arguments"][2]["length"], "items_x * items_y");
+}
+
+/// Vectors and structures by value, structures and numbers of 16 bits in buffers.
+#[test]
+fn arguments_that_are_no_numbers() {
+    let text = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+    typedef struct { char c; int n; float v[3]; } part;
+    kernel void k(global half *h, global part *p, global uchar (*t)[6], float3 by, part q, half one, int n) {
+        int i = get_global_id(0);
+        if (i < n) { h[i] = t[i][1] + by.x; p[i].n = q.n; }
+    }";
+    let proposal = of_text(text, &wishes()).unwrap();
+    assert_eq!(proposal.fault, None);
+    let arguments = &proposal.problem["kernel"]["arguments"];
+    let said = |i: usize| {
+        let a = &arguments[i];
+        (a["type"].as_str().unwrap(), a.get("length"), a.get("space"), a.get("value"))
+    };
+    let private = json!("private");
+    assert_eq!(said(0), ("ushort", Some(&json!("n")), None, None));
+    assert_eq!(said(1).0, "uchar");
+    assert_eq!(said(2).0, "uchar");
+    assert_eq!(said(3), ("float", Some(&json!(4)), Some(&private), None));
+    assert_eq!(said(4), ("uchar", Some(&json!(20)), Some(&private), None));
+    assert_eq!(said(5), ("ushort", None, None, Some(&json!(14336))));
+    assert_eq!(said(6), ("int", None, None, Some(&json!("n"))));
+}
+
+/// Functions that another file defines, and folders for `#include`.
+#[test]
+fn files_before_the_source() {
+    let folder = tempfile::tempdir().unwrap();
+    let put = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    put("lib.cl", "float twice(float x) { return x + x; }\n");
+    put("more/size.h", "#define LAST 7\n");
+    put(
+        "k.cl",
+        "#include \"size.h\"\nkernel void k(global float *a) { a[LAST] = twice(a[get_global_id(0)]); }\n",
+    );
+    let path = folder.path().join("k.cl");
+    let include = vec!["more".to_owned()];
+    let without = Wishes { include: include.clone(), ..wishes() };
+    let error = of_file(&path, &without).unwrap_err().to_string();
+    assert!(
+        error.starts_with("k.cl:2: nothing defines `twice`, which the source calls; add the file"),
+        "{error}"
+    );
+    let proposal =
+        of_file(&path, &Wishes { before: vec!["lib.cl".to_owned()], include, ..wishes() }).unwrap();
+    assert_eq!(proposal.fault, None);
+    assert_eq!(proposal.problem["kernel"]["opencl"], json!(["lib.cl", "k.cl"]));
+    assert_eq!(proposal.problem["kernel"]["include"], json!(["more"]));
+}
+
+/// What differs between iterations is answered, and said.
+#[test]
+fn iterations_that_differ() {
+    let text = "kernel void k(global float *a, int n) {
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < i * i % 7; j++) a[j] = 0;
+    }";
+    let proposal = of_text(text, &wishes()).unwrap();
+    assert_eq!(proposal.fault, None);
+    assert_eq!(proposal.problem["kernel"]["bounds"], json!({ "line 3": "n" }));
+}
+
+/// Sizes are guessed so that the launch has a time; what the user gives stays.
+#[test]
+fn guesses_are_small_where_loops_stand_in_loops() {
+    let text = "kernel void k(global float *a, int n, int m) {
+        int g = get_global_id(0);
+        for (int h = 0; h < m; h++)
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < n; j++)
+                for (int k = 0; k < n; k++)
+                    for (int l = 0; l < n; l++)
+                        for (int m = 0; m < n; m++) a[g] += a[g + i * j * k * l * m];
+    }";
+    let proposal = of_text(text, &wishes()).unwrap();
+    assert_eq!(proposal.fault, None);
+    assert_eq!(proposal.problem["inputs"], json!({ "n": 64, "m": 64 }));
+    assert!(proposal.notes[0].starts_with("guesses: n = 64; m = 64"), "{:?}", proposal.notes);
+    let wishes = Wishes { inputs: IndexMap::from([("n".to_owned(), 1024)]), ..wishes() };
+    let proposal = of_text(text, &wishes).unwrap();
+    assert_eq!(proposal.problem["inputs"], json!({ "n": 1024, "m": 16 }));
+}
+
+/// A guard says how many elements a group has, also where each of them is a vector.
+#[test]
+fn guarded_vectors() {
+    let text = "kernel void k(global const float4 *a, global float4 *b, int width, int height) {
+        int x = get_global_id(0), y = get_global_id(1);
+        if (x < width && y < height) b[y * width + x] = a[y * width + x];
+    }";
+    let proposal = of_text(text, &wishes()).unwrap();
+    assert_eq!(
+        proposal.problem["launch"]["global_size"],
+        json!([
+            "ceil_div(width, LOCAL_SIZE_X) * LOCAL_SIZE_X",
+            "ceil_div(height, LOCAL_SIZE_Y) * LOCAL_SIZE_Y"
+        ])
+    );
+    let each_two = "kernel void k(global float *a, int n) {
+        int i = get_global_id(0) * 2;
+        if (i < n) a[i] = 0;
+    }";
+    let proposal = of_text(each_two, &wishes()).unwrap();
+    assert_eq!(
+        proposal.problem["launch"]["global_size"],
+        json!(["ceil_div(n, 2 * LOCAL_SIZE) * LOCAL_SIZE"])
+    );
+}
+
+fn named(all: &[(&str, &str)]) -> IndexMap<String, String> {
+    all.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect()
+}
+
+fn problem_of(text: &str) -> Value {
+    let proposal = of_text(text, &wishes()).unwrap();
+    assert_eq!(proposal.fault, None, "{text}");
+    proposal.problem
+}
+
+/// A name that a host defines as a type, also where variables of it are named.
+#[test]
+fn macros_that_stand_for_types() {
+    let kernel = |body: &str| {
+        format!("__kernel void k(__global T *a) {{ int i = get_global_id(0); {body} }}")
+    };
+    for (body, ty) in [
+        ("T x = a[i]; a[i] = x * x;", "float"),
+        ("T v = a[i]; v.x += v.y; a[i] = v;", "float2"),
+        ("a[i].s7 = a[i].s0;", "float8"),
+        ("a[i] = (T)3 + (a[i] << 2);", "int"),
+    ] {
+        let problem = problem_of(&kernel(body));
+        assert_eq!(problem["kernel"]["defines"], json!({ "T": { "text": ty } }), "{body}");
+        assert_eq!(problem["parameters"], json!({ "LOCAL_SIZE": "powers_of_two(32, 256)" }));
+    }
+    let own = Wishes { defines: named(&[("T", "double")]), ..wishes() };
+    let proposal = of_text(&kernel("const T x = a[i]; a[i] = x;"), &own).unwrap();
+    assert_eq!(proposal.problem["kernel"]["arguments"][0]["type"], "double");
+}
+
+/// What the source only asks for is defined where it needs that; names before types are nothing.
+#[test]
+fn switches_that_a_source_needs() {
+    let kernel = "INLINE float twice(float x) { return 2 * x; }\n\
+                  KERNEL void k(__global float *a) { a[get_global_id(0)] = fold(twice(3)); }";
+    let text = format!(
+        "#ifdef DEBUG\n#endif\n#ifdef A\n#ifdef B\nfloat fold(float x) {{ return x; }}\n#endif\n#endif\n{kernel}"
+    );
+    let problem = problem_of(&text);
+    let expected =
+        json!({ "A": 1, "B": 1, "INLINE": { "text": "" }, "KERNEL": { "text": "__kernel" } });
+    assert_eq!(problem["kernel"]["defines"], expected);
+}
+
+/// A macro for which 1 does not compile has the least value for which it does.
+#[test]
+fn least_values_that_compile() {
+    let body = "void k(__global float *a) { a[get_global_id(0)] *= 2; }";
+    for (text, domain) in [
+        (
+            format!("__kernel __attribute__((reqd_work_group_size(P / 4, 1, 1))) {body}"),
+            "powers_of_two(4, 16)",
+        ),
+        (format!("#if P < 8\n#error\n#endif\n__kernel {body}"), "powers_of_two(8, 128)"),
+        (format!("#if P % 4\n#error\n#endif\n__kernel {body}"), "powers_of_two(4, 16)"),
+    ] {
+        assert_eq!(problem_of(&text)["parameters"]["P"], domain, "{text}");
+    }
+}
+
+#[test]
+fn other_languages_and_plain_macros_are_named() {
+    let cuda = "__global__ void k(float *x) { x[threadIdx.x + blockIdx.x * blockDim.x] = 1; }";
+    let error = of_text(cuda, &wishes()).unwrap_err().to_string();
+    assert!(error.contains("k.cl: this is CUDA or HIP; write it in OpenCL C"), "{error}");
+    let own = Wishes { parameters: named(&[("TM", "[4, 8]")]), ..wishes() };
+    let error = of_text("// tiles\n#define TM 4\n", &own).unwrap_err().to_string();
+    let expected =
+        "--parameter TM: k.cl:2 defines it; put #ifndef TM before that line and #endif behind it";
+    assert_eq!(error, expected);
+}
+
+/// Sizes that the source requires are values, whatever they are written as; without a guard all elements have an item.
+#[test]
+fn groups_that_are_required() {
+    for (sizes, local, global) in [
+        ("128 - 64, 1, 1", json!(["64"]), json!(["items"])),
+        ("0x40, 1, 1", json!(["64"]), json!(["items"])),
+        ("3 * 8, 1, 1", json!(["24"]), json!(["ceil_div(items, 24) * 24"])),
+        ("sizeof(int) * LANES, LANES > 2 ? 4 : 1, 1", json!(["16", "4"]), json!(["items", "4"])),
+        ("WG << 1, 1, 1", json!(["2 * WG"]), json!(["items"])),
+    ] {
+        let text = format!(
+            "#define LANES 4\n__kernel __attribute__((reqd_work_group_size({sizes}))) void k(__global float *a) {{ a[get_global_id(0)] *= 2; }}"
+        );
+        let launch = &problem_of(&text)["launch"];
+        assert_eq!((&launch["local_size"], &launch["global_size"]), (&local, &global), "{sizes}");
+    }
+}
+
+/// The size of a group that the source has no name for follows from how far groups are apart.
+#[test]
+fn groups_of_tiles() {
+    let one = |body: &str| {
+        format!(
+            "__kernel void k(__global float *a, int n) {{ int l = get_local_id(0), g = get_group_id(0); {body} }}"
+        )
+    };
+    let two = |body: &str| one(&format!("int m = get_local_id(1), h = get_group_id(1); {body}"));
+    for (text, local, global) in [
+        (one("a[g * 64 + l] = 1;"), json!(["64"]), json!(["n"])),
+        (one("a[mad24(g, TS, l)] = 1;"), json!(["TS"]), json!(["n"])),
+        (
+            one("for (int j = 0; j < 4; j++) a[g * 256 + l * 4 + j] = 1;"),
+            json!(["64"]),
+            json!(["n / 256 * 64"]),
+        ),
+        (two("a[(h * TS + m) * n + g * TS + l] = 1;"), json!(["TS", "TS"]), json!(["n", "n"])),
+        (
+            two("for (int j = 0; j < TS; j += ROWS) a[(h * TS + m + j) * n + g * TS + l] = 1;"),
+            json!(["TS", "ROWS"]),
+            json!(["n", "n / TS * ROWS"]),
+        ),
+        // A group for each row, and rows that no item of the second dimension shares.
+        (
+            one("for (int c = l; c < n; c += get_local_size(0)) a[n + g] += a[g * n + c];"),
+            json!(["LOCAL_SIZE"]),
+            json!(["n * LOCAL_SIZE"]),
+        ),
+        (
+            one(
+                "int w = get_local_size(0), i = (g * w + 2 * l) / 2; if (2 * l < w && i < n) a[i] = 1;",
+            ),
+            json!(["LOCAL_SIZE"]),
+            json!(["ceil_div(n * 2, LOCAL_SIZE) * LOCAL_SIZE"]),
+        ),
+    ] {
+        let launch = &problem_of(&text)["launch"];
+        assert_eq!((&launch["local_size"], &launch["global_size"]), (&local, &global), "{text}");
+    }
+    let rows = "__kernel void k(__global float *a, int w, int h) { int i = get_global_id(0); if (i < w) a[get_group_id(1) * w + i] = 1; }";
+    assert_eq!(problem_of(rows)["launch"]["local_size"], json!(["LOCAL_SIZE_X", "1"]));
+}
+
+/// Lengths are those of all accesses, in components of vectors; local memory takes what groups reach.
+#[test]
+fn lengths_that_accesses_reach() {
+    let kernel = |arguments: &str, body: &str| {
+        format!(
+            "__kernel void k({arguments}, __global float *o, int n) {{ int i = get_global_id(0), l = get_local_id(0); {body} }}"
+        )
+    };
+    for (arguments, body, length) in [
+        ("__global float *a", "if (i < n) o[i] = a[(i + 1) % n];", json!("n")),
+        ("__global float *a", "if (i < n) o[i] = a[max(i - 1, 0)];", json!("n")),
+        ("__global float *a", "if (i < n) o[i] = a[2 * i + 1];", json!("2 * n")),
+        ("__global float4 *a", "if (i < n) o[i] = a[i].x;", json!("4 * n")),
+        ("__global float3 *a", "if (i < n) o[i] = a[i].x;", json!("4 * n")),
+        ("__global int *a", "if (l < 9) atomic_inc(&a[l]); o[i] = 1;", json!(9)),
+        ("__local float4 *a", "a[l] = 1; o[i] = a[l].x;", json!("4 * LOCAL_SIZE")),
+        (
+            "__local int *a",
+            "for (int b = l; b < 256; b += get_local_size(0)) a[b] = 0; o[i] = 1;",
+            json!(256),
+        ),
+        ("__local int *a", "a[l + 2] = 0; o[i] = a[l];", json!("LOCAL_SIZE + 2")),
+    ] {
+        let problem = problem_of(&kernel(arguments, body));
+        assert_eq!(problem["kernel"]["arguments"][0]["length"], length, "{arguments}: {body}");
+    }
+    let array = "__kernel void k(__global float *o) { __local float t[64]; int l = get_local_id(0); t[l] = 1; o[get_global_id(0)] = t[l]; }";
+    assert_eq!(
+        problem_of(array)["constraints"],
+        json!(["items % LOCAL_SIZE == 0", "LOCAL_SIZE <= 64"])
+    );
+}
+
+/// What is a guess is the first line; what the source divides by is no 0.
+#[test]
+fn guesses_are_one_line() {
+    let text = "__kernel void k(__global float *a, __global int *d, int n) {\n\
+                  int i = get_global_id(0), step = get_local_size(0) / 64;\n\
+                  for (int j = 0; j < 64; j += step) a[i] += 1;\n\
+                  if (d[i] > 0) a[i] = 2;\n  if (d[i] > 1) a[i] = 3;\n}";
+    let problem = problem_of(text);
+    assert_eq!(problem["notes"][0], "guesses: n = 1048576; both sides of branches on data (2)");
+    let constraints = problem["constraints"].to_string();
+    assert!(constraints.contains("LOCAL_SIZE // 64) > 0"), "{constraints}");
+}
+
+/// A size that the source bounds by `#error` is a parameter, and the launch has another size.
+#[test]
+fn a_size_that_the_source_bounds() {
+    let text = "#if LEN < 2 || LEN > 32\n#error \"LEN\"\n#endif
+        kernel void f(global const float *a, global float *y) {
+        int i = get_global_id(0); float s = 0;
+        for (int k = 0; k < LEN; k++) s += a[i * LEN + k];
+        y[i] = s; }";
+    let proposal = of_text(text, &wishes()).unwrap();
+    assert_eq!(proposal.fault, None);
+    assert_eq!(proposal.problem["parameters"]["LEN"], json!([2, 3, 4, 5, 6, 7, 8, 16, 32]));
+    assert_eq!(proposal.problem["launch"]["global_size"], json!(["items"]));
+}
+
+/// The launch is checked as `tune` takes it: with the default profile.
+#[test]
+fn a_proposal_without_a_time_is_told() {
+    let text = "kernel void f(global float *y, int n) { int i = get_global_id(0); if (i < n) y[i] = 1.0f; }";
+    let huge = Wishes { inputs: IndexMap::from([("n".to_owned(), i64::MAX / 2)]), ..wishes() };
+    let proposal = of_text(text, &huge).unwrap();
+    let fault = proposal.fault.expect("more bytes than 64 bits count");
+    assert!(fault.contains("overflow beyond 64 bits"), "{fault}");
+}

@@ -1,0 +1,87 @@
+//! The files of blocks, written one behind the other.
+
+use std::path::{Path, PathBuf};
+use std::thread::{self, JoinHandle};
+
+use tickbound_os::output::{Disk, Draft};
+use tickbound_reo::product::dense::{Block, Columns, Tally};
+
+use crate::error::DatasetError;
+use crate::file;
+use crate::format::name;
+use crate::manifest::Record;
+
+/// Writes files of blocks into the folder of a dataset that this or another process holds. While one is brought
+/// to the disk, the next is encoded. A block belongs to the dataset once its record is entered:
+/// [`Dataset::enter`](crate::Dataset::enter). When this is dropped, what was begun is still written.
+#[derive(Debug)]
+pub struct Files {
+    disk: Disk,
+    folder: PathBuf,
+    last: Option<JoinHandle<Result<Record, DatasetError>>>,
+}
+
+impl Files {
+    /// Files in `folder`.
+    #[must_use]
+    pub fn new(disk: Disk, folder: &Path) -> Files {
+        Files { disk, folder: folder.to_owned(), last: None }
+    }
+
+    /// Begins to write a block: its steps in parts, in their order - or those of them that fulfil the dataset's filter -, and what
+    /// all its steps come to. Gives the record of the block before, once its file
+    /// is there.
+    ///
+    /// # Errors
+    /// The block before cannot be written; then there is no such file, or what was there before.
+    pub fn write(
+        &mut self,
+        block: Block,
+        tally: Tally,
+        steps: Vec<Columns>,
+    ) -> Result<Option<Record>, DatasetError> {
+        let (disk, folder) = (self.disk, self.folder.clone());
+        let this = thread::spawn(move || one(disk, &folder, block, &tally, steps));
+        self.last.replace(this).map(end).transpose()
+    }
+
+    /// Waits for the last block.
+    ///
+    /// # Errors
+    /// As [`Files::write`].
+    pub fn rest(&mut self) -> Result<Option<Record>, DatasetError> {
+        self.last.take().map(end).transpose()
+    }
+}
+
+impl Drop for Files {
+    fn drop(&mut self) {
+        if let Some(last) = self.last.take() {
+            // Who drops this with a block in work has another error to tell.
+            let _ = last.join();
+        }
+    }
+}
+
+fn end(thread: JoinHandle<Result<Record, DatasetError>>) -> Result<Record, DatasetError> {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+fn one(
+    disk: Disk,
+    folder: &Path,
+    block: Block,
+    tally: &Tally,
+    steps: Vec<Columns>,
+) -> Result<Record, DatasetError> {
+    let name = name(block.number);
+    let path = folder.join(&name);
+    let fail = DatasetError::file(&path);
+    let mut draft = Draft::beside(disk, &path).map_err(&fail)?;
+    let rows = steps.iter().map(|part| part.labels.len() as u64).sum();
+    let written = file::write(&mut draft, &steps).map_err(&fail)?;
+    // Its memory is another block's while the disk is waited for.
+    drop(steps);
+    draft.keep().map_err(&fail)?;
+    Ok(Record::new(block, name, tally, rows, written))
+}

@@ -1,0 +1,261 @@
+//! A dataset's folder: opened, gone on with, verified.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use flate2::Crc;
+use tickbound_os::output::{Disk, Draft, Lock, leftovers};
+use tickbound_reo::product::dense::{Block, Tally};
+
+use crate::error::DatasetError;
+use crate::file::Written;
+use crate::files::Files;
+use crate::format::{MANIFEST, block_of_draft};
+use crate::manifest::{Head, Manifest, Record};
+
+/// The file on which who writes to the folder has a lock.
+const LOCK: &str = "lock";
+/// Bytes that are read at once.
+const CHUNK: usize = 1 << 20;
+/// Most bytes of a manifest that is read: some hundred for each of a million blocks.
+const LONGEST: u64 = 1 << 30;
+
+/// A dataset that is written to.
+#[derive(Debug)]
+pub struct Dataset {
+    disk: Disk,
+    folder: PathBuf,
+    manifest: Manifest,
+    _lock: Lock,
+}
+
+impl Dataset {
+    /// The dataset in `folder`, which is made if it is missing. Blocks that are there are read: those that are not what
+    /// was written are forgotten, to be written again. What a killed run has left half written is
+    /// removed. `go_on` is asked now and then, with the number of a block, whether to go on.
+    ///
+    /// # Errors
+    /// The folder has something else than a dataset with this head, another process writes to it, it
+    /// cannot be read or written, or it was stopped.
+    pub fn open(
+        disk: Disk,
+        folder: &Path,
+        head: Head,
+        go_on: &dyn Fn(usize) -> bool,
+    ) -> Result<Dataset, DatasetError> {
+        std::fs::create_dir_all(folder).map_err(DatasetError::file(folder))?;
+        let lock = folder.join(LOCK);
+        let lock = Lock::take(disk, &lock).map_err(DatasetError::file(&lock))?;
+        let Some(lock) = lock else { return Err(DatasetError::Busy { path: folder.to_owned() }) };
+        let path = folder.join(MANIFEST);
+        let manifest = match read(folder)? {
+            None => new(folder, head)?,
+            Some(found) => match found.head.difference(&head) {
+                Some(what) => return Err(DatasetError::Other { path, what }),
+                None => found,
+            },
+        };
+        let mut dataset = Dataset { disk, folder: folder.to_owned(), manifest, _lock: lock };
+        dataset.clean()?;
+        dataset.keep_whole(go_on)?;
+        dataset.save()?;
+        Ok(dataset)
+    }
+
+    /// What it says of itself.
+    #[must_use]
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// Whether a block is there.
+    #[must_use]
+    pub fn has(&self, block: usize) -> bool {
+        self.manifest.written.binary_search_by_key(&block, |record| record.block).is_ok()
+    }
+
+    /// What writes its files.
+    #[must_use]
+    pub fn files(&self) -> Files {
+        Files::new(self.disk, &self.folder)
+    }
+
+    /// Says that a block is there, whose file [`Files`] have written.
+    ///
+    /// # Errors
+    /// The manifest cannot be written.
+    pub fn enter(&mut self, record: Record) -> Result<(), DatasetError> {
+        self.manifest.add(record);
+        self.save()
+    }
+
+    /// Whether a block that is there is the one that comes to `tally`.
+    ///
+    /// # Errors
+    /// It is not: the folder holds another product.
+    pub fn agree(&self, block: Block, tally: &Tally) -> Result<(), DatasetError> {
+        let at = self.manifest.written.binary_search_by_key(&block.number, |record| record.block);
+        let record = at.ok().map(|at| &self.manifest.written[at]);
+        let same = |record: &Record| {
+            let tally = Tally { broken: 0, first_broken: None, ..*tally };
+            record.first == block.first && record.tally() == Some(tally)
+        };
+        if record.is_some_and(same) {
+            return Ok(());
+        }
+        Err(DatasetError::Other { path: self.folder.join(MANIFEST), what: "what a block comes to" })
+    }
+
+    /// Says that every block of the product is there, where that was not known before.
+    ///
+    /// # Errors
+    /// The manifest cannot be written.
+    pub fn finish(&mut self) -> Result<(), DatasetError> {
+        self.manifest.finish();
+        self.save()
+    }
+
+    /// Removes what was half written by a run that was killed.
+    fn clean(&self) -> Result<(), DatasetError> {
+        let block = |path: PathBuf| {
+            let name = path.file_name()?.to_str()?;
+            block_of_draft(name).map(str::to_owned)
+        };
+        let blocks: BTreeSet<String> = files(&self.folder)?.into_iter().filter_map(block).collect();
+        let names = [MANIFEST.to_owned()].into_iter().chain(blocks);
+        for target in names.map(|name| self.folder.join(name)) {
+            let found = leftovers(&target).map_err(DatasetError::file(&self.folder))?;
+            for path in found {
+                self.disk.remove(&path).map_err(DatasetError::file(&path))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Forgets blocks that are not what was written.
+    fn keep_whole(&mut self, go_on: &dyn Fn(usize) -> bool) -> Result<(), DatasetError> {
+        let mut whole = Vec::new();
+        for record in std::mem::take(&mut self.manifest.written) {
+            match check(&self.folder, &record, go_on) {
+                Ok(()) => whole.push(record),
+                Err(DatasetError::Damaged { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.manifest.written = whole;
+        self.manifest.settle();
+        Ok(())
+    }
+
+    fn save(&self) -> Result<(), DatasetError> {
+        let path = self.folder.join(MANIFEST);
+        let fail = DatasetError::file(&path);
+        let mut text = serde_json::to_vec_pretty(&self.manifest).map_err(|e| fail(e.into()))?;
+        text.push(b'\n');
+        let mut draft = Draft::beside(self.disk, &path).map_err(&fail)?;
+        draft.write(&text).map_err(&fail)?;
+        draft.keep().map(drop).map_err(&fail)
+    }
+}
+
+/// Reads all of a dataset, and says what it is if it is complete and every block is what was written. `go_on` is asked now
+/// and then, with the number of a block, whether to go on.
+///
+/// # Errors
+/// What is missing, damaged, or does not belong to it; or it was stopped.
+pub fn verify(folder: &Path, go_on: &dyn Fn(usize) -> bool) -> Result<Manifest, DatasetError> {
+    let absent = || DatasetError::Absent { path: folder.to_owned() };
+    let manifest = read(folder)?.ok_or_else(absent)?;
+    manifest.written.iter().try_for_each(|record| check(folder, record, go_on))?;
+    if !manifest.complete {
+        let (written, blocks) = (manifest.written.len(), manifest.head.blocks);
+        return Err(DatasetError::Incomplete { path: folder.to_owned(), written, blocks });
+    }
+    for path in files(folder)? {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let known = |record: &Record| record.file == name;
+        if ![MANIFEST, LOCK].contains(&name) && !manifest.written.iter().any(known) {
+            return Err(DatasetError::Foreign { path });
+        }
+    }
+    Ok(manifest)
+}
+
+/// The manifest of a dataset that is to be made.
+fn new(folder: &Path, head: Head) -> Result<Manifest, DatasetError> {
+    // A draft of the manifest is all that a killed run may have left before it.
+    let drafts = leftovers(&folder.join(MANIFEST)).map_err(DatasetError::file(folder))?;
+    let other = |path: &PathBuf| !path.ends_with(LOCK) && !drafts.contains(path);
+    if files(folder)?.iter().any(other) {
+        return Err(DatasetError::Occupied { path: folder.to_owned() });
+    }
+    Ok(Manifest::new(head))
+}
+
+/// All that is in a folder, in order.
+fn files(folder: &Path) -> Result<Vec<PathBuf>, DatasetError> {
+    let entries = std::fs::read_dir(folder).map_err(DatasetError::file(folder))?;
+    let paths = entries.map(|entry| entry.map(|entry| entry.path()));
+    let mut paths = paths.collect::<Result<Vec<_>, _>>().map_err(DatasetError::file(folder))?;
+    paths.sort();
+    Ok(paths)
+}
+
+/// The manifest of a folder, if it has one.
+fn read(folder: &Path) -> Result<Option<Manifest>, DatasetError> {
+    let path = folder.join(MANIFEST);
+    let fail = DatasetError::file(&path);
+    let mut text = String::new();
+    match File::open(&path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(fail(error)),
+        Ok(file) => match file.take(LONGEST).read_to_string(&mut text) {
+            Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
+                return Err(DatasetError::Manifest { path, why: "it is no text".into() });
+            }
+            read => read.map_err(fail)?,
+        },
+    };
+    Manifest::parse(&path, &text).map(Some)
+}
+
+/// Whether a block's file is what was written.
+fn check(
+    folder: &Path,
+    record: &Record,
+    go_on: &dyn Fn(usize) -> bool,
+) -> Result<(), DatasetError> {
+    let path = folder.join(&record.file);
+    let damaged = |why: String| DatasetError::Damaged { path: path.clone(), why };
+    let mut file = match File::open(&path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Err(damaged("the file is missing".into()));
+        }
+        opened => opened.map_err(DatasetError::file(&path))?,
+    };
+    let (mut crc, mut bytes, mut chunk) = (Crc::new(), 0, vec![0; CHUNK]);
+    loop {
+        if !go_on(record.block) {
+            return Err(DatasetError::Stopped);
+        }
+        let count = file.read(&mut chunk).map_err(DatasetError::file(&path))?;
+        if count == 0 {
+            break;
+        }
+        crc.update(&chunk[..count]);
+        bytes += count as u64;
+    }
+    let Written { bytes: length, crc32 } = Written { bytes, crc32: crc.sum() };
+    if length != record.bytes {
+        return Err(damaged(format!("{length} bytes, where {} were written", record.bytes)));
+    }
+    if format!("{crc32:08x}") != record.crc32 {
+        return Err(damaged(format!(
+            "its CRC-32 is {crc32:08x}, where {} was written",
+            record.crc32
+        )));
+    }
+    Ok(())
+}

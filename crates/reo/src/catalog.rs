@@ -1,0 +1,423 @@
+//! The built-in components by name: which words mean which primitive, with which arguments and ends.
+//!
+//! Treo uses them where no file defines a component, `#PR` atoms and JSON name them directly.
+//! Capital letters do not matter, nor do `_` and `-`: `LossySync`, `lossy_sync` and `lossysync` are
+//! one.
+//!
+//! ```
+//! use tickbound_reo::catalog::Primitive;
+//!
+//! let fifo = Primitive::find("fifo", &["3"])?;
+//! assert_eq!(fifo.ends(2)?, [false, true]); // reads from its first node, writes to its second
+//! assert_eq!(Primitive::find("Merger", &[])?.ends(3)?, [false, false, true]);
+//! let error = Primitive::find("fifo", &[]).map_err(|e| e.to_string());
+//! assert_eq!(error, Err("`fifo` takes 1 argument (its capacity), here are 0".into()));
+//! # Ok::<(), tickbound_reo::catalog::CatalogError>(())
+//! ```
+
+use thiserror::Error;
+use tickbound_input::message::suggest;
+
+use crate::automaton::Automaton;
+use crate::constant::predicate_word;
+use crate::primitive::{self, Content};
+use crate::symbol::{Cell, Name, Symbols};
+
+/// Most places of a built-in FIFO.
+pub const MAX_CAPACITY: u32 = 256;
+/// Most ticks of a built-in timer.
+pub const MAX_TICKS: u32 = 100_000;
+/// Most ends of one component, and most ends that write to one node.
+pub const MAX_ENDS: usize = 4_096;
+/// The name that all timers share: it fires when a unit of time passes.
+pub const TICK: &str = "tick";
+
+/// A built-in component with its arguments.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Primitive {
+    /// [`primitive::sync`].
+    Sync,
+    /// [`primitive::lossy_sync`].
+    LossySync,
+    /// [`primitive::sync_drain`].
+    SyncDrain,
+    /// [`primitive::async_drain`].
+    AsyncDrain,
+    /// [`primitive::sync_drain`] with ends that write.
+    SyncSpout,
+    /// [`primitive::async_drain`] with ends that write.
+    AsyncSpout,
+    /// [`primitive::fifo1`], empty.
+    Fifo1,
+    /// [`primitive::fifo1`], full; the constant in it, if known.
+    FifoFull(Option<String>),
+    /// [`primitive::fifo`] of so many places.
+    Fifo(u32),
+    /// [`primitive::overflow_lossy_fifo1`].
+    OverflowLossyFifo1,
+    /// [`primitive::shift_lossy_fifo1`].
+    ShiftLossyFifo1,
+    /// [`primitive::variable`], and what it holds at the start.
+    Variable(Option<String>),
+    /// [`primitive::filter`] with a predicate.
+    Filter(String),
+    /// [`primitive::transform`] with a function.
+    Transform(String),
+    /// [`primitive::merger`]: the last end is its output.
+    Merger,
+    /// [`primitive::replicator`]: the first end is its input.
+    Replicator,
+    /// [`primitive::router`]: the first end is its input.
+    Router,
+    /// [`primitive::join`] with a function: the last end is its output.
+    Join(String),
+    /// [`primitive::timer`] with so many ticks; its third end is [`TICK`].
+    Timer(u32),
+}
+
+/// Why a word and arguments are no built-in component.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum CatalogError {
+    /// No such word.
+    #[error("no built-in component is called `{0}`; {1}")]
+    Unknown(String, String),
+    /// Too many or too few arguments.
+    #[error("`{word}` takes {takes}, here are {given}")]
+    Arguments {
+        /// The component.
+        word: String,
+        /// What it takes.
+        takes: &'static str,
+        /// How many there are.
+        given: usize,
+    },
+    /// An argument that should be a number.
+    #[error("`{word}` takes a whole number from 1 to {most}, not `{given}`")]
+    Number {
+        /// The component.
+        word: String,
+        /// The greatest number.
+        most: u32,
+        /// The argument.
+        given: String,
+    },
+    /// Too many or too few ends.
+    #[error("`{word}` has {has}, here are {given}")]
+    Ends {
+        /// The component.
+        word: String,
+        /// What it has.
+        has: String,
+        /// How many there are.
+        given: usize,
+    },
+}
+
+/// Which ends a component has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ends {
+    /// These: for each whether it writes to its node.
+    Fixed(&'static [bool]),
+    /// Some that read, and a last one that writes.
+    Merge,
+    /// A first one that reads, and some that write.
+    Split,
+}
+
+/// The words, each with the arguments it takes.
+const WORDS: [(&str, &str); 31] = [
+    ("sync", ""),
+    ("lossy", ""),
+    ("lossysync", ""),
+    ("syncdrain", ""),
+    ("asyncdrain", ""),
+    ("syncspout", ""),
+    ("asyncspout", ""),
+    ("fifo", "capacity"),
+    ("fifo1", ""),
+    ("fifofull", "content"),
+    ("fifo1full", "content"),
+    ("overflowlossyfifo", ""),
+    ("overflowlossyfifo1", ""),
+    ("shiftlossyfifo", ""),
+    ("shiftlossyfifo1", ""),
+    ("variable", "content"),
+    ("filter", "predicate"),
+    ("transformer", "function"),
+    ("transform", "function"),
+    ("merger", ""),
+    ("replicator", ""),
+    ("router", ""),
+    ("xrouter", ""),
+    ("exrouter", ""),
+    ("join", "join"),
+    ("binop", "function"),
+    ("timer", "ticks"),
+    ("fifon", "capacity"),
+    ("fifoempty", ""),
+    ("drain", ""),
+    ("spout", ""),
+];
+
+fn plain(word: &str) -> String {
+    word.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect()
+}
+
+impl Primitive {
+    /// The words of all built-in components.
+    pub fn words() -> impl Iterator<Item = &'static str> {
+        WORDS.iter().map(|(word, _)| *word)
+    }
+
+    /// Whether a built-in component has this name.
+    #[must_use]
+    pub fn is_known(word: &str) -> bool {
+        let word = plain(word);
+        Primitive::words().any(|w| w == word)
+    }
+
+    /// The component called `word`, with `arguments`.
+    ///
+    /// # Errors
+    /// An unknown word; arguments that it does not take.
+    pub fn find(word: &str, arguments: &[&str]) -> Result<Primitive, CatalogError> {
+        let known = plain(word);
+        let Some((known, takes)) = WORDS.iter().find(|(w, _)| *w == known) else {
+            return Err(CatalogError::Unknown(word.into(), suggest(word, Primitive::words())));
+        };
+        let (least, most, text) = match *takes {
+            "" => (0, 0, "no argument"),
+            "capacity" => (1, 1, "1 argument (its capacity)"),
+            "content" => (0, 1, "at most 1 argument (what is in it)"),
+            "join" => (0, 1, "at most 1 argument (its function)"),
+            "ticks" => (1, 1, "1 argument (its number of ticks)"),
+            "predicate" => (1, 1, "1 argument (its predicate)"),
+            _ => (1, 1, "1 argument (its function)"),
+        };
+        if !(least..=most).contains(&arguments.len()) {
+            let (word, given) = (word.to_owned(), arguments.len());
+            return Err(CatalogError::Arguments { word, takes: text, given });
+        }
+        Primitive::of(known, word, arguments.first().copied())
+    }
+
+    fn of(known: &str, word: &str, argument: Option<&str>) -> Result<Primitive, CatalogError> {
+        let given = || argument.map(str::to_owned);
+        let text = || given().unwrap_or_default();
+        Ok(match known {
+            "sync" => Primitive::Sync,
+            "lossy" | "lossysync" => Primitive::LossySync,
+            "syncdrain" | "drain" => Primitive::SyncDrain,
+            "asyncdrain" => Primitive::AsyncDrain,
+            "syncspout" | "spout" => Primitive::SyncSpout,
+            "asyncspout" => Primitive::AsyncSpout,
+            "fifo1" | "fifoempty" => Primitive::Fifo1,
+            "fifo" | "fifon" => match number(word, argument, MAX_CAPACITY)? {
+                1 => Primitive::Fifo1,
+                places => Primitive::Fifo(places),
+            },
+            "fifofull" | "fifo1full" => Primitive::FifoFull(given()),
+            "overflowlossyfifo" | "overflowlossyfifo1" => Primitive::OverflowLossyFifo1,
+            "shiftlossyfifo" | "shiftlossyfifo1" => Primitive::ShiftLossyFifo1,
+            "variable" => Primitive::Variable(given()),
+            "filter" => Primitive::Filter(text()),
+            "transformer" | "transform" => Primitive::Transform(text()),
+            "merger" => Primitive::Merger,
+            "replicator" => Primitive::Replicator,
+            "timer" => Primitive::Timer(number(word, argument, MAX_TICKS)?),
+            "join" => Primitive::Join(given().unwrap_or_else(|| "tuple".into())),
+            "binop" => Primitive::Join(text()),
+            _ => Primitive::Router,
+        })
+    }
+
+    /// Which ends it has.
+    #[must_use]
+    pub fn kind_of_ends(&self) -> Ends {
+        match self {
+            Primitive::SyncDrain | Primitive::AsyncDrain => Ends::Fixed(&[false, false]),
+            Primitive::SyncSpout | Primitive::AsyncSpout => Ends::Fixed(&[true, true]),
+            Primitive::Merger | Primitive::Join(_) => Ends::Merge,
+            Primitive::Replicator | Primitive::Router => Ends::Split,
+            Primitive::Timer(_) => Ends::Fixed(&[false, true, false]),
+            _ => Ends::Fixed(&[false, true]),
+        }
+    }
+
+    /// For each of `count` ends whether it writes to its node.
+    ///
+    /// # Errors
+    /// It has not so many.
+    pub fn ends(&self, count: usize) -> Result<Vec<bool>, CatalogError> {
+        let fault =
+            |has: String| CatalogError::Ends { word: self.word().into(), has, given: count };
+        if count > MAX_ENDS {
+            return Err(fault(format!("at most {MAX_ENDS} ends")));
+        }
+        match self.kind_of_ends() {
+            Ends::Fixed(ends) if ends.len() == count => Ok(ends.to_vec()),
+            Ends::Fixed(ends) => Err(fault(format!("{} ends", ends.len()))),
+            _ if count < 2 => Err(fault("at least 2 ends".into())),
+            Ends::Merge => Ok((1..=count).map(|k| k == count).collect()),
+            Ends::Split => Ok((0..count).map(|k| k > 0).collect()),
+        }
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Primitive::Sync => "sync",
+            Primitive::LossySync => "lossysync",
+            Primitive::SyncDrain => "syncdrain",
+            Primitive::AsyncDrain => "asyncdrain",
+            Primitive::SyncSpout => "syncspout",
+            Primitive::AsyncSpout => "asyncspout",
+            Primitive::Fifo1 => "fifo1",
+            Primitive::FifoFull(_) => "fifofull",
+            Primitive::Fifo(_) => "fifo",
+            Primitive::OverflowLossyFifo1 => "overflowlossyfifo1",
+            Primitive::ShiftLossyFifo1 => "shiftlossyfifo1",
+            Primitive::Variable(_) => "variable",
+            Primitive::Filter(_) => "filter",
+            Primitive::Transform(_) => "transformer",
+            Primitive::Merger => "merger",
+            Primitive::Replicator => "replicator",
+            Primitive::Router => "router",
+            Primitive::Join(_) => "join",
+            Primitive::Timer(_) => "timer",
+        }
+    }
+
+    /// Its argument as text, if it has one.
+    #[must_use]
+    pub fn argument(&self) -> Option<String> {
+        match self {
+            Primitive::FifoFull(held) | Primitive::Variable(held) => held.clone(),
+            Primitive::Filter(word) | Primitive::Transform(word) | Primitive::Join(word) => {
+                Some(word.clone())
+            }
+            Primitive::Fifo(number) | Primitive::Timer(number) => Some(number.to_string()),
+            _ => None,
+        }
+    }
+
+    /// About how many numbers its automaton takes over so many ends, for limits.
+    #[must_use]
+    pub fn size(&self, ends: usize) -> usize {
+        match self {
+            Primitive::Fifo(places) => 8 * (*places as usize).pow(2),
+            Primitive::Timer(ticks) => 8 * *ticks as usize,
+            Primitive::Merger | Primitive::Router => ends * (4 + ends / 64),
+            _ => 8 + ends,
+        }
+    }
+
+    /// Its automaton over `names`, as many as it has ends; cells are called `prefix` and a word.
+    #[must_use]
+    pub fn automaton(&self, names: &[Name], prefix: &str, symbols: &mut Symbols) -> Automaton {
+        let (first, last) = match names {
+            [first, .., last] => (*first, *last),
+            [only] => (*only, *only),
+            [] => (symbols.name(prefix), symbols.name(prefix)),
+        };
+        let second = names.get(1).copied().unwrap_or(last);
+        let inputs = &names[..names.len().saturating_sub(1)];
+        let outputs = names.get(1..).unwrap_or_default();
+        let cell = |symbols: &mut Symbols| symbols.fresh_cell(&format!("{prefix}m"));
+        match self {
+            Primitive::Sync => primitive::sync(first, last),
+            Primitive::LossySync => primitive::lossy_sync(first, last),
+            Primitive::SyncDrain | Primitive::SyncSpout => primitive::sync_drain(first, last),
+            Primitive::AsyncDrain | Primitive::AsyncSpout => primitive::async_drain(first, last),
+            Primitive::Fifo1 => primitive::fifo1(first, last, cell(symbols), Content::Empty),
+            Primitive::FifoFull(held) => {
+                let content = content(held.as_deref(), Content::Unknown, symbols);
+                primitive::fifo1(first, last, cell(symbols), content)
+            }
+            Primitive::Fifo(places) => {
+                let cells = (1..=*places).map(|k| symbols.fresh_cell(&format!("{prefix}m[{k}]")));
+                primitive::fifo(first, last, &cells.collect::<Vec<Cell>>())
+            }
+            Primitive::OverflowLossyFifo1 => {
+                primitive::overflow_lossy_fifo1(first, last, cell(symbols))
+            }
+            Primitive::ShiftLossyFifo1 => primitive::shift_lossy_fifo1(first, last, cell(symbols)),
+            Primitive::Variable(held) => {
+                let content = content(held.as_deref(), Content::Empty, symbols);
+                primitive::variable(first, last, cell(symbols), content)
+            }
+            Primitive::Filter(p) => match predicate_word(p) {
+                (true, p) => primitive::filter(first, last, symbols.intern(p)),
+                (false, p) => primitive::filter_not(first, last, symbols.intern(p)),
+            },
+            Primitive::Transform(f) => primitive::transform(first, last, symbols.intern(f)),
+            Primitive::Merger => primitive::merger(inputs, last),
+            Primitive::Join(f) => primitive::join(inputs, last, symbols.intern(f)),
+            Primitive::Replicator => primitive::replicator(first, outputs),
+            Primitive::Router => primitive::router(first, outputs),
+            Primitive::Timer(ticks) => {
+                primitive::timer(first, second, last, *ticks, symbols.intern("timeout"))
+            }
+        }
+    }
+}
+
+fn content(held: Option<&str>, without: Content, symbols: &mut Symbols) -> Content {
+    held.map_or(without, |word| Content::Constant(symbols.intern(word)))
+}
+
+fn number(word: &str, argument: Option<&str>, most: u32) -> Result<u32, CatalogError> {
+    let given = argument.unwrap_or_default();
+    let number = given.parse().ok().filter(|k| (1..=most).contains(k));
+    number.ok_or_else(|| CatalogError::Number { word: word.into(), most, given: given.into() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(word: &str, arguments: &[&str], names: &[&str]) -> Result<String, CatalogError> {
+        let primitive = Primitive::find(word, arguments)?;
+        primitive.ends(names.len())?;
+        let mut symbols = Symbols::new();
+        let names: Vec<Name> = names.iter().map(|n| symbols.name(n)).collect();
+        Ok(primitive.automaton(&names, "i/", &mut symbols).text(&symbols))
+    }
+
+    #[test]
+    fn every_word_gives_an_automaton() {
+        for (word, takes) in WORDS {
+            let arguments: &[&str] = if takes.is_empty() { &[] } else { &["2"] };
+            let names = if word == "timer" { 3 } else { 2 };
+            let text = text(word, arguments, &["a", "b", "c"][..names]);
+            assert!(text.is_ok_and(|t| !t.is_empty()), "{word}");
+        }
+    }
+
+    #[test]
+    fn words_are_found_as_written() {
+        let lossy = "0 {a} true -> 0\n0 {a, b} a = b -> 0\n";
+        assert_eq!(text("LossySync", &[], &["a", "b"]), Ok(lossy.into()));
+        let full = "0 {a} a = $i/m' -> 1\n1 {b} b = $i/m -> 0\n";
+        assert_eq!(text("fifo1_full", &["0"], &["a", "b"]), Ok(full.into()));
+    }
+
+    #[test]
+    fn refused_words_say_why() {
+        let error = |w, a: &[&str], n: &[&str]| text(w, a, n).map_err(|e| e.to_string());
+        for (got, expected) in [
+            (
+                error("synk", &[], &[]),
+                "no built-in component is called `synk`; did you mean `sync`?",
+            ),
+            (error("sync", &["1"], &[]), "`sync` takes no argument, here are 1"),
+            (error("fifo", &["0"], &[]), "`fifo` takes a whole number from 1 to 256, not `0`"),
+            (error("fifo", &["k"], &[]), "`fifo` takes a whole number from 1 to 256, not `k`"),
+            (error("sync", &[], &["a"]), "`sync` has 2 ends, here are 1"),
+            (error("merger", &[], &["a"]), "`merger` has at least 2 ends, here are 1"),
+        ] {
+            assert_eq!(got, Err(expected.into()));
+        }
+    }
+}

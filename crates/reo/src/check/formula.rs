@@ -1,0 +1,158 @@
+//! Conditions on which names fire together, `a -> b | c`, and on whole runs, `G (a -> F b)`.
+
+pub use super::text::FormulaError;
+
+use std::collections::BTreeSet;
+
+use tickbound_input::message::suggest;
+
+use super::text::{self, Text};
+use crate::symbol::{Name, Symbols};
+
+/// A condition on one step.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Formula {
+    /// Always.
+    True,
+    /// Never.
+    False,
+    /// The name fires.
+    Fires(Name),
+    /// It does not hold.
+    Not(Box<Formula>),
+    /// Both hold.
+    And(Box<Formula>, Box<Formula>),
+    /// One or both hold.
+    Or(Box<Formula>, Box<Formula>),
+}
+
+/// A condition on an infinite run from a step of it on (linear temporal logic; Pnueli, *The temporal
+/// logic of programs*, 1977), with negations inside only.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Ltl {
+    /// On the step itself.
+    Now(Formula),
+    /// Both hold.
+    And(Box<Ltl>, Box<Ltl>),
+    /// One or both hold.
+    Or(Box<Ltl>, Box<Ltl>),
+    /// It holds from the next step on.
+    Next(Box<Ltl>),
+    /// The second holds from some step on, the first from each step before.
+    Until(Box<Ltl>, Box<Ltl>),
+    /// The second holds from each step on up to the first from which both hold, or from all.
+    Release(Box<Ltl>, Box<Ltl>),
+}
+
+impl Formula {
+    /// Reads a formula over `names`. Loosest first: `->` (to the right), `|`, `&`, `!`; `true` and
+    /// `false` are what they say unless a name is called so. Names are letters, digits and `_`,
+    /// with `.`, `/`, `~` and indices in square brackets.
+    ///
+    /// # Errors
+    /// Where it could not be read, or which name is unknown.
+    pub fn parse(text: &str, names: &[Name], symbols: &Symbols) -> Result<Formula, FormulaError> {
+        match Ltl::parse(text, names, symbols)? {
+            Ltl::Now(formula) => Ok(formula),
+            _ => Err(FormulaError::Temporal { text: text::shown(text) }),
+        }
+    }
+
+    /// Adds the names of which it speaks to `all`.
+    pub fn names(&self, all: &mut BTreeSet<Name>) {
+        match self {
+            Formula::True | Formula::False => {}
+            Formula::Fires(name) => _ = all.insert(*name),
+            Formula::Not(inner) => inner.names(all),
+            Formula::And(a, b) | Formula::Or(a, b) => [a, b].iter().for_each(|f| f.names(all)),
+        }
+    }
+
+    /// Whether it holds in a step in which exactly the names fire of which `fires` says so.
+    pub fn holds(&self, fires: &dyn Fn(Name) -> bool) -> bool {
+        match self {
+            Formula::True => true,
+            Formula::False => false,
+            Formula::Fires(name) => fires(*name),
+            Formula::Not(inner) => !inner.holds(fires),
+            Formula::And(a, b) => a.holds(fires) && b.holds(fires),
+            Formula::Or(a, b) => a.holds(fires) || b.holds(fires),
+        }
+    }
+}
+
+impl Ltl {
+    /// Reads a formula over `names`, as [`Formula::parse`] does, with `X` (next), `F` (at some time) and
+    /// `G` (always) before, and `U` (until) and `R` (releases) between formulas; these bind closer than
+    /// `&`. A name that is called like one of these letters may need brackets: `(F) U b`.
+    ///
+    /// # Errors
+    /// Where it could not be read, or which name is unknown.
+    pub fn parse(text: &str, names: &[Name], symbols: &Symbols) -> Result<Ltl, FormulaError> {
+        bind(text::parse(text)?, names, symbols)
+    }
+
+    /// Adds the names of which it speaks to `all`.
+    pub fn names(&self, all: &mut BTreeSet<Name>) {
+        match self {
+            Ltl::Now(formula) => formula.names(all),
+            Ltl::Next(inner) => inner.names(all),
+            Ltl::And(a, b) | Ltl::Or(a, b) | Ltl::Until(a, b) | Ltl::Release(a, b) => {
+                [a, b].iter().for_each(|f| f.names(all));
+            }
+        }
+    }
+
+    /// What holds of exactly the other runs.
+    #[must_use]
+    pub fn negated(self) -> Ltl {
+        let not = |inner: Box<Ltl>| Box::new(inner.negated());
+        match self {
+            Ltl::Now(Formula::Not(inner)) => Ltl::Now(*inner),
+            Ltl::Now(Formula::True) => Ltl::Now(Formula::False),
+            Ltl::Now(Formula::False) => Ltl::Now(Formula::True),
+            Ltl::Now(formula) => Ltl::Now(Formula::Not(Box::new(formula))),
+            Ltl::And(a, b) => Ltl::Or(not(a), not(b)),
+            Ltl::Or(a, b) => Ltl::And(not(a), not(b)),
+            Ltl::Next(a) => Ltl::Next(not(a)),
+            Ltl::Until(a, b) => Ltl::Release(not(a), not(b)),
+            Ltl::Release(a, b) => Ltl::Until(not(a), not(b)),
+        }
+    }
+}
+
+fn bind(text: Text, names: &[Name], symbols: &Symbols) -> Result<Ltl, FormulaError> {
+    let one = |a: Box<Text>| bind(*a, names, symbols).map(Box::new);
+    Ok(match text {
+        Text::Word(word) => Ltl::Now(atom(word, names, symbols)?),
+        Text::Constant(true) => Ltl::Now(Formula::True),
+        Text::Constant(false) => Ltl::Now(Formula::False),
+        Text::Not(inner) => one(inner)?.negated(),
+        Text::And(a, b) => match (*one(a)?, *one(b)?) {
+            (Ltl::Now(a), Ltl::Now(b)) => Ltl::Now(Formula::And(Box::new(a), Box::new(b))),
+            (a, b) => Ltl::And(Box::new(a), Box::new(b)),
+        },
+        Text::Or(a, b) => match (*one(a)?, *one(b)?) {
+            (Ltl::Now(a), Ltl::Now(b)) => Ltl::Now(Formula::Or(Box::new(a), Box::new(b))),
+            (a, b) => Ltl::Or(Box::new(a), Box::new(b)),
+        },
+        Text::Next(inner) => Ltl::Next(one(inner)?),
+        Text::Until(a, b) => Ltl::Until(one(a)?, one(b)?),
+        Text::Release(a, b) => Ltl::Release(one(a)?, one(b)?),
+    })
+}
+
+fn atom(word: String, names: &[Name], symbols: &Symbols) -> Result<Formula, FormulaError> {
+    let name = symbols.find(&word).map(Name).filter(|n| names.contains(n));
+    match (name, word.as_str()) {
+        (Some(name), _) => Ok(Formula::Fires(name)),
+        (None, "true") => Ok(Formula::True),
+        (None, "false") => Ok(Formula::False),
+        (None, _) => {
+            let known: Vec<&str> = names.iter().map(|n| symbols.word(n.0)).collect();
+            let known =
+                text::spelled(&word).unwrap_or_else(|| suggest(&word, known.iter().copied()));
+            Err(FormulaError::Name { name: word, known })
+        }
+    }
+}

@@ -1,0 +1,427 @@
+//! What a program does in each step, whatever the language.
+
+use indexmap::IndexMap;
+
+use super::error::{GenerateError, MAX_STEPS};
+use crate::automaton::{Automaton, Step as Arrow};
+use crate::constant::LESS;
+use crate::constraint::simplify::{Gone, simplify};
+use crate::constraint::{Constraint, Literal, Term};
+use crate::export::Subject;
+use crate::export::words::Identifiers;
+use crate::hide::live::{self, Live};
+use crate::label;
+use crate::symbol::{Cell, Name, Symbol};
+
+/// A program.
+pub(super) struct Plan {
+    /// What the connector is called, as an identifier.
+    pub name: String,
+    /// The same for people.
+    pub title: String,
+    pub ports: Vec<Port>,
+    pub cells: Vec<Memory>,
+    pub constants: Vec<Word>,
+    pub functions: Vec<Word>,
+    pub predicates: Vec<Word>,
+    pub initial: u32,
+    /// The steps of state s are `rows[s]..rows[s + 1]`.
+    pub rows: Vec<usize>,
+    pub steps: Vec<Step>,
+}
+
+/// A place where the environment meets the connector.
+pub(super) struct Port {
+    pub word: String,
+    pub text: String,
+    /// The environment puts data; otherwise it takes them.
+    pub put: bool,
+}
+
+impl Port {
+    /// The variable with what waits at it.
+    pub fn variable(&self) -> String {
+        format!("{}_{}", if self.put { "put" } else { "take" }, self.word)
+    }
+}
+
+/// A cell that some run reads.
+pub(super) struct Memory {
+    pub word: String,
+    pub text: String,
+    pub start: Start,
+}
+
+/// What is in a cell at the start.
+pub(super) enum Start {
+    /// Nothing that is read.
+    Empty,
+    /// The constant with this number.
+    Constant(usize),
+    /// Something that the user has to give.
+    Given,
+}
+
+/// A constant, function or predicate.
+pub(super) struct Word {
+    pub word: String,
+    pub text: String,
+    pub arguments: usize,
+}
+
+/// What a step does.
+pub(super) struct Step {
+    /// The step for people.
+    pub text: String,
+    pub to: u32,
+    /// Ports that fire, in order.
+    pub fires: Vec<usize>,
+    /// Cells whose content before the step is needed.
+    pub reads: Vec<usize>,
+    /// In an order in which each has what it needs.
+    pub acts: Vec<Act>,
+    /// For each cell what becomes of it.
+    pub after: Vec<After>,
+}
+
+pub(super) enum Act {
+    /// A datum that is taken or a cell after the step gets its value.
+    Let(Place, Value),
+    /// Both sides are equal, or they differ.
+    Equal(bool, Value, Value),
+    /// The predicate holds, or it fails.
+    Predicate(bool, usize, Vec<Value>),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum After {
+    /// Nobody reads it again.
+    Gone,
+    /// It keeps its value.
+    Kept,
+    /// It gets the value of its [`Place::New`].
+    New,
+}
+
+/// A variable of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// The datum at a port.
+    Port(usize),
+    /// A cell before the step.
+    Old(usize),
+    /// A cell after the step.
+    New(usize),
+}
+
+pub(super) enum Value {
+    Place(Place),
+    Constant(usize),
+    Call(usize, Vec<Value>),
+}
+
+/// Words with their numbers, in the order in which they occur.
+#[derive(Default)]
+struct Words(IndexMap<(Symbol, usize), Word>);
+
+impl Plan {
+    /// The variable of a place.
+    pub fn variable(&self, place: Place) -> String {
+        match place {
+            Place::Port(p) => self.ports[p].variable(),
+            Place::Old(c) => format!("old_{}", self.cells[c].word),
+            Place::New(c) => format!("new_{}", self.cells[c].word),
+        }
+    }
+
+    /// The plan of an automaton.
+    pub(super) fn new(subject: Subject<'_>) -> Result<Plan, GenerateError> {
+        let automaton = subject.automaton;
+        let [initial] = automaton.initial() else {
+            return Err(GenerateError::Initial(automaton.initial().len()));
+        };
+        if automaton.transitions() > MAX_STEPS {
+            return Err(GenerateError::Large(automaton.transitions()));
+        }
+        let mut planner = Planner::new(subject, *initial);
+        let (mut rows, mut steps) = (vec![0], Vec::new());
+        for state in 0..automaton.states() as u32 {
+            for step in automaton.steps(state) {
+                steps.extend(planner.step(&step)?);
+            }
+            rows.push(steps.len());
+        }
+        if steps.is_empty() {
+            return Err(GenerateError::Ports);
+        }
+        let cells = planner.memory();
+        let Planner { ports, constants, functions, predicates, .. } = planner;
+        Ok(Plan {
+            // Everything else has a prefix that no language knows.
+            name: Identifiers::new(tickbound_input::names::c()).fresh("", subject.name),
+            title: plain(subject.name),
+            ports: ports.into_values().collect(),
+            cells,
+            constants: constants.done(),
+            functions: functions.done(),
+            predicates: predicates.done(),
+            initial: *initial,
+            rows,
+            steps,
+        })
+    }
+}
+
+/// Text for a comment: what ends a line, or turns it around, is a space.
+fn plain(text: &str) -> String {
+    let turns = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    text.chars().map(|c| if c.is_control() || turns(c) { ' ' } else { c }).collect()
+}
+
+struct Planner<'a> {
+    subject: Subject<'a>,
+    initial: u32,
+    live: Live,
+    words: Identifiers,
+    ports: IndexMap<Name, Port>,
+    /// Cells that some run reads, in order.
+    cells: Vec<Cell>,
+    constants: Words,
+    functions: Words,
+    predicates: Words,
+}
+
+impl<'a> Planner<'a> {
+    fn new(subject: Subject<'a>, initial: u32) -> Self {
+        let automaton = subject.automaton;
+        let live = live::cells(automaton);
+        let read = |c: &Cell| (0..automaton.states() as u32).any(|s| live.is_live(*c, s));
+        let cells = automaton.cells().iter().copied().filter(read).collect();
+        let (constants, functions, predicates) = <_>::default();
+        let mut words = Identifiers::new([]);
+        let ports = ports(subject, automaton, &mut words);
+        Planner { subject, initial, live, words, ports, cells, constants, functions, predicates }
+    }
+
+    /// What a step does; nothing if no data fulfil its constraint.
+    fn step(&mut self, step: &Arrow<'_>) -> Result<Option<Step>, GenerateError> {
+        let automaton = self.subject.automaton;
+        let given = automaton.constraint(step);
+        let dead = self.live.dead(given, step.to);
+        let Some(simple) = simplify(given, &Gone { names: &[], cells: &dead }) else {
+            return Ok(None);
+        };
+        let text = self.text(step, &simple);
+        if label::is_silent(step.label) {
+            return Err(GenerateError::Silent(text));
+        }
+        let names: Vec<Name> = automaton.fires(step).collect();
+        let mut known = Known::of(self, &names);
+        let mut left: Vec<&Literal> = simple.literals().iter().collect();
+        let mut acts = Vec::new();
+        loop {
+            let waiting = left.len();
+            left.retain(|literal| match self.act(literal, &mut known) {
+                Some(act) => {
+                    acts.push(act);
+                    false
+                }
+                None => true,
+            });
+            if left.len() == waiting {
+                break;
+            }
+        }
+        let untold = |name: &&Name| !known.places.contains(&Term::Datum(**name));
+        let open = match (left.first(), names.iter().find(untold)) {
+            (Some(literal), _) => {
+                Some(Constraint::new([(*literal).clone()]).text(self.subject.symbols))
+            }
+            (None, Some(name)) => Some(self.subject.symbols.word(name.0).to_owned()),
+            (None, None) => None,
+        };
+        if let Some(what) = open {
+            return Err(GenerateError::Open { step: text, what: plain(&what) });
+        }
+        let mut fires: Vec<usize> =
+            names.iter().filter_map(|n| self.ports.get_index_of(n)).collect();
+        fires.sort_unstable();
+        let reads = self.reads(&simple);
+        Ok(Some(Step { text, to: step.to, fires, reads, acts, after: self.after(step.to, &known) }))
+    }
+
+    fn text(&self, step: &Arrow<'_>, constraint: &Constraint) -> String {
+        let names = self.subject.automaton.fires(step);
+        let words: Vec<&str> = names.map(|n| self.subject.symbols.word(n.0)).collect();
+        let constraint = constraint.text(self.subject.symbols);
+        plain(&format!("{} {{{}}} {constraint} -> {}", step.from, words.join(", "), step.to))
+    }
+
+    /// What a literal demands, if all that it needs is known; it may make one place known.
+    fn act(&mut self, literal: &Literal, known: &mut Known) -> Option<Act> {
+        match literal {
+            Literal::Equal(a, b) => match (known.has(a), known.has(b)) {
+                (true, true) => Some(Act::Equal(true, self.value(a)?, self.value(b)?)),
+                (true, false) => self.given(b, a, known),
+                (false, true) => self.given(a, b, known),
+                (false, false) => None,
+            },
+            Literal::Different(a, b) if known.has(a) && known.has(b) => {
+                Some(Act::Equal(false, self.value(a)?, self.value(b)?))
+            }
+            Literal::Predicate(holds, p, terms) if terms.iter().all(|t| known.has(t)) => {
+                let values = terms.iter().map(|t| self.value(t)).collect::<Option<Vec<_>>>()?;
+                let word = self.subject.symbols.word(*p);
+                let p =
+                    self.predicates.number("predicate_", *p, terms.len(), word, &mut self.words);
+                Some(Act::Predicate(*holds, p, values))
+            }
+            Literal::Different(..) | Literal::Predicate(..) => None,
+        }
+    }
+
+    /// `leaf` gets the value of `term`.
+    fn given(&mut self, leaf: &Term, term: &Term, known: &mut Known) -> Option<Act> {
+        let place = self.place(leaf)?;
+        let value = self.value(term)?;
+        known.places.push(leaf.clone());
+        Some(Act::Let(place, value))
+    }
+
+    fn place(&self, leaf: &Term) -> Option<Place> {
+        let cell = |c: &Cell| self.cells.binary_search(c).ok();
+        match leaf {
+            Term::Datum(name) => self.ports.get_index_of(name).map(Place::Port),
+            Term::Before(c) => cell(c).map(Place::Old),
+            Term::After(c) => cell(c).map(Place::New),
+            Term::Constant(_) | Term::Some(_) | Term::Call(..) => None,
+        }
+    }
+
+    fn value(&mut self, term: &Term) -> Option<Value> {
+        let symbols = self.subject.symbols;
+        match term {
+            Term::Constant(c) => Some(Value::Constant(self.constant(*c))),
+            Term::Call(f, terms) => {
+                let values = terms.iter().map(|t| self.value(t)).collect::<Option<Vec<_>>>()?;
+                let word = symbols.word(*f);
+                let n = terms.len();
+                Some(Value::Call(
+                    self.functions.number("function_", *f, n, word, &mut self.words),
+                    values,
+                ))
+            }
+            leaf => self.place(leaf).map(Value::Place),
+        }
+    }
+
+    fn constant(&mut self, constant: Symbol) -> usize {
+        let text = Term::Constant(constant).text(self.subject.symbols);
+        self.constants.number("constant_", constant, 0, &text, &mut self.words)
+    }
+
+    fn reads(&self, constraint: &Constraint) -> Vec<usize> {
+        let cells = crate::constraint::simplify::read(constraint);
+        cells.iter().filter_map(|c| self.cells.binary_search(c).ok()).collect()
+    }
+
+    fn after(&self, to: u32, known: &Known) -> Vec<After> {
+        let after = |cell: &Cell| match () {
+            () if !self.live.is_live(*cell, to) => After::Gone,
+            () if known.places.contains(&Term::After(*cell)) => After::New,
+            () => After::Kept,
+        };
+        self.cells.iter().map(after).collect()
+    }
+
+    /// The cells, and what is in them at the start.
+    fn memory(&mut self) -> Vec<Memory> {
+        let mut all = Vec::new();
+        for cell in self.cells.clone() {
+            let contents = self.subject.automaton.contents();
+            let held = contents.iter().find(|(c, _)| *c == cell).map(|(_, held)| *held);
+            let start = match (self.live.is_live(cell, self.initial), held) {
+                (false, _) => Start::Empty,
+                (true, Some(held)) => Start::Constant(self.constant(held)),
+                (true, None) => Start::Given,
+            };
+            let text = self.subject.symbols.word(cell.0);
+            all.push(Memory { word: self.words.fresh("", text), text: plain(text), start });
+        }
+        all
+    }
+}
+
+/// The ports: names of the interface in its order, then the others.
+fn ports(
+    subject: Subject<'_>,
+    automaton: &Automaton,
+    words: &mut Identifiers,
+) -> IndexMap<Name, Port> {
+    let all = automaton.alphabet();
+    let seen = subject.interface.iter().filter(|n| all.binary_search(n).is_ok());
+    let mut ports = IndexMap::new();
+    for name in seen.chain(all) {
+        ports.entry(*name).or_insert_with(|| {
+            let text = subject.symbols.word(name.0);
+            let put = subject.inputs.contains(name);
+            Port { word: words.fresh("", text), text: plain(text), put }
+        });
+    }
+    ports
+}
+
+/// Leaves whose value is known so far in a step.
+struct Known {
+    places: Vec<Term>,
+}
+
+impl Known {
+    /// Data that are put by the environment.
+    fn of(planner: &Planner<'_>, names: &[Name]) -> Known {
+        let put = |name: &&Name| planner.ports.get(*name).is_some_and(|port| port.put);
+        Known { places: names.iter().filter(put).map(|n| Term::Datum(*n)).collect() }
+    }
+
+    fn has(&self, term: &Term) -> bool {
+        let mut known = true;
+        term.visit(&mut |leaf| {
+            known &=
+                matches!(leaf, Term::Constant(_) | Term::Before(_)) || self.places.contains(leaf);
+        });
+        known
+    }
+}
+
+impl Words {
+    /// The number of a word with so many arguments.
+    fn number(
+        &mut self,
+        prefix: &str,
+        symbol: Symbol,
+        arguments: usize,
+        text: &str,
+        words: &mut Identifiers,
+    ) -> usize {
+        let entry = self.0.entry((symbol, arguments));
+        let at = entry.index();
+        entry.or_insert_with(|| {
+            let word = match (text, arguments) {
+                ("+", 2) => "add",
+                ("-", 1) => "negate",
+                ("-", 2) => "subtract",
+                ("*", 2) => "multiply",
+                ("/", 2) => "divide",
+                ("%", 2) => "remainder",
+                (LESS, 2) => "less",
+                _ => text,
+            };
+            Word { word: words.fresh(prefix, word), text: plain(text), arguments }
+        });
+        at
+    }
+
+    fn done(self) -> Vec<Word> {
+        self.0.into_values().collect()
+    }
+}

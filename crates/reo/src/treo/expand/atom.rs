@@ -1,0 +1,323 @@
+//! Atoms, built-in components and foreign code: what is left when all else has been replaced; and how
+//! it is wired.
+
+use std::sync::Arc;
+
+use indexmap::{IndexMap, IndexSet};
+use itertools::Itertools;
+use tickbound_input::message::suggest;
+
+use super::expander::{Done, Expander};
+use super::frame::Frame;
+use super::leaf::{Key, Leaf, Make};
+use super::scope::{Component, Scope, Unresolved};
+use super::text::listed;
+use crate::catalog::{CatalogError, MAX_ENDS, Primitive, TICK};
+use crate::connector::{Connector, End, Wiring};
+use crate::syntax::{Source, Spot};
+use crate::treo::ast::{Direction, Meaning, PrimitiveUse, Variable};
+use crate::treo::atom::{self, Template, Words};
+use crate::treo::error::{MAX_PARTS, MAX_SIZE, TreoError, TreoFault};
+
+impl Expander<'_> {
+    pub(super) fn atom(&mut self, f: &mut Frame, scope: &Scope<'_>, all: &[Meaning]) -> Done {
+        let foreign = all.iter().any(|m| matches!(m, Meaning::Foreign(..)));
+        let says = |m: &&Meaning| match m {
+            Meaning::Foreign(..) => false,
+            // Beside foreign code it lists the nodes of the code, and says no more.
+            Meaning::Primitive(it) => !(foreign && it.word.eq_ignore_ascii_case("identity")),
+            Meaning::Rules(_) | Meaning::States(_) => true,
+        };
+        let known = all.iter().find(says);
+        let kind = f.definition().name.clone();
+        if f.ports.len() > MAX_ENDS {
+            return Err(f.fault(f.spot, TreoFault::limit("nodes of one atom", MAX_ENDS)));
+        }
+        let names: Vec<String> = f.ports.iter().map(|(name, _)| name.clone()).collect();
+        if foreign {
+            self.foreign_note(f, all, known.is_none());
+        }
+        let make = match known {
+            Some(Meaning::Primitive(primitive)) => {
+                return self.primitive(f, scope, primitive, foreign);
+            }
+            None | Some(Meaning::Foreign(..)) => Make::Foreign,
+            Some(meaning) => Make::Template(self.template(f, scope, meaning, &names)?),
+        };
+        let ends = self.ends(f, matches!(make, Make::Foreign));
+        let (prefix, open) = (f.prefix.clone(), foreign.then_some(names));
+        let parameters = f.definition().parameters.iter();
+        let arguments = parameters.filter_map(|p| scope.get(&p.name.word)?.scalar()).collect();
+        self.leaf(f, f.spot, Leaf { kind, arguments, prefix, ends, make, open })
+    }
+
+    fn template(
+        &mut self,
+        f: &Frame,
+        scope: &Scope<'_>,
+        meaning: &Meaning,
+        ports: &[String],
+    ) -> Result<Arc<Template>, TreoError> {
+        let values = scope.own().iter().filter_map(|(w, v)| Some((w.clone(), v.scalar()?)));
+        let key: Key = (f.file, f.definition, values.collect(), ports.len());
+        if let Some(known) = self.templates.get(&key) {
+            return Ok(Arc::clone(known));
+        }
+        let mut words = AtomWords { x: self, f, scope };
+        let template = match meaning {
+            Meaning::Rules(rules) => atom::of_rules(rules, ports, &mut words)?,
+            Meaning::States(states) => atom::of_states(states, ports, &mut words)?,
+            _ => Template::default(),
+        };
+        let template = Arc::new(template);
+        self.templates.insert(key, Arc::clone(&template));
+        Ok(template)
+    }
+
+    /// The ends of an atom. Nodes without a mark are inputs, or outputs if all marks are `?`.
+    fn ends(&mut self, f: &Frame, foreign: bool) -> Vec<End> {
+        let marks = || f.ports.iter().filter_map(|(_, direction)| *direction);
+        let unmarked: Vec<&str> =
+            f.ports.iter().filter(|(_, d)| d.is_none()).map(|(n, _)| n.as_str()).collect();
+        let writes = marks().count() > 0 && marks().all(|d| d == Direction::In);
+        if !unmarked.is_empty() && !foreign {
+            let way = if writes { "outputs" } else { "inputs" };
+            let nodes = listed(unmarked.iter());
+            self.notes.add(format!(
+                "the nodes {nodes} of `{}` are neither ? nor !; they are taken as {way}",
+                f.definition().name
+            ));
+        }
+        let end = |(name, direction): &(String, Option<Direction>)| {
+            let writes = direction.map_or(writes, |d| d == Direction::Out);
+            End { node: f.node(name), writes }
+        };
+        f.ports.iter().map(end).collect()
+    }
+
+    fn foreign_note(&mut self, f: &Frame, all: &[Meaning], alone: bool) {
+        let mut tags = all.iter().filter_map(|m| match m {
+            Meaning::Foreign(tag, _) => Some(format!("#{tag}")),
+            _ => None,
+        });
+        let nodes = listed(f.ports.iter().map(|(name, _)| f.node(name)));
+        let (is, more) = if alone { ("is", "") } else { ("has", " more") };
+        self.notes.add(format!(
+            "`{}` {is} foreign code ({}); what it does{more} at {nodes} is left to the environment",
+            f.definition().name,
+            tags.join(", ")
+        ));
+    }
+
+    /// `#PR`: a built-in component at some of the atom's nodes.
+    fn primitive(
+        &mut self,
+        f: &Frame,
+        scope: &Scope<'_>,
+        primitive: &PrimitiveUse,
+        foreign: bool,
+    ) -> Done {
+        let spot = primitive.spot;
+        let catalog = |error: CatalogError| f.fault(spot, error.into());
+        let mut arguments = Vec::new();
+        for argument in &primitive.arguments {
+            let value = self.value(f, scope, argument).map_err(|t| f.unset(scope, t))?;
+            arguments.push(self.scalar(f, spot, &value)?);
+        }
+        let texts: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let found = match Primitive::find(&primitive.word, &texts) {
+            // `Sync[1]` and the like give the number of data that flow at once.
+            Err(CatalogError::Arguments { .. }) => Primitive::find(&primitive.word, &[]),
+            found => found,
+        };
+        let found = found.map_err(catalog)?;
+        let (mut nodes, mut ports) = (Vec::new(), Vec::new());
+        for variable in primitive.inputs.iter().chain(&primitive.outputs) {
+            for name in self.names(f, scope, variable).map_err(|t| f.unset(scope, t))? {
+                if !f.ports.iter().any(|(port, _)| *port == name) {
+                    let fix = suggest(&name, f.ports.iter().map(|(p, _)| p.as_str()));
+                    let fault = TreoFault::Unknown { word: name, what: "node of the atom", fix };
+                    return Err(f.fault(variable.spot, fault));
+                }
+                nodes.push(f.node(&name));
+                ports.push(name);
+            }
+        }
+        let mut leaf = self.catalogued(f, spot, &f.definition().name, &found, &nodes, &f.prefix)?;
+        leaf.open = foreign.then_some(ports);
+        self.leaf(f, spot, leaf)
+    }
+
+    /// A built-in component that is used in a block.
+    pub(super) fn built_in(
+        &mut self,
+        f: &Frame,
+        spot: Spot,
+        component: &Component,
+        nodes: &[String],
+        prefix: &str,
+    ) -> Done {
+        let arguments = component.arguments.iter().map(|a| self.scalar(f, spot, a));
+        let arguments = arguments.collect::<Result<Vec<_>, _>>()?;
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let found = Primitive::find(&component.word, &arguments);
+        let found = found.map_err(|error| f.fault(spot, error.into()))?;
+        let leaf = self.catalogued(f, spot, &component.word, &found, nodes, prefix)?;
+        self.leaf(f, spot, leaf)
+    }
+
+    fn catalogued(
+        &mut self,
+        f: &Frame,
+        spot: Spot,
+        kind: &str,
+        primitive: &Primitive,
+        nodes: &[String],
+        prefix: &str,
+    ) -> Result<Leaf, TreoError> {
+        let mut nodes = nodes.to_vec();
+        if matches!(primitive, Primitive::Timer(_)) && nodes.len() == 2 {
+            self.notes.add(format!("timers share the node `{TICK}`, which fires when time passes"));
+            nodes.push(TICK.to_owned());
+        }
+        let writes = primitive.ends(nodes.len()).map_err(|error| f.fault(spot, error.into()))?;
+        let ends = nodes.into_iter().zip(writes).map(|(node, writes)| End { node, writes });
+        let (ends, make) = (ends.collect(), Make::Primitive(primitive.clone()));
+        let (kind, prefix, open) = (kind.to_owned(), prefix.to_owned(), None);
+        let arguments = primitive.argument().into_iter().collect();
+        Ok(Leaf { kind, arguments, prefix, ends, make, open })
+    }
+
+    fn leaf(&mut self, f: &Frame, spot: Spot, leaf: Leaf) -> Done {
+        self.size += match &leaf.make {
+            Make::Primitive(primitive) => primitive.size(leaf.ends.len()),
+            Make::Template(template) => template.size(),
+            Make::Foreign => 1,
+        };
+        self.leaves.push(leaf);
+        for (count, limit, what) in [
+            (self.leaves.len(), MAX_PARTS, "parts"),
+            (self.size, MAX_SIZE, "words of 64 bits for all parts"),
+        ] {
+            if count > limit {
+                return Err(f.fault(spot, TreoFault::limit(what, limit)));
+            }
+        }
+        Ok(())
+    }
+
+    /// The connector, with nodes made of the leaves' ends.
+    pub(super) fn wire(self, f: &Frame) -> Result<Connector, TreoError> {
+        let mut writers: IndexMap<String, usize> = IndexMap::new();
+        for end in self.leaves.iter().flat_map(|l| &l.ends).filter(|e| e.writes) {
+            *writers.entry(end.node.clone()).or_default() += 1;
+        }
+        if writers.values().any(|count| *count > MAX_ENDS) {
+            return Err(f.fault(f.spot, TreoFault::limit("ends that write to one node", MAX_ENDS)));
+        }
+        let mut wiring = Wiring::new(&f.definition().name);
+        let mut visible: IndexSet<String> = f.ports.iter().map(|(name, _)| f.node(name)).collect();
+        for leaf in self.leaves {
+            let Leaf { kind, arguments, prefix, mut ends, make, open } = leaf;
+            if matches!(make, Make::Foreign) {
+                wiring.show(&kind, &ends);
+            }
+            if let Some(ports) = open {
+                let at = Opening { prefix: &prefix, ports: &ports, writers: &writers };
+                at.open(&mut ends, &mut wiring, &mut visible);
+            }
+            match make {
+                Make::Foreign => {}
+                Make::Primitive(primitive) => {
+                    visible.extend(ends.iter().find(|e| e.node == TICK).map(|e| e.node.clone()));
+                    wiring.add_with(&kind, &arguments, &ends, move |names, symbols| {
+                        primitive.automaton(names, &prefix, symbols)
+                    });
+                }
+                Make::Template(template) => {
+                    wiring.add_with(&kind, &arguments, &ends, move |names, symbols| {
+                        template.automaton(names, &prefix, symbols)
+                    });
+                }
+            }
+        }
+        self.notes.into_iter().for_each(|note| wiring.note(note));
+        if let Some(note) = unwritten(&wiring, &visible) {
+            wiring.note(note);
+        }
+        Ok(wiring.finish(&visible.iter().map(String::as_str).collect::<Vec<_>>()))
+    }
+}
+
+/// An atom in which foreign code takes part.
+struct Opening<'a> {
+    prefix: &'a str,
+    ports: &'a [String],
+    writers: &'a IndexMap<String, usize>,
+}
+
+impl Opening<'_> {
+    /// Shows its nodes to the environment. An end that is not the only one to write to its node gets a
+    /// node of its own, which the environment sees, with a channel to the node.
+    fn open(&self, ends: &mut [End], wiring: &mut Wiring<'_>, visible: &mut IndexSet<String>) {
+        for (end, port) in ends.iter_mut().zip(self.ports) {
+            if end.writes && self.writers[&end.node] > 1 {
+                let own = format!("{}{port}", self.prefix);
+                let channel = [End::reads(&own), End::writes(&end.node)];
+                wiring.add("sync", &channel, |names, _| crate::primitive::sync(names[0], names[1]));
+                end.node = own;
+            }
+            visible.insert(end.node.clone());
+        }
+    }
+}
+
+/// A note about inner nodes that nothing writes to.
+fn unwritten(wiring: &Wiring<'_>, visible: &IndexSet<String>) -> Option<String> {
+    let nodes = wiring.nodes();
+    let mut dry = nodes.iter().filter(|(node, (written, _))| !written && !visible.contains(**node));
+    let first = dry.by_ref().take(5).map(|(node, _)| node).collect::<Vec<_>>();
+    let more = if dry.next().is_some() { " and others" } else { "" };
+    (!first.is_empty()).then(|| {
+        let nodes = listed(first.iter());
+        format!("nothing writes to {nodes}{more}; what comes there is left open")
+    })
+}
+
+/// The words of one use of an atom.
+struct AtomWords<'a, 'l> {
+    x: &'a mut Expander<'l>,
+    f: &'a Frame,
+    scope: &'a Scope<'a>,
+}
+
+impl Words for AtomWords<'_, '_> {
+    fn parameter(&mut self, word: &str) -> Result<Option<String>, TreoError> {
+        let f = self.f;
+        if let Some(value) = self.scope.get(word) {
+            return self.x.scalar(f, f.spot, value).map(Some);
+        }
+        if !f.definition().parameters.iter().any(|p| p.name.word == word) {
+            return Ok(None);
+        }
+        let missing = Unresolved::Missing(f.spot, word.to_owned());
+        Err(f.unset(self.scope, missing))
+    }
+
+    fn names(&mut self, variable: &Variable) -> Result<Vec<String>, TreoError> {
+        let (f, scope) = (self.f, self.scope);
+        self.x.names(f, scope, variable).map_err(|t| f.unset(scope, t))
+    }
+
+    fn note(&mut self, note: String) {
+        self.x.notes.add(note);
+    }
+
+    fn source(&self) -> &Source {
+        &self.f.loaded.source
+    }
+
+    fn atom(&self) -> &str {
+        &self.f.definition().name
+    }
+}

@@ -1,0 +1,289 @@
+//! Treo text as a tree: files, components and blocks.
+//!
+//! ```text
+//! file       := [section path ;] (import path ;)* definition*
+//! definition := word [=] [< parameter, ... >] ( node, ... ) body
+//! parameter  := variable [: type | ( node, ... )]
+//! node       := [variable] [? | ! | :] [type]
+//! type       := [$] word | ( type ) | type (* | ^) type
+//! body       := { block } | { atom }
+//! block      := (item [* | + | ;])* [| (predicate | definition), ...]
+//! item       := instance | definition | { block } | for word = value .. value item
+//!             | if predicate item (else predicate item)* [else item]
+//! instance   := variable [< value, ... >] ( variable, ... )
+//! ```
+//!
+//! `*`, `+` and `;` between the parts of a block name the operator with which Treo composes them. Rules
+//! and automata have only one, so that they say nothing here. A definition among the parts of a block
+//! is told from an instance with a block behind it by `=` or by the `?` and `!` of its nodes.
+
+mod atom;
+mod value;
+
+use std::sync::Arc;
+
+use tickbound_input::message::{excerpt, suggest_or};
+
+use super::ast::{
+    Block, Body, Definition, Direction, File, Instance, Item, ListItem, Node, Parameter,
+    ParameterKind, Predicate, Value, Variable,
+};
+use crate::syntax::lex::{self, Cursor, Kind, TREO};
+use crate::syntax::{At, Fault, Read, Source};
+use crate::treo::error::TreoError;
+
+/// The tree of a text.
+pub(super) fn file(source: &Source) -> Result<File, TreoError> {
+    read(source).map_err(|error| error.map(Into::into))
+}
+
+/// The value of a setting: a text that stands where an argument could.
+pub(super) fn setting(source: &Source) -> Result<Value, TreoError> {
+    let read = || {
+        let tokens = lex::tokens(source, TREO)?;
+        let c = &mut Cursor::new(source, &tokens);
+        let value = value::argument(c)?;
+        if *c.peek(0) == Kind::End { Ok(value) } else { Err(c.expected("the end of the value")) }
+    };
+    read().map_err(|error: At<Fault>| error.map(Into::into))
+}
+
+fn read(source: &Source) -> Read<File> {
+    let tokens = lex::tokens(source, TREO)?;
+    let c = &mut Cursor::new(source, &tokens);
+    let mut file = File::default();
+    if c.is_word("section") {
+        c.take();
+        file.section = path(c)?;
+        c.need(";")?;
+    }
+    while c.is_word("import") {
+        c.take();
+        let spot = c.spot();
+        file.imports.push((spot, path(c)?));
+        c.need(";")?;
+    }
+    while *c.peek(0) != Kind::End {
+        file.definitions.push(Arc::new(definition(c)?));
+    }
+    Ok(file)
+}
+
+fn path(c: &mut Cursor<'_>) -> Read<Vec<String>> {
+    let mut path = vec![c.word("a name")?];
+    while c.eat(".") {
+        path.push(c.word("a name")?);
+    }
+    Ok(path)
+}
+
+fn definition(c: &mut Cursor<'_>) -> Read<Definition> {
+    let spot = c.spot();
+    if let (Kind::Word(word), Kind::Word(_) | Kind::Text(_) | Kind::Sign("." | ";")) =
+        (c.peek(0), c.peek(1))
+    {
+        let fix = match word.as_str() {
+            "section" | "import" => "`section`, then `import` stand before components".into(),
+            _ => suggest_or(word, ["section", "import"], || "write `name(a?, b!) { ... }`".into()),
+        };
+        return Err(c.fault(Fault::Begin(excerpt(word), fix)));
+    }
+    let name = c.word("`section`, `import` or the name of a component")?;
+    c.eat("=");
+    let parameters = if c.eat("<") { c.list(">", parameter)? } else { Vec::new() };
+    c.need("(")?;
+    let nodes = c.list(")", node)?;
+    c.need("{")?;
+    let body = if atom::begins(c) {
+        Body::Atom(atom::meanings(c)?)
+    } else {
+        Body::Block(c.nested(block)?)
+    };
+    c.need("}")?;
+    Ok(Definition { spot, name, parameters, nodes, body })
+}
+
+fn parameter(c: &mut Cursor<'_>) -> Read<Parameter> {
+    let name = value::variable(c)?;
+    let kind = if c.eat(":") {
+        Some(ParameterKind::Type(kind(c)?))
+    } else if c.eat("(") {
+        Some(ParameterKind::Component(c.list(")", node)?))
+    } else {
+        None
+    };
+    Ok(Parameter { name, kind })
+}
+
+fn node(c: &mut Cursor<'_>) -> Read<Node> {
+    let name = match c.peek(0) {
+        Kind::Word(_) => Some(value::variable(c)?),
+        Kind::Sign("?" | "!" | ":") => None,
+        _ => return Err(c.expected("a node")),
+    };
+    let direction = if c.eat("?") {
+        Some(Direction::In)
+    } else if c.eat("!") {
+        Some(Direction::Out)
+    } else {
+        c.eat(":");
+        None
+    };
+    let typed = matches!(c.peek(0), Kind::Word(_) | Kind::Sign("$" | "("));
+    let kind = if typed { Some(kind(c)?) } else { None };
+    Ok(Node { name, direction, kind })
+}
+
+/// The text of a type: types are not looked at.
+fn kind(c: &mut Cursor<'_>) -> Read<String> {
+    let start = c.spot();
+    loop {
+        if c.eat("(") {
+            c.nested(kind)?;
+            c.need(")")?;
+        } else {
+            c.eat("$");
+            c.word("a type")?;
+        }
+        if !c.eat("*") && !c.eat("^") {
+            return Ok(c.text_from(start).to_owned());
+        }
+    }
+}
+
+/// What stands in braces, without them.
+fn block(c: &mut Cursor<'_>) -> Read<Block> {
+    let mut block = Block::default();
+    while matches!(c.peek(0), Kind::Word(_) | Kind::Sign("{")) {
+        if begins_definition(c) {
+            block.definitions.push(Arc::new(definition(c)?));
+        } else {
+            block.items.extend(item(c)?);
+        }
+        _ = ["*", "+", ";"].into_iter().any(|sign| c.eat(sign));
+    }
+    if c.eat("|") {
+        said(c, &mut block)?;
+        while c.eat(",") || c.is("&") && c.eat("&") && c.eat("&") {
+            said(c, &mut block)?;
+        }
+    } else if !c.is("}") {
+        return Err(c.expected("a component, `{`, `|` or `}`"));
+    }
+    Ok(block)
+}
+
+/// A predicate, or a component that is known in the block.
+fn said(c: &mut Cursor<'_>, block: &mut Block) -> Read<()> {
+    let open = matches!(c.peek(0), Kind::Word(_)) && matches!(c.peek(1), Kind::Sign("("));
+    if open || begins_definition(c) {
+        block.definitions.push(Arc::new(definition(c)?));
+    } else {
+        block.predicates.push((c.spot(), value::predicate(c)?));
+    }
+    Ok(())
+}
+
+/// Whether a definition begins here: `word =` and a signature, or a signature with marked nodes and
+/// a body.
+fn begins_definition(c: &Cursor<'_>) -> bool {
+    if !matches!(c.peek(0), Kind::Word(_)) {
+        return false;
+    }
+    let named = matches!(c.peek(1), Kind::Sign("="));
+    let mut at = if named { 2 } else { 1 };
+    if matches!(c.peek(at), Kind::Sign("<")) {
+        at = behind(c, at, "<", ">").0;
+    }
+    if !matches!(c.peek(at), Kind::Sign("(")) {
+        return false;
+    }
+    let (end, marked) = behind(c, at, "(", ")");
+    (named || marked) && matches!(c.peek(end), Kind::Sign("{"))
+}
+
+/// Where the bracket that opens `at` tokens ahead has been closed, and whether `?` or `!` is in it.
+fn behind(c: &Cursor<'_>, mut at: usize, open: &str, close: &str) -> (usize, bool) {
+    let (mut depth, mut marked) = (0usize, false);
+    loop {
+        match c.peek(at) {
+            Kind::Sign(sign) if *sign == open => depth += 1,
+            Kind::Sign(sign) if *sign == close => depth -= 1,
+            Kind::Sign("?" | "!") => marked = true,
+            // Neither is in a signature.
+            Kind::Sign("{" | "}") | Kind::End => return (at, false),
+            _ => {}
+        }
+        at += 1;
+        if depth == 0 {
+            return (at, marked);
+        }
+    }
+}
+
+/// A part of a block; `if` gives one for each of its cases.
+fn item(c: &mut Cursor<'_>) -> Read<Vec<Item>> {
+    if c.eat("{") {
+        let block = c.nested(block)?;
+        c.need("}")?;
+        return Ok(vec![Item::Block(block)]);
+    }
+    let spelled = !matches!(c.peek(1), Kind::Sign("(" | "<" | "["));
+    if spelled && c.is_word("for") {
+        c.take();
+        return c.nested(repeated).map(|block| vec![Item::Block(block)]);
+    }
+    if c.is_word("if") && (spelled || !is_instance(c)) {
+        c.take();
+        return c.nested(chosen);
+    }
+    Ok(vec![Item::Instance(instance(c)?)])
+}
+
+/// Whether `if (` is a component called so, and no condition in brackets.
+fn is_instance(c: &Cursor<'_>) -> bool {
+    let mut ahead = c.clone();
+    instance(&mut ahead).is_ok() && !matches!(ahead.peek(0), Kind::Sign("{"))
+}
+
+/// What stands behind `for`: `word = value .. value item`.
+fn repeated(c: &mut Cursor<'_>) -> Read<Block> {
+    let spot = c.spot();
+    let word = Variable { spot, word: c.word("a word")?, indices: Vec::new() };
+    c.need("=")?;
+    let from = value::argument(c)?;
+    c.need("..")?;
+    let range = Value::List(vec![ListItem::Range(from, value::argument(c)?)]);
+    let predicates = vec![(spot, Predicate::In(word, range))];
+    Ok(Block { items: item(c)?, predicates, ..Block::default() })
+}
+
+/// What stands behind `if`: the items under each condition, in none of the cases before.
+fn chosen(c: &mut Cursor<'_>) -> Read<Vec<Item>> {
+    let (mut cases, mut before) = (Vec::new(), Vec::new());
+    loop {
+        let spot = c.spot();
+        let test = if c.is("{") { Predicate::All(Vec::new()) } else { value::predicate(c)? };
+        let last = matches!(&test, Predicate::All(all) if all.is_empty());
+        let not = |test| Predicate::Not(Box::new(test));
+        let mut predicates: Vec<(_, Predicate)> = before.clone();
+        before.push((spot, not(test.clone())));
+        if !last {
+            // Negated twice it only tests: no word gets its value from a condition.
+            predicates.push((spot, not(not(test))));
+        }
+        cases.push(Item::Block(Block { items: item(c)?, predicates, ..Block::default() }));
+        if last || !c.is_word("else") {
+            return Ok(cases);
+        }
+        c.take();
+    }
+}
+
+fn instance(c: &mut Cursor<'_>) -> Read<Instance> {
+    let component = value::dotted(c)?;
+    let arguments = if c.eat("<") { c.list(">", value::argument)? } else { Vec::new() };
+    c.need("(")?;
+    let nodes = c.list(")", value::variable)?;
+    Ok(Instance { component, arguments, nodes })
+}

@@ -1,0 +1,245 @@
+//! Finding the least run time of a kernel and proving it.
+//!
+//! In goes a [`Problem`], out comes a [`TuneResult`]: the least time over all configurations, the
+//! configurations that reach it, and what the proof is; or, if the search was stopped, the bracket
+//! it had reached. The five steps, which [`closed`] takes one after the other:
+//!
+//! 1. list the space, work out the plan, and bound every configuration from below by its critical
+//!    path;
+//! 2. simulate the most promising configurations: the best one is the first incumbent, and every
+//!    configuration whose lower bound exceeds it is pruned;
+//! 3. encode, unroll, and let a strategy close the bracket on live solvers ([`strategy`]);
+//! 4. confirm: a fresh solver reports unsat below the least time - with a closed summary over *all*
+//!    configurations, so that the lower bounds need not be trusted;
+//! 5. simulate every configuration that may be optimal, so that all optima are listed.
+//!
+//! Nothing a solver says is believed before the simulator has run it. Where warps share dispatchers
+//! a configuration has many run times; [`open`] searches over schedules as well, and by default explores
+//! them all.
+//!
+//! This crate holds Z3 and nothing else of weight: no command line, no plots, no devices.
+//!
+//! ```
+//! use std::sync::atomic::AtomicBool;
+//! use indexmap::IndexMap;
+//! use tickbound_model::{Problem, platforms, verdict::Status};
+//! use tickbound_solver::{Options, tune};
+//!
+//! let text = r#"{ "inputs": { "size": 64 },
+//!   "platform": { "units_per_device": 2, "elements_per_unit": 4, "global_access": 4, "group_start": 3 },
+//!   "parameters": { "WG": "powers_of_two(1, 32)" },
+//!   "launch": { "global_size": "size", "local_size": "WG" },
+//!   "kernel": [ { "global": 1 }, "barrier", { "compute": "WG" } ] }"#;
+//! let problem = Problem::from_json(text, &IndexMap::new(), &platforms::find)?;
+//! let result = tune(&problem, &Options::default(), &AtomicBool::new(false), &|_| {})?;
+//! assert_eq!((result.status, result.upper), (Status::Optimal, Some(88)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod against;
+pub mod bracket;
+pub mod closed;
+mod error;
+mod explored;
+mod fold;
+pub mod formula;
+mod guide;
+mod inquiry;
+pub mod instance;
+pub mod open;
+pub mod open_instance;
+mod options;
+pub mod prepare;
+mod proof;
+mod random;
+pub mod result;
+pub mod search;
+mod shortlist;
+mod simulated;
+pub mod statement;
+pub mod strategy;
+pub mod task;
+pub mod unlisted;
+pub mod unroll;
+
+use std::sync::atomic::AtomicBool;
+
+pub use tickbound_encodings::Encoding;
+use tickbound_encodings::cost::{Cost, Term, Uncovered};
+use tickbound_encodings::plan::{Plan, PlanError};
+use tickbound_model::Problem;
+use tickbound_model::space::MAX_CONFIGURATIONS;
+pub use tickbound_model::verdict::StopReason;
+use tickbound_model::verdict::{Found, Status};
+
+use bracket::{Bounds, Bracket, Known};
+pub use error::SolveError;
+pub use fold::{Folded, Programs};
+use inquiry::{Ending, Inquiry};
+pub use options::{Objective, Options};
+pub use proof::Proof;
+pub use result::TuneResult;
+pub use strategy::Strategy;
+
+/// Searches for the least time of `problem`. `interrupt` ends the search when it becomes true;
+/// `observer` is called with every change of the bracket.
+///
+/// # Errors
+/// A fault of the problem, a problem that the chosen encoding does not cover, or a fault found in
+/// this program by its own checks.
+pub fn tune(
+    problem: &Problem,
+    options: &Options,
+    interrupt: &AtomicBool,
+    observer: bracket::Observer<'_>,
+) -> Result<TuneResult, SolveError> {
+    // A search that is stopped soon has something to show.
+    let is_least = options.objective == Objective::Best || !problem.has_open_schedule();
+    let early = if is_least { early(problem) } else { None };
+    let with_early = |known: &Known| match (&known.best, &early) {
+        (None, Some(found)) => observer(&Known {
+            bounds: Bounds {
+                lower: known.bounds.lower.min(found.time),
+                best: Some((0, found.time)),
+            },
+            best: Some(found.configuration.clone()),
+        }),
+        _ => observer(known),
+    };
+    if early.is_some() {
+        with_early(&Known::default());
+    }
+    let bracket = Bracket::new(options.timeout, interrupt, &with_early).since(options.since);
+    let mut result = match unlisted(problem, options, &bracket)? {
+        Some(result) => result,
+        None => listed(problem, options, &bracket)?,
+    };
+    if result.programs.list.is_empty() {
+        let whole = result.configurations == Some(result.optima.len().into());
+        result.programs = fold::of_listed(problem, options.top, (&result.optima, whole))?;
+    }
+    bracket.fault()?;
+    let stop = || bracket.out_of_time();
+    let limits = search::limits(search::MOST_ROWS, &stop);
+    // An answer without these counts is as good; more time is not asked for.
+    result.left_out = problem.left_out(&limits).ok().flatten();
+    if result.status == Status::Bounded && result.best.is_none() {
+        result.upper = early.as_ref().map(|found| found.time);
+        result.best = early;
+    }
+    Ok(result)
+}
+
+/// Choices among which the first configuration is looked for.
+const EARLY_CHOICES: u64 = 100_000;
+/// Events of a simulation that takes some milliseconds.
+const EARLY_EVENTS: u64 = 20_000;
+
+/// The first configuration with its time, if both are found at once.
+fn early(problem: &Problem) -> Option<Found> {
+    let bound = problem.first_configuration(EARLY_CHOICES)?;
+    match simulated::simulated(problem, &bound, EARLY_EVENTS) {
+        Ok(simulated::Simulated::Time { ticks: time, .. }) => {
+            Some(Found { configuration: bound.configuration, time })
+        }
+        _ => None,
+    }
+}
+
+/// Searches without a list, where the strategy and the problem allow it.
+fn unlisted(
+    problem: &Problem,
+    options: &Options,
+    bracket: &Bracket<'_>,
+) -> Result<Option<TuneResult>, SolveError> {
+    let Options { strategy, encoding, .. } = options;
+    let may = strategy.is_unlisted()
+        || (encoding.is_none() && strategy.needs_encoding() && options.bounds);
+    if !may || strategy.entry().from_nothing {
+        return Ok(None);
+    }
+    let cost = Cost::new(problem);
+    let uncovered = matches!(&cost, Err(Uncovered::Statement { .. })) && !strategy.is_unlisted();
+    if uncovered && (problem.has_open_schedule() || !strategy.leaves_choice()) {
+        return Ok(None);
+    }
+    let stop = || bracket.out_of_time();
+    let configurations = problem.configurations(&search::limits(search::MOST_ROWS, &stop))?;
+    let count = configurations.count();
+    if count == Some(num_bigint::BigUint::default()) {
+        let none = TuneResult::begun(options, bracket);
+        return Ok(Some(TuneResult { status: Status::Infeasible, configurations: count, ..none }));
+    }
+    let mut because = None;
+    let cost = match cost {
+        Err(Uncovered::Model(e)) => return Err(e.into()),
+        // Without a cost all configurations are simulated, or they are listed.
+        Err(why) if uncovered => {
+            because = Some(why.to_string());
+            let nothing = Cost::of_term(Term::Number(0), false);
+            let search = search::Search::new(&configurations, &nothing, bracket);
+            if let Some(result) = unlisted::simulated(&search, options)? {
+                return Ok(Some(TuneResult { simulated_because: because, ..result }));
+            }
+            // Too many to be listed have a bound.
+            let listed = count.as_ref().is_some_and(|n| *n <= MAX_CONFIGURATIONS.into());
+            match Cost::bound(problem) {
+                Ok(bound) if !listed => bound,
+                _ => return Ok(None),
+            }
+        }
+        cost => cost?,
+    };
+    // What few configurations come to is left to the encodings, where a solver was asked for by name or the
+    // cost is only a bound.
+    let few = count.is_some_and(|n| n <= num_bigint::BigUint::from(MOST_LISTED));
+    if few && !strategy.is_unlisted() && !strategy.leaves_choice() {
+        return Ok(None);
+    }
+    let result = unlisted::tune(&configurations, &cost, options, bracket)?;
+    let result = TuneResult { simulated_because: because, ..result };
+    let open = result.status == Status::Bounded && !bracket.out_of_time();
+    Ok(Some(result).filter(|_| !(open && few && strategy.leaves_choice())))
+}
+
+/// Most configurations that solvers are asked about one by one.
+const MOST_LISTED: u32 = 20_000;
+
+/// Searches over a list of the configurations.
+fn listed(
+    problem: &Problem,
+    options: &Options,
+    bracket: &Bracket<'_>,
+) -> Result<TuneResult, SolveError> {
+    let space = problem.space()?;
+    let inquiry = Inquiry { problem, space: &space, options, bracket };
+    if space.bound.is_empty() {
+        let result = inquiry.result(Ending::default());
+        return Ok(TuneResult { status: Status::Infeasible, ..result });
+    }
+    match Plan::new(problem, &space) {
+        Ok(plan) => match closed::tune(&inquiry, Some(plan)) {
+            // Nobody asked for an encoding, and the one taken has grown too large, or a group has no ticks in it.
+            Err(SolveError::TooDeep { .. } | SolveError::Overflow { .. })
+                if options.encoding.is_none() =>
+            {
+                closed::tune(&inquiry, None)
+            }
+            result => result,
+        },
+        Err(PlanError::OpenSchedule) => open::tune(&inquiry),
+        Err(PlanError::Model(e)) => Err(e.into()),
+        // Without a plan every configuration is simulated, unless an encoding was asked for.
+        Err(e) if options.encoding.is_some() => Err(e.into()),
+        Err(e) => {
+            let result = closed::tune(&inquiry, None)?;
+            Ok(TuneResult { simulated_because: Some(e.reason()), ..result })
+        }
+    }
+}
+
+/// The version of the Z3 that this program is linked with.
+#[must_use]
+pub fn z3_version() -> &'static str {
+    z3::full_version()
+}

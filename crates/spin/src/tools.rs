@@ -1,0 +1,111 @@
+//! Finding SPIN and a C compiler.
+//!
+//! `spin` is the program named by the variable `SPIN`, else the one on `PATH`; the compiler is the
+//! one named by `CC`, which may have arguments, else the first of `cc`, `gcc` and `clang` on
+//! `PATH`. Both are asked for their version at once, so that what is missing or too old is said
+//! before anything is written.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use tickbound_os::process::{Limits, program};
+
+use crate::error::SpinError;
+pub use crate::version::{OLDEST, Version};
+
+/// How long a program may take to say its version.
+const ASKING: Duration = Duration::from_secs(60);
+
+/// The two programs that a run needs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tools {
+    /// SPIN.
+    pub spin: PathBuf,
+    /// Its version.
+    pub version: Version,
+    /// The C compiler.
+    pub compiler: PathBuf,
+    /// Its first arguments, as in `CC="ccache gcc"`.
+    pub compiler_args: Vec<String>,
+    /// What the compiler says of itself, in one line.
+    pub compiler_version: String,
+}
+
+impl Tools {
+    /// The tools of this process's environment.
+    ///
+    /// # Errors
+    /// If one is missing, or SPIN is older than [`OLDEST`].
+    pub fn find() -> Result<Tools, SpinError> {
+        Tools::find_in(&|name| std::env::var_os(name))
+    }
+
+    /// The tools of an environment, given as a function from the name of a variable to its value.
+    ///
+    /// # Errors
+    /// As [`Tools::find`].
+    pub fn find_in(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<Tools, SpinError> {
+        let path = variable("PATH").unwrap_or_default();
+        let named = |name: &str| variable(name).filter(|value| !value.is_empty());
+        let spin = match named("SPIN") {
+            Some(given) => program(&given, &path)
+                .ok_or_else(|| SpinError::NoSpin { tried: format!("SPIN={}", given.display()) })?,
+            None => program(OsStr::new("spin"), &path)
+                .ok_or_else(|| SpinError::NoSpin { tried: "`spin` on PATH".into() })?,
+        };
+        let message = first_line(&spin, "-V");
+        let Some(version) = Version::parse(&message) else {
+            return Err(SpinError::NotSpin { program: spin, message });
+        };
+        if version < OLDEST {
+            return Err(SpinError::TooOld { program: spin, version, oldest: OLDEST });
+        }
+        let (compiler, compiler_args) = compiler(named("CC"), &path)?;
+        let compiler_version = first_line(&compiler, "--version");
+        Ok(Tools { spin, version, compiler, compiler_args, compiler_version })
+    }
+}
+
+/// The compiler and its first arguments.
+fn compiler(given: Option<OsString>, path: &OsStr) -> Result<(PathBuf, Vec<String>), SpinError> {
+    let Some(given) = given else {
+        let known = ["cc", "gcc", "clang"].iter().find_map(|name| program(OsStr::new(name), path));
+        let tried = "`cc`, `gcc` and `clang` on PATH".into();
+        return known.map(|p| (p, Vec::new())).ok_or(SpinError::NoCompiler { tried });
+    };
+    if let Some(program) = program(&given, path) {
+        return Ok((program, Vec::new()));
+    }
+    let text = given.to_string_lossy();
+    let mut words = text.split_whitespace();
+    let program = words.next().and_then(|name| program(OsStr::new(name), path));
+    let tried = format!("CC={text}");
+    let program = program.ok_or(SpinError::NoCompiler { tried })?;
+    Ok((program, words.map(str::to_owned).collect()))
+}
+
+/// The first line that a program prints when it is called with one option; empty if it cannot be
+/// run.
+fn first_line(program: &Path, option: &str) -> String {
+    let limits = Limits { time: Some(ASKING), ..Limits::default() };
+    let finished = tickbound_os::process::run(Command::new(program).arg(option), "", limits);
+    let Ok(finished) = finished else { return String::new() };
+    let text = if finished.stdout.is_empty() { finished.stderr } else { finished.stdout };
+    text.lines().next().unwrap_or_default().trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_named() {
+        let none = Tools::find_in(&|_| None).unwrap_err().to_string();
+        assert!(none.contains("`spin` on PATH") && none.contains("spinroot.com"), "{none}");
+        let named = |name: &str| (name == "SPIN").then(|| OsString::from("/no/such/spin"));
+        let error = Tools::find_in(&named).unwrap_err().to_string();
+        assert!(error.contains("SPIN=/no/such/spin"), "{error}");
+    }
+}

@@ -1,0 +1,58 @@
+//! When a search, or a part of it, is to stop.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use tickbound_os::process::{Limits, Stopped};
+
+/// When programs are to be stopped, and the search with them.
+#[derive(Debug, Clone, Copy)]
+pub struct Watch<'a> {
+    /// Set by the user.
+    pub interrupt: &'a AtomicBool,
+    /// When the time began.
+    started: Instant,
+    /// How long it may take from then on.
+    timeout: Option<Duration>,
+    /// Set when a round of a swarm ends: what its workers look for is found, or their time is up.
+    pub settled: Option<&'a AtomicBool>,
+}
+
+impl<'a> Watch<'a> {
+    /// Until the user, or this time from now on, says stop.
+    pub fn new(interrupt: &'a AtomicBool, timeout: Option<Duration>) -> Watch<'a> {
+        Watch { interrupt, started: Instant::now(), timeout, settled: None }
+    }
+
+    /// The same, but the time began at this moment.
+    pub fn since(self, moment: Option<Instant>) -> Watch<'a> {
+        Watch { started: moment.unwrap_or(self.started), ..self }
+    }
+
+    /// The same, or until `settled` is set.
+    pub fn or_settled<'b>(self, settled: &'b AtomicBool) -> Watch<'b>
+    where
+        'a: 'b,
+    {
+        Watch { settled: Some(settled), ..self }
+    }
+
+    /// The reason to stop, if there is one.
+    pub fn stop(&self) -> Option<Stopped> {
+        let set = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
+        // The clock first: it may also have set the flag.
+        if let Some(timeout) = self.timeout.filter(|t| self.started.elapsed() >= *t) {
+            Some(Stopped::Time(timeout))
+        } else if set(self.interrupt) {
+            Some(Stopped::Interrupted)
+        } else {
+            self.settled.is_some_and(set).then_some(Stopped::Unneeded)
+        }
+    }
+
+    /// The limits of a program that is started now.
+    pub fn limits(&self) -> Limits<'a> {
+        let time = self.timeout.map(|t| t.saturating_sub(self.started.elapsed()));
+        Limits { time, interrupt: self.interrupt, unneeded: self.settled, ..Limits::default() }
+    }
+}
