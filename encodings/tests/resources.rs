@@ -8,7 +8,7 @@ use proptest::test_runner::{Config, RngSeed, TestRunner};
 use serde_json::{Map, Value, json};
 use tickbound_encodings::cost::Cost;
 use tickbound_encodings::plan::{Plan, PlanError};
-use tickbound_model::interval::Interval;
+use tickbound_expr::interval::Interval;
 use tickbound_model::simulate::{Options, resource_time, simulate};
 use tickbound_model::{Part, Problem, Resources, Usage};
 

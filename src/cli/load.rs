@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 use serde_json::Value;
-use tickbound_model::expr::{BinaryOp, Expr};
+use tickbound_expr::{BinaryOp, Expr};
 use tickbound_model::problem::{Constraint, parse_json};
 use tickbound_model::t1;
 use tickbound_model::{Bound, Configuration, ModelError, Problem};

@@ -9,10 +9,11 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use tickbound_expr::Expr;
 use tickbound_model::source::{
     Argument as Asked, ArgumentKind, Define, ElementType, Fill, Tolerance,
 };
-use tickbound_model::{Bound, Expr, Problem};
+use tickbound_model::{Bound, Problem};
 
 use super::data::{self, Content};
 use super::error::MeasureError;

@@ -15,7 +15,8 @@
 use std::fmt::Write;
 
 use itertools::Itertools;
-use tickbound_model::{Expr, Problem};
+use tickbound_expr::Expr;
+use tickbound_model::Problem;
 use tickbound_model::{Program, StmtKind};
 use tickbound_opencl::ast::At;
 use tickbound_opencl::steps::{

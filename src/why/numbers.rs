@@ -4,10 +4,11 @@
 //! (widths of warps and lines, banks), sizes of memory, of which one byte is nothing, and the clock, whose length is the
 //! tick, are not asked about.
 
+use tickbound_expr::Expr;
 use tickbound_model::kernel::{expressions, has_barrier};
 use tickbound_model::source::{ArgumentKind, Define};
 use tickbound_model::{
-    Access, Expr, KernelSource, Launch, Platform, Problem, Profile, Program, Resources, StmtKind,
+    Access, KernelSource, Launch, Platform, Problem, Profile, Program, Resources, StmtKind,
 };
 use tickbound_solver::SolveError;
 

@@ -7,8 +7,8 @@
 //! It is for spaces whose conditions are over too many parameters at once for [`crate::inequalities`].
 
 use serde::{Deserialize, Serialize};
-use tickbound_model::Expr;
-use tickbound_model::interval::Interval;
+use tickbound_expr::Expr;
+use tickbound_expr::interval::Interval;
 
 use crate::refusal::Refusal;
 use tickbound_obligation::product::Factor;

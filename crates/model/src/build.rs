@@ -5,16 +5,16 @@
 //! calls with too few or too many arguments, and nesting that could exhaust the stack.
 
 use super::error::ModelError;
-use super::expr::{BinaryOp, Expr, Function};
 use super::json::join;
 use super::kernel::{Program, Stmt, StmtKind};
 use super::problem::{Problem, Profile};
 use super::scope::{ITEM_NAMES, Scope};
 use super::usage::{LineUsage, Usage, of_items};
+use tickbound_expr::{BinaryOp, Expr, Function};
 
 /// Deepest nesting of a built program: levels of statements and of the expression inside them.
 ///
-/// Texts are held to [`MAX_DEPTH`](super::parse::MAX_DEPTH), which suits what people write. Programs
+/// Texts are held to [`MAX_DEPTH`](tickbound_expr::parse::MAX_DEPTH), which suits what people write. Programs
 /// that were read from a source nest deeper. Expressions of 2,000 levels were measured to fit the
 /// 2 MiB stack of a thread in all that is done with a program.
 pub const MAX_BUILT_DEPTH: usize = 600;
@@ -174,7 +174,7 @@ mod tests {
 
     use super::*;
     use crate::Access;
-    use crate::expr::BinaryOp;
+    use tickbound_expr::BinaryOp;
 
     fn problem() -> Problem {
         let value = json!({

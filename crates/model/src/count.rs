@@ -8,12 +8,12 @@
 use indexmap::IndexMap;
 
 use super::error::ModelError;
-use super::expr::{BinaryOp, Expr};
 use super::kernel::{Program, Stmt, StmtKind, expressions};
 use super::platform::Access;
 use super::problem::Problem;
 use super::region::{Axes, Form, Region, Stop, truth, value};
 use super::space::{Bound, LaunchSize};
+use tickbound_expr::{BinaryOp, Expr};
 
 /// Most items that are looked at one by one.
 const MAX_ITEMS: i64 = 1 << 24;

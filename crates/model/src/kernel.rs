@@ -1,7 +1,7 @@
 //! Kernel programs: what one work item does, as far as its time is concerned.
 
-use super::expr::Expr;
 use super::platform::Access;
+use tickbound_expr::Expr;
 
 /// A sequence of statements.
 pub type Program = Vec<Stmt>;

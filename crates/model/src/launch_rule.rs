@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::expr::{EvalError, Expr};
+use tickbound_expr::{EvalError, Expr};
 
 /// Why a configuration that satisfies the constraints cannot be launched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -20,16 +20,11 @@
 
 mod build;
 pub mod count;
-pub mod domain;
 pub mod error;
-pub mod expr;
-pub mod interval;
 mod json;
 pub mod kernel;
 mod launch_rule;
 pub mod named;
-mod over;
-pub mod parse;
 pub mod platform;
 pub mod platforms;
 pub mod problem;
@@ -37,7 +32,6 @@ pub mod region;
 pub mod resources;
 pub mod scope;
 mod settle;
-mod simple;
 pub mod simulate;
 pub mod source;
 pub mod space;
@@ -49,7 +43,7 @@ mod write;
 
 pub use build::MAX_BUILT_DEPTH;
 pub use error::ModelError;
-pub use expr::Expr;
+
 pub use kernel::{Program, Stmt, StmtKind};
 pub use launch_rule::{GroupNeeds, LaunchLimit};
 pub use platform::{Access, Platform, Warps};

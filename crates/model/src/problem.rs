@@ -9,18 +9,18 @@ use indexmap::IndexMap;
 use serde_json::Value;
 use tickbound_input::message::suggest;
 
-use super::domain::Domain;
 use super::error::ModelError;
-use super::expr::{BinaryOp, Expr};
 use super::json::{Field, join};
 use super::kernel::{Program, Stmt, StmtKind, has_barrier};
 use super::launch_rule::{GroupNeeds, LaunchRule};
-use super::parse::parse_domain;
 use super::platform::{Access, Platform};
 use super::resources::Part;
 use super::scope::{ITEM_NAMES, NameKind, Scope};
 use super::source::KernelSource;
 use super::usage::{LineUsage, Usage};
+use tickbound_expr::domain::Domain;
+use tickbound_expr::parse::parse_domain;
+use tickbound_expr::{BinaryOp, Expr};
 
 /// The version of the problem format that this crate reads.
 pub const FORMAT_VERSION: i64 = 1;

@@ -7,8 +7,8 @@ use indexmap::IndexMap;
 use tickbound_input::message::suggest;
 
 use super::error::ModelError;
-use super::expr::{Expr, Slot};
-use super::parse::parse;
+use tickbound_expr::parse::parse;
+use tickbound_expr::{Expr, Slot};
 
 /// The names that differ between work items, in slot order.
 pub const ITEM_NAMES: [&str; 3] = ["lid", "gid", "group"];

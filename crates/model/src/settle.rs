@@ -16,11 +16,11 @@ use std::rc::Rc;
 
 use tickbound_elimination::Limits;
 
-use super::expr::{BinaryOp, Expr, Slot};
 use super::kernel::{Program, Stmt, StmtKind};
 use super::problem::{Launch, Problem};
 use super::region::{Axes, Stop, value};
 use super::space::{Bound, Configurations, LaunchSize};
+use tickbound_expr::{BinaryOp, Expr, Slot};
 
 /// Most regions of items that are looked at for one expression; beyond, it stays as it is.
 const MOST_REGIONS: usize = 1 << 18;

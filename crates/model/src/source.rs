@@ -12,10 +12,10 @@ use serde_json::Value;
 use tickbound_input::message::suggest;
 
 use super::error::ModelError;
-use super::expr::{EvalError, Expr};
 use super::json::{Field, Object};
 use super::named::Named;
 use super::scope::{Scope, is_identifier};
+use tickbound_expr::{EvalError, Expr};
 
 /// A kernel in OpenCL C.
 #[derive(Debug, Clone, PartialEq, Eq)]

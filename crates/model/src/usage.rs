@@ -6,9 +6,9 @@
 //! definitions: what differs between items has no place here.
 
 use super::error::ModelError;
-use super::expr::Expr;
 use super::json::Field;
 use super::scope::{ITEM_NAMES, Scope};
+use tickbound_expr::Expr;
 
 macro_rules! usage {
     ($($(#[doc = $about:tt])+ $name:ident,)+) => {

@@ -3,12 +3,12 @@
 
 use serde_json::{Map, Value, json};
 
-use super::domain::Domain;
-use super::expr::Expr;
 use super::kernel::{Stmt, StmtKind};
 use super::platform::Platform;
 use super::problem::{FORMAT_VERSION, Launch, Problem, Profile};
 use super::resources::Resources;
+use tickbound_expr::Expr;
+use tickbound_expr::domain::Domain;
 
 impl Problem {
     /// The whole problem in the problem format, its platform, inputs and program written out; the named sizes and

@@ -24,8 +24,9 @@ pub mod step;
 pub mod sum;
 
 use itertools::Itertools;
+use tickbound_expr::Expr;
+use tickbound_model::Problem;
 use tickbound_model::space::Condition;
-use tickbound_model::{Expr, Problem};
 
 use crate::path::Path;
 use crate::product::{Factor, ObligationError, Product, uncovered};

@@ -4,8 +4,9 @@
 //! it takes the greatest sum, over the elements, of what their items take: a [`Phase`] has it for given values of the
 //! parameters.
 
+use tickbound_expr::Expr;
 use tickbound_model::kernel::expressions;
-use tickbound_model::{Access, Expr, Stmt, StmtKind};
+use tickbound_model::{Access, Stmt, StmtKind};
 
 /// Most items of a group.
 const MAX_ITEMS: i64 = 1 << 20;

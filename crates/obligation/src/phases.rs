@@ -4,9 +4,10 @@
 //! as a sum where every element has equally many items. A loop around a barrier is its first iteration, which ends the phase that was
 //! open, and the others, each of which ends the one before: what hangs over from an iteration must be the same each time.
 
-use tickbound_model::expr::{BinaryOp, Function};
+use tickbound_expr::Expr;
+use tickbound_expr::{BinaryOp, Function};
 use tickbound_model::kernel::{answered, barrier_condition, expressions, has_barrier};
-use tickbound_model::{Access, Expr, Problem, Stmt, StmtKind};
+use tickbound_model::{Access, Problem, Stmt, StmtKind};
 
 use crate::phase::Phase;
 use crate::product::{ObligationError, uncovered};

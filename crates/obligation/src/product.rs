@@ -2,7 +2,8 @@
 //!
 //! In go expressions over the parameters, and for their values out comes a number of ticks, or why there is none.
 
-use tickbound_model::{Expr, ModelError};
+use tickbound_expr::Expr;
+use tickbound_model::ModelError;
 
 use crate::phase::Phase;
 

@@ -1,7 +1,7 @@
 //! Steps: what an element does, one after another.
 
-use tickbound_model::Expr;
-use tickbound_model::expr::{BinaryOp, Function};
+use tickbound_expr::Expr;
+use tickbound_expr::{BinaryOp, Function};
 
 use crate::phase::Phase;
 

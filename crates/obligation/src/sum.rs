@@ -9,8 +9,8 @@
 //!
 //! A loop that marks in one side of an `if` and not in the other is not covered.
 
-use tickbound_model::Expr;
-use tickbound_model::expr::{BinaryOp, Function};
+use tickbound_expr::Expr;
+use tickbound_expr::{BinaryOp, Function};
 
 use crate::product::{Factor, ObligationError, Product, uncovered};
 use crate::step::{Step, StepKind, waits};

@@ -5,10 +5,11 @@ use std::path::Path;
 use indexmap::IndexMap;
 use itertools::Itertools;
 use tickbound_elimination::Limits;
-use tickbound_model::expr::{BinaryOp, EvalError};
+use tickbound_expr::Expr;
+use tickbound_expr::{BinaryOp, EvalError};
 use tickbound_model::source::{ArgumentKind, Asked, Define};
 use tickbound_model::{
-    Bound, Configurations, Dimension, Expr, GroupNeeds, KernelSource, Problem, Profile,
+    Bound, Configurations, Dimension, GroupNeeds, KernelSource, Problem, Profile,
 };
 
 use crate::error::ReadError;

@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
+use tickbound_expr::{BinaryOp, Function};
 use tickbound_model::ModelError;
-use tickbound_model::expr::{BinaryOp, Function};
 use tickbound_model::source::{Asked, ElementType, Side, Standard};
 
 use crate::ast::{At, Space};

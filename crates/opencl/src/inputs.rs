@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use tickbound_expr::Expr;
+use tickbound_model::Problem;
 use tickbound_model::source::Define;
-use tickbound_model::{Expr, Problem};
 
 use crate::outline::Outline;
 use crate::preprocess::included;

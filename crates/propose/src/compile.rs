@@ -9,7 +9,7 @@ use std::path::Path;
 use indexmap::IndexMap;
 use itertools::Itertools;
 use serde_json::{Value, json};
-use tickbound_model::parse;
+use tickbound_expr::parse;
 use tickbound_model::source::Standard;
 use tickbound_opencl::outline::Outline;
 use tickbound_opencl::reading::Kernel;

@@ -2,8 +2,8 @@
 
 use indexmap::IndexMap;
 use itertools::Itertools;
-use tickbound_model::Expr;
-use tickbound_model::expr::BinaryOp;
+use tickbound_expr::BinaryOp;
+use tickbound_expr::Expr;
 use tickbound_opencl::steps::Number;
 
 use crate::domain;
@@ -111,7 +111,7 @@ fn factors(number: &Number) -> Option<(i64, Vec<String>)> {
 fn quotients<'e>(number: &'e Number, visit: &mut impl FnMut(&'e Number, &'e Number)) {
     match number {
         Expr::Binary(BinaryOp::FloorDiv | BinaryOp::Div, a, b) => visit(a, b),
-        Expr::Call(tickbound_model::expr::Function::CeilDiv, parts) => {
+        Expr::Call(tickbound_expr::Function::CeilDiv, parts) => {
             if let [a, b] = parts.as_slice() {
                 visit(a, b);
             }

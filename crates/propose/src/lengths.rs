@@ -9,8 +9,9 @@
 use indexmap::IndexMap;
 use itertools::Itertools;
 use tickbound_elimination::Limits;
-use tickbound_model::expr::{BinaryOp, Function};
-use tickbound_model::{Expr, Problem, parse};
+use tickbound_expr::{BinaryOp, Function};
+use tickbound_expr::{Expr, parse};
+use tickbound_model::Problem;
 use tickbound_opencl::Reading;
 use tickbound_opencl::extract::Variant;
 use tickbound_opencl::reading::By;

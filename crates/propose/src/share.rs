@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 use itertools::Itertools;
-use tickbound_model::Expr;
+use tickbound_expr::Expr;
 use tickbound_opencl::steps::{Number, Space, Stride};
 
 use crate::draft::Draft;

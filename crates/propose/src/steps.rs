@@ -4,8 +4,8 @@
 //! higher one they are its rows times the length of a row, which is an input.
 
 use itertools::Itertools;
-use tickbound_model::Expr;
-use tickbound_model::expr::BinaryOp;
+use tickbound_expr::BinaryOp;
+use tickbound_expr::Expr;
 use tickbound_opencl::Reading;
 use tickbound_opencl::extract::Variant;
 use tickbound_opencl::steps::{Number, Space};

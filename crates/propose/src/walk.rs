@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use indexmap::IndexMap;
 use itertools::Itertools;
 use serde_json::Value;
-use tickbound_model::{Expr, parse};
+use tickbound_expr::{Expr, parse};
 use tickbound_opencl::steps::{Number, Step, StepKind};
 
 use crate::draft::Draft;

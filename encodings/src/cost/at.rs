@@ -1,6 +1,6 @@
 //! Expressions of a problem with their places, and why they have no value.
 
-use tickbound_model::expr::Expr;
+use tickbound_expr::Expr;
 
 /// An expression and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]

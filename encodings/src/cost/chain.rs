@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use tickbound_model::expr::{BinaryOp, Expr, Slot};
-use tickbound_model::interval::Interval;
+use tickbound_expr::interval::Interval;
+use tickbound_expr::{BinaryOp, Expr, Slot};
 
 use super::at::{At, TermFault};
 
@@ -70,7 +70,7 @@ impl Chain {
             let fault = |what: String| TermFault { at: of.at.clone(), what };
             let mut sum = 0i64;
             for summand in summands {
-                let overflow = || fault(tickbound_model::expr::EvalError::Overflow.to_string());
+                let overflow = || fault(tickbound_expr::EvalError::Overflow.to_string());
                 sum = sum.checked_add(summand.value(&env, &mut key)?).ok_or_else(overflow)?;
             }
             if *amount && sum < 0 {

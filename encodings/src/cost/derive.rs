@@ -1,8 +1,8 @@
 //! From a problem to its cost.
 
 use thiserror::Error;
+use tickbound_expr::{BinaryOp, Expr, Function};
 use tickbound_model::error::ModelError;
-use tickbound_model::expr::{BinaryOp, Expr, Function};
 use tickbound_model::kernel::{
     Program, Stmt, StmtKind, answered, barrier_condition, expressions, has_barrier, has_until,
 };

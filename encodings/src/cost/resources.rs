@@ -7,8 +7,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::convert::Infallible;
 use std::ops::{Add, Mul, Sub};
 
+use tickbound_expr::{BinaryOp, Expr, Function, Slot};
 use tickbound_model::error::ModelError;
-use tickbound_model::expr::{BinaryOp, Expr, Function, Slot};
 use tickbound_model::{Launch, Part, Problem, Resources};
 
 use super::chain::{Chain, Step};

@@ -9,8 +9,8 @@
 //! for the least cost meets it.
 
 use tickbound_elimination::{Least, Limits, Network, Relation, TooWide, Weight};
+use tickbound_expr::interval::Interval;
 use tickbound_model::Problem;
-use tickbound_model::interval::Interval;
 use tickbound_model::space::Configurations;
 
 use super::Cost;

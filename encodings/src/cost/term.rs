@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use tickbound_model::expr::Expr;
-use tickbound_model::interval::Interval;
+use tickbound_expr::Expr;
+use tickbound_expr::interval::Interval;
 use tickbound_model::kernel::{Program, Stmt, StmtKind};
 use tickbound_model::problem::Problem;
 use tickbound_model::region::{Axes, groups_where};

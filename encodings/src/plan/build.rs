@@ -4,7 +4,7 @@ use super::classes::{Classifier, Layout, Stretches, few, runs, waves};
 use super::frozen::frozen;
 use super::program::{Amount, AmountId, Op, Plan, PlanError, Queue, Values};
 use super::walk::{Numbered, Signature, Step, Walker};
-use tickbound_model::expr::Expr;
+use tickbound_expr::Expr;
 use tickbound_model::kernel::{expressions, has_until};
 use tickbound_model::{Bound, Problem, Profile, Space};
 

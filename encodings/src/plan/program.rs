@@ -3,8 +3,8 @@
 use std::convert::Infallible;
 
 use thiserror::Error;
+use tickbound_expr::Expr;
 use tickbound_model::error::ModelError;
-use tickbound_model::expr::Expr;
 
 use crate::system;
 

@@ -3,9 +3,9 @@
 //! The kernel's expressions are numbered in the order they are written. A [`Signature`] holds the
 //! value of each that is reached; two items with the same signature take the same time everywhere.
 
+use tickbound_expr::Expr;
 use tickbound_model::Problem;
 use tickbound_model::error::ModelError;
-use tickbound_model::expr::Expr;
 use tickbound_model::kernel::{Stmt, StmtKind, has_barrier};
 use tickbound_model::platform::Access;
 
@@ -109,7 +109,7 @@ fn in_ticks(price: i64, amount: &Expr) -> Expr {
     match price {
         1 => amount.clone(),
         price => Expr::Binary(
-            tickbound_model::expr::BinaryOp::Mul,
+            tickbound_expr::BinaryOp::Mul,
             Box::new(Expr::Int(price)),
             Box::new(amount.clone()),
         ),

@@ -21,8 +21,9 @@ use std::fmt::Write;
 
 use indexmap::IndexMap;
 use itertools::Itertools;
-use tickbound_model::expr::BinaryOp;
-use tickbound_model::{Expr, Problem};
+use tickbound_expr::BinaryOp;
+use tickbound_expr::Expr;
+use tickbound_model::Problem;
 
 use super::question::{of_product, space};
 use super::terms::{Terms, number, of_all};

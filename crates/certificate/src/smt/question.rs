@@ -7,7 +7,7 @@
 use std::fmt::Write;
 
 use itertools::Itertools;
-use tickbound_model::Expr;
+use tickbound_expr::Expr;
 use tickbound_model::space::{Condition, Holds};
 
 use super::terms::{Terms, number, of_all};

@@ -9,8 +9,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 
 use itertools::Itertools;
-use tickbound_model::Expr;
-use tickbound_model::expr::{BinaryOp, Function};
+use tickbound_expr::Expr;
+use tickbound_expr::{BinaryOp, Function};
 
 use crate::refusal::Refusal;
 use crate::walk::Walk;

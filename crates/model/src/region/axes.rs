@@ -1,6 +1,6 @@
 //! The axes of a launch: work items and groups in as many dimensions as its expressions take them apart.
 
-use crate::expr::{BinaryOp, Expr, Slot};
+use tickbound_expr::{BinaryOp, Expr, Slot};
 
 use super::form::{Form, MOST_AXES};
 

@@ -7,7 +7,7 @@
 use super::form::Form;
 use super::known::{Bounds, Known, Stop, Wide};
 use super::value::Over;
-use crate::expr::{BinaryOp, Expr, Function};
+use tickbound_expr::{BinaryOp, Expr, Function};
 
 impl Over<'_> {
     /// Bounds of a value; `None` if it may have a fault or none are known.

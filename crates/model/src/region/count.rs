@@ -4,7 +4,7 @@ use super::Region;
 use super::axes::Axes;
 use super::known::Stop;
 use super::value::truth;
-use crate::expr::Expr;
+use tickbound_expr::Expr;
 
 /// Most regions that are looked at.
 const MOST_REGIONS: usize = 1 << 12;

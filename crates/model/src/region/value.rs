@@ -4,7 +4,7 @@ use super::Region;
 use super::axes::Axes;
 use super::form::Form;
 use super::known::{Bounds, Known, Stop, Wide};
-use crate::expr::{BinaryOp, Expr, Function};
+use tickbound_expr::{BinaryOp, Expr, Function};
 
 /// The form of an expression over a region, for one configuration's values of all other names.
 ///

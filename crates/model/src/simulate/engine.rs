@@ -2,7 +2,8 @@
 
 use super::trace::{Span, SpanKind, Trace, WarpTicks};
 use super::{Options, Run, SimulateError};
-use crate::{Bound, Expr, ModelError, Problem, Stmt};
+use crate::{Bound, ModelError, Problem, Stmt};
+use tickbound_expr::Expr;
 
 /// Where an item runs, and the values that follow from it.
 #[derive(Debug, Clone, Copy)]

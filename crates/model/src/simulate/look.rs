@@ -4,9 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::Bound;
-use crate::expr::{BinaryOp, Expr};
 use crate::kernel::{Program, Stmt, StmtKind, has_until};
 use crate::region::{Axes, Form, Region, Stop, truth, value};
+use tickbound_expr::{BinaryOp, Expr};
 
 /// How often items may be told apart in any group, beside four times each.
 const MOST_APART: usize = 1 << 18;

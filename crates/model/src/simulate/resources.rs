@@ -6,9 +6,10 @@
 
 use std::ops::{Add, Mul, Sub};
 
-use crate::expr::EvalError;
 use crate::usage::{LineUsage, Usage};
-use crate::{Bound, Expr, LaunchSize, ModelError, Part, Problem, Profile, Resources};
+use crate::{Bound, LaunchSize, ModelError, Part, Problem, Profile, Resources};
+use tickbound_expr::EvalError;
+use tickbound_expr::Expr;
 
 use super::engine::Engine;
 use super::{Options, SimulateError, launch};

@@ -9,7 +9,8 @@ use std::rc::Rc;
 use super::SimulateError;
 use super::engine::{Engine, Place};
 use super::trace::SpanKind;
-use crate::{Access, Expr, Stmt, StmtKind};
+use crate::{Access, Stmt, StmtKind};
+use tickbound_expr::Expr;
 
 /// Some items, by `lid`.
 type Items = Rc<[i64]>;

@@ -6,12 +6,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::domain::Domain;
 use crate::error::ModelError;
-use crate::expr::{BinaryOp, Expr};
-use crate::interval::Interval;
 use crate::launch_rule::{LaunchLimit, LaunchRule};
 use crate::problem::{Launch, Problem, Profile};
+use tickbound_expr::domain::Domain;
+use tickbound_expr::interval::Interval;
+use tickbound_expr::{BinaryOp, Expr};
 
 /// Most nodes of an expression with its definitions put in.
 const MAX_NODES: usize = 20_000;

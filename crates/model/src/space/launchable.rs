@@ -10,12 +10,12 @@ use num_bigint::BigUint;
 use tickbound_elimination::Limits;
 
 use crate::error::ModelError;
-use crate::expr::{BinaryOp, Expr, Function};
-use crate::interval::Interval;
 use crate::kernel::{Stmt, StmtKind};
 use crate::launch_rule::{GroupNeeds, LaunchLimit, LaunchRule};
 use crate::problem::Problem;
 use crate::source::ArgumentKind;
+use tickbound_expr::interval::Interval;
+use tickbound_expr::{BinaryOp, Expr, Function};
 
 /// How many configurations each limit removes that the limits before it leave.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -8,9 +8,9 @@ use tickbound_input::message::suggest;
 
 use super::conditions::{Fault, size};
 use crate::error::ModelError;
-use crate::expr::{EvalError, Expr};
 use crate::launch_rule::LaunchRule;
 use crate::problem::{Launch, Problem};
+use tickbound_expr::{EvalError, Expr};
 
 /// Most choices that are looked at while the space is listed, valid or not.
 pub const MAX_CHOICES: u64 = 20_000_000;

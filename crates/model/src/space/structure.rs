@@ -17,10 +17,10 @@ use tickbound_elimination::{Count, Least, Limits, Network, Relation, TooWide, Tr
 use super::conditions::{Condition, Holds};
 use super::list::{Bound, Configuration};
 use crate::error::ModelError;
-use crate::expr::Slot;
-use crate::interval::Interval;
 use crate::launch_rule::LaunchLimit;
 use crate::problem::Problem;
+use tickbound_expr::Slot;
+use tickbound_expr::interval::Interval;
 
 /// Most combinations that are looked at for one relation.
 const MAX_VISITS: u64 = 20_000_000;
@@ -115,7 +115,7 @@ impl Problem {
                     Ok(some) => values.extend(some.into_iter().filter(|v| seen.insert(*v))),
                     Err(e) => fault = Some(e.to_string()),
                 }
-                visits < MAX_VISITS && values.len() <= crate::domain::MAX_VALUES
+                visits < MAX_VISITS && values.len() <= tickbound_expr::domain::MAX_VALUES
             });
             if !complete {
                 return Err(ModelError::new(

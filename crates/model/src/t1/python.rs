@@ -1,8 +1,8 @@
 //! Our expressions in Python's notation, with everything but parameters put in.
 
-use crate::expr::{BinaryOp, Expr, Function};
 use crate::scope::NameKind;
 use crate::{ModelError, Problem};
+use tickbound_expr::{BinaryOp, Expr, Function};
 
 /// Words that are no names in Python, and the functions that conditions call.
 const WORDS: [&str; 38] = [

@@ -7,10 +7,10 @@ use super::python::from_python;
 use super::text::{expression, size_name};
 use super::{PLATFORM, arguments};
 use crate::ModelError;
-use crate::domain::Domain;
-use crate::expr::{BinaryOp, Expr, Function};
 use crate::json::Field;
-use crate::parse::{parse_domain, parse_python};
+use tickbound_expr::domain::Domain;
+use tickbound_expr::{BinaryOp, Expr, Function};
+use tickbound_expr::{parse::parse_domain, parse::parse_python};
 
 /// Whether a JSON file is a T1 file and not a problem file.
 #[must_use]

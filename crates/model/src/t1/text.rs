@@ -1,8 +1,8 @@
 //! Expressions as T1 files write them.
 
 use crate::ModelError;
-use crate::expr::Expr;
-use crate::parse::parse;
+use tickbound_expr::Expr;
+use tickbound_expr::parse::parse;
 
 /// The problem's size along a dimension, as expressions name it.
 pub(super) fn size_name(dimension: usize) -> String {

@@ -10,8 +10,8 @@
 //! Expressions are those of conditions: `/` is exact, and what comes out must be a whole number.
 
 use super::python::from_python;
-use crate::expr::Expr;
-use crate::parse::parse_python;
+use tickbound_expr::Expr;
+use tickbound_expr::parse::parse_python;
 
 /// Most values that are looked at, those that a condition drops included.
 const MAX_STEPS: u32 = 1 << 20;

@@ -7,11 +7,11 @@ use tickbound_elimination::Limits;
 
 use super::arguments::type_name;
 use super::python::{Division, check_name, over_parameters};
-use crate::domain::Domain;
-use crate::expr::{BinaryOp, Expr, Function};
 use crate::problem::Constraint;
 use crate::source::{Argument, ArgumentKind, Define, Fill};
 use crate::{Configurations, Launch, ModelError, Parameter, Problem, Profile};
+use tickbound_expr::domain::Domain;
+use tickbound_expr::{BinaryOp, Expr, Function};
 
 /// Writes the problem as a T1 file, with the inputs' and the platform's present values put in.
 ///
@@ -286,7 +286,7 @@ impl Writer<'_> {
 }
 
 fn number(expr: &Expr<String>) -> Value {
-    let parsed = crate::parse::parse(&expr.to_string()).ok();
+    let parsed = tickbound_expr::parse::parse(&expr.to_string()).ok();
     let constant = parsed.and_then(|e| e.resolve(&mut |_| None::<usize>).ok());
     match constant.and_then(|e| e.eval(&[]).ok()) {
         Some(n) => n.into(),
@@ -309,7 +309,7 @@ fn parameters_of(expr: &Expr<String>) -> impl Iterator<Item = &String> {
 
 /// Text made of printed expressions, which can be read unless it is too long.
 fn parsed(text: &str) -> Result<Expr<String>, ModelError> {
-    crate::parse::parse(text).map_err(|e| {
+    tickbound_expr::parse::parse(text).map_err(|e| {
         ModelError::new("--to t1", format!("a condition cannot be written: {e}"), "shorten it")
     })
 }

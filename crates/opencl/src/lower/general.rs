@@ -8,8 +8,8 @@
 
 use std::collections::HashMap;
 
-use tickbound_model::Expr;
-use tickbound_model::expr::{BinaryOp, Function};
+use tickbound_expr::Expr;
+use tickbound_expr::{BinaryOp, Function};
 
 /// The numbers of a symbol's values, and which ones no general form covers.
 pub(super) struct General {
@@ -135,7 +135,7 @@ fn put_in(form: &Expr, symbol: &Expr, value: i64) -> Expr {
 
 #[cfg(test)]
 mod tests {
-    use tickbound_model::parse::parse;
+    use tickbound_expr::parse::parse;
 
     use super::*;
 

@@ -12,8 +12,8 @@ use std::mem;
 
 use indexmap::IndexMap;
 use itertools::Itertools;
-use tickbound_model::Expr;
-use tickbound_model::expr::BinaryOp;
+use tickbound_expr::BinaryOp;
+use tickbound_expr::Expr;
 
 use super::general::{General, general};
 use super::tree::Node;

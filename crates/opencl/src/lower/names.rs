@@ -1,9 +1,10 @@
 //! What the names of steps stand for in a problem.
 
 use indexmap::IndexMap;
-use tickbound_model::expr::{BinaryOp, Slot};
+use tickbound_expr::Expr;
+use tickbound_expr::{BinaryOp, Slot};
 use tickbound_model::source::{ArgumentKind, Define};
-use tickbound_model::{Dimension, Expr, KernelSource, Problem};
+use tickbound_model::{Dimension, KernelSource, Problem};
 
 use crate::ast::At;
 use crate::error::ReadError;

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use tickbound_model::{Access, Expr, Program, Stmt, StmtKind};
+use tickbound_expr::Expr;
+use tickbound_model::{Access, Program, Stmt, StmtKind};
 
 use super::names::Names;
 use crate::ast::{At, Space};

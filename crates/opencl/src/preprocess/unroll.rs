@@ -4,7 +4,7 @@
 //! the place of the directive before macros are expanded, and is looked for afterwards.
 
 use indexmap::IndexMap;
-use tickbound_model::parse;
+use tickbound_expr::parse;
 
 use super::text::{Files, is_word, marker, name};
 use crate::steps::Number;

@@ -78,7 +78,7 @@ mod value;
 use std::collections::{HashMap, HashSet};
 
 use indexmap::IndexMap;
-use tickbound_model::expr::BinaryOp;
+use tickbound_expr::BinaryOp;
 
 use crate::ast::{At, Expr, Function, Space, Type, Unit, Variable, VariableId};
 use crate::error::ReadError;

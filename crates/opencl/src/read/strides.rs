@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use tickbound_model::expr::{BinaryOp, Function};
+use tickbound_expr::{BinaryOp, Function};
 
 use super::growth::{growth, has, name};
 use super::interior::{Neighbours, interior};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tickbound_model::expr::EvalError;
+use tickbound_expr::EvalError;
 
 use super::{Number, Space, Step, StepKind, Steps};
 

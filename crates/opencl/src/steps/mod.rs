@@ -19,7 +19,7 @@ pub use count::{Counts, count};
 pub use picks::picks_one;
 pub use print::print;
 
-use tickbound_model::Expr;
+use tickbound_expr::Expr;
 
 use crate::ast::At;
 

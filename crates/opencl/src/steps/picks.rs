@@ -1,6 +1,6 @@
 //! Conditions that pick out one item of a group: `get_local_id(0) == 0`.
 
-use tickbound_model::expr::BinaryOp;
+use tickbound_expr::BinaryOp;
 
 use super::Number;
 

@@ -1,6 +1,6 @@
 //! What stands around a step, and how often that makes it happen.
 
-use tickbound_model::Expr;
+use tickbound_expr::Expr;
 
 use super::number::{add, ceil_div, choice, less, max, min, mul, sub};
 

@@ -6,7 +6,7 @@
 //! its own.
 
 use indexmap::IndexMap;
-use tickbound_model::Expr;
+use tickbound_expr::Expr;
 
 use super::Device;
 use super::footprint::{Axis, addresses};

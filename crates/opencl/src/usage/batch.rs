@@ -1,6 +1,6 @@
 //! Loads that are waited for together: those of one body between two loops that are not unrolled.
 
-use tickbound_model::Expr;
+use tickbound_expr::Expr;
 
 use super::footprint::Axis;
 use super::number::{add, ceil_div, max, min, mul, sub};

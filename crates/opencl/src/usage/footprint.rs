@@ -1,8 +1,8 @@
 //! How many different addresses something that repeats has.
 
 use itertools::Itertools;
-use tickbound_model::Expr;
-use tickbound_model::expr::BinaryOp;
+use tickbound_expr::BinaryOp;
+use tickbound_expr::Expr;
 
 use super::known::{Inputs, Known};
 use super::number::{add, choice, less, min, mul, sub};
@@ -240,7 +240,7 @@ mod tests {
 
     use std::collections::BTreeSet;
 
-    use tickbound_model::expr::Slot;
+    use tickbound_expr::Slot;
 
     use super::*;
 

@@ -1,6 +1,6 @@
 //! Conditions that some items of the launch fulfil: `place < n`, where groups reach beyond `n`.
 
-use tickbound_model::expr::{BinaryOp, Function};
+use tickbound_expr::{BinaryOp, Function};
 
 use super::around::Share;
 use crate::ast::At;

@@ -6,7 +6,7 @@
 
 use indexmap::IndexMap;
 use itertools::Itertools;
-use tickbound_model::Expr;
+use tickbound_expr::Expr;
 
 use super::footprint::{Axis, multiple};
 use super::number::{add, choice, less, max, min, mul, quotient, sub};

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use itertools::Itertools;
-use tickbound_model::expr::Slot;
-use tickbound_model::interval::Interval;
-use tickbound_model::{Configurations, Expr, Problem};
+use tickbound_expr::Expr;
+use tickbound_expr::Slot;
+use tickbound_expr::interval::Interval;
+use tickbound_model::{Configurations, Problem};
 
 use super::occurring::{Narrow, Occurring};
 

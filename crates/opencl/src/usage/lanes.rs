@@ -4,8 +4,8 @@
 //! a distance of 0 means the same address, which is served once. Where rows of lanes are no multiple of a warp, nor a warp of them,
 //! some warps begin in one row and end in the next: the mean over all warps of a group is told, in 64ths.
 
-use tickbound_model::Expr;
-use tickbound_model::expr::BinaryOp;
+use tickbound_expr::BinaryOp;
+use tickbound_expr::Expr;
 
 use super::Device;
 use super::number::{

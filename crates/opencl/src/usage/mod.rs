@@ -42,7 +42,8 @@ use std::collections::BTreeMap;
 use indexmap::IndexMap;
 use itertools::Itertools;
 use rayon::prelude::*;
-use tickbound_model::{Configurations, Expr, LineUsage, Problem, Usage};
+use tickbound_expr::Expr;
+use tickbound_model::{Configurations, LineUsage, Problem, Usage};
 
 use crate::error::ReadError;
 use crate::extract::{Extracted, Variant};

@@ -5,7 +5,8 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tickbound_elimination::Limits;
-use tickbound_model::{Configurations, Expr};
+use tickbound_expr::Expr;
+use tickbound_model::Configurations;
 
 /// Most combinations of values that are looked at for one number, over all variants.
 const MOST_COMBINATIONS: usize = 1 << 18;

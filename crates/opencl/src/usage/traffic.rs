@@ -1,6 +1,6 @@
 //! Bytes that one access moves between caches, for a group and for the launch.
 
-use tickbound_model::Expr;
+use tickbound_expr::Expr;
 
 use super::Device;
 use super::footprint::{Addresses, Axis, addresses};

@@ -1,6 +1,6 @@
 //! Which loops a compiler unrolls, and how far.
 
-use tickbound_model::Expr;
+use tickbound_expr::Expr;
 
 use super::number::{add, choice, less, max, mul};
 use crate::ast::{At, Space};

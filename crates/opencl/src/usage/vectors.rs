@@ -4,7 +4,7 @@
 //! instructions as they have words. Where there are vectors, compilers also pack what unrolled iterations do to numbers that are
 //! neighbours (LLVM's Auto-Vectorization, "The SLP Vectorizer").
 
-use tickbound_model::Expr;
+use tickbound_expr::Expr;
 
 use super::footprint::Axis;
 use super::number::{all, ceil_div, choice, is_zero, less, mul, sub};

@@ -17,8 +17,7 @@ fn phases(problem: &Problem, env: &[i64]) -> Result<Vec<Phase>, String> {
 
 fn run(program: &Program, env: &[i64], all: &mut Vec<Phase>) -> Result<(), String> {
     for stmt in program {
-        let value =
-            |e: &tickbound_model::Expr| e.eval(env).map_err(|e| format!("{}: {e}", stmt.at));
+        let value = |e: &tickbound_expr::Expr| e.eval(env).map_err(|e| format!("{}: {e}", stmt.at));
         match &stmt.kind {
             StmtKind::Access { access, amount } => {
                 let amount = value(amount)?;

@@ -56,7 +56,7 @@ fn single(case: &Case, whole: &Problem, bound: &Bound, as_text: bool) -> Result<
         let defines = value["kernel"]["defines"].as_object_mut().expect("defines");
         for define in defines.values_mut() {
             let text = define.as_str().expect("an expression");
-            let expr = tickbound_model::parse::parse(text).map_err(|e| e.to_string())?;
+            let expr = tickbound_expr::parse::parse(text).map_err(|e| e.to_string())?;
             let expr = expr.resolve(&mut |n| whole.scope.slot(n)).map_err(|n| n.clone())?;
             let number = expr.eval(&bound.env).map_err(|e| e.to_string())?;
             *define = json!({ "text": number.to_string() });

@@ -558,7 +558,7 @@ fn group_sizes_that_macros_give() {
                 if (get_local_id(0) < WG) t[get_local_id(0)] = 1;\n\
                 for (int i = get_global_id(0); i < N; i += get_global_size(0)) a[i] = 1;\n}\n";
     let mut c = case(text);
-    c.local = vec![Some(tickbound_model::Expr::Name("WG".to_owned()))];
+    c.local = vec![Some(tickbound_expr::Expr::Name("WG".to_owned()))];
     insta::assert_snapshot!(c.shown(), @r"
     2  local t: 4 * WG bytes
     3  1 Integer

@@ -10,8 +10,8 @@ use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use tickbound_expr::interval::Interval;
 use tickbound_model::Configuration;
-use tickbound_model::interval::Interval;
 use tickbound_model::verdict::Found;
 
 use super::entry::{Entry, Run};

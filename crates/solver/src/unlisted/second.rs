@@ -7,9 +7,10 @@
 
 use tickbound_encodings::cost::Cost;
 use tickbound_encodings::cost::term::{At, Class, Items, Term};
-use tickbound_model::expr::BinaryOp;
+use tickbound_expr::BinaryOp;
+use tickbound_expr::Expr;
 use tickbound_model::kernel::{Program, Stmt, StmtKind};
-use tickbound_model::{Access, Expr, Problem};
+use tickbound_model::{Access, Problem};
 use tickbound_obligation::Time;
 use tickbound_obligation::product::{Factor, Product};
 

@@ -10,8 +10,9 @@ use std::collections::HashMap;
 use super::error::PromelaError;
 use super::facts::{Facts, Value, Who};
 use super::table::Key;
-use tickbound_model::expr::BinaryOp;
-use tickbound_model::{Expr, Platform, Stmt, StmtKind};
+use tickbound_expr::BinaryOp;
+use tickbound_expr::Expr;
+use tickbound_model::{Platform, Stmt, StmtKind};
 
 /// Most items that are sorted into masks.
 const MAX_ITEMS: u64 = 1 << 21;

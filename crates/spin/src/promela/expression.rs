@@ -4,7 +4,7 @@
 //! expression is carried over only if C gets the value of the model for *every* configuration and
 //! work item that occurs; [`c_value`] is that arithmetic, with every intermediate result watched.
 
-use tickbound_model::expr::{BinaryOp, Expr, Function};
+use tickbound_expr::{BinaryOp, Expr, Function};
 
 /// `expr` in Promela, with `name` for its slots; `None` if Promela has no such operator.
 pub(crate) fn text(expr: &Expr, name: &dyn Fn(usize) -> String) -> Option<String> {
@@ -134,7 +134,7 @@ fn c_call(f: Function, values: &[i64]) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tickbound_model::parse::parse;
+    use tickbound_expr::parse::parse;
 
     fn read(source: &str) -> Expr {
         parse(source).unwrap().resolve(&mut |n| ["a", "b"].iter().position(|x| x == n)).unwrap()

@@ -10,9 +10,10 @@ use super::layout::Layout;
 use super::names::Names;
 use super::table::{Key, conditional};
 use super::width::Width;
-use tickbound_model::expr::Slot;
+use tickbound_expr::Expr;
+use tickbound_expr::Slot;
 use tickbound_model::scope::NameKind;
-use tickbound_model::{Expr, Problem, Profile, Space};
+use tickbound_model::{Problem, Profile, Space};
 
 /// Most evaluations of one expression while it is compared with what C computes.
 const MAX_SAMPLES: u64 = 8_000_000;

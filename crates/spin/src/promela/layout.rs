@@ -1,9 +1,10 @@
 //! How a launch is laid out over units and elements, for every configuration.
 
 use super::error::PromelaError;
-use tickbound_model::expr::{BinaryOp, Function};
+use tickbound_expr::Expr;
+use tickbound_expr::{BinaryOp, Function};
 use tickbound_model::kernel::{expressions, has_barrier};
-use tickbound_model::{Bound, Expr, Launch, LaunchSize, ModelError, Problem, Profile, Space};
+use tickbound_model::{Bound, Launch, LaunchSize, ModelError, Problem, Profile, Space};
 
 /// How the workers of a unit - processing elements or dispatchers - share a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

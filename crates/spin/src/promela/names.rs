@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
+use tickbound_expr::Slot;
 use tickbound_input::names::{promela, short};
 use tickbound_model::Problem;
-use tickbound_model::expr::Slot;
 
 /// Words that the models themselves use.
 const OWN: &str = include_str!("own.txt");

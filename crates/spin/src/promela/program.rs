@@ -1,6 +1,7 @@
 //! Walking a kernel program: what every form that it takes in a text shares.
 
-use tickbound_model::{Expr, Stmt, StmtKind};
+use tickbound_expr::Expr;
+use tickbound_model::{Stmt, StmtKind};
 
 use super::amounts::{Amounts, Sides};
 use super::error::PromelaError;

@@ -1,6 +1,6 @@
 //! Values in the expression language of problem files.
 
-use tickbound_model::expr::{BinaryOp, Expr, Function};
+use tickbound_expr::{BinaryOp, Expr, Function};
 
 use super::poly::gcd;
 use super::{Kind, Monomial, Poly, Terms};

@@ -163,7 +163,7 @@ fn printed(terms: &Terms, poly: &Poly, values: &[i64; 4]) -> Option<i64> {
     let number = terms.number(poly)?;
     // Through the text, so that printing is tested as well.
     let text = number.to_string().replace('$', "");
-    let parsed = tickbound_model::parse::parse(&text).unwrap();
+    let parsed = tickbound_expr::parse::parse(&text).unwrap();
     let at = |name: &String| RANGES.iter().position(|r| r.0.trim_start_matches('$') == *name);
     Some(parsed.resolve(&mut |name| at(name)).unwrap().eval(values).unwrap())
 }

@@ -8,7 +8,7 @@ mod touched;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use tickbound_model::Expr;
+use tickbound_expr::Expr;
 
 use super::around::Around;
 use super::arrays::{self, Arrays};

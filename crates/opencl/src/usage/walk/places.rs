@@ -1,8 +1,8 @@
 //! Where accesses are: how far loops, lanes and groups move them, and whether their rows stay in lines.
 
 use itertools::Itertools;
-use tickbound_model::Expr;
-use tickbound_model::expr::{BinaryOp, Function};
+use tickbound_expr::Expr;
+use tickbound_expr::{BinaryOp, Function};
 
 use super::super::around::{Around, Loop};
 use super::super::footprint::Axis;

@@ -1,7 +1,7 @@
 //! Private arrays: registers, or requests and room in memory.
 
 use itertools::Itertools;
-use tickbound_model::Expr;
+use tickbound_expr::Expr;
 
 use super::super::around::Around;
 use super::super::arrays::{self, Array, Own, Room};

@@ -1,6 +1,6 @@
 //! Accesses as requests of a warp, and what each takes.
 
-use tickbound_model::Expr;
+use tickbound_expr::Expr;
 
 use super::super::around::Around;
 use super::super::batch::{Batch, is_from_data};

@@ -1,7 +1,7 @@
 //! Bytes of arrays in global memory that a group and the launch touch.
 
 use itertools::Itertools;
-use tickbound_model::Expr;
+use tickbound_expr::Expr;
 
 use super::super::around::Around;
 use super::super::batch::is_from_data;

@@ -1,8 +1,9 @@
 //! What both styles need of a problem with closed schedules.
 
-use tickbound_model::expr::Function;
+use tickbound_expr::Expr;
+use tickbound_expr::Function;
+use tickbound_model::Problem;
 use tickbound_model::kernel::{has_barrier, has_until};
-use tickbound_model::{Expr, Problem};
 
 use crate::promela::amounts::Amounts;
 use crate::promela::declarations::Quantity;

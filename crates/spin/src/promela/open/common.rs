@@ -6,9 +6,10 @@ use crate::promela::error::PromelaError;
 use crate::promela::facts::{Facts, Value, Who};
 use crate::promela::layout::{binary, platform};
 use crate::promela::width::Width;
-use tickbound_model::expr::{BinaryOp, Function};
+use tickbound_expr::Expr;
+use tickbound_expr::{BinaryOp, Function};
 use tickbound_model::kernel::{has_barrier, has_until};
-use tickbound_model::{Access, Expr, Launch, ModelError, Platform, Stmt, StmtKind, Warps};
+use tickbound_model::{Access, Launch, ModelError, Platform, Stmt, StmtKind, Warps};
 
 /// Most warps that a unit may hold at once, and most units: each is a line of the text.
 const MAX_OPTIONS: i64 = 255;

@@ -7,8 +7,8 @@
 //! independent, so `x - x` is not known to be 0.
 //!
 //! ```
-//! use tickbound_model::interval::Interval;
-//! use tickbound_model::parse::parse;
+//! use tickbound_expr::interval::Interval;
+//! use tickbound_expr::parse::parse;
 //! let e = parse("size // WG + WG").unwrap();
 //! let e = e.resolve(&mut |name| ["size", "WG"].iter().position(|n| n == name)).unwrap();
 //! let range = e.range(&[Interval::point(64), Interval { low: 2, high: 8 }]);

@@ -12,7 +12,7 @@ impl Expr {
     /// In each of them it has the same value, or none if the expression has none. Without an environment it stays as it is.
     ///
     /// ```
-    /// use tickbound_model::parse::parse;
+    /// use tickbound_expr::parse::parse;
     /// let over = |text: &str, values: &[[i64; 2]]| {
     ///     let read = parse(text).unwrap().resolve(&mut |n| ["a", "b"].iter().position(|m| m == n));
     ///     let envs: Vec<&[i64]> = values.iter().map(|env| &env[..]).collect();

@@ -6,11 +6,11 @@
 //! use [`Expr::eval_exact`] there.
 //!
 //! An expression is generic over its names: `Expr<String>` comes out of the parser, and a
-//! [`Scope`](super::scope::Scope) turns it into an `Expr<Slot>` that evaluates against a slice of
+//! scope turns it into an `Expr<Slot>` that evaluates against a slice of
 //! values without any look-up by name.
 //!
 //! ```
-//! use tickbound_model::parse::parse;
+//! use tickbound_expr::parse::parse;
 //! let e = parse("size // 3 if size % 2 == 1 else -size").unwrap();
 //! let value = e.resolve(&mut |name| (name == "size").then_some(0)).unwrap().eval(&[7]).unwrap();
 //! assert_eq!(value, 2);
@@ -346,8 +346,9 @@ impl Expr<Slot> {
         })
     }
 
-    // Asked before every evaluation of a constraint: without [`Expr::parts`] it takes a quarter.
-    pub(crate) fn divides(&self) -> bool {
+    /// Whether `/` is in it, which constraints evaluate exactly.
+    // Called before every evaluation of a constraint: without [`Expr::parts`] it takes a quarter.
+    pub fn divides(&self) -> bool {
         match self {
             Expr::Int(_) | Expr::Name(_) => false,
             Expr::Neg(a) | Expr::Not(a) => a.divides(),

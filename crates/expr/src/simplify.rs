@@ -9,7 +9,7 @@ impl<N> Expr<N> {
     /// expression has none, as `0 // n` for `n = 0`.
     ///
     /// ```
-    /// use tickbound_model::parse::parse;
+    /// use tickbound_expr::parse::parse;
     /// let simple = |text: &str| parse(text).unwrap().simplified().to_string();
     /// assert_eq!(simple("n // 1 * (2 + 2) + 0"), "n * 4");
     /// assert_eq!(simple("(K - 0 // A * A - 0 % A) // B"), "K // B");
