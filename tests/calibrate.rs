@@ -18,8 +18,8 @@ use tickbound::calibrate::{
 use tickbound::device::{self, Session};
 use tickbound::measure::sample::Rule;
 use tickbound_model::platforms;
-use tickbound_model::simulate::{self, simulate};
 use tickbound_model::{Platform, Problem};
+use tickbound_simulator::simulate;
 
 /// A device that takes as long as the model says.
 struct Model {
@@ -100,7 +100,7 @@ impl Model {
         });
         let problem = Problem::from_value(&problem, &IndexMap::new(), &platforms::find).unwrap();
         let space = problem.space().unwrap();
-        simulate(&problem, &space.bound[0], &simulate::Options::default()).unwrap().time
+        simulate(&problem, &space.bound[0], &tickbound_simulator::Options::default()).unwrap().time
     }
 
     fn calibrate(&mut self, options: &Options) -> Result<Calibration, Fault> {
@@ -430,8 +430,9 @@ impl Runner for Resourceful {
         });
         let problem = Problem::from_value(&problem, &IndexMap::new(), &platforms::find).unwrap();
         let space = problem.space().unwrap();
-        let ticks =
-            simulate(&problem, &space.bound[0], &simulate::Options::default()).unwrap().time;
+        let ticks = simulate(&problem, &space.bound[0], &tickbound_simulator::Options::default())
+            .unwrap()
+            .time;
         let busy = ticks as f64 / (self.platform["clock_mhz"].as_f64().unwrap() * 1e6);
         Ok(Times { busy, queued: busy })
     }

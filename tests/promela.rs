@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, FileFailurePersistence, RngSeed, TestRunner};
-use tickbound_model::simulate::{self, simulate};
 use tickbound_model::verdict::Status;
 use tickbound_model::{Bound, LaunchSize, Problem, Space};
+use tickbound_simulator::simulate;
 use tickbound_solver::tune;
 use tickbound_spin::promela::{Options, PromelaError, Style, export};
 
@@ -25,7 +25,7 @@ fn agree(problem: &Problem, space: &Space, style: Style, optimise: &str) -> Resu
     let model = export(problem, space, &options).map_err(|e| format!("export: {e}"))?;
     let found = with_spin::times(&model, optimise);
     for bound in &space.bound {
-        let time = simulate(problem, bound, &simulate::Options::default()).unwrap().time;
+        let time = simulate(problem, bound, &tickbound_simulator::Options::default()).unwrap().time;
         let spin = found.get(&bound.configuration.0);
         if spin != Some(&BTreeSet::from([time])) {
             let name = problem.name_values(&bound.configuration);
@@ -198,7 +198,7 @@ fn check(
         return Ok(());
     };
     let Ok(space) = problem.space() else { return Ok(()) };
-    let options = simulate::Options::default();
+    let options = tickbound_simulator::Options::default();
     let runs = space.bound.iter().all(|b| simulate(&problem, b, &options).is_ok());
     if space.bound.is_empty() || !runs {
         return Ok(());

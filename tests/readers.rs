@@ -14,7 +14,6 @@ use tickbound_encodings::system::run::run;
 use tickbound_encodings::{EncodeError, Encoding, bounds};
 use tickbound_model::kernel::expressions;
 use tickbound_model::problem::parse_json;
-use tickbound_model::simulate::{Options, simulate};
 use tickbound_model::{Bound, LaunchSize, ModelError, Platform, Problem, Space, t1};
 use tickbound_opencl::{Child, Setup, attach_with};
 use tickbound_reo::automaton::Automaton;
@@ -24,6 +23,7 @@ use tickbound_reo::product::reachable;
 use tickbound_reo::syntax::Source;
 use tickbound_reo::treo::{self, Request, Shelf};
 use tickbound_reo::{cat, ect, json as automata};
+use tickbound_simulator::{Options, simulate};
 
 /// Larger spaces are not listed here: a limit of the program, which takes longer, guards them.
 const CHOICES: u32 = 20_000;

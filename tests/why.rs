@@ -9,8 +9,8 @@ use insta::assert_snapshot;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use serde_json::{Value, json};
-use tickbound_model::simulate::{Options, simulate};
 use tickbound_model::{Problem, Profile, platforms};
+use tickbound_simulator::{Options, simulate};
 
 use crate::common;
 

@@ -11,8 +11,8 @@ use tickbound_encodings::plan::Plan;
 use tickbound_encodings::system::System;
 use tickbound_encodings::system::run::run;
 use tickbound_model::platforms;
-use tickbound_model::simulate::{self, simulate};
 use tickbound_model::{Problem, Space};
+use tickbound_simulator::simulate;
 use tickbound_solver::bracket::Bracket;
 use tickbound_solver::formula::Formula;
 use tickbound_solver::instance::{Answer, Instance, Questions};
@@ -90,7 +90,8 @@ impl Prepared {
         let mut least = i64::MAX;
         for c in order {
             if lower[c] < least {
-                let run = simulate(problem, &space.bound[c], &simulate::Options::default());
+                let run =
+                    simulate(problem, &space.bound[c], &tickbound_simulator::Options::default());
                 least = least.min(run.unwrap_or_else(|e| panic!("{e}")).time);
             }
         }

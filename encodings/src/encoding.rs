@@ -4,7 +4,7 @@ use crate::encoded::{EncodeError, Encoded};
 use crate::plan::Plan;
 use crate::{event, summary, tick};
 
-tickbound_model::named! {
+tickbound_input::named! {
     /// A way to make a bounded transition system out of a plan.
     #[derive(Default)]
     pub enum Encoding: Entry {

@@ -17,8 +17,8 @@ use tickbound_encodings::plan::{Plan, PlanError};
 use tickbound_encodings::system::System;
 use tickbound_encodings::system::run::{RunError, run};
 use tickbound_encodings::{EncodeError, Encoded, bounds, event, summary, tick};
-use tickbound_model::simulate::{Options, simulate};
 use tickbound_model::{Problem, Profile, Space};
+use tickbound_simulator::{Options, simulate};
 
 /// Times above this are not run tick by tick.
 const TICKS: i64 = 2_000;

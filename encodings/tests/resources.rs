@@ -9,8 +9,8 @@ use serde_json::{Map, Value, json};
 use tickbound_encodings::cost::Cost;
 use tickbound_encodings::plan::{Plan, PlanError};
 use tickbound_expr::interval::Interval;
-use tickbound_model::simulate::{Options, resource_time, simulate};
 use tickbound_model::{Part, Problem, Resources, Usage};
+use tickbound_simulator::{Options, resource_time, simulate};
 
 /// Numbers of very different sizes, up to where products leave 63 bits.
 fn number() -> BoxedStrategy<i64> {

@@ -1,7 +1,7 @@
 //! Names in the published schema.
 
 use schemars::{Schema, SchemaGenerator};
-use tickbound_model::named::Named;
+use tickbound_input::named::Named;
 use tickbound_model::verdict::Status;
 
 /// The names of a short list.

@@ -5,10 +5,10 @@ use std::cmp::Reverse;
 use indexmap::IndexMap;
 use itertools::Itertools;
 use serde::{Deserialize, Serialize};
-use tickbound_model::simulate::{
+use tickbound_model::{Bound, Problem, Profile};
+use tickbound_simulator::{
     Bottleneck, PARTS, ResourceTime, SimulateError, of_lines, resource_time,
 };
-use tickbound_model::{Bound, Problem, Profile};
 
 /// What bounds the time of a configuration under the profile `resources`, and how full a unit is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
-use tickbound_model::simulate::Trace;
+use tickbound_simulator::Trace;
 
 use super::about::About;
 use super::counts::Counts;
@@ -79,7 +79,7 @@ impl Phase {
 mod tests {
     use super::*;
     use tickbound_model::Access;
-    use tickbound_model::simulate::{Span, SpanKind};
+    use tickbound_simulator::{Span, SpanKind};
 
     #[test]
     fn phases_by_hand() {

@@ -2,7 +2,7 @@
 
 use tickbound_input::message::grouped;
 use tickbound_model::Problem;
-use tickbound_model::simulate::Script;
+use tickbound_simulator::Script;
 use tickbound_spin::result::{Proof, RunLog, SpinResult};
 use tickbound_spin::trail;
 

@@ -3,9 +3,9 @@
 use indexmap::IndexMap;
 use serde_json::json;
 use tickbound_input::message::grouped;
-use tickbound_model::simulate::WarpTicks;
 use tickbound_model::verdict::Status;
 use tickbound_model::{LeftOut, Problem};
+use tickbound_simulator::WarpTicks;
 use tickbound_solver::Proof;
 use tickbound_solver::{Encoding, Objective, TuneResult};
 

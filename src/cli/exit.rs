@@ -114,8 +114,8 @@ impl From<tickbound_model::ModelError> for CliError {
     }
 }
 
-impl From<tickbound_model::simulate::SimulateError> for CliError {
-    fn from(e: tickbound_model::simulate::SimulateError) -> Self {
+impl From<tickbound_simulator::SimulateError> for CliError {
+    fn from(e: tickbound_simulator::SimulateError) -> Self {
         CliError::Solve(e.into())
     }
 }

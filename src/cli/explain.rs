@@ -7,10 +7,10 @@ use itertools::Itertools;
 use num_bigint::BigUint;
 use tickbound_elimination::Limits;
 use tickbound_model::count::{Counts, count};
-use tickbound_model::simulate::{used, used_of};
 use tickbound_model::{Bound, Configurations, LeftOut, LineUsage, Problem, Profile, Usage};
 use tickbound_opencl::steps::Assumed;
 use tickbound_opencl::{Reading, Variant};
+use tickbound_simulator::{used, used_of};
 
 use super::exit::{CliError, Exit};
 use super::load::{Chosen, Setting, bound};

@@ -2,8 +2,8 @@
 
 use tickbound_encodings::btor2::{self, Survey, SurveyError};
 use tickbound_encodings::plan::{Plan, PlanError};
-use tickbound_model::simulate::{self, simulate};
 use tickbound_model::{Problem, Space, t1};
+use tickbound_simulator::simulate;
 use tickbound_solver::bracket::Bracket;
 use tickbound_solver::prepare::{no_run, no_system};
 use tickbound_solver::unlisted::confirming_question;
@@ -140,7 +140,7 @@ fn write_btor2(args: &Args) -> Result<(), CliError> {
 /// The simulator says of the fastest configuration what the encoding says.
 fn simulated(problem: &Problem, space: &Space, survey: &Survey) -> Result<(), CliError> {
     let (c, ticks) = survey.least;
-    let time = simulate(problem, &space.bound[c], &simulate::Options::default())?.time;
+    let time = simulate(problem, &space.bound[c], &tickbound_simulator::Options::default())?.time;
     if time == ticks {
         return Ok(());
     }

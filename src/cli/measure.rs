@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use tickbound_elimination::Limits;
 use tickbound_input::message::one_line;
-use tickbound_model::simulate::{self, simulate};
 use tickbound_model::{Bound, Problem};
+use tickbound_simulator::simulate;
 
 use super::exit::{CliError, Exit, input};
 use super::load::{Question, positive_seconds};
@@ -270,7 +270,7 @@ fn ticks(problem: &Problem, bound: &Bound, is_late: &dyn Fn() -> bool) -> Option
     if problem.kernel.is_empty() || is_late() {
         return None;
     }
-    simulate(problem, bound, &simulate::Options::default()).ok().map(|run| run.time)
+    simulate(problem, bound, &tickbound_simulator::Options::default()).ok().map(|run| run.time)
 }
 
 /// Says on standard error what happens.

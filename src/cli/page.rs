@@ -5,9 +5,9 @@ use std::sync::atomic::Ordering;
 use rayon::prelude::*;
 use tickbound_elimination::Limits;
 use tickbound_model::count::count;
-use tickbound_model::simulate::{Options, SimulateError, simulate};
 use tickbound_model::verdict::Status;
 use tickbound_model::{Bound, Problem};
+use tickbound_simulator::{Options, SimulateError, simulate};
 use tickbound_solver::{SolveError, TuneResult};
 
 use super::exit::CliError;

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use itertools::Itertools;
 use tickbound_elimination::Limits;
-use tickbound_model::simulate::{Options, simulate};
 use tickbound_model::{Problem, Space};
+use tickbound_simulator::{Options, simulate};
 
 use crate::report::heatmap::MAX_VALUES;
 use crate::report::{Axis, HeatMap};

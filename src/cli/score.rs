@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
-use tickbound_model::simulate::{Options, SimulateError, program, simulate};
 use tickbound_model::{Problem, Profile};
+use tickbound_simulator::{Options, SimulateError, program, simulate};
 
 use super::exit::{CliError, Exit};
 use super::load::Question;

@@ -2,7 +2,7 @@
 
 use tickbound_model::Profile;
 use tickbound_model::count::count;
-use tickbound_model::simulate::{Options, Script, simulate};
+use tickbound_simulator::{Options, Script, simulate};
 
 use super::exit::{CliError, Exit};
 use super::load::{Chosen, Setting, bound};

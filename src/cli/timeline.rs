@@ -6,13 +6,13 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use tickbound_input::message::grouped;
-use tickbound_model::simulate::{Options, Span, SpanKind};
 use tickbound_model::{Bound, ModelError, Problem, Profile};
+use tickbound_simulator::{Options, Span, SpanKind};
 
 use crate::report::html::Lanes;
 use crate::report::picture::is_picture;
 use crate::report::{Runs, TimelineSpan, write_timeline};
-use tickbound_model::simulate::Script;
+use tickbound_simulator::Script;
 use tickbound_solver::{Objective, TuneResult};
 
 /// Most spans of a timeline: about 25 MB of JSON, which Perfetto opens at once.

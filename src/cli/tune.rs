@@ -8,9 +8,9 @@ use num_bigint::BigUint;
 use tickbound_elimination::Limits;
 use tickbound_input::message::grouped;
 use tickbound_model::Problem;
-use tickbound_model::simulate::{self, simulate};
 use tickbound_model::verdict::Status;
 use tickbound_opencl::ReadError;
+use tickbound_simulator::simulate;
 use tickbound_solver::bracket::{Bounds, Known};
 
 use super::exit::{CliError, Exit};
@@ -202,7 +202,7 @@ fn of_one_configuration(question: &Question, options: &Options, json: bool) -> O
         let problem = question.only(&best).ok()?;
         let values = problem.parameters.iter().map(|p| p.name.clone()).zip(best.0.clone());
         let bound = problem.bind(&values.collect()).ok()?;
-        let run = simulate(&problem, &bound, &simulate::Options::default()).ok()?;
+        let run = simulate(&problem, &bound, &tickbound_simulator::Options::default()).ok()?;
         let bounds = Bounds { lower: 0, best: Some((0, run.time)) };
         let known = Known { bounds, best: Some(best) };
         let seconds = stop::began().elapsed().as_secs_f64();

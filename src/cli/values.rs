@@ -1,7 +1,7 @@
 //! Values of options: those out of a short fixed list, sizes of memory, and lengths of time.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use tickbound_model::named::Named;
+use tickbound_input::named::Named;
 
 /// A value, or `None` where the choice is left to the program.
 pub(super) type OrAuto<T> = Option<T>;

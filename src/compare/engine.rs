@@ -25,7 +25,7 @@ use std::fmt;
 use thiserror::Error;
 
 use tickbound_input::message::suggest;
-use tickbound_model::named::Named;
+use tickbound_input::named::Named;
 use tickbound_solver::{Encoding, Strategy};
 use tickbound_spin::Search;
 use tickbound_spin::promela::Style;

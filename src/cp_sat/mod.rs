@@ -25,9 +25,9 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 use thiserror::Error;
 use tickbound_encodings::system::System;
-use tickbound_model::simulate::{self, simulate};
 use tickbound_model::{Problem, Space};
 use tickbound_os::process::{self as process, Ended, Limits};
+use tickbound_simulator::simulate;
 
 use crate::answer::{About, Answer, tenth_of_millisecond, values};
 use tickbound_model::verdict::{Status, StopReason};
@@ -290,7 +290,7 @@ fn note(
     if answer.proved() {
         answer.lower = claimed;
     }
-    match simulate(problem, bound, &simulate::Options::default()) {
+    match simulate(problem, bound, &tickbound_simulator::Options::default()) {
         Ok(run) if run.time == claimed => answer.replayed = Some(true),
         Ok(run) => {
             return Err(SolveError::Disagreement {

@@ -48,7 +48,7 @@ pub struct Failure {
     pub message: String,
 }
 
-tickbound_model::named! {
+tickbound_input::named! {
     /// A kind of failure, under the word that files have; `about` is what a summary says of several.
     #[derive(PartialOrd, Ord)]
     pub enum FailureKind {

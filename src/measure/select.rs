@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use chacha20::rand_core::Rng;
 use indexmap::{IndexMap, IndexSet};
 use num_bigint::BigUint;
-use tickbound_model::simulate::{self, program, simulate};
 use tickbound_model::space::MAX_CONFIGURATIONS;
 use tickbound_model::{Bound, Configuration, Configurations, Problem};
+use tickbound_simulator::{program, simulate};
 
 use tickbound_solver::{Options, SolveError, tune};
 
@@ -111,7 +111,9 @@ pub fn candidates(
         if interrupt.load(Ordering::Relaxed) {
             break;
         }
-        let Ok(run) = simulate(problem, &bound, &simulate::Options::default()) else { continue };
+        let Ok(run) = simulate(problem, &bound, &tickbound_simulator::Options::default()) else {
+            continue;
+        };
         let own = program(problem, &bound)?.unwrap_or_else(|| bound.configuration.0.clone());
         programs.entry(own).or_insert((bound, run.time));
     }

@@ -1,7 +1,7 @@
 //! Measured times, for a person and as JSON.
 
+use tickbound_input::named::Named;
 use tickbound_model::Problem;
-use tickbound_model::named::Named;
 
 use super::table::Table;
 use crate::answer::{About, tenth_of_millisecond, values};

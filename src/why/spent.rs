@@ -9,8 +9,8 @@
 //! nothing alone.
 
 use indexmap::IndexSet;
-use tickbound_model::simulate::{Options, simulate};
 use tickbound_model::{Bound, ModelError, Part, Problem, Profile, Program, Stmt, StmtKind};
+use tickbound_simulator::{Options, simulate};
 
 use super::data::{Share, Spent, Why, percent};
 use super::search::Asked;

@@ -7,8 +7,8 @@ use indexmap::IndexMap;
 use num_bigint::BigUint;
 use serde_json::Value;
 use tickbound_elimination::Limits;
-use tickbound_model::simulate::{Options, SimulateError, simulate};
 use tickbound_model::{ModelError, Problem};
+use tickbound_simulator::{Options, SimulateError, simulate};
 
 use crate::branches;
 use crate::folder::{Certificate, Proved};

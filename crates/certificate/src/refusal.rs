@@ -1,7 +1,7 @@
 //! Why something is no proof.
 
 use tickbound_model::ModelError;
-use tickbound_model::simulate::SimulateError;
+use tickbound_simulator::SimulateError;
 
 use tickbound_obligation::product::ObligationError;
 

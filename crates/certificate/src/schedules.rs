@@ -4,9 +4,9 @@
 //! counted warps, which is then trusted and said to be: it has no proof that could be checked in less
 //! time than it takes to find both ends again.
 
-use tickbound_model::simulate::{self, SimulateError};
 use tickbound_model::{Bound, Problem};
 use tickbound_schedules::{Launch, Limits, ScheduleError};
+use tickbound_simulator::SimulateError;
 
 use crate::refusal::Refusal;
 
@@ -34,10 +34,16 @@ pub fn least(
     trusted: &mut Trusted,
 ) -> Result<i64, Refusal> {
     if !problem.has_open_schedule() {
-        return Ok(simulate::simulate(problem, bound, &simulate::Options::default())?.time);
+        return Ok(tickbound_simulator::simulate(
+            problem,
+            bound,
+            &tickbound_simulator::Options::default(),
+        )?
+        .time);
     }
-    let limits = simulate::Limits { max_states: FEW, ..simulate::Limits::default() };
-    match simulate::explore(problem, bound, &limits) {
+    let limits =
+        tickbound_simulator::Limits { max_states: FEW, ..tickbound_simulator::Limits::default() };
+    match tickbound_simulator::explore(problem, bound, &limits) {
         Ok(both) => return Ok(both.best),
         Err(SimulateError::TooManyStates { .. }) => {}
         Err(error) => return Err(error.into()),

@@ -14,8 +14,8 @@ mod schedules;
 use indexmap::IndexMap;
 use serde_json::Value;
 use tickbound_certificate::{Certificate, Refusal};
-use tickbound_model::simulate::{Options, simulate};
 use tickbound_model::{Configuration, Problem};
+use tickbound_simulator::{Options, simulate};
 
 /// Nothing stops a check.
 fn never() -> bool {

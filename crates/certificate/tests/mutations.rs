@@ -485,8 +485,7 @@ fn by_simulation() {
     let problem: Problem = read(&marked());
     let slower =
         problem.bind(&[("WG".to_owned(), 4), ("TS".to_owned(), 2)].into_iter().collect()).unwrap();
-    let time =
-        tickbound_model::simulate::simulate(&problem, &slower, &Default::default()).unwrap().time;
+    let time = tickbound_simulator::simulate(&problem, &slower, &Default::default()).unwrap().time;
     let mut claim = folder.json(CLAIM);
     claim["time"] = time.into();
     claim["configuration"] = json!({ "WG": 4, "TS": 2 });

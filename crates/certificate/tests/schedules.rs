@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use tickbound_certificate::Refusal;
 use tickbound_certificate::check::{Report, check};
-use tickbound_model::simulate::{Limits, explore};
 use tickbound_schedules::Launch;
+use tickbound_simulator::{Limits, explore};
 
 use crate::{certificate, never, read};
 

@@ -7,6 +7,7 @@
 mod file;
 mod json;
 pub mod message;
+pub mod named;
 pub mod names;
 
 pub use file::{MOST, bytes, decoded, regular, text, within};

@@ -326,6 +326,12 @@ impl Problem {
         &self.usage
     }
 
+    /// Whether a number of the usage was counted in the source, and not stated in the file.
+    #[must_use]
+    pub fn counts_usage(&self, name: &str) -> bool {
+        self.source.is_some() && !self.stated_usage.contains(&name)
+    }
+
     /// What each line of the source adds to the usage, where that was counted in one.
     #[must_use]
     pub fn usage_lines(&self) -> &[LineUsage] {

@@ -1,8 +1,8 @@
 //! The resources of a unit and of a device: what a platform says of them for the profile `resources`.
 
-use super::named::Named;
+use tickbound_input::named::Named;
 
-crate::named! {
+tickbound_input::named! {
     /// A part of the profile `resources` that a problem can leave out, to see what it contributes.
     pub enum Part {
         /// Passes of local memory and L1 beyond one a request.

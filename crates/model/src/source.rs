@@ -13,9 +13,9 @@ use tickbound_input::message::suggest;
 
 use super::error::ModelError;
 use super::json::{Field, Object};
-use super::named::Named;
 use super::scope::{Scope, is_identifier};
 use tickbound_expr::{EvalError, Expr};
+use tickbound_input::named::Named;
 
 /// A kernel in OpenCL C.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -122,7 +122,7 @@ impl fmt::Display for Asked {
     }
 }
 
-crate::named! {
+tickbound_input::named! {
     /// Version of OpenCL C, called as compilers call it after `-cl-std=`.
     pub enum Standard {
         /// OpenCL C 1.2.
@@ -141,7 +141,7 @@ pub enum Define {
     Text(String),
 }
 
-crate::named! {
+tickbound_input::named! {
     /// Which side of a branch counts.
     pub enum Side {
         /// The condition holds.
@@ -153,7 +153,7 @@ crate::named! {
     }
 }
 
-crate::named! {
+tickbound_input::named! {
     /// Element type of a buffer, or type of a scalar, called as in OpenCL C.
     pub enum ElementType {
         /// 8 bits, signed.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use tickbound_model::named::Named;
+use tickbound_input::named::Named;
 use tickbound_model::source::ElementType;
 
 use crate::ast::{Scalar, Space, Type};

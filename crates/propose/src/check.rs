@@ -9,9 +9,9 @@ use indexmap::IndexMap;
 use num_bigint::BigUint;
 use serde_json::{Value, json};
 use tickbound_elimination::Limits;
-use tickbound_model::simulate::{Options, simulate};
 use tickbound_model::{Configuration, Problem};
 use tickbound_opencl::{ReadError, Setup, attach_with, inputs_as_macros};
+use tickbound_simulator::{Options, simulate};
 
 use crate::Platforms;
 

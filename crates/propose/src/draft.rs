@@ -220,7 +220,7 @@ impl Draft {
             }
         };
         if self.standard != Standard::Cl12 {
-            add("standard", tickbound_model::named::Named::name(self.standard).into());
+            add("standard", tickbound_input::named::Named::name(self.standard).into());
         }
         add("include", self.wishes.include.clone().into());
         add("defines", self.defines.clone().into_iter().collect());
@@ -246,7 +246,7 @@ impl Draft {
         let number =
             |text: &str| text.parse::<i64>().map_or_else(|_| Value::from(text), Value::from);
         let mut object =
-            json!({ "name": name, "type": tickbound_model::named::Named::name(*element) });
+            json!({ "name": name, "type": tickbound_input::named::Named::name(*element) });
         match by {
             By::Value if element.is_real() => {
                 object["real"] = json!(value.parse::<f64>().unwrap_or(0.5))

@@ -7,7 +7,7 @@
 
 use tickbound_elimination::Limits;
 use tickbound_model::Problem;
-use tickbound_model::simulate::{Options, SimulateError, simulate};
+use tickbound_simulator::{Options, SimulateError, simulate};
 
 use crate::Reader;
 use crate::draft::Draft;

@@ -6,9 +6,9 @@ use std::process::Command;
 use std::time::Instant;
 
 use indexmap::IndexMap;
-use tickbound_model::simulate::{self, SimulateError};
 use tickbound_model::{Bound, Problem};
 use tickbound_schedules::{Launch, Limits, ScheduleError, Skipped};
+use tickbound_simulator::SimulateError;
 
 /// Most states of the simulator's exploration.
 const MOST: u64 = 300_000;
@@ -80,9 +80,13 @@ impl Loads {
             format!("{} / {}, {seconds:.3} s", launch.least().max(least), launch.most().min(most))
         });
         let begin = Instant::now();
-        let limits = simulate::Limits { max_states: MOST, ..simulate::Limits::default() };
+        let limits = tickbound_simulator::Limits {
+            max_states: MOST,
+            ..tickbound_simulator::Limits::default()
+        };
         // Hopeless, and long.
-        let all = (self.groups <= 4).then(|| simulate::explore(&problem, &bound, &limits));
+        let all =
+            (self.groups <= 4).then(|| tickbound_simulator::explore(&problem, &bound, &limits));
         let seconds = begin.elapsed().as_secs_f64();
         let oracle = match (all, both) {
             (None, _) => "not tried".to_owned(),

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
-use tickbound_model::simulate::Script;
+use tickbound_simulator::Script;
 
 use crate::MAX_PLACES;
 use crate::bounds::shared;

@@ -1,7 +1,7 @@
 //! Why an exploration has no result.
 
 use thiserror::Error;
-use tickbound_model::simulate::SimulateError;
+use tickbound_simulator::SimulateError;
 
 /// Why there is no least and greatest time.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

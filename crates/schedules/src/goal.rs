@@ -18,7 +18,7 @@ use crate::graph::Graph;
 use crate::limits::Limits;
 use crate::replay;
 use crate::sweep::{Sweep, Swept};
-use tickbound_model::simulate::Script;
+use tickbound_simulator::Script;
 
 /// A goal that some run reaches.
 pub(crate) struct Reached<'a> {

@@ -45,8 +45,8 @@ use graph::Graph;
 use paths::Paths;
 use record::End;
 use sweep::{Sweep, Swept};
-use tickbound_model::simulate::Script;
 use tickbound_model::{Bound, Problem};
+use tickbound_simulator::Script;
 
 pub use error::{Limit, ScheduleError, TooLarge};
 pub use launch::Launch;

@@ -13,8 +13,8 @@ use rustc_hash::FxBuildHasher;
 use tickbound_expr::Expr;
 use tickbound_model::kernel::{expressions, has_until};
 use tickbound_model::platform::Access;
-use tickbound_model::simulate::{Options, simulate};
 use tickbound_model::{Bound, LaunchSize, Problem, Stmt, StmtKind};
+use tickbound_simulator::{Options, simulate};
 
 use crate::error::{ScheduleError, TooLarge};
 use crate::launch::{Begin, Launch, Memory, NamedWarps, Position, Step, Tables};

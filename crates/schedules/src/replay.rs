@@ -4,7 +4,7 @@
 //! choices leads to the next state of the path, up to names; any that does will do.
 
 use rustc_hash::FxHashMap;
-use tickbound_model::simulate::Script;
+use tickbound_simulator::Script;
 
 use crate::error::ScheduleError;
 use crate::graph::{Turn, turned};

@@ -1,10 +1,10 @@
 //! Schedules that are made by rule: where a launch is too large to be explored, the best and the worst
 //! of them bound what the ends can be.
 
-use tickbound_model::simulate::{
+use tickbound_model::{Bound, Problem};
+use tickbound_simulator::{
     Chooser, Decision, FirstCome, Options, Script, SimulateError, simulate_with,
 };
-use tickbound_model::{Bound, Problem};
 
 /// Random schedules that are tried after all rules.
 const RANDOM: u64 = 12;

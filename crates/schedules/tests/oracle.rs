@@ -1,9 +1,9 @@
 //! Both ends of random launches, as by the simulator's exploration of every schedule.
 
 use indexmap::IndexMap;
-use tickbound_model::simulate::{self, SimulateError};
 use tickbound_model::{Bound, Problem};
 use tickbound_schedules::{Explored, Launch, Limits, ScheduleError, try_rules};
+use tickbound_simulator::SimulateError;
 
 /// A small generator: one number after another from a seed.
 pub(crate) struct Random(pub(crate) u64);
@@ -112,7 +112,7 @@ pub(crate) fn follows(text: &str, both: &Explored) {
     let (problem, bound) = only(text);
     let (best, worst) = both.scripts.as_ref().expect("a small launch");
     for (script, time) in [(best, both.best), (worst, both.worst)] {
-        let run = script.run(&problem, &bound, &simulate::Options::default());
+        let run = script.run(&problem, &bound, &tickbound_simulator::Options::default());
         let run = run.unwrap_or_else(|e| panic!("{e}\n{text}"));
         assert_eq!(run.map(|r| r.time), Some(time), "{script:?}\n{text}");
     }
@@ -126,7 +126,7 @@ fn searched(text: &str, ours: &Explored) {
         let found = launch.beam(width, &|| false).unwrap_or_else(|e| panic!("{e}\n{text}"));
         let Some(found) = found else { continue };
         for (ticks, script) in [&found.least, &found.greatest] {
-            let run = script.run(&problem, &bound, &simulate::Options::default());
+            let run = script.run(&problem, &bound, &tickbound_simulator::Options::default());
             let run = run.unwrap_or_else(|e| panic!("{e}\n{text}"));
             assert_eq!(run.map(|run| run.time), Some(*ticks), "width {width}\n{text}");
         }
@@ -160,9 +160,10 @@ struct Agreed {
 fn agrees(seed: u64) -> Option<Agreed> {
     let text = random(seed);
     let (problem, bound) = only(&text);
-    let oracle = simulate::Limits { max_states: 3_000, ..simulate::Limits::default() };
+    let oracle =
+        tickbound_simulator::Limits { max_states: 3_000, ..tickbound_simulator::Limits::default() };
     let limits = Limits { max_states: 20_000, ..Limits::default() };
-    let all = simulate::explore(&problem, &bound, &oracle);
+    let all = tickbound_simulator::explore(&problem, &bound, &oracle);
     if matches!(all, Err(SimulateError::TooManyStates { .. })) {
         return None;
     }

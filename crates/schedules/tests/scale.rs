@@ -1,6 +1,5 @@
 //! Launches of real size, by exact times; and what makes them possible against going the long way.
 
-use tickbound_model::simulate;
 use tickbound_schedules::{Explored, Launch, Limits, ScheduleError};
 
 use crate::oracle::{Random, apart, explored, follows, launch_of, only};
@@ -54,7 +53,8 @@ fn few_groups() {
         follows(&loads.text(), &both);
     }
     let (problem, bound) = only(&SMALL.text());
-    let all = simulate::explore(&problem, &bound, &simulate::Limits::default());
+    let all =
+        tickbound_simulator::explore(&problem, &bound, &tickbound_simulator::Limits::default());
     let all = all.unwrap_or_else(|e| panic!("{e}"));
     let both = SMALL.explored();
     assert_eq!((both.best, both.worst), (all.best, all.worst));

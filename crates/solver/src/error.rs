@@ -6,8 +6,8 @@ use tickbound_encodings::cost::Uncovered;
 use tickbound_encodings::plan::PlanError;
 use tickbound_encodings::system::Fault;
 use tickbound_model::ModelError;
-use tickbound_model::simulate::SimulateError;
 use tickbound_schedules::ScheduleError;
+use tickbound_simulator::SimulateError;
 
 /// Why there is no result.
 #[derive(Debug, Error)]

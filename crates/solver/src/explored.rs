@@ -5,9 +5,9 @@
 //! bounds, its schedules made by rule and those of a beam search bound the answer, and close it where they meet.
 
 use rayon::prelude::*;
-use tickbound_model::simulate::{self, Run, Script, WarpTicks};
 use tickbound_model::verdict::Found;
 use tickbound_schedules::{Explored, Launch, Limits, ScheduleError, Tried, try_rules};
+use tickbound_simulator::{Run, Script, WarpTicks};
 
 use crate::error::SolveError;
 use crate::inquiry::{Ending, Inquiry};
@@ -391,7 +391,7 @@ fn replayed(
     if best.both.is_none() && inquiry.bracket.out_of_time() {
         return Ok(None);
     }
-    let run = match script.run(inquiry.problem, bound, &simulate::Options::default()) {
+    let run = match script.run(inquiry.problem, bound, &tickbound_simulator::Options::default()) {
         Err(error) if error.is_too_large() => return Ok(None),
         run => run?,
     };

@@ -1,9 +1,9 @@
 //! Configurations that are one program, folded.
 
 use indexmap::IndexMap;
-use tickbound_model::simulate::program;
 use tickbound_model::verdict::Found;
 use tickbound_model::{Configuration, Problem, Profile};
+use tickbound_simulator::program;
 
 use crate::error::SolveError;
 

@@ -7,7 +7,7 @@ use z3::{Context, Params, SatResult, Solver, Tactic};
 use crate::bracket::Bracket;
 use crate::formula::Formula;
 use crate::unroll::Unrolled;
-use tickbound_model::simulate::Script;
+use tickbound_simulator::Script;
 
 /// What a solver says.
 #[derive(Debug, Clone, PartialEq, Eq)]

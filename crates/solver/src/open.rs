@@ -6,9 +6,9 @@
 
 use tickbound_encodings::plan::PlanError;
 use tickbound_encodings::schedule::{self, Lanes};
-use tickbound_model::simulate::{self, Script, simulate};
 use tickbound_model::verdict::{Found, Status};
 use tickbound_model::{Configuration, Problem, Space};
+use tickbound_simulator::{Script, simulate};
 
 use crate::bracket::Bracket;
 use crate::error::SolveError;
@@ -138,7 +138,7 @@ fn apart<T: Send>(bracket: &Bracket<'_>, work: impl FnOnce() -> T + Send) -> Res
 }
 
 fn first_come(task: &Task<'_>, c: usize) -> Result<i64, SolveError> {
-    Ok(simulate(task.problem, &task.space.bound[c], &simulate::Options::default())?.time)
+    Ok(simulate(task.problem, &task.space.bound[c], &tickbound_simulator::Options::default())?.time)
 }
 
 /// All configurations with a schedule as short as the shortest, in the order of the space; the

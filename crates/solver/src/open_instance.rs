@@ -5,7 +5,7 @@
 //! `t`. Only when an unfinished run is still that early are more steps added.
 
 use tickbound_encodings::system::Fault;
-use tickbound_model::simulate::Script;
+use tickbound_simulator::Script;
 use z3::ast::{Bool, Int};
 use z3::{Model, SatResult, Solver};
 

@@ -6,7 +6,7 @@ use tickbound_encodings::Encoding;
 
 use crate::strategy::Strategy;
 
-tickbound_model::named! {
+tickbound_input::named! {
     /// What is best.
     #[derive(Default)]
     pub enum Objective {

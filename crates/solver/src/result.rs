@@ -4,8 +4,8 @@ use num_bigint::BigUint;
 use serde::Serialize;
 use tickbound_encodings::{Encoded, Encoding};
 use tickbound_model::LeftOut;
-use tickbound_model::simulate::{Script, WarpTicks};
 use tickbound_model::verdict::{Found, Status, StopReason};
+use tickbound_simulator::{Script, WarpTicks};
 
 use crate::bracket::{Bounds, Bracket, Known};
 use crate::fold::Programs;

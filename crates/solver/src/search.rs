@@ -8,7 +8,6 @@ use indexmap::IndexMap;
 use tickbound_elimination::{Least, Limits, Relation, TooWide, Tree};
 use tickbound_encodings::cost::{Cost, Normal, Tables};
 use tickbound_encodings::system::Fault;
-use tickbound_model::simulate;
 use tickbound_model::space::Configurations;
 use tickbound_model::verdict::Found;
 use tickbound_model::{Configuration, ModelError, Problem};
@@ -214,7 +213,7 @@ impl<'a> Search<'a> {
             return self.agreed(&configuration, claimed, known.time).map(Some);
         }
         let bound = self.configurations.bind(&configuration).map_err(|e| self.not_valid(e))?;
-        let max_events = simulate::Options::default().max_events;
+        let max_events = tickbound_simulator::Options::default().max_events;
         let tried = match simulated(self.problem(), &bound, max_events)? {
             Simulated::Time { ticks: time, .. } => {
                 self.simulated.fetch_add(1, Ordering::Relaxed);

@@ -1,7 +1,7 @@
 //! Running a configuration within a budget of events, and what that can come to.
 
-use tickbound_model::simulate::{Options, SimulateError, simulate};
 use tickbound_model::{Bound, Problem};
+use tickbound_simulator::{Options, SimulateError, simulate};
 
 use crate::error::SolveError;
 

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tickbound_encodings::system::Fault;
-use tickbound_model::simulate::{self, Script};
 use tickbound_model::{Problem, Space};
+use tickbound_simulator::Script;
 
 use crate::bracket::Bracket;
 use crate::error::SolveError;
@@ -36,7 +36,7 @@ pub(crate) trait Asking {
 }
 
 /// A configuration that is too large to be simulated, and why.
-pub(crate) type TooLarge = (usize, simulate::SimulateError);
+pub(crate) type TooLarge = (usize, tickbound_simulator::SimulateError);
 
 /// What a strategy works on.
 pub struct Task<'a> {
@@ -77,7 +77,7 @@ impl<'a> Task<'a> {
     /// Follows a schedule in the simulator and offers the time to the bracket.
     pub(crate) fn follow(&self, c: usize, claimed: i64, script: Script) -> Result<i64, SolveError> {
         let bound = &self.space.bound[c];
-        let run = script.run(self.problem, bound, &simulate::Options::default())?;
+        let run = script.run(self.problem, bound, &tickbound_simulator::Options::default())?;
         if run.as_ref().is_none_or(|run| run.time != claimed) {
             return Err(SolveError::Disagreement {
                 configuration: self.problem.name_values(&bound.configuration).to_string(),
@@ -109,7 +109,11 @@ impl<'a> Task<'a> {
     /// an encoding said it takes.
     pub(crate) fn replay(&self, c: usize, claimed: Option<i64>) -> Result<i64, SolveError> {
         let bound = &self.space.bound[c];
-        let time = match simulate::simulate(self.problem, bound, &simulate::Options::default()) {
+        let time = match tickbound_simulator::simulate(
+            self.problem,
+            bound,
+            &tickbound_simulator::Options::default(),
+        ) {
             Ok(run) => run.time,
             // Too large to simulate: the encoding's word has to do, and the result says so.
             Err(e) => match claimed.filter(|_| e.is_too_large()) {
@@ -143,11 +147,11 @@ impl<'a> Task<'a> {
     pub(crate) fn times_at_once(&self, some: &[usize]) -> Result<Vec<TooLarge>, SolveError> {
         let mut too_large = Vec::new();
         let Some((first, others)) = some.split_first() else { return Ok(too_large) };
-        let options = simulate::Options::default();
+        let options = tickbound_simulator::Options::default();
         std::thread::scope(|scope| {
             let run = |c: &usize| {
                 let bound = &self.space.bound[*c];
-                scope.spawn(|| simulate::simulate(self.problem, bound, &options))
+                scope.spawn(|| tickbound_simulator::simulate(self.problem, bound, &options))
             };
             let running: Vec<_> = others.iter().map(run).collect();
             match self.time(*first) {

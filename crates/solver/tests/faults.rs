@@ -9,10 +9,10 @@ use tickbound_elimination::{Least, Limits, Network, Relation, Tree};
 use tickbound_encodings::cost::term::{Class, Term};
 use tickbound_encodings::cost::{Cost, Normal, Tables};
 use tickbound_encodings::plan::{Op, Plan, Queue};
-use tickbound_model::simulate::{self, simulate};
 use tickbound_model::space::Configurations;
 use tickbound_model::verdict::Status;
 use tickbound_model::{Configuration, Problem};
+use tickbound_simulator::simulate;
 use tickbound_solver::bracket::Bracket;
 use tickbound_solver::search::Search;
 use tickbound_solver::{Encoding, Options, SolveError, Strategy, TuneResult, closed, unlisted};
@@ -57,7 +57,7 @@ enum End {
 fn best(problem: &Problem) -> (i64, Configuration) {
     let space = problem.space().expect("a space");
     let timed = space.bound.into_iter().map(|b| {
-        let run = simulate(problem, &b, &simulate::Options::default()).expect("a time");
+        let run = simulate(problem, &b, &tickbound_simulator::Options::default()).expect("a time");
         (run.time, b.configuration)
     });
     timed.min_by_key(|(time, _)| *time).expect("configurations")

@@ -4,7 +4,6 @@ use std::sync::atomic::AtomicBool;
 
 use serde_json::{Value, json};
 use tickbound_encodings::cost::Cost;
-use tickbound_model::simulate;
 use tickbound_model::verdict::Status;
 use tickbound_solver::bracket::Bracket;
 use tickbound_solver::{Options, Proof, Strategy, tune, unlisted};
@@ -50,7 +49,11 @@ fn guarded_kernels_are_proved_on_bounds() {
         let value = problem(seed);
         let problem = parsed(&value);
         let space = problem.space().unwrap();
-        let time = |b| simulate::simulate(&problem, b, &simulate::Options::default()).unwrap().time;
+        let time = |b| {
+            tickbound_simulator::simulate(&problem, b, &tickbound_simulator::Options::default())
+                .unwrap()
+                .time
+        };
         let times: Vec<i64> = space.bound.iter().map(time).collect();
         let least = times.iter().copied().min().unwrap();
         let cost = Cost::new(&problem).unwrap();
@@ -113,7 +116,10 @@ fn a_large_space_of_groups_that_differ() {
     assert!(!bound.is_exact() && Cost::new(&small).is_err());
     let mut least = i64::MAX;
     for b in &space.bound {
-        let time = simulate::simulate(&small, b, &simulate::Options::default()).unwrap().time;
+        let time =
+            tickbound_simulator::simulate(&small, b, &tickbound_simulator::Options::default())
+                .unwrap()
+                .time;
         let bound = bound.term().value(&b.env).unwrap();
         assert!((1..=time).contains(&bound), "{bound}, {time}: {:?}", b.configuration);
         least = least.min(time);
@@ -139,7 +145,11 @@ fn one_that_is_too_large_stays_open() {
     let options = Options::default();
     let result = tune(&problem, &options, &AtomicBool::new(false), &|_| {}).expect("a result");
     let space = problem.space().expect("a space");
-    let run = simulate::simulate(&problem, &space.bound[0], &simulate::Options::default());
+    let run = tickbound_simulator::simulate(
+        &problem,
+        &space.bound[0],
+        &tickbound_simulator::Options::default(),
+    );
     assert_eq!((result.status, result.upper), (Status::Bounded, Some(run.expect("a run").time)));
     assert_eq!(result.best.expect("a configuration").configuration.0, [32]);
     let why = format!("{:?}", result.stopped_by.expect("a reason"));

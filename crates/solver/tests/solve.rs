@@ -11,9 +11,9 @@ use tickbound_encodings::plan::{Plan, PlanError};
 use tickbound_encodings::summary;
 use tickbound_encodings::system::run::run;
 use tickbound_model::platforms;
-use tickbound_model::simulate::{self, program, simulate};
 use tickbound_model::verdict::Status;
 use tickbound_model::{Configuration, Problem};
+use tickbound_simulator::{program, simulate};
 use tickbound_solver::{
     Encoding, Folded, Options, SolveError, StopReason, Strategy, TuneResult, tune,
 };
@@ -55,7 +55,7 @@ fn simulated(problem: &Problem) -> Ranking {
     let space = problem.space().unwrap_or_else(|e| panic!("{}: {e}", problem.name));
     let mut all: Ranking = Vec::new();
     for bound in &space.bound {
-        let run = simulate(problem, bound, &simulate::Options::default());
+        let run = simulate(problem, bound, &tickbound_simulator::Options::default());
         let run = run.unwrap_or_else(|e| panic!("{}: {e}", problem.name));
         all.push((run.time, bound.configuration.0.clone()));
     }
@@ -266,7 +266,9 @@ fn programs_are_folded_whole() {
     let mut by_hand: IndexMap<Vec<i64>, (i64, Vec<Configuration>)> = IndexMap::new();
     for bound in problem.space().expect("a space").bound {
         let own = program(&problem, &bound).expect("a usage").expect("a program");
-        let time = simulate(&problem, &bound, &simulate::Options::default()).expect("a time").time;
+        let time = simulate(&problem, &bound, &tickbound_simulator::Options::default())
+            .expect("a time")
+            .time;
         by_hand.entry(own).or_insert((time, Vec::new())).1.push(bound.configuration);
     }
     // Without SA only what comes after the launch tells one MD from another: 1 and 3 are alike.

@@ -13,10 +13,10 @@ use num_bigint::BigUint;
 use serde_json::{Value, json};
 use tickbound_elimination::Limits;
 use tickbound_encodings::cost::{Cost, Uncovered};
-use tickbound_model::simulate::{self, simulate};
 use tickbound_model::space::Configurations;
 use tickbound_model::verdict::Status;
 use tickbound_model::{Configuration, Problem, Profile};
+use tickbound_simulator::simulate;
 use tickbound_solver::Proof;
 use tickbound_solver::bracket::Bracket;
 use tickbound_solver::result::MAX_OPTIMA;
@@ -377,7 +377,7 @@ fn compare(seed: u64, seen: &mut Seen) {
     let mut times = Vec::new();
     let mut faulty = false;
     for bound in &space.bound {
-        match simulate(&problem, bound, &simulate::Options::default()) {
+        match simulate(&problem, bound, &tickbound_simulator::Options::default()) {
             Ok(run) => times.push((bound.configuration.clone(), run.time)),
             Err(_) => faulty = true,
         }
@@ -522,7 +522,9 @@ fn on_bounds(strategy: Strategy) {
             "finish": finish });
         let problem = parsed(&value);
         let space = problem.space().expect("a space");
-        let time = |b| simulate(&problem, b, &simulate::Options::default()).expect("a time").time;
+        let time = |b| {
+            simulate(&problem, b, &tickbound_simulator::Options::default()).expect("a time").time
+        };
         let times = space.bound.iter().map(|b| (b.configuration.clone(), time(b))).collect();
         let case = Case { seed: 0, value: &value, problem: &problem, times, bound_only: true };
         assert!(!Cost::new(&problem).expect("a cost").is_exact());
@@ -571,7 +573,8 @@ fn a_search_that_is_stopped_at_once_has_something_to_show() {
         let best = result.best.expect("a configuration");
         let bound =
             problem.configurations(&Limits::default()).expect("a space").bind(&best.configuration);
-        let run = simulate(&problem, &bound.expect("valid"), &simulate::Options::default());
+        let run =
+            simulate(&problem, &bound.expect("valid"), &tickbound_simulator::Options::default());
         assert_eq!((Some(best.time), best.time), (result.upper, run.expect("a time").time));
     }
 }
@@ -606,7 +609,7 @@ fn warps_in_turn() {
         assert!(cost.is_exact());
         covered += 1;
         for bound in &space.bound {
-            let run = simulate(&problem, bound, &simulate::Options::default());
+            let run = simulate(&problem, bound, &tickbound_simulator::Options::default());
             match (run, cost.term().value(&bound.env)) {
                 (Ok(run), Ok(time)) => {
                     assert_eq!(run.time, time, "seed {seed}: {:?}\n{value}", bound.configuration);

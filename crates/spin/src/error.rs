@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use thiserror::Error;
-use tickbound_model::simulate::SimulateError;
+use tickbound_simulator::SimulateError;
 
 use crate::version::Version;
 

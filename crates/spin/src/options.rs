@@ -10,7 +10,7 @@ use crate::error::SpinError;
 use crate::output::ProgressLine;
 use crate::promela::Model;
 
-tickbound_model::named! {
+tickbound_input::named! {
     /// How to search.
     #[derive(Default)]
     pub enum Search {

@@ -9,9 +9,9 @@
 //! belong to the space, the schedule must be one that the simulator can follow decision by
 //! decision, and the time must be the same. If not, that is an error that shows both sides.
 
-use tickbound_model::simulate::Script;
 use tickbound_model::verdict::Found;
 use tickbound_model::{Bound, Problem, Space};
+use tickbound_simulator::Script;
 
 use crate::error::SpinError;
 use crate::promela::Name;

@@ -15,10 +15,10 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
-use tickbound_model::simulate::{
+use tickbound_model::{Bound, ModelError, Problem, Space};
+use tickbound_simulator::{
     self, Decision, Explored, Limits, Scripted, SimulateError, explore, simulate_with,
 };
-use tickbound_model::{Bound, ModelError, Problem, Space};
 use tickbound_spin::promela::{Model, Options, PromelaError, Style, export};
 
 const LATENCY: &str = include_str!("../../../examples/problems/latency.json");
@@ -180,7 +180,8 @@ fn brute_force(problem: &Problem, bound: &Bound, most: usize) -> Option<BTreeSet
             offered.push(options.len());
             choices.get(offered.len() - 1).copied().unwrap_or(0)
         };
-        let run = simulate_with(problem, bound, &simulate::Options::default(), &mut choose);
+        let run =
+            simulate_with(problem, bound, &tickbound_simulator::Options::default(), &mut choose);
         times.insert(run.unwrap_or_else(|e| panic!("{e}")).time);
         choices.resize(offered.len(), 0);
         while choices.last().is_some_and(|last| last + 1 == offered[choices.len() - 1]) {
@@ -215,7 +216,7 @@ fn check_runs(problem: &Problem, expected: &Expected, spin: &Spin, seeds: u32) {
         let (time, values) = run.end.clone().expect("an end");
         let (_, bound, _) = expected.iter().find(|(v, ..)| *v == values).expect("a configuration");
         let mut script = Scripted::new(run.starts.clone(), run.units.clone());
-        let options = simulate::Options::default();
+        let options = tickbound_simulator::Options::default();
         let again = simulate_with(problem, bound, &options, &mut script).expect("a run");
         assert!(script.followed(), "seed {seed}: {run:?}");
         assert_eq!(again.time, time, "seed {seed}: {run:?}");

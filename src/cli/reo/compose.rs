@@ -26,7 +26,7 @@ use crate::cli::values::{Size, named};
 use crate::device::{self, Device, DeviceChoice, DeviceChoiceError, Picked};
 use crate::reo::{Maker, Multiplier, MultiplierError};
 
-tickbound_model::named! {
+tickbound_input::named! {
     /// How the product is made.
     pub enum Mode {
         /// State by state from the initial states; equivalent states are merged on the way where names are hidden

@@ -12,8 +12,8 @@ mod page;
 use indexmap::IndexMap;
 use serde_json::{Value, json};
 use thiserror::Error;
-use tickbound_model::simulate::{self, SimulateError, simulate};
 use tickbound_model::{ModelError, Problem};
+use tickbound_simulator::{SimulateError, simulate};
 
 use super::engine::Engine;
 use super::{Input, RowStatus, SideBySide, engine};
@@ -234,7 +234,7 @@ fn model_time(value: &Value, row: &Published) -> Result<i64, PaperError> {
     let problem = Problem::from_value(&value, &inputs(row), &platforms::find)?;
     let values = IndexMap::from([("WG".to_owned(), row.wg), ("TS".to_owned(), row.ts)]);
     let bound = problem.bind(&values)?;
-    Ok(simulate(&problem, &bound, &simulate::Options::default())?.time)
+    Ok(simulate(&problem, &bound, &tickbound_simulator::Options::default())?.time)
 }
 
 /// Why a row differs from the simulator or, where a case is given, from what the engines say of it;

@@ -8,7 +8,7 @@
 //! `message` of what failed, `verification` (`correct` or `unchecked`), `spread` and `steadiness`.
 
 use serde_json::{Map, Value, json};
-use tickbound_model::named::Named;
+use tickbound_input::named::Named;
 
 use crate::measure::outcome::{Failure, FailureKind, Outcome, Stages, Timed};
 

@@ -243,7 +243,9 @@ impl Problem {
         Ok(())
     }
 
-    pub(crate) fn describe(&self, env: &[i64]) -> String {
+    /// The parameters with the values that an environment has for them.
+    #[must_use]
+    pub fn describe(&self, env: &[i64]) -> String {
         let first = self.first_parameter();
         let pairs = self.parameters.iter().zip(&env[first..]);
         let text = pairs.map(|(p, v)| format!("{}={v}", p.name)).collect::<Vec<_>>().join(", ");

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use tickbound_model::Problem;
-use tickbound_model::simulate::{Options, simulate};
 use tickbound_opencl::attach;
+use tickbound_simulator::{Options, simulate};
 
 use super::whole::problem;
 

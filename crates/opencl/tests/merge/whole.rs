@@ -3,9 +3,9 @@
 use indexmap::IndexMap;
 use serde_json::{Value, json};
 use tickbound_model::count::count;
-use tickbound_model::simulate::{Options, simulate};
 use tickbound_model::{Bound, Problem};
 use tickbound_opencl::attach;
+use tickbound_simulator::{Options, simulate};
 
 use super::phases::of_all_items;
 use super::writer::{Case, Writer};

@@ -24,7 +24,7 @@ use crate::task::{Asked, Task};
 pub(crate) use branch::best;
 use entry::{Entry, OnFormula, Run};
 
-tickbound_model::named! {
+tickbound_input::named! {
     /// A strategy's name.
     pub enum Strategy: Entry {
         /// Z3's own optimisation, confirmed by a plain solver.

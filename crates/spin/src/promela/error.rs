@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use tickbound_model::ModelError;
-use tickbound_model::simulate::SimulateError;
+use tickbound_simulator::SimulateError;
 
 /// Why there is no Promela text; each message ends with what to shrink.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

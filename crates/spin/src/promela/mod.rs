@@ -2,7 +2,7 @@
 //!
 //! In goes a [`Problem`] with its [`Space`], out comes a [`Model`]: a text whose runs are the runs of the
 //! problem. It chooses a configuration, lets time pass in a global `time`, and sets `FIN` when
-//! everything has ended; then `time` is the run time that [`tickbound_model::simulate`] computes. The text has the
+//! everything has ended; then `time` is the run time that [`tickbound_simulator`] computes. The text has the
 //! two properties of Garanina, Staroletov and Gorlatch 2023: `NonTerm`, `[] !FIN`, and `OverTime`,
 //! `[] (FIN -> time > T)`. SPIN refutes `OverTime` exactly if some configuration, under some schedule, ends
 //! within `T` ticks. So SPIN can confirm a least time, and the way there does not touch any of the

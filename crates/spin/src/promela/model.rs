@@ -2,7 +2,7 @@
 
 use super::facts::Facts;
 
-tickbound_model::named! {
+tickbound_input::named! {
     /// How a model is written.
     #[derive(Default)]
     pub enum Style {

@@ -5,7 +5,7 @@
 //! one of them for each configuration, so T may be too large; then the second run has a trail as
 //! well, and the search goes on from its time.
 
-use tickbound_model::simulate::{Options, simulate};
+use tickbound_simulator::{Options, simulate};
 
 use super::first::{cut, first_time};
 use crate::error::SpinError;

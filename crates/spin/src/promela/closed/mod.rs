@@ -9,8 +9,8 @@ mod lockstep;
 mod nodes;
 mod processes;
 
-use tickbound_model::simulate::{Options, simulate};
 use tickbound_model::{Problem, Space};
+use tickbound_simulator::{Options, simulate};
 
 use super::error::PromelaError;
 use super::facts::Facts;

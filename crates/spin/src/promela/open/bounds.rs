@@ -7,8 +7,8 @@
 use crate::promela::error::PromelaError;
 use crate::promela::layout::groups_alike;
 use tickbound_expr::Expr;
-use tickbound_model::simulate::{Options, simulate};
 use tickbound_model::{Access, Bound, LaunchSize, Problem, Stmt, StmtKind};
+use tickbound_simulator::{Options, simulate};
 
 /// Most statements of a run; each is a step of SPIN on the way from one state to the next.
 const MAX_STATEMENTS: i64 = 1 << 24;

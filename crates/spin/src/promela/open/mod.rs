@@ -8,7 +8,7 @@
 //! - `lockstep` has one process, whose states are the moments at which something is open;
 //! - `bounds` says how long a run can take at most.
 //!
-//! Every decision prints a line where a run is replayed, so that [`tickbound_model::simulate::Scripted`] can follow it.
+//! Every decision prints a line where a run is replayed, so that [`tickbound_simulator::Scripted`] can follow it.
 
 mod bounds;
 mod common;

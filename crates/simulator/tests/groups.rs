@@ -6,8 +6,8 @@ use std::collections::BinaryHeap;
 use indexmap::IndexMap;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use tickbound_model::simulate::{Options, SimulateError, simulate};
 use tickbound_model::{Bound, Problem};
+use tickbound_simulator::{Options, SimulateError, simulate};
 
 fn only(value: &Value) -> (Problem, Bound) {
     let problem = Problem::from_value(value, &IndexMap::new(), &|_| unreachable!()).unwrap();

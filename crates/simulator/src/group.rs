@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::SimulateError;
 use super::engine::Engine;
 use super::strand::{Moment, Strand};
-use crate::Stmt;
+use tickbound_model::Stmt;
 
 /// What one element (or dispatcher) runs in each phase, one strand after another.
 pub(super) type Lane<'p> = Vec<Strand<'p>>;

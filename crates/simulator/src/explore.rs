@@ -19,7 +19,7 @@ use super::chooser::Decision;
 use super::engine::Engine;
 use super::schedule::Machine;
 use super::{Options, SimulateError, launch, simulate};
-use crate::{Bound, Problem};
+use tickbound_model::{Bound, Problem};
 
 /// When an exploration gives up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

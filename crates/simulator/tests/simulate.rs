@@ -4,8 +4,8 @@ use indexmap::IndexMap;
 use itertools::Itertools;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use tickbound_model::simulate::{MAX_ITEMS, Options, Run, SimulateError, Span, SpanKind, simulate};
 use tickbound_model::{Bound, Problem};
+use tickbound_simulator::{MAX_ITEMS, Options, Run, SimulateError, Span, SpanKind, simulate};
 
 fn read(path: &str) -> String {
     let path = format!("{}/../../{path}", env!("CARGO_MANIFEST_DIR"));

@@ -1,7 +1,7 @@
 //! A schedule that was found elsewhere, to be followed decision by decision.
 
 use super::{Decision, Options, Run, Scripted, SimulateError, simulate, simulate_with};
-use crate::{Bound, Problem};
+use tickbound_model::{Bound, Problem};
 
 /// The decisions of one run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

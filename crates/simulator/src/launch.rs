@@ -9,8 +9,8 @@ use super::pieces;
 use super::strand::{Share, Strand};
 use super::units::Units;
 use super::{MAX_ITEMS, SimulateError};
-use crate::kernel::expressions;
-use crate::{Bound, LaunchSize, ModelError, Platform, Problem, Profile};
+use tickbound_model::kernel::expressions;
+use tickbound_model::{Bound, LaunchSize, ModelError, Platform, Problem, Profile};
 
 /// How the items of a group are laid out over the elements of a unit.
 #[derive(Debug, Clone, Copy)]

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use indexmap::IndexMap;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use tickbound_model::simulate::{
+use tickbound_model::{Bound, Problem};
+use tickbound_simulator::{
     Decision, Explored, FirstCome, Limits, Options, Run, Scripted, SimulateError, Span, SpanKind,
     Trace, WarpTicks, explore, simulate, simulate_with,
 };
-use tickbound_model::{Bound, Problem};
 
 fn only(value: &Value) -> (Problem, Bound) {
     let problem = Problem::from_value(value, &IndexMap::new(), &|_| unreachable!("no names"))
@@ -684,7 +684,7 @@ const FEW: Limits = Limits { max_states: 3000, max_events: 1_000_000 };
 /// One random run, with its trace and the units of its groups.
 fn random_run(problem: &Problem, bound: &Bound, seed: u64) -> (Run, Vec<i64>) {
     struct Dice(u64, Vec<i64>);
-    impl tickbound_model::simulate::Chooser for Dice {
+    impl tickbound_simulator::Chooser for Dice {
         fn choose(&mut self, _: i64, options: &[Decision]) -> usize {
             self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040);
             (self.0 >> 33) as usize % options.len()

@@ -3,7 +3,7 @@
 //! What goes in is a launch of many groups, and a way to run a single one on some of its elements. What comes out is when the last
 //! group ends, or nothing where the pieces would be as many as the groups.
 //!
-//! 1. The launch is cut into boxes of groups ([`crate::region`]) in which every item takes the same
+//! 1. The launch is cut into boxes of groups ([`tickbound_model::region`]) in which every item takes the same
 //!    sides of all branches, and every amount is linear in the place of the group. Items need not be alike.
 //! 2. In such a box the ticks of a group are a convex function of its place: sums and maxima of linear
 //!    functions, repeated as often everywhere. A loop may run differently often if what it repeats is the
@@ -21,10 +21,10 @@ use super::SimulateError;
 use super::engine::Engine;
 use super::look::{Alike, Look};
 use super::units::{Ramp, Units};
-use crate::LaunchSize;
-use crate::kernel::expressions;
-use crate::region::{Axes, Axis};
-use crate::special::special;
+use tickbound_model::LaunchSize;
+use tickbound_model::kernel::expressions;
+use tickbound_model::region::{Axes, Axis};
+use tickbound_model::special;
 
 /// Most statements that are looked at, each in each box of groups and items.
 const MOST_LOOKS: usize = 1 << 20;

@@ -9,8 +9,8 @@ use std::rc::Rc;
 use super::SimulateError;
 use super::engine::{Engine, Place};
 use super::trace::SpanKind;
-use crate::{Access, Stmt, StmtKind};
 use tickbound_expr::Expr;
+use tickbound_model::{Access, Stmt, StmtKind};
 
 /// Some items, by `lid`.
 type Items = Rc<[i64]>;

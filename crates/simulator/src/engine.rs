@@ -2,8 +2,8 @@
 
 use super::trace::{Span, SpanKind, Trace, WarpTicks};
 use super::{Options, Run, SimulateError};
-use crate::{Bound, ModelError, Problem, Stmt};
 use tickbound_expr::Expr;
+use tickbound_model::{Bound, ModelError, Problem, Stmt};
 
 /// Where an item runs, and the values that follow from it.
 #[derive(Debug, Clone, Copy)]

@@ -13,8 +13,8 @@ use super::launch::{divides, mentions, mismatch, start_items};
 use super::strand::{Share, Step, Strand};
 use super::trace::SpanKind;
 use super::{MAX_UNITS, SimulateError};
-use crate::kernel::has_until;
-use crate::{Access, Bound, LaunchSize, ModelError, Stmt, Warps};
+use tickbound_model::kernel::has_until;
+use tickbound_model::{Access, Bound, LaunchSize, ModelError, Stmt, Warps};
 
 /// Runs all groups on the first-come schedule; returns the tick at which the last has finished.
 ///

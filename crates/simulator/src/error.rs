@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::ModelError;
+use tickbound_model::ModelError;
 
 /// Why a simulation has no result.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

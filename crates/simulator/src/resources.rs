@@ -6,10 +6,10 @@
 
 use std::ops::{Add, Mul, Sub};
 
-use crate::usage::{LineUsage, Usage};
-use crate::{Bound, LaunchSize, ModelError, Part, Problem, Profile, Resources};
 use tickbound_expr::EvalError;
 use tickbound_expr::Expr;
+use tickbound_model::usage::{LineUsage, Usage};
+use tickbound_model::{Bound, LaunchSize, ModelError, Part, Problem, Profile, Resources};
 
 use super::engine::Engine;
 use super::{Options, SimulateError, launch};
@@ -17,7 +17,7 @@ use super::{Options, SimulateError, launch};
 /// Parts of a clock that times inside the profile are counted in.
 pub const PARTS: i64 = 64;
 
-crate::named! {
+tickbound_input::named! {
     /// What a group keeps busy, or waits for.
     pub enum Resource {
         /// Lanes for real and whole numbers, and the issue of instructions.
@@ -39,7 +39,7 @@ crate::named! {
     }
 }
 
-crate::named! {
+tickbound_input::named! {
     /// What bounds the time of a launch, beside the resources of a unit.
     pub enum Bottleneck {
         /// The resources of a unit.
@@ -53,7 +53,7 @@ crate::named! {
     }
 }
 
-crate::named! {
+tickbound_input::named! {
     /// What limits how many groups a unit holds at once.
     pub enum OccupancyLimit {
         /// The places for groups.
@@ -260,7 +260,7 @@ impl Values {
     fn new(problem: &Problem, usage: &Usage, env: &[i64]) -> Result<Values, SimulateError> {
         let fault = |name: &str, what: String| -> SimulateError {
             let at = format!("usage.{name}");
-            match problem.source.is_some() && !problem.stated_usage.contains(&name) {
+            match problem.counts_usage(name) {
                 true => SimulateError::Counts { at, what, configuration: problem.describe(env) },
                 false => problem.fault(&at, &what, env).into(),
             }

@@ -3,10 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use crate::Bound;
-use crate::kernel::{Program, Stmt, StmtKind, has_until};
-use crate::region::{Axes, Form, Region, Stop, truth, value};
 use tickbound_expr::{BinaryOp, Expr};
+use tickbound_model::Bound;
+use tickbound_model::kernel::{Program, Stmt, StmtKind, has_until};
+use tickbound_model::region::{Axes, Form, Region, Stop, truth, value};
 
 /// How often items may be told apart in any group, beside four times each.
 const MOST_APART: usize = 1 << 18;

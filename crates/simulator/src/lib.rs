@@ -17,7 +17,7 @@
 //! ```
 //! use indexmap::IndexMap;
 //! use tickbound_model::Problem;
-//! use tickbound_model::simulate::{Options, simulate};
+//! use tickbound_simulator::{Options, simulate};
 //!
 //! // 8 items on 2 units of 2 elements: with groups of 4 each element runs 2 items, one after the
 //! // other, and the barrier waits for the last.
@@ -93,7 +93,7 @@ pub use resources::{
 pub use script::Script;
 pub use trace::{MAX_SPANS, Span, SpanKind, Trace, WarpTicks};
 
-use crate::{Bound, Problem, Profile};
+use tickbound_model::{Bound, Problem, Profile};
 
 /// Most work items, or warps' items, that one unit may hold at once in a simulation.
 pub const MAX_ITEMS: i64 = 1 << 20;

@@ -1,6 +1,6 @@
 //! What happened when: the record behind timelines.
 
-use crate::Access;
+use tickbound_model::Access;
 
 /// Most spans of a trace, unless the options say otherwise.
 pub const MAX_SPANS: usize = 1_000_000;

@@ -5,9 +5,9 @@
 //! documentation comment is the text of the help.
 //!
 //! ```
-//! use tickbound_model::named::Named;
+//! use tickbound_input::named::Named;
 //!
-//! tickbound_model::named! {
+//! tickbound_input::named! {
 //!     /// How a thing is looked for.
 //!     pub enum Search {
 //!         /// Upwards from the least.

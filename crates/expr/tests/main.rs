@@ -1,0 +1,4 @@
+//! What expressions promise.
+
+mod interval;
+mod random;
