@@ -7,67 +7,9 @@
 //!
 //! The bound is exact where threads do not differ.
 
+use tickbound_timing::max_plus::ClockMap;
+
 use crate::plan::{AmountId, Op, Plan, Queue};
-
-/// A map of (now, mark), with numbers. See [`crate::plan::Jump`] for the two shapes.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Map {
-    Keep(i64, i64),
-    Set(i64, i64, i64),
-}
-
-/// Minus infinity, far from overflow.
-const NEVER: i64 = i64::MIN / 4;
-
-fn plus(a: i64, b: i64) -> i64 {
-    if a <= NEVER || b <= NEVER { NEVER } else { a.saturating_add(b) }
-}
-
-impl Map {
-    pub const IDENTITY: Map = Map::Keep(0, NEVER);
-    pub const MARK: Map = Map::Set(0, NEVER, 0);
-
-    /// Takes this many ticks.
-    pub fn wait(ticks: i64) -> Map {
-        Map::Keep(ticks, NEVER)
-    }
-
-    /// Waits until the time is greater than the mark plus this many ticks.
-    pub fn until(ticks: i64) -> Map {
-        Map::Keep(0, ticks.saturating_add(1))
-    }
-
-    pub fn then(self, next: Map) -> Map {
-        match (self, next) {
-            (Map::Keep(a, b), Map::Keep(c, d)) => Map::Keep(plus(a, c), plus(b, c).max(d)),
-            (Map::Keep(a, b), Map::Set(c, d, e)) => Map::Set(plus(a, c), plus(b, c).max(d), e),
-            (Map::Set(c, d, e), Map::Keep(a, b)) => Map::Set(c, d, plus(e, a).max(b)),
-            (Map::Set(c, d, e), Map::Set(f, g, h)) => {
-                let on = plus(e, f).max(g);
-                Map::Set(plus(c, on), plus(d, on), h)
-            }
-        }
-    }
-
-    pub fn times(self, n: i64) -> Map {
-        match self {
-            _ if n < 1 => Map::IDENTITY,
-            Map::Keep(a, b) => Map::Keep(a.saturating_mul(n), plus(b, a.saturating_mul(n - 1))),
-            Map::Set(c, d, e) => {
-                let on = plus(e, c).max(d).saturating_mul(n - 1);
-                Map::Set(plus(c, on), plus(d, on), e)
-            }
-        }
-    }
-
-    /// The clock afterwards, from clock and mark 0.
-    pub fn time(self) -> i64 {
-        match self {
-            Map::Keep(a, b) => a.max(b),
-            Map::Set(c, d, e) => plus(c.max(d), e),
-        }
-    }
-}
 
 /// For each configuration of the plan a number of ticks that no run of it undercuts.
 #[must_use]
@@ -99,7 +41,7 @@ struct Path<'p> {
 }
 
 impl Path<'_> {
-    fn whole(&self) -> Map {
+    fn whole(&self) -> ClockMap {
         self.map(&self.plan.code, true).0
     }
 
@@ -108,13 +50,13 @@ impl Path<'_> {
     }
 
     /// The map of `code`, and whether what follows it is done once by the element.
-    fn map(&self, code: &[Op], mut solo: bool) -> (Map, bool) {
-        let mut map = Map::IDENTITY;
+    fn map(&self, code: &[Op], mut solo: bool) -> (ClockMap, bool) {
+        let mut map = ClockMap::IDENTITY;
         for op in code {
             let next = match op {
                 Op::Barrier { price, solo: now } => {
                     solo = *now;
-                    Map::wait(*price)
+                    ClockMap::wait(*price)
                 }
                 Op::Repeat { count, body } => {
                     let count = self.value(*count, 0);
@@ -122,7 +64,7 @@ impl Path<'_> {
                     let (body, after) = self.map(body, solo);
                     if crate::plan::has_barrier(std::slice::from_ref(op)) {
                         solo = after;
-                        count.map_or(Map::IDENTITY, |count| body.times(count))
+                        count.map_or(ClockMap::IDENTITY, |count| body.times(count))
                     } else {
                         self.items(std::slice::from_ref(op), solo)
                     }
@@ -147,26 +89,27 @@ impl Path<'_> {
 
     /// What the thread does with all its items, without a barrier. With more than one item, waits
     /// are dropped: each item has its own mark.
-    fn items(&self, code: &[Op], solo: bool) -> Map {
+    fn items(&self, code: &[Op], solo: bool) -> ClockMap {
         if self.plan.items == 1 || solo {
             return self.item(code, 0, true);
         }
         let items = self.plan.items_of(self.c, self.t);
-        (0..items as usize).fold(Map::IDENTITY, |map, item| map.then(self.item(code, item, false)))
+        (0..items as usize)
+            .fold(ClockMap::IDENTITY, |map, item| map.then(self.item(code, item, false)))
     }
 
     /// What one item does. What it does not reach has no value and takes no time.
-    fn item(&self, code: &[Op], item: usize, marks: bool) -> Map {
+    fn item(&self, code: &[Op], item: usize, marks: bool) -> ClockMap {
         let value = |id: &AmountId| self.value(*id, item);
-        code.iter().fold(Map::IDENTITY, |map, op| {
+        code.iter().fold(ClockMap::IDENTITY, |map, op| {
             let next = match op {
-                Op::Work { amount, times: None } => value(amount).map(Map::wait),
+                Op::Work { amount, times: None } => value(amount).map(ClockMap::wait),
                 Op::Work { amount, times: Some(times) } => {
                     let both = value(amount).zip(value(times));
-                    both.map(|(ticks, times)| Map::wait(ticks.saturating_mul(times)))
+                    both.map(|(ticks, times)| ClockMap::wait(ticks.saturating_mul(times)))
                 }
-                Op::Until(amount) => value(amount).filter(|_| marks).map(Map::until),
-                Op::Mark => marks.then_some(Map::MARK),
+                Op::Until(amount) => value(amount).filter(|_| marks).map(ClockMap::until),
+                Op::Mark => marks.then_some(ClockMap::MARK),
                 Op::Repeat { count, body } => {
                     value(count).map(|count| self.item(body, item, marks).times(count))
                 }

@@ -25,7 +25,6 @@
 
 pub mod bounds;
 pub mod btor2;
-pub mod cost;
 mod encoded;
 mod encoding;
 pub mod event;

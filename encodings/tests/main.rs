@@ -5,5 +5,4 @@ mod closing;
 mod common;
 mod differential;
 mod encodings;
-mod resources;
 mod system;

@@ -5,7 +5,7 @@
 
 use crate::branches::{Box, Branches, halves, is_closed, root};
 use crate::refusal::Refusal;
-use tickbound_obligation::Obligation;
+use tickbound_timing::obligation::Obligation;
 
 /// Most boxes of a proof: a file of a few megabytes.
 const MOST_BOXES: usize = 1 << 18;

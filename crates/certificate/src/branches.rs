@@ -11,8 +11,8 @@ use tickbound_expr::Expr;
 use tickbound_expr::interval::Interval;
 
 use crate::refusal::Refusal;
-use tickbound_obligation::product::Factor;
-use tickbound_obligation::{Obligation, Part};
+use tickbound_timing::obligation::product::Factor;
+use tickbound_timing::obligation::{Obligation, Part};
 
 /// How many boxes pass between two looks at whether to stop.
 const PATIENCE: usize = 1 << 10;

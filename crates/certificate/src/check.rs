@@ -17,7 +17,7 @@ use crate::refusal::Refusal;
 use crate::schedules::{Trusted, least};
 use crate::texts;
 use crate::tools::{self, ToolReport, Tools};
-use tickbound_obligation::Obligation;
+use tickbound_timing::obligation::Obligation;
 
 /// Configurations in which the sum is held against the simulator.
 const SAMPLE: u64 = 64;

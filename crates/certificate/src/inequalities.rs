@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::refusal::Refusal;
 use crate::walk::Walk;
-use tickbound_obligation::{Obligation, Part, Time};
+use tickbound_timing::obligation::{Obligation, Part, Time};
 
 /// A proof that no configuration takes fewer ticks than claimed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

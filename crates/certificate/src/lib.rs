@@ -4,7 +4,7 @@
 //! takes less ([`folder`]). Whoever doubts it runs [`check::check`], which reads these files, runs the simulator, and uses none of
 //! the encodings and searches that found the time.
 //!
-//! What is to be proved of a problem, its conditions and its run time as a sum, is an [obligation](tickbound_obligation).
+//! What is to be proved of a problem, its conditions and its run time as a sum, is an [obligation](tickbound_timing::obligation).
 //!
 //! - [`inequalities`]: what a proof is, and its checker;
 //! - [`prove`]: finding one, by elimination;

@@ -10,7 +10,7 @@ use tickbound_elimination::{Least, Limits, Network, Relation, TooWide, Tree};
 use crate::inequalities::{Cluster, Proof, at_the_end, parts};
 use crate::refusal::Refusal;
 use crate::walk::Walk;
-use tickbound_obligation::{Obligation, Part};
+use tickbound_timing::obligation::{Obligation, Part};
 
 /// Most rows of one relation or message.
 const MOST_ROWS: usize = 1 << 21;

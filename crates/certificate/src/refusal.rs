@@ -3,7 +3,7 @@
 use tickbound_model::ModelError;
 use tickbound_simulator::SimulateError;
 
-use tickbound_obligation::product::ObligationError;
+use tickbound_timing::obligation::product::ObligationError;
 
 /// Why a certificate cannot be written, or is rejected.
 #[derive(Debug, thiserror::Error)]

@@ -13,7 +13,7 @@ use crate::pseudo_boolean::proof::{is_one, proof};
 use crate::refusal::Refusal;
 use crate::smt::induction::induction;
 use crate::smt::question::question;
-use tickbound_obligation::Obligation;
+use tickbound_timing::obligation::Obligation;
 
 /// All texts that there are for a problem, the least time and a configuration that takes it. Where one would be too long, or
 /// does not cover the problem, it is left out.

@@ -6,7 +6,7 @@
 use tickbound_model::space::{Condition, Holds};
 
 use crate::refusal::Refusal;
-use tickbound_obligation::Obligation;
+use tickbound_timing::obligation::Obligation;
 
 /// Most steps of one walk.
 const MAX_STEPS: u64 = 200_000_000;

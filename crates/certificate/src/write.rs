@@ -11,7 +11,7 @@ use crate::inequalities;
 use crate::prove::prove;
 use crate::refusal::Refusal;
 use crate::texts::texts;
-use tickbound_obligation::Obligation;
+use tickbound_timing::obligation::Obligation;
 
 /// A certificate that no configuration takes fewer than `time` ticks, which one takes. It is a proof by inequalities where
 /// the time is a sum over the parameters, or by branch and bound, otherwise by simulation. The first two are checked here; simulation is what

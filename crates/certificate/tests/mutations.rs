@@ -10,7 +10,7 @@ use tickbound_certificate::folder::{Text, Texts};
 use tickbound_certificate::inequalities;
 use tickbound_certificate::tools::ToolReport;
 use tickbound_model::{Configuration, Problem};
-use tickbound_obligation::Obligation;
+use tickbound_timing::obligation::Obligation;
 
 use crate::{certificate, large, least, never, outside, read};
 

@@ -14,8 +14,8 @@ use tickbound_certificate::folder::{Kind, Text, Texts};
 use tickbound_certificate::smt::induction::induction;
 use tickbound_certificate::smt::question::question;
 use tickbound_certificate::tools::{ToolReport, Tools, ask};
-use tickbound_obligation::Obligation;
 use tickbound_simulator::{Options, simulate};
+use tickbound_timing::obligation::Obligation;
 
 use crate::{certificate, large, least, marked, never, problems, read};
 

@@ -4,8 +4,8 @@ use serde_json::Value;
 use tickbound_certificate::branch::branch;
 use tickbound_certificate::branches;
 use tickbound_certificate::check::check;
-use tickbound_obligation::Obligation;
 use tickbound_simulator::{Options, simulate};
+use tickbound_timing::obligation::Obligation;
 
 use crate::{certificate, least, marked, never, problems, read};
 

@@ -77,8 +77,10 @@ mod launch;
 mod look;
 mod pieces;
 mod resources;
+mod run;
 mod schedule;
 mod script;
+mod simulate;
 mod strand;
 mod trace;
 mod units;
@@ -90,92 +92,7 @@ pub use resources::{
     Bottleneck, OccupancyLimit, PARTS, Resource, ResourceTime, of_lines, program, resource_time,
     used, used_of,
 };
+pub use run::{MAX_ITEMS, MAX_UNITS, Options, Run};
 pub use script::Script;
+pub use simulate::{simulate, simulate_with};
 pub use trace::{MAX_SPANS, Span, SpanKind, Trace, WarpTicks};
-
-use tickbound_model::{Bound, Problem, Profile};
-
-/// Most work items, or warps' items, that one unit may hold at once in a simulation.
-pub const MAX_ITEMS: i64 = 1 << 20;
-
-/// Most units with warps.
-pub const MAX_UNITS: i64 = 1 << 16;
-
-/// How to simulate.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Options {
-    /// Records what each element does when.
-    pub trace: bool,
-    /// Most spans the trace may have; what comes later is left out, and the trace says so.
-    pub max_spans: usize,
-    /// Most events: statements that an item or a warp executes, iterations of its loops, and items
-    /// that are started.
-    pub max_events: u64,
-    /// Computes the time of iterations that are alike instead of running each of them. The result
-    /// is the same, see the module's documentation.
-    pub skip_repetition: bool,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Options {
-            trace: false,
-            max_spans: MAX_SPANS,
-            max_events: 50_000_000,
-            skip_repetition: true,
-        }
-    }
-}
-
-/// What a simulation has found.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Run {
-    /// The tick at which everything has finished.
-    pub time: i64,
-    /// What each element did when, if that was asked for.
-    pub trace: Option<Trace>,
-    /// How many events were simulated one by one.
-    pub events: u64,
-    /// What the warps spent their time on; `None` where the schedule is not open.
-    pub warps: Option<WarpTicks>,
-}
-
-/// Runs one configuration. If its schedule is open, this is the schedule of [`FirstCome`].
-///
-/// # Errors
-/// An expression without a value, a negative amount, items that do not meet at their barriers, a time
-/// beyond 63 bits, or more events than allowed.
-pub fn simulate(problem: &Problem, bound: &Bound, options: &Options) -> Result<Run, SimulateError> {
-    let mut engine = engine::Engine::new(problem, bound, options)?;
-    if problem.profile == Profile::Resources {
-        return Ok(engine.run(resource_time(problem, bound)?.time));
-    }
-    let launch = launch::Launch::new(problem, bound)?;
-    let end = if problem.has_open_schedule() {
-        schedule::first_come(&mut engine, bound)?
-    } else {
-        launch.run_groups(&mut engine)?
-    };
-    let time = launch::finish(&mut engine, end)?;
-    Ok(engine.run(time))
-}
-
-/// Runs one configuration, and asks `chooser` wherever its schedule is open. It is not asked where
-/// there is one option only, and never if the problem leaves nothing open.
-///
-/// # Errors
-/// As [`simulate`], and a choice that does not exist.
-pub fn simulate_with(
-    problem: &Problem,
-    bound: &Bound,
-    options: &Options,
-    chooser: &mut dyn Chooser,
-) -> Result<Run, SimulateError> {
-    if !problem.has_open_schedule() {
-        return simulate(problem, bound, options);
-    }
-    let mut engine = engine::Engine::new(problem, bound, options)?;
-    let end = schedule::run(&mut engine, bound, chooser)?;
-    let time = launch::finish(&mut engine, end)?;
-    Ok(engine.run(time))
-}

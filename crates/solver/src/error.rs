@@ -2,12 +2,12 @@
 
 use thiserror::Error;
 use tickbound_encodings::Encoding;
-use tickbound_encodings::cost::Uncovered;
 use tickbound_encodings::plan::PlanError;
 use tickbound_encodings::system::Fault;
 use tickbound_model::ModelError;
 use tickbound_schedules::ScheduleError;
 use tickbound_simulator::SimulateError;
+use tickbound_timing::Uncovered;
 
 /// Why there is no result.
 #[derive(Debug, Error)]

@@ -65,12 +65,12 @@ pub mod unroll;
 use std::sync::atomic::AtomicBool;
 
 pub use tickbound_encodings::Encoding;
-use tickbound_encodings::cost::{Cost, Term, Uncovered};
 use tickbound_encodings::plan::{Plan, PlanError};
 use tickbound_model::Problem;
 use tickbound_model::space::MAX_CONFIGURATIONS;
 pub use tickbound_model::verdict::StopReason;
 use tickbound_model::verdict::{Found, Status};
+use tickbound_timing::{Cost, Term, Uncovered};
 
 use bracket::{Bounds, Bracket, Known};
 pub use error::SolveError;

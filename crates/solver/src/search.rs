@@ -6,11 +6,11 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use indexmap::IndexMap;
 use tickbound_elimination::{Least, Limits, Relation, TooWide, Tree};
-use tickbound_encodings::cost::{Cost, Normal, Tables};
 use tickbound_encodings::system::Fault;
 use tickbound_model::space::Configurations;
 use tickbound_model::verdict::Found;
 use tickbound_model::{Configuration, ModelError, Problem};
+use tickbound_timing::{Cost, Normal, Tables};
 
 use crate::bracket::Bracket;
 use crate::error::SolveError;

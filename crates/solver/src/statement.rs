@@ -11,7 +11,7 @@
 //! It is what makes the formula fast: bounds are clauses over plain bounds of a number, and few conflicts
 //! need arithmetic.
 //!
-//! The tables are those of [`tickbound_encodings::cost::Tables`]. Nothing of an elimination goes into a
+//! The tables are those of [`tickbound_timing::Tables`]. Nothing of an elimination goes into a
 //! confirmation, so that Z3 is a second opinion on it. A search may learn from one.
 
 use std::borrow::Cow;
@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use tickbound_elimination::{Least, Relation, Scope, Weight};
-use tickbound_encodings::cost::Tables;
+use tickbound_timing::Tables;
 use z3::ast::{Bool, Int};
 use z3::{Model, Params, SatResult, Solver, Tactic};
 

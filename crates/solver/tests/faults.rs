@@ -6,8 +6,6 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tickbound_elimination::{Least, Limits, Network, Relation, Tree};
-use tickbound_encodings::cost::term::{Class, Term};
-use tickbound_encodings::cost::{Cost, Normal, Tables};
 use tickbound_encodings::plan::{Op, Plan, Queue};
 use tickbound_model::space::Configurations;
 use tickbound_model::verdict::Status;
@@ -16,6 +14,8 @@ use tickbound_simulator::simulate;
 use tickbound_solver::bracket::Bracket;
 use tickbound_solver::search::Search;
 use tickbound_solver::{Encoding, Options, SolveError, Strategy, TuneResult, closed, unlisted};
+use tickbound_timing::{Cost, Normal, Tables};
+use tickbound_timing::{term::Class, term::Term};
 
 use crate::unlisted::parsed;
 

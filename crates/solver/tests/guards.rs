@@ -3,10 +3,10 @@
 use std::sync::atomic::AtomicBool;
 
 use serde_json::{Value, json};
-use tickbound_encodings::cost::Cost;
 use tickbound_model::verdict::Status;
 use tickbound_solver::bracket::Bracket;
 use tickbound_solver::{Options, Proof, Strategy, tune, unlisted};
+use tickbound_timing::Cost;
 
 use crate::problems::Random;
 use crate::unlisted::parsed;

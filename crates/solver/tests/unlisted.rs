@@ -12,7 +12,6 @@ use indexmap::IndexMap;
 use num_bigint::BigUint;
 use serde_json::{Value, json};
 use tickbound_elimination::Limits;
-use tickbound_encodings::cost::{Cost, Uncovered};
 use tickbound_model::space::Configurations;
 use tickbound_model::verdict::Status;
 use tickbound_model::{Configuration, Problem, Profile};
@@ -21,6 +20,7 @@ use tickbound_solver::Proof;
 use tickbound_solver::bracket::Bracket;
 use tickbound_solver::result::MAX_OPTIMA;
 use tickbound_solver::{Options, SolveError, Strategy, TuneResult, tune, unlisted};
+use tickbound_timing::{Cost, Uncovered};
 
 use crate::problems::{Random, problem};
 

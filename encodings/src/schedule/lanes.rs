@@ -1,11 +1,11 @@
 //! The warps of a launch, configuration by configuration, and what bounds their time from below.
 
 use super::MAX_LANES;
-use crate::bounds::Map;
 use crate::plan::walk::{Numbered, Signature, Step, Walker};
 use crate::plan::{Amount, AmountId, Op, Plan, PlanError, Values};
 use tickbound_model::platform::{Access, Warps};
 use tickbound_model::{Bound, LaunchSize, ModelError, Problem, Profile, Space};
+use tickbound_timing::max_plus::ClockMap;
 
 /// What a warp does beside its own work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -198,7 +198,7 @@ fn operations(steps: &[Step], barrier: i64) -> Vec<Op<WarpOp>> {
 #[derive(Debug, Clone, Copy)]
 struct Load {
     /// Its path if nothing else ran.
-    path: Map,
+    path: ClockMap,
     /// Ticks of a dispatcher.
     dispatcher: i64,
     /// Ticks of a memory slot.
@@ -206,7 +206,7 @@ struct Load {
 }
 
 impl Load {
-    const NOTHING: Load = Load { path: Map::IDENTITY, dispatcher: 0, slot: 0 };
+    const NOTHING: Load = Load { path: ClockMap::IDENTITY, dispatcher: 0, slot: 0 };
 
     fn then(self, next: Load) -> Load {
         Load {
@@ -223,19 +223,19 @@ impl Load {
         code.iter().fold(Load::NOTHING, |load, op| {
             let next = match op {
                 Op::Work { amount, .. } => value(amount).map(|ticks| Load {
-                    path: Map::wait(ticks),
+                    path: ClockMap::wait(ticks),
                     dispatcher: ticks,
                     slot: 0,
                 }),
                 Op::Own(WarpOp::Global(amount)) => {
                     value(amount).filter(|ticks| *ticks > 0).map(|ticks| {
                         let held = ticks.saturating_add(latency);
-                        Load { path: Map::wait(held), dispatcher: ticks, slot: held }
+                        Load { path: ClockMap::wait(held), dispatcher: ticks, slot: held }
                     })
                 }
-                Op::Own(WarpOp::Pause(ticks)) => Some(waiting(Map::wait(*ticks))),
-                Op::Until(amount) => value(amount).map(|ticks| waiting(Map::until(ticks))),
-                Op::Mark => Some(waiting(Map::MARK)),
+                Op::Own(WarpOp::Pause(ticks)) => Some(waiting(ClockMap::wait(*ticks))),
+                Op::Until(amount) => value(amount).map(|ticks| waiting(ClockMap::until(ticks))),
+                Op::Mark => Some(waiting(ClockMap::MARK)),
                 Op::Repeat { count, body } => value(count)
                     .map(|count| Load::of(plan, body, c, t, latency).times(count.max(0))),
                 Op::If { condition, then, otherwise } => value(condition).map(|condition| {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::inequalities::{self, Proof};
 use crate::refusal::Refusal;
 use crate::walk::Walk;
-use tickbound_obligation::{Obligation, Part};
+use tickbound_timing::obligation::{Obligation, Part};
 
 /// Most rows of all tables together.
 const MOST_ROWS: usize = 20_000;

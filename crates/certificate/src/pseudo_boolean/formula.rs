@@ -18,7 +18,7 @@ use itertools::Itertools;
 
 use super::clusters::{ClusterShape, Tables};
 use crate::refusal::Refusal;
-use tickbound_obligation::Obligation;
+use tickbound_timing::obligation::Obligation;
 
 /// The line of the text that says what the clusters are.
 const CLUSTERS: &str = "* clusters: ";

@@ -28,11 +28,11 @@ use tickbound_model::Problem;
 use super::question::{of_product, space};
 use super::terms::{Terms, number, of_all};
 use crate::refusal::Refusal;
-use tickbound_obligation::Obligation;
-use tickbound_obligation::path::Path;
-use tickbound_obligation::product::{Factor, ObligationError, Product, uncovered};
-use tickbound_obligation::step::{Step, StepKind, waits};
-use tickbound_obligation::sum::marks;
+use tickbound_timing::obligation::Obligation;
+use tickbound_timing::obligation::path::Path;
+use tickbound_timing::obligation::product::{Factor, ObligationError, Product, uncovered};
+use tickbound_timing::obligation::step::{Step, StepKind, waits};
+use tickbound_timing::obligation::sum::marks;
 
 /// Most questions of one proof.
 const MOST_QUESTIONS: usize = 10_000;

@@ -12,8 +12,8 @@ use tickbound_model::space::{Condition, Holds};
 
 use super::terms::{Terms, number, of_all};
 use crate::refusal::Refusal;
-use tickbound_obligation::product::{Factor, Product, uncovered};
-use tickbound_obligation::{Obligation, Part};
+use tickbound_timing::obligation::product::{Factor, Product, uncovered};
+use tickbound_timing::obligation::{Obligation, Part};
 
 /// Whether something takes fewer ticks than `time`.
 ///

@@ -14,7 +14,7 @@ use tickbound_expr::{BinaryOp, Function};
 
 use crate::refusal::Refusal;
 use crate::walk::Walk;
-use tickbound_obligation::Obligation;
+use tickbound_timing::obligation::Obligation;
 
 /// Most values over which a product is taken apart.
 const MOST_VALUES: usize = 1 << 12;

@@ -23,10 +23,10 @@ mod second;
 
 use std::time::Duration;
 
-use tickbound_encodings::cost::Cost;
 use tickbound_model::Problem;
 use tickbound_model::space::Configurations;
 use tickbound_model::verdict::Status;
+use tickbound_timing::Cost;
 
 use crate::bracket::Bracket;
 use crate::error::SolveError;

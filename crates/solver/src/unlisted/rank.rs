@@ -2,9 +2,9 @@
 
 use num_bigint::BigUint;
 use tickbound_elimination::{Least, Limits, Ties, TooWide};
-use tickbound_encodings::cost::Tables;
 use tickbound_model::Configuration;
 use tickbound_model::verdict::Found;
+use tickbound_timing::Tables;
 
 use crate::error::SolveError;
 use crate::fold::{Fold, Folded, Programs};

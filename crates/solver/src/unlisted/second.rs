@@ -1,18 +1,18 @@
 //! The least time once more, by a time that was derived another way.
 //!
 //! What no draw meets and no table shows is a cost that is too great at the one configuration that would be the best. So where
-//! the time is such a sum, it is taken from the [obligation](tickbound_obligation) as well, which shares no code with
+//! the time is such a sum, it is taken from the [obligation](tickbound_timing::obligation) as well, which shares no code with
 //! [`Cost::new`], and its parameters are eliminated. Both must come to the same least time; and what the second names as the best is
 //! simulated, as everything is that a search names.
 
-use tickbound_encodings::cost::Cost;
-use tickbound_encodings::cost::term::{At, Class, Items, Term};
 use tickbound_expr::BinaryOp;
 use tickbound_expr::Expr;
 use tickbound_model::kernel::{Program, Stmt, StmtKind};
 use tickbound_model::{Access, Problem};
-use tickbound_obligation::Time;
-use tickbound_obligation::product::{Factor, Product};
+use tickbound_timing::Cost;
+use tickbound_timing::obligation::Time;
+use tickbound_timing::obligation::product::{Factor, Product};
+use tickbound_timing::{term::At, term::Class, term::Items, term::Term};
 
 use crate::error::SolveError;
 use crate::proof::Proof;

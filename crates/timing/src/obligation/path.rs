@@ -2,7 +2,7 @@
 //!
 //! In goes a problem whose groups are alike, out comes the [`Path`] of an element of the busiest unit. Where items are alike, all other
 //! elements do the same at the same ticks, or less of it, so the time of the path is the time of the launch. Where
-//! they differ, it is at each barrier the path of the element that is last there ([`crate::phase`]); that is for `opencl` alone.
+//! they differ, it is at each barrier the path of the element that is last there ([`crate::obligation::phase`]); that is for `opencl` alone.
 //!
 //! Items are alike if no expression differs between them, but for the condition of an `if` whose two sides do the same.
 //! Under `opencl` without warps nobody may wait for a mark: all items of an element then stand at a statement together,
@@ -14,9 +14,9 @@ use tickbound_expr::{BinaryOp, Function};
 use tickbound_model::kernel::{has_barrier, has_until};
 use tickbound_model::{Launch, Problem, Profile, Stmt, StmtKind};
 
-use crate::phases::Phases;
-use crate::product::{ObligationError, uncovered};
-use crate::step::{Step, StepKind, always_has_a_value};
+use crate::obligation::phases::Phases;
+use crate::obligation::product::{ObligationError, uncovered};
+use crate::obligation::step::{Step, StepKind, always_has_a_value};
 
 /// What an element does.
 #[derive(Debug, Clone)]

@@ -28,9 +28,9 @@ use tickbound_expr::Expr;
 use tickbound_model::Problem;
 use tickbound_model::space::Condition;
 
-use crate::path::Path;
-use crate::product::{Factor, ObligationError, Product, uncovered};
-use crate::sum::products;
+use crate::obligation::path::Path;
+use crate::obligation::product::{Factor, ObligationError, Product, uncovered};
+use crate::obligation::sum::products;
 
 /// Most values that all domains of one parameter may have together.
 const MAX_VALUES: usize = 1 << 16;

@@ -1,33 +1,10 @@
-//! The run time as an expression over the parameters.
-//!
-//! In goes a problem, out comes its [`Cost`]: a [`Term`] of sums, products and maxima whose leaves are the
-//! problem's own expressions. No configuration is looked at on the way, so it does not matter how many
-//! there are. It is derived from the semantics (`docs/semantics.md`) independently of the [plan](crate::plan)
-//! and of the simulator, which makes each a check of the others.
-//!
-//! - [`term`]: what a term is, its value for a configuration, and a bound over a box of them;
-//! - `derive`: from a problem to its term;
-//! - `resources`: the same for the profile of that name;
-//! - [`normal`]: a term as a sum of products, with what all of them share in front;
-//! - [`tables`]: the factors over their few parameters, as relations.
-//!
-//! Where the time is no such expression - items that wait for marks one after another in one element - the cost is a
-//! lower bound and says so ([`Cost::is_exact`]).
-
-mod at;
-mod chain;
-mod derive;
-pub mod normal;
-mod resources;
-pub mod tables;
-pub mod term;
+//! The run time of a problem as a [`Term`], exact or a lower bound.
 
 use tickbound_model::{Problem, Profile};
 
-pub use derive::Uncovered;
-pub use normal::Normal;
-pub use tables::Tables;
-pub use term::{Term, TermFault};
+use crate::derive::{self, Uncovered};
+use crate::resources;
+use crate::term::Term;
 
 /// The run time of a problem over its parameters.
 #[derive(Debug, Clone)]
@@ -47,7 +24,7 @@ impl Cost {
                 let parts = vec![resources::time(problem)?, derive::finish(problem)?];
                 Ok(Cost { term: derive::sum(parts), exact: true })
             }
-            _ => derive::derive(problem),
+            _ => derive::derive(problem).map(|(term, exact)| Cost { term, exact }),
         }
     }
 
@@ -57,7 +34,7 @@ impl Cost {
     /// # Errors
     /// Another profile, warps, or a fault of the problem.
     pub fn bound(problem: &Problem) -> Result<Cost, Uncovered> {
-        derive::bound(problem)
+        derive::bound(problem).map(|term| Cost { term, exact: false })
     }
 
     /// A cost that is known otherwise, or a wrong one for a test of what finds it out. `exact` says that the

@@ -13,8 +13,8 @@ use tickbound_expr::interval::Interval;
 use tickbound_model::Problem;
 use tickbound_model::space::Configurations;
 
-use super::Cost;
-use super::normal::{Normal, Product};
+use super::factored::{Normal, Product};
+use crate::cost::Cost;
 
 /// A cost in tables.
 #[derive(Debug, Clone)]

@@ -6,11 +6,11 @@ use indexmap::IndexMap;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use serde_json::{Map, Value, json};
-use tickbound_encodings::cost::Cost;
 use tickbound_encodings::plan::{Plan, PlanError};
 use tickbound_expr::interval::Interval;
 use tickbound_model::{Part, Problem, Resources, Usage};
 use tickbound_simulator::{Options, resource_time, simulate};
+use tickbound_timing::Cost;
 
 /// Numbers of very different sizes, up to where products leave 63 bits.
 fn number() -> BoxedStrategy<i64> {

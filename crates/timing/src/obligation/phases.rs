@@ -9,9 +9,9 @@ use tickbound_expr::{BinaryOp, Function};
 use tickbound_model::kernel::{answered, barrier_condition, expressions, has_barrier};
 use tickbound_model::{Access, Problem, Stmt, StmtKind};
 
-use crate::phase::Phase;
-use crate::product::{ObligationError, uncovered};
-use crate::step::{Step, StepKind, always_has_a_value};
+use crate::obligation::phase::Phase;
+use crate::obligation::product::{ObligationError, uncovered};
+use crate::obligation::step::{Step, StepKind, always_has_a_value};
 
 /// Most statements of a phase.
 const MAX_STATEMENTS: usize = 10_000;

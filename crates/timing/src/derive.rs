@@ -8,7 +8,6 @@ use tickbound_model::kernel::{
 };
 use tickbound_model::{Access, Launch, Problem, Profile};
 
-use super::Cost;
 use super::term::{At, Class, Items, Rounds, Term};
 
 /// Most statements that phases may be made of; a loop around barriers doubles what hangs over.
@@ -34,8 +33,8 @@ fn uncovered<T>(at: &str, what: &'static str) -> Result<T, Uncovered> {
     Err(Uncovered::Statement { at: at.to_owned(), what })
 }
 
-/// See [`Cost::new`].
-pub(super) fn derive(problem: &Problem) -> Result<Cost, Uncovered> {
+/// The run time under all profiles but `resources`, and whether it is exact.
+pub(crate) fn derive(problem: &Problem) -> Result<(Term, bool), Uncovered> {
     // Items of a warp that take different sides run both.
     let merges = problem.platform.warps().is_none();
     let kernel = priced(problem, &problem.kernel, merges)?;
@@ -53,11 +52,11 @@ pub(super) fn derive(problem: &Problem) -> Result<Cost, Uncovered> {
     if problem.profile == Profile::OpenCl && problem.platform.kernel_launch() > 0 {
         parts.insert(0, Term::Number(problem.platform.kernel_launch()));
     }
-    Ok(Cost { term: sum(parts), exact })
+    Ok((sum(parts), exact))
 }
 
 /// What element 0 does after the launch, alone; `lid` and the rest are 0 then, as they are in a configuration's values.
-pub(super) fn finish(problem: &Problem) -> Result<Term, Uncovered> {
+pub(crate) fn finish(problem: &Problem) -> Result<Term, Uncovered> {
     let finish = priced(problem, &problem.finish, true)?;
     refuse(&finish, problem.first_item_slot(), "work differs between items")?;
     Ok(match has_until(&finish) {
@@ -66,8 +65,8 @@ pub(super) fn finish(problem: &Problem) -> Result<Term, Uncovered> {
     })
 }
 
-/// See [`Cost::bound`].
-pub(super) fn bound(problem: &Problem) -> Result<Cost, Uncovered> {
+/// A lower bound for what [`derive`] does not cover.
+pub(crate) fn bound(problem: &Problem) -> Result<Term, Uncovered> {
     if (problem.profile, problem.platform.warps()) != (Profile::OpenCl, None) {
         return uncovered("profile", "has no bound without a list");
     }
@@ -82,7 +81,7 @@ pub(super) fn bound(problem: &Problem) -> Result<Cost, Uncovered> {
     });
     let (group, _) = groups(problem, &alike).or_else(|_| groups(problem, &simple))?;
     let launch = Term::Number(problem.platform.kernel_launch());
-    Ok(Cost { term: sum(vec![launch, group]), exact: false })
+    Ok(sum(vec![launch, group]))
 }
 
 fn is_branch(stmt: &Stmt) -> bool {
@@ -335,7 +334,7 @@ fn is_nothing(term: &Term) -> bool {
     matches!(term, Term::Number(0))
 }
 
-pub(super) fn sum(parts: Vec<Term>) -> Term {
+pub(crate) fn sum(parts: Vec<Term>) -> Term {
     let mut flat = Vec::new();
     for part in parts {
         match part {

@@ -5,7 +5,7 @@
 use tickbound_expr::Expr;
 use tickbound_model::ModelError;
 
-use crate::phase::Phase;
+use crate::obligation::phase::Phase;
 
 /// Factors in the order in which an item comes to them: what follows a 0 need not have a value.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -3,7 +3,7 @@
 use tickbound_expr::Expr;
 use tickbound_expr::{BinaryOp, Function};
 
-use crate::phase::Phase;
+use crate::obligation::phase::Phase;
 
 /// One step of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]

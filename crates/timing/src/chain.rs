@@ -62,7 +62,7 @@ impl Chain {
     }
 
     /// The value of the last one.
-    pub(super) fn value(&self, env: &[i64]) -> Result<i64, TermFault> {
+    pub(crate) fn value(&self, env: &[i64]) -> Result<i64, TermFault> {
         let mut env = env.to_vec();
         env.resize(self.first, 0);
         let mut key = Vec::new();
@@ -82,7 +82,7 @@ impl Chain {
     }
 
     /// A number that the last one is not below, where names are in these intervals.
-    pub(super) fn least(&self, of: &[Interval]) -> Option<i64> {
+    pub(crate) fn least(&self, of: &[Interval]) -> Option<i64> {
         let mut all = of.to_vec();
         all.resize(self.first, Interval::point(0));
         for Step { of, amount } in &self.steps {

@@ -22,14 +22,14 @@ pub struct TermFault {
 
 impl At {
     /// Its value; it may be negative.
-    pub(super) fn value(&self, env: &[i64]) -> Result<i64, TermFault> {
+    pub(crate) fn value(&self, env: &[i64]) -> Result<i64, TermFault> {
         let fault =
             |e: &dyn std::fmt::Display| TermFault { at: self.at.clone(), what: e.to_string() };
         self.expr.eval(env).map_err(|e| fault(&e))
     }
 
     /// Its value as ticks of work.
-    pub(super) fn work(&self, env: &[i64]) -> Result<i64, TermFault> {
+    pub(crate) fn work(&self, env: &[i64]) -> Result<i64, TermFault> {
         match self.value(env)? {
             v if v < 0 => {
                 Err(TermFault { at: self.at.clone(), what: "a negative amount of work".into() })

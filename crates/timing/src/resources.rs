@@ -19,7 +19,7 @@ use super::term::{At, Term};
 const PARTS: i64 = 64;
 
 /// The time of a problem with this profile.
-pub(super) fn time(problem: &Problem) -> Result<Term, Uncovered> {
+pub(crate) fn time(problem: &Problem) -> Result<Term, Uncovered> {
     let Launch::Range { global_size, local_size } = &problem.launch else {
         let what = "activations belong to another profile";
         return Err(ModelError::new("launch", what, "give global_size and local_size").into());

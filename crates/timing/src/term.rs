@@ -10,7 +10,7 @@ use tickbound_model::region::{Axes, groups_where};
 
 pub use super::at::{At, TermFault};
 use super::chain::Chain;
-use crate::bounds::Map;
+use crate::max_plus::ClockMap;
 
 /// A number that depends on the parameters alone; never negative. Expressions have their definitions put in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -319,21 +319,21 @@ fn ticks(program: &[Stmt], env: &[i64]) -> Result<i64, TermFault> {
 }
 
 /// The max-plus map of a program that nobody else delays.
-fn run(program: &[Stmt], barrier: i64, env: &[i64]) -> Result<Map, TermFault> {
-    let mut map = Map::IDENTITY;
+fn run(program: &[Stmt], barrier: i64, env: &[i64]) -> Result<ClockMap, TermFault> {
+    let mut map = ClockMap::IDENTITY;
     for stmt in program {
         let value = |e: &Expr| e.eval(env).map_err(|e| fault(stmt, &e));
         let next = match &stmt.kind {
             StmtKind::Access { amount, .. } => match value(amount)? {
                 v if v < 0 => return Err(fault(stmt, &"a negative amount of work")),
-                v => Map::wait(v),
+                v => ClockMap::wait(v),
             },
-            StmtKind::Until(ticks) => Map::until(value(ticks)?),
-            StmtKind::Mark => Map::MARK,
-            StmtKind::Barrier => Map::wait(barrier),
+            StmtKind::Until(ticks) => ClockMap::until(value(ticks)?),
+            StmtKind::Mark => ClockMap::MARK,
+            StmtKind::Barrier => ClockMap::wait(barrier),
             StmtKind::Repeat { count, body } => match value(count)? {
                 n if n > 0 => run(body, barrier, env)?.times(n),
-                _ => Map::IDENTITY,
+                _ => ClockMap::IDENTITY,
             },
             StmtKind::If { condition, then, otherwise } => {
                 run(if value(condition)? != 0 { then } else { otherwise }, barrier, env)?

@@ -12,8 +12,8 @@
 use tickbound_expr::Expr;
 use tickbound_expr::{BinaryOp, Function};
 
-use crate::product::{Factor, ObligationError, Product, uncovered};
-use crate::step::{Step, StepKind, waits};
+use crate::obligation::product::{Factor, ObligationError, Product, uncovered};
+use crate::obligation::step::{Step, StepKind, waits};
 
 /// Most products of a sum.
 const MAX_PRODUCTS: usize = 20_000;

@@ -1,0 +1,34 @@
+//! The run time of a problem in closed form: an expression over the parameters.
+//!
+//! In goes a problem, out comes its [`Cost`]: a [`Term`] of sums, products and maxima whose leaves are the
+//! problem's own expressions. No configuration is visited, so the size of the space does not
+//! matter. It is derived from the semantics (`docs/semantics.md`) independently of the plans of
+//! the encodings and of the simulator, which makes each a check of the others.
+//!
+//! - [`term`]: what a term is, its value for a configuration, and a bound over a box of them;
+//! - `derive`: from a problem to its term;
+//! - `resources`: the same for the profile of that name;
+//! - [`factored`]: a term as a sum of products, with their common factors;
+//! - [`tables`]: the factors over their few parameters, as relations;
+//! - [`obligation`]: a second, smaller derivation, which certificates are checked against;
+//! - [`max_plus`]: what an item does to its clock and its mark.
+//!
+//! Items that differ and wait for marks one after another in one element have no such expression:
+//! then the cost is a lower bound and says so ([`Cost::is_exact`]).
+
+mod at;
+mod chain;
+mod cost;
+mod derive;
+pub mod factored;
+pub mod max_plus;
+pub mod obligation;
+mod resources;
+pub mod tables;
+pub mod term;
+
+pub use cost::Cost;
+pub use derive::Uncovered;
+pub use factored::Normal;
+pub use tables::Tables;
+pub use term::{Term, TermFault};

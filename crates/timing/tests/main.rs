@@ -1,0 +1,3 @@
+//! What closed forms promise.
+
+mod resources;
