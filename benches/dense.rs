@@ -8,8 +8,8 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use rayon::prelude::*;
-use tickbound::device;
-use tickbound::reo::bench::{self, Options};
+use tickbound::bench::{self, Options};
+use tickbound_device;
 use tickbound_reo::automaton::Automaton;
 use tickbound_reo::limits::Limits;
 use tickbound_reo::primitive::{Content, fifo1};
@@ -115,7 +115,7 @@ fn against_fill(name: &str, plan: &Plan, limits: &Limits) {
 
 /// The experiment of the thesis, chapter 4, as `tickbound reo bench` runs it.
 fn experiment(limits: &Limits) {
-    let listing = device::list();
+    let listing = tickbound_device::list();
     listing.absent().iter().for_each(|why| println!("{why}; using the CPU"));
     let report = bench::run(&Options::default(), &listing.devices, limits, &|_| {}).unwrap();
     println!("\n{}", report.markdown());

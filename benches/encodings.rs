@@ -1,9 +1,8 @@
-//! The encodings over growing sizes of the published abstract kernel, and the summary of an unrolled
-//! reduction with many shapes: how large the formulas are, how long it takes to make them, and how
-//! long Z3 takes to refute one tick less than the least time.
-//!
-//! Small spaces leave the summary's terms as they are closed (`summary-unshrunk`), large ones have egg
-//! make them smaller (`summary-shrunk`); both are measured at every size, which is what the limit in
+//! The encodings over growing sizes of the published abstract kernel, and the summary of an
+//! unrolled reduction with many shapes: how large the formulas are, how long it takes to make them,
+//! and how long Z3 takes to refute one tick less than the least time.  Small spaces leave the
+//! summary's terms as they are closed (`summary-unshrunk`), large ones have egg make them smaller
+//! (`summary-shrunk`); both are measured at every size, which is what the limit in
 //! `encodings/src/summary/mod.rs` rests on.
 
 mod common;
@@ -13,9 +12,9 @@ use std::time::Duration;
 
 use common::{ENCODINGS, Prepared, name, problem};
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use tickbound::report::Table;
 use tickbound_encodings::summary;
 use tickbound_encodings::system::System;
+use tickbound_report::Table;
 use tickbound_solver::Encoding;
 
 /// A file of examples/problems and its size.

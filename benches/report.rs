@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use common::{ENCODINGS, Prepared, name, problem, search, today, two_halves, with};
-use tickbound::report::Table;
 use tickbound_model::Problem;
 use tickbound_model::verdict::Status;
+use tickbound_report::Table;
 use tickbound_solver::{Encoding, Options, Strategy};
 
 /// A search that takes longer is given up.

@@ -8,7 +8,7 @@
 use std::process::Command;
 
 use serde_json::Value;
-use tickbound::report::Table;
+use tickbound_report::Table;
 
 const PROBLEM: [&str; 3] = ["examples/problems/abstract.json", "--input", "size=16"];
 const ENGINES: &str = "smt,spin:processes:exhaustive";

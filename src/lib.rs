@@ -1,20 +1,23 @@
 //! tickbound: the least run time of an OpenCL kernel, found and proved from its timing model.
 //!
-//! The libraries do the work, and each can be used alone:
+//! This crate is the program: arguments, commands, the terminal. The libraries do the work, and each
+//! can be used alone:
 //!
 //! | crate | what it does |
 //! | --- | --- |
-//! | [`tickbound_model`] | problems, their space, and the simulator that says what a run time is |
+//! | [`tickbound_model`] | problems and their space |
+//! | [`tickbound_simulator`] | the reference semantics: what a run time is |
+//! | [`tickbound_timing`] | the run time in closed form |
 //! | [`tickbound_encodings`] | plans, transition systems, encodings, lower bounds |
 //! | [`tickbound_solver`] | the search with Z3 and its proof |
+//! | [`tickbound_certificate`] | certificates of a least time, and their checker |
 //! | [`tickbound_spin`] | the same problem for SPIN |
 //! | [`tickbound_opencl`] | kernels in OpenCL C, read as kernel programs |
+//! | [`tickbound_propose`] | a problem file for a kernel |
+//! | [`tickbound_measure`] | kernels run and timed on OpenCL devices, calibration |
+//! | [`tickbound_report`] | answers as JSON, text, pictures and pages |
+//! | [`tickbound_why`], [`tickbound_compare`] | sensitivity of a least time; engines side by side |
 //! | [`tickbound_reo`] | connectors as constraint automata |
-//!
-//! Here is what needs a command line, files, devices or plots: [`answer`] is the JSON contract,
-//! [`measure`] and [`calibrate`] run kernels, [`compare`] puts engines side by side, [`why`] asks what a least time hangs on, [`report`] draws.
-//! The features `cli`, `device` and `plots` bring them; with `default-features = false` there is [`answer`]
-//! and what needs neither devices nor fonts.
 //!
 //! # From a problem to a proved answer
 //!
@@ -54,37 +57,14 @@
 //! assert_eq!(result.proofs, [Proof::Simulation { configurations: 6 }]);
 //!
 //! // What `tickbound tune --json` prints.
-//! let answer = tickbound::answer::tune::answer(&problem, &result);
+//! let answer = tickbound_report::answer::tune::answer(&problem, &result);
 //! assert!(answer.proved());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The same without this crate, and so without a command line, plots and devices, is
+//! The search alone, without reports, is
 //! `examples/tune_kernel.rs`; a search of one's own on a transition system is
 //! `examples/custom_search.rs`.
 
-pub mod answer;
-#[cfg(all(feature = "device", feature = "plots"))]
-pub mod calibrate;
-#[cfg(feature = "cli")]
+pub mod bench;
 pub mod cli;
-#[cfg(feature = "plots")]
-pub mod compare;
-#[cfg(feature = "cli")]
-mod compiler;
-pub mod cp_sat;
-#[cfg(feature = "device")]
-pub mod device;
-pub mod machine;
-#[cfg(feature = "device")]
-pub mod measure;
-#[cfg(all(feature = "device", feature = "plots"))]
-pub mod reo;
-#[cfg(feature = "plots")]
-pub mod report;
-#[cfg(all(test, feature = "device", feature = "plots"))]
-mod schema;
-#[cfg(feature = "device")]
-mod utc;
-#[cfg(feature = "plots")]
-pub mod why;

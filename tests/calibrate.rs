@@ -12,11 +12,11 @@ use assert_cmd::cargo::cargo_bin;
 use indexmap::IndexMap;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tickbound::calibrate::{
+use tickbound_device::{self, Session};
+use tickbound_measure::calibrate::{
     Calibration, Effort, Facts, Fault, OpenCl, Options, Run, Runner, Times, Work, calibrate,
 };
-use tickbound::device::{self, Session};
-use tickbound::measure::sample::Rule;
+use tickbound_measure::sample::Rule;
 use tickbound_model::platforms;
 use tickbound_model::{Platform, Problem};
 use tickbound_simulator::simulate;
@@ -233,7 +233,7 @@ fn outliers_do_not_count_and_noise_is_told() {
     let file = found.platform("noisy", "2026-01-01");
     let source = file["kernel_launch"]["source"].as_str().unwrap();
     assert!(source.contains("unsteady, spread "), "{source}");
-    assert!(found.words().contains("% unsteady"));
+    assert!(tickbound_report::calibrated::words(&found).contains("% unsteady"));
 }
 
 #[test]
@@ -303,7 +303,7 @@ fn the_device_is_asked_for_no_more_than_it_has() {
     assert_eq!(model.verified.iter().map(footprint).max(), Some(128 << 10));
     assert!(found.notes.iter().any(|n| n.starts_with("A cache of 1024 MiB")), "{:?}", found.notes);
     assert!(found.resources.is_empty(), "{:?}", found.resources);
-    assert!(found.words().contains("does not tell its clock rate"));
+    assert!(tickbound_report::calibrated::words(&found).contains("does not tell its clock rate"));
 }
 
 // The profile `resources`.
@@ -498,8 +498,8 @@ fn what_is_not_measured_is_taken_from_another_platform() {
 // A device.
 
 /// The best device; says so if there is none.
-fn best() -> Option<device::Device> {
-    let listing = device::list();
+fn best() -> Option<tickbound_device::Device> {
+    let listing = tickbound_device::list();
     match listing.absent() {
         Some(why) if std::env::var_os("CI").is_none() => eprintln!("skipped: {why}"),
         Some(why) => panic!("{why}"),

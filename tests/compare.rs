@@ -10,9 +10,9 @@ use assert_cmd::cargo::{cargo_bin, cargo_bin_cmd};
 use indexmap::IndexMap;
 use predicates::str::contains;
 use serde_json::{Value, json};
-use tickbound::answer::comparison::{Comparison, RowStatus};
-use tickbound::compare::{Input, Options, SideBySide, engine};
+use tickbound_compare::{Input, Options, SideBySide, engine};
 use tickbound_model::Problem;
+use tickbound_report::answer::comparison::{Comparison, RowStatus};
 
 const ABSTRACT: &str = "examples/problems/abstract.json";
 const MINIMUM: &str = "examples/problems/minimum.json";

@@ -18,7 +18,7 @@ use arbtest::arbitrary::{Result as Made, Unstructured};
 use arbtest::arbtest;
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Map, Value, json};
-use tickbound_expr::{parse::parse, parse::parse_domain};
+use tickbound_expr::parse::{parse, parse_domain};
 use tickbound_model::ModelError;
 
 use crate::readers::{self, PLANS, READERS, Reader, is_missing, one_line};

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 /// Whether there is a device; says so if not.
 fn device() -> bool {
-    let listing = tickbound::device::list();
+    let listing = tickbound_device::list();
     let absent = listing.absent();
     assert!(absent.is_none() || std::env::var_os("CI").is_none(), "{absent:?}");
     if let Some(why) = &absent {

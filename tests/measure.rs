@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 /// Whether there is a device; says so if not.
 fn device() -> bool {
-    let listing = tickbound::device::list();
+    let listing = tickbound_device::list();
     match listing.absent() {
         Some(why) if std::env::var_os("CI").is_none() => {
             eprintln!("skipped: {why}");
@@ -989,7 +989,7 @@ fn a_device_that_vanishes() {
 /// What the published caches' own notes say that random choice reaches with 1, 10 and 100 trials.
 #[test]
 fn random_choice_on_published_measurements() {
-    use tickbound::measure::score::{Results, TRIALS, reached};
+    use tickbound_measure::score::{Results, TRIALS, reached};
 
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
     if !data.is_dir() {
@@ -1017,8 +1017,8 @@ fn random_choice_on_published_measurements() {
 /// The examples have the configurations of the published spaces, neither fewer nor others.
 #[test]
 fn published_configurations_are_those_of_the_examples() {
-    use tickbound::measure::score::Results;
     use tickbound_elimination::Limits;
+    use tickbound_measure::score::Results;
     use tickbound_model::{Problem, platforms};
 
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -1160,7 +1160,7 @@ fn resources_rank_the_examples_on_a_processor() {
 /// KTT's output, published and made up: microseconds, kernels that are added up, and what has failed.
 #[test]
 fn results_of_ktt() {
-    use tickbound::measure::score::Results;
+    use tickbound_measure::score::Results;
 
     let folder = TempDir::new().unwrap();
     let result = |wg: Value, status: &str, durations: &[f64]| {

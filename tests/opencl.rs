@@ -13,20 +13,20 @@ use itertools::Itertools;
 use proptest::strategy::Strategy;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
-use tickbound::device::{self, Arg, Device, DeviceChoice, DeviceError, Picked, Program, Session};
-use tickbound::measure::guarded::{Breach, Guarded, Round, Side, ZONE};
-use tickbound::reo::bench::{self, Mode, Options};
-use tickbound::reo::{Maker, Multiplier, MultiplierError};
+use tickbound::{bench, bench::Mode, bench::Options};
+use tickbound_device::{self, Arg, Device, DeviceChoice, DeviceError, Picked, Program, Session};
+use tickbound_measure::guarded::{Breach, Guarded, Round, Side, ZONE};
 use tickbound_reo::automaton::Automaton;
 use tickbound_reo::limits::{Limits, Stopped};
 use tickbound_reo::product::dense::{
     BatchPlan, Block, Data, DenseError, Matrix, Plan, Stream, Tally, batch, fold, plan,
 };
 use tickbound_reo::symbol::Symbols;
+use tickbound_reo_opencl::{Maker, Multiplier, MultiplierError};
 
 /// All devices, if there are any.
 fn devices() -> Vec<Device> {
-    let listing = device::list();
+    let listing = tickbound_device::list();
     match listing.absent() {
         Some(why) if std::env::var_os("CI").is_none() => eprintln!("skipped: {why}"),
         Some(why) => panic!("{why}"),
@@ -49,7 +49,7 @@ fn what_a_device_says() {
         assert_eq!(device.index, index);
         assert!(device.units > 0 && device.max_alloc > 0 && device.memory >= device.max_alloc);
         assert!(!device.name.is_empty() && !device.platform.is_empty());
-        let listing = device::list();
+        let listing = tickbound_device::list();
         let picked = listing.pick(DeviceChoice::Number(index)).unwrap();
         assert_eq!(picked, Picked::Device(device));
         assert!(matches!(listing.pick(DeviceChoice::OpenCl), Ok(Picked::Device(_))));

@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use indexmap::IndexMap;
 use serde_json::{Value, json};
-use tickbound::measure::score::Results;
 use tickbound_encodings::plan::Plan;
 use tickbound_encodings::system::run::run;
 use tickbound_encodings::{EncodeError, Encoding, bounds};
+use tickbound_measure::score::Results;
 use tickbound_model::kernel::expressions;
 use tickbound_model::problem::parse_json;
 use tickbound_model::{Bound, LaunchSize, ModelError, Platform, Problem, Space, t1};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use tickbound::report::{Axis, HeatMap, ReportError, Table, TimelineSpan, write_timeline};
+use tickbound_report::{Axis, HeatMap, ReportError, Table, TimelineSpan, write_timeline};
 
 fn map(columns: usize, rows: usize) -> HeatMap {
     let axis = |name: &str, n: usize| Axis {

@@ -9,13 +9,13 @@ use jsonschema::Validator;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use tickbound::answer::comparison::Comparison;
-use tickbound::answer::{Answer, Checked, Explained, Simulated};
-use tickbound::measure::Measurement;
-use tickbound::measure::score::Scored;
-use tickbound::why::Why;
 use tickbound_model::platforms;
 use tickbound_model::{ModelError, Platform, Problem};
+use tickbound_report::answer::Measurement;
+use tickbound_report::answer::Scored;
+use tickbound_report::answer::comparison::Comparison;
+use tickbound_report::answer::{Answer, Checked, Explained, Simulated};
+use tickbound_why::Why;
 
 fn schema() -> Value {
     serde_json::from_str(include_str!("../docs/reference/problem.schema.json")).expect("JSON")

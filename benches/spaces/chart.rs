@@ -5,7 +5,7 @@ use plotters::prelude::{
     PathElement, Text,
 };
 use plotters::style::{BLACK, Color, ShapeStyle, WHITE};
-use tickbound::report::picture::{Area, Drawn, Picture, line_colour};
+use tickbound_report::picture::{Area, Drawn, Picture, line_colour};
 
 use crate::Measured;
 use crate::contenders::{CONTENDERS, LIMIT};

@@ -52,7 +52,7 @@ fn main() {
     let page = page::page(&measured, &[load, crate::load()], started.elapsed());
     let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/results");
     std::fs::write(results.join("spaces.md"), page).expect("docs/results can be written to");
-    tickbound::report::picture::write(&chart::Panels(&measured), &results.join("spaces.svg"))
+    tickbound_report::picture::write(&chart::Panels(&measured), &results.join("spaces.svg"))
         .expect("the plot can be drawn");
     println!("spaces: docs/results/spaces.md and spaces.svg written");
 }

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use tickbound::machine::Machine;
-use tickbound::report::Table;
+use tickbound_report::Table;
+use tickbound_report::machine::Machine;
 
 use crate::common::today;
 use crate::contenders::{CONTENDERS, LIMIT, SHORT, Timing, python, version};

@@ -6,8 +6,9 @@ use super::progress::Progress;
 use super::stop::{self, Stops};
 use tickbound_model::{Platform, Resources, platforms};
 
-use crate::calibrate::{Fault, OpenCl, Options, calibrate, today};
-use crate::device::{self, Device, DeviceChoice, Picked, Session};
+use tickbound_device::{self, Device, DeviceChoice, Picked, Session};
+use tickbound_measure::calibrate::{Fault, OpenCl, Options, calibrate, today};
+use tickbound_report::calibrated;
 
 /// Arguments of `calibrate`.
 #[derive(Debug, clap::Args)]
@@ -38,7 +39,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     args.stops.watched()?;
     Outputs::default().file("--output", args.output.as_ref()).check(&[])?;
     let (choice, like) = (args.choice()?, args.like()?);
-    let listing = device::list();
+    let listing = tickbound_device::list();
     let picked = listing.pick(choice).map_err(input)?;
     let device = match picked {
         Picked::Device(device) => device,
@@ -87,9 +88,9 @@ impl From<Fault> for Stopped {
 
 impl Args {
     fn choice(&self) -> Result<DeviceChoice, CliError> {
-        self.device
-            .parse()
-            .map_err(|e: device::DeviceChoiceError| CliError::Input(format!("--device: {e}")))
+        self.device.parse().map_err(|e: tickbound_device::DeviceChoiceError| {
+            CliError::Input(format!("--device: {e}"))
+        })
     }
 
     /// The platform that gives what is not measured.
@@ -128,7 +129,7 @@ impl Args {
         drop(progress);
         let name = self.name.as_deref().unwrap_or(&device.name);
         let file = format!("{:#}\n", found.platform(name, &today()));
-        let text = if self.json { file.clone() } else { found.words() };
+        let text = if self.json { file.clone() } else { calibrated::words(&found) };
         if let Some(path) = &self.output {
             save(path, &file)?;
         }

@@ -16,7 +16,7 @@ use super::output::{say_answer, say_json};
 use super::progress::Progress;
 use super::stop::{self, Stops};
 use super::values::Seconds;
-use crate::answer::{About, Checked, named};
+use tickbound_report::answer::{About, Checked, named};
 
 /// Arguments of `check`.
 #[derive(Debug, clap::Args)]

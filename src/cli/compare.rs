@@ -10,10 +10,10 @@ use super::output::{Outputs, save, say_answer, say_json};
 use super::progress::Progress;
 use super::stop;
 use super::values::{Seconds, Size};
-use crate::answer::comparison::{Comparison, Row};
-use crate::compare::paper;
-use crate::compare::{Event, Input, Options, SideBySide, engine};
-use crate::report::{comparison, html};
+use tickbound_compare::paper;
+use tickbound_compare::{Event, Input, Options, SideBySide, engine};
+use tickbound_report::answer::comparison::{Comparison, Row};
+use tickbound_report::{comparison, html};
 
 /// Arguments of `compare`.
 #[derive(Debug, clap::Args)]

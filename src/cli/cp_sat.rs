@@ -5,7 +5,8 @@ use super::load::Chosen;
 use super::output::{say_answer, say_json};
 use super::stop::{self, Stops};
 use super::values::named;
-use crate::cp_sat::{self, Python};
+use tickbound_compare::cp_sat;
+use tickbound_compare::cp_sat::Python;
 use tickbound_solver::Encoding;
 
 /// Arguments of `cp-sat`.

@@ -9,10 +9,10 @@ use super::exit::{CliError, Exit};
 use super::output::{say_folded, width};
 use super::progress::Progress;
 use super::stop::{self, Stops};
-use crate::compare::paper::{Published, TABLE_1};
-use crate::report::Table;
+use tickbound_compare::paper::{Published, TABLE_1};
 use tickbound_model::platforms;
 use tickbound_model::verdict::Status;
+use tickbound_report::Table;
 use tickbound_solver::{Options, TuneResult, tune};
 
 /// Arguments of `demo`.

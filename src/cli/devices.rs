@@ -2,8 +2,8 @@
 
 use super::exit::{CliError, Exit};
 use super::output::{say_folded, say_json, width};
-use crate::device;
-use crate::report::Table;
+use tickbound_device;
+use tickbound_report::Table;
 
 /// Arguments of `devices`.
 #[derive(Debug, clap::Args)]
@@ -14,7 +14,7 @@ pub struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
-    let listing = device::list();
+    let listing = tickbound_device::list();
     if args.json {
         say_json(&listing)?;
         return Ok(Exit::found(!listing.devices.is_empty()));

@@ -2,9 +2,9 @@
 
 use tickbound_solver::SolveError;
 
-use crate::answer::Answer;
-use crate::cp_sat::CpSatError;
-use crate::report::ReportError;
+use tickbound_compare::cp_sat::CpSatError;
+use tickbound_report::ReportError;
+use tickbound_report::answer::Answer;
 
 /// What the help says of [`Exit`].
 pub(super) const EXIT_STATUS: &str = "\
@@ -76,10 +76,10 @@ pub enum CliError {
     Report(#[from] ReportError),
     /// Measured times cannot be read.
     #[error(transparent)]
-    Results(#[from] crate::measure::score::ResultsError),
+    Results(#[from] tickbound_measure::score::ResultsError),
     /// Nothing could be measured.
     #[error(transparent)]
-    Measure(#[from] crate::measure::MeasureError),
+    Measure(#[from] tickbound_measure::MeasureError),
     /// Standard output or another file could not be written.
     #[error("{path}: cannot be written: {error}; choose a place that exists and may be written to")]
     Write {

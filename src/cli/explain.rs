@@ -16,9 +16,10 @@ use super::exit::{CliError, Exit};
 use super::load::{Chosen, Setting, bound};
 use super::output::{say_folded, say_json, width};
 use super::stop::Stops;
-use crate::answer::resources::Resources;
-use crate::answer::{self, About, COUNTED, Explained, Tally};
-use crate::report::explain;
+use tickbound_report::answer;
+use tickbound_report::answer::resources::Resources;
+use tickbound_report::answer::{About, COUNTED, Explained, Tally};
+use tickbound_report::explain;
 
 /// Arguments of `explain`.
 #[derive(Debug, clap::Args)]

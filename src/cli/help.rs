@@ -2,7 +2,7 @@
 //!
 //! Clap would do it with another dependency.
 
-use crate::report::table::wrapped;
+use tickbound_report::table::wrapped;
 
 /// Lines are not longer than this on wider terminals.
 const LONGEST: usize = 100;

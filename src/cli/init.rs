@@ -12,7 +12,7 @@ use super::load::{Setting, by_name, setup};
 use super::output::{Outputs, save, say_folded};
 use super::progress::Progress;
 use super::stop::Stops;
-use crate::device::{self, platform::shipped};
+use tickbound_device::platform::shipped;
 
 /// The platform of a proposal where no device is present that a shipped platform describes.
 const DEFAULT_PLATFORM: &str = "h200";
@@ -122,7 +122,8 @@ fn platform(args: &Args, name: &str) -> String {
 
 /// The shipped platform of a device that is present, or the default one; and a note that says why.
 fn present() -> (&'static str, String) {
-    let present = device::list().devices.into_iter().find_map(|d| Some((shipped(&d.name)?, d)));
+    let present =
+        tickbound_device::list().devices.into_iter().find_map(|d| Some((shipped(&d.name)?, d)));
     match present {
         Some((platform, device)) => {
             (platform, format!("platform: {platform}, for the device `{}`", device.name))

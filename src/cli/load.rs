@@ -16,9 +16,9 @@ use tickbound_model::t1;
 use tickbound_model::{Bound, Configuration, ModelError, Problem};
 use tickbound_opencl::{Child, Kept, Reading, Setup, attach_with, inputs_as_macros};
 
-use crate::compiler;
-use crate::measure::files::Files;
+use tickbound_measure::files::Files;
 use tickbound_model::platforms;
+use tickbound_opencl::compiler_log;
 
 /// A flag that stays unset.
 static NEVER: AtomicBool = AtomicBool::new(false);
@@ -93,7 +93,7 @@ impl CompilerReport {
         let text = tickbound_input::text(file)
             .map_err(|error| fault(format!("{error}; give a file with what a compiler printed")))?;
         let kernel = problem.source.as_ref().map(|source| source.entry.as_str());
-        let registers = compiler::registers(&text, kernel).map_err(fault)?;
+        let registers = compiler_log::registers(&text, kernel).map_err(fault)?;
         let at = by_name("--report", &self.at)?;
         let place = |name: &str| place_of(problem, "--report", name);
         let at: Vec<(usize, i64)> = at

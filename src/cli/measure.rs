@@ -14,15 +14,15 @@ use super::output::{Outputs, save, say_answer, say_json, written};
 use super::progress::Progress;
 use super::stop::{self, Stops};
 use super::values::{Seconds, Size};
-use crate::device::DeviceChoice;
-use crate::device::platform::mismatch;
-use crate::measure::cache::{kept_beside, usual_name};
-use crate::measure::guided::Guide;
-use crate::measure::lab::LabError;
-use crate::measure::outcome::Outcome;
-use crate::measure::select::{Candidates, Selection, candidates, select, total};
-use crate::measure::{Event, MeasureError, Options, Plan, measure, t4, worker};
-use crate::report::MeasuredTimes;
+use tickbound_device::DeviceChoice;
+use tickbound_device::platform::mismatch;
+use tickbound_measure::cache::{kept_beside, usual_name};
+use tickbound_measure::guided::Guide;
+use tickbound_measure::lab::LabError;
+use tickbound_measure::outcome::Outcome;
+use tickbound_measure::select::{Candidates, Selection, candidates, select, total};
+use tickbound_measure::{Event, MeasureError, Options, Plan, measure, t4, worker};
+use tickbound_report::MeasuredTimes;
 
 /// Most configurations that are measured if nobody says which.
 const MOST_UNASKED: usize = 500;
@@ -98,7 +98,7 @@ pub(super) fn work(args: &WorkerArgs) -> Result<Exit, CliError> {
 }
 
 fn choice(text: &str) -> Result<DeviceChoice, CliError> {
-    text.parse().map_err(|e: crate::device::DeviceChoiceError| CliError::Input(e.to_string()))
+    text.parse().map_err(|e: tickbound_device::DeviceChoiceError| CliError::Input(e.to_string()))
 }
 
 impl Args {

@@ -88,7 +88,7 @@ enum Asked {
     #[command(hide = true)]
     Manual(completions::ManualArgs),
     /// Run kernels for `measure`, as a process that may crash
-    #[command(hide = true, name = crate::measure::lab::SUBCOMMAND)]
+    #[command(hide = true, name = tickbound_measure::lab::SUBCOMMAND)]
     MeasureWorker(measure::WorkerArgs),
     /// Read a kernel for another process, as one that may crash
     #[command(hide = true, name = load::READ_KERNEL)]

@@ -20,8 +20,8 @@ use super::colour;
 use super::exit::{CliError, input};
 use super::help;
 use super::stop;
-use crate::report::table::hanging;
-use crate::report::{Table, picture};
+use tickbound_report::table::hanging;
+use tickbound_report::{Table, picture};
 
 /// This process was started without standard output.
 static CLOSED: AtomicBool = AtomicBool::new(false);

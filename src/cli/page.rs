@@ -13,11 +13,11 @@ use tickbound_solver::{SolveError, TuneResult};
 use super::exit::CliError;
 use super::plot::MAX_CONFIGURATIONS;
 use super::{explain, stop, timeline};
-use crate::answer;
-use crate::answer::resources::{Resources, SourceLine};
-use crate::answer::{About, Answer, Units};
-use crate::measure::select::{Selection, select, total};
-use crate::report::html::{
+use tickbound_measure::select::{Selection, select, total};
+use tickbound_report::answer;
+use tickbound_report::answer::resources::{Resources, SourceLine};
+use tickbound_report::answer::{About, Answer, Units};
+use tickbound_report::html::{
     Best, Configurations, Lanes, Measure, Number, Page, Part, Row, Spent, Stripe, numbers_grouped,
 };
 

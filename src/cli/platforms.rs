@@ -4,8 +4,8 @@ use super::exit::{CliError, Exit};
 use super::output::{say_folded, width};
 use tickbound_model::Platform;
 
-use crate::report::Table;
 use tickbound_model::platforms;
+use tickbound_report::Table;
 
 /// Arguments of `platforms`.
 #[derive(Debug, clap::Args)]

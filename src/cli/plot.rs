@@ -8,8 +8,8 @@ use tickbound_elimination::Limits;
 use tickbound_model::{Problem, Space};
 use tickbound_simulator::{Options, simulate};
 
-use crate::report::heatmap::MAX_VALUES;
-use crate::report::{Axis, HeatMap};
+use tickbound_report::heatmap::MAX_VALUES;
+use tickbound_report::{Axis, HeatMap};
 
 /// Most configurations that are simulated for a picture.
 pub(super) const MAX_CONFIGURATIONS: usize = 20_000;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::exit::{CliError, Exit};
 use super::output::Outputs;
 use super::stop::Stops;
-use crate::report::html;
+use tickbound_report::html;
 
 /// Arguments of `report`.
 #[derive(Debug, clap::Args)]

@@ -12,15 +12,16 @@ use super::load::Question;
 use super::output::{Outputs, say_answer, say_json, written};
 use super::progress::Progress;
 use super::stop::Stops;
-use crate::answer::About;
-use crate::device::platform::mismatch;
-use crate::measure::cache::usual_name;
-use crate::measure::guided::{Candidate, MOST, Replay, points, replay};
-use crate::measure::score::{Other, Programs, Results, Score, Scored, programs, score};
-use crate::report::Table;
-use crate::report::chart::{Chart, Data};
-use crate::report::html::{Best, Configurations, Measure, Number, Page, Row};
-use crate::report::measured_page::correlation;
+use tickbound_device::platform::mismatch;
+use tickbound_measure::cache::usual_name;
+use tickbound_measure::guided::{Candidate, MOST, Replay, points, replay};
+use tickbound_measure::score::{Programs, Results, Score, programs, score};
+use tickbound_report::Table;
+use tickbound_report::answer::About;
+use tickbound_report::answer::{Other, Scored};
+use tickbound_report::chart::{Chart, Data};
+use tickbound_report::html::{Best, Configurations, Measure, Number, Page, Row};
+use tickbound_report::measured_page::correlation;
 
 /// Arguments of `score`.
 #[derive(Debug, clap::Args)]

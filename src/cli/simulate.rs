@@ -9,8 +9,9 @@ use super::load::{Chosen, Setting, bound};
 use super::output::{Outputs, say_folded, say_json};
 use super::stop::Stops;
 use super::timeline;
-use crate::answer::resources::Resources;
-use crate::answer::{self, About, Phase, Simulated, shown};
+use tickbound_report::answer;
+use tickbound_report::answer::resources::Resources;
+use tickbound_report::answer::{About, Phase, Simulated, shown};
 
 /// Arguments of `simulate`.
 #[derive(Debug, clap::Args)]

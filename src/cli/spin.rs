@@ -15,7 +15,7 @@ use super::progress::Progress;
 use super::stop::{self, Timeout};
 use super::values::Size;
 use super::values::named;
-use crate::answer;
+use tickbound_report::answer;
 use tickbound_spin::output::ProgressLine;
 use tickbound_spin::promela::Style;
 use tickbound_spin::result::StopReason;

@@ -9,9 +9,9 @@ use tickbound_input::message::grouped;
 use tickbound_model::{Bound, ModelError, Problem, Profile};
 use tickbound_simulator::{Options, Span, SpanKind};
 
-use crate::report::html::Lanes;
-use crate::report::picture::is_picture;
-use crate::report::{Runs, TimelineSpan, write_timeline};
+use tickbound_report::html::Lanes;
+use tickbound_report::picture::is_picture;
+use tickbound_report::{Runs, TimelineSpan, write_timeline};
 use tickbound_simulator::Script;
 use tickbound_solver::{Objective, TuneResult};
 

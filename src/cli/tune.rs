@@ -21,7 +21,7 @@ use super::progress::Progress;
 use super::stop::{self, Stops};
 use super::values::{OrAuto, named, or_auto};
 use super::{page, timeline};
-use crate::answer;
+use tickbound_report::answer;
 use tickbound_solver::{
     Encoding, Objective, Options, Programs, StopReason, Strategy, TuneResult, tune,
 };

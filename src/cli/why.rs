@@ -13,9 +13,9 @@ use super::output::{Outputs, say_answer, width, written};
 use super::progress::Progress;
 use super::stop::{self, Stops};
 use super::values::{OrAuto, named, or_auto};
-use crate::why::page::page;
-use crate::why::words::words;
-use crate::why::{Asked, Ears, Heard, Searches, Why, why};
+use tickbound_why::page::page;
+use tickbound_why::words::words;
+use tickbound_why::{Asked, Ears, Heard, Searches, Why, why};
 
 /// Arguments of `why`.
 #[derive(Debug, clap::Args)]

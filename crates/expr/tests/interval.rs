@@ -3,9 +3,9 @@
 //!
 //! `SEED` is the first seed, `MANY` the number of random expressions.
 
+use tickbound_expr::interval::{Interval, Range, Verdict};
 use tickbound_expr::parse::parse;
 use tickbound_expr::{BinaryOp, Expr, Function, Slot};
-use tickbound_expr::{interval::Interval, interval::Range, interval::Verdict};
 
 use crate::random::Random;
 

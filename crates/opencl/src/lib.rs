@@ -17,6 +17,7 @@ pub mod ast;
 mod attach;
 mod child;
 mod codec;
+pub mod compiler_log;
 pub mod error;
 pub mod extract;
 pub mod inputs;

@@ -14,8 +14,8 @@ use tickbound_simulator::simulate;
 use tickbound_solver::bracket::Bracket;
 use tickbound_solver::search::Search;
 use tickbound_solver::{Encoding, Options, SolveError, Strategy, TuneResult, closed, unlisted};
+use tickbound_timing::term::{Class, Term};
 use tickbound_timing::{Cost, Normal, Tables};
-use tickbound_timing::{term::Class, term::Term};
 
 use crate::unlisted::parsed;
 

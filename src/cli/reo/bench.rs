@@ -1,13 +1,13 @@
 //! `tickbound reo bench`.
 
 use super::shared::DEFAULT_MEMORY;
+use crate::bench;
 use crate::cli::exit::{CliError, Exit, input};
 use crate::cli::output::{Outputs, say, say_json, written};
 use crate::cli::progress::Progress;
 use crate::cli::stop;
 use crate::cli::values::Size;
-use crate::device;
-use crate::reo::bench;
+use tickbound_device;
 use tickbound_reo::limits::Limits;
 
 /// Arguments of `reo bench`.
@@ -32,7 +32,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<Exit, CliError> {
     Outputs::default().picture("--plot", args.plot.as_ref())?.check(&[])?;
-    let listing = device::list();
+    let listing = tickbound_device::list();
     listing.notes.iter().for_each(|note| eprintln!("tickbound: {note}"));
     if let Some(why) = listing.absent() {
         eprintln!("tickbound: {why}; using the CPU");

@@ -23,8 +23,8 @@ use crate::cli::exit::{CliError, Exit, input};
 use crate::cli::output::{Outputs, say_folded, say_json, say_or_save};
 use crate::cli::progress::Progress;
 use crate::cli::values::{Size, named};
-use crate::device::{self, Device, DeviceChoice, DeviceChoiceError, Picked};
-use crate::reo::{Maker, Multiplier, MultiplierError};
+use tickbound_device::{self, Device, DeviceChoice, DeviceChoiceError, Picked};
+use tickbound_reo_opencl::{Maker, Multiplier, MultiplierError};
 
 tickbound_input::named! {
     /// How the product is made.
@@ -365,7 +365,7 @@ fn devices(choice: DeviceChoice) -> Result<Vec<Device>, CliError> {
     if choice == DeviceChoice::Cpu {
         return Ok(Vec::new());
     }
-    let listing = device::list();
+    let listing = tickbound_device::list();
     if choice == DeviceChoice::All && !listing.devices.is_empty() {
         return Ok(listing.devices);
     }

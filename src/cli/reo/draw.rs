@@ -16,7 +16,7 @@ use super::shared::{DEFAULT_MEMORY, within};
 use crate::cli::exit::{CliError, Exit, input};
 use crate::cli::output::{Outputs, say, say_or_save};
 use crate::cli::values::Size;
-use crate::report::html::{ConnectorPage, Drawn, Lit};
+use tickbound_report::html::{ConnectorPage, Drawn, Lit};
 
 /// Steps of a run that a drawing shows below each other; a page has them all.
 const MAX_ROWS: usize = 40;

@@ -24,7 +24,7 @@ use crate::cli::exit::{CliError, input};
 use crate::cli::progress::Progress;
 use crate::cli::stop;
 use crate::cli::values::Size;
-use crate::reo::{Maker, MultiplierError, agree};
+use tickbound_reo_opencl::{Maker, MultiplierError, agree};
 
 /// Options of a product in blocks.
 #[derive(Debug, clap::Args)]

@@ -9,8 +9,8 @@ use super::{PLATFORM, arguments};
 use crate::ModelError;
 use crate::json::Field;
 use tickbound_expr::domain::Domain;
+use tickbound_expr::parse::{parse_domain, parse_python};
 use tickbound_expr::{BinaryOp, Expr, Function};
-use tickbound_expr::{parse::parse_domain, parse::parse_python};
 
 /// Whether a JSON file is a T1 file and not a problem file.
 #[must_use]

@@ -12,7 +12,7 @@ use tickbound_model::{Access, Problem};
 use tickbound_timing::Cost;
 use tickbound_timing::obligation::Time;
 use tickbound_timing::obligation::product::{Factor, Product};
-use tickbound_timing::{term::At, term::Class, term::Items, term::Term};
+use tickbound_timing::term::{At, Class, Items, Term};
 
 use crate::error::SolveError;
 use crate::proof::Proof;

@@ -1,0 +1,53 @@
+//! OpenCL devices: found, opened, given programs and timed.
+//!
+//! libOpenCL is looked for when the program runs, so that nothing needs it to be built or to run
+//! elsewhere: the name `libOpenCL.so.1` that every ICD loader brings (the plain `libOpenCL.so` is
+//! there only for those who link; no set-up is needed), after the libraries of the variable
+//! `OPENCL_DYLIB_PATH`, if it is set, with `;` between. Where there is no library, no driver or no
+//! device, that is an answer, not an error: [`Listing::absent`] says it in one line.
+//!
+//! What goes wrong on a device is an error that names the device, the call and the code, and every
+//! call is checked. Handles are given back when they are dropped; a driver that refuses that is
+//! not asked again. [`Session`] has one context and one queue, in order and with profiling on, so
+//! that each command comes with a [`Timing`] by the device's own clock.
+//!
+//! ```
+//! use tickbound_device::{self, Arg, Program, Session};
+//!
+//! let listing = device::list();
+//! match listing.devices.first() {
+//!     None => println!("{}; using the CPU", listing.absent().unwrap()),
+//!     Some(device) => {
+//!         let session = Session::open(device)?;
+//!         let source = "kernel void twice(global int *x) { x[get_global_id(0)] *= 2; }";
+//!         let program = Program::build(&session, source, "")?;
+//!         let kernel = program.kernel("twice")?;
+//!         let buffer = session.buffer::<i32>(4)?;
+//!         session.write(&buffer, 0, &[1, 2, 3, 4])?;
+//!         // SAFETY: four items, of which each touches its own of four elements.
+//!         let launch = unsafe { session.enqueue(&kernel, &[Arg::buffer(&buffer)], &[4], None)? };
+//!         let timing = launch.wait()?;
+//!         assert!(timing.ended >= timing.started);
+//!         let mut x = [0; 4];
+//!         session.read(&buffer, 0, &mut x)?;
+//!         assert_eq!(x, [2, 4, 6, 8]);
+//!     }
+//! }
+//! # Ok::<(), device::DeviceError>(())
+//! ```
+
+mod choice;
+mod details;
+mod error;
+mod list;
+pub mod platform;
+mod program;
+mod raw;
+mod session;
+
+pub use choice::{DeviceChoice, DeviceChoiceError, Picked};
+pub use details::Details;
+pub use error::DeviceError;
+pub use list::{Device, Kind, Listing, list};
+pub use program::{Arg, BufferArg, Kernel, Launch, Program};
+pub use session::{Buffer, Element, Session, Timing};

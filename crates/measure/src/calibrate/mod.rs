@@ -1,0 +1,103 @@
+//! The prices of a device, measured with small kernels and written as a platform file.
+//!
+//! In goes an OpenCL device, out comes a [`Calibration`]: every number of a platform file with its
+//! spread, and how it was measured. What each number means, the formula behind it and what it is
+//! confounded with is told in `docs/calibrate.md`. Three parts share the work:
+//!
+//! 1. a [`Runner`] runs launches that are plain data, and verifies what they compute ([`OpenCl`]);
+//! 2. [`survey`](survey::survey) has it run those that matter, as slopes that are repeated until steady
+//!    ([`sample`]);
+//! 3. [`prices`](prices::prices) makes numbers of a platform out of these, and
+//!    [`resources`](resources::resources) those of the profile `resources`, as far as they can be measured;
+//!    [`Calibration`] is all of them, for people and as a file.
+//!
+//! The formulas are right if a device that follows the model exactly gets its own platform back:
+//! `tests/calibrate.rs` calibrates the model's simulator.
+
+pub mod calibration;
+mod expect;
+mod file;
+pub mod levels;
+pub mod number;
+mod opencl;
+pub mod prices;
+pub mod rates;
+pub mod resources;
+pub mod run;
+pub mod sample;
+pub mod sizes;
+pub mod survey;
+mod verify;
+
+use std::sync::atomic::AtomicBool;
+
+use crate::sample::Rule;
+use crate::utc;
+
+pub use calibration::Calibration;
+pub use opencl::OpenCl;
+pub use run::{Facts, Fault, Run, Runner, Times, Work};
+pub use sample::{Effort, Sample, Sampler};
+
+/// Bytes that global memory is measured over, at least, at most, and in a hurry.
+const FOOTPRINT: [usize; 3] = [64 << 20, 256 << 20, 32 << 20];
+
+/// How hard to try.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Options {
+    /// When a number is good enough.
+    pub effort: Effort,
+    /// Bytes that global memory is measured over; as many as the device suggests if not given.
+    pub footprint: Option<usize>,
+}
+
+impl Options {
+    /// Some 10 to 20 seconds in all.
+    #[must_use]
+    pub fn thorough() -> Options {
+        let rule =
+            Rule { warm_up: 1, warm_seconds: 0.02, least: 9, most: 60, spread: 0.01, seconds: 0.5 };
+        Options { effort: Effort { rule, launch: 4e-3 }, footprint: None }
+    }
+
+    /// Less than 5 seconds in all.
+    #[must_use]
+    pub fn quick() -> Options {
+        let rule =
+            Rule { warm_up: 0, warm_seconds: 0.0, least: 6, most: 12, spread: 0.03, seconds: 0.06 };
+        Options { effort: Effort { rule, launch: 1e-3 }, footprint: Some(FOOTPRINT[2]) }
+    }
+
+    /// Twice the device's cache, within reason and what it has room for; a power of two.
+    fn footprint(&self, facts: &Facts) -> usize {
+        let [least, most, _] = FOOTPRINT;
+        let twice = usize::try_from(facts.cache.saturating_mul(2)).unwrap_or(usize::MAX);
+        let wish = self.footprint.unwrap_or(twice.clamp(least, most)).max(1 << 16);
+        let room = facts.max_alloc.min(facts.memory / 4);
+        let room = usize::try_from(room).unwrap_or(usize::MAX).max(1 << 16);
+        let fits = wish.checked_next_power_of_two().unwrap_or(wish);
+        if fits <= room { fits } else { 1 << room.ilog2() }
+    }
+}
+
+/// Calibrates a device. `progress` is told what is being measured.
+///
+/// # Errors
+/// The device fails or computes something wrong, or `interrupt` was set.
+pub fn calibrate(
+    runner: &mut dyn Runner,
+    facts: &Facts,
+    options: &Options,
+    interrupt: &AtomicBool,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Calibration, Fault> {
+    let mut sampler = Sampler { runner, effort: options.effort, interrupt };
+    let survey = survey::survey(&mut sampler, facts, options.footprint(facts), progress)?;
+    Ok(Calibration::of(facts, &survey))
+}
+
+/// The day, in UTC: `2025-04-06`.
+#[must_use]
+pub fn today() -> String {
+    utc::now().chars().take(10).collect()
+}

@@ -1,0 +1,95 @@
+//! Why nothing was measured.
+
+use std::path::PathBuf;
+
+use tickbound_model::ModelError;
+
+use super::cache::CacheError;
+
+/// Why nothing was measured.
+#[derive(Debug, thiserror::Error)]
+pub enum MeasureError {
+    /// The problem has nothing to run.
+    #[error(
+        "the problem names no kernel in OpenCL C, which is what is measured; write \"kernel\": {{ \"opencl\": ..., \"entry\": ... }}"
+    )]
+    NoSource,
+    /// The problem is at fault.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// A number of the problem is at fault.
+    #[error("{at}: {why}; change it, or exclude this configuration by a constraint")]
+    Number {
+        /// The field.
+        at: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// A file of the problem cannot be read.
+    #[error("{}: {error}; correct its path in the problem file", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// The host reference cannot be used.
+    #[error("{at}: {why}")]
+    Reference {
+        /// File and line.
+        at: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// The cache cannot be used.
+    #[error(transparent)]
+    Cache(#[from] CacheError),
+    /// The device cannot be used.
+    #[error(transparent)]
+    Lab(#[from] LabError),
+    /// The user interrupted before anything was measured.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl MeasureError {
+    /// Nothing is at fault; there was no time.
+    #[must_use]
+    pub fn is_only_stopped(&self) -> bool {
+        matches!(self, MeasureError::Interrupted)
+            || matches!(self, MeasureError::Lab(LabError::Interrupted | LabError::TimeUp))
+    }
+}
+
+/// Why there is no outcome.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LabError {
+    /// The device cannot be had.
+    #[error("{0}")]
+    NoDevice(String),
+    /// There is no such device.
+    #[error("{0}")]
+    Choice(String),
+    /// The device was there and is no more.
+    #[error(
+        "{device} has vanished: {why}; what was measured is kept, the same command goes on with the rest"
+    )]
+    Vanished {
+        /// Its name.
+        device: String,
+        /// What was tried last.
+        why: String,
+    },
+    /// The user interrupted.
+    #[error("interrupted")]
+    Interrupted,
+    /// The time is up.
+    #[error("the time is up")]
+    TimeUp,
+    /// The cache cannot be written any more; why.
+    #[error("{0}; what was measured is in the report")]
+    Unkept(String),
+    /// A process could not be started, or does not do what it should.
+    #[error("the process that runs kernels: {0}")]
+    Process(String),
+}

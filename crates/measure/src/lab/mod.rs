@@ -1,0 +1,179 @@
+//! A device and a worker process for it, which is started anew whenever it is lost.
+//!
+//! [`Lab::run`] gives a [`Job`] to the worker and waits. A worker that takes too long is killed with
+//! all that it has started, one that crashes is noted; either way the job has failed, and the next
+//! one gets a new worker. A device is lost when no new worker can use it, or when what answers to
+//! its number is another one.
+
+mod process;
+mod setup;
+
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use super::bench::Stage;
+use super::job::Job;
+use super::outcome::{FailureKind, Outcome, Stages};
+use super::worker::{Described, Reply};
+pub use crate::error::LabError;
+use process::{Heard, Worker};
+pub use setup::{SUBCOMMAND, Setup};
+
+/// How long a worker may take to open its device and to try it.
+const OPENING: Duration = Duration::from_secs(60);
+/// How long a worker may fill buffers.
+const FILLING: Duration = Duration::from_secs(300);
+/// How often a device that does not answer is tried, and how long to wait in between.
+const ATTEMPTS: u32 = 3;
+const PAUSE: Duration = Duration::from_millis(300);
+/// A device with a worker.
+#[derive(Debug)]
+pub struct Lab<'a> {
+    setup: Setup,
+    interrupt: &'a AtomicBool,
+    worker: Option<Worker>,
+    device: Described,
+}
+
+impl<'a> Lab<'a> {
+    /// Starts a worker and waits until its device is ready.
+    ///
+    /// # Errors
+    /// There is no such device, or no process can be started.
+    pub fn open(setup: Setup, interrupt: &'a AtomicBool) -> Result<Lab<'a>, LabError> {
+        let (worker, device) = start(&setup, interrupt)?;
+        Ok(Lab { setup, interrupt, worker: Some(worker), device })
+    }
+
+    /// The device.
+    #[must_use]
+    pub fn device(&self) -> &Described {
+        &self.device
+    }
+
+    /// Runs a job. `stage` is told what it is at.
+    ///
+    /// # Errors
+    /// The device is lost, or the user or the time says stop; then nothing is known of the job.
+    pub fn run(
+        &mut self,
+        job: &Job,
+        stage: &mut dyn FnMut(Stage),
+    ) -> Result<(Outcome, Stages), LabError> {
+        let mut why = String::new();
+        for attempt in 0..ATTEMPTS {
+            if attempt > 0 {
+                std::thread::sleep(PAUSE);
+            }
+            let worker = match self.worker.take() {
+                Some(worker) => worker,
+                None => self.renew()?,
+            };
+            match self.attend(worker, job, stage)? {
+                Attended::Outcome(outcome, stages) => return Ok((outcome, stages)),
+                Attended::Device(said) => why = said,
+            }
+        }
+        Err(LabError::Vanished { device: self.device.name.clone(), why })
+    }
+
+    /// A new worker for the same device.
+    fn renew(&self) -> Result<Worker, LabError> {
+        let lost = |why| LabError::Vanished { device: self.device.name.clone(), why };
+        let mut why = String::new();
+        for attempt in 0..ATTEMPTS {
+            if attempt > 0 {
+                std::thread::sleep(PAUSE);
+            }
+            match start(&self.setup, self.interrupt) {
+                Ok((worker, device)) if device == self.device => return Ok(worker),
+                Ok((_, device)) => why = format!("there is {} in its place", device.name),
+                Err(LabError::NoDevice(said) | LabError::Choice(said)) => why = said,
+                Err(e) => return Err(e),
+            }
+        }
+        Err(lost(why))
+    }
+
+    /// Waits for a worker; keeps it if it can go on.
+    fn attend(
+        &mut self,
+        mut worker: Worker,
+        job: &Job,
+        stage: &mut dyn FnMut(Stage),
+    ) -> Result<Attended, LabError> {
+        let began = Instant::now();
+        let (mut at, mut since) = (Stage::Fill, Instant::now());
+        let failed = |kind, message: String| {
+            let stages = Stages { other: began.elapsed().as_secs_f64(), ..Stages::default() };
+            Ok(Attended::Outcome(Outcome::failed(kind, message), stages))
+        };
+        if worker.send(job).is_err() {
+            return Ok(Attended::Device(worker.end()));
+        }
+        loop {
+            let limit = if at == Stage::Fill { FILLING } else { self.setup.limit };
+            match worker.listen(Some(since + limit), &self.setup, self.interrupt)? {
+                Heard::Reply(Reply::Stage(next)) => {
+                    if at == Stage::Fill {
+                        since = Instant::now();
+                    }
+                    at = next;
+                    stage(next);
+                }
+                Heard::Reply(Reply::Done(outcome, stages)) => {
+                    self.worker = Some(worker);
+                    return Ok(Attended::Outcome(outcome, stages));
+                }
+                Heard::Reply(Reply::Last(f)) => return failed(f.kind, f.message),
+                Heard::Reply(Reply::Device(why)) => return Ok(Attended::Device(why)),
+                Heard::Reply(Reply::Fault(why)) => return Err(LabError::Process(why)),
+                Heard::Reply(other) => {
+                    return Err(LabError::Process(format!("says {other:?} out of turn")));
+                }
+                Heard::Late => {
+                    let message = format!(
+                        "stopped after {} s {}; --limit gives it more time",
+                        limit.as_secs_f64(),
+                        at.words()
+                    );
+                    return failed(FailureKind::Timeout, message);
+                }
+                // Before the kernel runs a crash is the driver's or the device's.
+                Heard::Ended if at == Stage::Fill => return Ok(Attended::Device(worker.end())),
+                Heard::Ended => {
+                    let message = format!("{} {}", worker.end(), at.words());
+                    let kind = match at {
+                        Stage::Compile => FailureKind::Compile,
+                        _ => FailureKind::Runtime,
+                    };
+                    return failed(kind, message);
+                }
+            }
+        }
+    }
+}
+
+enum Attended {
+    Outcome(Outcome, Stages),
+    Device(String),
+}
+
+fn start(setup: &Setup, interrupt: &AtomicBool) -> Result<(Worker, Described), LabError> {
+    let mut worker = Worker::spawn(&setup.program, setup.choice, &setup.folder).map_err(|e| {
+        LabError::Process(format!("{} cannot be started: {e}", setup.program.display()))
+    })?;
+    match worker.listen(Some(Instant::now() + OPENING), setup, interrupt)? {
+        Heard::Reply(Reply::Ready(device)) => Ok((worker, device)),
+        Heard::Reply(Reply::NoDevice(why)) => Err(LabError::NoDevice(why)),
+        Heard::Reply(Reply::BadChoice(why)) => Err(LabError::Choice(why)),
+        Heard::Reply(other) => Err(LabError::Process(format!("says {other:?} out of turn"))),
+        Heard::Late => {
+            let seconds = OPENING.as_secs();
+            Err(LabError::NoDevice(format!("the driver does not answer within {seconds} s")))
+        }
+        Heard::Ended => {
+            Err(LabError::NoDevice(format!("the driver does not start: {}", worker.end())))
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Measuring: runs configurations of a kernel on an OpenCL device.
+//!
+//! In goes a problem whose kernel is a source file, and some of its configurations; out come a
+//! [`Report`] with the time of each, or why it has none, and a [`cache`] that is written as they
+//! come. What happens to one configuration:
+//!
+//! 1. it becomes a [`job::Job`]: macros, arguments and launch worked out;
+//! 2. if the cache has a result for this very job, that is it;
+//! 3. the host [`mod@reference`] says what the outputs should be;
+//! 4. a worker process ([`worker`], kept and watched by [`lab`]) builds the program, runs the kernel
+//!    once, compares, warms up, and repeats until the time is known well enough ([`mod@bench`],
+//!    [`sample`]); the buffers lie between zones that show what is written past them ([`guarded`]);
+//! 5. the result goes into the cache.
+//!
+//! Before the first of these runs a note says whose code it is, and within which limits it runs.
+//!
+//! Nothing that a kernel does ends the measuring: one that does not compile, cannot be launched,
+//! crashes, hangs or computes wrong numbers is a [`outcome::Failure`] with one line that says so. Only a
+//! device that has vanished, the user, or the time does.
+//!
+//! [`guided`] chooses what to measure next; [`score`] compares measured times with the model's ranking; [`t4`] writes results for other tools.
+//!
+//! To run kernels of one's own, without a problem file: open a [`lab::Lab`], and give it
+//! [`job::Job`]s.
+
+pub mod bench;
+pub mod cache;
+pub mod calibrate;
+mod campaign;
+pub mod check;
+pub mod data;
+mod error;
+pub mod files;
+pub mod guarded;
+pub mod guided;
+pub mod job;
+pub mod job_error;
+pub mod lab;
+pub mod log;
+pub mod outcome;
+mod random;
+pub mod reference;
+mod report;
+pub mod sample;
+pub mod score;
+pub mod select;
+pub mod t4;
+pub mod utc;
+pub mod worker;
+
+pub use campaign::{Plan, measure};
+pub use error::MeasureError;
+pub use report::{Event, Measured, Options, Report};

@@ -1,0 +1,10 @@
+//! The dense product of constraint automata on OpenCL devices.
+//!
+//! [`Multiplier`] makes the same cells as [`tickbound_reo`], bit for bit; [`Maker`] hands a product
+//! on block by block.
+
+mod multiplier;
+mod stream;
+
+pub use multiplier::{Multiplier, MultiplierError, Rows, agree};
+pub use stream::Maker;

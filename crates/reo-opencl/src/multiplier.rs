@@ -1,0 +1,405 @@
+//! The dense product on an OpenCL device.
+//!
+//! A product is one launch, or one for each slab of rows if it is larger than a buffer may be; many
+//! small ones are one launch together, a workgroup each. Whatever comes back must have the
+//! checksum that follows from the factors ([`Plan::checksum`]): a device that left something out
+//! without saying so gives an error, not a wrong automaton.
+
+mod measure;
+
+use std::time::Instant;
+
+use thiserror::Error;
+use tickbound_reo::limits::{Limits, Progress, Stopped};
+use tickbound_reo::product::dense::{
+    Batch, BatchPlan, Checksum, DenseError, EMPTY, Matrix, Part, Plan, Sizes, need,
+};
+
+use tickbound_device::{Arg, Buffer, Device, DeviceError, Kernel, Launch, Program, Session};
+
+/// Bytes of a slab, where the device allows as many in one buffer.
+const SLAB: u64 = 256 << 20;
+/// Rows that one work item of `product` fills.
+const EACH: usize = 16;
+/// Most items of a workgroup.
+const GROUP: usize = 256;
+
+/// Why a device made no product.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum MultiplierError {
+    /// The device failed.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// There is no such product, on any device.
+    #[error(transparent)]
+    Dense(#[from] DenseError),
+    /// What came back is not the product.
+    #[error(
+        "{device} gave a wrong product ({} steps where there are {}) without reporting an error; use another --device",
+        found.steps,
+        expected.steps
+    )]
+    Wrong {
+        /// The device's name.
+        device: String,
+        /// What follows from the factors.
+        expected: Checksum,
+        /// What came back.
+        found: Checksum,
+    },
+    /// A product too large for the kernels' 32-bit places.
+    #[error("{what} has {words} words; a device can make 4294967295 at most; use --device cpu")]
+    TooLarge {
+        /// A row, or a product of a batch.
+        what: &'static str,
+        /// Its words.
+        words: u128,
+    },
+}
+
+impl From<Stopped> for MultiplierError {
+    fn from(stopped: Stopped) -> Self {
+        MultiplierError::Dense(stopped.into())
+    }
+}
+
+/// How long a device took for something.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Times {
+    /// Seconds by this machine's clock, with everything copied to the device and back.
+    pub total: f64,
+    /// Seconds that its kernels ran, by its own clock.
+    pub kernels: f64,
+}
+
+/// A device that makes dense products.
+#[derive(Debug)]
+pub struct Multiplier {
+    product: Kernel,
+    batch: Kernel,
+    plain: Kernel,
+    session: Session,
+}
+
+impl Multiplier {
+    /// Opens a device and builds the kernels for it.
+    ///
+    /// # Errors
+    /// The device cannot be opened or refuses the kernels.
+    pub fn new(device: &Device) -> Result<Multiplier, DeviceError> {
+        let session = Session::open(device)?;
+        let program = Program::build(&session, include_str!("dense.cl"), "")?;
+        let kernel = |name| program.kernel(name);
+        let (product, batch, plain) = (kernel("product")?, kernel("batch")?, kernel("plain")?);
+        drop(program);
+        Ok(Multiplier { product, batch, plain, session })
+    }
+
+    /// The device.
+    #[must_use]
+    pub fn device(&self) -> &Device {
+        self.session.device()
+    }
+
+    /// The product of two matrices.
+    ///
+    /// # Errors
+    /// There is none, it needs more memory than allowed, it was stopped, or the device failed.
+    pub fn product(
+        &self,
+        left: &Matrix,
+        right: &Matrix,
+        limits: &Limits,
+    ) -> Result<Matrix, MultiplierError> {
+        let plan = Plan::new(left, right)?;
+        let cells = self.cells(&plan, limits)?;
+        Ok(plan.matrix(cells)?)
+    }
+
+    /// The product of any number of matrices, neighbours first.
+    ///
+    /// # Errors
+    /// As [`Multiplier::product`]; the memory is checked before any is taken.
+    pub fn fold(&self, parts: &[Matrix], limits: &Limits) -> Result<Matrix, MultiplierError> {
+        limits.fits("the dense product", need(parts))?;
+        match parts {
+            [] => Ok(tickbound_reo::product::dense::fold(parts, limits)?),
+            [only] => Ok(only.clone()),
+            _ => {
+                let (left, right) = parts.split_at(parts.len().div_ceil(2));
+                let (left, right) = (self.fold(left, limits)?, self.fold(right, limits)?);
+                self.product(&left, &right, limits)
+            }
+        }
+    }
+
+    /// The cells of a product, slab by slab.
+    fn cells(&self, plan: &Plan, limits: &Limits) -> Result<Vec<u64>, MultiplierError> {
+        let mut cells = plan.allocate(limits)?;
+        if cells.is_empty() {
+            return Ok(cells);
+        }
+        self.rows(plan, cells.len())?.fill(0, &mut cells, limits)?;
+        self.check(plan.checksum(), Checksum::of(&cells, 0))?;
+        Ok(cells)
+    }
+
+    /// A product whose rows the device will make, up to `words` words at a time.
+    ///
+    /// # Errors
+    /// A row is too large, or the device has no memory for the factors and some rows.
+    pub fn rows<'a>(&'a self, plan: &'a Plan, words: usize) -> Result<Rows<'a>, MultiplierError> {
+        let sizes = plan.sizes();
+        fits32("a row of the product", sizes.row() as u128)?;
+        let most = (SLAB.min(self.device().max_alloc) / 8).min(words as u64);
+        let rows = (most as usize / sizes.row().max(1)).clamp(1, sizes.states().max(1));
+        let buffers = Buffers {
+            left: self.session.upload(plan.left())?,
+            right: self.session.upload(plan.right())?,
+            out: self.session.buffer(rows * sizes.row())?,
+        };
+        Ok(Rows { engine: self, plan, buffers, rows })
+    }
+
+    /// Many small products in one launch.
+    ///
+    /// # Errors
+    /// As [`Multiplier::product`].
+    pub fn batch(
+        &self,
+        pairs: &[(&Matrix, &Matrix)],
+        limits: &Limits,
+    ) -> Result<Batch, MultiplierError> {
+        let plan = BatchPlan::new(pairs, limits)?;
+        let (cells, _) = self.batch_cells(&plan, limits)?;
+        Ok(plan.batch(cells)?)
+    }
+
+    /// The cells of a batch, made by one launch - or by one for as many products as fit into a
+    /// buffer - and how long that took.
+    ///
+    /// # Errors
+    /// As [`Multiplier::product`].
+    pub fn batch_cells(
+        &self,
+        plan: &BatchPlan,
+        limits: &Limits,
+    ) -> Result<(Vec<u64>, Times), MultiplierError> {
+        let start = Instant::now();
+        let mut times = Times::default();
+        let mut cells = vec![EMPTY; plan.words()];
+        let mut rest = cells.as_mut_slice();
+        for parts in self.slabs(plan)? {
+            limits.go_on()?;
+            let (here, after) = rest.split_at_mut(parts.iter().map(Part::words).sum());
+            times.kernels += self.batch_slab(plan, parts, here)?;
+            rest = after;
+        }
+        times.total = start.elapsed().as_secs_f64();
+        self.check_batch(plan, &cells)?;
+        Ok((cells, times))
+    }
+
+    /// The products of a batch in runs whose cells fit into one buffer, as do their factors.
+    fn slabs<'p>(&self, plan: &'p BatchPlan) -> Result<Vec<&'p [Part]>, MultiplierError> {
+        let most = SLAB.min(self.device().max_alloc) as usize / 8;
+        let (mut slabs, mut begin, mut words) = (Vec::new(), 0, 0);
+        let parts = plan.parts();
+        for (at, part) in parts.iter().enumerate() {
+            fits32("a product of the batch", part.words() as u128)?;
+            let (left, right) = factor_words(part.sizes);
+            let here = part.words().max(left).max(right);
+            if words + here > most && at > begin {
+                slabs.push(&parts[begin..at]);
+                (begin, words) = (at, 0);
+            }
+            words += here;
+        }
+        slabs.push(&parts[begin..]);
+        Ok(slabs)
+    }
+
+    /// The cells of some products, and the seconds of the kernel.
+    fn batch_slab(
+        &self,
+        plan: &BatchPlan,
+        parts: &[Part],
+        out: &mut [u64],
+    ) -> Result<f64, MultiplierError> {
+        let (Some(first), Some(last), false) = (parts.first(), parts.last(), out.is_empty()) else {
+            return Ok(0.0);
+        };
+        let words = |part: &Part| {
+            let Sizes { left_states, left_slots, right_states, right_slots } = part.sizes;
+            let sizes = [left_states, left_slots, right_states, right_slots];
+            let places =
+                [part.left - first.left, part.right - first.right, part.cells - first.cells];
+            let places = places.map(|at| at as u64);
+            sizes.map(|size| size as u64).into_iter().chain([part.mask]).chain(places)
+        };
+        let table: Vec<u64> = parts.iter().flat_map(words).collect();
+        // Factors and cells of the parts follow each other.
+        let (left, right) = factor_words(last.sizes);
+        let buffers = Buffers {
+            left: self.session.upload(&plan.left()[first.left..last.left + left])?,
+            right: self.session.upload(&plan.right()[first.right..last.right + right])?,
+            out: self.session.buffer(out.len())?,
+        };
+        let table = self.session.upload(&table)?;
+        let arguments = [
+            Arg::buffer(&buffers.left),
+            Arg::buffer(&buffers.right),
+            Arg::buffer(&buffers.out),
+            Arg::buffer(&table),
+        ];
+        let group = GROUP.min(self.batch.max_group());
+        // SAFETY: a workgroup for each part of the table; of it the items write the part's words
+        // and read the cells of its factors. BatchPlan lays these out one part after another, and
+        // the three buffers hold them from the first part's to the end of the last one's.
+        let launch = unsafe {
+            self.session.enqueue(&self.batch, &arguments, &[parts.len() * group], Some(&[group]))?
+        };
+        let timing = launch.wait()?;
+        self.session.read(&buffers.out, 0, out)?;
+        Ok(timing.seconds())
+    }
+
+    /// Launches rows `first..first + rows` of a product, to be written from the part's place on.
+    /// `buffers` must hold its factors, and room for these rows.
+    fn launch<'a>(
+        &'a self,
+        buffers: &'a Buffers,
+        part: &Part,
+        first: usize,
+        rows: usize,
+    ) -> Result<Launch<'a>, MultiplierError> {
+        let Sizes { left_states, left_slots, right_states, right_slots } = part.sizes;
+        let row = part.sizes.row();
+        buffers.check(part, rows)?;
+        let number = |n: usize| Arg::U32(n as u32);
+        let place = |n: usize| Arg::U64(n as u64);
+        let arguments = [
+            Arg::buffer(&buffers.left),
+            place(part.left),
+            Arg::buffer(&buffers.right),
+            place(part.right),
+            Arg::buffer(&buffers.out),
+            place(part.cells),
+            number(left_states),
+            number(left_slots),
+            number(right_states),
+            number(right_slots),
+            Arg::U64(part.mask),
+            number(first),
+            number(rows),
+            number(EACH),
+        ];
+        let (global, local) = grid(row, rows, self.product.max_group());
+        // SAFETY: items outside a row do nothing; the others write words of `rows` rows from the
+        // part's place on and read cells of its factors, all of which was checked to lie within
+        // the buffers. Places within a row and numbers of rows fit 32 bits.
+        Ok(unsafe { self.session.enqueue(&self.product, &arguments, &global, Some(&local))? })
+    }
+
+    fn check_batch(&self, plan: &BatchPlan, cells: &[u64]) -> Result<(), MultiplierError> {
+        plan.parts().iter().try_for_each(|part| {
+            let found = Checksum::of(&cells[part.cells..][..part.words()], 0);
+            self.check(plan.checksum(part), found)
+        })
+    }
+
+    fn check(&self, expected: Checksum, found: Checksum) -> Result<(), MultiplierError> {
+        agree(&self.device().name, expected, found)
+    }
+}
+
+/// A product whose factors are on a device, and a buffer there for some of its rows.
+pub struct Rows<'a> {
+    engine: &'a Multiplier,
+    plan: &'a Plan,
+    buffers: Buffers,
+    /// How many rows the buffer holds.
+    rows: usize,
+}
+
+impl Rows<'_> {
+    /// Fills `out`, whole rows of the product from row `first` on; progress counts rows as states. Nobody has
+    /// checked then that the device left nothing out: [`Plan::checksum`] tells what all rows come to.
+    ///
+    /// # Errors
+    /// The device failed, it was stopped, or the product has no such rows.
+    pub fn fill(
+        &self,
+        first: usize,
+        out: &mut [u64],
+        limits: &Limits,
+    ) -> Result<(), MultiplierError> {
+        let sizes = self.plan.sizes();
+        let row = sizes.row().max(1);
+        let needed = sizes.states().saturating_sub(first).saturating_mul(row);
+        if !out.len().is_multiple_of(row) || out.len() > needed {
+            return Err(DenseError::Cells { found: out.len(), needed }.into());
+        }
+        let part = Part { sizes, mask: self.plan.mask(), left: 0, right: 0, cells: 0 };
+        for (slab, out) in out.chunks_mut(self.rows * row).enumerate() {
+            limits.go_on()?;
+            let (first, here) = (first + slab * self.rows, out.len() / row);
+            self.engine.launch(&self.buffers, &part, first, here)?.wait()?;
+            self.engine.session.read(&self.buffers.out, 0, out)?;
+            let states = (first + here) as u64;
+            (limits.progress)(Progress { states, ..Progress::default() });
+        }
+        Ok(())
+    }
+}
+
+/// What a launch reads and writes.
+struct Buffers {
+    left: Buffer<u64>,
+    right: Buffer<u64>,
+    out: Buffer<u64>,
+}
+
+impl Buffers {
+    /// Whether a part's factors and `rows` of its rows lie within the buffers.
+    fn check(&self, part: &Part, rows: usize) -> Result<(), DeviceError> {
+        let (left, right) = factor_words(part.sizes);
+        let lie = |buffer: &Buffer<u64>, offset: usize, words: usize| {
+            let (end, len) = (offset.saturating_add(words), buffer.len());
+            if end <= len { Ok(()) } else { Err(DeviceError::Range { offset, end, len }) }
+        };
+        lie(&self.left, part.left, left)?;
+        lie(&self.right, part.right, right)?;
+        lie(&self.out, part.cells, rows.saturating_mul(part.sizes.row()))
+    }
+}
+
+/// Whether what `device` has made is what follows from the factors.
+///
+/// # Errors
+/// [`MultiplierError::Wrong`] if it is not.
+pub fn agree(device: &str, expected: Checksum, found: Checksum) -> Result<(), MultiplierError> {
+    let device = || device.to_owned();
+    match expected == found {
+        true => Ok(()),
+        false => Err(MultiplierError::Wrong { device: device(), expected, found }),
+    }
+}
+
+/// Words of the left and of the right factor.
+fn factor_words(sizes: Sizes) -> (usize, usize) {
+    let words = |n: usize, k: usize| n.saturating_mul(n).saturating_mul(k);
+    (words(sizes.left_states, sizes.left_slots), words(sizes.right_states, sizes.right_slots))
+}
+
+/// Items and groups for rows of some width.
+fn grid(width: usize, rows: usize, max_group: usize) -> ([usize; 2], [usize; 2]) {
+    let group = GROUP.min(max_group).min(width.next_power_of_two());
+    ([width.next_multiple_of(group), rows.div_ceil(EACH)], [group, 1])
+}
+
+fn fits32(what: &'static str, words: u128) -> Result<(), MultiplierError> {
+    // A little less, so that rounding up to whole groups stays within 32 bits.
+    let most = u128::from(u32::MAX) - GROUP as u128;
+    if words <= most { Ok(()) } else { Err(MultiplierError::TooLarge { what, words }) }
+}

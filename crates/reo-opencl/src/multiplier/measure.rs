@@ -1,0 +1,89 @@
+//! What only measurements need: a launch for each product, and plain fills.
+
+use std::time::Instant;
+
+use tickbound_reo::limits::Limits;
+use tickbound_reo::product::dense::{BatchPlan, Checksum, EMPTY, Part, Plan};
+
+use super::{Buffers, EACH, Multiplier, MultiplierError, Times, fits32, grid};
+use tickbound_device::{Arg, Buffer};
+
+/// Products that are put into the queue before the first is waited for.
+const AHEAD: usize = 256;
+
+impl Multiplier {
+    /// The cells of a batch, a launch for each product, and how long that took.
+    ///
+    /// # Errors
+    /// As [`Multiplier::product`].
+    pub fn one_by_one(
+        &self,
+        plan: &BatchPlan,
+        limits: &Limits,
+    ) -> Result<(Vec<u64>, Times), MultiplierError> {
+        let start = Instant::now();
+        let mut times = Times::default();
+        let buffers = Buffers {
+            left: self.session.upload(plan.left())?,
+            right: self.session.upload(plan.right())?,
+            out: self.session.buffer(plan.words())?,
+        };
+        for parts in plan.parts().chunks(AHEAD) {
+            limits.go_on()?;
+            let mut launches = Vec::with_capacity(parts.len());
+            for part in parts.iter().filter(|part| part.words() > 0) {
+                fits32("a row of the product", part.sizes.row() as u128)?;
+                launches.push(self.launch(&buffers, part, 0, part.sizes.states())?);
+            }
+            for launch in launches {
+                times.kernels += launch.wait()?.seconds();
+            }
+        }
+        let mut cells = vec![EMPTY; plan.words()];
+        self.session.read(&buffers.out, 0, &mut cells)?;
+        times.total = start.elapsed().as_secs_f64();
+        self.check_batch(plan, &cells)?;
+        Ok((cells, times))
+    }
+
+    /// How long the kernel takes for a product of one slab, and how long one that only writes as
+    /// many words, in seconds by the device's clock.
+    ///
+    /// # Errors
+    /// As [`Multiplier::product`]; a product that is larger than a buffer may be.
+    pub fn against_fill(&self, plan: &Plan, runs: usize) -> Result<Vec<[f64; 2]>, MultiplierError> {
+        let sizes = plan.sizes();
+        fits32("a row of the product", sizes.row() as u128)?;
+        let words = usize::try_from(sizes.words()).unwrap_or(usize::MAX);
+        let buffers = Buffers {
+            left: self.session.upload(plan.left())?,
+            right: self.session.upload(plan.right())?,
+            out: self.session.buffer(words)?,
+        };
+        let part = Part { sizes, mask: plan.mask(), left: 0, right: 0, cells: 0 };
+        let rows = sizes.states();
+        let mut times = Vec::new();
+        for _ in 0..runs {
+            let plain = self.plain(&buffers.out, sizes.row(), rows)?;
+            let product = self.launch(&buffers, &part, 0, rows)?.wait()?;
+            times.push([plain, product.seconds()]);
+        }
+        let mut cells = vec![EMPTY; words];
+        self.session.read(&buffers.out, 0, &mut cells)?;
+        self.check(plan.checksum(), Checksum::of(&cells, 0))?;
+        Ok(times)
+    }
+
+    /// Seconds of a launch that writes `rows` rows of `width` words.
+    fn plain(&self, out: &Buffer<u64>, width: usize, rows: usize) -> Result<f64, MultiplierError> {
+        debug_assert!(out.len() >= width * rows);
+        let number = |n: usize| Arg::U32(n as u32);
+        let arguments = [Arg::buffer(out), Arg::U64(0), number(width), number(rows), number(EACH)];
+        let (global, local) = grid(width, rows, self.plain.max_group());
+        // SAFETY: items outside a row do nothing; the others write `rows * width` words, which the
+        // only caller has made the buffer for.
+        let launch =
+            unsafe { self.session.enqueue(&self.plain, &arguments, &global, Some(&local))? };
+        Ok(launch.wait()?.seconds())
+    }
+}

@@ -1,0 +1,232 @@
+//! The dense product block by block, made by this machine's threads or by OpenCL devices.
+//!
+//! [`Maker::run`] is the path of a block from who makes it to who consumes it. Its rows are first seen some at
+//! a time and in parallel ([`RowsOf`]), then what was kept of them is taken, block by block, while the next block is made.
+//! Several devices take blocks from one queue, each when it is done with the one before: so each makes as many as its speed allows.
+//! Near the end a device leaves a block to others that will be done with all that is left before it would be with the one
+//! ([`Queue`]).
+
+use std::collections::VecDeque;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Instant;
+
+use tickbound_reo::limits::Limits;
+use tickbound_reo::product::dense::{Block, DenseError, RowsOf, Stream, in_turn};
+
+use super::multiplier::{Multiplier, MultiplierError};
+use tickbound_device::Device;
+
+/// Who makes the blocks.
+#[derive(Debug, Clone, Copy)]
+pub enum Maker<'a> {
+    /// This machine's threads.
+    Threads,
+    /// Devices, one or more; threads see what they have made.
+    Devices(&'a [Device]),
+}
+
+impl Maker<'_> {
+    /// How it is called where results are shown.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self {
+            Maker::Threads => "cpu".into(),
+            Maker::Devices(devices) => {
+                let names: Vec<&str> = devices.iter().map(|device| device.name.as_str()).collect();
+                names.join(" + ")
+            }
+        }
+    }
+
+    /// How many blocks it has in memory as cells, at most.
+    #[must_use]
+    pub fn blocks(&self) -> usize {
+        match self {
+            // Rows of a block are seen as they are made.
+            Maker::Threads => 0,
+            // One that is seen; of each device one that comes back, and one in its memory, which may be this machine's.
+            Maker::Devices(devices) => 1 + 2 * devices.len(),
+        }
+    }
+
+    /// Makes `blocks`, and gives what `see` keeps of the rows of each, in their order, to `take`: block by block, in
+    /// the order of `blocks` if no more than one device makes them, else as they are ready.
+    ///
+    /// # Errors
+    /// A device failed, there is too little memory, it was stopped, or what `take` says. What was taken by then are
+    /// whole blocks.
+    pub fn run<T: Send, E: Send + From<MultiplierError>>(
+        self,
+        stream: &Stream,
+        blocks: impl IntoIterator<Item = Block>,
+        limits: &Limits,
+        see: impl Fn(RowsOf) -> T + Sync,
+        mut take: impl FnMut(Block, Vec<T>) -> Result<(), E> + Send,
+    ) -> Result<(), E> {
+        let dense = |e: DenseError| E::from(e.into());
+        let devices = match self {
+            Maker::Threads => {
+                let make = |block| stream.each(block, limits, &see).map_err(dense);
+                return in_turn(blocks, make, take);
+            }
+            Maker::Devices(devices) => devices,
+        };
+        // Cells that were seen, to be filled again: fresh memory costs more than the product.
+        let seen = Mutex::new(Vec::new());
+        let queue = Mutex::new(Queue::new(blocks, devices.len()));
+        thread::scope(|scope| {
+            let (sender, made) = sync_channel(0);
+            for (number, device) in devices.iter().enumerate() {
+                let work = Work { stream, limits, queue: &queue, seen: &seen, number };
+                let sender = sender.clone();
+                scope.spawn(move || work.make(device, &sender));
+            }
+            drop(sender);
+            // Whoever makes a block gives up once nobody takes it.
+            for made in made {
+                let (block, cells) = made?;
+                let kept = stream.pieces(block, &cells, limits, &see).map_err(dense)?;
+                lock(&seen).push(cells);
+                take(block, kept)?;
+            }
+            Ok(())
+        })
+    }
+}
+
+/// A block and its cells, or why there are none.
+type Made = Result<(Block, Vec<u64>), MultiplierError>;
+
+/// What a device works on.
+struct Work<'a> {
+    stream: &'a Stream<'a>,
+    limits: &'a Limits<'a>,
+    queue: &'a Mutex<Queue>,
+    seen: &'a Mutex<Vec<Vec<u64>>>,
+    /// The device's place in the queue.
+    number: usize,
+}
+
+impl Work<'_> {
+    /// Makes blocks as long as there are any, and somebody takes them.
+    fn make(&self, device: &Device, sender: &SyncSender<Made>) {
+        if let Err(error) = self.blocks(device, sender) {
+            // Nobody listens after another error.
+            let _ = sender.send(Err(error));
+        }
+    }
+
+    fn blocks(&self, device: &Device, sender: &SyncSender<Made>) -> Result<(), MultiplierError> {
+        // Handles of OpenCL stay with the thread that has them.
+        let engine = Multiplier::new(device)?;
+        let rows = engine.rows(self.stream.plan(), self.stream.words())?;
+        loop {
+            let Some(block) = lock(self.queue).next(self.number) else { return Ok(()) };
+            let mut cells: Vec<u64> = lock(self.seen).pop().unwrap_or_default();
+            cells.resize(block.rows * self.stream.plan().sizes().row(), 0);
+            let began = Instant::now();
+            rows.fill(block.first, &mut cells, self.limits)?;
+            lock(self.queue).done(self.number, block, began.elapsed().as_secs_f64());
+            if sender.send(Ok((block, cells))).is_err() {
+                return Ok(());
+            }
+        }
+    }
+}
+
+fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Blocks to be made, and how fast the devices are.
+#[derive(Debug)]
+struct Queue {
+    blocks: VecDeque<Block>,
+    /// Rows of these.
+    rows: usize,
+    /// Rows a second that each device made last; `None` before its first block, and once it gets no more.
+    speeds: Vec<Option<f64>>,
+}
+
+impl Queue {
+    fn new(blocks: impl IntoIterator<Item = Block>, devices: usize) -> Queue {
+        let blocks: VecDeque<Block> = blocks.into_iter().collect();
+        let rows = blocks.iter().map(|block| block.rows).sum();
+        Queue { blocks, rows, speeds: vec![None; devices] }
+    }
+
+    /// The next block for a device; none if all are taken, or the others will have made all that are left
+    /// before this device would have made one.
+    fn next(&mut self, device: usize) -> Option<Block> {
+        let block = *self.blocks.front()?;
+        if let Some(speed) = self.speeds[device] {
+            let others = self.speeds.iter().enumerate().filter(|(other, _)| *other != device);
+            let others: f64 = others.filter_map(|(_, speed)| *speed).sum();
+            if others * (block.rows as f64 / speed) > self.rows as f64 {
+                self.speeds[device] = None;
+                return None;
+            }
+        }
+        self.rows -= block.rows;
+        self.blocks.pop_front()
+    }
+
+    /// A device has made a block in so many seconds.
+    fn done(&mut self, device: usize, block: Block, seconds: f64) {
+        self.speeds[device] = Some(block.rows as f64 / seconds.max(1e-9));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block(number: usize) -> Block {
+        Block { number, first: 10 * number, rows: 10 }
+    }
+
+    #[test]
+    fn blocks_in_proportion_to_speed() {
+        // Ten, three and one blocks in thirty seconds: the three devices on one clock, in ticks of a second.
+        let seconds = [3, 10, 30];
+        let mut queue = Queue::new((0..140).map(block), 3);
+        let mut works = [None; 3];
+        let mut made = [0; 3];
+        let mut all = Vec::new();
+        let mut last = 0;
+        for now in 0..1000 {
+            for device in 0..3 {
+                if let Some((block, until)) = works[device]
+                    && until == now
+                {
+                    queue.done(device, block, seconds[device] as f64);
+                    made[device] += 1;
+                    all.push(block.number);
+                    works[device] = None;
+                    last = now;
+                }
+                if works[device].is_none() {
+                    works[device] = queue.next(device).map(|block| (block, now + seconds[device]));
+                }
+            }
+        }
+        all.sort_unstable();
+        assert_eq!(all, (0..140).collect::<Vec<_>>());
+        assert_eq!((made, last), ([100, 30, 10], 301));
+    }
+
+    #[test]
+    fn the_last_blocks_are_not_for_the_slow() {
+        let mut queue = Queue::new((0..4).map(block), 2);
+        let (fast, slow) = (queue.next(0).unwrap(), queue.next(1).unwrap());
+        queue.done(0, fast, 1.0);
+        queue.done(1, slow, 5.0);
+        assert_eq!(queue.next(1), None);
+        assert_eq!(
+            [queue.next(0), queue.next(0), queue.next(0)],
+            [Some(block(2)), Some(block(3)), None]
+        );
+    }
+}

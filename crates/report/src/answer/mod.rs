@@ -1,0 +1,42 @@
+//! What the engines answer: the types behind `--json`, and the lines for people that they share.
+//!
+//! `tune`, `spin` and `cp-sat` print an [`Answer`], `compare` a [`comparison::Comparison`], `check` a [`Checked`],
+//! `simulate` a [`Simulated`] and `explain` an [`Explained`]; the objects of `why`, `measure` and `score` are with what
+//! makes them. Whoever reads their output reads the same types. `docs/reference/answer.schema.json` is generated from
+//! them.
+//!
+//! - [`tune`] and [`spin`]: answers out of the engines' results;
+//! - [`resources`]: where the time goes under the profile of that name;
+//! - [`comparison`]: engines side by side.
+
+mod about;
+mod checked;
+pub mod comparison;
+mod counts;
+mod data;
+mod explained;
+#[cfg(feature = "measured")]
+mod measurement;
+#[cfg(test)]
+pub(crate) mod names;
+pub mod resources;
+#[cfg(feature = "measured")]
+mod scored;
+mod simulated;
+pub mod spin;
+mod ties;
+pub mod tune;
+pub mod why;
+mod words;
+
+pub use about::{About, Units};
+pub use checked::Checked;
+pub use counts::{COUNTED, Counts, counts};
+pub use data::{Answer, Optimum, Run, Tally, Trail, Values, tenth_of_millisecond, values};
+pub use explained::{Explained, Reading};
+#[cfg(feature = "measured")]
+pub use measurement::{End, Entry, Measurement};
+#[cfg(feature = "measured")]
+pub use scored::{Other, Scored};
+pub use simulated::{Phase, Simulated};
+pub use words::{Line, PROVED, named, shown, titled};

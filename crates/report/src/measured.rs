@@ -1,0 +1,212 @@
+//! Measured times, for a person and as JSON.
+
+use tickbound_input::named::Named;
+use tickbound_model::Problem;
+
+use super::table::Table;
+use crate::answer::{About, tenth_of_millisecond, values};
+use crate::answer::{End, Entry, Measurement};
+use tickbound_measure::outcome::{FailureKind, Outcome, Timed};
+use tickbound_measure::{Measured, Report};
+
+/// Configurations in the table.
+const SHOWN: usize = 10;
+
+/// A report of measured times together with what it is about.
+#[derive(Debug, Clone, Copy)]
+pub struct MeasuredTimes<'a> {
+    /// The problem.
+    pub problem: &'a Problem,
+    /// The report.
+    pub report: &'a Report,
+    /// The model's ticks for each result, where there is a model.
+    pub ticks: &'a [Option<i64>],
+    /// The cache's path, if there is one.
+    pub cache: Option<&'a str>,
+}
+
+/// A number with four digits that count.
+#[must_use]
+pub fn four_digits(number: f64) -> String {
+    let whole = number.abs().log10().floor().max(-6.0) as i32 + 1;
+    format!("{number:.*}", usize::try_from(4 - whole).unwrap_or(0))
+}
+
+fn milliseconds(seconds: f64) -> String {
+    four_digits(seconds * 1e3)
+}
+
+impl MeasuredTimes<'_> {
+    fn ticks_of(&self, measured: &Measured) -> Option<i64> {
+        let position = self.report.results.iter().position(|m| std::ptr::eq(m, measured))?;
+        self.ticks.get(position).copied().flatten()
+    }
+
+    /// The best configurations.
+    #[must_use]
+    pub fn table(&self) -> Table {
+        let ranked = self.report.ranked();
+        let rates: Vec<&String> = ranked
+            .first()
+            .map(|m| m.record.rates.iter().map(|(name, _)| name).collect())
+            .unwrap_or_default();
+        let with_ticks = self.ticks.iter().any(Option::is_some);
+        let length = About::of(self.problem).units.tick_microseconds.filter(|_| with_ticks);
+        let mut heads = vec!["ms".to_owned(), "spread".to_owned()];
+        heads.extend(rates.iter().map(ToString::to_string));
+        heads.extend(length.map(|_| "model ms".to_owned()));
+        heads.extend(with_ticks.then(|| "ticks".to_owned()));
+        heads.extend(self.problem.parameters.iter().map(|p| p.name.clone()));
+        let mut table = Table::new(heads);
+        for measured in ranked.into_iter().take(SHOWN) {
+            let Some(timed) = measured.record.outcome.timed() else { continue };
+            let spread =
+                timed.spread().map_or_else(|| "?".into(), |s| format!("{:.1}%", s * 100.0));
+            let mut row = vec![milliseconds(timed.seconds()), spread];
+            row.extend(measured.record.rates.iter().map(|(_, rate)| four_digits(*rate)));
+            let ticks = self.ticks_of(measured);
+            let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+            let predicted = |length: f64| ticks.map(|t| milliseconds(t as f64 * length * 1e-6));
+            row.extend(length.map(|length| or_dash(predicted(length))));
+            row.extend(with_ticks.then(|| or_dash(ticks.map(|t| t.to_string()))));
+            row.extend(measured.bound.configuration.0.iter().map(i64::to_string));
+            table.push(row);
+        }
+        table
+    }
+
+    fn unsteady(&self) -> usize {
+        let timed = self.report.results.iter().filter_map(|m| m.record.outcome.timed());
+        timed.filter(|timed| !timed.steady).count()
+    }
+
+    /// All for a person.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let (report, ranked) = (self.report, self.report.ranked());
+        let inputs: Vec<String> =
+            self.problem.inputs.iter().map(|(n, v)| format!("{n} = {v}")).collect();
+        let about =
+            if inputs.is_empty() { String::new() } else { format!(" ({})", inputs.join(", ")) };
+        let mut out = format!("{}{about} on {}\n", self.problem.name, report.device.name);
+        if !ranked.is_empty() {
+            out += &format!("\n{}\n", self.table());
+        }
+        out += &self
+            .facts()
+            .iter()
+            .map(|(name, text)| format!("{:<12}{text}\n", format!("{name}:")))
+            .collect::<String>();
+        out
+    }
+
+    /// What came of it: a name and what it says.
+    #[must_use]
+    pub fn facts(&self) -> Vec<(String, String)> {
+        let (report, ranked) = (self.report, self.report.ranked());
+        let mut parts =
+            vec![format!("{} of {} configurations have a time", ranked.len(), report.asked)];
+        parts.extend(report.candidates.map(|n| format!("chosen from {n} as times came in")));
+        let cached = report.results.iter().filter(|m| m.cached).count();
+        parts.extend((cached > 0).then(|| format!("{cached} results were in the cache")));
+        let failed = FailureKind::ALL.into_iter().map(|kind| (kind, report.failed(kind)));
+        parts.extend(
+            failed.filter(|(_, n)| *n > 0).map(|(kind, n)| format!("{n} {}", kind.about())),
+        );
+        let unsteady = self.unsteady();
+        parts.extend((unsteady > 0).then(|| format!("{unsteady} unsteady")));
+        if !report.checked {
+            parts.push("outputs unchecked".into());
+        }
+        let modelled = self.ticks.iter().any(Option::is_some);
+        let model = modelled.then(|| About::of(self.problem).model().1);
+        let facts = [
+            ("model", model),
+            ("measured", Some(parts.join("; "))),
+            ("best", ranked.first().map(|best| self.best(best))),
+            ("stopped by", report.stopped.as_ref().map(ToString::to_string)),
+            ("cache", self.cache.map(str::to_owned)),
+            ("in", Some(format!("{:.1} s", report.seconds))),
+        ];
+        facts.into_iter().filter_map(|(name, text)| Some((name.to_owned(), text?))).collect()
+    }
+
+    fn best(&self, best: &Measured) -> String {
+        let named = self.problem.name_values(&best.bound.configuration).to_string();
+        let named = if named.is_empty() { "the only configuration".to_owned() } else { named };
+        let seconds = best.record.outcome.timed().map_or(f64::NAN, |t| t.seconds());
+        format!("{} ms at {named}", milliseconds(seconds))
+    }
+
+    /// The object that `measure --json` prints.
+    #[must_use]
+    pub fn object(&self) -> Measurement {
+        let (report, ranked) = (self.report, self.report.ranked());
+        let best = ranked.first();
+        let failed = FailureKind::VALUES.iter();
+        Measurement {
+            about: About::of(self.problem),
+            problem: self.problem.name.clone(),
+            inputs: self.problem.inputs.clone(),
+            device: report.device.clone(),
+            asked: report.asked,
+            candidates: report.candidates,
+            measured: ranked.len(),
+            cached: report.results.iter().filter(|m| m.cached).count(),
+            failed: failed.map(|kind| (kind.name().to_owned(), report.failed(*kind))).collect(),
+            unsteady: self.unsteady(),
+            checked: report.checked,
+            best: best.map(|m| values(self.problem, &m.bound.configuration)),
+            time: best.and_then(|m| m.record.outcome.timed()).map(Timed::seconds),
+            stopped_by: report.stopped.as_ref().map(ToString::to_string),
+            cache: self.cache.map(str::to_owned),
+            seconds: tenth_of_millisecond(report.seconds),
+            results: report.results.iter().enumerate().map(|(i, m)| self.entry(i, m)).collect(),
+        }
+    }
+
+    fn entry(&self, index: usize, measured: &Measured) -> Entry {
+        let rates = &measured.record.rates;
+        let rate = |name: &str| rates.iter().find(|(n, _)| n == name).map(|(_, rate)| *rate);
+        Entry {
+            configuration: values(self.problem, &measured.bound.configuration),
+            cached: measured.cached,
+            end: match &measured.record.outcome {
+                Outcome::Timed(timed) => End::Timed {
+                    time: timed.seconds(),
+                    spread: timed.spread(),
+                    steady: timed.steady,
+                    checked: timed.checked,
+                    runs: timed.runs.clone(),
+                    bytes: rate("GB/s"),
+                    operations: rate("GOP/s"),
+                },
+                Outcome::Failed(failure) => {
+                    End::Failed { failure: failure.kind, message: failure.message.clone() }
+                }
+            },
+            ticks: self.ticks.get(index).copied().flatten(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::four_digits;
+
+    #[test]
+    fn numbers_have_four_digits() {
+        let table = [
+            (0.0, "0.000000000"),
+            (12.345_6, "12.35"),
+            (0.012_345, "0.01235"),
+            (98765.4, "98765"),
+            (1.0, "1.000"),
+        ];
+        for (number, text) in table {
+            if number > 0.0 {
+                assert_eq!(four_digits(number), text);
+            }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! The published schema of `--json` is what the types generate.
+
+use std::collections::BTreeSet;
+
+use schemars::{JsonSchema, schema_for};
+use serde_json::{Value, json};
+
+use crate::answer::Measurement;
+use crate::answer::Scored;
+use crate::answer::comparison::Comparison;
+use crate::answer::why::Why;
+use crate::answer::{Answer, Checked, Explained, Simulated};
+
+const PUBLISHED: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/answer.schema.json");
+
+/// What the commands print.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "only its schema is made")]
+enum Printed {
+    /// One engine: `tune`, `spin` or `cp-sat`.
+    Answer(Box<Answer>),
+    /// Several: `compare`.
+    Comparison(Box<Comparison>),
+    /// `why`.
+    Why(Box<Why>),
+    /// `check`.
+    Checked(Box<Checked>),
+    /// `simulate`.
+    Simulated(Box<Simulated>),
+    /// `explain`.
+    Explained(Box<Explained>),
+    /// `measure`.
+    Measurement(Box<Measurement>),
+    /// `score`.
+    Scored(Box<Scored>),
+}
+
+/// The objects of [`Printed`], by the names of their types: one that has another's keys too is none of it.
+const OBJECTS: [&str; 8] =
+    ["Answer", "Comparison", "Why", "Checked", "Simulated", "Explained", "Measurement", "Scored"];
+
+/// The schema, with the keys that each command prints.
+fn generated() -> Value {
+    let mut schema = json!(schema_for!(Printed));
+    schema["title"] = json!("What tickbound prints with --json");
+    let keys = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let commands =
+        Answer::COMMANDS.map(|(command, line)| json!({ "title": command, "required": keys(line) }));
+    let answer = &mut schema["$defs"]["Answer"];
+    answer["anyOf"] = json!(commands);
+    // Which keys there must be is said for each command.
+    answer["required"] = json!(["status"]);
+    for of_command in OBJECTS {
+        schema["$defs"][of_command]["additionalProperties"] = json!(false);
+    }
+    schema
+}
+
+#[test]
+fn the_published_schema_is_what_the_types_generate() {
+    let text = format!("{:#}\n", generated());
+    if std::env::var_os("WRITE_SCHEMA").is_some() {
+        std::fs::write(PUBLISHED, &text).unwrap();
+    }
+    let published = std::fs::read_to_string(PUBLISHED).unwrap_or_default();
+    assert!(published == text, "run `make schema`, which writes {PUBLISHED} again");
+}
+
+#[test]
+fn every_field_is_a_key_of_some_command() {
+    let keys: BTreeSet<&str> =
+        Answer::COMMANDS.iter().flat_map(|(_, line)| line.split_whitespace()).collect();
+    let all = json!(Answer::default());
+    let fields: BTreeSet<&str> = all.as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(keys, fields);
+}
