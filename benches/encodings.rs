@@ -1,6 +1,6 @@
 //! The encodings over growing sizes of the published abstract kernel, and the summary of an
 //! unrolled reduction with many shapes: how large the formulas are, how long it takes to make them,
-//! and how long Z3 takes to refute one tick less than the least time.  Small spaces leave the
+//! and how long Z3 takes to refute one tick less than the least time. Small spaces leave the
 //! summary's terms as they are closed (`summary-unshrunk`), large ones have egg make them smaller
 //! (`summary-shrunk`); both are measured at every size, which is what the limit in
 //! `encodings/src/summary/mod.rs` rests on.
